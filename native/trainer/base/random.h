@@ -1,0 +1,25 @@
+// Random numbers that depend on nothing but their key: the same on every rank, in every run, after every resume.
+#pragma once
+#include <cstdint>
+#include <initializer_list>
+
+namespace trainyard {
+
+/// A stream of random numbers (SplitMix64, Steele et al. 2014, doi:10.1145/2660193.2660195) keyed by any list of integers.
+class Random {
+ public:
+  Random(std::initializer_list<uint64_t> key);
+  uint64_t next();
+  /// Uniform in [0, 1).
+  double uniform();
+  double uniform(double low, double high) { return low + (high - low) * uniform(); }
+  /// Uniform in [0, count), without bias worth naming (count is far below 2^64).
+  uint64_t below(uint64_t count);
+  /// Standard normal (Box and Muller 1958).
+  double normal();
+
+ private:
+  uint64_t state_;
+};
+
+}  // namespace trainyard

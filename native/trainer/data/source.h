@@ -1,0 +1,73 @@
+// Where batches come from: --data SPEC opened as a data set, and a loader that fills batches ahead of the training loop.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+/// What --data named: a labelled set of images in a fixed order. Immutable, safe to use from many threads.
+class Dataset {
+ public:
+  virtual ~Dataset() = default;
+  virtual size_t size() const = 0;
+  virtual const std::vector<std::string>& class_names() const = 0;
+  virtual int32_t label(size_t index) const = 0;
+  /// A name for messages and predictions: the file's path.
+  virtual std::string name(size_t index) const = 0;
+  /// The encoded JPEG, or, for synthetic data, nothing (then pixels() is used).
+  virtual std::string encoded(size_t index) const = 0;
+  /// Raw pixels of synthetic data: [size, size, 3]; false when this set is encoded.
+  virtual bool pixels(size_t index, int image_size, uint8_t* out) const = 0;
+};
+
+/// Opens `synthetic`, `synthetic:CLASSESxPIXELS`, or a folder of class folders (sorted by name; *.jpg, *.jpeg, any case).
+/// Throws Error(Exit::data): folder missing, no class folders, a class without images (named).
+std::unique_ptr<Dataset> open_dataset(const std::string& spec, int image_size);
+
+enum class Augment { none, standard };
+
+struct LoaderOptions {
+  int image_size = 32;
+  int batch = 32;          ///< per rank
+  int rank = 0;
+  int world = 1;
+  uint64_t seed = 1;
+  bool shuffle = true;     ///< false: in order, the last batch may be short (evaluation)
+  Augment augment = Augment::standard;
+  bool cache = false;      ///< keep decoded images in memory
+  int prefetch = 4;        ///< batches ready ahead of the consumer, at most
+  int threads = 1;
+  int64_t max_bad_images = 0;  ///< more unreadable images than this end the run
+  /// Called (from the consumer's thread, inside next()) once for each image that could not be decoded.
+  std::function<void(const std::string& path, const std::string& message)> on_bad_image;
+};
+
+struct Batch {
+  int count = 0;
+  std::vector<uint8_t> images;    ///< [count, size, size, 3] RGB
+  std::vector<int32_t> labels;    ///< [count]
+  std::vector<size_t> indices;    ///< [count], in the data set
+};
+
+/// Batches in an order that depends only on (seed, epoch, world * batch): global batch g of an epoch is images
+/// [g*world*batch, (g+1)*world*batch) of that epoch's permutation, and rank r takes its r-th part. So two ranks of batch
+/// B see what one rank of batch 2B sees. Augmentation is drawn from (seed, epoch, index). A rest smaller than a global
+/// batch is left out of the epoch when shuffling. An unreadable image is replaced by the next readable one of the same
+/// permutation, the same on every rank count.
+class Loader {
+ public:
+  virtual ~Loader() = default;
+  virtual int64_t steps_per_epoch() const = 0;
+  /// The batch of global step `step` (0-based, counted over epochs). Steps must be asked for in rising order by one;
+  /// the first one asked for is where it starts, so resume is simply asking for a later first step.
+  /// Throws Error(Exit::data) when more than max_bad_images were unreadable.
+  virtual Batch next(int64_t step) = 0;
+};
+
+/// Throws Error(Exit::data) when shuffling and the set is smaller than one global batch, naming the largest batch that fits.
+std::unique_ptr<Loader> make_loader(const Dataset& dataset, const LoaderOptions& options);
+
+}  // namespace trainyard

@@ -1,0 +1,107 @@
+// A network as the training loop sees it: one flat arena of parameters, one of gradients, one batch in, one loss out.
+// What lies below (layers, ops, memory plan, layouts of activations) is the network's own business.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+/// A batch as the loader hands it over. images: [count, size, size, 3], 8 bit RGB, row-major. labels: [count].
+struct BatchView {
+  int count = 0;
+  int image_size = 0;
+  const uint8_t* images = nullptr;
+  const int32_t* labels = nullptr;
+};
+
+/// One named tensor inside a flat arena, in torchvision's name, shape and order (OIHW, row-major).
+struct TensorInfo {
+  std::string name;            ///< "layer1.0.conv1.weight"
+  std::vector<int64_t> shape;  ///< {64, 64, 3, 3}
+  size_t offset = 0;           ///< first element in the arena
+  size_t size = 0;             ///< elements
+  bool decay = true;           ///< weight decay applies (not to batch norm, not to biases)
+};
+
+/// Sums over all ranks, for batch norm whose statistics span the whole global batch. Summation order is fixed.
+class StatisticsReducer {
+ public:
+  virtual ~StatisticsReducer() = default;
+  virtual void sum(double* values, size_t count) = 0;
+  virtual int world() const = 0;
+};
+
+/// One node of the model's graph, for TensorBoard's graph view.
+struct GraphNode {
+  std::string name;  ///< "layer1/0/conv1": slashes make TensorBoard's groups
+  std::string op;    ///< "Conv2d", "BatchNormAddRelu", …
+  std::vector<std::string> inputs;
+  std::vector<int64_t> output_shape;  ///< with -1 for the batch
+};
+
+struct NetworkOptions {
+  std::string model;   ///< resnet20, resnet18, mlp
+  int classes = 0;
+  int image_size = 0;  ///< square
+  int batch = 0;       ///< the largest batch it will be given
+  bool training = true;
+  uint64_t seed = 1;
+  StatisticsReducer* sync_batch_norm = nullptr;  ///< not owned; nullptr = each rank its own statistics
+};
+
+struct StepResult {
+  double loss_sum = 0;   ///< over this rank's images
+  int64_t top1 = 0;      ///< images whose best class is their label
+  int64_t top5 = 0;
+};
+
+class Network {
+ public:
+  virtual ~Network() = default;
+
+  virtual const std::vector<TensorInfo>& parameters() const = 0;
+  /// Batch norm's running_mean and running_var, in order of the layers, names as torchvision's.
+  virtual const std::vector<TensorInfo>& statistics() const = 0;
+  virtual std::vector<GraphNode> graph() const = 0;
+
+  /// Flat arenas on the host, fp32, laid out by parameters() in the order of the forward pass. After writing weights()
+  /// or running_statistics() from outside, call weights_changed().
+  virtual std::span<float> weights() = 0;
+  virtual std::span<float> gradients() = 0;
+  virtual std::span<float> running_statistics() = 0;
+  virtual void weights_changed() = 0;
+
+  /// Forward, loss, backward. gradients() then hold d(sum of this rank's losses * loss_scale)/d(weight): overwritten,
+  /// not accumulated. `ready(begin, end)` is called as soon as gradients()[begin, end) is final; the ranges come in
+  /// falling order, touch one another, and cover the arena.
+  virtual StepResult train_step(const BatchView& batch, float loss_scale,
+                                const std::function<void(size_t begin, size_t end)>& ready) = 0;
+
+  /// Forward with running statistics. logits: [batch.count, classes], row-major. labels may be null: then only logits.
+  virtual StepResult evaluate(const BatchView& batch, std::span<float> logits) = 0;
+
+  /// What it holds now, in bytes: parameters, gradients, activations (planned), scratch.
+  virtual size_t memory_bytes() const = 0;
+};
+
+/// Builds a network on the CPU back end with initial weights drawn from options.seed (He et al. 2015 for convolutions,
+/// PyTorch's defaults elsewhere). Throws Error(Exit::usage) naming the known models when `model` is unknown.
+std::unique_ptr<Network> make_network(const NetworkOptions& options);
+
+/// The models make_network knows, with the image size each is meant for.
+struct ModelInfo {
+  std::string name;
+  int image_size;
+};
+std::span<const ModelInfo> known_models();
+
+/// ImageNet's per-channel mean and standard deviation (of pixels scaled to [0, 1]), as torchvision's weights expect them:
+/// every model normalises its input so. Source: torchvision's ImageClassification preset.
+inline constexpr float kPixelMean[3] = {0.485F, 0.456F, 0.406F};
+inline constexpr float kPixelStd[3] = {0.229F, 0.224F, 0.225F};
+
+}  // namespace trainyard
