@@ -1,0 +1,58 @@
+// Type-checked strict rules everywhere, and the layers of docs/architecture.md as import bans.
+import eslint from '@eslint/js';
+import { defineConfig } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+
+const ban = (layer, ...patterns) => ({
+  'no-restricted-imports': [
+    'error',
+    { patterns: patterns.map((group) => ({ group: [group].flat(), message: `Not from ${layer}: see the layers.` })) },
+  ],
+});
+const vscode = ['vscode', 'vscode/*'];
+const folder = (name) => [`**/${name}`, `**/${name}/**`];
+
+export default defineConfig(
+  { ignores: ['dist/**', 'build/**', 'node_modules/**', 'native/**', 'test/artifacts/**'] },
+  eslint.configs.recommended,
+  {
+    files: ['**/*.{js,mjs,cjs}'],
+    languageOptions: {
+      globals: Object.fromEntries(
+        ['process', 'console', 'Buffer', 'URL', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'fetch'].map(
+          (name) => [name, 'readonly'],
+        ),
+      ),
+    },
+  },
+  {
+    files: ['**/*.{ts,mts}'],
+    extends: [...tseslint.configs.strictTypeChecked, ...tseslint.configs.stylisticTypeChecked],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    linterOptions: { reportUnusedDisableDirectives: 'error' },
+    rules: {
+      'max-lines': ['error', { max: 500 }],
+      eqeqeq: 'error',
+      'no-console': 'error',
+      curly: ['error', 'multi-line'],
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/explicit-module-boundary-types': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': 'error',
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+    },
+  },
+  {
+    files: ['src/core/**'],
+    rules: ban('core', vscode, folder('ui'), folder('webview'), folder('cli'), ['**/extension', '**/contributions']),
+  },
+  { files: ['src/cli/**'], rules: ban('cli', vscode, folder('ui'), folder('webview')) },
+  { files: ['src/ui/**'], rules: ban('ui', folder('cli')) },
+  { files: ['src/webview/**'], rules: ban('webview', vscode, folder('core'), folder('ui'), folder('cli')) },
+  { files: ['src/contributions.ts'], rules: ban('contributions', vscode) },
+  {
+    files: ['test/**'],
+    rules: { '@typescript-eslint/no-non-null-assertion': 'off', '@typescript-eslint/unbound-method': 'off' },
+  },
+);
