@@ -1,0 +1,105 @@
+// The trainer's command line: parsing, errors in one line, exit codes (docs/contracts.md).
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "common/process.h"
+#include "trainer/cli/suggest.h"
+#include "trainer/cli/verbs.h"
+
+namespace trainyard {
+namespace {
+
+std::string one_line(std::string text) {
+  for (char& c : text) {
+    if (c == '\n' || c == '\r') c = ' ';
+  }
+  return text;
+}
+
+/// "host gpu1 rank 3: " where there are several ranks.
+std::string who() {
+  const char* world = std::getenv("PMI_SIZE");
+  const char* rank = std::getenv("PMI_RANK");
+  if (world == nullptr || rank == nullptr || std::string(world) == "1") return "";
+  return "host " + host_name() + " rank " + rank + ": ";
+}
+
+int fail(Exit code, const std::string& message) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "trainer: error: %s%s\n", who().c_str(), one_line(message).c_str());
+  return static_cast<int>(code);
+}
+
+std::vector<std::string> flags_of(const CLI::App& command) {
+  std::vector<std::string> flags;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
+  }
+  return flags;
+}
+
+std::vector<std::string> verbs_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(command->get_name());
+  return names;
+}
+
+/// CLI11 says which word it did not expect; a person also wants to know what was probably meant.
+std::string usage_message(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& words) {
+  const auto chosen = app.get_subcommands();
+  const CLI::App& command = chosen.empty() ? app : *chosen.front();
+  const std::string help = "See trainer " + (chosen.empty() ? "" : command.get_name() + " ") + "--help";
+  for (const std::string& word : command.remaining(true)) {
+    const std::string flag = word.substr(0, word.find('='));
+    const std::vector<std::string> known = chosen.empty() ? verbs_of(app) : flags_of(command);
+    const std::string near = nearest(flag, known);
+    return "unknown " + std::string(chosen.empty() ? "verb " : "argument ") + flag + ". " + (near.empty() ? "" : "Did you mean " + near + "? ") + help;
+  }
+  if (words.empty()) return "no verb given. See trainer --help";
+  return std::string(error.what()) + ". " + help;
+}
+
+/// All but this file is compiled for AVX2, which every GPU node of the last ten years has.
+void require_instructions() {
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0) return;
+  throw Error(Exit::device, "this processor has no AVX2. Use a machine with an Intel processor from 2013 or an AMD one from 2015, or newer");
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Trainyard's data-parallel trainer. Start several with mpiexec to train on several cores or machines.", "trainer");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "trainer 0.1.0");
+  const std::vector<Verb> verbs = {add_train(app), add_eval(app),    add_predict(app), add_checkpoints(app),
+                                   add_prep(app),  add_devices(app), add_bench(app)};
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);
+    return fail(Exit::usage, usage_message(app, error, std::vector<std::string>(argv + 1, argv + argc)));
+  }
+  for (const Verb& verb : verbs) {
+    if (!verb.command->parsed()) continue;
+    if (verb.command->get_name() != "devices") require_instructions();
+    return static_cast<int>(verb.action());
+  }
+  return fail(Exit::internal, "no verb ran. Please report this");
+}
+
+}  // namespace
+}  // namespace trainyard
+
+int main(int argc, char** argv) {
+  try {
+    return trainyard::run(argc, argv);
+  } catch (const trainyard::Error& error) {
+    return trainyard::fail(error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    return trainyard::fail(trainyard::Exit::device, "out of memory. Lower --batch-size or --image-size");
+  } catch (const std::exception& error) {
+    return trainyard::fail(trainyard::Exit::internal, std::string(error.what()) + ". Please report this");
+  }
+}

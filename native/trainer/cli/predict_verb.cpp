@@ -1,0 +1,25 @@
+#include <cstdio>
+#include <memory>
+
+#include "trainer/cli/verbs.h"
+#include "trainer/train/predict.h"
+
+namespace trainyard {
+
+Verb add_predict(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("predict", "write class, probability and top five of each image as CSV");
+  auto o = std::make_shared<PredictOptions>();
+  command->add_option("--checkpoint", o->checkpoint, "a checkpoint folder")->required();
+  command->add_option("--data", o->data, "a folder of class folders of JPEG files")->required();
+  command->add_option("--out", o->out, "the CSV file to write")->required();
+  command->add_option("--threads", o->threads, "compute threads (0: one)")->capture_default_str();
+  command->add_option("--batch-size", o->batch_size, "images at a time")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_flag("--logits", o->logits, "one more column per class with its logit");
+  return {command, [o] {
+            const int64_t images = predict(*o);
+            std::printf("%lld images written to %s\n", static_cast<long long>(images), o->out.c_str());
+            return Exit::ok;
+          }};
+}
+
+}  // namespace trainyard

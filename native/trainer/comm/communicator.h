@@ -1,0 +1,48 @@
+// The ranks of one generation talking to each other. Only collectives: every rank calls the same ones in the same order.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+class Communicator {
+ public:
+  virtual ~Communicator() = default;
+  virtual int rank() const = 0;
+  virtual int world() const = 0;
+  /// How many ranks run on this host, and which of them this one is (by falling into the same shared memory).
+  virtual int local_rank() const = 0;
+  virtual int local_world() const = 0;
+
+  /// Copies root's values to every rank.
+  virtual void broadcast(std::span<float> values, int root) = 0;
+  /// Sums over all ranks, in place; the order of summation is fixed by (count, world), so every run gives the same bits.
+  virtual void sum(std::span<double> values) = 0;
+  /// As sum, but only starts it: `values` belong to the communicator until wait_all().
+  virtual void start_sum(std::span<float> values) = 0;
+  virtual void start_sum(std::span<double> values) = 0;
+  /// Lets started sums move on; cheap enough to call once a layer.
+  virtual void progress() = 0;
+  virtual void wait_all() = 0;
+  /// Everyone's text, by rank (each at most 255 bytes).
+  virtual std::vector<std::string> gather(const std::string& text) = 0;
+  /// Everyone's values, one after the other by rank: [world, values.size()].
+  virtual std::vector<double> gather(std::span<const double> values) = 0;
+};
+
+std::unique_ptr<Communicator> make_single();
+
+/// Joins the other processes that mpiexec started. Its end is MPI_Finalize, left out while an exception passes, since the
+/// other ranks would be waited for. Must be made before any other thread uses MPI, and once in a process.
+std::unique_ptr<Communicator> make_mpi();
+
+/// Whether mpiexec started this process.
+bool started_by_mpiexec();
+
+/// `auto` (MPI when started by mpiexec), `mpi` or `none`. Throws Error(Exit::usage) for another word.
+std::unique_ptr<Communicator> make_communicator(const std::string& kind);
+
+}  // namespace trainyard

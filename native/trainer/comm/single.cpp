@@ -1,0 +1,38 @@
+#include <cstdlib>
+
+#include "common/error.h"
+#include "trainer/comm/communicator.h"
+
+namespace trainyard {
+namespace {
+
+class Single final : public Communicator {
+ public:
+  int rank() const override { return 0; }
+  int world() const override { return 1; }
+  int local_rank() const override { return 0; }
+  int local_world() const override { return 1; }
+  void broadcast(std::span<float>, int) override {}
+  void sum(std::span<double>) override {}
+  void start_sum(std::span<float>) override {}
+  void start_sum(std::span<double>) override {}
+  void progress() override {}
+  void wait_all() override {}
+  std::vector<std::string> gather(const std::string& text) override { return {text}; }
+  std::vector<double> gather(std::span<const double> values) override { return {values.begin(), values.end()}; }
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> make_single() { return std::make_unique<Single>(); }
+
+bool started_by_mpiexec() { return std::getenv("PMI_RANK") != nullptr; }
+
+std::unique_ptr<Communicator> make_communicator(const std::string& kind) {
+  if (kind == "none") return make_single();
+  if (kind == "mpi") return make_mpi();
+  if (kind == "auto") return started_by_mpiexec() ? make_mpi() : make_single();
+  throw Error(Exit::usage, "unknown --comm '" + kind + "'. Use auto, mpi or none");
+}
+
+}  // namespace trainyard

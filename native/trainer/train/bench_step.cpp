@@ -1,0 +1,62 @@
+#include "trainer/train/bench_step.h"
+
+#include <array>
+
+#include "trainer/base/parallel.h"
+#include "trainer/data/source.h"
+#include "trainer/train/interval.h"
+#include "trainer/train/training_step.h"
+
+namespace trainyard {
+
+nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communicator) {
+  set_threads(options.threads);
+  int image_size = options.image_size;
+  for (const ModelInfo& model : known_models()) {
+    if (image_size == 0 && model.name == options.model) image_size = model.image_size;
+  }
+  const auto dataset = open_dataset(options.data, image_size);
+  LoaderOptions loader_options;
+  loader_options.image_size = image_size;
+  loader_options.batch = options.batch_size;
+  loader_options.rank = communicator.rank();
+  loader_options.world = communicator.world();
+  const auto loader = make_loader(*dataset, loader_options);
+  NetworkOptions network;
+  network.model = options.model;
+  network.classes = static_cast<int>(dataset->class_names().size());
+  network.image_size = image_size;
+  network.batch = options.batch_size;
+  TrainingStep step(communicator, network, 0.9, 1e-4, false);
+  step.broadcast();
+
+  Interval interval;
+  int64_t done = 0;
+  // The ranks must agree on the number of steps, so "for S seconds" is decided by all of them together.
+  for (bool go = true; go; ++done) {
+    if (done == options.warmup) interval.restart();
+    const Stopwatch input;
+    Batch batch = loader->next(done);
+    interval.input_wait_ms += input.milliseconds();
+    const BatchView view{batch.count, image_size, batch.images.data(), batch.labels.data()};
+    const int64_t measured = done + 1 - options.warmup;
+    const bool enough = options.seconds > 0 ? measured > 0 && interval.seconds() >= options.seconds : measured >= options.steps;
+    const StepOutcome outcome = step.run(view, 0.01, enough);
+    loader->recycle(std::move(batch));
+    interval.add(outcome.loss, outcome.top1, outcome.comm_ms, 0);
+    go = !outcome.stop;
+  }
+  const int64_t global_batch = static_cast<int64_t>(options.batch_size) * communicator.world();
+  nlohmann::json result = interval.fields(done, loader->steps_per_epoch(), global_batch, communicator.world());
+  result.erase("epoch");
+  result.erase("lr");
+  result["model"] = options.model;
+  result["batch_size"] = options.batch_size;
+  result["threads"] = options.threads;
+  result["steps"] = interval.steps;
+  result["seconds"] = interval.seconds();
+  result["memory_bytes"] = step.network().memory_bytes();
+  return result;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,14 @@
+// `trainer bench step`: what a training step costs, apart from anything around it.
+#pragma once
+#include <nlohmann/json.hpp>
+
+#include "trainer/comm/communicator.h"
+#include "trainer/train/options.h"
+
+namespace trainyard {
+
+/// {"model","world","batch_size","threads","steps","seconds","images_per_sec","step_ms","comm_ms","input_wait_ms","memory_bytes"};
+/// rates are of the whole world. The same batch path as training: loader, network, all-reduce, optimizer.
+nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communicator);
+
+}  // namespace trainyard

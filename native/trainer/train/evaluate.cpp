@@ -1,0 +1,69 @@
+#include "trainer/train/evaluate.h"
+
+#include "common/error.h"
+#include "trainer/checkpoint/checkpoint.h"
+#include "trainer/train/snapshot.h"
+
+namespace trainyard {
+
+EvalScores evaluate(Network& network, const Dataset& dataset, int image_size, int batch_size, const LogitsSink& sink,
+                    const std::function<bool()>& cancelled) {
+  EvalScores scores;
+  LoaderOptions options;
+  options.image_size = image_size;
+  options.batch = batch_size;
+  options.shuffle = false;
+  options.augment = Augment::none;
+  options.prefetch = 2;
+  options.max_bad_images = 100;
+  options.on_bad_image = [&](const std::string&, const std::string&) { ++scores.bad_images; };
+  const auto loader = make_loader(dataset, options);
+  const size_t classes = dataset.class_names().size();
+  std::vector<float> logits(static_cast<size_t>(batch_size) * classes);  // [batch, classes]
+  for (int64_t step = 0; step < loader->steps_per_epoch(); ++step) {
+    if (cancelled && cancelled()) break;
+    const Batch batch = loader->next(step);
+    if (batch.count == 0) continue;
+    const BatchView view{batch.count, image_size, batch.images.data(), batch.labels.data()};
+    const auto used = std::span(logits).first(static_cast<size_t>(batch.count) * classes);
+    const StepResult result = network.evaluate(view, used);
+    scores.loss += result.loss_sum;
+    scores.top1 += static_cast<double>(result.top1);
+    scores.top5 += static_cast<double>(result.top5);
+    scores.images += batch.count;
+    if (sink) sink(batch, used);
+  }
+  if (scores.images == 0) return scores;
+  const auto images = static_cast<double>(scores.images);
+  scores.loss /= images;
+  scores.top1 /= images;
+  scores.top5 /= images;
+  return scores;
+}
+
+CheckpointModel read_checkpoint_model(const std::string& checkpoint) {
+  const nlohmann::json state = read_checkpoint_state(checkpoint);
+  return {state.at("model").get<std::string>(), state.at("classes").get<int>(), state.at("image_size").get<int>(),
+          state.at("step").get<int64_t>(), state.at("class_names").get<std::vector<std::string>>()};
+}
+
+std::unique_ptr<Network> load_network(const std::string& checkpoint, const CheckpointModel& model, int batch_size) {
+  NetworkOptions options;
+  options.model = model.model;
+  options.classes = model.classes;
+  options.image_size = model.image_size;
+  options.batch = batch_size;
+  options.training = false;
+  auto network = make_network(options);
+  load_weights(checkpoint, *network);
+  return network;
+}
+
+void require_same_classes(const CheckpointModel& model, const Dataset& dataset, const std::string& data) {
+  if (dataset.class_names() == model.class_names) return;
+  throw Error(Exit::data, "the classes of " + data + " (" + std::to_string(dataset.class_names().size()) +
+                              ") are not those the checkpoint was trained on (" + std::to_string(model.classes) +
+                              "). Give a folder with the same class folders");
+}
+
+}  // namespace trainyard

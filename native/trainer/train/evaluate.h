@@ -1,0 +1,47 @@
+// One pass of a network over a data set, and the network that a checkpoint describes.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "trainer/data/source.h"
+#include "trainer/models/network.h"
+
+namespace trainyard {
+
+struct EvalScores {
+  double loss = 0;   ///< mean
+  double top1 = 0;   ///< fraction
+  double top5 = 0;
+  int64_t images = 0;
+  int64_t bad_images = 0;
+};
+
+/// Called after each batch with its images and their logits, [batch.count, classes].
+using LogitsSink = std::function<void(const Batch& batch, std::span<const float> logits)>;
+
+/// Every image once, centre crop, in order. Unreadable images are left out and counted; with more than 100 of them it
+/// throws Error(Exit::data). Gives up (returns nothing useful) when `cancelled` says so.
+EvalScores evaluate(Network& network, const Dataset& dataset, int image_size, int batch_size, const LogitsSink& sink = {},
+                    const std::function<bool()>& cancelled = {});
+
+/// What state.json of a checkpoint says of its model.
+struct CheckpointModel {
+  std::string model;
+  int classes = 0;
+  int image_size = 0;
+  int64_t step = 0;
+  std::vector<std::string> class_names;
+};
+CheckpointModel read_checkpoint_model(const std::string& checkpoint);
+
+/// An inference network of that kind with the checkpoint's weights.
+std::unique_ptr<Network> load_network(const std::string& checkpoint, const CheckpointModel& model, int batch_size);
+
+/// Throws Error(Exit::data) unless the data set's classes are the checkpoint's, in the same order.
+void require_same_classes(const CheckpointModel& model, const Dataset& dataset, const std::string& data);
+
+}  // namespace trainyard

@@ -1,0 +1,23 @@
+// A rank's sign of life, read by the agent: which step, when, and what it is doing.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "common/files.h"
+
+namespace trainyard {
+
+/// Overwrites <dir>/rank-<n> in place: 127 bytes and a newline, so a reader never sees half of one.
+class Heartbeat {
+ public:
+  /// Folder: TRAINYARD_HEARTBEAT_DIR, else <run_dir>/heartbeats; made when missing.
+  Heartbeat(const std::string& run_dir, int rank);
+  void beat(int64_t step, const char* phase);
+
+ private:
+  std::string path_;
+  Descriptor fd_;
+  bool failed_ = false;  ///< a full disk must not end training; said once
+};
+
+}  // namespace trainyard

@@ -1,0 +1,74 @@
+// What the command line asks of the verbs, after parsing. Defaults here are the ones `--help` shows.
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace trainyard {
+
+struct TrainOptions {
+  std::string model = "resnet20";
+  std::string data;
+  std::string eval_data;  ///< only checked here; the evaluator is a process of its own
+  std::string run_dir;
+  std::string device = "cpu";
+  std::string precision = "fp32";
+  std::string comm = "auto";
+  int batch_size = 32;  ///< per replica
+  int64_t steps = 0;    ///< 0: by epochs
+  double epochs = 10;
+  std::string optimizer = "sgd";
+  double lr = 0.1;
+  bool lr_scale_by_world = false;
+  double warmup_epochs = 0;
+  std::string lr_schedule = "cosine";
+  double momentum = 0.9;
+  double weight_decay = 1e-4;
+  int64_t checkpoint_every = 0;  ///< steps; 0: once an epoch
+  int keep = 5;
+  std::string resume = "auto";
+  std::string init_weights;
+  std::string augment = "standard";
+  std::string cache = "none";
+  int prefetch = 4;
+  int64_t max_bad_images = 100;
+  int image_size = 0;  ///< 0: the model's own
+  bool sync_batch_norm = false;
+  int threads = 0;  ///< 0: OMP_NUM_THREADS, else this host's cores shared by its ranks
+  int loader_threads = 1;
+  uint64_t seed = 1;
+  int64_t log_every = 10;
+};
+
+struct EvalOptions {
+  std::string run_dir;
+  std::string data;
+  double interval = 10;  ///< seconds
+  double delay = 0;      ///< seconds before the first look
+  bool once = false;
+  std::string checkpoint;  ///< with once: this one instead of the newest valid
+  int threads = 1;
+  int batch_size = 50;
+};
+
+struct PredictOptions {
+  std::string checkpoint;
+  std::string data;
+  std::string out;
+  int threads = 0;
+  int batch_size = 50;
+  bool logits = false;  ///< one more column per class, for comparing with other frameworks
+};
+
+struct BenchStepOptions {
+  std::string model = "resnet20";
+  std::string data = "synthetic";
+  std::string comm = "auto";
+  int batch_size = 32;
+  int64_t steps = 30;
+  int64_t warmup = 3;
+  double seconds = 0;  ///< 0: by steps; else as many steps as fit
+  int image_size = 0;
+  int threads = 1;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,43 @@
+// What a training run is going to do, decided before its first step and checked against where it resumes from.
+#pragma once
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trainer/optim/schedule.h"
+#include "trainer/train/options.h"
+
+namespace trainyard {
+
+struct TrainPlan {
+  int classes = 0;
+  std::vector<std::string> class_names;
+  size_t images = 0;
+  int image_size = 0;
+  int world = 1;
+  int64_t global_batch = 0;
+  int64_t steps_per_epoch = 0;
+  int64_t total_steps = 0;
+  int64_t checkpoint_every = 0;
+  CosineSchedule schedule;
+  std::optional<std::string> resume_from;  ///< a checkpoint folder
+  int64_t start_step = 0;
+};
+
+/// Throws Error(Exit::usage) for values that make no sense together.
+void check_options(const TrainOptions& options);
+
+/// The checkpoint --resume names: `auto` (the newest valid one, or none), `none` (refused where checkpoints exist, so
+/// that two histories never mix), or a path.
+std::optional<std::string> find_resume(const TrainOptions& options);
+
+/// Fills in total_steps, schedule, start_step. Throws Error(Exit::usage) when the checkpoint belongs to another model,
+/// data set or global batch.
+void finish_plan(const TrainOptions& options, TrainPlan& plan);
+
+/// state.json of a checkpoint at `step`.
+nlohmann::json checkpoint_state(const TrainOptions& options, const TrainPlan& plan, int64_t step);
+
+}  // namespace trainyard

@@ -1,0 +1,260 @@
+#include "trainer/train/train.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "common/process.h"
+#include "trainer/base/parallel.h"
+#include "trainer/checkpoint/checkpoint.h"
+#include "trainer/data/source.h"
+#include "trainer/train/best_step.h"
+#include "trainer/train/heartbeat.h"
+#include "trainer/train/interval.h"
+#include "trainer/train/memory_usage.h"
+#include "trainer/train/metrics_log.h"
+#include "trainer/train/plan.h"
+#include "trainer/train/snapshot.h"
+#include "trainer/train/training_step.h"
+
+namespace trainyard {
+namespace {
+
+int image_size_for(const TrainOptions& options) {
+  if (options.image_size > 0) return options.image_size;
+  for (const ModelInfo& model : known_models()) {
+    if (model.name == options.model) return model.image_size;
+  }
+  return 32;  // unknown model: make_network names the known ones
+}
+
+/// One run from its first step to its last: what the steps share, so that each part below stays short.
+class TrainRun {
+ public:
+  TrainRun(const TrainOptions& options, Communicator& communicator, const StopSignals& signals)
+      : options_(options), communicator_(communicator), signals_(signals), stop_file_(options.run_dir) {}
+
+  Exit run() {
+    prepare();
+    const Exit exit = steps();
+    finish(exit);
+    return exit;
+  }
+
+ private:
+  bool leader() const { return communicator_.rank() == 0; }
+
+  void prepare() {
+    if (leader()) std::filesystem::create_directories(options_.run_dir);
+    heartbeat_ = std::make_unique<Heartbeat>(options_.run_dir, communicator_.rank());
+    heartbeat_->beat(0, "starting");
+    open_data();
+    build();
+    if (leader()) start_log();
+    hosts_ = communicator_.gather(host_name());
+  }
+
+  void open_data() {
+    plan_.image_size = image_size_for(options_);
+    plan_.world = communicator_.world();
+    plan_.global_batch = static_cast<int64_t>(options_.batch_size) * plan_.world;
+    dataset_ = open_dataset(options_.data, plan_.image_size);
+    plan_.classes = static_cast<int>(dataset_->class_names().size());
+    plan_.class_names = dataset_->class_names();
+    plan_.images = dataset_->size();
+    LoaderOptions loader;
+    loader.image_size = plan_.image_size;
+    loader.batch = options_.batch_size;
+    loader.rank = communicator_.rank();
+    loader.world = communicator_.world();
+    loader.seed = options_.seed;
+    loader.augment = options_.augment == "none" ? Augment::none : Augment::standard;
+    loader.cache = options_.cache == "ram";
+    loader.prefetch = options_.prefetch;
+    loader.threads = options_.loader_threads;
+    loader.max_bad_images = options_.max_bad_images;
+    loader.on_bad_image = [this](const std::string& path, const std::string& message) { bad_image(path, message); };
+    loader_ = make_loader(*dataset_, loader);
+    plan_.steps_per_epoch = loader_->steps_per_epoch();
+  }
+
+  void build() {
+    plan_.resume_from = find_resume(options_);
+    finish_plan(options_, plan_);
+    NetworkOptions network;
+    network.model = options_.model;
+    network.classes = plan_.classes;
+    network.image_size = plan_.image_size;
+    network.batch = options_.batch_size;
+    network.seed = options_.seed;
+    step_ = std::make_unique<TrainingStep>(communicator_, network, options_.momentum, options_.weight_decay,
+                                           options_.sync_batch_norm);
+    if (leader() && plan_.resume_from) {
+      load_weights(*plan_.resume_from, step_->network());
+      load_optimizer(*plan_.resume_from, step_->network(), step_->optimizer());
+    } else if (leader() && !options_.init_weights.empty()) {
+      load_weights(options_.init_weights, step_->network());
+    }
+    step_->broadcast();
+  }
+
+  void start_log() {
+    log_ = std::make_unique<MetricsLog>(options_.run_dir, "train");
+    const auto resumed = plan_.resume_from ? nlohmann::json(std::filesystem::path(*plan_.resume_from).filename().string())
+                                           : nlohmann::json(nullptr);
+    log_->line("start", {{"model", options_.model},
+                         {"parameters", step_->network().weights().size()},
+                         {"classes", plan_.classes},
+                         {"class_names", plan_.class_names},
+                         {"train_images", plan_.images},
+                         {"world", plan_.world},
+                         {"batch_size", options_.batch_size},
+                         {"global_batch", plan_.global_batch},
+                         {"steps_per_epoch", plan_.steps_per_epoch},
+                         {"total_steps", plan_.total_steps},
+                         {"resumed_from", resumed},
+                         {"precision", options_.precision},
+                         {"device", options_.device}});
+    log_->graph(step_->network());
+    log_->flush();
+  }
+
+  Exit steps() {
+    started_ = now_seconds();
+    interval_.restart();
+    for (done_ = plan_.start_step; done_ < plan_.total_steps;) {
+      const bool stop = one_step();
+      const bool last = done_ == plan_.total_steps;
+      if (done_ % options_.log_every == 0 || last || stop) write_interval();
+      if (done_ % plan_.checkpoint_every == 0 || last || stop) checkpoint();
+      if (stop && !last) return Exit::stopped;
+    }
+    return Exit::ok;
+  }
+
+  /// Returns whether the world was asked to stop.
+  bool one_step() {
+    const Stopwatch input;
+    Batch batch = loader_->next(done_);
+    interval_.input_wait_ms += input.milliseconds();
+    const double lr = plan_.schedule.at(done_);
+    const bool wanted = signals_.requested() || (leader() && stop_file_.requested());
+    const BatchView view{batch.count, plan_.image_size, batch.images.data(), batch.labels.data()};
+    const StepOutcome outcome = step_->run(view, lr, wanted);
+    loader_->recycle(std::move(batch));
+    ++done_;
+    interval_.add(outcome.loss, outcome.top1, outcome.comm_ms, lr);
+    heartbeat_->beat(done_, outcome.stop ? "stopping" : "training");
+    return outcome.stop;
+  }
+
+  void write_interval() {
+    const MemoryUsage memory = memory_usage();
+    const std::array<double, 2> mine = {static_cast<double>(memory.used), static_cast<double>(memory.peak)};
+    const std::vector<double> all = communicator_.gather(std::span<const double>(mine));
+    if (!leader() || interval_.steps == 0) return;
+    const nlohmann::json fields = interval_.fields(done_, plan_.steps_per_epoch, plan_.global_batch, plan_.world);
+    log_->line("step", fields);
+    for (const char* tag : {"loss", "top1", "lr", "images_per_sec", "step_ms", "comm_ms", "input_wait_ms"}) {
+      log_->scalar(tag, done_, fields.at(tag).get<double>());
+    }
+    for (size_t r = 0; r < hosts_.size(); ++r) {
+      log_->line("host", {{"step", done_},
+                          {"rank", r},
+                          {"host", hosts_[r]},
+                          {"device", options_.device},
+                          {"memory_used", static_cast<uint64_t>(all[2 * r])},
+                          {"memory_peak", static_cast<uint64_t>(all[2 * r + 1])}});
+    }
+    images_ += static_cast<double>(interval_.steps * plan_.global_batch);
+    seconds_ += interval_.seconds();
+    log_->flush();
+    interval_.restart();
+  }
+
+  /// Rank 0 writes; the others wait for it in their next all-reduce. A failure leaves the older ones as they are and
+  /// training goes on, except for the last one, whose loss would lose the run's result.
+  void checkpoint() {
+    if (!leader() || done_ == plan_.start_step) return;
+    const Stopwatch clock;
+    heartbeat_->beat(done_, "checkpoint");
+    try {
+      prune_checkpoints(options_.run_dir, options_.keep, best_step(options_.run_dir));
+      const CheckpointInfo saved = save_checkpoint(
+          options_.run_dir, snapshot(step_->network(), step_->optimizer(), checkpoint_state(options_, plan_, done_)));
+      prune_checkpoints(options_.run_dir, options_.keep, best_step(options_.run_dir));
+      checkpoint_error_.clear();
+      log_->line("checkpoint", {{"step", done_},
+                                {"path", "checkpoints/" + std::filesystem::path(saved.path).filename().string()},
+                                {"bytes", saved.bytes},
+                                {"write_ms", clock.milliseconds()}});
+    } catch (const Error& error) {
+      checkpoint_error_ = error.what();
+      std::fprintf(stderr, "trainer: warning: no checkpoint at step %lld: %s. Training goes on; the last valid one is kept\n",
+                   static_cast<long long>(done_), error.what());
+      log_->line("checkpoint_failed", {{"step", done_}, {"message", checkpoint_error_}});
+    }
+    interval_.leave_out(clock.milliseconds());
+  }
+
+  void finish(Exit exit) {
+    if (!leader()) return;
+    log_->line("end", {{"step", done_},
+                       {"seconds", now_seconds() - started_},
+                       {"images_per_sec", seconds_ > 0 ? images_ / seconds_ : 0.0},
+                       {"reason", exit == Exit::stopped ? "stopped" : "finished"}});
+    log_->flush();
+    if (checkpoint_error_.empty()) return;
+    throw Error(Exit::data, "the last checkpoint (step " + std::to_string(done_) + ") could not be written: " +
+                                checkpoint_error_ + ". Free some space and start again with --resume auto");
+  }
+
+  void bad_image(const std::string& path, const std::string& message) {
+    ++bad_images_;
+    std::fprintf(stderr, "trainer: warning: %s: %s (bad image %lld of at most %lld)\n", path.c_str(), message.c_str(),
+                 static_cast<long long>(bad_images_), static_cast<long long>(options_.max_bad_images));
+    if (log_) {
+      log_->line("bad_image", {{"step", done_}, {"path", path}, {"message", message}, {"count", bad_images_}});
+    }
+  }
+
+  const TrainOptions& options_;
+  Communicator& communicator_;
+  const StopSignals& signals_;
+  StopFile stop_file_;
+  TrainPlan plan_;
+  std::unique_ptr<Heartbeat> heartbeat_;
+  std::unique_ptr<Dataset> dataset_;
+  std::unique_ptr<Loader> loader_;
+  std::unique_ptr<TrainingStep> step_;
+  std::unique_ptr<MetricsLog> log_;  ///< rank 0 only
+  std::vector<std::string> hosts_;
+  Interval interval_;
+  std::string checkpoint_error_;  ///< of the newest attempt; empty after a success
+  int64_t done_ = 0;
+  int64_t bad_images_ = 0;
+  double started_ = 0;
+  double images_ = 0;
+  double seconds_ = 0;
+};
+
+}  // namespace
+
+int threads_for_rank(int wanted, const Communicator& communicator) {
+  if (wanted > 0) return wanted;
+  const char* given = std::getenv("OMP_NUM_THREADS");
+  if (given != nullptr && std::atoi(given) > 0) return std::atoi(given);
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  return std::max(1, cores / communicator.local_world());
+}
+
+Exit train(const TrainOptions& options, Communicator& communicator, const StopSignals& signals) {
+  check_options(options);
+  set_threads(threads_for_rank(options.threads, communicator));
+  return TrainRun(options, communicator, signals).run();
+}
+
+}  // namespace trainyard
