@@ -1,4 +1,5 @@
-// Where batches come from: --data SPEC opened as a data set, and a loader that fills batches ahead of the training loop.
+// Where batches come from: --data SPEC opened as a data set, and a loader that fills batches ahead of the training
+// loop.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -18,27 +19,31 @@ class Dataset {
   /// A name for messages and predictions: the file's path.
   virtual std::string name(size_t index) const = 0;
   /// The encoded JPEG, or, for synthetic data, nothing (then pixels() is used).
+  /// Throws BadImage (trainer/data/image.h) when the file cannot be read.
   virtual std::string encoded(size_t index) const = 0;
   /// Raw pixels of synthetic data: [size, size, 3]; false when this set is encoded.
   virtual bool pixels(size_t index, int image_size, uint8_t* out) const = 0;
 };
 
-/// Opens `synthetic`, `synthetic:CLASSESxPIXELS`, or a folder of class folders (sorted by name; *.jpg, *.jpeg, any case).
-/// Throws Error(Exit::data): folder missing, no class folders, a class without images (named).
+/// Opens `synthetic`, `synthetic:CLASSESxPIXELS`, or a folder of class folders (sorted by name; *.jpg, *.jpeg, any
+/// case). Names are sorted by their bytes, hidden ones are skipped. `synthetic` has 5,120 images of 10 classes, drawn
+/// at the image size; PIXELS is the side they are drawn at before they are scaled to the image size. Throws
+/// Error(Exit::data): folder missing, no class folders, a class without images (named). Throws Error(Exit::usage): an
+/// empty spec, a malformed synthetic one.
 std::unique_ptr<Dataset> open_dataset(const std::string& spec, int image_size);
 
 enum class Augment { none, standard };
 
 struct LoaderOptions {
   int image_size = 32;
-  int batch = 32;          ///< per rank
+  int batch = 32;  ///< per rank
   int rank = 0;
   int world = 1;
   uint64_t seed = 1;
-  bool shuffle = true;     ///< false: in order, the last batch may be short (evaluation)
+  bool shuffle = true;  ///< false: in order, the last batch may be short (evaluation)
   Augment augment = Augment::standard;
-  bool cache = false;      ///< keep decoded images in memory
-  int prefetch = 4;        ///< batches ready ahead of the consumer, at most
+  bool cache = false;  ///< keep decoded images in memory
+  int prefetch = 4;    ///< batches ready ahead of the consumer, at most
   int threads = 1;
   int64_t max_bad_images = 0;  ///< more unreadable images than this end the run
   /// Called (from the consumer's thread, inside next()) once for each image that could not be decoded.
@@ -47,16 +52,18 @@ struct LoaderOptions {
 
 struct Batch {
   int count = 0;
-  std::vector<uint8_t> images;    ///< [count, size, size, 3] RGB
-  std::vector<int32_t> labels;    ///< [count]
-  std::vector<size_t> indices;    ///< [count], in the data set
+  std::vector<uint8_t> images;  ///< [count, size, size, 3] RGB
+  std::vector<int32_t> labels;  ///< [count]
+  std::vector<size_t> indices;  ///< [count], in the data set
 };
 
 /// Batches in an order that depends only on (seed, epoch, world * batch): global batch g of an epoch is images
-/// [g*world*batch, (g+1)*world*batch) of that epoch's permutation, and rank r takes its r-th part. So two ranks of batch
-/// B see what one rank of batch 2B sees. Augmentation is drawn from (seed, epoch, index). A rest smaller than a global
-/// batch is left out of the epoch when shuffling. An unreadable image is replaced by the next readable one of the same
-/// permutation, the same on every rank count.
+/// [g*world*batch, (g+1)*world*batch) of that epoch's permutation, and rank r takes its r-th part. So two ranks of
+/// batch B see what one rank of batch 2B sees. Augmentation is drawn from (seed, epoch, index). A rest smaller than a
+/// global batch is left out of the epoch when shuffling. An unreadable image is replaced by the next readable one of
+/// the same permutation, the same on every rank count: going on at the permutation's beginning after its end, with the
+/// stand-in's own label, index and augmentation, when shuffling or not. Each rank counts the unreadable images it met.
+/// Without shuffling, the last parts of a global batch may be short or empty.
 class Loader {
  public:
   virtual ~Loader() = default;
@@ -65,9 +72,12 @@ class Loader {
   /// the first one asked for is where it starts, so resume is simply asking for a later first step.
   /// Throws Error(Exit::data) when more than max_bad_images were unreadable.
   virtual Batch next(int64_t step) = 0;
+  /// Hands back a batch that is done with, so that its memory serves a later one. Never needed, only faster.
+  virtual void recycle(Batch) {}
 };
 
-/// Throws Error(Exit::data) when shuffling and the set is smaller than one global batch, naming the largest batch that fits.
+/// Throws Error(Exit::data) when shuffling and the set is smaller than one global batch, naming the largest batch that
+/// fits. The data set must outlive the loader.
 std::unique_ptr<Loader> make_loader(const Dataset& dataset, const LoaderOptions& options);
 
 }  // namespace trainyard

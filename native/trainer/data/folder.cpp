@@ -1,0 +1,181 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "common/error.h"
+#include "common/files.h"
+#include "trainer/data/image.h"
+#include "trainer/data/kinds.h"
+
+namespace trainyard {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_hidden(const std::string& name) { return name.starts_with('.'); }
+
+bool is_jpeg_name(const std::string& name) {
+  const size_t dot = name.rfind('.');
+  if (dot == std::string::npos) return false;
+  std::string extension = name.substr(dot + 1);
+  for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return extension == "jpg" || extension == "jpeg";
+}
+
+/// "train-00012-of-01024" as TensorFlow's scripts name shards, or anything with .tfrecord in its name.
+bool is_shard_name(const std::string& name) {
+  if (name.find(".tfrecord") != std::string::npos) return true;
+  const size_t of = name.find("-of-");
+  const auto is_number = [](std::string_view text) {
+    return text.size() >= 2 && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  };
+  if (of == std::string::npos || of == 0) return false;
+  const size_t dash = name.rfind('-', of - 1);
+  return dash != std::string::npos && is_number(std::string_view(name).substr(dash + 1, of - dash - 1)) &&
+         is_number(std::string_view(name).substr(of + 4));
+}
+
+struct Listing {
+  std::vector<std::string> folders;
+  std::vector<std::string> files;  ///< everything that is not a folder, links that lead nowhere among them
+};
+
+/// The names in a folder without the hidden ones, each list in byte order.
+Listing list(const fs::path& folder) {
+  std::error_code error;
+  fs::directory_iterator entries(folder, error);
+  Listing listing;
+  while (!error && entries != fs::directory_iterator()) {
+    std::string name = entries->path().filename().string();
+    std::error_code unreadable;
+    if (!is_hidden(name)) {
+      (entries->is_directory(unreadable) ? listing.folders : listing.files).push_back(std::move(name));
+    }
+    entries.increment(error);
+  }
+  if (error) {
+    throw Error(Exit::data, "cannot list the data folder " + folder.string() + ": " + error.message() +
+                                ". Check its permissions and that it is still mounted");
+  }
+  std::sort(listing.folders.begin(), listing.folders.end());
+  std::sort(listing.files.begin(), listing.files.end());
+  return listing;
+}
+
+[[noreturn]] void refuse(const std::string& what, const std::string& to_do) {
+  throw Error(Exit::data, what + ". " + to_do);
+}
+
+void check_is_folder(const std::string& folder) {
+  constexpr std::string_view kWanted = "Name a folder that holds one folder of JPEG files for each class";
+  std::error_code error;
+  const auto status = fs::status(folder, error);
+  if (status.type() == fs::file_type::not_found) {
+    refuse("the data folder " + folder + " does not exist", "Check the path on this machine, or use synthetic");
+  }
+  if (error) refuse("cannot look at the data folder " + folder + ": " + error.message(), "Check its permissions");
+  if (fs::is_directory(status)) return;
+  if (is_shard_name(fs::path(folder).filename().string())) {
+    refuse(folder + " looks like a TFRecord file, which is not supported yet", std::string(kWanted));
+  }
+  refuse(folder + " is a file, not a folder", std::string(kWanted));
+}
+
+/// The whole file in as few reads as can be. Throws BadImage, as one unreadable file is no reason to stop.
+std::string read_image_file(const std::string& path) {
+  const auto refuse_file = [] { throw BadImage("cannot read it: " + std::generic_category().message(errno)); };
+  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status{};
+  if (!fd || ::fstat(fd.get(), &status) != 0) refuse_file();
+  std::string bytes(static_cast<size_t>(status.st_size), '\0');
+  size_t filled = 0;
+  while (filled < bytes.size()) {
+    const ssize_t got = ::read(fd.get(), bytes.data() + filled, bytes.size() - filled);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) refuse_file();
+    if (got == 0) break;  // it was cut short meanwhile
+    filled += static_cast<size_t>(got);
+  }
+  bytes.resize(filled);
+  return bytes;
+}
+
+class Folder : public Dataset {
+ public:
+  explicit Folder(std::string folder) : folder_(std::move(folder)) {
+    const Listing top = list(folder_);
+    if (top.folders.empty()) refuse_without_classes(top);
+    for (const std::string& name : top.folders) {
+      Listing inside = list(fs::path(folder_) / name);
+      const size_t before = files_.size();
+      for (std::string& file : inside.files) {
+        if (!is_jpeg_name(file)) continue;
+        files_.push_back({std::move(file), static_cast<int32_t>(classes_.size())});
+      }
+      if (files_.size() == before) refuse_empty_class(name, inside);
+      classes_.push_back(name);
+    }
+    files_.shrink_to_fit();
+  }
+
+  size_t size() const override { return files_.size(); }
+  const std::vector<std::string>& class_names() const override { return classes_; }
+  int32_t label(size_t index) const override { return files_[index].label; }
+  std::string name(size_t index) const override {
+    const File& file = files_[index];
+    return folder_ + "/" + classes_[static_cast<size_t>(file.label)] + "/" + file.name;
+  }
+  std::string encoded(size_t index) const override { return read_image_file(name(index)); }
+  bool pixels(size_t, int, uint8_t*) const override { return false; }
+
+ private:
+  struct File {
+    std::string name;
+    int32_t label;
+  };
+
+  [[noreturn]] void refuse_without_classes(const Listing& top) const {
+    if (std::any_of(top.files.begin(), top.files.end(), is_shard_name)) {
+      refuse(folder_ + " looks like a folder of TFRecord shards, which is not supported yet",
+             "Use a folder that holds one folder of JPEG files for each class");
+    }
+    const bool images = std::any_of(top.files.begin(), top.files.end(), is_jpeg_name);
+    refuse("the data folder " + folder_ + " has no class folders",
+           images ? "Move its images into one folder for each class"
+                  : "Put one folder of JPEG files for each class into it");
+  }
+
+  [[noreturn]] void refuse_empty_class(const std::string& name, const Listing& inside) const {
+    // One level too high is the usual slip: the folder that holds train and validation instead of one of them.
+    if (!inside.folders.empty()) {
+      refuse("class " + name + " in " + folder_ + " has folders but no JPEG files of its own",
+             "Name the folder that holds the class folders, perhaps " + folder_ + "/" + name);
+    }
+    refuse("class " + name + " in " + folder_ + " has no JPEG files (.jpg or .jpeg)",
+           inside.files.empty() ? "Put images into it or remove the folder"
+                                : "Convert its files to JPEG or remove the folder");
+  }
+
+  std::string folder_;
+  std::vector<std::string> classes_;
+  std::vector<File> files_;
+};
+
+}  // namespace
+
+std::unique_ptr<Dataset> open_folder(const std::string& folder) {
+  check_is_folder(folder);
+  std::string trimmed = folder;
+  while (trimmed.size() > 1 && trimmed.back() == '/') trimmed.pop_back();
+  return std::make_unique<Folder>(std::move(trimmed));
+}
+
+}  // namespace trainyard

@@ -1,0 +1,33 @@
+// JPEG to RGB and back, by libjpeg-turbo.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "trainer/data/image.h"
+
+namespace trainyard {
+
+/// Decodes JPEG files one after the other. Keeps libjpeg's state between calls; one thread at a time.
+class JpegDecoder {
+ public:
+  JpegDecoder();
+  ~JpegDecoder();
+  JpegDecoder(const JpegDecoder&) = delete;
+  JpegDecoder& operator=(const JpegDecoder&) = delete;
+
+  /// Decodes `bytes` into `image`, whose memory is reused. Where the image is larger than needed it is shrunk by 2, 4
+  /// or 8 while decoding, as far as its shorter side stays at least `shorter_side`. Grey and CMYK become RGB.
+  /// Throws BadImage for anything else than a whole, sound JPEG: truncated, corrupt, of another format, or larger than
+  /// 100 million pixels. Warnings about things that do not touch the pixels (bytes between markers) are let pass.
+  void decode(std::string_view bytes, int shorter_side, Image& image);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Encodes as baseline JPEG (4:4:4, accurate DCT), the same bytes on every machine. quality: 1 to 100.
+std::string encode_jpeg(const Image& image, int quality);
+
+}  // namespace trainyard

@@ -1,0 +1,55 @@
+#include "trainer/data/reader.h"
+
+#include "trainer/base/random.h"
+#include "trainer/data/augment.h"
+
+namespace trainyard {
+
+namespace {
+constexpr uint64_t kViewTag = 0x76696577ULL;
+}
+
+ReaderState::ReaderState(const Dataset& data, const LoaderOptions& options)
+    : dataset_(data), image_size_(options.image_size), augment_(options.augment), seed_(options.seed) {
+  if (options.cache) cache_.emplace(data.size());
+}
+
+std::optional<std::string> ReaderState::failure(size_t index) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = failures_.find(index);
+  if (found == failures_.end()) return std::nullopt;
+  return found->second;
+}
+
+void ReaderState::remember_failure(size_t index, const std::string& message) {
+  const std::lock_guard lock(mutex_);
+  failures_.emplace(index, message);
+}
+
+const Image& Reader::decode(size_t index) {
+  ImageCache* cache = state_.cache();
+  if (cache != nullptr) {
+    if (const Image* kept = cache->find(index)) return *kept;
+  }
+  decoder_.decode(state_.dataset().encoded(index), shorter_side_needed(state_.augment(), state_.image_size()), image_);
+  if (cache != nullptr) cache->keep(index, image_);
+  return image_;
+}
+
+std::optional<std::string> Reader::read(size_t index, int64_t epoch, uint8_t* out) {
+  if (state_.dataset().pixels(index, state_.image_size(), out)) return std::nullopt;
+  if (auto known = state_.failure(index)) return known;
+  std::string message;
+  try {
+    const Image& image = decode(index);
+    Random random({state_.seed(), static_cast<uint64_t>(epoch), index, kViewTag});
+    resizer_.resize(image, plan_view(state_.augment(), state_.image_size(), image.width, image.height, random), out);
+    return std::nullopt;
+  } catch (const BadImage& error) {
+    message = error.what();
+  }
+  state_.remember_failure(index, message);
+  return message;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,57 @@
+// From an image's index to the pixels that the network sees.
+#pragma once
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "trainer/data/cache.h"
+#include "trainer/data/jpeg.h"
+#include "trainer/data/resize.h"
+#include "trainer/data/source.h"
+
+namespace trainyard {
+
+/// What all decoding threads of a loader share. Safe to use from many threads.
+class ReaderState {
+ public:
+  ReaderState(const Dataset& data, const LoaderOptions& options);
+  const Dataset& dataset() const { return dataset_; }
+  int image_size() const { return image_size_; }
+  Augment augment() const { return augment_; }
+  uint64_t seed() const { return seed_; }
+  ImageCache* cache() { return cache_ ? &*cache_ : nullptr; }
+
+  /// Why an image is known to be unreadable, so that later epochs need not try again.
+  std::optional<std::string> failure(size_t index) const;
+  void remember_failure(size_t index, const std::string& message);
+
+ private:
+  const Dataset& dataset_;
+  int image_size_;
+  Augment augment_;
+  uint64_t seed_;
+  std::optional<ImageCache> cache_;
+  mutable std::mutex mutex_;
+  std::unordered_map<size_t, std::string> failures_;
+};
+
+/// One thread's decoder with its scratch memory.
+class Reader {
+ public:
+  explicit Reader(ReaderState& state) : state_(state) {}
+
+  /// Fills out [image_size, image_size, 3] with the view of image `index` that belongs to `epoch`. Returns why the
+  /// image is unreadable (a file that cannot be read is as unreadable as a corrupt one), or nothing when all went well.
+  std::optional<std::string> read(size_t index, int64_t epoch, uint8_t* out);
+
+ private:
+  const Image& decode(size_t index);
+
+  ReaderState& state_;
+  JpegDecoder decoder_;
+  Resizer resizer_;
+  Image image_;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,49 @@
+// Antialiased bilinear resizing: what PIL's and torchvision's default does, so that accuracies can be compared.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "trainer/data/image.h"
+
+namespace trainyard {
+
+struct Rect {
+  int x = 0;
+  int y = 0;
+  int width = 0;
+  int height = 0;
+};
+
+/// One way of looking at an image: the part `from`, resized to `width` x `height`, of which `window` is kept, mirrored
+/// left to right if `flip`.
+struct View {
+  Rect from;
+  int width = 0;
+  int height = 0;
+  Rect window;
+  bool flip = false;
+};
+
+/// Keeps its scratch memory between calls; one thread at a time.
+class Resizer {
+ public:
+  /// Writes the view to out [window.height, window.width, 3].
+  /// Triangle filter as wide as the step between outputs (at least one input pixel), clipped at the part's edges and
+  /// normalised (Turkowski 1990, "Filters for Common Resampling Tasks"); both passes in float, rounded once.
+  void resize(const Image& image, const View& view, uint8_t* out);
+
+ private:
+  /// For each output coordinate the first input coordinate and the weights of it and those after it.
+  struct Taps {
+    std::vector<int> first;
+    std::vector<int> count;
+    std::vector<float> weights;  ///< [outputs, stride]
+    int stride = 0;
+    void set(int inputs, int outputs, int begin, int size);
+  };
+  Taps columns_;
+  Taps rows_;
+  std::vector<float> row_;
+};
+
+}  // namespace trainyard
