@@ -1,0 +1,30 @@
+// npm run demo [-- --headless]: from a bare clone to training on real images in the editor, or without a window.
+import { parseArgs } from 'node:util';
+import { prepareDemoData } from './demo/data.mjs';
+import { runHeadless } from './demo/headless.mjs';
+import { openEditor } from './demo/editor.mjs';
+import { ensureBuilt } from './lib/prepare.mjs';
+import { main } from './lib/shell.mjs';
+
+const usage = `usage: npm run demo -- [--headless] [--epochs N] [--ranks N]
+  --headless   train without a window, print a summary, exit 0 when all of it held`;
+
+main(async () => {
+  const { values } = parseArgs({
+    options: {
+      headless: { type: 'boolean', default: false },
+      epochs: { type: 'string', default: '12' },
+      ranks: { type: 'string', default: '2' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    process.stdout.write(`${usage}\n`);
+    return;
+  }
+  const started = Date.now();
+  const cli = ensureBuilt();
+  const data = prepareDemoData();
+  if (values.headless) process.exitCode = await runHeadless({ cli, data, started, epochs: values.epochs, ranks: values.ranks });
+  else openEditor(data);
+});

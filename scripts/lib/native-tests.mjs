@@ -1,0 +1,38 @@
+// Runs GoogleTest programs and counts what they did.
+import { mkdtempSync, readFileSync, readdirSync, rmSync, existsSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** One program's counts from its JSON report; a program that died without one counts as one failure. */
+function countsOf(report, status) {
+  if (!existsSync(report)) return { passed: 0, failed: 1, skipped: 0 };
+  const { testsuites } = JSON.parse(readFileSync(report, 'utf8'));
+  const tests = testsuites.flatMap((suite) => suite.testsuite);
+  const skipped = tests.filter((test) => test.result === 'SKIPPED').length;
+  const failed = tests.filter((test) => test.failures).length;
+  const passed = tests.length - skipped - failed;
+  return { passed, failed: failed === 0 && status !== 0 ? 1 : failed, skipped };
+}
+
+/** Runs every test_* in `folder` and returns the sums. Output of a failing program is shown whole. */
+export function runNativeTests(folder) {
+  const reports = mkdtempSync(join(tmpdir(), 'trainyard-native-'));
+  const sum = { passed: 0, failed: 0, skipped: 0 };
+  try {
+    for (const name of readdirSync(folder).filter((name) => /^test_[a-z_]+$/.test(name)).sort()) {
+      const report = join(reports, `${name}.json`);
+      const started = Date.now();
+      const result = spawnSync(join(folder, name), [`--gtest_output=json:${report}`, '--gtest_brief=1'], { encoding: 'utf8', cwd: reports, maxBuffer: 1 << 28 });
+      const counts = countsOf(report, result.status);
+      for (const key of Object.keys(sum)) sum[key] += counts[key];
+      const seconds = ((Date.now() - started) / 1000).toFixed(1);
+      process.stdout.write(`  ${name}: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped (${seconds} s)\n`);
+      for (const line of result.stdout.split('\n')) if (/^.*: Skipped$/.test(line) || line.includes('[  SKIPPED ]')) process.stdout.write(`    ${line}\n`);
+      if (counts.failed > 0) process.stdout.write(`${result.stdout}\n${result.stderr}\n${result.signal ? `ended by ${result.signal}\n` : ''}`);
+    }
+  } finally {
+    rmSync(reports, { recursive: true, force: true });
+  }
+  return sum;
+}

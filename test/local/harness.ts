@@ -1,0 +1,132 @@
+// What the local tests share: the built programs, folders that go away, and child processes that are waited for.
+import { spawn } from 'node:child_process';
+import type { ChildProcess, SpawnOptions } from 'node:child_process';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const root = resolve(import.meta.dirname, '../..');
+export const trainer = join(root, 'build/native/release/node/bin/trainer');
+export const mpiexec = join(root, 'build/toolchain/venv/bin/mpiexec');
+export const cli = join(root, 'dist/trainyard.cjs');
+export const eventReader = join(root, 'scripts/check_events.py');
+
+export interface Outcome {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** A folder of its own under the system's temporary one, removed by `remove()`. */
+export function temporaryFolder(name: string): { path: string; remove: () => void } {
+  const path = mkdtempSync(join(tmpdir(), `trainyard-${name}-`));
+  return {
+    path,
+    remove: () => {
+      rmSync(path, { recursive: true, force: true });
+    },
+  };
+}
+
+export class Running {
+  stdout = '';
+  stderr = '';
+  readonly ended: Promise<Outcome>;
+
+  constructor(readonly child: ChildProcess) {
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
+    this.ended = new Promise((done, fail) => {
+      child.on('error', fail);
+      child.on('close', (code, signal) => {
+        done({ code, signal, stdout: this.stdout, stderr: this.stderr });
+      });
+    });
+  }
+}
+
+const quiet = { OMP_NUM_THREADS: '1', MPIR_CVAR_POLLS_BEFORE_YIELD: '1', MPIR_CVAR_ALLREDUCE_POSIX_INTRA_ALGORITHM: 'mpir' };
+
+export function start(command: string, args: string[], options: SpawnOptions = {}): Running {
+  return new Running(spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options, env: { ...process.env, ...quiet, ...options.env } }));
+}
+
+export const run = (command: string, args: string[], options: SpawnOptions = {}): Promise<Outcome> => start(command, args, options).ended;
+export const runTrainer = (args: string[], options: SpawnOptions = {}): Promise<Outcome> => run(trainer, args, options);
+export const runCli = (args: string[], options: SpawnOptions = {}): Promise<Outcome> => run(process.execPath, [cli, ...args], options);
+export const runRanks = (ranks: number, args: string[]): Promise<Outcome> =>
+  run(mpiexec, ['-launcher', 'fork', '-n', String(ranks), trainer, ...args]);
+
+/** Fails with everything the command printed unless it exited with `code`. */
+export function expectExit(outcome: Outcome, code: number): void {
+  if (outcome.code === code) return;
+  throw new Error(`exit ${String(outcome.code ?? outcome.signal)} instead of ${code}\n${outcome.stdout}\n${outcome.stderr}`);
+}
+
+export type Line = Record<string, unknown> & { kind: string };
+
+export function readLines(path: string): Line[] {
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Line);
+}
+
+/** Waits until `probe` gives something; fails after `seconds`. */
+export async function until<T>(what: string, probe: () => T | undefined | false, seconds = 60): Promise<T> {
+  const deadline = Date.now() + seconds * 1000;
+  for (;;) {
+    const found = probe();
+    if (found !== undefined && found !== false) return found;
+    if (Date.now() > deadline) throw new Error(`waited ${seconds} s for ${what}`);
+    await new Promise((wake) => setTimeout(wake, 20));
+  }
+}
+
+/** Live processes whose environment or command line names `path`. */
+export function processesNaming(path: string): string[] {
+  const found: string[] = [];
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)) {
+    try {
+      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      const environment = readFileSync(`/proc/${pid}/environ`, 'utf8');
+      if (command !== '' && (command.includes(path) || environment.includes(path))) found.push(`${pid} ${command.replaceAll('\0', ' ')}`);
+    } catch {
+      // gone meanwhile, or not ours to read: then it is not one of ours
+    }
+  }
+  return found;
+}
+
+export interface Tensor {
+  dtype: string;
+  shape: number[];
+  values: Float32Array;
+}
+
+/** A safetensors file's F32 tensors by name. */
+export function readTensors(path: string): Map<string, Tensor> {
+  const bytes = readFileSync(path);
+  const header = Number(bytes.readBigUInt64LE(0));
+  const entries = JSON.parse(bytes.subarray(8, 8 + header).toString('utf8')) as Record<string, { dtype: string; shape: number[]; data_offsets: [number, number] }>;
+  const tensors = new Map<string, Tensor>();
+  for (const [name, { dtype, shape, data_offsets }] of Object.entries(entries)) {
+    if (dtype !== 'F32') continue;
+    const data = bytes.subarray(8 + header + data_offsets[0], 8 + header + data_offsets[1]);
+    const values = new Float32Array(data.length / 4).map((_, i) => data.readFloatLE(4 * i));
+    tensors.set(name, { dtype, shape, values });
+  }
+  return tensors;
+}
+
+/** ||a - b|| / ||b||, in double. */
+export function relativeDistance(a: Float32Array, b: Float32Array): number {
+  let difference = 0;
+  let norm = 0;
+  for (const [i, value] of b.entries()) {
+    difference += ((a[i] ?? NaN) - value) ** 2;
+    norm += value ** 2;
+  }
+  return norm === 0 ? Math.sqrt(difference) : Math.sqrt(difference / norm);
+}

@@ -1,0 +1,52 @@
+// Data parallelism is arithmetic: two ranks of batch B are one rank of batch 2B.
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectExit, readTensors, relativeDistance, runRanks, runTrainer, temporaryFolder } from './harness';
+
+const folder = temporaryFolder('ranks');
+const data = join(folder.path, 'data');
+
+beforeAll(async () => {
+  expectExit(await runTrainer(['prep', '--from', 'demo:4x60', '--to', data, '--validation', '0.1']), 0);
+});
+afterAll(folder.remove);
+
+async function weightsAfter(name: string, ranks: number, batch: number, steps: number, flags: string[]): Promise<ReturnType<typeof readTensors>> {
+  const dir = join(folder.path, name);
+  const args = ['train', '--data', join(data, 'train'), '--run-dir', dir, '--steps', String(steps), '--batch-size', String(batch), '--lr', '0.05', ...flags];
+  expectExit(await runRanks(ranks, args), 0);
+  return readTensors(join(dir, `checkpoints/step-${String(steps).padStart(8, '0')}/model.safetensors`));
+}
+
+function largestDistance(a: ReturnType<typeof readTensors>, b: ReturnType<typeof readTensors>): { name: string; distance: number } {
+  expect([...a.keys()]).toEqual([...b.keys()]);
+  let worst = { name: '', distance: 0 };
+  for (const [name, tensor] of a) {
+    const distance = relativeDistance(tensor.values, b.get(name)?.values ?? new Float32Array());
+    if (!(distance <= worst.distance)) worst = { name, distance };
+  }
+  return worst;
+}
+
+describe('two ranks of batch B equal one rank of batch 2B', () => {
+  it('mlp, ten steps, each tensor within 1e-6 by norm', async () => {
+    const two = await weightsAfter('mlp-2', 2, 16, 10, ['--model', 'mlp']);
+    const one = await weightsAfter('mlp-1', 1, 32, 10, ['--model', 'mlp']);
+    const start = await weightsAfter('mlp-0', 1, 32, 1, ['--model', 'mlp']);
+    expect(largestDistance(two, one).distance).toBeLessThan(1e-6);
+    expect(largestDistance(start, one).distance).toBeGreaterThan(1e-3); // the weights did move
+  });
+
+  it('resnet20 with --sync-batch-norm, one step, each tensor within 1e-6 by norm', async () => {
+    const flags = ['--model', 'resnet20', '--sync-batch-norm'];
+    const two = await weightsAfter('sync-2', 2, 16, 1, flags);
+    const one = await weightsAfter('sync-1', 1, 32, 1, flags);
+    expect(largestDistance(two, one).distance).toBeLessThan(1e-6);
+  });
+
+  it('without it, batch norm sees half the batch, and the difference shows', async () => {
+    const two = await weightsAfter('local-2', 2, 16, 1, ['--model', 'resnet20']);
+    const one = await weightsAfter('local-1', 1, 32, 1, ['--model', 'resnet20']);
+    expect(largestDistance(two, one).distance).toBeGreaterThan(1e-4);
+  });
+});

@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config';
+
+// Real trainers on two cores: one file at a time, so that no test slows another.
+export default defineConfig({
+  test: {
+    include: ['test/local/**/*.test.ts'],
+    fileParallelism: false,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+  },
+});
