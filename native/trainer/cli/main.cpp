@@ -72,6 +72,7 @@ void require_instructions() {
 int run(int argc, char** argv) {
   CLI::App app("Trainyard's data-parallel trainer. Start several with mpiexec to train on several cores or machines.", "trainer");
   app.require_subcommand(1);
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   app.set_version_flag("--version", "trainer 0.1.0");
   const std::vector<Verb> verbs = {add_train(app), add_eval(app),    add_predict(app), add_checkpoints(app),
                                    add_prep(app),  add_devices(app), add_bench(app)};
