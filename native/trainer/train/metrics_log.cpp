@@ -24,8 +24,8 @@ bool ends_inside_a_line(int fd) {
 
 int generation_from_environment() {
   const char* text = std::getenv("TRAINYARD_GENERATION");
-  const int generation = text != nullptr ? std::atoi(text) : 1;
-  return generation > 0 ? generation : 1;
+  const long generation = text != nullptr ? std::strtol(text, nullptr, 10) : 1;
+  return generation > 0 ? static_cast<int>(generation) : 1;
 }
 
 MetricsLog::MetricsLog(const std::string& run_dir, const std::string& curves)

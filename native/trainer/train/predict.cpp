@@ -66,7 +66,7 @@ int64_t predict(const PredictOptions& options) {
   const auto network = load_network(options.checkpoint, model, options.batch_size);
   std::string csv = "path,class,probability,top5";
   for (size_t i = 0; options.logits && i < model.class_names.size(); ++i) csv += ",logit_" + csv_field(model.class_names[i]);
-  csv += "\n";
+  csv += '\n';
   const auto classes = static_cast<size_t>(model.classes);
   int64_t images = 0;
   evaluate(*network, *dataset, model.image_size, options.batch_size, [&](const Batch& batch, std::span<const float> logits) {

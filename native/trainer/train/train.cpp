@@ -246,7 +246,8 @@ class TrainRun {
 int threads_for_rank(int wanted, const Communicator& communicator) {
   if (wanted > 0) return wanted;
   const char* given = std::getenv("OMP_NUM_THREADS");
-  if (given != nullptr && std::atoi(given) > 0) return std::atoi(given);
+  const long threads = given != nullptr ? std::strtol(given, nullptr, 10) : 0;
+  if (threads > 0) return static_cast<int>(threads);
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   return std::max(1, cores / communicator.local_world());
 }
