@@ -6,7 +6,12 @@ import tseslint from 'typescript-eslint';
 const ban = (layer, ...patterns) => ({
   'no-restricted-imports': [
     'error',
-    { patterns: patterns.map((group) => ({ group: [group].flat(), message: `Not from ${layer}: see the layers.` })) },
+    {
+      patterns: patterns.map((group) => ({
+        group: [group].flat(),
+        message: `Not from ${layer}: see the layers.`,
+      })),
+    },
   ],
 });
 const vscode = ['vscode', 'vscode/*'];
@@ -19,9 +24,17 @@ export default defineConfig(
     files: ['**/*.{js,mjs,cjs}'],
     languageOptions: {
       globals: Object.fromEntries(
-        ['process', 'console', 'Buffer', 'URL', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'fetch'].map(
-          (name) => [name, 'readonly'],
-        ),
+        [
+          'process',
+          'console',
+          'Buffer',
+          'URL',
+          'setTimeout',
+          'clearTimeout',
+          'setInterval',
+          'clearInterval',
+          'fetch',
+        ].map((name) => [name, 'readonly']),
       ),
     },
   },
@@ -40,12 +53,18 @@ export default defineConfig(
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/explicit-module-boundary-types': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
-      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+      '@typescript-eslint/restrict-template-expressions': [
+        'error',
+        { allowNumber: true, allowBoolean: true },
+      ],
     },
   },
   {
     files: ['src/core/**'],
-    rules: ban('core', vscode, folder('ui'), folder('webview'), folder('cli'), ['**/extension', '**/contributions']),
+    rules: ban('core', vscode, folder('ui'), folder('webview'), folder('cli'), [
+      '**/extension',
+      '**/contributions',
+    ]),
   },
   { files: ['src/cli/**'], rules: ban('cli', vscode, folder('ui'), folder('webview')) },
   { files: ['src/ui/**'], rules: ban('ui', folder('cli')) },

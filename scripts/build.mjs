@@ -1,0 +1,67 @@
+// Bundles the extension and the command-line tool into dist/, with the native programs beside them when they are built.
+//   node scripts/build.mjs [--production] [--watch]
+import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, context } from 'esbuild';
+
+const root = resolve(fileURLToPath(import.meta.url), '../..');
+const dist = join(root, 'dist');
+const production = process.argv.includes('--production');
+const watch = process.argv.includes('--watch');
+
+const shared = {
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'cjs',
+  mainFields: ['module', 'main'], // jsonc-parser's main is a UMD file whose requires cannot be bundled
+  minify: production,
+  sourcemap: production ? false : 'linked',
+  logLevel: watch ? 'info' : 'warning',
+  absWorkingDir: root,
+};
+
+const bundles = [
+  { ...shared, entryPoints: ['src/extension.ts'], outfile: 'dist/extension.js', external: ['vscode'] },
+  {
+    ...shared,
+    entryPoints: ['src/cli/main.ts'],
+    outfile: 'dist/trainyard.cjs',
+    banner: { js: '#!/usr/bin/env node' },
+  },
+];
+
+const native = join(root, 'build/native/release/node/bin');
+const carried = [
+  { from: join(native, 'agent'), to: 'bin/agent', mode: 0o755 },
+  { from: join(native, 'trainer'), to: 'bin/trainer', mode: 0o755 },
+  { from: join(root, 'native/agent/tensorboard_server.py'), to: 'share/tensorboard_server.py', mode: 0o755 },
+  { from: join(root, 'native/runtime/requirements.txt'), to: 'share/requirements.txt', mode: 0o644 },
+];
+
+/** By rename, because the file that is replaced may be running. What is not built must not stay behind from before. */
+function carryNative() {
+  for (const { from, to, mode } of carried) {
+    const target = join(dist, to);
+    if (!existsSync(from)) {
+      rmSync(target, { force: true });
+      continue;
+    }
+    mkdirSync(resolve(target, '..'), { recursive: true });
+    const temporary = `${target}.${process.pid}`;
+    copyFileSync(from, temporary);
+    chmodSync(temporary, mode);
+    renameSync(temporary, target);
+  }
+}
+
+carryNative();
+if (watch) {
+  for (const options of bundles) await (await context(options)).watch();
+} else {
+  if (production)
+    for (const name of ['extension.js.map', 'trainyard.cjs.map']) rmSync(join(dist, name), { force: true });
+  await Promise.all(bundles.map((options) => build(options)));
+  chmodSync(join(dist, 'trainyard.cjs'), 0o755);
+}

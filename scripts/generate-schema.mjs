@@ -1,0 +1,37 @@
+// Writes media/profiles.schema.json from src/core/profiles/schema.ts. `--check` only says whether it is current.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { build } from 'esbuild';
+
+const root = resolve(fileURLToPath(import.meta.url), '../..');
+const target = join(root, 'media/profiles.schema.json');
+
+async function generate() {
+  const folder = mkdtempSync(join(root, 'node_modules/.schema-'));
+  try {
+    const outfile = join(folder, 'schema.mjs');
+    const entry = join(root, 'src/core/profiles/schema.ts');
+    await build({
+      entryPoints: [entry],
+      outfile,
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      logLevel: 'error',
+    });
+    const { profilesJsonSchema } = await import(pathToFileURL(outfile).href);
+    return `${JSON.stringify(profilesJsonSchema(), null, 2)}\n`;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const text = await generate();
+if (!process.argv.includes('--check')) {
+  writeFileSync(target, text);
+} else if (readFileSync(target, 'utf8') !== text) {
+  process.stderr.write('media/profiles.schema.json is out of date. Run npm run schema.\n');
+  process.exitCode = 1;
+}

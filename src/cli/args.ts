@@ -1,0 +1,122 @@
+// The command line's own flags: declared per verb, unknown ones refused with the nearest known one.
+import { parseArgs } from 'node:util';
+import { UserError } from '../core/errors.js';
+
+export interface Flag {
+  name: string;
+  /** What its value is called in the help; a flag without one takes none. */
+  value?: string;
+  help: string;
+}
+
+export interface Grammar {
+  verb: string;
+  /** Names of the words it takes; one that ends in `?` may be left out. */
+  words: readonly string[];
+  flags: readonly Flag[];
+  /** Takes everything after `--`. */
+  rest?: boolean;
+}
+
+export interface Args {
+  words: string[];
+  rest: string[];
+  has(flag: string): boolean;
+  value(flag: string): string | undefined;
+}
+
+/** Parses what follows the verb. UserError (usage). */
+export function parseVerb(grammar: Grammar, argv: readonly string[]): Args {
+  const end = argv.indexOf('--');
+  const own = end < 0 ? argv : argv.slice(0, end);
+  const rest = end < 0 ? [] : argv.slice(end + 1);
+  const options = Object.fromEntries(
+    grammar.flags.map(({ name, value }) => [
+      name,
+      { type: value === undefined ? ('boolean' as const) : ('string' as const) },
+    ]),
+  );
+  const { tokens } = parseArgs({
+    args: [...own],
+    options,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const values = new Map<string, string>();
+  const words: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === 'positional') words.push(token.value);
+    if (token.kind !== 'option') continue;
+    const flag = grammar.flags.find(({ name }) => token.rawName === `--${name}`);
+    if (!flag) throw unknownFlag(grammar, token.rawName);
+    if (flag.value === undefined && token.value !== undefined) {
+      throw usage(grammar, `--${flag.name} takes no value`);
+    }
+    if (
+      flag.value !== undefined &&
+      (token.value === undefined || (!token.inlineValue && token.value.startsWith('--')))
+    ) {
+      throw usage(grammar, `--${flag.name} needs a value`);
+    }
+    values.set(flag.name, token.value ?? '');
+  }
+  if (end >= 0 && grammar.rest !== true) throw usage(grammar, `${grammar.verb} takes nothing after --`);
+  const least = grammar.words.filter((word) => !word.endsWith('?')).length;
+  if (words.length < least) throw usage(grammar, `${grammar.words[words.length] ?? 'a word'} is missing`);
+  if (words.length > grammar.words.length) {
+    const extra = words[grammar.words.length] ?? '';
+    const hint = grammar.rest === true ? ' (what is to run stands after --)' : '';
+    throw usage(grammar, `"${extra}" is one word too many${hint}`);
+  }
+  return { words, rest, has: (flag) => values.has(flag), value: (flag) => values.get(flag) };
+}
+
+/** `run P [--detach] …`, as help and error messages show it. */
+export function synopsis(grammar: Grammar): string {
+  const words = grammar.words.map((word) => (word.endsWith('?') ? `[${word.slice(0, -1)}]` : word));
+  const flags = grammar.flags
+    .filter(({ name }) => name !== 'help' && name !== 'json')
+    .map(({ name, value }) => `[--${name}${value === undefined ? '' : ` ${value}`}]`);
+  const rest = grammar.rest === true ? ['-- COMMAND…'] : [];
+  return ['trainyard', grammar.verb, ...words, ...flags, ...rest].join(' ');
+}
+
+function usage(grammar: Grammar, what: string): UserError {
+  return new UserError('usage', what, `Usage: ${synopsis(grammar)}`);
+}
+
+function unknownFlag(grammar: Grammar, raw: string): UserError {
+  const nearest = nearestOf(
+    raw.replace(/^-+/, ''),
+    grammar.flags.map(({ name }) => name),
+  );
+  const hint = nearest === undefined ? `See trainyard ${grammar.verb} --help` : `Did you mean --${nearest}?`;
+  return new UserError('usage', `trainyard ${grammar.verb} has no flag ${raw}`, hint);
+}
+
+/** The candidate that is fewest edits away, if that is not most of the word. */
+export function nearestOf(word: string, candidates: readonly string[]): string | undefined {
+  const ranked = candidates
+    .map((candidate) => ({ candidate, distance: editDistance(word, candidate) }))
+    .sort((a, b) => a.distance - b.distance);
+  const best = ranked[0];
+  return best && best.distance <= Math.max(2, Math.floor(word.length / 2)) ? best.candidate : undefined;
+}
+
+/** Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
+export function editDistance(a: string, b: string): number {
+  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
+  const at = (i: number, j: number): number => rows[i]?.[j] ?? Infinity;
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    rows.push(row);
+    for (let j = 1; j <= b.length; j++) {
+      const cost = a[i - 1] === b[j - 1] ? 0 : 1;
+      let best = Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, at(i - 1, j - 1) + cost);
+      if (a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) best = Math.min(best, at(i - 2, j - 2) + 1);
+      row.push(best);
+    }
+  }
+  return at(a.length, b.length);
+}

@@ -1,0 +1,155 @@
+// Staying with a run until it ends: what `run` and `attach` share.
+import { Cancelled, errorText, exitCodes } from '../core/errors.js';
+import { DisposableStore } from '../core/lifecycle.js';
+import { MetricsLedger } from '../core/metrics/ledger.js';
+import type { RunDetails } from '../core/nodes/agentApi.js';
+import { statusOf } from '../core/runs/registry.js';
+import { RunFollower } from '../core/runs/run.js';
+import { summarize } from '../core/runs/summary.js';
+import { UnixBridge } from '../core/tunnels/unixBridge.js';
+import type { Context } from './context.js';
+import { JsonPrinter, TablePrinter, type RunPrinter } from './printer.js';
+
+export interface FollowOptions {
+  dir: string;
+  /** Ctrl-C stops the run; otherwise it only leaves it. */
+  ownsRun: boolean;
+  /** Bring TensorBoard here when the run serves it. */
+  tensorboard: boolean;
+  /** Metrics and journal lines before these offsets are not shown: they belong to an earlier run in the folder. */
+  from?: { metrics: number; events: number };
+  /** `updated` of the state that an earlier run left. */
+  staleState?: number;
+  /** For a person, old step lines before this offset are left out. */
+  stepsFrom?: number;
+  /** Ctrl-C came already, while the run was being started. */
+  interrupted?: boolean;
+}
+
+const signalNumbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
+type Leaving = keyof typeof signalNumbers;
+
+export const makePrinter = (context: Context): RunPrinter =>
+  context.json ? new JsonPrinter(context.output) : new TablePrinter(context.output);
+
+/** Follows to the end, shows a summary, and returns the exit code of the run; or of the signal that made it leave. */
+export async function followRun(
+  context: Context,
+  printer: RunPrinter,
+  options: FollowOptions,
+): Promise<number> {
+  const store = new DisposableStore();
+  const follower = store.add(
+    new RunFollower({
+      dir: options.dir,
+      client: () => context.node.client(),
+      logger: context.logger,
+      ...(options.staleState === undefined ? {} : { staleState: options.staleState }),
+    }),
+  );
+  const ledger = new MetricsLedger();
+  const from = options.from ?? { metrics: 0, events: 0 };
+  follower.onMetric((line) => {
+    if (line.value) ledger.add(line.value);
+    if (line.offset < from.metrics) return;
+    const old = !context.json && line.offset < (options.stepsFrom ?? 0) && line.value?.kind === 'step';
+    if (!old) printer.metric(line);
+  });
+  follower.onEvent((line) => {
+    if (line.offset < from.events) return;
+    printer.event(line);
+    if (options.tensorboard && line.value?.kind === 'tensorboard_started') {
+      void bringTensorBoard(context, printer, store, line.value.socket);
+    }
+  });
+  follower.onConnection((change) => {
+    context.output.note(change === 'lost' ? 'the connection was lost; trying again' : 'connected again');
+  });
+  const left = leaveOnSignals(context, store, options);
+  try {
+    const end = await Promise.race([follower.follow(), left]);
+    if (typeof end === 'string') return 128 + signalNumbers[end];
+    printer.summary(summarize(end, ledger, await countCheckpoints(context, options.dir)));
+    return exitCodeOf(end);
+  } catch (error) {
+    if (error instanceof Cancelled) return exitCodes.defect;
+    throw error;
+  } finally {
+    store.dispose();
+  }
+}
+
+export function exitCodeOf(details: Pick<RunDetails, 'state' | 'interrupted'>): number {
+  const status = statusOf(details);
+  if (status === 'finished') return exitCodes.done;
+  return status === 'stopped' ? exitCodes.stopped : exitCodes.failed;
+}
+
+/** Resolves when a signal makes this client leave. What a signal does to the run, it does before. */
+function leaveOnSignals(context: Context, store: DisposableStore, options: FollowOptions): Promise<Leaving> {
+  return new Promise((resolve) => {
+    let asked = 0;
+    const leave = (signal: Leaving): void => {
+      context.output.note(`detached; the run goes on. Attach again with: trainyard attach ${options.dir}`);
+      resolve(signal);
+    };
+    const interrupt = (): void => {
+      if (!options.ownsRun) {
+        leave('SIGINT');
+        return;
+      }
+      asked++;
+      void askToStop(context, options.dir, asked);
+    };
+    const on = (signal: Leaving, handler: () => void): void => {
+      process.on(signal, handler);
+      store.defer(() => process.off(signal, handler));
+    };
+    on('SIGINT', interrupt);
+    on('SIGTERM', () => {
+      leave('SIGTERM');
+    });
+    on('SIGHUP', () => {
+      leave('SIGHUP');
+    });
+    if (options.interrupted === true) interrupt();
+  });
+}
+
+/** The first time after a checkpoint, the second time now, and from the third on without the supervisor's help. */
+async function askToStop(context: Context, dir: string, times: number): Promise<void> {
+  try {
+    if (times === 1) {
+      context.output.note('stopping after a checkpoint (Ctrl-C again: stop now)');
+      await context.machine.stop(dir, 'checkpoint');
+    } else if (times === 2) {
+      context.output.note('stopping now');
+      await context.machine.stop(dir, 'now');
+    } else {
+      context.output.note('killing every process of the run');
+      await (await context.node.client()).request('run.kill', { dir });
+    }
+  } catch (error) {
+    context.output.note(`trainyard: error: the stop was not delivered: ${errorText(error)}`);
+  }
+}
+
+async function bringTensorBoard(
+  context: Context,
+  printer: RunPrinter,
+  store: DisposableStore,
+  socketPath: string,
+): Promise<void> {
+  try {
+    const bridge = await UnixBridge.open({ socketPath, logger: context.logger });
+    store.add(bridge);
+    printer.tensorboard(bridge.url);
+  } catch (error) {
+    context.output.note(`trainyard: error: ${errorText(error)}`);
+  }
+}
+
+async function countCheckpoints(context: Context, dir: string): Promise<number> {
+  const { checkpoints } = await (await context.node.client()).request('checkpoint.list', { dir });
+  return checkpoints.filter(({ valid }) => valid).length;
+}

@@ -1,0 +1,112 @@
+// The command line's root: finds the verb, runs it, and turns what went wrong into one line and an exit code.
+import { Cancelled, errorText, exitCodes, oneLine, UserError } from '../core/errors.js';
+import { agentErrors } from '../core/nodes/agentApi.js';
+import { AgentError } from '../core/nodes/agentClient.js';
+import { version } from '../../package.json';
+import { nearestOf, parseVerb, type Flag } from './args.js';
+import { Context, type Verb } from './context.js';
+import { generalHelp, verbHelp } from './help.js';
+import { processOutput, stderrLogger, type Output } from './output.js';
+import { verbs } from './table.js';
+
+const common: readonly Flag[] = [
+  { name: 'json', help: 'one JSON object a line' },
+  { name: 'help', help: 'this text' },
+];
+
+/** Ctrl-C outside of a run. */
+const interruptExit = 130;
+
+async function main(argv: readonly string[], output: Output): Promise<number> {
+  const first = argv.find((word) => word !== '--json');
+  const help = (lines: readonly string[]): number => {
+    for (const line of lines) output.line(line);
+    return exitCodes.done;
+  };
+  if (first === undefined) {
+    throw new UserError(
+      'usage',
+      'a verb is missing',
+      `It is one of: ${verbs.map(({ verb }) => verb).join(', ')}`,
+    );
+  }
+  if (first === '--version') {
+    output.line(version);
+    return exitCodes.done;
+  }
+  if (first === '--help' || first === '-h' || first === 'help') {
+    const named = argv[argv.indexOf(first) + 1];
+    return help(named === undefined ? generalHelp(verbs) : verbHelp(findVerb(named)));
+  }
+  const verb = findVerb(first);
+  const rest = argv.filter((_, index) => index !== argv.indexOf(first));
+  const args = parseVerb({ ...verb, flags: [...verb.flags, ...common], ...lenient(verb, rest) }, rest);
+  if (args.has('help')) return help(verbHelp(verb));
+  const context = new Context(
+    output,
+    args.has('json'),
+    process.cwd(),
+    __dirname,
+    process.env,
+    stderrLogger(),
+  );
+  try {
+    return await verb.run(context, args);
+  } finally {
+    context.dispose();
+  }
+}
+
+/** With --help the words may be missing. */
+function lenient(verb: Verb, argv: readonly string[]): Partial<Verb> {
+  const end = argv.indexOf('--');
+  const own = end < 0 ? argv : argv.slice(0, end);
+  return own.includes('--help') ? { words: verb.words.map((word) => `${word.replace(/\?$/, '')}?`) } : {};
+}
+
+function findVerb(word: string): Verb {
+  const found = verbs.find(({ verb }) => verb === word);
+  if (found) return found;
+  const nearest = nearestOf(
+    word,
+    verbs.map(({ verb }) => verb),
+  );
+  const all = `It is one of: ${verbs.map(({ verb }) => verb).join(', ')}`;
+  throw new UserError(
+    'usage',
+    `trainyard has no verb ${word}`,
+    nearest === undefined ? all : `Did you mean ${nearest}?`,
+  );
+}
+
+/** One line on stderr, and the exit code. */
+function report(error: unknown, output: Output): number {
+  if (error instanceof Cancelled) {
+    output.note('trainyard: cancelled');
+    return interruptExit;
+  }
+  if (error instanceof UserError) {
+    output.note(`trainyard: error: ${error.message}`);
+    return error.exitCode;
+  }
+  if (error instanceof AgentError && error.code > 0) {
+    output.note(`trainyard: error: ${oneLine(error.message)}`);
+    return error.code === agentErrors.notFound ? exitCodes.usage : exitCodes.preflight;
+  }
+  output.note(`trainyard: error: ${errorText(error)}. This is a defect of Trainyard: please report it.`);
+  if (process.env['TRAINYARD_LOG'] !== undefined && error instanceof Error) output.note(error.stack ?? '');
+  return exitCodes.defect;
+}
+
+const output = processOutput();
+process.on('uncaughtException', (error) => {
+  process.exit(report(error, output));
+});
+process.on('unhandledRejection', (error) => {
+  process.exit(report(error, output));
+});
+void main(process.argv.slice(2), output)
+  .catch((error: unknown) => report(error, output))
+  .then((code) => {
+    process.exitCode = code;
+  });

@@ -1,0 +1,217 @@
+// How a followed run appears: for a person, aligned lines; for a program, one JSON object a line.
+import type { FollowedLine } from '../core/runs/run.js';
+import type { RunEvent, RunFile } from '../core/runs/schema.js';
+import type { RunSummary } from '../core/runs/summary.js';
+import type { EvalLine, Metric, StartLine, StepLine } from '../core/metrics/schema.js';
+import { bytesText, durationText, percentText, rateText } from './format.js';
+import type { Output } from './output.js';
+
+export interface RunPrinter {
+  run(id: string, dir: string, run: RunFile | null): void;
+  metric(line: FollowedLine<Metric>): void;
+  event(line: FollowedLine<RunEvent>): void;
+  tensorboard(url: string): void;
+  summary(summary: RunSummary): void;
+}
+
+/** Every line as it stands in the file. */
+export class JsonPrinter implements RunPrinter {
+  constructor(private readonly output: Output) {}
+
+  run(id: string, dir: string, run: RunFile | null): void {
+    this.output.json({ type: 'run', id, dir, run });
+  }
+
+  metric({ offset, raw }: FollowedLine<Metric>): void {
+    this.output.json({ type: 'metric', offset, line: raw });
+  }
+
+  event({ offset, raw }: FollowedLine<RunEvent>): void {
+    this.output.json({ type: 'event', offset, line: raw });
+  }
+
+  tensorboard(url: string): void {
+    this.output.json({ type: 'tensorboard', url });
+  }
+
+  summary(summary: RunSummary): void {
+    this.output.json({ type: 'summary', ...summary });
+  }
+}
+
+const columns = [
+  ['step', 8],
+  ['epoch', 8],
+  ['loss', 9],
+  ['top-1', 7],
+  ['lr', 9],
+  ['images/s', 10],
+  ['ms/step', 9],
+  ['comm', 7],
+  ['input', 7],
+] as const;
+
+const cells = (texts: readonly string[]): string =>
+  texts.map((text, column) => text.padStart(columns[column]?.[1] ?? 0)).join(' ');
+/** Notes stand where the figures begin. */
+const indent = ' '.repeat(10);
+const figure = (value: number | null, digits: number): string =>
+  value === null ? '-' : value.toFixed(digits);
+
+export class TablePrinter implements RunPrinter {
+  private headed = false;
+
+  constructor(private readonly output: Output) {}
+
+  run(id: string, dir: string, run: RunFile | null): void {
+    const { output } = this;
+    output.line(`run     ${id}`);
+    output.line(`folder  ${dir}`);
+    if (!run) return;
+    const ranks = `${run.ranks} ${run.ranks === 1 ? 'rank' : 'ranks'}`;
+    const threads = `${run.threadsPerRank} ${run.threadsPerRank === 1 ? 'thread' : 'threads'} each`;
+    output.line(`ranks   ${ranks}, ${threads}, profile ${run.profile.name}`);
+    output.line(`runs    ${run.argv.join(' ')}`);
+  }
+
+  metric({ value }: FollowedLine<Metric>): void {
+    if (!value) return;
+    switch (value.kind) {
+      case 'start':
+        this.start(value);
+        break;
+      case 'step':
+        this.step(value);
+        break;
+      case 'eval':
+        this.evaluation(value);
+        break;
+      case 'checkpoint':
+        this.note(
+          `checkpoint step ${value.step}: ${bytesText(value.bytes)} in ${value.write_ms.toFixed(0)} ms`,
+        );
+        break;
+      case 'checkpoint_failed':
+        this.note(`checkpoint step ${value.step} failed: ${value.message}`);
+        break;
+      case 'bad_image':
+        this.note(`bad image ${value.path}: ${value.message} (${value.count} so far)`);
+        break;
+      case 'end':
+        this.note(`${value.reason} at step ${value.step} after ${durationText(value.seconds)}`);
+        break;
+      case 'host':
+        break;
+    }
+  }
+
+  event({ value }: FollowedLine<RunEvent>): void {
+    if (!value) return;
+    switch (value.kind) {
+      case 'rank_exited': {
+        if (value.exit_code === 0 || value.exit_code === 75) break;
+        const how = value.signal === null ? `exit ${value.exit_code ?? 'unknown'}` : `signal ${value.signal}`;
+        this.note(`rank ${value.rank} on ${value.host} ended: ${how}, last step ${value.last_step ?? '-'}`);
+        break;
+      }
+      case 'hang':
+        this.note(`no heartbeat from rank ${value.ranks.join(', ')} since step ${value.last_step ?? '-'}`);
+        break;
+      case 'stop_requested':
+        this.note(`stop (${value.mode}) requested by ${value.by}`);
+        break;
+      case 'evaluator_exited':
+        if (value.exit_code !== 0) {
+          this.note(
+            `the evaluator ended: ${value.signal === null ? `exit ${value.exit_code ?? '?'}` : `signal ${value.signal}`}`,
+          );
+        }
+        break;
+      case 'disk_low':
+        this.note(`the disk is nearly full: ${bytesText(value.free_bytes)} free`);
+        break;
+      case 'tensorboard_exited':
+        this.note('TensorBoard ended');
+        break;
+      case 'created':
+      case 'started':
+      case 'rank_started':
+      case 'checkpoint':
+      case 'checkpoint_failed':
+      case 'evaluator_started':
+      case 'tensorboard_started':
+      case 'finished':
+        break;
+    }
+  }
+
+  tensorboard(url: string): void {
+    this.output.line(`TensorBoard  ${url}`);
+  }
+
+  summary(summary: RunSummary): void {
+    const { output } = this;
+    const row = (name: string, text: string): void => {
+      output.line(`${name.padEnd(12)} ${text}`);
+    };
+    const evaluated = summary.best_top1 !== null && summary.top1 !== null;
+    output.line('');
+    row('run', `${summary.id} ${summary.phase}`);
+    if (summary.reason !== null && summary.phase !== 'finished') row('reason', summary.reason);
+    if (summary.images_per_sec !== null) {
+      const median = summary.median_images_per_sec;
+      row(
+        'images/s',
+        `${rateText(summary.images_per_sec)}${median === null ? '' : `, median ${rateText(median)}`}`,
+      );
+    }
+    if (summary.seconds !== null) row('time', durationText(summary.seconds));
+    if (evaluated) {
+      row(
+        'top-1',
+        `${percentText(summary.best_top1 ?? 0)} best, ${percentText(summary.top1 ?? 0)} last (evaluation)`,
+      );
+    } else if (summary.train_top1 !== null) row('top-1', `${percentText(summary.train_top1)} (training)`);
+    row('checkpoints', String(summary.checkpoints));
+    row('folder', summary.dir);
+  }
+
+  private start(line: StartLine): void {
+    const resumed = line.resumed_from === null ? '' : `, resumed from ${line.resumed_from}`;
+    this.output.line('');
+    this.output.line(
+      `${line.model}, ${line.parameters.toLocaleString('en-US')} parameters, ${line.classes} classes, ` +
+        `${line.train_images} images; batch ${line.global_batch} (${line.world} x ${line.batch_size}), ` +
+        `${line.total_steps} steps, ${line.precision} on ${line.device}${resumed}`,
+    );
+  }
+
+  private step(line: StepLine): void {
+    if (!this.headed) this.output.line(cells(columns.map(([name]) => name)));
+    this.headed = true;
+    this.output.line(
+      cells([
+        String(line.step),
+        line.epoch.toFixed(2),
+        figure(line.loss, 4),
+        line.top1 === null ? '-' : percentText(line.top1),
+        line.lr.toPrecision(3),
+        rateText(line.images_per_sec),
+        line.step_ms.toFixed(1),
+        line.comm_ms.toFixed(1),
+        line.input_wait_ms.toFixed(1),
+      ]),
+    );
+  }
+
+  private evaluation(line: EvalLine): void {
+    this.note(
+      `eval of step ${line.step}: top-1 ${percentText(line.top1)}, top-5 ${percentText(line.top5)}, ` +
+        `loss ${figure(line.loss, 4)} on ${line.images} images in ${durationText(line.seconds)}`,
+    );
+  }
+
+  private note(text: string): void {
+    this.output.line(`${indent}${text}`);
+  }
+}

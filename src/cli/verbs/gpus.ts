@@ -1,0 +1,56 @@
+import { exitCodes } from '../../core/errors.js';
+import type { HostSample } from '../../core/metrics/schema.js';
+import { HostSampler } from '../../core/gpus/sampler.js';
+import type { Context, Verb } from '../context.js';
+import { bytesText } from '../format.js';
+
+export const gpus: Verb = {
+  verb: 'gpus',
+  summary: "shows a profile's cores, memory and GPUs",
+  words: ['P'],
+  flags: [{ name: 'watch', help: 'once a second, until Ctrl-C' }],
+  async run(context, args) {
+    await context.localProfile(args.words[0]);
+    const take = async (): Promise<HostSample> => (await context.node.client()).request('host.sample');
+    const { cores } = await context.node.hello();
+    if (!args.has('watch')) {
+      show(context, await take(), cores);
+      return exitCodes.done;
+    }
+    const sampler = new HostSampler(take);
+    sampler.onSample((result) => {
+      if ('sample' in result) show(context, result.sample, cores);
+      else context.output.note(`trainyard: error: ${result.error}`);
+    });
+    sampler.start();
+    await new Promise<void>((resolve) => {
+      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+        process.once(signal, () => {
+          resolve();
+        });
+      }
+    });
+    sampler.dispose();
+    return exitCodes.done;
+  },
+};
+
+function show(context: Context, sample: HostSample, cores: number): void {
+  if (context.json) {
+    context.output.json({ type: 'sample', ...sample });
+    return;
+  }
+  const memory = `${bytesText(sample.memory_used)} of ${bytesText(sample.memory_total)}`;
+  const cpu = `${cores} ${cores === 1 ? 'core' : 'cores'} at ${sample.cpu_percent.toFixed(0).padStart(3)}%`;
+  context.output.line(
+    `${sample.host}  ${cpu}, memory ${memory}, ${bytesText(sample.disk_free)} of disk free`,
+  );
+  if (sample.gpus.length === 0) context.output.line('  no GPUs');
+  for (const gpu of sample.gpus) {
+    const used = `${bytesText(gpu.memory_used)} of ${bytesText(gpu.memory_total)}`;
+    const load = gpu.utilization === null ? '' : `, ${gpu.utilization.toFixed(0).padStart(3)}%`;
+    const heat = gpu.temperature === null ? '' : `, ${gpu.temperature.toFixed(0)} °C`;
+    const power = gpu.power_watts === null ? '' : `, ${gpu.power_watts.toFixed(0)} W`;
+    context.output.line(`  GPU ${gpu.index}  ${gpu.name}  ${used}${load}${heat}${power}`);
+  }
+}

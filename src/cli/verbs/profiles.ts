@@ -1,0 +1,27 @@
+import { exitCodes } from '../../core/errors.js';
+import type { Verb } from '../context.js';
+import { table } from '../format.js';
+
+export const profiles: Verb = {
+  verb: 'profiles',
+  summary: 'lists the profiles',
+  words: [],
+  flags: [],
+  details: [
+    'They stand in $TRAINYARD_HOME/profiles.json (default ~/.config/trainyard). The profile local is always there.',
+  ],
+  async run(context) {
+    const all = await context.profiles.list();
+    if (context.json) {
+      for (const profile of all) context.output.json({ type: 'profile', ...profile });
+      return exitCodes.done;
+    }
+    const rows = all.map(({ name, kind, hosts }) => [
+      name,
+      kind,
+      (hosts ?? []).map(({ host }) => host).join(', '),
+    ]);
+    for (const line of table(['PROFILE', 'KIND', 'HOSTS'], rows)) context.output.line(line);
+    return exitCodes.done;
+  },
+};

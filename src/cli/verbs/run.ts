@@ -1,0 +1,94 @@
+import { exitCodes, UserError } from '../../core/errors.js';
+import { agentErrors, type RunDetails } from '../../core/nodes/agentApi.js';
+import { AgentError } from '../../core/nodes/agentClient.js';
+import { flagValue, positiveInteger } from '../../core/runs/flags.js';
+import type { RunRequest } from '../../core/runs/spec.js';
+import { resolve } from 'node:path';
+import type { Context, Verb } from '../context.js';
+import { followRun, makePrinter } from '../follow.js';
+
+export const run: Verb = {
+  verb: 'run',
+  summary: 'starts a run and stays with it',
+  words: ['P'],
+  flags: [
+    { name: 'detach', help: 'return once the run has started' },
+    {
+      name: 'ranks',
+      value: 'N',
+      help: 'processes; by default what the profile has slots or GPUs for, else 2',
+    },
+    { name: 'name', value: 'LABEL', help: "part of the run's name; by default the model" },
+    { name: 'run-dir', value: 'DIR', help: 'the run folder; by default one is made under the workdir' },
+    {
+      name: 'tensorboard',
+      help: 'serve TensorBoard with the run, and bring it to 127.0.0.1:6006 or the next free port',
+    },
+    { name: 'no-evaluator', help: 'do not evaluate checkpoints on --eval-data while training' },
+  ],
+  rest: true,
+  details: [
+    'After -- stands a verb of the trainer with its flags, or any command, which is then started once a rank (by default one).',
+    'Ctrl-C once stops the run after a checkpoint, twice stops it now. A client that is killed, or gets SIGTERM or SIGHUP, leaves the run running.',
+    'Example: trainyard run local --ranks 2 -- train --model resnet20 --data images/train --eval-data images/validation --epochs 10',
+  ],
+  async run(context, args) {
+    const profile = await context.localProfile(args.words[0]);
+    const ranks = args.value('ranks');
+    const name = args.value('name');
+    const runDir = args.value('run-dir') ?? flagValue(args.rest, '--run-dir');
+    const request: RunRequest = {
+      profile,
+      words: args.rest,
+      cwd: context.cwd,
+      tensorboard: args.has('tensorboard'),
+      evaluator: !args.has('no-evaluator'),
+      ...(ranks === undefined ? {} : { ranks: positiveInteger(ranks, '--ranks') }),
+      ...(name === undefined ? {} : { name }),
+      ...(runDir === undefined ? {} : { runDir: resolve(context.cwd, runDir) }),
+    };
+    if (args.rest.length === 0) {
+      throw new UserError(
+        'usage',
+        'there is nothing to run',
+        'Write it after --, for example: trainyard run local -- train --model resnet20 --data synthetic --steps 100',
+      );
+    }
+    const { started, before, interrupted } = await context.withProgress(async (progress) => {
+      const before = await earlierRun(context, request.runDir);
+      const started = await context.machine.start(request, progress);
+      return { started, before, interrupted: progress.signal.aborted };
+    });
+    const printer = makePrinter(context);
+    const { dir, id } = started;
+    const details = await (await context.node.client()).request('run.get', { dir });
+    printer.run(id, dir, details.run);
+    if (args.has('detach') && !interrupted) {
+      if (!context.json) context.output.line(`attach with: trainyard attach ${id}`);
+      return exitCodes.done;
+    }
+    return followRun(context, printer, {
+      dir,
+      ownsRun: true,
+      tensorboard: args.has('tensorboard'),
+      interrupted,
+      ...(before === undefined
+        ? {}
+        : {
+            from: { metrics: before.files['metrics.jsonl'] ?? 0, events: before.files['events.jsonl'] ?? 0 },
+            ...(before.state === null ? {} : { staleState: before.state.updated }),
+          }),
+    });
+  },
+};
+
+/** What an earlier run left in the folder that the user named, if anything. */
+async function earlierRun(context: Context, dir: string | undefined): Promise<RunDetails | undefined> {
+  if (dir === undefined) return undefined;
+  try {
+    return await (await context.node.client()).request('run.get', { dir });
+  } catch (error) {
+    if (error instanceof AgentError && error.code === agentErrors.notFound) return undefined;
+    throw error;
+  }
+}

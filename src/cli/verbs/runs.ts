@@ -1,0 +1,47 @@
+import { exitCodes } from '../../core/errors.js';
+import { OverviewReader, type RunOverview } from '../../core/runs/overview.js';
+import type { Verb } from '../context.js';
+import { percentText, rateText, table, timeText } from '../format.js';
+
+const shown = 30;
+
+export const runs: Verb = {
+  verb: 'runs',
+  summary: 'lists the runs of a profile, newest first',
+  words: ['P?'],
+  flags: [{ name: 'all', help: `all of them, not the newest ${shown}` }],
+  async run(context, args) {
+    const registry = await context.machine.registry(await context.localProfile(args.words[0]));
+    const entries = await registry.list();
+    const chosen = args.has('all') ? entries : entries.slice(0, shown);
+    const client = await context.node.client();
+    const reader = new OverviewReader();
+    const overviews: RunOverview[] = [];
+    for (const entry of chosen) overviews.push(await reader.read(client, entry));
+    if (context.json) {
+      for (const { entry, ...figures } of overviews) {
+        const { status, step = null, totalSteps = null, imagesPerSec = null, top1 = null } = figures;
+        const { id, dir, run, state } = entry;
+        const about = { phase: status, step, total_steps: totalSteps, images_per_sec: imagesPerSec, top1 };
+        context.output.json({ type: 'run', id, dir, ...about, run, state });
+      }
+      return exitCodes.done;
+    }
+    if (overviews.length === 0) {
+      context.output.note('no runs yet. Start one with: trainyard run local -- train …');
+      return exitCodes.done;
+    }
+    const head = ['RUN', 'PHASE', 'STEP', 'IMAGES/S', 'TOP-1', 'STARTED'];
+    for (const line of table(head, overviews.map(row), [2, 3, 4])) context.output.line(line);
+    const hidden = entries.length - chosen.length;
+    if (hidden > 0) context.output.note(`${hidden} older ones: trainyard runs --all`);
+    return exitCodes.done;
+  },
+};
+
+function row({ entry, status, step, totalSteps, imagesPerSec, top1 }: RunOverview): string[] {
+  const steps = step === undefined ? '' : `${step}${totalSteps === undefined ? '' : `/${totalSteps}`}`;
+  const rate = imagesPerSec === undefined ? '' : rateText(imagesPerSec);
+  const accuracy = top1 === undefined ? '' : percentText(top1);
+  return [entry.id, status, steps, rate, accuracy, entry.state ? timeText(entry.state.started) : ''];
+}

@@ -1,0 +1,57 @@
+import { exitCodes } from '../../core/errors.js';
+import { UnixBridge } from '../../core/tunnels/unixBridge.js';
+import type { Verb } from '../context.js';
+
+const idleSeconds = 1800;
+
+export const tensorboard: Verb = {
+  verb: 'tensorboard',
+  summary: "serves a run's plots at 127.0.0.1:6006, or the next free port, until Ctrl-C",
+  words: ['RUN'],
+  flags: [
+    { name: 'stop', help: 'end the TensorBoard of this run instead' },
+    { name: 'profile', value: 'P', help: 'whose runs; by default local' },
+  ],
+  details: [
+    `TensorBoard itself listens on a private Unix socket, and ends after ${idleSeconds / 60} minutes without a request.`,
+  ],
+  async run(context, args) {
+    const { dir, id } = await context.resolveRun(args);
+    const client = await context.node.client();
+    if (args.has('stop')) {
+      await client.request('tensorboard.stop', { dir });
+      return exitCodes.done;
+    }
+    const { python, tensorboardServer: server } = await context.withProgress((progress) =>
+      context.machine.runtime(progress),
+    );
+    const started = await client.request('tensorboard.start', { dir, python, server, idle: idleSeconds });
+    const bridge = await UnixBridge.open({ socketPath: started.socket, logger: context.logger });
+    try {
+      if (context.json) {
+        context.output.json({
+          type: 'tensorboard',
+          id,
+          dir,
+          url: bridge.url,
+          port: bridge.port,
+          pid: started.pid,
+        });
+      } else context.output.line(`${bridge.url}  (Ctrl-C ends the tunnel)`);
+      await untilSignal();
+    } finally {
+      bridge.dispose();
+    }
+    return exitCodes.done;
+  },
+};
+
+function untilSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.once(signal, () => {
+        resolve();
+      });
+    }
+  });
+}

@@ -1,0 +1,46 @@
+// A checkpoint folder's manifest.json and state.json, and the agent's list of checkpoints.
+import * as z from 'zod/mini';
+
+const count = z.int().check(z.gte(0));
+
+export const manifestSchema = z.object({
+  version: z.literal(1),
+  step: count,
+  time: z.number(),
+  model: z.string(),
+  classes: count,
+  files: z
+    .array(z.object({ name: z.string(), bytes: count, sha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)) }))
+    .check(z.minLength(1)),
+});
+export type Manifest = z.infer<typeof manifestSchema>;
+
+export const checkpointStateSchema = z.object({
+  version: z.literal(1),
+  step: count,
+  generation: count,
+  seed: z.int(),
+  world: count,
+  batch_size: count,
+  global_batch: count,
+  samples_seen: count,
+  model: z.string(),
+  classes: count,
+  class_names: z.array(z.string()),
+  image_size: count,
+  dataset_images: count,
+  augment: z.string(),
+  optimizer: z.string(),
+  total_steps: count,
+  schedule: z.object({ kind: z.string(), base_lr: z.number(), warmup_steps: count, total_steps: count }),
+});
+
+export const checkpointSchema = z.object({
+  step: count,
+  path: z.string(),
+  bytes: count,
+  time: z.number(),
+  valid: z.boolean(),
+  reason: z.optional(z.nullable(z.string())),
+});
+export type Checkpoint = z.infer<typeof checkpointSchema>;

@@ -1,0 +1,65 @@
+// Errors that a person can act on, and the exit codes that docs/contracts.md gives them.
+
+/** The command line's exit codes. */
+export const exitCodes = {
+  done: 0,
+  defect: 1,
+  usage: 2,
+  connection: 3,
+  preflight: 4,
+  failed: 5,
+  stopped: 75,
+} as const;
+
+export type UserErrorCode = 'usage' | 'connection' | 'preflight' | 'failed';
+
+const sentence = (text: string): string => {
+  const trimmed = text.trim();
+  return /[.!?…]$/.test(trimmed) ? trimmed : `${trimmed}.`;
+};
+
+/** What happened, and what to do about it. `message` reads "WHAT. WHAT TO DO." in one line. */
+export class UserError extends Error {
+  override readonly name: string = 'UserError';
+
+  constructor(
+    readonly code: UserErrorCode,
+    readonly what: string,
+    readonly hint: string,
+    options?: ErrorOptions,
+  ) {
+    super(oneLine(hint === '' ? sentence(what) : `${sentence(what)} ${sentence(hint)}`), options);
+  }
+
+  get exitCode(): number {
+    return exitCodes[this.code];
+  }
+}
+
+/** The user, or the owner of the operation, gave it up: nothing to report. */
+export class Cancelled extends Error {
+  override readonly name = 'Cancelled';
+
+  constructor(what = 'cancelled') {
+    super(what);
+  }
+}
+
+export function throwIfCancelled(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw new Cancelled();
+}
+
+export function oneLine(text: string): string {
+  return text.replace(/\s*[\r\n]+\s*/g, ' ').trim();
+}
+
+/** The message of anything that was thrown. */
+export function errorText(error: unknown): string {
+  return oneLine(error instanceof Error ? error.message : String(error));
+}
+
+/** The code of a Node system error (`ENOENT`), if it is one. */
+export function systemCode(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}

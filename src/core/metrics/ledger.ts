@@ -1,0 +1,136 @@
+// What a run's metrics come to: the curves, and the sums of its summary. Lines of a newer generation supersede older
+// ones of equal or later step.
+import { Series } from './series.js';
+import type { EvalLine, Metric, StartLine, StepLine } from './schema.js';
+
+interface StepRecord {
+  step: number;
+  generation: number;
+  images: number;
+  seconds: number;
+}
+
+const curveNames = ['loss', 'top1', 'imagesPerSec', 'stepMs', 'commMs', 'inputWaitMs', 'lr'] as const;
+export type CurveName = (typeof curveNames)[number];
+
+export class MetricsLedger {
+  readonly curves: Readonly<Record<CurveName, Series>>;
+  private starts: StartLine[] = [];
+  private newest: StepLine | undefined;
+  private records: StepRecord[] = [];
+  private evals: EvalLine[] = [];
+  private checkpointSteps = new Map<number, number>();
+  private newestGeneration = 0;
+
+  constructor(capacity = 2048) {
+    const entries = curveNames.map((name) => [name, new Series(capacity)] as const);
+    this.curves = Object.fromEntries(entries) as Record<CurveName, Series>;
+  }
+
+  add(metric: Metric): void {
+    if ('step' in metric && metric.generation > this.newestGeneration && metric.kind !== 'eval') {
+      this.supersede(metric.generation, metric.step);
+    }
+    switch (metric.kind) {
+      case 'start':
+        this.starts.push(metric);
+        break;
+      case 'step':
+        this.addStep(metric);
+        break;
+      case 'eval':
+        this.evals = this.evals.filter(({ step }) => step !== metric.step);
+        this.evals.push(metric);
+        break;
+      case 'checkpoint':
+        this.checkpointSteps.set(metric.step, metric.generation);
+        break;
+      case 'checkpoint_failed':
+      case 'host':
+      case 'bad_image':
+      case 'end':
+        break;
+    }
+  }
+
+  /** What the newest generation said of itself. */
+  get start(): StartLine | undefined {
+    return this.starts.at(-1);
+  }
+
+  get lastStep(): StepLine | undefined {
+    return this.newest;
+  }
+
+  /** Fraction done, when the run says how many steps it will take. */
+  get progress(): number | undefined {
+    const total = this.start?.total_steps ?? 0;
+    return total > 0 && this.newest ? Math.min(1, this.newest.step / total) : undefined;
+  }
+
+  /** All images over the time their steps took, as far as step lines tell; checkpoint writing is left out of it. */
+  get imagesPerSec(): number | undefined {
+    const images = this.records.reduce((sum, record) => sum + record.images, 0);
+    const seconds = this.records.reduce((sum, record) => sum + record.seconds, 0);
+    return seconds > 0 ? images / seconds : undefined;
+  }
+
+  /** Median over step lines of images/s, the first line left out where there are more: it holds the warming up. */
+  get medianImagesPerSec(): number | undefined {
+    const rates = this.records.map(({ images, seconds }) => images / seconds);
+    const settled = (rates.length > 1 ? rates.slice(1) : rates).sort((a, b) => a - b);
+    const middle = Math.floor(settled.length / 2);
+    const upper = settled[middle];
+    const lower = settled.length % 2 === 1 ? upper : settled[middle - 1];
+    return upper === undefined || lower === undefined ? undefined : (lower + upper) / 2;
+  }
+
+  /** The evaluation of the latest step. */
+  get lastEval(): EvalLine | undefined {
+    return this.evals.reduce<EvalLine | undefined>((a, b) => (a && a.step > b.step ? a : b), undefined);
+  }
+
+  get bestEval(): EvalLine | undefined {
+    return this.evals.reduce<EvalLine | undefined>((a, b) => (a && a.top1 >= b.top1 ? a : b), undefined);
+  }
+
+  get checkpointsWritten(): number {
+    return this.checkpointSteps.size;
+  }
+
+  private addStep(line: StepLine): void {
+    const before = this.records.at(-1)?.step ?? this.resumedStep(line);
+    const steps = Math.max(0, line.step - before);
+    const images = steps * (this.start?.global_batch ?? 0);
+    if (images > 0 && line.images_per_sec > 0) {
+      const { step, generation } = line;
+      this.records.push({ step, generation, images, seconds: images / line.images_per_sec });
+    }
+    this.newest = line;
+    const { curves } = this;
+    if (line.loss !== null) curves.loss.push(line.step, line.loss);
+    if (line.top1 !== null) curves.top1.push(line.step, line.top1);
+    curves.imagesPerSec.push(line.step, line.images_per_sec);
+    curves.stepMs.push(line.step, line.step_ms);
+    curves.commMs.push(line.step, line.comm_ms);
+    curves.inputWaitMs.push(line.step, line.input_wait_ms);
+    curves.lr.push(line.step, line.lr);
+  }
+
+  /** The step from which this generation counts: 0, or that of the checkpoint it resumed from. */
+  private resumedStep(line: StepLine): number {
+    const digits = /step-(\d+)$/.exec(this.start?.resumed_from ?? '')?.[1];
+    const resumed = digits === undefined ? 0 : Number(digits);
+    return resumed < line.step ? resumed : 0;
+  }
+
+  private supersede(generation: number, step: number): void {
+    this.newestGeneration = generation;
+    this.records = this.records.filter((record) => record.step < step);
+    this.evals = this.evals.filter((line) => line.generation >= generation || line.step < step);
+    for (const [at, by] of this.checkpointSteps) {
+      if (at >= step && by < generation) this.checkpointSteps.delete(at);
+    }
+    for (const name of curveNames) this.curves[name].truncate(step);
+  }
+}

@@ -1,0 +1,96 @@
+// The agent's methods: parameters as types, results as schemas, so that nothing unchecked comes in.
+import * as z from 'zod/mini';
+import { checkpointSchema } from '../checkpoints/schema.js';
+import { hostSampleSchema } from '../metrics/schema.js';
+import { runFileSchema, stateSchema, type RunSpec, type StopMode } from '../runs/schema.js';
+
+const count = z.int().check(z.gte(0));
+const nothing = z.object({});
+const base64 = z.string();
+
+export const helloSchema = z.object({
+  version: z.string(),
+  host: z.string(),
+  user: z.string(),
+  home: z.string(),
+  pid: z.int(),
+  bootId: z.string(),
+  cores: z.int().check(z.gte(1)),
+  memoryTotal: count,
+  glibc: z.string(),
+  kernel: z.string(),
+});
+export type Hello = z.infer<typeof helloSchema>;
+
+/** A run as the agent lists it. A half-written or foreign folder has null where its file could not be read. */
+export const runEntrySchema = z.object({
+  id: z.string(),
+  dir: z.string(),
+  run: z.nullable(runFileSchema),
+  state: z.nullable(stateSchema),
+  interrupted: z.boolean(),
+});
+export type RunEntry = z.infer<typeof runEntrySchema>;
+
+const runDetailsSchema = z.extend(runEntrySchema, { files: z.record(z.string(), count) });
+export type RunDetails = z.infer<typeof runDetailsSchema>;
+
+const processSchema = z.object({ pid: z.int(), what: z.string() });
+
+export const agentResults = {
+  hello: helloSchema,
+  'host.sample': hostSampleSchema,
+  'run.start': z.object({ id: z.string(), dir: z.string() }),
+  'run.list': z.object({ runs: z.array(runEntrySchema) }),
+  'run.get': runDetailsSchema,
+  'run.stop': nothing,
+  'run.kill': z.object({ killed: z.array(processSchema), left: z.array(processSchema) }),
+  'run.delete': nothing,
+  'checkpoint.list': z.object({ checkpoints: z.array(checkpointSchema) }),
+  'file.read': z.object({ data: base64, offset: count, size: count, inode: count }),
+  'file.follow': nothing,
+  'file.unfollow': nothing,
+  'disk.free': z.object({ free: count, total: count, inodesFree: count }),
+  'tensorboard.start': z.object({ pid: z.int(), socket: z.string() }),
+  'tensorboard.status': z.object({
+    running: z.boolean(),
+    pid: z.nullish(z.int()),
+    socket: z.nullish(z.string()),
+    lastLines: z.nullish(z.array(z.string())),
+  }),
+  'tensorboard.stop': nothing,
+} as const;
+
+export interface AgentParams {
+  hello: undefined;
+  'host.sample': undefined;
+  'run.start': { workdir: string; spec: RunSpec; dir?: string };
+  'run.list': { workdir: string };
+  'run.get': { dir: string };
+  'run.stop': { dir: string; mode: StopMode; by: string };
+  'run.kill': { dir: string };
+  'run.delete': { dir: string };
+  'checkpoint.list': { dir: string; verify?: boolean };
+  'file.read': { path: string; offset: number; length: number };
+  'file.follow': { path: string; offset: number; id: number };
+  'file.unfollow': { id: number };
+  'disk.free': { path: string };
+  'tensorboard.start': { dir: string; python: string; server: string; idle: number };
+  'tensorboard.status': { dir: string };
+  'tensorboard.stop': { dir: string };
+}
+
+export type AgentMethod = keyof AgentParams;
+export type AgentResult<M extends AgentMethod> = z.infer<(typeof agentResults)[M]>;
+
+export const notificationSchema = z.discriminatedUnion('method', [
+  z.object({
+    method: z.literal('file.data'),
+    params: z.object({ id: z.int(), offset: count, data: base64 }),
+  }),
+  z.object({ method: z.literal('file.reset'), params: z.object({ id: z.int(), size: count }) }),
+]);
+export type AgentNotification = z.infer<typeof notificationSchema>;
+
+/** The agent's own error codes; JSON-RPC's are negative. */
+export const agentErrors = { notFound: 1, badState: 2, io: 3, refused: 4 } as const;

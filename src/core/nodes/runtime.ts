@@ -1,0 +1,120 @@
+// The local runtime of docs/contracts.md: the Python environment, and the node folder whose trainer finds its libraries.
+import { createHash, randomBytes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { chmod, copyFile, mkdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { systemCode } from '../errors.js';
+import { writeFileAtomic } from '../files.js';
+import { ensurePythonRuntime, type RuntimeOptions } from './pythonRuntime.js';
+import type { NativeSources } from './sources.js';
+
+export interface NodeRuntime {
+  runtimeDir: string;
+  nodeDir: string;
+  agent: string;
+  trainer: string;
+  mpiexec: string;
+  python: string;
+  tensorboardServer: string;
+  /** SHA-256 in hex. */
+  hashes: { agent: string; trainer: string; requirements: string };
+}
+
+/** `$XDG_CACHE_HOME/trainyard`, else `~/.cache/trainyard`. */
+export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
+  const base = env['XDG_CACHE_HOME'];
+  return join(base !== undefined && isAbsolute(base) ? base : join(homedir(), '.cache'), 'trainyard');
+}
+
+/** Makes or finds both folders under `cache`. Safe for concurrent callers. UserError (preflight), Cancelled. */
+export async function ensureLocalRuntime(
+  sources: NativeSources,
+  cache: string,
+  options: Omit<RuntimeOptions, 'root' | 'requirements'> = {},
+): Promise<NodeRuntime> {
+  const { dir, requirementsHash } = await ensurePythonRuntime({
+    ...options,
+    root: join(cache, 'runtime'),
+    requirements: sources.requirements,
+  });
+  const [agent, trainer] = await Promise.all([sha256File(sources.agent), sha256File(sources.trainer)]);
+  const nodeDir = await ensureNodeFolder(
+    sources,
+    `${agent}${trainer}`,
+    join(cache, 'node'),
+    join(dir, 'lib'),
+  );
+  return {
+    runtimeDir: dir,
+    nodeDir,
+    agent: join(nodeDir, 'bin', 'agent'),
+    trainer: join(nodeDir, 'bin', 'trainer'),
+    mpiexec: join(dir, 'bin', 'mpiexec'),
+    python: join(dir, 'bin', 'python'),
+    tensorboardServer: join(nodeDir, 'share', 'tensorboard_server.py'),
+    hashes: { agent, trainer, requirements: requirementsHash },
+  };
+}
+
+/** The folder is named after the binaries; what else is in it is brought up to date in place, each file in one step. */
+async function ensureNodeFolder(
+  sources: NativeSources,
+  identity: string,
+  root: string,
+  lib: string,
+): Promise<string> {
+  const name = createHash('sha256').update(identity).digest('hex').slice(0, 16);
+  const dir = join(root, name);
+  await mkdir(root, { recursive: true, mode: 0o700 });
+  if (await isNodeFolder(dir)) {
+    await refresh(sources, dir, lib);
+    return dir;
+  }
+  const temporary = join(root, `.${name}.partial-${randomBytes(4).toString('hex')}`);
+  try {
+    await mkdir(join(temporary, 'bin'), { recursive: true, mode: 0o700 });
+    await mkdir(join(temporary, 'share'));
+    for (const program of ['agent', 'trainer'] as const) {
+      await copyFile(sources[program], join(temporary, 'bin', program));
+      await chmod(join(temporary, 'bin', program), 0o755);
+    }
+    await refresh(sources, temporary, lib);
+    await rename(temporary, dir);
+  } catch (error) {
+    const code = systemCode(error);
+    if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error; // otherwise another process made the same
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+  return dir;
+}
+
+async function isNodeFolder(dir: string): Promise<boolean> {
+  try {
+    await readlink(join(dir, 'lib'));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function refresh(sources: NativeSources, dir: string, lib: string): Promise<void> {
+  const link = join(dir, 'lib');
+  if ((await readlink(link).catch(() => undefined)) !== lib) {
+    const temporary = `${link}.${randomBytes(4).toString('hex')}`;
+    await symlink(lib, temporary);
+    await rename(temporary, link);
+  }
+  const server = join(dir, 'share', 'tensorboard_server.py');
+  const wanted = await readFile(sources.tensorboardServer);
+  const present = await readFile(server).catch(() => undefined);
+  if (present?.equals(wanted) !== true) await writeFileAtomic(server, wanted, 0o755);
+}
+
+async function sha256File(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}

@@ -1,0 +1,77 @@
+// Where the native programs and what goes with them come from: beside the bundle, or a build of this repository.
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { UserError } from '../errors.js';
+
+/** Absolute paths of what a node needs. */
+export interface NativeSources {
+  agent: string;
+  trainer: string;
+  tensorboardServer: string;
+  requirements: string;
+}
+
+/** As an installed extension has them: `bin/` and `share/` beside the bundle. */
+function packaged(bundleDir: string): NativeSources {
+  return {
+    agent: join(bundleDir, 'bin', 'agent'),
+    trainer: join(bundleDir, 'bin', 'trainer'),
+    tensorboardServer: join(bundleDir, 'share', 'tensorboard_server.py'),
+    requirements: join(bundleDir, 'share', 'requirements.txt'),
+  };
+}
+
+/** As a working copy has them after `npm run build`; `bin` may point elsewhere for tests. */
+function built(root: string, bin: string): NativeSources {
+  return {
+    agent: join(bin, 'agent'),
+    trainer: join(bin, 'trainer'),
+    tensorboardServer: join(root, 'native', 'agent', 'tensorboard_server.py'),
+    requirements: join(root, 'native', 'runtime', 'requirements.txt'),
+  };
+}
+
+/**
+ * `$TRAINYARD_NATIVE` (a folder with agent and trainer) first, then what stands beside the bundle, then the release
+ * build. UserError (preflight) naming what is missing.
+ */
+export async function findNativeSources(
+  bundleDir: string,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<NativeSources> {
+  const root = resolve(bundleDir, '..');
+  const chosen = env['TRAINYARD_NATIVE'];
+  const candidates =
+    chosen === undefined || chosen === ''
+      ? [packaged(bundleDir), built(root, join(root, 'build', 'native', 'release', 'node', 'bin'))]
+      : [built(root, resolve(chosen))];
+  let missing = '';
+  for (const sources of candidates) {
+    const absent = await firstMissing(sources);
+    if (absent === undefined) return sources;
+    missing ||= absent;
+  }
+  throw new UserError(
+    'preflight',
+    `${missing} is missing`,
+    'Build it with npm run build, or install Trainyard again',
+  );
+}
+
+async function firstMissing(sources: NativeSources): Promise<string | undefined> {
+  const wanted: [string, number][] = [
+    [sources.agent, constants.X_OK],
+    [sources.trainer, constants.X_OK],
+    [sources.tensorboardServer, constants.R_OK],
+    [sources.requirements, constants.R_OK],
+  ];
+  for (const [path, mode] of wanted) {
+    try {
+      await access(path, mode);
+    } catch {
+      return path;
+    }
+  }
+  return undefined;
+}

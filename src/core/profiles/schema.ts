@@ -1,0 +1,160 @@
+// The profile, and the file that holds profiles. This is the source of media/profiles.schema.json.
+import * as z from 'zod/mini';
+
+const about = <T>(text: string): z.core.$ZodCheck<T> => z.describe<T>(text);
+const optional = z.optional;
+
+const nameText = z.string().check(
+  z.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, {
+    error: 'must be 1 to 64 letters, digits, dots, dashes or underscores, and start with a letter or digit',
+  }),
+);
+/** Never with a leading dash, a blank or a control character: it stands on command lines. */
+const plainWord = z.string().check(
+  z.regex(/^[^\s\p{Cc}-][^\s\p{Cc}]*$/u, {
+    error: 'must not be empty, start with a dash or contain blanks',
+  }),
+);
+const text = z.string().check(z.minLength(1));
+const positive = z.int().check(z.gte(1));
+const portRangeText = /^(\d{1,5})-(\d{1,5})$/;
+
+export const hostSchema = z.strictObject({
+  host: plainWord.check(about('Name or address, as you reach it; an alias of your SSH configuration works.')),
+  address: optional(plainWord.check(about('How the other nodes reach this one, when that differs.'))),
+  port: optional(z.int().check(z.gte(1), z.lte(65535), about('SSH port.'))),
+  user: optional(plainWord.check(about('User name on the node.'))),
+  slots: optional(positive.check(about('Ranks on this node. Left out: its listed GPUs, else all its GPUs.'))),
+  gpus: optional(
+    z
+      .array(z.int().check(z.gte(0)))
+      .check(z.minLength(1), about('GPUs to use on this node, in the order in which ranks take them.')),
+  ),
+  identityFile: optional(
+    text.check(about('Private key to offer. Its passphrase never stands in this file.')),
+  ),
+  proxyJump: optional(plainWord.check(about('Jump host, or several separated by commas.'))),
+});
+
+export const profileSchema = z
+  .strictObject({
+    name: nameText.check(about('How you call this profile.')),
+    kind: z
+      .enum(['local', 'ssh', 'slurm'])
+      .check(about('Where its runs go: this machine, hosts reached by SSH, or a Slurm cluster.')),
+    hosts: optional(z.array(hostSchema).check(about('The nodes. For `local`, at most one entry.'))),
+    head: optional(
+      plainWord.check(about('The host on which runs live and are supervised. Left out: the first.')),
+    ),
+    workdir: optional(text.check(about('Folder for runs on the node. Left out: `~/.trainyard`.'))),
+    interface: optional(
+      plainWord.check(about('Network interface of the ranks, or `auto`. That network must be private.')),
+    ),
+    portRange: optional(
+      z
+        .string()
+        .check(
+          z.regex(portRangeText, { error: 'must read FIRST-LAST, for example 47000-47100' }),
+          about('Ports for launching, on the head.'),
+        ),
+    ),
+    transport: optional(z.enum(['auto', 'ssh2', 'openssh']).check(about('How this machine speaks SSH.'))),
+    launcher: optional(z.enum(['auto', 'manual', 'ssh']).check(about('How processes reach the nodes.'))),
+    slurm: optional(
+      z
+        .strictObject({
+          partition: optional(text.check(about('`--partition` of sbatch.'))),
+          account: optional(text.check(about('`--account` of sbatch.'))),
+          gres: optional(text.check(about('`--gres` of sbatch, for example `gpu:8`.'))),
+          time: optional(text.check(about('`--time` of sbatch, for example `24:00:00`.'))),
+        })
+        .check(about('What a `slurm` profile asks of the queue.')),
+    ),
+    hangTimeout: optional(
+      positive.check(about('Seconds without a heartbeat after which a rank counts as hung. Default 300.')),
+    ),
+    env: optional(
+      z
+        .record(z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/)), z.string())
+        .check(about('Environment of the ranks. No secrets: it is stored with every run.')),
+    ),
+    prologue: optional(
+      z
+        .string()
+        .check(about('Shell text run before the ranks start, for example to activate an environment.')),
+    ),
+    minNodes: optional(positive.check(about('Fewest nodes with which a run goes on.'))),
+    maxNodes: optional(positive.check(about('Most nodes a run takes.'))),
+    maxRestarts: optional(z.int().check(z.gte(0), about('Restarts after a failure. Default 0.'))),
+    pricePerNodeHour: optional(z.number().check(z.gte(0), about('For cost figures; any currency.'))),
+    stage: optional(
+      z
+        .strictObject({ from: text, to: text })
+        .check(about('Copies data to a disk of each node before a run.')),
+    ),
+  })
+  .check(
+    z.superRefine((profile, context) => {
+      const problem = (path: (string | number)[], message: string): void => {
+        context.addIssue({ code: 'custom', path, message, input: profile });
+      };
+      const hosts = profile.hosts ?? [];
+      if (profile.kind !== 'local' && hosts.length === 0) {
+        problem(['hosts'], `a profile of kind ${profile.kind} needs at least one host`);
+      }
+      if (profile.kind === 'local' && hosts.length > 1) {
+        problem(['hosts'], 'a profile of kind local has one host, this machine');
+      }
+      hosts.forEach(({ host, gpus }, index) => {
+        if (hosts.findIndex((other) => other.host === host) !== index) {
+          problem(['hosts', index, 'host'], `${host} is listed twice`);
+        }
+        if (gpus && new Set(gpus).size !== gpus.length) {
+          problem(['hosts', index, 'gpus'], 'a GPU is listed twice');
+        }
+      });
+      if (profile.head !== undefined && !hosts.some(({ host }) => host === profile.head)) {
+        problem(['head'], `${profile.head} is not one of the hosts`);
+      }
+      const { minNodes, maxNodes } = profile;
+      if (minNodes !== undefined && maxNodes !== undefined && minNodes > maxNodes) {
+        problem(['minNodes'], 'must not exceed maxNodes');
+      }
+      const range = portRangeText.exec(profile.portRange ?? '');
+      if (
+        range &&
+        (Number(range[1]) < 1024 || Number(range[1]) > Number(range[2]) || Number(range[2]) > 65535)
+      ) {
+        problem(['portRange'], 'must lie between 1024 and 65535, the first not above the last');
+      }
+    }),
+  );
+
+export const profilesFileSchema = z.strictObject({
+  $schema: optional(z.string()),
+  version: z.literal(1).check(about('Version of this format.')),
+  profiles: z.array(profileSchema).check(
+    z.superRefine((profiles, context) => {
+      profiles.forEach(({ name }, index) => {
+        if (profiles.findIndex((other) => other.name === name) === index) return;
+        const message = `there is more than one profile named ${name}`;
+        context.addIssue({ code: 'custom', path: [index, 'name'], message, input: profiles });
+      });
+    }),
+  ),
+});
+
+export type Host = z.infer<typeof hostSchema>;
+export type Profile = z.infer<typeof profileSchema>;
+export type ProfilesFile = z.infer<typeof profilesFileSchema>;
+
+/** The profile that is there without any file: this machine. */
+export const localProfile: Profile = { name: 'local', kind: 'local' };
+
+/** The JSON schema that gives an editor hover and completion for profiles.json. */
+export function profilesJsonSchema(): object {
+  return {
+    ...z.toJSONSchema(profilesFileSchema, { io: 'input', target: 'draft-7' }),
+    title: 'Trainyard profiles',
+  };
+}

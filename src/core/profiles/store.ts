@@ -1,0 +1,164 @@
+// profiles.json: read with every problem named by line and field, changed without touching what it does not change.
+import { mkdir, readFile, realpath } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import {
+  applyEdits,
+  findNodeAtLocation,
+  modify,
+  parseTree,
+  printParseErrorCode,
+  getNodeValue,
+  type Node,
+  type ParseError,
+} from 'jsonc-parser';
+import { errorText, systemCode, UserError } from '../errors.js';
+import { writeFileAtomic } from '../files.js';
+import { check, pathText, type Problem } from '../validation.js';
+import { localProfile, profilesFileSchema, type Profile } from './schema.js';
+
+const emptyFile = '{\n  "version": 1,\n  "profiles": []\n}\n';
+const format = { formattingOptions: { tabSize: 2, insertSpaces: true, eol: '\n' } };
+
+/** `$TRAINYARD_HOME`, else `~/.config/trainyard`. */
+export function trainyardHome(env: NodeJS.ProcessEnv = process.env): string {
+  const home = env['TRAINYARD_HOME'];
+  return home !== undefined && home !== '' ? home : join(homedir(), '.config', 'trainyard');
+}
+
+/** The profiles of one home folder. Comments and trailing commas in the file are accepted and kept. */
+export class ProfileStore {
+  readonly path: string;
+  private queue: Promise<unknown> = Promise.resolve();
+
+  constructor(home: string = trainyardHome()) {
+    this.path = join(home, 'profiles.json');
+  }
+
+  /** All profiles, `local` first. UserError (usage) when the file cannot be understood. */
+  async list(): Promise<Profile[]> {
+    const { profiles } = this.parse((await this.read()) ?? emptyFile);
+    const own = profiles.find(({ name }) => name === localProfile.name);
+    const local = { ...localProfile, ...own };
+    return [local, ...profiles.filter(({ name }) => name !== localProfile.name)];
+  }
+
+  /** UserError (usage) naming the profiles there are when `name` is none of them. */
+  async get(name: string): Promise<Profile> {
+    const profiles = await this.list();
+    const found = profiles.find((profile) => profile.name === name);
+    if (found) return found;
+    const names = profiles.map((profile) => profile.name).join(', ');
+    throw new UserError('usage', `there is no profile named ${name}`, `Choose one of: ${names}`);
+  }
+
+  /** Adds the profile, or replaces the one of its name. Refuses to write to a file it cannot read. */
+  save(profile: Profile): Promise<void> {
+    return this.change((text, profiles) => {
+      const index = profiles.findIndex(({ name }) => name === profile.name);
+      const edits = modify(text, ['profiles', index], profile, { ...format, isArrayInsertion: index < 0 });
+      return applyEdits(text, edits);
+    });
+  }
+
+  /** Removes a profile; one that is not in the file is left at that. */
+  remove(name: string): Promise<void> {
+    return this.change((text, profiles) => {
+      const index = profiles.findIndex((profile) => profile.name === name);
+      return index < 0 ? text : applyEdits(text, modify(text, ['profiles', index], undefined, format));
+    });
+  }
+
+  /** Makes an empty file where there is none, and returns its path. */
+  async ensureFile(): Promise<string> {
+    if ((await this.read()) === undefined) await this.write(emptyFile);
+    return this.path;
+  }
+
+  /** Changes of this process follow one another; each starts from what the file says then. */
+  private change(edit: (text: string, profiles: Profile[]) => string): Promise<void> {
+    const work = this.queue.then(async () => {
+      const text = (await this.read()) ?? emptyFile;
+      const changed = edit(text, this.parse(text).profiles);
+      this.parse(changed);
+      if (changed !== text) await this.write(changed);
+    });
+    this.queue = work.catch(() => undefined);
+    return work;
+  }
+
+  private async read(): Promise<string | undefined> {
+    try {
+      const text = await readFile(this.path, 'utf8');
+      return text.replace(/^\uFEFF/, '');
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return undefined;
+      throw new UserError(
+        'usage',
+        `${this.path} cannot be read: ${errorText(error)}`,
+        'Check its permissions',
+        {
+          cause: error,
+        },
+      );
+    }
+  }
+
+  private async write(text: string): Promise<void> {
+    await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
+    const target = await realpath(this.path).catch(() => this.path); // a link to a dotfiles folder stays a link
+    await writeFileAtomic(target, text);
+  }
+
+  private parse(text: string): { profiles: Profile[] } {
+    const errors: ParseError[] = [];
+    const tree = parseTree(text, errors, { allowTrailingComma: true });
+    const first = errors[0];
+    if (first !== undefined || tree === undefined) {
+      const offset = first?.offset ?? 0;
+      const what = first === undefined ? 'the file is empty' : readable(printParseErrorCode(first.error));
+      throw this.problem(text, offset, what);
+    }
+    const result = check(profilesFileSchema, withLocalKind(getNodeValue(tree)));
+    if (result.ok) return result.data;
+    const problem = result.problems[0] ?? { path: [], message: 'invalid' };
+    const more = result.problems.length > 1 ? ` (and ${result.problems.length - 1} more)` : '';
+    const field = pathText(problem.path);
+    const what = `${field === '' ? '' : `${field}: `}${problem.message}${more}`;
+    throw this.problem(text, offsetOf(tree, problem), what);
+  }
+
+  private problem(text: string, offset: number, what: string): UserError {
+    const line = text.slice(0, offset).split('\n').length;
+    return new UserError(
+      'usage',
+      `${this.path}:${line}: ${what}`,
+      'Correct the file; nothing was changed in it',
+    );
+  }
+}
+
+/** An entry named `local` only overrides fields, so it need not repeat its kind. */
+function withLocalKind(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('profiles' in value)) return value;
+  if (!Array.isArray(value.profiles)) return value;
+  const profiles = value.profiles.map((entry: unknown): unknown => {
+    const isLocal = typeof entry === 'object' && entry !== null && 'name' in entry && entry.name === 'local';
+    return isLocal ? { kind: 'local', ...entry } : entry;
+  });
+  return { ...value, profiles };
+}
+
+/** Where the deepest part of the problem's path that exists stands in the text. */
+function offsetOf(tree: Node, problem: Problem): number {
+  for (let length = problem.path.length; length > 0; length--) {
+    const node = findNodeAtLocation(tree, problem.path.slice(0, length));
+    if (node) return node.offset;
+  }
+  return tree.offset;
+}
+
+/** `CommaExpected` as "comma expected". */
+function readable(code: string): string {
+  return code.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter}`).toLowerCase();
+}

@@ -1,0 +1,166 @@
+// One run followed to its end: its state, its journal and its metrics, across lost connections.
+import { setTimeout as delay } from 'node:timers/promises';
+import { Cancelled, errorText, UserError } from '../errors.js';
+import { DisposableStore, Emitter, type Disposable, type Event } from '../lifecycle.js';
+import { nullLogger, type Logger } from '../log.js';
+import { metricSchema, type Metric } from '../metrics/schema.js';
+import type { TailLine } from '../metrics/tail.js';
+import type { RunDetails } from '../nodes/agentApi.js';
+import type { AgentClient } from '../nodes/agentClient.js';
+import { FollowedFile } from '../nodes/remoteFile.js';
+import { check, problemsText } from '../validation.js';
+import { isOver, statusOf } from './registry.js';
+import { eventSchema, type RunEvent } from './schema.js';
+
+export interface FollowedLine<T> {
+  offset: number;
+  /** The line as it stands in the file, with fields that this version does not know. */
+  raw: unknown;
+  /** The line as this version understands it; undefined for a kind that it does not. */
+  value: T | undefined;
+}
+
+export interface RunFollowerOptions {
+  dir: string;
+  /** The node's connection; asked again after a loss. */
+  client: () => Promise<AgentClient>;
+  logger?: Logger;
+  /** Milliseconds between two looks at the state. */
+  pollInterval?: number;
+  /** `updated` of the state that an earlier run left in the folder: it says nothing of this one. */
+  staleState?: number;
+}
+
+export class RunFollower implements Disposable {
+  private readonly store = new DisposableStore();
+  private readonly metricsFile: FollowedFile;
+  private readonly eventsFile: FollowedFile;
+  private readonly metrics = this.store.add(new Emitter<FollowedLine<Metric>>());
+  private readonly events = this.store.add(new Emitter<FollowedLine<RunEvent>>());
+  private readonly states = this.store.add(new Emitter<RunDetails>());
+  private readonly connections = this.store.add(new Emitter<'lost' | 'back'>());
+  private readonly resets = this.store.add(new Emitter<undefined>());
+  private readonly logger: Logger;
+  private readonly wake = new AbortController();
+  private poke: (() => void) | undefined;
+  private finishedSeen = false;
+
+  readonly onMetric: Event<FollowedLine<Metric>> = this.metrics.event;
+  readonly onEvent: Event<FollowedLine<RunEvent>> = this.events.event;
+  readonly onState: Event<RunDetails> = this.states.event;
+  readonly onConnection: Event<'lost' | 'back'> = this.connections.event;
+  /** metrics.jsonl was replaced; what came before no longer stands. */
+  readonly onReset: Event<undefined> = this.resets.event;
+
+  constructor(private readonly options: RunFollowerOptions) {
+    this.logger = options.logger ?? nullLogger;
+    this.metricsFile = this.store.add(new FollowedFile(`${options.dir}/metrics.jsonl`));
+    this.eventsFile = this.store.add(new FollowedFile(`${options.dir}/events.jsonl`));
+    this.metricsFile.onLine((line) => {
+      this.metrics.fire(this.understand(line, metricSchema, 'metrics.jsonl'));
+    });
+    this.metricsFile.onReset(() => {
+      this.resets.fire(undefined);
+    });
+    this.eventsFile.onLine((line) => {
+      const followed = this.understand(line, eventSchema, 'events.jsonl');
+      this.events.fire(followed);
+      this.finishedSeen = followed.value?.kind === 'finished'; // a run may be started again in its folder
+      if (this.finishedSeen) this.poke?.();
+    });
+  }
+
+  /**
+   * Follows until the run is over and every line of it has been delivered. Resolves with the last state; rejects only
+   * when the run's folder is gone, or with Cancelled through `dispose`.
+   */
+  async follow(): Promise<RunDetails> {
+    let lost = false;
+    let pause = 200;
+    for (;;) {
+      try {
+        const client = await this.options.client();
+        const details = await this.look(client);
+        if (lost) this.connections.fire('back');
+        lost = false;
+        pause = 200;
+        if (this.isEnd(details)) return details;
+        await this.sleep(this.options.pollInterval ?? 1000);
+      } catch (error) {
+        if (this.store.isDisposed || !isConnectionError(error)) throw error;
+        this.logger.log('info', `following ${this.options.dir}: ${errorText(error)}`);
+        if (!lost) this.connections.fire('lost');
+        lost = true;
+        await this.sleep(pause);
+        pause = Math.min(pause * 2, 5000);
+      }
+    }
+  }
+
+  dispose(): void {
+    this.wake.abort();
+    this.store.dispose();
+  }
+
+  /** One look at the state; attaches what is not attached, and at the end reads the files to theirs. */
+  private async look(client: AgentClient): Promise<RunDetails> {
+    for (const file of [this.eventsFile, this.metricsFile]) if (!file.isAttached) await file.attach(client);
+    const details = await client.request('run.get', { dir: this.options.dir });
+    if (this.isEnd(details)) await this.readToTheEnd(client, details.interrupted);
+    this.states.fire(details);
+    return details;
+  }
+
+  private isEnd(details: RunDetails): boolean {
+    const stale = details.state !== null && details.state.updated === this.options.staleState;
+    return !stale && isOver(statusOf(details));
+  }
+
+  /** The journal's last line may be written a moment after the last state. */
+  private async readToTheEnd(client: AgentClient, interrupted: boolean): Promise<void> {
+    for (let tries = 0; tries < 5; tries++) {
+      await this.eventsFile.drain(client);
+      await this.metricsFile.drain(client);
+      if (this.finishedSeen || interrupted) return;
+      await this.sleep(100);
+    }
+  }
+
+  private async sleep(milliseconds: number): Promise<void> {
+    const poked = new Promise<void>((resolve) => {
+      this.poke = resolve;
+    });
+    const timer = new AbortController();
+    const signal = AbortSignal.any([this.wake.signal, timer.signal]);
+    try {
+      await Promise.race([poked, delay(milliseconds, undefined, { signal })]);
+    } catch {
+      throw new Cancelled('no longer followed');
+    } finally {
+      timer.abort();
+      this.poke = undefined;
+    }
+  }
+
+  private understand<T>(
+    line: TailLine,
+    schema: Parameters<typeof check>[0] & { _zod: { output: T } },
+    file: string,
+  ): FollowedLine<T> {
+    let raw: unknown;
+    try {
+      raw = JSON.parse(line.text);
+    } catch (error) {
+      this.logger.log('warn', `${file} at byte ${line.offset}: ${errorText(error)}`);
+      return { offset: line.offset, raw: undefined, value: undefined };
+    }
+    const result = check(schema, raw);
+    if (result.ok) return { offset: line.offset, raw, value: result.data };
+    this.logger.log('warn', `${file} at byte ${line.offset}: ${problemsText(result.problems)}`);
+    return { offset: line.offset, raw, value: undefined };
+  }
+}
+
+function isConnectionError(error: unknown): boolean {
+  return error instanceof UserError && error.code === 'connection';
+}

@@ -1,0 +1,124 @@
+// run.json, state.json, stop.json, events.jsonl, heartbeats and exit records, as docs/contracts.md fixes them.
+import * as z from 'zod/mini';
+import { demand } from '../validation.js';
+
+const argv = z.array(z.string());
+const count = z.int().check(z.gte(0));
+
+export const runSpecSchema = z.object({
+  version: z.literal(1),
+  id: z.optional(z.string()),
+  profile: z.object({ name: z.string(), kind: z.enum(['local', 'ssh', 'slurm']) }),
+  program: z.enum(['trainer', 'command']),
+  argv: argv.check(z.minLength(1)),
+  ranks: z.int().check(z.gte(1)),
+  threadsPerRank: z.int().check(z.gte(1)),
+  env: z.record(z.string(), z.string()),
+  evaluator: z.nullable(z.object({ argv, threads: z.int().check(z.gte(1)), nice: z.int() })),
+  tensorboard: z.boolean(),
+  paths: z.object({
+    trainer: z.string(),
+    mpiexec: z.string(),
+    agent: z.string(),
+    python: z.string(),
+    tensorboardServer: z.string(),
+  }),
+  hashes: z.object({ trainer: z.string(), agent: z.string(), requirements: z.string() }),
+  limits: z.object({ hangTimeout: z.number(), startTimeout: z.number(), maxRestarts: count }),
+  launcher: z.string(),
+  totalSteps: z.nullable(count),
+});
+
+/** What `run.start` takes: run.json without `created`. */
+export type RunSpec = z.infer<typeof runSpecSchema>;
+
+export const runFileSchema = z.extend(runSpecSchema, { id: z.string(), created: z.number() });
+export type RunFile = z.infer<typeof runFileSchema>;
+
+const processSchema = z.object({ pid: z.int(), startTime: z.number() });
+export const phaseSchema = z.enum([
+  'starting',
+  'running',
+  'stopping',
+  'evaluating',
+  'finished',
+  'stopped',
+  'failed',
+]);
+export type Phase = z.infer<typeof phaseSchema>;
+
+export const stateSchema = z.object({
+  version: z.literal(1),
+  phase: phaseSchema,
+  generation: count,
+  world: count,
+  supervisor: z.extend(processSchema, { bootId: z.string(), host: z.string() }),
+  ranks: z.array(z.extend(processSchema, { rank: count, host: z.string() })),
+  mpiexec: z.nullable(processSchema),
+  evaluator: z.nullable(processSchema),
+  started: z.number(),
+  ended: z.nullable(z.number()),
+  exitCode: z.nullable(z.int()),
+  reason: z.nullable(z.string()),
+  updated: z.number(),
+});
+export type RunState = z.infer<typeof stateSchema>;
+
+export const stopSchema = z.object({ mode: z.enum(['checkpoint', 'now']), time: z.number(), by: z.string() });
+export type StopMode = z.infer<typeof stopSchema>['mode'];
+
+const exitFields = { exit_code: z.nullable(z.int()), signal: z.nullable(z.int()) };
+const event = <K extends string, S extends z.core.$ZodShape>(
+  kind: K,
+  fields: S,
+): z.ZodMiniObject<{ time: z.ZodMiniNumber; kind: z.ZodMiniLiteral<K>; generation: typeof count } & S> =>
+  z.object({ time: z.number(), kind: z.literal(kind), generation: count, ...fields });
+
+export const eventSchema = z.discriminatedUnion('kind', [
+  event('created', { id: z.string() }),
+  event('started', { world: count, argv }),
+  event('rank_started', { rank: count, host: z.string(), pid: z.int() }),
+  event('rank_exited', {
+    rank: count,
+    host: z.string(),
+    pid: z.int(),
+    ...exitFields,
+    last_step: z.nullable(z.int()),
+  }),
+  event('hang', { ranks: z.array(count), last_step: z.nullable(z.int()) }),
+  event('stop_requested', { mode: stopSchema.shape.mode, by: z.string() }),
+  event('checkpoint', { step: count, path: z.string(), bytes: count }),
+  event('checkpoint_failed', { step: count, message: z.string() }),
+  event('evaluator_started', { pid: z.int() }),
+  event('evaluator_exited', { pid: z.int(), ...exitFields }),
+  event('tensorboard_started', { pid: z.int(), socket: z.string() }),
+  event('tensorboard_exited', { pid: z.int(), exit_code: z.nullable(z.int()) }),
+  event('disk_low', { free_bytes: count }),
+  event('finished', {
+    phase: z.enum(['finished', 'stopped', 'failed']),
+    exit_code: z.nullable(z.int()),
+    reason: z.nullable(z.string()),
+    seconds: z.number(),
+  }),
+]);
+export type RunEvent = z.infer<typeof eventSchema>;
+
+/** Throws with every problem named when `value` is not a line of events.jsonl. */
+export const parseEvent = (value: unknown): RunEvent => demand(eventSchema, value, 'event');
+
+export const heartbeatSchema = z.object({
+  step: count,
+  time: z.number(),
+  phase: z.enum(['starting', 'training', 'checkpoint', 'stopping']),
+});
+
+export const exitRecordSchema = z.object({
+  rank: count,
+  host: z.string(),
+  pid: z.int(),
+  ...exitFields,
+  last_step: z.nullable(z.int()),
+  started: z.number(),
+  ended: z.number(),
+  last_line: z.optional(z.nullable(z.string())),
+});

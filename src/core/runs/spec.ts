@@ -1,0 +1,155 @@
+// From what the user asked to the spec that `run.start` takes.
+import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
+import { UserError } from '../errors.js';
+import type { NodeRuntime } from '../nodes/runtime.js';
+import type { Profile } from '../profiles/schema.js';
+import { absolutePaths, cleanLabel, flagValue, runLabel, trainerVerbs, withoutFlag } from './flags.js';
+import type { RunSpec } from './schema.js';
+
+export interface RunRequest {
+  profile: Profile;
+  /** A trainer verb and its flags, or any command. */
+  words: readonly string[];
+  /** Folder against which relative paths among the words are read. */
+  cwd: string;
+  ranks?: number;
+  name?: string;
+  tensorboard?: boolean;
+  evaluator?: boolean;
+  /** The run folder, as `--run-dir` among the trainer's flags. */
+  runDir?: string;
+}
+
+/** What the node has to offer. */
+export interface NodeCapacity {
+  cores: number;
+  gpus: number;
+}
+
+/** How many ranks fit, and why: for the default, and for the message when more are asked. */
+export interface Slots {
+  count: number;
+  reason: string;
+}
+
+export interface PlannedRun {
+  spec: RunSpec & { id: string };
+  /** Only when the user named the run folder. */
+  dir?: string;
+}
+
+/** GPUs, when the run wants them; else the profile's slots; else one rank a core. */
+export function slotsFor(profile: Profile, words: readonly string[], capacity: NodeCapacity): Slots {
+  const host = profile.hosts?.[0];
+  if (flagValue(words, '--device') === 'cuda') {
+    const listed = host?.gpus?.length ?? capacity.gpus;
+    const count = Math.min(listed, host?.slots ?? listed);
+    return { count, reason: `${plural(count, 'GPU')} on this machine` };
+  }
+  if (host?.slots !== undefined) {
+    return { count: host.slots, reason: `profile ${profile.name} gives it ${plural(host.slots, 'slot')}` };
+  }
+  return { count: capacity.cores, reason: `${plural(capacity.cores, 'core')} on this machine` };
+}
+
+/**
+ * Builds the spec. UserError: usage for words that make no run; preflight when more ranks are wanted than fit.
+ */
+export function planRun(request: RunRequest, runtime: NodeRuntime, capacity: NodeCapacity): PlannedRun {
+  const { profile } = request;
+  if (profile.kind !== 'local') {
+    const what = `profile ${profile.name} is of kind ${profile.kind}, and this version runs on this machine only`;
+    throw new UserError('preflight', what, 'Use the profile local');
+  }
+  const words = request.words[0] === 'trainer' ? request.words.slice(1) : [...request.words];
+  const verb = words[0];
+  if (verb === undefined) {
+    throw new UserError(
+      'usage',
+      'there is nothing to run',
+      'Write it after --, for example: -- train --model resnet20 --data synthetic --steps 100',
+    );
+  }
+  const program = trainerVerbs.includes(verb) ? 'trainer' : 'command';
+  const ranks = chooseRanks(request, words, program, capacity);
+  const dir = request.runDir ?? (program === 'trainer' ? flagValue(words, '--run-dir') : undefined);
+  const argv = program === 'trainer' ? absolutePaths(withoutFlag(words, '--run-dir'), request.cwd) : words;
+  const evalData = flagValue(argv, '--eval-data');
+  const evaluates = program === 'trainer' && verb === 'train' && request.evaluator !== false;
+  const label = request.name === undefined ? runLabel(program, argv) : cleanLabel(request.name);
+  if (label === '') {
+    throw new UserError('usage', `--name ${request.name ?? ''} has no letter or digit`, 'Choose another');
+  }
+  return {
+    spec: {
+      version: 1,
+      id: newRunId(label),
+      profile: { name: profile.name, kind: profile.kind },
+      program,
+      argv,
+      ranks,
+      threadsPerRank: Math.max(1, Math.floor(capacity.cores / ranks)),
+      env: profile.env ?? {},
+      evaluator:
+        evaluates && evalData !== undefined
+          ? { argv: ['eval', '--data', evalData, '--interval', '2', '--threads', '1'], threads: 1, nice: 19 }
+          : null,
+      tensorboard: request.tensorboard ?? false,
+      paths: {
+        trainer: runtime.trainer,
+        mpiexec: runtime.mpiexec,
+        agent: runtime.agent,
+        python: runtime.python,
+        tensorboardServer: runtime.tensorboardServer,
+      },
+      hashes: runtime.hashes,
+      limits: {
+        hangTimeout: profile.hangTimeout ?? 300,
+        startTimeout: 60,
+        maxRestarts: profile.maxRestarts ?? 0,
+      },
+      launcher: 'fork',
+      totalSteps: null,
+    },
+    ...(dir === undefined ? {} : { dir: resolve(request.cwd, dir) }),
+  };
+}
+
+/** Only training is data parallel: every other verb, and a command, is one process unless the user says otherwise. */
+function chooseRanks(
+  request: RunRequest,
+  words: readonly string[],
+  program: 'trainer' | 'command',
+  capacity: NodeCapacity,
+): number {
+  const slots = slotsFor(request.profile, words, capacity);
+  const wantsGpus = flagValue(words, '--device') === 'cuda';
+  if (wantsGpus && slots.count === 0) {
+    throw new UserError(
+      'preflight',
+      'this machine has no GPU that can be used',
+      'Use --device cpu, or a profile with GPUs',
+    );
+  }
+  const named = request.profile.hosts?.[0]?.slots !== undefined || wantsGpus;
+  const usual =
+    program === 'trainer' && words[0] === 'train' ? (named ? slots.count : Math.min(2, capacity.cores)) : 1;
+  const ranks = request.ranks ?? usual;
+  if (ranks <= slots.count) return ranks;
+  throw new UserError(
+    'preflight',
+    `${ranks} ranks were asked for, and there is room for ${slots.count}: ${slots.reason}`,
+    `Use --ranks ${slots.count} or fewer, or set "slots" in the profile`,
+  );
+}
+
+/** `YYYYMMDD-HHMMSS-<label>-<4 hex>` in UTC: sorts by time. */
+export function newRunId(label: string, now = new Date()): string {
+  const digits = now.toISOString().replace(/[-:]/g, '');
+  return `${digits.slice(0, 8)}-${digits.slice(9, 15)}-${label}-${randomBytes(2).toString('hex')}`;
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

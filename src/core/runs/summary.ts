@@ -1,0 +1,45 @@
+// What a run came to, in a few figures.
+import type { MetricsLedger } from '../metrics/ledger.js';
+import type { RunDetails } from '../nodes/agentApi.js';
+import { statusOf, type RunStatus } from './registry.js';
+
+/** The command line's last line of JSON, without its `type`. */
+export interface RunSummary {
+  id: string;
+  dir: string;
+  phase: RunStatus;
+  exit_code: number | null;
+  /** Images of all steps over their time; null when no step was made. */
+  images_per_sec: number | null;
+  median_images_per_sec: number | null;
+  seconds: number | null;
+  step: number | null;
+  /** Accuracy of the last and of the best evaluation, as fractions. */
+  top1: number | null;
+  best_top1: number | null;
+  train_top1: number | null;
+  train_loss: number | null;
+  /** Valid checkpoints on disk. */
+  checkpoints: number;
+  reason: string | null;
+}
+
+export function summarize(details: RunDetails, ledger: MetricsLedger, checkpoints: number): RunSummary {
+  const { state } = details;
+  return {
+    id: details.id,
+    dir: details.dir,
+    phase: statusOf(details),
+    exit_code: state?.exitCode ?? null,
+    images_per_sec: ledger.imagesPerSec ?? null,
+    median_images_per_sec: ledger.medianImagesPerSec ?? null,
+    seconds: state ? (state.ended ?? state.updated) - state.started : null,
+    step: ledger.lastStep?.step ?? null,
+    top1: ledger.lastEval?.top1 ?? null,
+    best_top1: ledger.bestEval?.top1 ?? null,
+    train_top1: ledger.lastStep?.top1 ?? null,
+    train_loss: ledger.lastStep?.loss ?? null,
+    checkpoints,
+    reason: state?.reason ?? (details.interrupted ? 'its supervisor ended without saying how' : null),
+  };
+}

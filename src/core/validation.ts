@@ -1,0 +1,46 @@
+// One way to turn a zod failure into words, used at every border where text comes in.
+import * as z from 'zod/mini';
+import en from 'zod/v4/locales/en.js';
+
+const { localeError } = en();
+
+export interface Problem {
+  path: (string | number)[];
+  message: string;
+}
+
+/** `hosts[0].slots`; empty for the value itself. */
+export function pathText(path: readonly (string | number)[]): string {
+  return path.reduce<string>((text, part) => {
+    if (typeof part === 'number') return `${text}[${part}]`;
+    return text === '' ? part : `${text}.${part}`;
+  }, '');
+}
+
+/** Checks `value`; either the parsed data or every problem with its place. */
+export function check<S extends z.ZodMiniType>(
+  schema: S,
+  value: unknown,
+): { ok: true; data: z.output<S> } | { ok: false; problems: Problem[] } {
+  const result = z.safeParse(schema, value, { error: localeError });
+  if (result.success) return { ok: true, data: result.data };
+  const problems = result.error.issues.map((issue) => ({
+    path: issue.path.filter((part) => typeof part !== 'symbol'),
+    message: issue.message,
+  }));
+  return { ok: false, problems };
+}
+
+/** All problems in one line: `hosts[0].slots: Invalid input: expected number, received string; …`. */
+export function problemsText(problems: readonly Problem[]): string {
+  const one = ({ path, message }: Problem): string =>
+    path.length === 0 ? message : `${pathText(path)}: ${message}`;
+  return problems.map(one).join('; ');
+}
+
+/** The parsed data, or a TypeError that names every problem. */
+export function demand<S extends z.ZodMiniType>(schema: S, value: unknown, what: string): z.output<S> {
+  const result = check(schema, value);
+  if (result.ok) return result.data;
+  throw new TypeError(`not a valid ${what}: ${problemsText(result.problems)}`);
+}
