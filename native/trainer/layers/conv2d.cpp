@@ -1,0 +1,134 @@
+// Convolution. Packed weights live only while their op runs, except for inference, where they stay.
+#include <cmath>
+
+#include "trainer/layers/layers.h"
+#include "trainer/layers/planner.h"
+
+namespace trainyard {
+
+namespace {
+
+class Conv2dStage final : public Stage {
+ public:
+  Conv2dStage(const Layer& layer, const Purpose& purpose, std::unique_ptr<Conv2dOp> op)
+      : x_value_(layer.inputs()[0]),
+        y_value_(layer.output),
+        offset_(layer.parameters_begin),
+        training_(purpose.training),
+        op_(std::move(op)) {}
+
+  void plan_forward(Planner& planner) override {
+    const size_t packed = op_->forward_weights_bytes();
+    x_ = planner.activation(x_value_);
+    y_ = planner.make_activation(y_value_);
+    forward_scratch_ = planner.scratch(op_->forward_scratch_bytes());
+    if (packed > 0) forward_weights_ = training_ ? planner.scratch(packed) : planner.persistent(packed);
+  }
+
+  void plan_backward(Planner& planner) override {
+    x_ = planner.activation(x_value_);
+    dy_ = planner.take_gradients(y_value_, 1)[0];
+    weights_scratch_ = planner.scratch(op_->backward_weights_scratch_bytes());
+    input_gradient_ = planner.wants_gradient(x_value_);
+    if (!input_gradient_) return;
+    const size_t packed = op_->backward_weights_bytes();
+    if (packed > 0) backward_weights_ = planner.scratch(packed);
+    data_scratch_ = planner.scratch(op_->backward_data_scratch_bytes());
+    dx_ = planner.keep(planner.desc(x_value_).bytes());
+    planner.give_gradient(x_value_, dx_);
+  }
+
+  void forward(const Run& run) override {
+    const void* weights = run.weights + offset_;
+    if (forward_weights_.buffer >= 0) {
+      if (training_ || run.repack) op_->pack_forward(run.weights + offset_, run.at(forward_weights_));
+      weights = run.at(forward_weights_);
+    }
+    op_->forward(run.at(x_), weights, run.at(y_), run.at(forward_scratch_));
+  }
+
+  void backward(const Run& run) override {
+    op_->backward_weights(run.at(x_), run.at(dy_), run.gradients + offset_, run.at(weights_scratch_));
+    run.gradients_final();
+    if (!input_gradient_) return;
+    const void* weights = run.weights + offset_;
+    if (backward_weights_.buffer >= 0) {
+      op_->pack_backward(run.weights + offset_, run.at(backward_weights_));
+      weights = run.at(backward_weights_);
+    }
+    op_->backward_data(run.at(dy_), weights, run.at(dx_), run.at(data_scratch_));
+  }
+
+ private:
+  ValueId x_value_;
+  ValueId y_value_;
+  size_t offset_;  // of [out, in, kernel_h, kernel_w] in the parameter arena
+  bool training_;
+  bool input_gradient_ = false;
+  std::unique_ptr<Conv2dOp> op_;
+  Slot x_, dx_;  // [n, in, h, w]
+  Slot y_, dy_;  // [n, out, h', w']
+  Slot forward_weights_, backward_weights_;
+  Slot forward_scratch_, data_scratch_, weights_scratch_;
+};
+
+class Conv2dLayer final : public Layer {
+ public:
+  Conv2dLayer(const std::string& name, ValueId x, const Shape& in, const Conv2dOptions& options)
+      : Layer(name, {x}), in_(in), options_(options) {}
+  std::string op() const override { return "Conv2d"; }
+  Shape output_shape() const override { return params({in_, Layout::nchw}).output_shape(); }
+
+  std::unique_ptr<Stage> compile(const Graph&, Planner& planner, Backend& backend,
+                                 const Purpose& purpose) const override {
+    Conv2dParams made = params(planner.desc(inputs()[0]));
+    made.training = purpose.training;
+    made.input_gradient = purpose.training && planner.wants_gradient(inputs()[0]);
+    auto op = backend.make_conv2d(made);
+    planner.set_desc(output, op->output());
+    return std::make_unique<Conv2dStage>(*this, purpose, std::move(op));
+  }
+
+  Layout preferred_input_layout(Backend& backend, const Purpose& purpose) const override {
+    Conv2dParams asked = params({in_, Layout::nchw});
+    asked.input.shape.n = purpose.batch;
+    asked.training = purpose.training;
+    return backend.input_layout(asked);
+  }
+
+ private:
+  Conv2dParams params(const TensorDesc& x) const {
+    Conv2dParams made;
+    made.input = x;
+    made.out_channels = options_.out;
+    made.kernel_h = options_.kernel[0];
+    made.kernel_w = options_.kernel[1];
+    made.stride_h = options_.stride[0];
+    made.stride_w = options_.stride[1];
+    made.pad_h = options_.pad[0];
+    made.pad_w = options_.pad[1];
+    return made;
+  }
+
+  Shape in_;  // [1, in, h, w]
+  Conv2dOptions options_;
+};
+
+}  // namespace
+
+ValueId conv2d(Graph& graph, const std::string& name, ValueId x, const Conv2dOptions& options) {
+  const Shape in = graph.shape(x);
+  Parameter weight;
+  weight.name = name + ".weight";
+  weight.shape = {options.out, in.c, options.kernel[0], options.kernel[1]};
+  weight.init = Init::normal;
+  weight.spread = std::sqrt(2.0 / (double(options.out) * options.kernel[0] * options.kernel[1]));
+  graph.add_parameter(std::move(weight));
+  return graph.add(std::make_unique<Conv2dLayer>(name, x, in, options));
+}
+
+ValueId conv2d(Graph& graph, const std::string& name, ValueId x, int out, int kernel, int stride) {
+  return conv2d(graph, name, x, {out, {kernel, kernel}, {stride, stride}, {kernel / 2, kernel / 2}});
+}
+
+}  // namespace trainyard

@@ -1,0 +1,56 @@
+#include "trainer/layers/planner.h"
+
+#include "common/error.h"
+
+namespace trainyard {
+
+Planner::Planner(Backend& backend, int values)
+    : backend_(backend),
+      descs_(static_cast<size_t>(values)),
+      activations_(static_cast<size_t>(values)),
+      gradients_(static_cast<size_t>(values)),
+      wants_gradient_(static_cast<size_t>(values), false) {}
+
+Slot Planner::make_activation(ValueId value) {
+  const Slot slot = keep(desc(value).bytes());
+  activations_[static_cast<size_t>(value)] = slot;
+  return slot;
+}
+
+void Planner::alias_activation(ValueId value, ValueId same) {
+  activations_[static_cast<size_t>(value)] = activation(same);
+}
+
+Slot Planner::activation(ValueId value) {
+  const Slot slot = activations_[static_cast<size_t>(value)];
+  touch(slot);
+  return slot;
+}
+
+Slot Planner::keep(size_t bytes) { return {plan_.add(bytes, time_), false}; }
+
+Slot Planner::persistent(size_t bytes) {
+  persistent_.push_back(bytes);
+  return {static_cast<int>(persistent_.size()) - 1, true};
+}
+
+void Planner::give_gradient(ValueId value, Slot gradient) {
+  touch(gradient);
+  gradients_[static_cast<size_t>(value)].push_back(gradient);
+}
+
+std::vector<Slot> Planner::take_gradients(ValueId value, size_t most) {
+  std::vector<Slot> slots = gradients_[static_cast<size_t>(value)];
+  if (slots.empty()) {
+    throw Error(Exit::internal, "Value " + std::to_string(value) + " of the model's graph leads nowhere. Report it.");
+  }
+  for (const Slot slot : slots) touch(slot);
+  if (slots.size() > most) {
+    const std::shared_ptr<AddOp> op = backend_.make_add(desc(value));
+    for (size_t i = most; i < slots.size(); ++i) additions_.push_back({time_, op, slots[0], slots[i]});
+    slots.resize(most);
+  }
+  return slots;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,69 @@
+// Hands out buffers while a program is compiled, and writes down when each is needed.
+#pragma once
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "trainer/layers/layer.h"
+#include "trainer/tensor/memory_plan.h"
+
+namespace trainyard {
+
+class Planner {
+ public:
+  Planner(Backend& backend, int values);
+
+  /// The form an activation has; set by the stage that produces it, when it is compiled.
+  const TensorDesc& desc(ValueId value) const { return descs_[static_cast<size_t>(value)]; }
+  void set_desc(ValueId value, const TensorDesc& desc) { descs_[static_cast<size_t>(value)] = desc; }
+
+  /// The moment that the calls below speak of.
+  void set_time(int time) { time_ = time; }
+
+  /// A new buffer for an activation, alive from now.
+  Slot make_activation(ValueId value);
+  /// Lets `value` be another name for `same`, in the same memory.
+  void alias_activation(ValueId value, ValueId same);
+  /// An activation that is needed now.
+  Slot activation(ValueId value);
+
+  /// Memory for this moment only.
+  Slot scratch(size_t bytes) { return keep(bytes); }
+  /// Memory alive from now until it is last touched.
+  Slot keep(size_t bytes);
+  void touch(Slot slot) { plan_.use(slot.buffer, time_); }
+  /// Memory that lives as long as the program.
+  Slot persistent(size_t bytes);
+
+  /// Whether anything upstream of `value` has parameters.
+  bool wants_gradient(ValueId value) const { return wants_gradient_[static_cast<size_t>(value)]; }
+  void set_wants_gradient(ValueId value) { wants_gradient_[static_cast<size_t>(value)] = true; }
+  /// Hands over a gradient of `value`, one of as many as it has consumers.
+  void give_gradient(ValueId value, Slot gradient);
+  /// All gradients of `value`, the stage's own to destroy. When there are more than `most`, the first take in the rest
+  /// before the stage runs.
+  std::vector<Slot> take_gradients(ValueId value, size_t most);
+
+  struct Addition {
+    int time;
+    std::shared_ptr<AddOp> op;
+    Slot to;
+    Slot from;
+  };
+  const std::vector<Addition>& additions() const { return additions_; }
+  MemoryPlan& plan() { return plan_; }
+  const std::vector<size_t>& persistent_bytes() const { return persistent_; }
+
+ private:
+  Backend& backend_;
+  int time_ = 0;
+  MemoryPlan plan_;
+  std::vector<TensorDesc> descs_;             // by value
+  std::vector<Slot> activations_;             // by value
+  std::vector<std::vector<Slot>> gradients_;  // by value
+  std::vector<bool> wants_gradient_;          // by value
+  std::vector<Addition> additions_;
+  std::vector<size_t> persistent_;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,97 @@
+#include "trainer/layers/program.h"
+
+#include <utility>
+
+#include "common/error.h"
+
+namespace trainyard {
+
+Program::Program(const Graph& graph, Backend& backend, const Purpose& purpose) : graph_(graph), purpose_(purpose) {
+  Planner planner(backend, graph.value_count());
+  for (const auto& layer : graph.layers()) {
+    bool wanted = layer->parameters_end > layer->parameters_begin;
+    for (const ValueId value : layer->inputs()) wanted = wanted || planner.wants_gradient(value);
+    if (wanted) planner.set_wants_gradient(layer->output);
+    stages_.push_back(layer->compile(graph, planner, backend, purpose));
+  }
+  plan(planner);
+
+  size_t persistent = 0;
+  const auto& sizes = planner.persistent_bytes();
+  std::vector<size_t> starts;
+  for (const size_t bytes : sizes) {
+    starts.push_back(persistent);
+    persistent += (bytes + MemoryPlan::kAlignment - 1) / MemoryPlan::kAlignment * MemoryPlan::kAlignment;
+  }
+  if (persistent > 0) {
+    persistent_ = backend.allocate(persistent);
+    for (const size_t start : starts) persistent_addresses_.push_back(persistent_->data() + start);
+  }
+}
+
+void Program::plan(Planner& planner) {
+  const int count = graph_.value_count();
+  const ValueId last = count - 1;
+  for (int i = 0; i < count; ++i) {
+    planner.set_time(i);
+    stages_[static_cast<size_t>(i)]->plan_forward(planner);
+  }
+  planner.set_time(count);
+  logits_ = planner.activation(last);
+  additions_.resize(stages_.size());
+  if (purpose_.training) {
+    logits_gradient_ = planner.keep(planner.desc(last).bytes());
+    planner.give_gradient(last, logits_gradient_);
+    for (int i = last; i >= 0; --i) {
+      if (!planner.wants_gradient(i)) continue;
+      backward_.push_back(static_cast<size_t>(i));
+      planner.set_time(2 * count - i);
+      stages_[static_cast<size_t>(i)]->plan_backward(planner);
+    }
+    for (const auto& addition : planner.additions()) {
+      additions_[static_cast<size_t>(2 * count - addition.time)].push_back(addition);
+    }
+  }
+  MemoryPlan& memory = planner.plan();
+  memory.solve();
+  arena_bytes_ = memory.total();
+  for (int buffer = 0; buffer < memory.count(); ++buffer) offsets_.push_back(memory.offset(buffer));
+}
+
+void Program::bind(std::byte* arena) {
+  planned_.clear();
+  for (const size_t offset : offsets_) planned_.push_back(arena + offset);
+}
+
+void Program::attach(Run& run) const {
+  run.planned = planned_.data();
+  run.persistent = persistent_addresses_.data();
+  run.repack = !packed_;
+}
+
+void Program::forward(Run run) {
+  attach(run);
+  for (const auto& stage : stages_) stage->forward(run);
+  packed_ = true;
+}
+
+void Program::backward(Run run, const std::function<void(size_t, size_t)>& ready) {
+  attach(run);
+  size_t begun = graph_.parameter_elements();
+  size_t current = 0;
+  run.gradients_final = [&] {
+    const Layer& layer = *graph_.layers()[current];
+    if (ready) ready(layer.parameters_begin, layer.parameters_end);
+    begun = layer.parameters_begin;
+  };
+  for (const size_t i : backward_) {
+    current = i;
+    for (const auto& addition : additions_[i]) addition.op->run(run.at(addition.to), run.at(addition.from));
+    stages_[i]->backward(run);
+    if (begun != graph_.layers()[i]->parameters_begin) {
+      throw Error(Exit::internal, graph_.layers()[i]->name() + " did not finish its gradients. Report it.");
+    }
+  }
+}
+
+}  // namespace trainyard

@@ -1,0 +1,53 @@
+// A graph compiled for one purpose: stages in order, and one planned piece of memory behind all of them.
+#pragma once
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "trainer/layers/graph.h"
+#include "trainer/layers/layer.h"
+#include "trainer/layers/planner.h"
+
+namespace trainyard {
+
+class Program {
+ public:
+  Program(const Graph& graph, Backend& backend, const Purpose& purpose);
+
+  /// Bytes of the planned memory that bind() wants, and of what the program holds itself.
+  size_t arena_bytes() const { return arena_bytes_; }
+  size_t persistent_bytes() const { return persistent_ ? persistent_->bytes() : 0; }
+  /// Points the program at its memory, which other programs may use between two runs.
+  void bind(std::byte* arena);
+
+  /// Packed weights are made anew at the next forward pass.
+  void weights_changed() { packed_ = false; }
+
+  /// Fills the logits. `run` needs images, count, weights and statistics.
+  void forward(Run run);
+  /// The last layer's output, [batch, classes], plain.
+  void* logits() const { return planned_[static_cast<size_t>(logits_.buffer)]; }
+  /// Where backward expects d(loss)/d(logits).
+  void* logits_gradient() const { return planned_[static_cast<size_t>(logits_gradient_.buffer)]; }
+  /// Everything behind the loss. `ready(begin, end)` as in Network::train_step.
+  void backward(Run run, const std::function<void(size_t, size_t)>& ready);
+
+ private:
+  void plan(Planner& planner);
+  void attach(Run& run) const;
+
+  const Graph& graph_;
+  Purpose purpose_;
+  std::vector<std::unique_ptr<Stage>> stages_;             // by layer
+  std::vector<size_t> backward_;                           // the layers that have a backward pass, last first
+  std::vector<std::vector<Planner::Addition>> additions_;  // by layer, before its backward
+  std::vector<size_t> offsets_;                            // by planned buffer
+  size_t arena_bytes_ = 0;
+  std::unique_ptr<BackendMemory> persistent_;
+  std::vector<void*> planned_;               // addresses
+  std::vector<void*> persistent_addresses_;  // addresses
+  Slot logits_, logits_gradient_;
+  bool packed_ = false;
+};
+
+}  // namespace trainyard

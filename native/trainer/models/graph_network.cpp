@@ -1,0 +1,149 @@
+#include "trainer/models/graph_network.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/error.h"
+#include "trainer/models/initialise.h"
+
+namespace trainyard {
+
+namespace {
+
+std::vector<TensorInfo> infos(const std::vector<Parameter>& parameters) {
+  std::vector<TensorInfo> list;
+  list.reserve(parameters.size());
+  for (const Parameter& p : parameters) list.push_back({p.name, p.shape, p.offset, p.size, p.decay});
+  return list;
+}
+
+StepResult result_of(const LossResult& loss) { return {loss.loss_sum, loss.top1, loss.top5}; }
+
+}  // namespace
+
+GraphNetwork::GraphNetwork(const NetworkOptions& options, std::unique_ptr<Graph> graph,
+                           std::unique_ptr<Backend> backend)
+    : options_(options),
+      graph_(std::move(graph)),
+      backend_(std::move(backend)),
+      parameters_(infos(graph_->parameters())),
+      statistics_(infos(graph_->statistics())),
+      weights_(backend_->allocate(graph_->parameter_elements() * sizeof(float))),
+      running_(backend_->allocate(graph_->statistic_elements() * sizeof(float))),
+      loss_(backend_->make_softmax_cross_entropy(options.classes)) {
+  initialise(graph_->parameters(), options.seed, weights());
+  initialise(graph_->statistics(), options.seed, running_statistics());
+  if (options.training) {
+    gradients_ = backend_->allocate(graph_->parameter_elements() * sizeof(float));
+    training_ = std::make_unique<Program>(*graph_, *backend_, Purpose{options.batch, true});
+    bind(*training_);
+  }
+}
+
+std::span<float> GraphNetwork::gradients() {
+  if (!gradients_) return {};
+  return view(*gradients_, graph_->parameter_elements());
+}
+
+std::vector<GraphNode> GraphNetwork::graph() const {
+  const auto path = [](const Layer& layer) {
+    std::string name = layer.name();
+    std::replace(name.begin(), name.end(), '.', '/');
+    return name;
+  };
+  std::vector<GraphNode> nodes;
+  for (const auto& layer : graph_->layers()) {
+    GraphNode node;
+    node.name = path(*layer);
+    node.op = layer->op();
+    for (const ValueId value : layer->inputs()) node.inputs.push_back(path(graph_->producer(value)));
+    const Shape shape = layer->output_shape();
+    node.output_shape = {-1, shape.c};
+    if (shape.h != 1 || shape.w != 1) node.output_shape.insert(node.output_shape.end(), {shape.h, shape.w});
+    nodes.push_back(std::move(node));
+  }
+  return nodes;
+}
+
+void GraphNetwork::weights_changed() {
+  if (training_) training_->weights_changed();
+  if (inference_) inference_->weights_changed();
+}
+
+void GraphNetwork::bind(Program& program) {
+  if (!activations_ || activations_->bytes() < program.arena_bytes()) {
+    activations_.reset();
+    activations_ = backend_->allocate(program.arena_bytes());
+    if (training_) training_->bind(activations_->data());
+    if (inference_) inference_->bind(activations_->data());
+  }
+  program.bind(activations_->data());
+}
+
+void GraphNetwork::check(const BatchView& batch) const {
+  if (batch.image_size != options_.image_size) {
+    throw Error(Exit::data, "The images are " + std::to_string(batch.image_size) +
+                                " pixels wide, but the model takes " + std::to_string(options_.image_size) +
+                                ". Give both the same --image-size.");
+  }
+  if (batch.count < 1 || batch.count > options_.batch) {
+    throw Error(Exit::internal, "A batch of " + std::to_string(batch.count) + " images was given to a model made for " +
+                                    std::to_string(options_.batch) + ". Report it.");
+  }
+}
+
+Run GraphNetwork::run_for(const BatchView& batch) {
+  Run run;
+  run.images = batch.images;
+  run.count = batch.count;
+  run.weights = weights().data();
+  run.gradients = gradients().data();
+  run.statistics = running_statistics().data();
+  if (StatisticsReducer* reducer = options_.sync_batch_norm; reducer != nullptr) {
+    run.sum = [reducer](double* values, size_t count) { reducer->sum(values, count); };
+  }
+  return run;
+}
+
+StepResult GraphNetwork::train_step(const BatchView& batch, float loss_scale,
+                                    const std::function<void(size_t, size_t)>& ready) {
+  check(batch);
+  if (!training_ || batch.count != options_.batch) {
+    throw Error(Exit::internal, "A training step needs a model made for training and a full batch of " +
+                                    std::to_string(options_.batch) + " images. Report it.");
+  }
+  const Run run = run_for(batch);
+  training_->forward(run);
+  const LossResult loss =
+      loss_->run(training_->logits(), batch.labels, batch.count, training_->logits_gradient(), loss_scale);
+  training_->backward(run, ready);
+  if (inference_) inference_->weights_changed();
+  return result_of(loss);
+}
+
+StepResult GraphNetwork::evaluate(const BatchView& batch, std::span<float> logits) {
+  check(batch);
+  const size_t wanted = static_cast<size_t>(batch.count) * options_.classes;
+  if (logits.size() < wanted) {
+    throw Error(Exit::internal, "No room for " + std::to_string(wanted) + " logits. Report it.");
+  }
+  if (!inference_) {
+    inference_ = std::make_unique<Program>(*graph_, *backend_, Purpose{options_.batch, false});
+    bind(*inference_);
+  }
+  inference_->forward(run_for(batch));
+  backend_->to_host(logits.data(), inference_->logits(), wanted * sizeof(float));
+  if (batch.labels == nullptr) return {};
+  return result_of(loss_->run(inference_->logits(), batch.labels, batch.count, nullptr, 1.0F));
+}
+
+size_t GraphNetwork::memory_bytes() const {
+  size_t total = weights_->bytes() + running_->bytes();
+  if (gradients_) total += gradients_->bytes();
+  if (activations_) total += activations_->bytes();
+  if (training_) total += training_->persistent_bytes();
+  if (inference_) total += inference_->persistent_bytes();
+  return total;
+}
+
+}  // namespace trainyard

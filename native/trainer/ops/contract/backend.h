@@ -1,0 +1,61 @@
+// The contract between layers and whatever computes for them: the CPU with oneDNN here, GPUs with cuDNN in a library of
+// their own. A back end makes ops; an op is made once for its shapes and run at every step. One virtual call per op.
+//
+// Pointers named void* are activations, gradients of activations, workspaces and scratch, in the back end's memory, in
+// a layout that an op chose. Pointers named float* are master weights, their gradients and statistics: plain fp32.
+// Fusions of several ops (a convolution with the statistics of the batch norm behind it, a batch norm folded into the
+// convolution before it for inference) belong here as further makers that may return nullptr where a back end has none.
+#pragma once
+#include <array>
+#include <memory>
+#include <string>
+
+#include "trainer/ops/contract/batch_norm.h"
+#include "trainer/ops/contract/conv2d.h"
+#include "trainer/ops/contract/elementwise.h"
+#include "trainer/ops/contract/linear.h"
+#include "trainer/ops/contract/loss.h"
+#include "trainer/ops/contract/pooling.h"
+
+namespace trainyard {
+
+/// Memory of a back end: zeros at first, given back with the object.
+class BackendMemory {
+ public:
+  virtual ~BackendMemory() = default;
+  virtual std::byte* data() const = 0;
+  virtual size_t bytes() const = 0;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string name() const = 0;
+
+  virtual std::unique_ptr<BackendMemory> allocate(size_t bytes) = 0;
+  /// Copies between the host and the back end's memory, in order with the ops.
+  virtual void to_host(void* host, const void* memory, size_t bytes) = 0;
+  virtual void from_host(void* memory, const void* host, size_t bytes) = 0;
+  /// Waits until every op run so far is done.
+  virtual void synchronize() = 0;
+
+  /// The layout in which a convolution would like to have a network's input (params.input.layout is ignored).
+  virtual Layout input_layout(const Conv2dParams& params) = 0;
+
+  virtual std::unique_ptr<InputOp> make_input(const TensorDesc& output, const std::array<float, 3>& mean,
+                                              const std::array<float, 3>& std) = 0;
+  virtual std::unique_ptr<Conv2dOp> make_conv2d(const Conv2dParams& params) = 0;
+  virtual std::unique_ptr<BatchNormOp> make_batch_norm(const BatchNormParams& params) = 0;
+  virtual std::unique_ptr<MaxPoolOp> make_max_pool(const MaxPoolParams& params) = 0;
+  virtual std::unique_ptr<GlobalAvgPoolOp> make_global_avg_pool(const TensorDesc& input) = 0;
+  virtual std::unique_ptr<LinearOp> make_linear(const LinearParams& params) = 0;
+  virtual std::unique_ptr<ShortcutOp> make_shortcut(const TensorDesc& input, int out_channels, int stride) = 0;
+  virtual std::unique_ptr<AddOp> make_add(const TensorDesc& tensor) = 0;
+  virtual std::unique_ptr<SoftmaxCrossEntropyOp> make_softmax_cross_entropy(int classes) = 0;
+};
+
+/// The CPU: oneDNN for convolutions, pooling and matrix products, our own kernels for the rest. Its ops belong to one
+/// thread at a time and use as many threads as trainyard::threads() says when they are made.
+std::unique_ptr<Backend> make_cpu_backend();
+
+}  // namespace trainyard

@@ -1,0 +1,64 @@
+// Batch normalisation (Ioffe and Szegedy 2015, arXiv:1502.03167), fused with the residual add and the ReLU behind it.
+#pragma once
+#include <cstddef>
+#include <functional>
+
+#include "trainer/tensor/tensor_desc.h"
+
+namespace trainyard {
+
+/// Sums `count` numbers over all ranks in place; empty for statistics of this rank alone. The numbers lie where the
+/// back end's memory lies, and the call is made in the order of the steps, the same on every rank.
+using SumOverRanks = std::function<void(double* values, size_t count)>;
+
+struct BatchNormParams {
+  TensorDesc input;  ///< of x, y and the residual alike
+  bool residual = false;
+  bool relu = false;
+  double eps = 1e-5;
+  double momentum = 0.1;  ///< weight of the new statistics, as PyTorch counts
+};
+
+/// y = relu(gamma * (x - mean) / sqrt(var + eps) + beta + residual), per channel over batch and pixels.
+/// All per-channel arrays have shape.c elements of fp32 and need no alignment.
+class BatchNormOp {
+ public:
+  virtual ~BatchNormOp() = default;
+
+  struct Forward {
+    const void* x = nullptr;
+    const void* residual = nullptr;  ///< only with params.residual
+    void* y = nullptr;               ///< may be x
+    const float* gamma = nullptr;
+    const float* beta = nullptr;
+    float* running_mean = nullptr;  ///< training updates them; the running variance takes the unbiased one
+    float* running_var = nullptr;
+    void* saved = nullptr;  ///< training: kept until backward
+    void* scratch = nullptr;
+  };
+  struct Backward {
+    void* dy = nullptr;             ///< destroyed
+    const void* more_dy = nullptr;  ///< a second gradient of y to be added to dy, or nullptr
+    const void* x = nullptr;        ///< as in forward
+    const void* y = nullptr;        ///< as written by forward; read only with relu and residual
+    const float* gamma = nullptr;
+    const float* beta = nullptr;
+    const void* saved = nullptr;
+    void* dx = nullptr;       ///< may be dy when there is no residual
+    float* dgamma = nullptr;  ///< of this rank's images, overwritten
+    float* dbeta = nullptr;
+    void* scratch = nullptr;
+  };
+
+  virtual size_t saved_bytes() const = 0;
+  virtual size_t scratch_bytes() const = 0;
+
+  /// Batch statistics: biased variance to normalise, running statistics moved by `momentum`.
+  virtual void forward_training(const Forward& args, const SumOverRanks& sum) = 0;
+  /// Running statistics.
+  virtual void forward_inference(const Forward& args) = 0;
+  /// With a residual, dy holds d(loss)/d(residual) afterwards.
+  virtual void backward(const Backward& args, const SumOverRanks& sum) = 0;
+};
+
+}  // namespace trainyard

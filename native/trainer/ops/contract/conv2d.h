@@ -1,0 +1,57 @@
+// Convolution, as every back end offers it.
+#pragma once
+#include <cstddef>
+#include <string>
+
+#include "trainer/tensor/tensor_desc.h"
+
+namespace trainyard {
+
+/// What to convolve. The input's layout is given (it is whatever the op before chose); the op chooses the output's.
+struct Conv2dParams {
+  TensorDesc input;
+  int out_channels = 0;
+  int kernel_h = 1, kernel_w = 1;
+  int stride_h = 1, stride_w = 1;
+  int pad_h = 0, pad_w = 0;
+  bool training = true;        ///< backward_weights will be called
+  bool input_gradient = true;  ///< backward_data will be called
+
+  /// floor((size + 2 pad - kernel) / stride) + 1 in both directions.
+  Shape output_shape() const {
+    return {input.shape.n, out_channels, (input.shape.h + 2 * pad_h - kernel_h) / stride_h + 1,
+            (input.shape.w + 2 * pad_w - kernel_w) / stride_w + 1};
+  }
+};
+
+/// Cross-correlation without bias, as PyTorch's Conv2d. Master weights and their gradients are plain
+/// [out, in, kernel_h, kernel_w] fp32; the op's own ("packed") forms of them live in memory that the caller plans, so
+/// that nothing is held longer than it is needed. Every pointer is 64-byte aligned but master weights and gradients.
+class Conv2dOp {
+ public:
+  virtual ~Conv2dOp() = default;
+  /// Layout and shape of y.
+  virtual const TensorDesc& output() const = 0;
+  /// The kernels chosen for forward, data and weights, for logs and for a test that none is a slow fallback.
+  virtual std::string description() const = 0;
+
+  /// Bytes of the packed weights for each direction; 0 means the plain weights are used as they are.
+  virtual size_t forward_weights_bytes() const = 0;
+  virtual size_t backward_weights_bytes() const = 0;
+  /// Writes the packed form. Not called when its size is 0.
+  virtual void pack_forward(const float* weights, void* packed) = 0;
+  virtual void pack_backward(const float* weights, void* packed) = 0;
+
+  virtual size_t forward_scratch_bytes() const = 0;
+  virtual size_t backward_data_scratch_bytes() const = 0;
+  virtual size_t backward_weights_scratch_bytes() const = 0;
+
+  /// y = x * w. `weights` is packed, or plain when forward_weights_bytes() is 0.
+  virtual void forward(const void* x, const void* weights, void* y, void* scratch) = 0;
+  /// dx = d(loss)/dx, overwritten. `weights` is packed for backward, or plain.
+  virtual void backward_data(const void* dy, const void* weights, void* dx, void* scratch) = 0;
+  /// dw = d(loss)/dw, plain, overwritten.
+  virtual void backward_weights(const void* x, const void* dy, float* dw, void* scratch) = 0;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,55 @@
+#include <cstring>
+
+#include "trainer/ops/cpu/makers.h"
+#include "trainer/tensor/aligned_memory.h"
+
+namespace trainyard {
+
+namespace {
+
+class CpuMemory final : public BackendMemory {
+ public:
+  explicit CpuMemory(size_t bytes) : memory_(bytes) {}
+  std::byte* data() const override { return memory_.data(); }
+  size_t bytes() const override { return memory_.bytes(); }
+
+ private:
+  AlignedMemory memory_;
+};
+
+class CpuBackend final : public Backend {
+ public:
+  std::string name() const override { return "cpu"; }
+  std::unique_ptr<BackendMemory> allocate(size_t bytes) override { return std::make_unique<CpuMemory>(bytes); }
+  void to_host(void* host, const void* memory, size_t bytes) override { std::memcpy(host, memory, bytes); }
+  void from_host(void* memory, const void* host, size_t bytes) override { std::memcpy(memory, host, bytes); }
+  void synchronize() override {}
+
+  Layout input_layout(const Conv2dParams& params) override { return cpu::conv2d_input_layout(params); }
+  std::unique_ptr<InputOp> make_input(const TensorDesc& output, const std::array<float, 3>& mean,
+                                      const std::array<float, 3>& std) override {
+    return cpu::make_input(output, mean, std);
+  }
+  std::unique_ptr<Conv2dOp> make_conv2d(const Conv2dParams& params) override { return cpu::make_conv2d(params); }
+  std::unique_ptr<BatchNormOp> make_batch_norm(const BatchNormParams& params) override {
+    return cpu::make_batch_norm(params);
+  }
+  std::unique_ptr<MaxPoolOp> make_max_pool(const MaxPoolParams& params) override { return cpu::make_max_pool(params); }
+  std::unique_ptr<GlobalAvgPoolOp> make_global_avg_pool(const TensorDesc& input) override {
+    return cpu::make_global_avg_pool(input);
+  }
+  std::unique_ptr<LinearOp> make_linear(const LinearParams& params) override { return cpu::make_linear(params); }
+  std::unique_ptr<ShortcutOp> make_shortcut(const TensorDesc& input, int out_channels, int stride) override {
+    return cpu::make_shortcut(input, out_channels, stride);
+  }
+  std::unique_ptr<AddOp> make_add(const TensorDesc& tensor) override { return cpu::make_add(tensor); }
+  std::unique_ptr<SoftmaxCrossEntropyOp> make_softmax_cross_entropy(int classes) override {
+    return cpu::make_softmax_cross_entropy(classes);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_cpu_backend() { return std::make_unique<CpuBackend>(); }
+
+}  // namespace trainyard

@@ -1,0 +1,62 @@
+// The mean over all pixels of a channel.
+#include "trainer/ops/cpu/batch_norm_kernels.h"
+#include "trainer/ops/cpu/makers.h"
+
+namespace trainyard::cpu {
+
+namespace {
+
+class CpuGlobalAvgPool final : public GlobalAvgPoolOp {
+ public:
+  explicit CpuGlobalAvgPool(const TensorDesc& input)
+      : input_(input), output_{{input.shape.n, input.shape.c, 1, 1}, Layout::nchw} {}
+
+  const TensorDesc& output() const override { return output_; }
+
+  void forward(const void* x, void* y) override {
+    const auto* in = static_cast<const float*>(x);
+    auto* out = static_cast<float*>(y);
+    const double count = static_cast<double>(input_.shape.pixels());
+    for_each_strip(input_, [&](const Strip& s, auto width) {
+      using L = Lanes<width>;
+      typename L::Double total{};
+      for (size_t r = 0; r < s.rows; ++r) {
+        total += __builtin_convertvector(L::at(in + s.offset + r * s.stride).value, typename L::Double);
+      }
+      double sums[width];
+      L::at(sums).value = total;
+      for (size_t i = 0; i < real_channels(s, width); ++i) out[output_at(s) + i] = static_cast<float>(sums[i] / count);
+    });
+  }
+
+  void backward(const void* dy, void* dx) override {
+    const auto* out = static_cast<const float*>(dy);
+    auto* in = static_cast<float*>(dx);
+    const auto count = static_cast<float>(input_.shape.pixels());
+    for_each_strip(input_, [&](const Strip& s, auto width) {
+      using L = Lanes<width>;
+      float values[width] = {};  // the padding stays zero
+      for (size_t i = 0; i < real_channels(s, width); ++i) values[i] = out[output_at(s) + i] / count;
+      const typename L::Float value = L::at(values).value;
+      for (size_t r = 0; r < s.rows; ++r) L::at(in + s.offset + r * s.stride).value = value;
+    });
+  }
+
+ private:
+  size_t output_at(const Strip& s) const { return s.image * static_cast<size_t>(output_.shape.c) + s.channel; }
+  size_t real_channels(const Strip& s, size_t width) const {
+    const auto channels = static_cast<size_t>(input_.shape.c);
+    return s.channel >= channels ? 0 : std::min(width, channels - s.channel);
+  }
+
+  TensorDesc input_;   // [n, c, h, w]
+  TensorDesc output_;  // [n, c, 1, 1]
+};
+
+}  // namespace
+
+std::unique_ptr<GlobalAvgPoolOp> make_global_avg_pool(const TensorDesc& input) {
+  return std::make_unique<CpuGlobalAvgPool>(input);
+}
+
+}  // namespace trainyard::cpu

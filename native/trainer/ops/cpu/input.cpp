@@ -1,0 +1,57 @@
+// From bytes to normalised activations.
+#include <cstring>
+
+#include "trainer/base/parallel.h"
+#include "trainer/ops/cpu/makers.h"
+
+namespace trainyard::cpu {
+
+namespace {
+
+class CpuInput final : public InputOp {
+ public:
+  CpuInput(const TensorDesc& output, const std::array<float, 3>& mean, const std::array<float, 3>& std)
+      : output_(output) {
+    // The operations of torchvision's ToTensor and Normalize in their order, so that the activations are the same bits.
+    for (size_t c = 0; c < 3; ++c) {
+      for (size_t value = 0; value < 256; ++value) {
+        table_[c][value] = (static_cast<float>(value) / 255.0F - mean[c]) / std[c];
+      }
+    }
+  }
+
+  void forward(const uint8_t* images, int count, void* y) override {
+    const size_t pixels = static_cast<size_t>(output_.shape.pixels());
+    const size_t image = output_.elements() / static_cast<size_t>(output_.shape.n);
+    auto* out = static_cast<float*>(y);
+    parallel_for(static_cast<size_t>(output_.shape.n), 1, [&](size_t begin, size_t end) {
+      for (size_t n = begin; n < end; ++n) {
+        // Images that are not there, and the padding of blocked channels, are zeros.
+        if (n >= static_cast<size_t>(count) || output_.padded_channels() != 3) {
+          std::memset(out + n * image, 0, image * sizeof(float));
+        }
+        if (n >= static_cast<size_t>(count)) continue;
+        for (int c = 0; c < 3; ++c) {
+          const float* table = table_[static_cast<size_t>(c)].data();
+          const uint8_t* from = images + n * pixels * 3 + c;
+          float* to = out + n * image + output_.index(0, c, 0, 0);
+          const auto step = static_cast<size_t>(output_.block());
+          for (size_t p = 0; p < pixels; ++p) to[p * step] = table[from[p * 3]];
+        }
+      }
+    });
+  }
+
+ private:
+  TensorDesc output_;  // [n, 3, h, w]
+  std::array<std::array<float, 256>, 3> table_{};
+};
+
+}  // namespace
+
+std::unique_ptr<InputOp> make_input(const TensorDesc& output, const std::array<float, 3>& mean,
+                                    const std::array<float, 3>& std) {
+  return std::make_unique<CpuInput>(output, mean, std);
+}
+
+}  // namespace trainyard::cpu

@@ -1,0 +1,67 @@
+// Fully connected layers by oneDNN's matrix product.
+#include <algorithm>
+#include <vector>
+
+#include "common/error.h"
+#include "oneapi/dnnl/dnnl.h"
+#include "trainer/ops/cpu/makers.h"
+
+namespace trainyard::cpu {
+
+namespace {
+
+/// c[m, n] = op(a) op(b), row-major; transposed operands are stored as [k, m] and [n, k].
+void multiply(bool transpose_a, bool transpose_b, int m, int n, int k, const float* a, const float* b, float* c) {
+  const dnnl_status_t status = dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', m, n, k, 1.0F, a,
+                                          transpose_a ? m : k, b, transpose_b ? k : n, 0.0F, c, n);
+  if (status != dnnl_success) {
+    throw Error(Exit::internal, "oneDNN refused a matrix product (status " + std::to_string(status) + "). Report it.");
+  }
+}
+
+class DnnlLinear final : public LinearOp {
+ public:
+  explicit DnnlLinear(const LinearParams& params) : p_(params) {}
+
+  void forward(const void* x, const float* weights, const float* bias, void* y) override {
+    auto* out = static_cast<float*>(y);
+    multiply(false, true, p_.batch, p_.out, p_.in, static_cast<const float*>(x), weights, out);
+    for (int n = 0; n < p_.batch; ++n) {
+      float* row = out + size_t(n) * p_.out;
+      for (int c = 0; c < p_.out; ++c) row[c] += bias[c];
+      if (p_.relu) {
+        for (int c = 0; c < p_.out; ++c) row[c] = row[c] > 0.0F ? row[c] : 0.0F;
+      }
+    }
+  }
+
+  void backward_relu(const void* y, void* dy) override {
+    if (!p_.relu) return;
+    const auto* out = static_cast<const float*>(y);
+    auto* gradient = static_cast<float*>(dy);
+    for (size_t i = 0; i < size_t(p_.batch) * p_.out; ++i) gradient[i] = out[i] > 0.0F ? gradient[i] : 0.0F;
+  }
+
+  void backward_data(const void* dy, const float* weights, void* dx) override {
+    multiply(false, false, p_.batch, p_.in, p_.out, static_cast<const float*>(dy), weights, static_cast<float*>(dx));
+  }
+
+  void backward_weights(const void* x, const void* dy, float* dw, float* db) override {
+    const auto* gradient = static_cast<const float*>(dy);
+    multiply(true, false, p_.out, p_.in, p_.batch, gradient, static_cast<const float*>(x), dw);
+    for (int c = 0; c < p_.out; ++c) {
+      double sum = 0;
+      for (int n = 0; n < p_.batch; ++n) sum += gradient[size_t(n) * p_.out + c];
+      db[c] = static_cast<float>(sum);
+    }
+  }
+
+ private:
+  LinearParams p_;
+};
+
+}  // namespace
+
+std::unique_ptr<LinearOp> make_linear(const LinearParams& params) { return std::make_unique<DnnlLinear>(params); }
+
+}  // namespace trainyard::cpu

@@ -1,0 +1,24 @@
+// Memory aligned for vector loads, zeroed once, owned by one object.
+#pragma once
+#include <cstddef>
+#include <memory>
+
+namespace trainyard {
+
+class AlignedMemory {
+ public:
+  AlignedMemory() = default;
+  /// `bytes` of zeros. Throws Error(Exit::device) when the machine has no such memory left.
+  explicit AlignedMemory(size_t bytes);
+  std::byte* data() const { return data_.get(); }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* data) const;
+  };
+  std::unique_ptr<std::byte, Free> data_;
+  size_t bytes_ = 0;
+};
+
+}  // namespace trainyard
