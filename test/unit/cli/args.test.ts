@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { editDistance, nearestOf, parseVerb, synopsis, type Grammar } from '../../../src/cli/args.js';
+import { generalHelp, verbHelp } from '../../../src/cli/help.js';
+import { verbs } from '../../../src/cli/table.js';
+import { UserError } from '../../../src/core/errors.js';
+
+const grammar: Grammar = {
+  verb: 'run',
+  words: ['P'],
+  flags: [
+    { name: 'detach', help: '' },
+    { name: 'ranks', value: 'N', help: '' },
+    { name: 'json', help: '' },
+  ],
+  rest: true,
+};
+const failure = (argv: string[], of: Grammar = grammar): string => {
+  try {
+    parseVerb(of, argv);
+  } catch (error) {
+    expect(error).toBeInstanceOf(UserError);
+    expect(error).toMatchObject({ code: 'usage' });
+    return (error as UserError).message;
+  }
+  throw new Error('it was accepted');
+};
+
+describe('parseVerb', () => {
+  it('takes flags in any place before --, and everything after it as it is', () => {
+    const args = parseVerb(grammar, [
+      '--json',
+      'local',
+      '--ranks',
+      '2',
+      '--',
+      'train',
+      '--ranks',
+      '--detach',
+      '--',
+    ]);
+    expect(args.words).toEqual(['local']);
+    expect(args.value('ranks')).toBe('2');
+    expect(args.has('json')).toBe(true);
+    expect(args.has('detach')).toBe(false);
+    expect(args.rest).toEqual(['train', '--ranks', '--detach', '--']);
+    expect(parseVerb(grammar, ['local', '--ranks=3']).value('ranks')).toBe('3');
+  });
+
+  it.each([
+    [['local', '--rank', '2'], /no flag --rank\. Did you mean --ranks\?/],
+    [['local', '--detached'], /Did you mean --detach\?/],
+    [['local', '-x'], /no flag -x\. See trainyard run --help/],
+    [['local', '--ranks'], /--ranks needs a value/],
+    [['local', '--ranks', '--json'], /--ranks needs a value/],
+    [['local', '--detach=yes'], /--detach takes no value/],
+    [[], /P is missing\. Usage: trainyard run P/],
+    [['local', 'train'], /"train" is one word too many \(what is to run stands after --\)/],
+  ])('refuses %j', (argv, expected) => {
+    expect(failure(argv)).toMatch(expected);
+  });
+
+  it('refuses -- where nothing is to run', () => {
+    expect(failure(['local', '--', 'x'], { ...grammar, rest: false })).toMatch(/takes nothing after --/);
+  });
+});
+
+describe('suggestions', () => {
+  it('count edits as people make them', () => {
+    expect(editDistance('rnu', 'run')).toBe(1);
+    expect(editDistance('jsn', 'json')).toBe(1);
+    expect(editDistance('', 'abc')).toBe(3);
+    expect(nearestOf('atach', ['attach', 'run'])).toBe('attach');
+    expect(nearestOf('zzzzzz', ['attach', 'run'])).toBeUndefined();
+  });
+
+  it('agree with a metric', () => {
+    const word = fc.string({ maxLength: 8 });
+    fc.assert(
+      fc.property(word, word, (a, b) => {
+        const distance = editDistance(a, b);
+        expect(distance).toBe(editDistance(b, a));
+        expect(distance === 0).toBe(a === b);
+        expect(distance).toBeLessThanOrEqual(Math.max(a.length, b.length));
+        expect(distance).toBeGreaterThanOrEqual(Math.abs(a.length - b.length));
+      }),
+    );
+  });
+});
+
+describe('the table of verbs', () => {
+  it('has every verb of the contracts, each with help', () => {
+    const names = verbs.map(({ verb }) => verb);
+    const contract = 'profiles check gpus run runs attach stop checkpoints tensorboard delete runtime';
+    expect([...names].sort()).toEqual(contract.split(' ').sort());
+    for (const verb of verbs) {
+      const text = verbHelp(verb).join('\n');
+      expect(text).toContain(synopsis(verb));
+      for (const { name, help } of verb.flags) {
+        expect(help, `${verb.verb} --${name}`).not.toBe('');
+        expect(text).toContain(`--${name}`);
+      }
+      expect(generalHelp(verbs).join('\n')).toContain(verb.summary);
+    }
+  });
+});

@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest';
+import { bytesText, durationText, rateText, table } from '../../../src/cli/format.js';
+import type { Output } from '../../../src/cli/output.js';
+import { JsonPrinter, TablePrinter } from '../../../src/cli/printer.js';
+import type { Metric } from '../../../src/core/metrics/schema.js';
+import type { RunSummary } from '../../../src/core/runs/summary.js';
+import { evalLine, startLine, stepLine } from '../support/lines.js';
+
+function recorder(): { output: Output; lines: string[] } {
+  const lines: string[] = [];
+  const line = (text: string): void => {
+    lines.push(text);
+  };
+  return {
+    output: {
+      line,
+      json: (value) => {
+        line(JSON.stringify(value));
+      },
+      note: line,
+    },
+    lines,
+  };
+}
+const followed = (value: Metric): { offset: number; raw: unknown; value: Metric } => ({
+  offset: 7,
+  raw: value,
+  value,
+});
+const summary: RunSummary = {
+  id: 'r',
+  dir: '/w/r',
+  phase: 'finished',
+  exit_code: 0,
+  images_per_sec: 512.34,
+  median_images_per_sec: 520,
+  seconds: 75,
+  step: 300,
+  top1: 0.9,
+  best_top1: 0.95,
+  train_top1: 0.99,
+  train_loss: 0.1,
+  checkpoints: 3,
+  reason: null,
+};
+
+describe('for a program', () => {
+  it('every line is one JSON object with the line as it stands in the file', () => {
+    const { output, lines } = recorder();
+    const printer = new JsonPrinter(output);
+    printer.run('r', '/w/r', null);
+    printer.metric({ offset: 7, raw: { kind: 'weather' }, value: undefined });
+    printer.event({ offset: 9, raw: { kind: 'created' }, value: undefined });
+    printer.tensorboard('http://127.0.0.1:6006/');
+    printer.summary(summary);
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+      { type: 'run', id: 'r', dir: '/w/r', run: null },
+      { type: 'metric', offset: 7, line: { kind: 'weather' } },
+      { type: 'event', offset: 9, line: { kind: 'created' } },
+      { type: 'tensorboard', url: 'http://127.0.0.1:6006/' },
+      { type: 'summary', ...summary },
+    ]);
+  });
+});
+
+describe('for a person', () => {
+  it('steps stand in aligned columns under one head', () => {
+    const { output, lines } = recorder();
+    const printer = new TablePrinter(output);
+    printer.metric(followed(startLine()));
+    printer.metric(followed(stepLine(1, { images_per_sec: 9.5 })));
+    printer.metric(followed(stepLine(12345, { images_per_sec: 123456, loss: null })));
+    const [head, ...rows] = lines.slice(-3);
+    expect(head).toMatch(/step +epoch +loss +top-1 +lr +images\/s/);
+    for (const row of rows) expect(row.length).toBe(head?.length);
+    expect(rows[1]).toContain('123,456');
+  });
+
+  it('evaluations, checkpoints, failures and the end are said', () => {
+    const { output, lines } = recorder();
+    const printer = new TablePrinter(output);
+    const at = { time: 1, generation: 1, step: 25 };
+    printer.metric(followed(evalLine(25, 0.873)));
+    printer.metric(followed({ ...at, kind: 'checkpoint', path: 'p', bytes: 1_100_000, write_ms: 12.4 }));
+    printer.metric(followed({ ...at, kind: 'checkpoint_failed', message: 'No space left on device' }));
+    const exit = {
+      kind: 'rank_exited',
+      time: 1,
+      generation: 1,
+      rank: 1,
+      host: 'h',
+      pid: 4,
+      exit_code: null,
+      signal: 9,
+      last_step: 3,
+    } as const;
+    printer.event({ offset: 0, raw: exit, value: exit });
+    const text = lines.join('\n');
+    expect(text).toContain('eval of step 25: top-1 87.3%');
+    expect(text).toContain('checkpoint step 25: 1.1 MB in 12 ms');
+    expect(text).toContain('No space left on device');
+    expect(text).toContain('rank 1 on h ended: signal 9, last step 3');
+  });
+
+  it('the summary has images/s, time, accuracy, checkpoints and folder, and the reason of a failure', () => {
+    const { output, lines } = recorder();
+    new TablePrinter(output).summary(summary);
+    const text = lines.join('\n');
+    for (const part of [
+      'r finished',
+      '512.3, median 520.0',
+      '1 min 15 s',
+      '95.0% best, 90.0% last',
+      '3',
+      '/w/r',
+    ]) {
+      expect(text).toContain(part);
+    }
+    const failed = recorder();
+    new TablePrinter(failed.output).summary({
+      ...summary,
+      phase: 'failed',
+      reason: 'no data. Add some.',
+      top1: null,
+      best_top1: null,
+    });
+    expect(failed.lines.join('\n')).toContain('no data. Add some.');
+    expect(failed.lines.join('\n')).toContain('99.0% (training)');
+  });
+});
+
+describe('figures', () => {
+  it('have units', () => {
+    expect([0, 999, 1000, 999_600, 1_500_000, 2.5e12].map(bytesText)).toEqual([
+      '0 B',
+      '999 B',
+      '1.0 kB',
+      '1.0 MB',
+      '1.5 MB',
+      '2.5 TB',
+    ]);
+    expect([0.25, 59.94, 60, 3725].map(durationText)).toEqual(['0.3 s', '59.9 s', '1 min 0 s', '1 h 2 min']);
+    expect([9.87, 1234.5].map(rateText)).toEqual(['9.9', '1,235']);
+  });
+
+  it('align in tables', () => {
+    expect(
+      table(
+        ['A', 'NUMBER'],
+        [
+          ['long one', '5'],
+          ['b', '12345678'],
+        ],
+        [1],
+      ),
+    ).toEqual(['A           NUMBER', 'long one         5', 'b         12345678']);
+  });
+});

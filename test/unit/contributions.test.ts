@@ -1,0 +1,81 @@
+// package.json against src/contributions.ts: none missing either way, and everything that is named is declared.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { commandIds, contextValues, settingDefaults, viewIds } from '../../src/contributions.js';
+import manifest from '../../package.json' with { type: 'json' };
+
+const root = join(import.meta.dirname, '../..');
+const { contributes } = manifest;
+
+describe('package.json', () => {
+  it('contributes the commands of the table, each once', () => {
+    expect(contributes.commands.map(({ command }) => command).sort()).toEqual([...commandIds].sort());
+    for (const { title, category } of contributes.commands) {
+      expect(title).not.toBe('');
+      expect(category).toBe('Trainyard');
+    }
+  });
+
+  it('contributes the views', () => {
+    const views = Object.values(contributes.views).flat();
+    expect(views.map(({ id }) => id).sort()).toEqual(Object.values(viewIds).sort());
+    expect(Object.keys(contributes.views)).toEqual(
+      contributes.viewsContainers.activitybar.map(({ id }) => id),
+    );
+  });
+
+  it('declares the settings with the type and default of the code', () => {
+    const declared = Object.entries(contributes.configuration.properties);
+    expect(Object.fromEntries(declared.map(([id, property]) => [id, property.default]))).toEqual(
+      settingDefaults,
+    );
+    for (const [id, property] of declared) {
+      expect(property.type, id).toBe(typeof settingDefaults[id as keyof typeof settingDefaults]);
+      expect(property.scope, `${id}: a workspace must not set it`).toBe('machine');
+    }
+  });
+
+  it('names only commands, views and context values that exist', () => {
+    const entries = Object.values(contributes.menus).flat();
+    for (const { command, when } of entries) {
+      expect(commandIds).toContain(command);
+      for (const [, view] of when.matchAll(/view == ([\w.]+)/g)) {
+        expect(Object.values(viewIds)).toContain(view);
+      }
+      for (const [, value] of when.matchAll(/viewItem == ([\w.]+)/g)) {
+        expect(Object.values(contextValues)).toContain(value);
+      }
+    }
+    for (const { view, contents } of contributes.viewsWelcome) {
+      expect(Object.values(viewIds)).toContain(view);
+      for (const [, command] of contents.matchAll(/\(command:([\w.]+)\)/g)) {
+        expect(commandIds).toContain(command);
+      }
+    }
+  });
+
+  it('names only files that exist', () => {
+    const icons = [
+      ...contributes.viewsContainers.activitybar,
+      ...Object.values(contributes.views).flat(),
+    ].map(({ icon }) => icon);
+    for (const path of [...icons, ...contributes.jsonValidation.map(({ url }) => url)]) {
+      expect(existsSync(join(root, path)), path).toBe(true);
+    }
+  });
+
+  it('is what the code uses: every setting is read, every command handled', () => {
+    const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts') && name !== 'contributions.ts')
+      .map((name) => readFileSync(join(root, 'src', name), 'utf8'))
+      .join('\n');
+    for (const id of [...Object.keys(settingDefaults), ...commandIds]) {
+      expect(sources, id).toContain(`'${id}'`);
+    }
+  });
+
+  it('has no dependency that is not bundled', () => {
+    expect(manifest).not.toHaveProperty('dependencies');
+  });
+});

@@ -1,0 +1,41 @@
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '../../..');
+
+it('the core bundles where there is no vscode, with packages that are known', async () => {
+  const { metafile, warnings } = await build({
+    entryPoints: [join(root, 'src/core/index.ts')],
+    bundle: true,
+    write: false,
+    platform: 'node',
+    format: 'cjs',
+    mainFields: ['module', 'main'],
+    metafile: true,
+    logLevel: 'silent',
+    absWorkingDir: root,
+  });
+  expect(warnings).toEqual([]);
+  const inputs = Object.keys(metafile.inputs);
+  expect(inputs).toContain('src/core/runs/run.ts');
+  const outside = inputs.filter((path) => !path.startsWith('src/core/'));
+  const packages = new Set(
+    outside.map((path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? path),
+  );
+  expect([...packages].sort()).toEqual(['jsonc-parser', 'zod']);
+});
+
+it('a core that imported vscode would not bundle', async () => {
+  const bundling = build({
+    stdin: {
+      contents: "import * as vscode from 'vscode'; console.log(vscode);",
+      resolveDir: join(root, 'src/core'),
+    },
+    bundle: true,
+    write: false,
+    platform: 'node',
+    logLevel: 'silent',
+  });
+  await expect(bundling).rejects.toThrow(/vscode/);
+});

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { MetricsLedger } from '../../../src/core/metrics/ledger.js';
+import { evalLine, startLine, stepLine } from '../support/lines.js';
+
+const steps = (ledger: MetricsLedger): number[] => ledger.curves.loss.toArray().map(({ x }) => x);
+
+describe('MetricsLedger', () => {
+  it('counts all images over all time, not the mean of the rates', () => {
+    const ledger = new MetricsLedger();
+    ledger.add(startLine());
+    ledger.add(stepLine(10, { images_per_sec: 640 })); // 640 images in 1 s
+    ledger.add(stepLine(20, { images_per_sec: 160 })); // 640 images in 4 s
+    expect(ledger.imagesPerSec).toBeCloseTo(1280 / 5, 9);
+    expect(ledger.medianImagesPerSec).toBeCloseTo(160, 9);
+    expect(ledger.progress).toBeCloseTo(20 / 300, 9);
+  });
+
+  it('has no figures before there are any', () => {
+    const ledger = new MetricsLedger();
+    expect(ledger.imagesPerSec).toBeUndefined();
+    expect(ledger.medianImagesPerSec).toBeUndefined();
+    expect(ledger.progress).toBeUndefined();
+    expect(ledger.lastEval).toBeUndefined();
+    expect(ledger.bestEval).toBeUndefined();
+  });
+
+  it('counts from the checkpoint that a run resumed from', () => {
+    const ledger = new MetricsLedger();
+    ledger.add(startLine({ resumed_from: 'step-00000100' }));
+    ledger.add(stepLine(110, { images_per_sec: 640 }));
+    ledger.add(stepLine(120, { images_per_sec: 320 }));
+    expect(ledger.imagesPerSec).toBeCloseTo(1280 / 3, 9);
+  });
+
+  it('lets a newer generation supersede lines of equal or later step', () => {
+    const ledger = new MetricsLedger();
+    ledger.add(startLine());
+    for (const step of [10, 20, 30, 40]) ledger.add(stepLine(step));
+    ledger.add(evalLine(20, 0.6));
+    ledger.add(evalLine(40, 0.9));
+    ledger.add({ kind: 'checkpoint', time: 1, generation: 1, step: 20, path: 'p', bytes: 1, write_ms: 1 });
+    ledger.add({ kind: 'checkpoint', time: 1, generation: 1, step: 40, path: 'p', bytes: 1, write_ms: 1 });
+    ledger.add(startLine({ generation: 2, resumed_from: 'step-00000020' }));
+    ledger.add(stepLine(30, { generation: 2, loss: 7 }));
+    expect(steps(ledger)).toEqual([10, 20, 30]);
+    expect(ledger.curves.loss.last?.last).toBe(7);
+    expect(ledger.lastStep).toMatchObject({ step: 30, generation: 2 });
+    expect(ledger.bestEval?.step).toBe(20);
+    expect(ledger.checkpointsWritten).toBe(1);
+    expect(ledger.imagesPerSec).toBeCloseTo(640, 6);
+    ledger.add(stepLine(40, { generation: 2 }));
+    expect(steps(ledger)).toEqual([10, 20, 30, 40]);
+  });
+
+  it('keeps one evaluation a step, the later one', () => {
+    const ledger = new MetricsLedger();
+    ledger.add(evalLine(40, 0.9));
+    ledger.add(evalLine(20, 0.8));
+    ledger.add(evalLine(40, 0.7));
+    expect(ledger.lastEval?.top1).toBe(0.7);
+    expect(ledger.bestEval?.top1).toBe(0.8);
+  });
+
+  it('passes over a loss that is no number', () => {
+    const ledger = new MetricsLedger();
+    ledger.add(startLine());
+    ledger.add(stepLine(10, { loss: null }));
+    expect(steps(ledger)).toEqual([]);
+    expect(ledger.curves.imagesPerSec.length).toBe(1);
+  });
+});

@@ -1,0 +1,123 @@
+// A run folder in memory behind the fake agent: files that grow, and a state.
+import { FakeAgent, type Request } from './fakeAgent.js';
+import type { Phase } from '../../../src/core/runs/schema.js';
+
+interface Follow {
+  agent: FakeAgent;
+  id: number;
+  path: string;
+  sent: number;
+}
+
+export const stateOf = (phase: Phase, updated = 1): object => ({
+  version: 1,
+  phase,
+  generation: 1,
+  world: 2,
+  supervisor: { pid: 1, startTime: 1, bootId: 'b', host: 'h' },
+  ranks: [],
+  mpiexec: null,
+  evaluator: null,
+  started: 100,
+  ended: phase === 'finished' || phase === 'stopped' || phase === 'failed' ? 160 : null,
+  exitCode: phase === 'finished' ? 0 : null,
+  reason: null,
+  updated,
+});
+
+export class FakeRun {
+  readonly dir = '/w/runs/r';
+  state: object | null = stateOf('running');
+  interrupted = false;
+  gone = false;
+  /** How files are cut when they are sent. */
+  piece = 7;
+  private readonly files = new Map<string, Buffer>();
+  private follows: Follow[] = [];
+  private agents: FakeAgent[] = [];
+
+  /** A new connection to the node of this run. */
+  connect(): FakeAgent {
+    const agent: FakeAgent = new FakeAgent((request) => this.answer(agent, request));
+    this.agents.push(agent);
+    return agent;
+  }
+
+  /** Every connection breaks. */
+  drop(): void {
+    this.follows = [];
+    for (const agent of this.agents.splice(0)) agent.end('signal SIGKILL');
+  }
+
+  append(name: string, text: string): void {
+    const path = `${this.dir}/${name}`;
+    this.files.set(path, Buffer.concat([this.files.get(path) ?? Buffer.alloc(0), Buffer.from(text)]));
+    this.send();
+  }
+
+  /** The file becomes another one. */
+  replace(name: string, text: string): void {
+    const path = `${this.dir}/${name}`;
+    this.files.set(path, Buffer.from(text));
+    for (const follow of this.follows.filter((each) => each.path === path)) {
+      follow.sent = 0;
+      follow.agent.send({ method: 'file.reset', params: { id: follow.id, size: text.length } });
+    }
+    this.send();
+  }
+
+  size(name: string): number {
+    return this.files.get(`${this.dir}/${name}`)?.length ?? 0;
+  }
+
+  private send(): void {
+    for (const follow of this.follows) {
+      const bytes = this.files.get(follow.path) ?? Buffer.alloc(0);
+      while (follow.sent < bytes.length) {
+        const data = bytes.subarray(follow.sent, follow.sent + this.piece);
+        const params = { id: follow.id, offset: follow.sent, data: data.toString('base64') };
+        follow.agent.send({ method: 'file.data', params });
+        follow.sent += data.length;
+      }
+    }
+  }
+
+  private answer(agent: FakeAgent, { method, params }: Request): unknown {
+    const notFound = { error: { code: 1, message: 'not found' } };
+    if (this.gone) return notFound;
+    const path = String(params['path']);
+    const bytes = this.files.get(path);
+    switch (method) {
+      case 'run.get': {
+        const files = Object.fromEntries(
+          [...this.files].map(([name, { length }]) => [name.slice(this.dir.length + 1), length]),
+        );
+        return {
+          result: {
+            id: 'r',
+            dir: this.dir,
+            run: null,
+            state: this.state,
+            interrupted: this.interrupted,
+            files,
+          },
+        };
+      }
+      case 'file.follow':
+        if (!bytes) return notFound;
+        this.follows.push({ agent, id: Number(params['id']), path, sent: Number(params['offset']) });
+        queueMicrotask(() => {
+          this.send();
+        });
+        return { result: {} };
+      case 'file.read': {
+        if (!bytes) return notFound;
+        const offset = Number(params['offset']);
+        const part = bytes.subarray(offset, offset + Number(params['length']));
+        return { result: { data: part.toString('base64'), offset, size: bytes.length, inode: 1 } };
+      }
+      default:
+        return { result: {} };
+    }
+  }
+}
