@@ -1,0 +1,139 @@
+#include "tests/ops/backends.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "trainer/base/random.h"
+
+namespace trainyard::test {
+
+const std::vector<BackendCase>& backends() {
+  static const std::vector<BackendCase> list{
+      {"cpu", make_cpu_backend, {Layout::nchw16c, Layout::nchw8c, Layout::nhwc, Layout::nchw}}};
+  return list;
+}
+
+std::vector<double> random_numbers(size_t count, uint64_t seed, double mean, double deviation) {
+  Random random{seed};
+  std::vector<double> numbers(count);
+  for (double& number : numbers) number = static_cast<float>(mean + deviation * random.normal());
+  return numbers;
+}
+
+Values random_values(const Shape& shape, uint64_t seed, double mean, double deviation) {
+  Values values;
+  values.shape = shape;
+  values.at = random_numbers(static_cast<size_t>(shape.elements()), seed, mean, deviation);
+  return values;
+}
+
+Bench::Bench(const BackendCase& backend, int threads) {
+  set_threads(threads);
+  backend_ = backend.make();
+}
+
+void* Bench::allocate(size_t bytes) {
+  memory_.push_back(backend_->allocate(std::max<size_t>(bytes, 64)));
+  return memory_.back()->data();
+}
+
+void* Bench::scratch(size_t bytes) {
+  void* memory = allocate(bytes);
+  const std::vector<float> garbage(bytes / sizeof(float), std::numeric_limits<float>::quiet_NaN());
+  backend_->from_host(memory, garbage.data(), garbage.size() * sizeof(float));
+  return memory;
+}
+
+float* Bench::floats(const std::vector<double>& values) {
+  std::vector<float> host(values.begin(), values.end());
+  void* memory = allocate(host.size() * sizeof(float));
+  backend_->from_host(memory, host.data(), host.size() * sizeof(float));
+  return static_cast<float*>(memory);
+}
+
+std::vector<double> Bench::read(const float* memory, size_t count) {
+  std::vector<float> host(count);
+  backend_->synchronize();
+  backend_->to_host(host.data(), memory, count * sizeof(float));
+  return {host.begin(), host.end()};
+}
+
+void* Bench::put(const TensorDesc& desc, const Values& values) {
+  std::vector<double> laid(desc.elements(), 0.0);
+  const Shape& s = desc.shape;
+  for (int n = 0; n < s.n; ++n) {
+    for (int c = 0; c < s.c; ++c) {
+      for (int h = 0; h < s.h; ++h) {
+        for (int w = 0; w < s.w; ++w) laid[desc.index(n, c, h, w)] = values(n, c, h, w);
+      }
+    }
+  }
+  return floats(laid);
+}
+
+Values Bench::take(const TensorDesc& desc, const void* memory) {
+  std::vector<double> laid = read(static_cast<const float*>(memory), desc.elements());
+  Values values(desc.shape);
+  const Shape& s = desc.shape;
+  for (int n = 0; n < s.n; ++n) {
+    for (int c = 0; c < s.c; ++c) {
+      for (int h = 0; h < s.h; ++h) {
+        for (int w = 0; w < s.w; ++w) {
+          values(n, c, h, w) = laid[desc.index(n, c, h, w)];
+          laid[desc.index(n, c, h, w)] = 0;
+        }
+      }
+    }
+  }
+  for (const double padding : laid) EXPECT_EQ(padding, 0.0) << "in the padding of " << layout_name(desc.layout);
+  return values;
+}
+
+std::string case_name(const testing::TestParamInfo<std::tuple<size_t, int>>& info) {
+  return backends()[std::get<0>(info.param)].name + "_" + std::to_string(std::get<1>(info.param)) + "threads";
+}
+
+void expect_within(const std::vector<double>& got, const std::vector<double>& want, const std::vector<double>& bound,
+                   const std::string& what) {
+  ASSERT_EQ(got.size(), want.size()) << what;
+  for (size_t i = 0; i < got.size(); ++i) {
+    // Written so that a NaN fails.
+    if (!(std::abs(got[i] - want[i]) <= bound[i])) {
+      FAIL() << what << " [" << i << "]: got " << got[i] << ", want " << want[i] << " within " << bound[i];
+    }
+  }
+}
+
+void expect_close(const std::vector<double>& got, const std::vector<double>& want, double tolerance,
+                  const std::string& what) {
+  double largest = 0;
+  for (const double value : want) largest = std::max(largest, std::abs(value));
+  expect_within(got, want, std::vector<double>(want.size(), tolerance * largest), what);
+}
+
+void expect_numeric_gradient(std::vector<double>& parameter, const std::vector<double>& gradient,
+                             const std::function<double()>& loss, double tolerance, const std::string& what,
+                             size_t most) {
+  ASSERT_EQ(parameter.size(), gradient.size()) << what;
+  double largest = 0;
+  for (const double value : gradient) largest = std::max(largest, std::abs(value));
+  // An odd stride meets every channel and position sooner or later.
+  const size_t stride = parameter.size() <= most ? 1 : (parameter.size() / most) | 1U;
+  constexpr double kStep = 1e-5;
+  for (size_t i = 0; i < parameter.size(); i += stride) {
+    const double kept = parameter[i];
+    parameter[i] = kept + kStep;
+    const double above = loss();
+    parameter[i] = kept - kStep;
+    const double below = loss();
+    parameter[i] = kept;
+    const double numeric = (above - below) / (2 * kStep);
+    if (!(std::abs(gradient[i] - numeric) <= tolerance * largest)) {
+      FAIL() << what << " [" << i << "]: gradient " << gradient[i] << ", differences " << numeric << ", largest "
+             << largest;
+    }
+  }
+}
+
+}  // namespace trainyard::test

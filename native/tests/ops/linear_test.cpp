@@ -1,0 +1,144 @@
+// The fully connected layer and the loss.
+#include <cmath>
+#include <limits>
+
+#include "common/error.h"
+#include "tests/ops/reference.h"
+
+namespace trainyard::test {
+namespace {
+
+class Linear : public ContractTest {};
+TRAINYARD_FOR_EVERY_BACKEND(Linear);
+
+struct LinearReference {
+  LinearParams p;
+  std::vector<double> x, w, b;
+
+  std::vector<double> forward() const {
+    std::vector<double> y(size_t(p.batch) * p.out);
+    for (int n = 0; n < p.batch; ++n) {
+      for (int o = 0; o < p.out; ++o) {
+        double sum = b[size_t(o)];
+        for (int i = 0; i < p.in; ++i) sum += x[size_t(n) * p.in + i] * w[size_t(o) * p.in + i];
+        y[size_t(n) * p.out + o] = p.relu ? std::max(sum, 0.0) : sum;
+      }
+    }
+    return y;
+  }
+};
+
+TEST_P(Linear, IsWhatItsDefinitionSays) {
+  for (const LinearParams& params :
+       {LinearParams{4, 64, 10, false}, {7, 33, 5, true}, {1, 300, 17, false}, {16, 48, 128, true}}) {
+    const std::string name =
+        std::to_string(params.batch) + "x" + std::to_string(params.in) + " to " + std::to_string(params.out);
+    LinearReference reference{params, random_numbers(size_t(params.batch) * params.in, 41),
+                              random_numbers(size_t(params.out) * params.in, 42),
+                              random_numbers(size_t(params.out), 43)};
+    const std::vector<double> dy = random_numbers(size_t(params.batch) * params.out, 44);
+    const auto op = bench_.backend().make_linear(params);
+    float* x = bench_.floats(reference.x);
+    float* w = bench_.floats(reference.w);
+    float* y = bench_.floats(std::vector<double>(dy.size(), NAN));
+    op->forward(x, w, bench_.floats(reference.b), y);
+    // sqrt(k) roundings of a sum whose terms are about one; see the convolution's test.
+    const double tolerance = 4 * kRounding * std::sqrt(double(std::max(params.in, params.out)));
+    const std::vector<double> want = reference.forward();
+    expect_close(bench_.read(y, dy.size()), want, tolerance, name + ", y");
+
+    std::vector<double> masked(dy);
+    for (size_t i = 0; i < masked.size(); ++i) masked[i] = params.relu && want[i] <= 0 ? 0 : masked[i];
+    float* gradient = bench_.floats(dy);
+    op->backward_relu(y, gradient);
+    EXPECT_EQ(bench_.read(gradient, dy.size()), masked) << name;
+    float* dx = bench_.floats(std::vector<double>(reference.x.size(), NAN));
+    float* dw = bench_.floats(std::vector<double>(reference.w.size(), NAN));
+    float* db = bench_.floats(std::vector<double>(reference.b.size(), NAN));
+    op->backward_data(gradient, w, dx);
+    op->backward_weights(x, gradient, dw, db);
+    const auto loss = [&] {
+      const std::vector<double> now = reference.forward();
+      double sum = 0;
+      for (size_t i = 0; i < now.size(); ++i) sum += dy[i] * now[i];
+      return sum;
+    };
+    // Piecewise linear: differences are exact but for rounding in double.
+    const double differences = tolerance + 1e-7;
+    const auto got_dx = bench_.read(dx, reference.x.size());
+    const auto got_dw = bench_.read(dw, reference.w.size());
+    const auto got_db = bench_.read(db, reference.b.size());
+    expect_numeric_gradient(reference.x, got_dx, loss, differences, name + ", dx", 100);
+    expect_numeric_gradient(reference.w, got_dw, loss, differences, name + ", dw", 100);
+    expect_numeric_gradient(reference.b, got_db, loss, differences, name + ", db", 100);
+  }
+}
+
+class Loss : public ContractTest {
+ protected:
+  LossResult run(const std::vector<double>& logits, const std::vector<int32_t>& labels, int classes,
+                 std::vector<double>* gradient = nullptr, float scale = 1) {
+    float* z = bench_.floats(logits);
+    float* dz = gradient != nullptr ? bench_.floats(std::vector<double>(logits.size(), NAN)) : nullptr;
+    const LossResult result = bench_.backend().make_softmax_cross_entropy(classes)->run(
+        z, labels.data(), static_cast<int>(labels.size()), dz, scale);
+    if (gradient != nullptr) *gradient = bench_.read(dz, logits.size());
+    return result;
+  }
+};
+TRAINYARD_FOR_EVERY_BACKEND(Loss);
+
+double plain_loss(const std::vector<double>& logits, const std::vector<int32_t>& labels, size_t classes) {
+  double total = 0;
+  for (size_t n = 0; n < labels.size(); ++n) {
+    double sum = 0;
+    for (size_t c = 0; c < classes; ++c) sum += std::exp(logits[n * classes + c]);
+    total += std::log(sum) - logits[n * classes + static_cast<size_t>(labels[n])];
+  }
+  return total;
+}
+
+TEST_P(Loss, IsTheNegativeLogLikelihood) {
+  std::vector<double> logits = random_numbers(6 * 11, 51, 0, 3);
+  const std::vector<int32_t> labels{0, 10, 5, 5, 3, 7};
+  std::vector<double> gradient;
+  const LossResult result = run(logits, labels, 11, &gradient, 0.25F);
+  EXPECT_NEAR(result.loss_sum, plain_loss(logits, labels, 11), 1e-12 * result.loss_sum);
+  expect_numeric_gradient(
+      logits, gradient, [&] { return 0.25 * plain_loss(logits, labels, 11); }, 1e-6, "dlogits", 100);
+}
+
+TEST_P(Loss, SurvivesHugeLogits) {
+  std::vector<double> gradient;
+  const LossResult result = run({3e38, -3e38, 0, 1000, 1000, 0}, {0, 2}, 3, &gradient);
+  EXPECT_NEAR(result.loss_sum, 1000 + std::log(2.0), 1e-9);
+  EXPECT_EQ(gradient, (std::vector<double>{0, 0, 0, 0.5, 0.5, -1}));
+}
+
+TEST_P(Loss, CountsTheBestAndTheBestFive) {
+  // Rank of the label: 0, 4, 5; then draws, which the lower class wins.
+  const std::vector<double> logits{9,      1, 2, 3, 4, 5, 6, /**/ 9, 8, 7, 6, 5, 4, 3, /**/ 9, 8, 7, 6, 5, 4, 3,
+                                   /**/ 1, 1, 1, 1, 1, 1, 1, /**/ 1, 1, 1, 1, 1, 1, 1};
+  const LossResult result = run(logits, {0, 4, 5, 0, 5}, 7);
+  EXPECT_EQ(result.top1, 2);
+  EXPECT_EQ(result.top5, 3);
+  EXPECT_EQ(run({1, 2, 3}, {0}, 3).top5, 1);  // fewer than five classes
+}
+
+TEST_P(Loss, NeverCountsWhatIsNotANumber) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const auto& logits : {std::vector<double>(6, nan), std::vector<double>{nan, nan, nan, nan, nan, 1}}) {
+    const LossResult result = run(logits, {5}, 6);
+    EXPECT_EQ(result.top1, 0);
+    EXPECT_EQ(result.top5, 0);
+    EXPECT_TRUE(std::isnan(result.loss_sum));
+  }
+}
+
+TEST_P(Loss, RefusesALabelThatIsNoClass) {
+  EXPECT_THROW(run({1, 2, 3}, {3}, 3), Error);
+  EXPECT_THROW(run({1, 2, 3}, {-1}, 3), Error);
+}
+
+}  // namespace
+}  // namespace trainyard::test
