@@ -42,13 +42,20 @@ Colour any_colour(Random& random) {
   return from_hsv(hue, saturation, random.uniform(0.2, 1.0));
 }
 
-/// A colour that stands out from `ground` by brightness, lighter as often as darker where both are possible.
-Colour standing_out(const Colour& ground, Random& random) {
+/// Grounds are dim and shapes bright. Were it the other way round half of the time, a small network would need many
+/// times the images before it looked at outlines at all.
+Colour ground_colour(Random& random) {
+  const double hue = random.uniform();
+  const double saturation = random.uniform(0.1, 0.6);
+  return from_hsv(hue, saturation, random.uniform(0.1, 0.5));
+}
+
+/// A colour clearly brighter than `ground`; the best of forty where none is bright enough.
+Colour brighter_than(const Colour& ground, Random& random) {
   Colour best = any_colour(random);
-  for (int attempt = 0; attempt < 20; ++attempt) {
-    if (std::abs(luma(best) - luma(ground)) > 0.28) return best;
+  for (int attempt = 0; attempt < 40 && luma(best) - luma(ground) < 0.3; ++attempt) {
     const Colour other = any_colour(random);
-    if (std::abs(luma(other) - luma(ground)) > std::abs(luma(best) - luma(ground))) best = other;
+    if (luma(other) > luma(best)) best = other;
   }
   return best;
 }
@@ -108,7 +115,7 @@ void add_clutter(Canvas& canvas, const Colour& ground, Random& random) {
 }
 
 void add_shape(Canvas& canvas, const Shape& shape, const Colour& ground, Random& random) {
-  const double radius = random.uniform(0.25, 0.42);
+  const double radius = random.uniform(0.29, 0.42);
   const double play = 0.5 - radius * 0.92;  // up to a little over the edge
   const Point at{0.5 + random.uniform(-play, play), 0.5 + random.uniform(-play, play)};
   const double angle = random.uniform(0, kTurn);
@@ -121,7 +128,7 @@ void add_shape(Canvas& canvas, const Shape& shape, const Colour& ground, Random&
   };
   const Point shadow{at.x + random.uniform(-0.03, 0.03), at.y + random.uniform(0.0, 0.03)};
   canvas.paint(shadow, radius, random.uniform(0.1, 0.3), placed(shadow), plain({0, 0, 0}));
-  const Colour colour = standing_out(ground, random);
+  const Colour colour = brighter_than(ground, random);
   const Colour dark = scale(colour, random.uniform(0.85, 1.0));
   const auto shading = ramp(dark, scale(colour, random.uniform(1.0, 1.15)), random);
   canvas.paint(at, radius, 1.0, placed(at), shading);
@@ -131,7 +138,7 @@ void add_shape(Canvas& canvas, const Shape& shape, const Colour& ground, Random&
 
 Image draw_demo_image(const Shape& shape, int size, Random& random) {
   Canvas canvas(size);
-  const Colour ground = any_colour(random);
+  const Colour ground = ground_colour(random);
   const Colour far_ground = mix(ground, any_colour(random), 0.35);
   canvas.fill(ramp(ground, far_ground, random));
   const Colour middle = mix(ground, far_ground, 0.5);

@@ -35,8 +35,8 @@ bool in_circle(Point p, Point center, double radius) { return std::hypot(p.x - c
 
 bool in_heart(Point p) {
   // The curve (x^2 + y^2 - 1)^3 = x^2 y^3, scaled and moved to lie within the unit circle.
-  const double x = p.x * 1.25;
-  const double y = 0.12 - p.y * 1.25;
+  const double x = p.x * 1.33;
+  const double y = 0.12 - p.y * 1.33;
   const double ring = x * x + y * y - 1;
   return ring * ring * ring < x * x * y * y * y;
 }
