@@ -5,15 +5,16 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "trainer/base/cpu_features.h"
 #include "trainer/cli/verbs.h"
 
 namespace trainyard {
 namespace {
 
 std::string instruction_set() {
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512bw") != 0) return "avx512";
-  if (__builtin_cpu_supports("avx2") != 0) return "avx2";
+  const CpuFeatures features = cpu_features();
+  if (features.avx512) return "avx512";
+  if (features.avx2) return "avx2";
   return "sse2";
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/process.h"
+#include "trainer/base/cpu_features.h"
 #include "trainer/cli/suggest.h"
 #include "trainer/cli/verbs.h"
 
@@ -64,8 +65,7 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error, con
 
 /// All but this file is compiled for AVX2, which every GPU node of the last ten years has.
 void require_instructions() {
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0) return;
+  if (cpu_features().avx2) return;
   throw Error(Exit::device, "this processor has no AVX2. Use a machine with an Intel processor from 2013 or an AMD one from 2015, or newer");
 }
 

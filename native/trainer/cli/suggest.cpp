@@ -23,7 +23,7 @@ size_t edit_distance(const std::string& a, const std::string& b) {
 
 std::string nearest(const std::string& word, std::span<const std::string> known) {
   std::string best;
-  size_t distance = std::max<size_t>(word.size() / 3, 1) + 1;
+  size_t distance = word.size() / 2 + 1;
   for (const std::string& candidate : known) {
     const size_t d = edit_distance(word, candidate);
     if (d < distance) {
