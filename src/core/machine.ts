@@ -1,5 +1,8 @@
 // This machine as a place to run on: its agent, its runtime, its runs.
 import { hostname, userInfo } from 'node:os';
+import { throwIfCancelled } from './errors.js';
+import { agentErrors, type RunDetails } from './nodes/agentApi.js';
+import { AgentError, type AgentClient } from './nodes/agentClient.js';
 import { nullLogger, type Logger } from './log.js';
 import type { Disposable } from './lifecycle.js';
 import { AgentNode } from './nodes/node.js';
@@ -10,7 +13,7 @@ import { findNativeSources } from './nodes/sources.js';
 import type { Profile } from './profiles/schema.js';
 import { RunRegistry, workdirOf } from './runs/registry.js';
 import { planRun, slotsFor, type NodeCapacity, type RunRequest } from './runs/spec.js';
-import type { RunSpec, StopMode } from './runs/schema.js';
+import type { StopMode } from './runs/schema.js';
 
 export interface LocalMachineOptions {
   /** Folder of the running bundle: `bin/` and `share/` stand beside it. */
@@ -27,7 +30,8 @@ export interface Progress {
 export interface StartedRun {
   id: string;
   dir: string;
-  spec: RunSpec;
+  /** What an earlier run had left in the folder that the user named. */
+  before: RunDetails | undefined;
 }
 
 export class LocalMachine implements Disposable {
@@ -89,7 +93,7 @@ export class LocalMachine implements Disposable {
   async start(request: RunRequest, progress: Progress = {}): Promise<StartedRun> {
     const capacity = await this.capacity();
     const runtime = await this.runtime(progress);
-    const { spec, dir } = planRun(request, runtime, capacity);
+    const spec = planRun(request, runtime, capacity);
     const client = await this.node.client();
     const workdir = await this.workdir(request.profile);
     progress.onProgress?.('checking');
@@ -97,12 +101,9 @@ export class LocalMachine implements Disposable {
     if (spec.program === 'trainer') checks.push(checkTrainer(runtime.trainer));
     assertPassed((await Promise.all(checks)).flat());
     progress.onProgress?.('starting');
-    const started = await client.request('run.start', {
-      workdir,
-      spec,
-      ...(dir === undefined ? {} : { dir }),
-    });
-    return { ...started, spec };
+    throwIfCancelled(progress.signal);
+    const before = spec.dir === undefined ? undefined : await earlierRun(client, spec.dir);
+    return { ...(await client.request('run.start', { workdir, spec })), before };
   }
 
   async stop(dir: string, mode: StopMode): Promise<void> {
@@ -116,5 +117,14 @@ export class LocalMachine implements Disposable {
 
   private sources(): ReturnType<typeof findNativeSources> {
     return findNativeSources(this.options.bundleDir, this.env);
+  }
+}
+
+async function earlierRun(client: AgentClient, dir: string): Promise<RunDetails | undefined> {
+  try {
+    return await client.request('run.get', { dir });
+  } catch (error) {
+    if (error instanceof AgentError && error.code === agentErrors.notFound) return undefined;
+    throw error;
   }
 }

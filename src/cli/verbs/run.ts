@@ -1,10 +1,8 @@
 import { exitCodes, UserError } from '../../core/errors.js';
-import { agentErrors, type RunDetails } from '../../core/nodes/agentApi.js';
-import { AgentError } from '../../core/nodes/agentClient.js';
-import { flagValue, positiveInteger } from '../../core/runs/flags.js';
+import { positiveInteger } from '../../core/runs/flags.js';
 import type { RunRequest } from '../../core/runs/spec.js';
 import { resolve } from 'node:path';
-import type { Context, Verb } from '../context.js';
+import type { Verb } from '../context.js';
 import { followRun, makePrinter } from '../follow.js';
 
 export const run: Verb = {
@@ -36,7 +34,7 @@ export const run: Verb = {
     const profile = await context.localProfile(args.words[0]);
     const ranks = args.value('ranks');
     const name = args.value('name');
-    const runDir = args.value('run-dir') ?? flagValue(args.rest, '--run-dir');
+    const runDir = args.value('run-dir');
     const request: RunRequest = {
       profile,
       words: args.rest,
@@ -54,13 +52,11 @@ export const run: Verb = {
         'Write it after --, for example: trainyard run local -- train --model resnet20 --data synthetic --steps 100',
       );
     }
-    const { started, before, interrupted } = await context.withProgress(async (progress) => {
-      const before = await earlierRun(context, request.runDir);
+    const { id, dir, before, interrupted } = await context.withProgress(async (progress) => {
       const started = await context.machine.start(request, progress);
-      return { started, before, interrupted: progress.signal.aborted };
+      return { ...started, interrupted: progress.signal.aborted };
     });
     const printer = makePrinter(context);
-    const { dir, id } = started;
     const details = await (await context.node.client()).request('run.get', { dir });
     printer.run(id, dir, details.run);
     if (args.has('detach') && !interrupted) {
@@ -81,14 +77,3 @@ export const run: Verb = {
     });
   },
 };
-
-/** What an earlier run left in the folder that the user named, if anything. */
-async function earlierRun(context: Context, dir: string | undefined): Promise<RunDetails | undefined> {
-  if (dir === undefined) return undefined;
-  try {
-    return await (await context.node.client()).request('run.get', { dir });
-  } catch (error) {
-    if (error instanceof AgentError && error.code === agentErrors.notFound) return undefined;
-    throw error;
-  }
-}

@@ -1,20 +1,26 @@
 import { exitCodes, UserError } from '../../core/errors.js';
 import { isOver, statusOf } from '../../core/runs/registry.js';
 import { RunFollower } from '../../core/runs/run.js';
-import type { Verb } from '../context.js';
+import type { RunEntry } from '../../core/nodes/agentApi.js';
+import type { Context, Verb } from '../context.js';
 
 export const stop: Verb = {
   verb: 'stop',
   summary: 'stops a run after a checkpoint, or now',
   words: ['RUN'],
   flags: [
-    { name: 'now', help: 'without a checkpoint' },
+    { name: 'now', help: 'without a checkpoint; of an interrupted run, end what is left' },
     { name: 'profile', value: 'P', help: 'whose runs; by default local' },
   ],
   details: ['Returns once the run is over. Ctrl-C here only ends the waiting.'],
   async run(context, args) {
     const entry = await context.resolveRun(args);
     const status = statusOf(entry);
+    if (status === 'interrupted' && args.has('now')) return killLeftovers(context, entry);
+    if (status === 'interrupted') {
+      const what = `${entry.id} was interrupted: nobody supervises it`;
+      throw new UserError('usage', what, 'End what is left of it with --now');
+    }
     if (isOver(status)) {
       throw new UserError(
         'usage',
@@ -38,3 +44,16 @@ export const stop: Verb = {
     }
   },
 };
+
+/** The supervisor is gone; processes of the run may be left. */
+async function killLeftovers(context: Context, { id, dir }: RunEntry): Promise<number> {
+  const { killed, left } = await (await context.node.client()).request('run.kill', { dir });
+  if (context.json) {
+    context.output.json({ type: 'killed', id, dir, killed, left });
+  } else {
+    for (const { pid, what } of killed) context.output.line(`killed ${pid} (${what})`);
+    for (const { pid, what } of left) context.output.line(`still there: ${pid} (${what})`);
+    context.output.line(`${id}: ${killed.length} killed, ${left.length} left`);
+  }
+  return left.length === 0 ? exitCodes.done : exitCodes.failed;
+}

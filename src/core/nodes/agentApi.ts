@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { checkpointSchema } from '../checkpoints/schema.js';
 import { hostSampleSchema } from '../metrics/schema.js';
-import { runFileSchema, stateSchema, type RunSpec, type StopMode } from '../runs/schema.js';
+import { runFileSchema, stateSchema, type StartSpec, type StopMode } from '../runs/schema.js';
 
 const count = z.int().check(z.gte(0));
 const nothing = z.object({});
@@ -22,12 +22,12 @@ export const helloSchema = z.object({
 });
 export type Hello = z.infer<typeof helloSchema>;
 
-/** A run as the agent lists it. A half-written or foreign folder has null where its file could not be read. */
+/** A run as the agent lists it. A half-written or foreign folder has null where its file could not be understood. */
 export const runEntrySchema = z.object({
   id: z.string(),
   dir: z.string(),
-  run: z.nullable(runFileSchema),
-  state: z.nullable(stateSchema),
+  run: z.catch(z.nullable(runFileSchema), null),
+  state: z.catch(z.nullable(stateSchema), null),
   interrupted: z.boolean(),
 });
 export type RunEntry = z.infer<typeof runEntrySchema>;
@@ -64,7 +64,7 @@ export const agentResults = {
 export interface AgentParams {
   hello: undefined;
   'host.sample': undefined;
-  'run.start': { workdir: string; spec: RunSpec; dir?: string };
+  'run.start': { workdir: string; spec: StartSpec };
   'run.list': { workdir: string };
   'run.get': { dir: string };
   'run.stop': { dir: string; mode: StopMode; by: string };

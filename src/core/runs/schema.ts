@@ -11,6 +11,8 @@ export const runSpecSchema = z.object({
   profile: z.object({ name: z.string(), kind: z.enum(['local', 'ssh', 'slurm']) }),
   program: z.enum(['trainer', 'command']),
   argv: argv.check(z.minLength(1)),
+  /** Where a command starts; a trainer is given absolute paths. */
+  cwd: z.optional(z.string()),
   ranks: z.int().check(z.gte(1)),
   threadsPerRank: z.int().check(z.gte(1)),
   env: z.record(z.string(), z.string()),
@@ -29,8 +31,10 @@ export const runSpecSchema = z.object({
   totalSteps: z.nullable(count),
 });
 
-/** What `run.start` takes: run.json without `created`. */
+/** run.json as the client makes it. */
 export type RunSpec = z.infer<typeof runSpecSchema>;
+/** What `run.start` takes: `label` names a run whose id is left out, `dir` its folder. */
+export type StartSpec = RunSpec & { label: string; dir?: string };
 
 export const runFileSchema = z.extend(runSpecSchema, { id: z.string(), created: z.number() });
 export type RunFile = z.infer<typeof runFileSchema>;

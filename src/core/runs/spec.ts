@@ -5,7 +5,7 @@ import { UserError } from '../errors.js';
 import type { NodeRuntime } from '../nodes/runtime.js';
 import type { Profile } from '../profiles/schema.js';
 import { absolutePaths, cleanLabel, flagValue, runLabel, trainerVerbs, withoutFlag } from './flags.js';
-import type { RunSpec } from './schema.js';
+import type { StartSpec } from './schema.js';
 
 export interface RunRequest {
   profile: Profile;
@@ -33,12 +33,6 @@ export interface Slots {
   reason: string;
 }
 
-export interface PlannedRun {
-  spec: RunSpec & { id: string };
-  /** Only when the user named the run folder. */
-  dir?: string;
-}
-
 /** GPUs, when the run wants them; else the profile's slots; else one rank a core. */
 export function slotsFor(profile: Profile, words: readonly string[], capacity: NodeCapacity): Slots {
   const host = profile.hosts?.[0];
@@ -54,9 +48,10 @@ export function slotsFor(profile: Profile, words: readonly string[], capacity: N
 }
 
 /**
- * Builds the spec. UserError: usage for words that make no run; preflight when more ranks are wanted than fit.
+ * Builds the spec; a run in a folder that the user named gets its id from the agent, which keeps that of an earlier run
+ * there. UserError: usage for words that make no run; preflight when more ranks are wanted than fit.
  */
-export function planRun(request: RunRequest, runtime: NodeRuntime, capacity: NodeCapacity): PlannedRun {
+export function planRun(request: RunRequest, runtime: NodeRuntime, capacity: NodeCapacity): StartSpec {
   const { profile } = request;
   if (profile.kind !== 'local') {
     const what = `profile ${profile.name} is of kind ${profile.kind}, and this version runs on this machine only`;
@@ -82,37 +77,36 @@ export function planRun(request: RunRequest, runtime: NodeRuntime, capacity: Nod
     throw new UserError('usage', `--name ${request.name ?? ''} has no letter or digit`, 'Choose another');
   }
   return {
-    spec: {
-      version: 1,
-      id: newRunId(label),
-      profile: { name: profile.name, kind: profile.kind },
-      program,
-      argv,
-      ranks,
-      threadsPerRank: Math.max(1, Math.floor(capacity.cores / ranks)),
-      env: profile.env ?? {},
-      evaluator:
-        evaluates && evalData !== undefined
-          ? { argv: ['eval', '--data', evalData, '--interval', '2', '--threads', '1'], threads: 1, nice: 19 }
-          : null,
-      tensorboard: request.tensorboard ?? false,
-      paths: {
-        trainer: runtime.trainer,
-        mpiexec: runtime.mpiexec,
-        agent: runtime.agent,
-        python: runtime.python,
-        tensorboardServer: runtime.tensorboardServer,
-      },
-      hashes: runtime.hashes,
-      limits: {
-        hangTimeout: profile.hangTimeout ?? 300,
-        startTimeout: 60,
-        maxRestarts: profile.maxRestarts ?? 0,
-      },
-      launcher: 'fork',
-      totalSteps: null,
+    version: 1,
+    label,
+    ...(dir === undefined ? { id: newRunId(label) } : { dir: resolve(request.cwd, dir) }),
+    profile: { name: profile.name, kind: profile.kind },
+    program,
+    argv,
+    ...(program === 'command' ? { cwd: request.cwd } : {}),
+    ranks,
+    threadsPerRank: Math.max(1, Math.floor(capacity.cores / ranks)),
+    env: profile.env ?? {},
+    evaluator:
+      evaluates && evalData !== undefined
+        ? { argv: ['eval', '--data', evalData, '--interval', '2', '--threads', '1'], threads: 1, nice: 19 }
+        : null,
+    tensorboard: request.tensorboard ?? false,
+    paths: {
+      trainer: runtime.trainer,
+      mpiexec: runtime.mpiexec,
+      agent: runtime.agent,
+      python: runtime.python,
+      tensorboardServer: runtime.tensorboardServer,
     },
-    ...(dir === undefined ? {} : { dir: resolve(request.cwd, dir) }),
+    hashes: runtime.hashes,
+    limits: {
+      hangTimeout: profile.hangTimeout ?? 300,
+      startTimeout: 60,
+      maxRestarts: profile.maxRestarts ?? 0,
+    },
+    launcher: 'fork',
+    totalSteps: null,
   };
 }
 

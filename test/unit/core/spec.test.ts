@@ -46,7 +46,7 @@ const train = ['train', '--model', 'resnet20', '--data', 'images/train'];
 
 describe('planRun', () => {
   it('makes a spec that the schema accepts', () => {
-    const { spec, dir } = plan([...train, '--eval-data', '/d/validation', '--run-dir=out']);
+    const spec = plan([...train, '--eval-data', '/d/validation', '--run-dir=out']);
     expect(check(runSpecSchema, spec).ok).toBe(true);
     expect(spec).toMatchObject({
       program: 'trainer',
@@ -70,45 +70,46 @@ describe('planRun', () => {
       paths: { mpiexec: '/r/bin/mpiexec', trainer: '/n/bin/trainer' },
       totalSteps: null,
     });
-    expect(spec.id).toMatch(/^\d{8}-\d{6}-resnet20-[0-9a-f]{4}$/);
-    expect(dir).toBe('/home/me/out');
+    expect(spec).not.toHaveProperty('id');
+    expect(plan(train).id).toMatch(/^\d{8}-\d{6}-resnet20-[0-9a-f]{4}$/);
+    expect(spec.dir).toBe('/home/me/out');
   });
 
   it('takes limits and environment from the profile', () => {
     const profile = { ...local, hangTimeout: 20, maxRestarts: 2, env: { A: 'b' } };
-    expect(plan(train, { profile }).spec).toMatchObject({
+    expect(plan(train, { profile })).toMatchObject({
       limits: { hangTimeout: 20, maxRestarts: 2 },
       env: { A: 'b' },
     });
   });
 
   it('evaluates only training, with data for it, and when wanted', () => {
-    expect(plan(train).spec.evaluator).toBeNull();
-    expect(plan([...train, '--eval-data', '/v'], { evaluator: false }).spec.evaluator).toBeNull();
-    expect(plan(['python', 'x.py', '--eval-data', '/v']).spec.evaluator).toBeNull();
+    expect(plan(train).evaluator).toBeNull();
+    expect(plan([...train, '--eval-data', '/v'], { evaluator: false }).evaluator).toBeNull();
+    expect(plan(['python', 'x.py', '--eval-data', '/v']).evaluator).toBeNull();
   });
 
   it('shares the cores among ranks', () => {
     const capacity = { cores: 16, gpus: 0 };
-    expect(plan(train, {}, capacity).spec).toMatchObject({ ranks: 2, threadsPerRank: 8 });
-    expect(plan(train, { ranks: 3 }, capacity).spec).toMatchObject({ ranks: 3, threadsPerRank: 5 });
-    expect(plan(train, {}, { cores: 1, gpus: 0 }).spec).toMatchObject({ ranks: 1, threadsPerRank: 1 });
+    expect(plan(train, {}, capacity)).toMatchObject({ ranks: 2, threadsPerRank: 8 });
+    expect(plan(train, { ranks: 3 }, capacity)).toMatchObject({ ranks: 3, threadsPerRank: 5 });
+    expect(plan(train, {}, { cores: 1, gpus: 0 })).toMatchObject({ ranks: 1, threadsPerRank: 1 });
   });
 
   it('has one rank a slot, or a GPU, by default', () => {
     const slots = { ...local, hosts: [{ host: 'here', slots: 4 }] };
-    expect(plan(train, { profile: slots }).spec).toMatchObject({ ranks: 4, threadsPerRank: 1 });
-    expect(plan([...train, '--device', 'cuda'], {}, { cores: 64, gpus: 8 }).spec.ranks).toBe(8);
+    expect(plan(train, { profile: slots })).toMatchObject({ ranks: 4, threadsPerRank: 1 });
+    expect(plan([...train, '--device', 'cuda'], {}, { cores: 64, gpus: 8 }).ranks).toBe(8);
     const listed = { ...local, hosts: [{ host: 'here', gpus: [0, 2, 4] }] };
-    expect(plan([...train, '--device=cuda'], { profile: listed }, { cores: 64, gpus: 8 }).spec.ranks).toBe(3);
+    expect(plan([...train, '--device=cuda'], { profile: listed }, { cores: 64, gpus: 8 }).ranks).toBe(3);
   });
 
   it('has one rank for everything but training', () => {
-    expect(plan(['prep', '--from', 'demo:5x400', '--to', 'x']).spec).toMatchObject({
+    expect(plan(['prep', '--from', 'demo:5x400', '--to', 'x'])).toMatchObject({
       ranks: 1,
       argv: ['prep', '--from', 'demo:5x400', '--to', '/home/me/x'],
     });
-    expect(plan(['torchrun', 'train.py', '--data', 'x']).spec).toMatchObject({
+    expect(plan(['torchrun', 'train.py', '--data', 'x'])).toMatchObject({
       program: 'command',
       ranks: 1,
       argv: ['torchrun', 'train.py', '--data', 'x'],
@@ -144,7 +145,8 @@ describe('planRun', () => {
 
   it('takes the run folder from either side', () => {
     expect(plan(['python', 'x', '--run-dir', 'mine'])).toMatchObject({
-      spec: { argv: ['python', 'x', '--run-dir', 'mine'] },
+      argv: ['python', 'x', '--run-dir', 'mine'],
+      cwd: '/home/me',
     });
     expect(plan(['python', 'x', '--run-dir', 'mine']).dir).toBeUndefined();
     expect(plan(['python', 'x'], { runDir: '/a/b' }).dir).toBe('/a/b');
