@@ -1,0 +1,271 @@
+#include "agent/generation.h"
+
+#include <signal.h>
+
+#include <algorithm>
+
+#include "agent/kill.h"
+#include "agent/tail.h"
+#include "common/error.h"
+#include "common/files.h"
+
+namespace trainyard {
+
+namespace {
+
+constexpr double kGraceSeconds = 5;        // between SIGTERM and SIGKILL for the rest of a failed group
+constexpr double kRecordSeconds = 1;       // for the wrappers of killed programs to write their records
+constexpr double kSlowLookSeconds = 0.25;  // looks that read several files
+constexpr double kLostSeconds = 1.5;       // a record may still be on its way to the disk
+
+std::vector<std::string> mpiexec_line(const RunFolder& folder, const RunSpec& spec, int number) {
+  // The ranks' command line goes by a file: mpiexec takes a word ":" for its own separator. Without automatic clean-up
+  // it leaves the other ranks to us when one fails; `-iface lo` keeps it from looking the host name up.
+  const std::string generation = std::to_string(number);
+  std::vector<std::string> line{spec.mpiexec,
+                                "-disable-auto-cleanup",
+                                "-rmk",
+                                "user",
+                                "-launcher",
+                                "fork",
+                                "-iface",
+                                "lo",
+                                "-n",
+                                std::to_string(spec.ranks),
+                                spec.agent,
+                                "rank",
+                                "--run-dir",
+                                folder.dir(),
+                                "--generation",
+                                generation,
+                                "--command-file",
+                                folder.command(number)};
+  if (!spec.cwd.empty()) line.insert(line.end(), {"--cwd", spec.cwd});
+  return line;
+}
+
+std::string join(const std::vector<int>& numbers) {
+  std::string text;
+  for (const int number : numbers) text += (text.empty() ? "" : ", ") + std::to_string(number);
+  return text;
+}
+
+}  // namespace
+
+Generation::Generation(const RunFolder& folder, const RunSpec& spec, int number, const Environment& env,
+                       GenerationListener listener, std::function<std::set<int>()> spared)
+    : folder_(folder),
+      spec_(spec),
+      number_(number),
+      listener_(std::move(listener)),
+      spared_(std::move(spared)),
+      ranks_(static_cast<size_t>(spec.ranks)),
+      heartbeats_(folder, spec.ranks, spec.hang_timeout, spec.start_timeout, spec.is_trainer),
+      begun_(monotonic_seconds()) {
+  remove_heartbeats(folder);
+  replace_file(folder.command(number), to_line(Json(spec.rank_command(folder.dir()))) + "\n");
+  Command command;
+  command.argv = mpiexec_line(folder, spec, number);
+  command.env = env;
+  command.cwd = folder.dir();
+  command.log = folder.log("mpiexec");
+  command.death_signal = SIGKILL;  // its proxy then kills the ranks: without a supervisor nobody would watch them
+  mpiexec_ = start_child(command);
+}
+
+bool Generation::all_started() const { return started_.size() == ranks_.size(); }
+
+bool Generation::all_over() const {
+  return std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.record.has_value(); });
+}
+
+void Generation::look_for_starts() {
+  if (all_started()) return;
+  for (size_t index = 0; index < ranks_.size(); ++index) {
+    if (ranks_[index].program) continue;
+    const auto json = read_json_object(folder_.start_record(number_, static_cast<int>(index)));
+    if (!json) continue;
+    RankProcess started;
+    started.rank = static_cast<int>(index);
+    started.host = json->value("host", "");
+    started.process = {json->value("pid", 0), json->value("startTime", uint64_t{0})};
+    const Json wrapper = json->value("wrapper", Json::object());
+    ranks_[index].wrapper = ProcessId{wrapper.value("pid", 0), wrapper.value("startTime", uint64_t{0})};
+    ranks_[index].program = started;
+    started_.push_back(started);
+    listener_.rank_started(started);
+  }
+}
+
+void Generation::look_for_ends() {
+  bool failed = false;
+  std::vector<ExitRecord> records;
+  for (size_t index = 0; index < ranks_.size(); ++index) {
+    Rank& rank = ranks_[index];
+    if (!rank.record) {
+      rank.record = read_exit_record(folder_.exit_record(number_, static_cast<int>(index)), static_cast<int>(index));
+      if (!rank.record) continue;
+      if (!rank.program) look_for_starts();  // it began and ended since the last look
+      listener_.rank_exited(*rank.record);
+    }
+    records.push_back(*rank.record);
+    failed = failed || (!rank.record->succeeded() && !rank.record->stopped_on_request());
+  }
+  if (!failed || ending_) return;
+  first_failure_ = *first_failure(records);
+  begin_ending(kGraceSeconds);
+}
+
+void Generation::look_for_lost(double now) {
+  if (mpiexec_gone_since_ == 0 && !is_alive(mpiexec_)) mpiexec_gone_since_ = now;
+  const bool mpiexec_gone = mpiexec_gone_since_ > 0 && now - mpiexec_gone_since_ > kLostSeconds;
+  for (size_t index = 0; index < ranks_.size(); ++index) {
+    Rank& rank = ranks_[index];
+    if (rank.record) continue;
+    const bool gone = rank.program ? !is_alive(rank.program->process) && !is_alive(*rank.wrapper) : mpiexec_gone;
+    if (!gone) {
+      rank.gone_since = 0;
+    } else if (rank.gone_since == 0) {
+      rank.gone_since = now;
+    } else if (now - rank.gone_since > kLostSeconds) {
+      ExitRecord lost;
+      lost.rank = static_cast<int>(index);
+      lost.host = rank.program ? rank.program->host : host_name();
+      lost.pid = rank.program ? rank.program->process.pid : 0;
+      lost.last_step = heartbeats_.step_of(static_cast<int>(index));
+      lost.ended = now_seconds();
+      lost.lost = true;
+      if (!rank.program) lost.last_line = "rank " + std::to_string(index) + " never started: " + mpiexec_last_words();
+      rank.record = lost;
+      listener_.rank_exited(lost);
+      if (!ending_) {
+        first_failure_ = lost;
+        begin_ending(kGraceSeconds);
+      }
+    }
+  }
+  // Ranks that outlive mpiexec have lost one another.
+  if (mpiexec_gone && !ending_ && !all_over()) {
+    own_reason_ = "mpiexec ended while ranks were running: " + mpiexec_last_words();
+    begin_ending(0);
+  }
+}
+
+void Generation::look_for_hangs() {
+  if (ending_) return;
+  std::vector<bool> excused;
+  for (const Rank& rank : ranks_) excused.push_back(rank.record.has_value());
+  const std::vector<int> late = heartbeats_.overdue(excused);
+  if (late.empty()) return;
+  const int64_t step = heartbeats_.last_step();
+  listener_.hang(late, step);
+  const std::string who = (late.size() == 1 ? "rank " : "ranks ") + join(late) + " on " + host_name();
+  own_reason_ = who + " made no progress for " + std::to_string(static_cast<int>(spec_.hang_timeout)) +
+                " s (hangTimeout), last at step " + std::to_string(step);
+  begin_ending(0);
+}
+
+void Generation::look_at_start_deadline(double now) {
+  if (ending_ || all_started() || now - begun_ <= spec_.start_timeout) return;
+  own_reason_ = "only " + std::to_string(started_.size()) + " of " + std::to_string(ranks_.size()) +
+                " ranks started within " + std::to_string(static_cast<int>(spec_.start_timeout)) +
+                " s (startTimeout): " + mpiexec_last_words();
+  begin_ending(0);
+}
+
+void Generation::begin_ending(double grace) {
+  ending_ = true;
+  kill_at_ = monotonic_seconds() + grace;
+  if (grace > 0) ask_for_checkpoint();
+}
+
+void Generation::ask_for_checkpoint() {
+  asked_for_checkpoint_ = true;
+  pass_on_terminations();
+}
+
+void Generation::pass_on_terminations() {
+  for (Rank& rank : ranks_) {
+    if (!asked_for_checkpoint_ || rank.asked || rank.record || !rank.program) continue;
+    rank.asked = true;
+    signal_process(rank.program->process, SIGTERM);
+  }
+}
+
+void Generation::end_now() {
+  if (!ending_) begin_ending(0);
+  kill_at_ = monotonic_seconds();
+}
+
+void Generation::kill_what_is_left(double now) {
+  // First the programs and what they started, so that their wrappers still write how they ended; then everything.
+  const bool programs_only = now - kill_at_ < kRecordSeconds;
+  Sweep sweep([&] {
+    if (!programs_only) return find_marked(folder_.dir(), spared_());
+    std::vector<NamedProcess> programs;
+    for (const Rank& rank : ranks_) {
+      if (rank.record || !rank.wrapper || !is_alive(*rank.wrapper)) continue;
+      const std::vector<NamedProcess> below = find_descendants(rank.wrapper->pid, {});
+      programs.insert(programs.end(), below.begin(), below.end());
+    }
+    return programs;
+  });
+  sweep.step();
+}
+
+bool Generation::poll() {
+  const double now = monotonic_seconds();
+  look_for_starts();
+  look_for_ends();
+  if (now >= next_slow_look_) {
+    next_slow_look_ = now + kSlowLookSeconds;
+    look_for_lost(now);
+    look_for_hangs();
+    look_at_start_deadline(now);
+  }
+  pass_on_terminations();
+  if (ending_ && now >= kill_at_) kill_what_is_left(now);
+  return all_over();
+}
+
+GenerationResult Generation::result(bool stop_requested) const {
+  std::vector<ExitRecord> records;
+  for (const Rank& rank : ranks_) records.push_back(*rank.record);
+  const auto all = [&records](auto condition) { return std::all_of(records.begin(), records.end(), condition); };
+
+  GenerationResult result;
+  if (own_reason_) {
+    result.reason = own_reason_;
+    result.exit_code = 1;
+    result.worth_retrying = true;
+    return result;
+  }
+  if (all([](const ExitRecord& one) { return one.succeeded(); })) {
+    result.kind = GenerationResult::Kind::finished;
+    result.exit_code = 0;
+    return result;
+  }
+  // A command that knows nothing of 75 ends by the signal itself or says 128 + signal.
+  const auto obeyed = [stop_requested](const ExitRecord& one) {
+    const bool by_signal = one.signal == SIGTERM || one.exit_code == 128 + SIGTERM || one.exit_code == 128 + SIGINT;
+    return one.succeeded() || one.stopped_on_request() || (stop_requested && by_signal);
+  };
+  if (all(obeyed)) {
+    result.kind = GenerationResult::Kind::stopped;
+    result.exit_code = 75;
+    return result;
+  }
+  const ExitRecord failure = first_failure_ ? *first_failure_ : *first_failure(records);
+  result.reason = failure.description();
+  result.exit_code = failure.code();
+  const std::set<int> users_own{2, 3, 4, 126, 127};
+  result.worth_retrying = !failure.exit_code || !users_own.contains(*failure.exit_code);
+  return result;
+}
+
+std::string Generation::mpiexec_last_words() const {
+  const std::vector<std::string> lines = last_lines(folder_.log("mpiexec"), 1);
+  return lines.empty() ? "mpiexec said nothing" : lines.back();
+}
+
+}  // namespace trainyard

@@ -1,0 +1,90 @@
+// One generation of a run: mpiexec with its ranks, from the start to the last exit record.
+#pragma once
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agent/exit_record.h"
+#include "agent/heartbeat.h"
+#include "agent/run_spec.h"
+#include "agent/run_state.h"
+#include "agent/spawn.h"
+
+namespace trainyard {
+
+/// How a generation ended.
+struct GenerationResult {
+  enum class Kind { finished, stopped, failed } kind = Kind::failed;
+  int exit_code = 1;
+  std::optional<std::string> reason;
+  bool worth_retrying = false;  ///< not a user's mistake, so another generation may fare better
+};
+
+/// What a generation tells its supervisor while it goes on.
+struct GenerationListener {
+  std::function<void(const RankProcess&)> rank_started;
+  std::function<void(const ExitRecord&)> rank_exited;
+  std::function<void(const std::vector<int>& ranks, int64_t last_step)> hang;
+};
+
+class Generation {
+ public:
+  /// Starts mpiexec. `spared()` names processes that ending this generation must not touch (evaluator, TensorBoard,
+  /// guard).
+  Generation(const RunFolder& folder, const RunSpec& spec, int number, const Environment& env,
+             GenerationListener listener, std::function<std::set<int>()> spared);
+
+  const ProcessId& mpiexec() const { return mpiexec_; }
+  bool all_started() const;
+  const std::vector<RankProcess>& ranks() const { return started_; }
+
+  /// Looks at everything once; to be called about every 100 ms. True when no rank is left and the result stands.
+  bool poll();
+  /// Passes one SIGTERM to every rank's program, and to those that start later.
+  void ask_for_checkpoint();
+  /// Ends everything at once; `poll` returns true soon after.
+  void end_now();
+  /// `stop_requested`: a rank that its SIGTERM ended counts as stopped.
+  GenerationResult result(bool stop_requested) const;
+
+ private:
+  struct Rank {
+    std::optional<RankProcess> program;
+    std::optional<ProcessId> wrapper;
+    std::optional<ExitRecord> record;
+    double gone_since = 0;  ///< monotonic seconds at which neither process was found alive; 0: not so
+    bool asked = false;     ///< had its SIGTERM
+  };
+
+  void look_for_starts();
+  void look_for_ends();
+  void look_for_lost(double now);
+  void look_for_hangs();
+  void look_at_start_deadline(double now);
+  void begin_ending(double grace);
+  void pass_on_terminations();
+  void kill_what_is_left(double now);
+  bool all_over() const;
+  std::string mpiexec_last_words() const;
+
+  RunFolder folder_;
+  RunSpec spec_;
+  int number_;
+  GenerationListener listener_;
+  std::function<std::set<int>()> spared_;
+  ProcessId mpiexec_;
+  std::vector<Rank> ranks_;
+  std::vector<RankProcess> started_;
+  HeartbeatWatch heartbeats_;
+  double begun_, next_slow_look_ = 0;
+  double mpiexec_gone_since_ = 0;
+  bool asked_for_checkpoint_ = false;
+  bool ending_ = false;
+  double kill_at_ = 0;                       ///< monotonic seconds
+  std::optional<ExitRecord> first_failure_;  ///< before we ended the others
+  std::optional<std::string> own_reason_;    ///< a hang or a missed start, when that is why we ended it
+};
+
+}  // namespace trainyard

@@ -1,0 +1,60 @@
+#include "agent/heartbeat.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "agent/json.h"
+#include "agent/kill.h"
+#include "common/error.h"
+#include "common/files.h"
+
+namespace trainyard {
+
+std::optional<Heartbeat> read_heartbeat(const std::string& path) {
+  const std::optional<Json> json = read_json_object(path);
+  if (!json) return std::nullopt;  // absent, or caught in the middle of being overwritten
+  const auto step = json->find("step");
+  if (step == json->end() || !step->is_number_integer()) return std::nullopt;
+  return Heartbeat{step->get<int64_t>(), to_line(*json)};
+}
+
+HeartbeatWatch::HeartbeatWatch(const RunFolder& folder, int ranks, double timeout, double first_allowance,
+                               bool required)
+    : folder_(folder),
+      timeout_(timeout),
+      first_allowance_(first_allowance),
+      required_(required),
+      ranks_(static_cast<size_t>(ranks)) {
+  for (Rank& rank : ranks_) rank.changed = monotonic_seconds();
+}
+
+std::vector<int> HeartbeatWatch::overdue(const std::vector<bool>& excused) {
+  std::vector<int> late;
+  const double now = monotonic_seconds();
+  for (size_t index = 0; index < ranks_.size(); ++index) {
+    Rank& rank = ranks_[index];
+    const auto beat = read_heartbeat(folder_.heartbeat(static_cast<int>(index)));
+    if (beat && beat->text != rank.text) {
+      rank = {beat->text, beat->step, now, true};
+    }
+    const double allowed = rank.began ? timeout_ : timeout_ + first_allowance_;
+    const bool watched = timeout_ > 0 && !excused[index] && (rank.began || required_);
+    if (watched && now - rank.changed > allowed) late.push_back(static_cast<int>(index));
+  }
+  return late;
+}
+
+int64_t HeartbeatWatch::last_step() const {
+  int64_t least = ranks_.front().step;
+  for (const Rank& rank : ranks_) least = std::min(least, rank.step);
+  return least;
+}
+
+void remove_heartbeats(const RunFolder& folder) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.heartbeats(), ignored)) {
+    std::filesystem::remove(entry.path(), ignored);
+  }
+}
+
+}  // namespace trainyard

@@ -1,0 +1,54 @@
+// Finding and ending the processes of a run, and only those: by recorded pid and start time, by the run's folder in
+// their environment, and by descent.
+#pragma once
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agent/run_folder.h"
+#include "agent/run_state.h"
+
+namespace trainyard {
+
+/// The variable that marks every process of a run.
+inline constexpr const char* kRunVariable = "TRAINYARD_RUN_DIR";
+
+/// Sends `signal` to that very process; false when it is gone or may not be signalled.
+bool signal_process(const ProcessId& process, int signal);
+
+/// Own live processes started with TRAINYARD_RUN_DIR=`run_dir`, whatever session or process group they moved to;
+/// without those in `spared` (and without this process).
+std::vector<NamedProcess> find_marked(const std::string& run_dir, const std::set<int>& spared);
+
+/// Live descendants of `ancestor` (not itself), without those in `spared` and without their descendants.
+std::vector<NamedProcess> find_descendants(int ancestor, const std::set<int>& spared);
+
+/// Ends processes by SIGKILL, again and again until none is found, since one may start another meanwhile.
+class Sweep {
+ public:
+  using Finder = std::function<std::vector<NamedProcess>()>;
+  explicit Sweep(Finder finder) : finder_(std::move(finder)) {}
+
+  /// One round. True when two rounds in a row found nothing.
+  bool step();
+  /// Rounds until nothing is left or `seconds` have passed; true when nothing is left.
+  bool run(double seconds);
+
+  const std::vector<NamedProcess>& killed() const { return killed_; }
+  const std::vector<NamedProcess>& left() const { return left_; }
+
+ private:
+  Finder finder_;
+  int empty_rounds_ = 0;
+  std::vector<NamedProcess> killed_;  ///< once signalled
+  std::vector<NamedProcess> left_;    ///< found in the last round
+};
+
+/// Everything of a run that stands in its state.json or in its processes' environment, but not `spared`.
+std::vector<NamedProcess> find_run(const RunFolder& folder, const std::set<int>& spared);
+
+void sleep_ms(int milliseconds);
+double monotonic_seconds();
+
+}  // namespace trainyard

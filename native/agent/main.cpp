@@ -1,0 +1,81 @@
+// agent serve | supervise | rank | version
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "agent/json.h"
+#include "agent/paths.h"
+#include "agent/rank.h"
+#include "agent/serve.h"
+#include "agent/supervise.h"
+#include "agent/version.h"
+#include "common/error.h"
+
+namespace {
+
+using namespace trainyard;
+
+/// Later opens must not land on 0, 1 or 2 and be taken for a standard stream.
+void fill_standard_streams() {
+  int fd = 0;
+  do {
+    fd = ::open("/dev/null", O_RDWR);
+  } while (fd >= 0 && fd <= 2);
+  if (fd > 2) ::close(fd);
+}
+
+int run(int argc, char** argv) {
+  // What follows "--" belongs to the program that `agent rank` starts, whatever it looks like.
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  RankOptions rank;
+  const auto separator = std::find(arguments.begin(), arguments.end(), "--");
+  if (separator != arguments.end()) {
+    rank.command.assign(separator + 1, arguments.end());
+    arguments.erase(separator, arguments.end());
+  }
+
+  CLI::App app("Trainyard's helper on a node");
+  app.require_subcommand(1);
+  CLI::App* serve_verb = app.add_subcommand("serve", "RPC over stdin and stdout");
+  std::string run_dir;
+  CLI::App* supervise_verb = app.add_subcommand("supervise", "run the run in a folder");
+  supervise_verb->add_option("--run-dir", run_dir, "the run folder")->required();
+  CLI::App* rank_verb = app.add_subcommand("rank", "run one rank: agent rank --run-dir D --generation G -- COMMAND…");
+  rank_verb->add_option("--run-dir", rank.run_dir, "the run folder")->required();
+  rank_verb->add_option("--generation", rank.generation, "1, 2, …")->required();
+  rank_verb->add_option("--command-file", rank.command_file,
+                        "a JSON list of the command's words, instead of -- COMMAND…");
+  rank_verb->add_option("--cwd", rank.cwd, "where the command runs");
+  CLI::App* version_verb = app.add_subcommand("version", "print the version");
+  try {
+    std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+    app.parse(arguments);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : static_cast<int>(Exit::usage);
+  }
+
+  if (serve_verb->parsed()) return serve();
+  if (supervise_verb->parsed()) return supervise(canonical_path(run_dir));
+  if (version_verb->parsed()) return std::printf("%s\n", kAgentVersion) < 0 ? 1 : 0;
+  if (rank_verb->parsed() && rank.command.empty() && rank.command_file.empty()) {
+    throw Error(Exit::usage, "agent rank was given no command. Put it after --");
+  }
+  return run_rank(rank);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    fill_standard_streams();
+    return run(argc, argv);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "agent: error: %s\n", error.what());
+    return static_cast<int>(error.code());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "agent: error: %s\n", error.what());
+    return static_cast<int>(Exit::internal);
+  }
+}

@@ -1,0 +1,170 @@
+// Two processes stand between mpiexec and the program. The outer one is what mpiexec's proxy knows and kills, which it
+// does without warning when any rank calls MPI_Abort; the inner one, in a session of its own, survives that just long
+// enough to end the program and to write how it ended.
+#include "agent/rank.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "agent/exit_record.h"
+#include "agent/heartbeat.h"
+#include "agent/kill.h"
+#include "agent/spawn.h"
+#include "common/error.h"
+#include "common/files.h"
+
+namespace trainyard {
+
+namespace {
+
+constexpr int kOrphaned = SIGUSR1;   // sent by the kernel to the inner process when the outer one ends
+constexpr int kOrphanGraceMs = 700;  // for a program that is already on its way out after MPI_Abort
+constexpr int kCannotStart = 127;
+
+int number_from(const char* variable, int fallback) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? fallback : std::atoi(text);
+}
+
+std::vector<std::string> command_of(const RankOptions& options) {
+  if (options.command_file.empty()) return options.command;
+  const Json words = parse_json(read_file(options.command_file));
+  return words.get<std::vector<std::string>>();
+}
+
+/// Signals arrive through sigwait in both processes; only the started program gets the default behaviour.
+sigset_t block_signals() {
+  sigset_t handled;
+  ::sigemptyset(&handled);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGCHLD, kOrphaned}) ::sigaddset(&handled, number);
+  ::sigprocmask(SIG_BLOCK, &handled, nullptr);
+  return handled;
+}
+
+/// The program itself: own process group, log as stdout and stderr, gone when the inner process is.
+[[noreturn]] void become_program(const std::vector<std::string>& command, const std::string& log,
+                                 const std::string& cwd, int pmi_fd, int parent) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(kCannotStart);
+  reset_signals();
+  const bool redirected = redirect_standard_streams(log);
+  if (redirected && (cwd.empty() || ::chdir(cwd.c_str()) == 0)) {
+    close_descriptors_except(pmi_fd);
+    std::vector<char*> argv;
+    for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+    argv.push_back(nullptr);
+    ::execvp(argv.front(), argv.data());
+  }
+  std::fprintf(stderr, "agent: error: cannot start '%s': %s. Check the path and its permissions\n",
+               command.front().c_str(), std::strerror(errno));
+  ::_exit(kCannotStart);
+}
+
+void write_start_record(const RunFolder& folder, int generation, int rank, const ProcessId& program) {
+  Json json{{"rank", rank},
+            {"host", host_name()},
+            {"pid", program.pid},
+            {"startTime", program.start_time},
+            {"wrapper", {{"pid", ::getpid()}, {"startTime", process_start_time(::getpid()).value_or(0)}}},
+            {"time", now_seconds()}};
+  replace_file(folder.start_record(generation, rank), to_line(json) + "\n");
+}
+
+/// Waits for the program's end, handing the first SIGTERM or SIGINT on to it. Returns waitpid's status.
+int supervise_program(int program, const sigset_t& handled) {
+  bool forwarded = false;
+  double kill_at = 0;
+  for (;;) {
+    int status = 0;
+    const int ended = ::waitpid(program, &status, WNOHANG);
+    if (ended == program) return status;
+    if (ended < 0 && errno != EINTR) return 0;
+
+    const timespec patience{0, 100'000'000};
+    const int number = kill_at > 0 ? ::sigtimedwait(&handled, nullptr, &patience) : ::sigwaitinfo(&handled, nullptr);
+    if ((number == SIGTERM || number == SIGINT) && !forwarded) {
+      forwarded = true;
+      ::kill(program, number);
+    }
+    if (number == kOrphaned && kill_at == 0) kill_at = monotonic_seconds() + kOrphanGraceMs / 1000.0;
+    if (kill_at > 0 && monotonic_seconds() >= kill_at) ::kill(-program, SIGKILL);
+  }
+}
+
+int run_inner(const RankOptions& options, int rank, int pmi_fd, const sigset_t& handled) {
+  const RunFolder folder(options.run_dir);
+  const std::string log = folder.log("rank-" + std::to_string(rank));
+  const std::vector<std::string> command = command_of(options);
+  ExitRecord record;
+  record.rank = rank;
+  record.host = host_name();
+  record.started = now_seconds();
+
+  off_t log_begin = 0;
+  if (const Descriptor fd{::open(log.c_str(), O_RDONLY | O_CLOEXEC)}) log_begin = ::lseek(fd.get(), 0, SEEK_END);
+
+  const int parent = ::getpid();
+  const int program = ::fork();
+  if (program < 0) throw file_error("start", command.front());
+  if (program == 0) become_program(command, log, options.cwd, pmi_fd, parent);
+  if (pmi_fd >= 0) ::close(pmi_fd);
+  record.pid = program;
+  write_start_record(folder, options.generation, rank, {program, process_start_time(program).value_or(0)});
+
+  const int status = supervise_program(program, handled);
+  record.ended = now_seconds();
+  if (WIFSIGNALED(status)) {
+    record.signal = WTERMSIG(status);
+  } else {
+    record.exit_code = WEXITSTATUS(status);
+  }
+  const auto beat = read_heartbeat(folder.heartbeat(rank));
+  record.last_step = beat ? beat->step : 0;
+  if (!record.succeeded()) record.last_line = last_error_line(log, static_cast<uint64_t>(log_begin));
+  replace_file(folder.exit_record(options.generation, rank), to_line(record.to_json()) + "\n");
+  return record.code();
+}
+
+int run_outer(int inner, const sigset_t& handled) {
+  for (;;) {
+    int status = 0;
+    if (::waitpid(inner, &status, WNOHANG) == inner) {
+      return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    }
+    const int number = ::sigwaitinfo(&handled, nullptr);
+    if (number == SIGTERM || number == SIGINT) ::kill(inner, number);
+  }
+}
+
+}  // namespace
+
+int run_rank(const RankOptions& options) {
+  const int rank = number_from("PMI_RANK", 0);
+  const int pmi_fd = number_from("PMI_FD", -1);
+  close_descriptors_except(pmi_fd);  // the proxy leaks its other ranks' pipes into us
+  const sigset_t handled = block_signals();
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // then the inner one ends the program
+
+  const int outer = ::getpid();
+  const int inner = ::fork();
+  if (inner < 0) throw file_error("start", "the rank");
+  if (inner != 0) {
+    if (pmi_fd >= 0) ::close(pmi_fd);
+    return run_outer(inner, handled);
+  }
+  ::setsid();
+  ::prctl(PR_SET_PDEATHSIG, kOrphaned);
+  if (::getppid() != outer) ::raise(kOrphaned);
+  return run_inner(options, rank, pmi_fd, handled);
+}
+
+}  // namespace trainyard

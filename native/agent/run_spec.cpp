@@ -1,0 +1,135 @@
+#include "agent/run_spec.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "agent/paths.h"
+#include "agent/run_folder.h"
+
+namespace trainyard {
+
+namespace {
+
+constexpr int64_t kMostRanks = 4096;
+constexpr double kYear = 366.0 * 86400;
+
+void check_environment(const std::map<std::string, std::string>& env) {
+  for (const auto& [name, value] : env) {
+    if (name.empty() || name.find('=') != std::string::npos || name.find('\0') != std::string::npos) {
+      throw FieldError("spec.env: '" + name + "' cannot be the name of an environment variable");
+    }
+  }
+}
+
+std::string path_of(const Fields& paths, const char* name) {
+  const std::optional<std::string> path = paths.optional_string(name);
+  return path ? expand_path(*path) : "";
+}
+
+EvaluatorSpec parse_evaluator(const Json& json) {
+  const Fields fields(json, "spec.evaluator");
+  EvaluatorSpec evaluator;
+  evaluator.argv = fields.strings("argv");
+  evaluator.threads = static_cast<int>(fields.integer_or("threads", 1, 1, 4096));
+  evaluator.nice = static_cast<int>(fields.integer_or("nice", 19, 0, 19));
+  return evaluator;
+}
+
+std::vector<std::string> trainer_line(const std::string& trainer, const std::vector<std::string>& argv,
+                                      const std::string& run_dir) {
+  std::vector<std::string> line{trainer};
+  line.insert(line.end(), argv.begin(), argv.end());
+  line.insert(line.end(), {"--run-dir", run_dir});
+  return line;
+}
+
+}  // namespace
+
+std::vector<std::string> RunSpec::rank_command(const std::string& run_dir) const {
+  return is_trainer ? trainer_line(trainer, argv, run_dir) : argv;
+}
+
+std::vector<std::string> RunSpec::evaluator_command(const std::string& run_dir) const {
+  return trainer_line(trainer, evaluator->argv, run_dir);
+}
+
+RunSpec parse_run_spec(const Json& json) {
+  const Fields fields(json, "spec");
+  RunSpec spec;
+  if (fields.integer_or("version", 1, 1, 1'000'000) != 1) {
+    throw FieldError("spec.version is newer than this agent understands (1). Update the agent on this node");
+  }
+  spec.id = fields.optional_string("id").value_or("");
+  if (!spec.id.empty() && !is_run_id(spec.id)) {
+    throw FieldError("spec.id may hold letters, digits, '.', '_' and '-', 100 at most, and not begin with '.'");
+  }
+  spec.label = fields.optional_string("label").value_or("");
+
+  const std::string program = fields.string("program");
+  if (program != "trainer" && program != "command") throw FieldError("spec.program must be 'trainer' or 'command'");
+  spec.is_trainer = program == "trainer";
+  spec.argv = fields.strings("argv");
+  if (spec.argv.empty()) throw FieldError("spec.argv is empty. Name what to run");
+  if (const auto cwd = fields.optional_string("cwd")) spec.cwd = expand_path(*cwd);
+  spec.ranks = static_cast<int>(fields.integer_or("ranks", 1, 1, kMostRanks));
+  spec.threads_per_rank = static_cast<int>(fields.integer_or("threadsPerRank", 1, 1, 4096));
+  spec.env = fields.string_map_or_empty("env");
+  check_environment(spec.env);
+  if (const Json* evaluator = fields.find("evaluator")) {
+    if (!spec.is_trainer) throw FieldError("spec.evaluator must be null when spec.program is 'command'");
+    spec.evaluator = parse_evaluator(*evaluator);
+  }
+  spec.tensorboard = fields.boolean_or("tensorboard", false);
+  spec.tensorboard_idle = fields.number_or("tensorboardIdle", 3600, 0, kYear);
+
+  static const Json kNone = Json::object();
+  const Json* given_paths = fields.find("paths");
+  const Fields paths(given_paths != nullptr ? *given_paths : kNone, "spec.paths");
+  spec.trainer = path_of(paths, "trainer");
+  spec.mpiexec = path_of(paths, "mpiexec");
+  spec.agent = path_of(paths, "agent");
+  if (spec.agent.empty()) spec.agent = own_executable();
+  spec.python = path_of(paths, "python");
+  spec.tensorboard_server = path_of(paths, "tensorboardServer");
+  if (spec.mpiexec.empty()) throw FieldError("spec.paths.mpiexec is missing");
+  if (spec.is_trainer && spec.trainer.empty()) throw FieldError("spec.paths.trainer is missing");
+  if (spec.tensorboard && (spec.python.empty() || spec.tensorboard_server.empty())) {
+    throw FieldError("spec.tensorboard needs spec.paths.python and spec.paths.tensorboardServer");
+  }
+
+  const Json* given_limits = fields.find("limits");
+  const Fields limits(given_limits != nullptr ? *given_limits : kNone, "spec.limits");
+  spec.hang_timeout = limits.number_or("hangTimeout", 300, 0, kYear);
+  spec.start_timeout = limits.number_or("startTimeout", 60, 0.1, kYear);
+  spec.max_restarts = static_cast<int>(limits.integer_or("maxRestarts", 0, 0, 1'000'000));
+
+  const std::string launcher = fields.optional_string("launcher").value_or("fork");
+  if (launcher != "fork") throw FieldError("spec.launcher must be 'fork': this agent runs all ranks on one node");
+  return spec;
+}
+
+std::optional<std::string> missing_program(const RunSpec& spec) {
+  std::vector<std::string> programs{spec.mpiexec, spec.agent};
+  if (spec.is_trainer) programs.push_back(spec.trainer);
+  if (spec.tensorboard) programs.push_back(spec.python);
+  for (const std::string& path : programs) {
+    if (!file_exists(path)) return path + " does not exist. Prepare this node's runtime first";
+    if (::access(path.c_str(), X_OK) != 0) {
+      return path + " cannot be executed. Check its permissions and that its file system is not mounted noexec";
+    }
+  }
+  if (!spec.cwd.empty() && !folder_exists(spec.cwd)) return "the working directory " + spec.cwd + " does not exist";
+  return std::nullopt;
+}
+
+std::string run_label(const RunSpec& spec) {
+  if (!spec.label.empty()) return spec.label;
+  for (size_t i = 0; spec.is_trainer && i < spec.argv.size(); ++i) {
+    if (spec.argv[i] == "--model" && i + 1 < spec.argv.size()) return spec.argv[i + 1];
+    if (spec.argv[i].starts_with("--model=")) return spec.argv[i].substr(8);
+  }
+  return std::filesystem::path(spec.argv.front()).filename().string();
+}
+
+}  // namespace trainyard

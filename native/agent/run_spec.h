@@ -1,0 +1,51 @@
+// run.json: what is to run, checked before anything starts.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/json.h"
+
+namespace trainyard {
+
+struct EvaluatorSpec {
+  std::vector<std::string> argv;  ///< without program path and --run-dir
+  int threads = 1;
+  int nice = 19;
+};
+
+struct RunSpec {
+  std::string id;
+  std::string label;
+  bool is_trainer = true;  ///< program "trainer"; else "command", whose argv is the whole command line
+  std::vector<std::string> argv;
+  std::string cwd;  ///< where a command runs; empty: the run folder
+  int ranks = 1;
+  int threads_per_rank = 1;
+  std::map<std::string, std::string> env;
+  std::optional<EvaluatorSpec> evaluator;
+  bool tensorboard = false;
+  double tensorboard_idle = 0;  ///< seconds without a request after which TensorBoard ends
+
+  std::string trainer, mpiexec, agent, python, tensorboard_server;  ///< absolute paths
+
+  double hang_timeout = 300;  ///< seconds without a heartbeat; 0: never
+  double start_timeout = 60;  ///< seconds until all ranks run
+  int max_restarts = 0;
+
+  /// The whole command line of one rank.
+  std::vector<std::string> rank_command(const std::string& run_dir) const;
+  std::vector<std::string> evaluator_command(const std::string& run_dir) const;
+};
+
+/// Reads and checks a spec. Paths get their `~` replaced. Throws FieldError naming the field.
+RunSpec parse_run_spec(const Json& json);
+
+/// What is missing on this node for the run to start ("PATH does not exist …"), if anything.
+std::optional<std::string> missing_program(const RunSpec& spec);
+
+/// The label for a run's id: the spec's own, else the model, else the program's name.
+std::string run_label(const RunSpec& spec);
+
+}  // namespace trainyard

@@ -1,0 +1,77 @@
+#include "agent/sample_log.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "agent/kill.h"
+#include "common/error.h"
+#include "common/files.h"
+#include "common/process.h"
+
+namespace trainyard {
+
+namespace {
+
+constexpr double kSamplePeriod = 1.0;
+constexpr double kThinningPeriod = 1800.0;
+constexpr double kHour = 3600.0;
+
+double period_at_age(double age) {
+  if (age <= kHour) return 0;
+  return age <= 24 * kHour ? 10.0 : 60.0;
+}
+
+double time_of(const std::string& line) {
+  static const std::string kField = "\"time\":";
+  const size_t at = line.find(kField);
+  return at == std::string::npos ? 0 : std::strtod(line.c_str() + at + kField.size(), nullptr);
+}
+
+}  // namespace
+
+void thin_samples(const std::string& path, double now) {
+  const std::string thinned = path + ".thinned";
+  {
+    std::ifstream in(path);
+    std::ofstream out(thinned, std::ios::trunc);
+    std::string line;
+    double last_kept = 0;
+    while (std::getline(in, line)) {
+      const double time = time_of(line);
+      if (time <= 0 || (time >= last_kept && time - last_kept < period_at_age(now - time))) continue;
+      last_kept = time;
+      out << line << '\n';
+    }
+    out.flush();
+    if (!out) {
+      std::error_code ignored;
+      std::filesystem::remove(thinned, ignored);
+      throw file_error("write", thinned);
+    }
+  }
+  std::filesystem::permissions(thinned, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  if (std::rename(thinned.c_str(), path.c_str()) != 0) throw file_error("replace", path);
+}
+
+SampleLog::SampleLog(const RunFolder& folder)
+    : path_(folder.file("gpus/" + host_name() + ".jsonl")),
+      sampler_(folder.dir()),
+      next_thinning_(monotonic_seconds() + kThinningPeriod) {}
+
+void SampleLog::tick() {
+  const double now = monotonic_seconds();
+  if (now < next_sample_) return;
+  next_sample_ = now + kSamplePeriod;
+  try {
+    LineFile(path_).append(to_line(sampler_.sample()));  // opened anew: thinning replaces the file
+    if (now < next_thinning_) return;
+    next_thinning_ = now + kThinningPeriod;
+    thin_samples(path_, now_seconds());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "agent: warning: no figures of this host: %s\n", error.what());
+  }
+}
+
+}  // namespace trainyard

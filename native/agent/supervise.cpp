@@ -1,0 +1,81 @@
+#include "agent/supervise.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "agent/kill.h"
+#include "agent/supervisor.h"
+#include "common/error.h"
+#include "common/files.h"
+
+namespace trainyard {
+
+namespace {
+
+constexpr double kLockSeconds = 15;  // for the guard of a dead supervisor to sweep
+
+/// Waits while only a guard holds the lock; refuses as soon as a living supervisor is seen.
+Descriptor take_lock(const RunFolder& folder) {
+  Descriptor lock(::open(folder.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!lock) throw file_error("open", folder.lock());
+  const double deadline = monotonic_seconds() + kLockSeconds;
+  while (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) throw file_error("lock", folder.lock());
+    const auto state = read_json_object(folder.state());
+    const bool lives = state && supervisor_lives(*state);
+    if (lives || monotonic_seconds() >= deadline) {
+      const std::string who = lives ? " by process " + std::to_string(recorded_supervisor(*state)->pid) : "";
+      throw Error(Exit::usage,
+                  "run " + folder.dir() + " is already supervised" + who + ". Attach to it, or stop it first");
+    }
+    sleep_ms(100);
+  }
+  return lock;
+}
+
+int next_generation(const RunFolder& folder) {
+  const auto state = read_json_object(folder.state());
+  if (!state) return 1;
+  const auto before = state->find("generation");
+  return before != state->end() && before->is_number_integer() ? before->get<int>() + 1 : 1;
+}
+
+void say_failed(const RunFolder& folder, int generation, const std::string& reason) {
+  RunState state;
+  state.phase = "failed";
+  state.generation = generation;
+  state.supervisor = {::getpid(), process_start_time(::getpid()).value_or(0)};
+  state.boot = boot_id();
+  state.host = host_name();
+  state.started = now_seconds();
+  state.ended = state.started;
+  state.exit_code = static_cast<int>(Exit::usage);
+  state.reason = reason;
+  Journal journal(folder.events());
+  journal.set_generation(generation);
+  journal.event("finished", {{"phase", "failed"}, {"exit_code", *state.exit_code}, {"reason", reason}, {"seconds", 0}});
+  replace_file(folder.state(), to_line(state.to_json()) + "\n");
+}
+
+}  // namespace
+
+int supervise(const std::string& run_dir) {
+  const RunFolder folder(run_dir);
+  const Descriptor lock = take_lock(folder);
+  const int generation = next_generation(folder);
+  RunSpec spec;
+  try {
+    spec = parse_run_spec(parse_json(read_file(folder.run())));
+    if (const auto missing = missing_program(spec)) throw FieldError(*missing);
+  } catch (const FieldError& error) {
+    say_failed(folder, generation, error.what());
+    throw Error(Exit::usage, error.what());
+  }
+  folder.make_folders();
+  return Supervisor(folder, spec, generation, lock.get()).run();
+}
+
+}  // namespace trainyard

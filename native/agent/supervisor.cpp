@@ -1,0 +1,316 @@
+#include "agent/supervisor.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "agent/disk.h"
+#include "agent/kill.h"
+#include "common/error.h"
+#include "common/files.h"
+
+namespace trainyard {
+
+namespace {
+
+constexpr long kTickNanoseconds = 100'000'000;
+constexpr double kSlowLookSeconds = 0.5;
+constexpr double kDiskLookSeconds = 10;
+constexpr uint64_t kDiskLow = 1ULL << 30;  // bytes; said once, and again only after it was over twice as much
+constexpr double kEvaluatorSeconds = 600;  // for the last evaluation of a run that ended well
+constexpr double kFailedEvaluatorSeconds = 5;
+constexpr double kMpiexecSeconds = 3;  // to end by itself after its last rank
+constexpr double kSweepSeconds = 15;
+constexpr double kRestartSeconds = 2;  // ports and shared memory of the last generation go away meanwhile
+
+sigset_t handled_signals() {
+  sigset_t handled;
+  ::sigemptyset(&handled);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) ::sigaddset(&handled, number);
+  return handled;
+}
+
+}  // namespace
+
+Supervisor::Supervisor(const RunFolder& folder, const RunSpec& spec, int generation, int lock_fd)
+    : folder_(folder),
+      spec_(spec),
+      journal_(folder.events()),
+      guard_(folder, lock_fd),
+      samples_(folder),
+      metrics_(folder.metrics()) {
+  const sigset_t handled = handled_signals();
+  ::sigprocmask(SIG_BLOCK, &handled, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // whatever a rank leaves behind becomes our child, where we find it
+
+  state_.generation = generation;
+  state_.world = spec.ranks;
+  state_.supervisor = {::getpid(), process_start_time(::getpid()).value_or(0)};
+  state_.boot = boot_id();
+  state_.host = host_name();
+  state_.guard = guard_.process();
+  state_.started = now_seconds();
+}
+
+int Supervisor::run() {
+  remove_stop_request(folder_);
+  save_state();
+  if (spec_.tensorboard) tensorboard_.start(folder_, spec_, journal_);
+  GenerationResult result;
+  try {
+    result = with_stop_now(run_generations());
+  } catch (const std::exception& error) {  // a defect of ours must still leave nothing running
+    result.reason = std::string("the supervisor failed: ") + error.what();
+    generation_.reset();
+    evaluator_.kill();
+  }
+  end_evaluator(result);
+  conclude(result);
+  return result.exit_code;
+}
+
+GenerationResult Supervisor::run_generations() {
+  GenerationResult result = run_generation();
+  for (int restarts = 0; result.worth_retrying && !stop_ && restarts < spec_.max_restarts; ++restarts) {
+    rest_before_restart();
+    if (stop_) break;
+    ++state_.generation;
+    result = run_generation();
+  }
+  return result;
+}
+
+void Supervisor::wait_and_look() {
+  take_signals();
+  reap();
+  const double now = monotonic_seconds();
+  if (now >= next_slow_look_) {
+    next_slow_look_ = now + kSlowLookSeconds;
+    look_at_stop_request();
+    look_at_metrics();
+    tensorboard_.look(journal_);
+  }
+  if (now >= next_disk_look_) {
+    next_disk_look_ = now + kDiskLookSeconds;
+    look_at_disk();
+  }
+  samples_.tick();
+}
+
+void Supervisor::take_signals() {
+  const sigset_t handled = handled_signals();
+  const timespec tick{0, kTickNanoseconds};
+  siginfo_t info{};
+  const int number = ::sigtimedwait(&handled, &info, &tick);
+  if (number == SIGTERM || number == SIGINT) {
+    request_stop({StopRequest::Mode::checkpoint, std::string("signal ") + signal_name(number)});
+  }
+}
+
+void Supervisor::reap() {
+  int status = 0;
+  for (int pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+    if (evaluator_.child_ended(pid, status, journal_)) {
+      state_.evaluator.reset();
+      save_state();
+    }
+    tensorboard_.child_ended(pid, status, journal_);
+  }
+}
+
+void Supervisor::look_at_stop_request() {
+  if (const auto request = read_stop_request(folder_)) request_stop(*request);
+}
+
+void Supervisor::request_stop(const StopRequest& request) {
+  if (stop_ && stop_->mode >= request.mode) return;
+  stop_ = request;
+  journal_.event("stop_requested", {{"mode", mode_name(request.mode)}, {"by", request.by}});
+  if (generation_) {
+    set_phase("stopping");
+    stop_now() ? generation_->end_now() : generation_->ask_for_checkpoint();
+  }
+  if (stop_now()) evaluator_.kill();
+}
+
+void Supervisor::look_at_metrics() {
+  for (const std::string& line : metrics_.lines()) {
+    if (line.find("\"checkpoint") == std::string::npos) continue;  // steps by the thousand need no parsing
+    try {
+      const Json json = parse_json(line);
+      const Fields fields(json, "metrics line");
+      const std::string kind = fields.string("kind");
+      if (kind == "checkpoint") {
+        journal_.event(kind, {{"step", json.value("step", 0)},
+                              {"path", json.value("path", "")},
+                              {"bytes", json.value("bytes", uint64_t{0})}});
+      } else if (kind == "checkpoint_failed") {
+        journal_.event(kind, {{"step", json.value("step", 0)}, {"message", json.value("message", "")}});
+      }
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "agent: warning: a line of metrics.jsonl was passed over: %s\n", error.what());
+    }
+  }
+}
+
+void Supervisor::look_at_disk() {
+  try {
+    const uint64_t free = disk_space(folder_.dir()).free;
+    if (free < kDiskLow && !disk_was_low_) journal_.event("disk_low", {{"free_bytes", free}});
+    if (free < kDiskLow) disk_was_low_ = true;
+    if (free > 2 * kDiskLow) disk_was_low_ = false;
+  } catch (const Error& error) {
+    std::fprintf(stderr, "agent: warning: %s\n", error.what());
+  }
+}
+
+GenerationListener Supervisor::listener() {
+  GenerationListener told;
+  told.rank_started = [this](const RankProcess& rank) {
+    state_.ranks.push_back(rank);
+    journal_.event("rank_started", {{"rank", rank.rank}, {"host", rank.host}, {"pid", rank.process.pid}});
+  };
+  told.rank_exited = [this](const ExitRecord& record) {
+    Json fields = record.to_json();
+    for (const char* left_out : {"started", "ended", "last_line"}) fields.erase(left_out);
+    if (record.lost) fields["lost"] = true;
+    journal_.event("rank_exited", fields);
+  };
+  told.hang = [this](const std::vector<int>& ranks, int64_t last_step) {
+    journal_.event("hang", {{"ranks", ranks}, {"last_step", last_step}});
+  };
+  return told;
+}
+
+GenerationResult Supervisor::run_generation() {
+  journal_.set_generation(state_.generation);
+  journal_.event("started", {{"world", spec_.ranks}, {"argv", spec_.argv}});
+  state_.phase = "starting";
+  state_.ranks.clear();
+  GenerationResult result;
+  try {
+    generation_ = std::make_unique<Generation>(folder_, spec_, state_.generation, environment_of_ranks(), listener(),
+                                               [this] { return spared(); });
+  } catch (const Error& error) {
+    result.reason = error.what();
+    return result;
+  }
+  state_.mpiexec = generation_->mpiexec();
+  save_state();
+  bool started = false;
+  while (!generation_->poll()) {
+    if (generation_->all_started() && !started) {
+      started = true;
+      if (spec_.evaluator && !evaluator_.running() && !stop_) evaluator_.start(folder_, spec_, journal_);
+      state_.evaluator = evaluator_.process();
+      set_phase(stop_ ? "stopping" : "running");
+    }
+    wait_and_look();
+  }
+  result = generation_->result(stop_.has_value());
+  generation_.reset();
+
+  const double deadline = monotonic_seconds() + kMpiexecSeconds;
+  while (is_alive(*state_.mpiexec) && monotonic_seconds() < deadline && !stop_now()) wait_and_look();
+  Sweep sweep([this] { return find_marked(folder_.dir(), spared()); });
+  sweep.run(kSweepSeconds);
+  state_.mpiexec.reset();
+  return result;
+}
+
+void Supervisor::rest_before_restart() {
+  const double deadline = monotonic_seconds() + kRestartSeconds;
+  while (monotonic_seconds() < deadline && !stop_) wait_and_look();
+}
+
+GenerationResult Supervisor::with_stop_now(GenerationResult result) const {
+  if (!stop_now() || result.kind != GenerationResult::Kind::failed) return result;
+  result.kind = GenerationResult::Kind::stopped;
+  result.exit_code = 128 + SIGKILL;
+  result.reason = "stopped at once" + (stop_->by.empty() ? "" : " by " + stop_->by) + ", without a last checkpoint";
+  return result;
+}
+
+void Supervisor::end_evaluator(const GenerationResult& result) {
+  const bool failed = result.kind == GenerationResult::Kind::failed;
+  if (result.kind == GenerationResult::Kind::finished && evaluator_.running()) set_phase("evaluating");
+  evaluator_.signal(SIGTERM);
+  const double deadline = monotonic_seconds() + (failed ? kFailedEvaluatorSeconds : kEvaluatorSeconds);
+  while (evaluator_.running()) {
+    if (monotonic_seconds() >= deadline || stop_now()) evaluator_.kill();
+    wait_and_look();
+  }
+}
+
+void Supervisor::conclude(const GenerationResult& result) {
+  look_at_metrics();
+  std::set<int> kept = tensorboard_.spared();
+  kept.insert(guard_.process().pid);
+  Sweep sweep([&] {
+    std::vector<NamedProcess> all = find_marked(folder_.dir(), kept);
+    const std::vector<NamedProcess> below = find_descendants(::getpid(), kept);
+    all.insert(all.end(), below.begin(), below.end());
+    return all;
+  });
+  if (!sweep.run(kSweepSeconds)) {
+    for (const NamedProcess& one : sweep.left()) {
+      std::fprintf(stderr, "agent: warning: process %d (%s) of this run could not be ended\n", one.process.pid,
+                   one.what.c_str());
+    }
+  }
+  reap();
+
+  using Kind = GenerationResult::Kind;
+  state_.phase = result.kind == Kind::finished ? "finished" : result.kind == Kind::stopped ? "stopped" : "failed";
+  state_.ended = now_seconds();
+  state_.exit_code = result.exit_code;
+  state_.reason = result.reason;
+  state_.evaluator.reset();
+  journal_.event("finished", {{"phase", state_.phase},
+                              {"exit_code", result.exit_code},
+                              {"reason", result.reason ? Json(*result.reason) : Json(nullptr)},
+                              {"seconds", *state_.ended - state_.started}});
+  save_state();
+}
+
+Environment Supervisor::environment_of_ranks() const {
+  Environment env = clean_environment();
+  env["MPIR_CVAR_POLLS_BEFORE_YIELD"] = "1";
+  env["MPIR_CVAR_ALLREDUCE_POSIX_INTRA_ALGORITHM"] = "mpir";
+  env["OMP_NUM_THREADS"] = std::to_string(spec_.threads_per_rank);
+  for (const auto& [name, value] : spec_.env) env[name] = value;
+  env[kRunVariable] = folder_.dir();
+  env["TRAINYARD_GENERATION"] = std::to_string(state_.generation);
+  env["TRAINYARD_HEARTBEAT_DIR"] = folder_.heartbeats();
+  return env;
+}
+
+std::set<int> Supervisor::spared() const {
+  std::set<int> pids = tensorboard_.spared();
+  pids.insert(guard_.process().pid);
+  if (evaluator_.process()) {
+    pids.insert(evaluator_.process()->pid);
+    for (const NamedProcess& one : find_descendants(evaluator_.process()->pid, {})) pids.insert(one.process.pid);
+  }
+  return pids;
+}
+
+void Supervisor::set_phase(const std::string& phase) {
+  state_.phase = phase;
+  save_state();
+}
+
+void Supervisor::save_state() {
+  try {
+    replace_file(folder_.state(), to_line(state_.to_json()) + "\n");
+  } catch (const Error& error) {  // a full disk must not end a run that still computes
+    std::fprintf(stderr, "agent: warning: state.json not written: %s\n", error.what());
+  }
+}
+
+}  // namespace trainyard

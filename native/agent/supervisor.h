@@ -1,0 +1,63 @@
+// The life of a run: its generations, evaluator, journal, figures and requests to stop.
+#pragma once
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "agent/evaluator.h"
+#include "agent/generation.h"
+#include "agent/guard.h"
+#include "agent/journal.h"
+#include "agent/sample_log.h"
+#include "agent/stop_watch.h"
+#include "agent/tail.h"
+#include "agent/tensorboard_watch.h"
+
+namespace trainyard {
+
+class Supervisor {
+ public:
+  /// `lock_fd`: the held lock of the run folder, which the guard keeps too.
+  Supervisor(const RunFolder& folder, const RunSpec& spec, int generation, int lock_fd);
+
+  /// Runs the run to its end; returns the run's exit code.
+  int run();
+
+ private:
+  void wait_and_look();
+  void take_signals();
+  void reap();
+  void look_at_stop_request();
+  void request_stop(const StopRequest& request);
+  void look_at_metrics();
+  void look_at_disk();
+  GenerationResult run_generations();
+  GenerationResult run_generation();
+  GenerationListener listener();
+  void rest_before_restart();
+  GenerationResult with_stop_now(GenerationResult result) const;
+  void end_evaluator(const GenerationResult& result);
+  void conclude(const GenerationResult& result);
+  Environment environment_of_ranks() const;
+  std::set<int> spared() const;
+  void set_phase(const std::string& phase);
+  void save_state();
+  bool stop_now() const { return stop_ && stop_->mode == StopRequest::Mode::now; }
+
+  RunFolder folder_;
+  RunSpec spec_;
+  RunState state_;
+  Journal journal_;
+  Guard guard_;
+  Evaluator evaluator_;
+  TensorboardWatch tensorboard_;
+  SampleLog samples_;
+  Tail metrics_;
+  std::unique_ptr<Generation> generation_;
+  std::optional<StopRequest> stop_;
+  double next_slow_look_ = 0, next_disk_look_ = 0;  ///< monotonic seconds
+  bool disk_was_low_ = false;
+};
+
+}  // namespace trainyard
