@@ -1,0 +1,79 @@
+// The numbers that scripts/oracle/formula.py computes for PyTorch, to the last bit: weights, images, labels and signs.
+#pragma once
+#include <array>
+#include <cmath>
+#include <span>
+#include <string>
+
+#include "tests/models/support.h"
+
+namespace trainyard::test {
+
+/// FNV-1a of a name.
+inline uint64_t name_key(const std::string& name) {
+  uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const char letter : name) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3ULL;
+  return hash;
+}
+
+/// Weights of He's variance, scales near 1, small biases.
+inline void fill_by_formula(const TensorInfo& info, std::span<float> values) {
+  Random random{name_key(info.name)};
+  const bool scale_of_norm =
+      (info.name.find("bn") != std::string::npos || info.name.find("downsample.1") != std::string::npos) &&
+      info.name.ends_with("weight");
+  for (float& value : values) {
+    const float unit = static_cast<float>(static_cast<int64_t>(random.next() >> 48) - 32768) * 0x1p-15F;
+    if (info.shape.size() == 4) {
+      const auto fan = static_cast<double>(info.shape[0] * info.shape[2] * info.shape[3]);
+      value = unit * static_cast<float>(std::sqrt(6.0 / fan));
+    } else if (info.shape.size() == 2) {
+      value = unit * static_cast<float>(1.0 / std::sqrt(static_cast<double>(info.shape[1])));
+    } else {
+      value = unit * 0.125F + (scale_of_norm ? 1.0F : 0.0F);
+    }
+  }
+}
+
+/// Stripes of every direction with noise on top.
+inline RandomBatch batch_by_formula(int count, int size, int classes) {
+  RandomBatch batch(0, size, classes, 0);
+  batch.count = count;
+  batch.images.resize(static_cast<size_t>(count) * size * size * 3);
+  batch.labels.resize(static_cast<size_t>(count));
+  Random slopes{name_key("slopes")};
+  Random noise{name_key("noise")};
+  Random labels{name_key("labels")};
+  size_t at = 0;
+  for (int n = 0; n < count; ++n) {
+    std::array<uint64_t, 9> slope{};
+    for (auto& number : slope) number = slopes.next() >> 33;
+    for (uint64_t y = 0; y < static_cast<uint64_t>(size); ++y) {
+      for (uint64_t x = 0; x < static_cast<uint64_t>(size); ++x) {
+        for (size_t c = 0; c < 3; ++c) {
+          const uint64_t value = slope[3 * c] % 256 + slope[3 * c + 1] % 13 * x + slope[3 * c + 2] % 13 * y;
+          batch.images[at++] = static_cast<uint8_t>((value + (noise.next() >> 59)) % 256);
+        }
+      }
+    }
+  }
+  for (auto& label : batch.labels) {
+    label = static_cast<int32_t>((labels.next() >> 33) % static_cast<uint64_t>(classes));
+  }
+  return batch;
+}
+
+inline constexpr size_t kProjections = 64;
+
+/// Sums of `values` under fixed patterns of signs.
+inline std::array<double, kProjections> projections(const std::string& name, std::span<const float> values) {
+  std::array<double, kProjections> sums{};
+  Random random{name_key(name), 1};
+  for (const float value : values) {
+    const uint64_t bits = random.next();
+    for (size_t j = 0; j < kProjections; ++j) sums[j] += ((bits >> j) & 1) != 0 ? -double{value} : double{value};
+  }
+  return sums;
+}
+
+}  // namespace trainyard::test

@@ -1,0 +1,132 @@
+// One training step against what scripts/oracle/make_reference.py recorded of PyTorch: no tensor may lie further from
+// float64 than twice PyTorch's own float32 does.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "tests/models/formula.h"
+#include "trainer/base/parallel.h"
+#include "trainer/optim/sgd.h"
+
+namespace trainyard {
+namespace {
+
+/// One line of a fixture.
+struct Recorded {
+  size_t size = 0;
+  double length = 0;           ///< of the float64 tensor
+  double distance = 0;         ///< of PyTorch's float32 from it, the largest of its paths
+  std::vector<double> values;  ///< projections; for logits and loss the numbers themselves
+};
+
+struct Fixture {
+  int size = 0;
+  int classes = 0;
+  int batch = 0;
+  std::map<std::pair<std::string, std::string>, Recorded> tensors;  // by kind and name
+};
+
+Fixture load(const std::string& model) {
+  const std::string path = std::string(TRAINYARD_FIXTURES) + "/oracle/" + model + ".txt";
+  std::ifstream file(path);
+  EXPECT_TRUE(file) << path;
+  Fixture fixture;
+  std::string line, word;
+  std::getline(file, line);
+  std::istringstream(line) >> word >> word >> word >> fixture.size >> word >> fixture.classes >> word >> fixture.batch;
+  while (std::getline(file, line)) {
+    std::istringstream fields(line);
+    std::string kind, name;
+    Recorded recorded;
+    fields >> kind >> name >> recorded.size >> recorded.length >> recorded.distance;
+    for (double value = 0; fields >> value;) recorded.values.push_back(value);
+    fixture.tensors[{kind, name}] = std::move(recorded);
+  }
+  return fixture;
+}
+
+class Oracle : public testing::TestWithParam<std::tuple<std::string, int>> {
+ protected:
+  ~Oracle() override { set_threads(1); }
+
+  const Recorded& recorded(const std::string& kind, const std::string& name) {
+    const auto found = fixture_.tensors.find({kind, name});
+    if (found == fixture_.tensors.end()) throw std::runtime_error("PyTorch has no " + kind + " " + name);
+    ++compared_;
+    return found->second;
+  }
+
+  void expect_near_float64(const std::string& kind, const std::string& name, double distance, const Recorded& want) {
+    // One rounding of the whole tensor is what any fp32 result may differ by.
+    const double least = want.length * 0x1p-24;
+    EXPECT_LE(distance, 2 * std::max(want.distance, least)) << kind << " " << name << ", of length " << want.length;
+  }
+
+  void compare_numbers(const std::string& kind, const std::string& name, std::span<const double> got) {
+    const Recorded& want = recorded(kind, name);
+    ASSERT_EQ(got.size(), want.values.size()) << kind << " " << name;
+    double squares = 0;
+    for (size_t i = 0; i < got.size(); ++i) squares += std::pow(got[i] - want.values[i], 2);
+    expect_near_float64(kind, name, std::sqrt(squares), want);
+  }
+
+  /// The length of a difference, estimated from its projections: with 64 of them to within 9 % (one standard
+  /// deviation).
+  void compare_tensor(const std::string& kind, const std::string& name, std::span<const float> got) {
+    const Recorded& want = recorded(kind, name);
+    ASSERT_EQ(got.size(), want.size) << kind << " " << name;
+    ASSERT_EQ(want.values.size(), test::kProjections);
+    const auto ours = test::projections(name, got);
+    double squares = 0;
+    for (size_t j = 0; j < ours.size(); ++j) squares += std::pow(ours[j] - want.values[j], 2);
+    expect_near_float64(kind, name, std::sqrt(squares / test::kProjections), want);
+  }
+
+  Fixture fixture_;
+  size_t compared_ = 0;
+};
+
+TEST_P(Oracle, StepsAsPyTorchDoes) {
+  const auto& [model, threads] = GetParam();
+  set_threads(threads);
+  fixture_ = load(model);
+  const auto net = test::network(model.c_str(), fixture_.classes, fixture_.size, fixture_.batch);
+  std::vector<ParameterRange> ranges;
+  for (const TensorInfo& info : net->parameters()) {
+    test::fill_by_formula(info, net->weights().subspan(info.offset, info.size));
+    ranges.push_back({info.offset, info.size, info.decay});
+  }
+  net->weights_changed();
+  const test::RandomBatch batch = test::batch_by_formula(fixture_.batch, fixture_.size, fixture_.classes);
+  const StepResult step = net->train_step(batch.view(), 1.0F / static_cast<float>(fixture_.batch), nullptr);
+  const double loss = step.loss_sum / fixture_.batch;
+  compare_numbers("loss", "training", std::span(&loss, 1));
+
+  Sgd sgd(ranges, net->weights().size(), 0.9F, 1e-4F);
+  sgd.step(net->weights(), net->gradients(), 0.1F);
+  net->weights_changed();
+  for (const TensorInfo& info : net->parameters()) {
+    compare_tensor("momentum", info.name, sgd.velocity().subspan(info.offset, info.size));
+    compare_tensor("weight", info.name, net->weights().subspan(info.offset, info.size));
+  }
+  for (const TensorInfo& info : net->statistics()) {
+    compare_tensor("statistic", info.name, net->running_statistics().subspan(info.offset, info.size));
+  }
+  std::vector<float> logits(static_cast<size_t>(fixture_.batch) * fixture_.classes);
+  net->evaluate(batch.view(), logits);
+  compare_numbers("logits", "evaluation", std::vector<double>(logits.begin(), logits.end()));
+  // All that PyTorch has but the logits of training, which a network keeps to itself.
+  EXPECT_EQ(compared_, fixture_.tensors.size() - 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(PyTorch, Oracle,
+                         testing::Combine(testing::Values("resnet18", "resnet20", "mlp"), testing::Values(1, 2)),
+                         [](const auto& info) {
+                           return std::get<0>(info.param) + "_" + std::to_string(std::get<1>(info.param)) + "threads";
+                         });
+
+}  // namespace
+}  // namespace trainyard

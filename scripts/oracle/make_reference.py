@@ -1,0 +1,102 @@
+"""Records what PyTorch makes of one training step, for native/tests/models/oracle_test.cpp.
+
+A development tool, not part of the product. Needs PyTorch 2.11, torchvision 0.26 and numpy:
+    python scripts/oracle/make_reference.py [--out native/tests/fixtures/oracle]
+
+For each model: logits and loss of one batch, and of every parameter its momentum (gradient plus weight decay) and its
+value after one step of SGD (lr 0.1, momentum 0.9, weight decay 1e-4 on tensors of more than one dimension), batch norm's
+running statistics, and logits in evaluation mode afterwards. All in float64, as signed projections (formula.py), with the
+distance of PyTorch's own float32 from it. One float32 run is a sample whose distance may be small by luck, so the
+distance is the largest over eight float32 paths: 1 and 2 threads, NCHW and channels_last, with oneDNN and without.
+"""
+import argparse
+import itertools
+import pathlib
+
+import numpy as np
+import torch
+import torchvision
+from torch.nn import functional as F
+
+import formula
+import models
+
+MEAN = np.array([0.485, 0.456, 0.406], np.float32)
+STD = np.array([0.229, 0.224, 0.225], np.float32)
+CASES = {
+    "resnet18": (lambda size, classes: torchvision.models.resnet18(num_classes=classes), 64, 7, 4),
+    "resnet20": (lambda size, classes: models.ResNet20(classes), 32, 5, 8),
+    "mlp": (lambda size, classes: models.Mlp(size, classes), 16, 5, 8),
+}
+
+
+def run(case, dtype, threads=1, channels_last=False, onednn=True):
+    """One step. Returns {(kind, name): float64 array}."""
+    make, size, classes, batch = CASES[case]
+    torch.set_num_threads(threads)
+    with torch.backends.mkldnn.flags(enabled=onednn):
+        model = make(size, classes)
+        with torch.no_grad():
+            for name, value in model.named_parameters():
+                value.copy_(torch.from_numpy(formula.parameter(name, tuple(value.shape))))
+        model = model.to(dtype)
+        # The inputs are float32 in every run: what is compared is the arithmetic behind them.
+        pixels = formula.images(batch, size).astype(np.float32) / np.float32(255)
+        x = torch.from_numpy(((pixels - MEAN) / STD).transpose(0, 3, 1, 2).copy()).to(dtype)
+        if channels_last:
+            model = model.to(memory_format=torch.channels_last)
+            x = x.to(memory_format=torch.channels_last)
+        y = torch.from_numpy(formula.labels(batch, classes))
+        decayed = [p for p in model.parameters() if p.dim() > 1]
+        others = [p for p in model.parameters() if p.dim() == 1]
+        sgd = torch.optim.SGD(
+            [{"params": decayed, "weight_decay": 1e-4}, {"params": others, "weight_decay": 0.0}], lr=0.1, momentum=0.9
+        )
+        model.train()
+        logits = model(x)
+        loss = F.cross_entropy(logits, y)
+        loss.backward()
+        sgd.step()
+        results = {("logits", "training"): logits.detach(), ("loss", "training"): loss.detach().reshape(1)}
+        for name, value in model.named_parameters():
+            results["momentum", name] = sgd.state[value]["momentum_buffer"]
+            results["weight", name] = value.detach()
+        for name, value in model.named_buffers():
+            if not name.endswith("num_batches_tracked"):
+                results["statistic", name] = value
+        model.eval()
+        with torch.no_grad():
+            results["logits", "evaluation"] = model(x)
+        return {key: value.double().contiguous().numpy().ravel() for key, value in results.items()}
+
+
+def record(case, path):
+    _, size, classes, batch = CASES[case]
+    exact = run(case, torch.float64)
+    distances = dict.fromkeys(exact, 0.0)
+    for threads, channels_last, onednn in itertools.product((1, 2), (False, True), (True, False)):
+        single = run(case, torch.float32, threads, channels_last, onednn)
+        for key, value in single.items():
+            distances[key] = max(distances[key], float(np.linalg.norm(value - exact[key])))
+    with path.open("w") as out:
+        print(f"model {case} size {size} classes {classes} batch {batch} torch {torch.__version__}", file=out)
+        for (kind, name), value in exact.items():
+            numbers = value if kind in ("logits", "loss") else formula.projections(name, value)
+            fields = [kind, name, value.size, f"{np.linalg.norm(value):.9e}", f"{distances[kind, name]:.9e}"]
+            print(*fields, *(f"{number:.14e}" for number in numbers), file=out)
+    print(f"{path}: {path.stat().st_size} bytes, {len(exact)} tensors")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    repository = pathlib.Path(__file__).resolve().parents[2]
+    parser.add_argument("--out", type=pathlib.Path, default=repository / "native/tests/fixtures/oracle")
+    arguments = parser.parse_args()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    torch.use_deterministic_algorithms(True)
+    for case in CASES:
+        record(case, arguments.out / f"{case}.txt")
+
+
+if __name__ == "__main__":
+    main()
