@@ -1,7 +1,7 @@
 // What is checked before a run starts, each with what to do about it.
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errorText, oneLine, UserError } from '../errors.js';
+import { errorText, systemCode, UserError } from '../errors.js';
 import { flagValue } from '../runs/flags.js';
 import { agentErrors, type AgentResult } from './agentApi.js';
 import { AgentError, type AgentClient } from './agentClient.js';
@@ -76,7 +76,8 @@ export async function checkData(argv: readonly string[]): Promise<CheckResult[]>
           : bad(name, `${value} is not a folder`, 'Name a folder that holds one folder for each class'),
       );
     } catch (error) {
-      results.push(bad(name, `${value} cannot be read: ${oneLine(errorText(error))}`, `Correct ${flag}`));
+      const what = systemCode(error) === 'ENOENT' ? 'does not exist' : `cannot be read: ${errorText(error)}`;
+      results.push(bad(name, `${value} ${what}`, `Correct ${flag}`));
     }
   }
   return results;
@@ -87,6 +88,7 @@ export function assertPassed(results: readonly CheckResult[]): void {
   const failed = results.filter(({ ok }) => !ok);
   const [first] = failed;
   if (!first) return;
-  const more = failed.length > 1 ? ` (${failed.length - 1} more: trainyard check local lists all)` : '';
+  const others = failed.slice(1).map(({ name }) => name);
+  const more = others.length > 0 ? ` (also wrong: ${others.join(', ')})` : '';
   throw new UserError('preflight', `${first.name}: ${first.detail}${more}`, first.hint);
 }

@@ -134,8 +134,8 @@ async function install(options: RuntimeOptions, target: string): Promise<void> {
     ...shared,
     onLine: (line) => {
       logger.log('debug', `pip: ${line}`);
-      const word = /^(?:Collecting|Downloading|Installing collected packages:?)\s+(\S+)/.exec(line);
-      if (word?.[1] !== undefined) onProgress?.(line.length > 100 ? `${line.slice(0, 99)}…` : line);
+      const step = /^(Collecting|Downloading|Installing collected packages)/.test(line);
+      if (step) onProgress?.(line.replace(/ \(from .*/, '').slice(0, 100));
     },
   });
   if (result.code !== 0) throw pipError(result);

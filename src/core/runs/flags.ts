@@ -31,7 +31,7 @@ export function withoutFlag(argv: readonly string[], name: string): string[] {
   );
 }
 
-const pathFlags = ['--data', '--eval-data', '--init-weights', '--to', '--out', '--from'];
+const pathFlags = ['--data', '--eval-data', '--init-weights', '--run-dir', '--to', '--out', '--from'];
 /** These take a path, or a name that means something to the trainer. */
 const pathOrNameFlags = ['--resume', '--checkpoint'];
 
@@ -61,10 +61,10 @@ function splitOnce(word: string): [string, string | undefined] {
 }
 
 /** What a run's name says of it: its model, its verb, or the program of a command. */
-export function runLabel(program: 'trainer' | 'command', argv: readonly string[]): string {
-  const word =
-    program === 'command' ? basename(argv[0] ?? '') : (flagValue(argv, '--model') ?? argv[0] ?? '');
-  return cleanLabel(word) || 'run';
+export function runLabel(words: readonly string[]): string {
+  const [first = ''] = words;
+  const isTrainer = trainerVerbs.includes(first);
+  return cleanLabel(isTrainer ? (flagValue(words, '--model') ?? first) : basename(first)) || 'run';
 }
 
 /** Lower case, and only what is easy in a folder's name. */

@@ -66,13 +66,12 @@ export function planRun(request: RunRequest, runtime: NodeRuntime, capacity: Nod
       'Write it after --, for example: -- train --model resnet20 --data synthetic --steps 100',
     );
   }
-  const program = trainerVerbs.includes(verb) ? 'trainer' : 'command';
-  const ranks = chooseRanks(request, words, program, capacity);
-  const dir = request.runDir ?? (program === 'trainer' ? flagValue(words, '--run-dir') : undefined);
-  const argv = program === 'trainer' ? absolutePaths(withoutFlag(words, '--run-dir'), request.cwd) : words;
-  const evalData = flagValue(argv, '--eval-data');
-  const evaluates = program === 'trainer' && verb === 'train' && request.evaluator !== false;
-  const label = request.name === undefined ? runLabel(program, argv) : cleanLabel(request.name);
+  const trains = verb === 'train';
+  const ranks = chooseRanks(request, words, capacity);
+  const dir = request.runDir ?? (trains ? flagValue(words, '--run-dir') : undefined);
+  const argv = commandLine(words, runtime.trainer, request.cwd);
+  const evalData = trains && request.evaluator !== false ? flagValue(argv, '--eval-data') : undefined;
+  const label = request.name === undefined ? runLabel(words) : cleanLabel(request.name);
   if (label === '') {
     throw new UserError('usage', `--name ${request.name ?? ''} has no letter or digit`, 'Choose another');
   }
@@ -81,14 +80,14 @@ export function planRun(request: RunRequest, runtime: NodeRuntime, capacity: Nod
     label,
     ...(dir === undefined ? { id: newRunId(label) } : { dir: resolve(request.cwd, dir) }),
     profile: { name: profile.name, kind: profile.kind },
-    program,
+    program: trains ? 'trainer' : 'command',
     argv,
-    ...(program === 'command' ? { cwd: request.cwd } : {}),
+    ...(trains ? {} : { cwd: request.cwd }),
     ranks,
     threadsPerRank: Math.max(1, Math.floor(capacity.cores / ranks)),
     env: profile.env ?? {},
     evaluator:
-      evaluates && evalData !== undefined
+      evalData !== undefined
         ? { argv: ['eval', '--data', evalData, '--interval', '2', '--threads', '1'], threads: 1, nice: 19 }
         : null,
     tensorboard: request.tensorboard ?? false,
@@ -110,13 +109,19 @@ export function planRun(request: RunRequest, runtime: NodeRuntime, capacity: Nod
   };
 }
 
+/**
+ * Training owns the run folder, which the supervisor names to it. Every other verb of the trainer is a command: its
+ * `--run-dir`, where it takes one, is that of the training it looks at.
+ */
+function commandLine(words: readonly string[], trainer: string, cwd: string): string[] {
+  const [verb = ''] = words;
+  if (!trainerVerbs.includes(verb)) return [...words];
+  if (verb === 'train') return absolutePaths(withoutFlag(words, '--run-dir'), cwd);
+  return [trainer, ...absolutePaths(words, cwd)];
+}
+
 /** Only training is data parallel: every other verb, and a command, is one process unless the user says otherwise. */
-function chooseRanks(
-  request: RunRequest,
-  words: readonly string[],
-  program: 'trainer' | 'command',
-  capacity: NodeCapacity,
-): number {
+function chooseRanks(request: RunRequest, words: readonly string[], capacity: NodeCapacity): number {
   const slots = slotsFor(request.profile, words, capacity);
   const wantsGpus = flagValue(words, '--device') === 'cuda';
   if (wantsGpus && slots.count === 0) {
@@ -127,8 +132,7 @@ function chooseRanks(
     );
   }
   const named = request.profile.hosts?.[0]?.slots !== undefined || wantsGpus;
-  const usual =
-    program === 'trainer' && words[0] === 'train' ? (named ? slots.count : Math.min(2, capacity.cores)) : 1;
+  const usual = words[0] === 'train' ? (named ? slots.count : Math.min(2, capacity.cores)) : 1;
   const ranks = request.ranks ?? usual;
   if (ranks <= slots.count) return ranks;
   throw new UserError(

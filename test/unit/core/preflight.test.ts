@@ -67,5 +67,5 @@ it('the first failure is thrown, the others are counted', () => {
   }).not.toThrow();
   expect(() => {
     assertPassed([good, bad, bad]);
-  }).toThrow(/disk: 0\.0 GB free \(1 more.*Free some space\./);
+  }).toThrow(/disk: 0\.0 GB free \(also wrong: disk\)\. Free some space\./);
 });

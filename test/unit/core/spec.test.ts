@@ -106,9 +106,22 @@ describe('planRun', () => {
 
   it('has one rank for everything but training', () => {
     expect(plan(['prep', '--from', 'demo:5x400', '--to', 'x'])).toMatchObject({
+      program: 'command',
       ranks: 1,
-      argv: ['prep', '--from', 'demo:5x400', '--to', '/home/me/x'],
+      argv: ['/n/bin/trainer', 'prep', '--from', 'demo:5x400', '--to', '/home/me/x'],
     });
+    const evaluation = plan(['trainer', 'eval', '--run-dir', 'r', '--data', '/d', '--once']);
+    expect(evaluation.argv).toEqual([
+      '/n/bin/trainer',
+      'eval',
+      '--run-dir',
+      '/home/me/r',
+      '--data',
+      '/d',
+      '--once',
+    ]);
+    expect(evaluation.id).toMatch(/-eval-/);
+    expect(evaluation).not.toHaveProperty('dir');
     expect(plan(['torchrun', 'train.py', '--data', 'x'])).toMatchObject({
       program: 'command',
       ranks: 1,
