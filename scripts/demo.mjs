@@ -25,6 +25,7 @@ main(async () => {
   const started = Date.now();
   const cli = ensureBuilt();
   const data = prepareDemoData();
-  if (values.headless) process.exitCode = await runHeadless({ cli, data, started, epochs: values.epochs, ranks: values.ranks });
+  if (values.headless)
+    process.exitCode = await runHeadless({ cli, data, started, epochs: values.epochs, ranks: values.ranks });
   else openEditor(data);
 });

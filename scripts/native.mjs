@@ -1,5 +1,16 @@
 // Builds and tests the native parts: node scripts/native.mjs build|test|format|format:check|tidy
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, utimesSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+} from 'node:fs';
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -24,20 +35,28 @@ function nativeFiles(ending = /./) {
 function sourcesHash(toolchain) {
   const hash = createHash('sha256').update(toolchain);
   for (const path of nativeFiles().filter((path) => !path.startsWith('native/tests/'))) {
-    hash.update(path).update('\0').update(readFileSync(join(root, path))).update('\0');
+    hash
+      .update(path)
+      .update('\0')
+      .update(readFileSync(join(root, path)))
+      .update('\0');
   }
   return hash.digest('hex').slice(0, 16);
 }
 
 function configure() {
   mkdirSync(build, { recursive: true });
-  const log = capture(tool('cmake'), ['--preset', 'release', '-Wno-author', '-Wno-deprecated'], { cwd: native });
+  const log = capture(tool('cmake'), ['--preset', 'release', '-Wno-author', '-Wno-deprecated'], {
+    cwd: native,
+  });
   if (!log.ok) throw new Error(`cmake failed:\n${log.stdout}\n${log.stderr}`);
 }
 
 function ninja(targets) {
   const cores = Math.max(2, availableParallelism());
-  run(tool('ninja'), ['-C', output, '-j', String(cores), ...targets], { stdio: ['ignore', process.stderr.isTTY ? 2 : 'ignore', 2] });
+  run(tool('ninja'), ['-C', output, '-j', String(cores), ...targets], {
+    stdio: ['ignore', process.stderr.isTTY ? 2 : 'ignore', 2],
+  });
 }
 
 /** Keeps the five newest builds of the two programs, so that a second clone of the same sources need not compile. */
@@ -48,7 +67,9 @@ function store(binaries, kept) {
   cpSync(binaries, temporary, { recursive: true, filter: (path) => !/test_[a-z_]+$/.test(path) });
   rmSync(kept, { recursive: true, force: true });
   renameSync(temporary, kept);
-  const byAge = readdirSync(folder).map((name) => join(folder, name)).sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
+  const byAge = readdirSync(folder)
+    .map((name) => join(folder, name))
+    .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
   for (const path of byAge.slice(5)) rmSync(path, { recursive: true, force: true });
 }
 

@@ -13,10 +13,23 @@ function vitest(config) {
   const folder = mkdtempSync(join(tmpdir(), 'trainyard-vitest-'));
   const report = join(folder, 'report.json');
   try {
-    const args = ['vitest', 'run', '--config', config, '--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-    const { status } = spawnSync('npx', ['--no-install', ...args], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+    const args = [
+      'vitest',
+      'run',
+      '--config',
+      config,
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${report}`,
+    ];
+    const { status } = spawnSync('npx', ['--no-install', ...args], {
+      cwd: root,
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
     if (!existsSync(report)) return { passed: 0, failed: 1, skipped: 0 };
-    const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = JSON.parse(readFileSync(report, 'utf8'));
+    const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = JSON.parse(
+      readFileSync(report, 'utf8'),
+    );
     const failed = numFailedTests === 0 && status !== 0 ? 1 : numFailedTests;
     return { passed: numPassedTests, failed, skipped: numPendingTests + (numTodoTests ?? 0) };
   } finally {
@@ -45,8 +58,12 @@ main(() => {
     for (const key of Object.keys(sum)) sum[key] += counts[key];
     const minutes = ((Date.now() - started) / 60000).toFixed(1);
     const late = Number(minutes) > suites[name].budget ? '  OVER BUDGET' : '';
-    lines.push(`${name.padEnd(8)} ${minutes.padStart(5)} min of ${suites[name].budget}${late}: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
+    lines.push(
+      `${name.padEnd(8)} ${minutes.padStart(5)} min of ${suites[name].budget}${late}: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`,
+    );
   }
-  process.stdout.write(`\n${lines.join('\n')}\n\n${sum.passed} passed, ${sum.failed} failed, ${sum.skipped} skipped\n`);
+  process.stdout.write(
+    `\n${lines.join('\n')}\n\n${sum.passed} passed, ${sum.failed} failed, ${sum.skipped} skipped\n`,
+  );
   if (sum.failed > 0 || sum.passed === 0) process.exitCode = 1;
 });

@@ -21,19 +21,52 @@ function compilerArguments() {
   const probe = join(build, 'probe.cpp');
   writeFileSync(probe, `int probe_${Date.now()}() { return 0; }\n`); // a new text: zig prints nothing for one it has cached
   const zig = join(toolchainLink, 'zig', 'c++');
-  const { stderr } = capture(zig, ['-target', 'x86_64-linux-gnu.2.28', '-std=c++20', '-c', probe, '-o', `${probe}.o`], { env: { ...process.env, ZIG_VERBOSE_CC: '1' } });
+  const { stderr } = capture(
+    zig,
+    ['-target', 'x86_64-linux-gnu.2.28', '-std=c++20', '-c', probe, '-o', `${probe}.o`],
+    { env: { ...process.env, ZIG_VERBOSE_CC: '1' } },
+  );
   const words = (stderr.split('\n').find((line) => line.includes('probe.cpp')) ?? '').split(' ');
-  const taken = words.flatMap((word, i) => (word === '-isystem' && !words[i + 1].endsWith('/ziglang/lib/include') ? ['-isystem', words[i + 1]] : word.startsWith('-D') ? [word] : []));
+  const taken = words.flatMap((word, i) =>
+    word === '-isystem' && !words[i + 1].endsWith('/ziglang/lib/include')
+      ? ['-isystem', words[i + 1]]
+      : word.startsWith('-D')
+        ? [word]
+        : [],
+  );
   if (taken.length === 0) throw new Error(`could not read zig's compiler arguments:\n${stderr}`);
   const sys = join(toolchainLink, 'sys', 'usr');
   const venv = join(toolchainLink, 'venv');
-  const dependencies = [join(sys, 'include'), join(sys, 'include/x86_64-linux-gnu'), join(venv, 'include'), join(venv, 'site-packages/nvidia/cu13/include'), join(sys, 'src/googletest/googletest/include'), join(sys, 'src/googletest/googlemock/include')];
-  return ['-std=c++20', '-target', 'x86_64-linux-gnu', '-mavx2', '-mfma', '-nostdlibinc', '-nostdinc++', ...taken, ...dependencies.flatMap((path) => ['-isystem', path]), `-I${join(root, 'native')}`, '-DTRAINYARD_FIXTURES=""'];
+  const dependencies = [
+    join(sys, 'include'),
+    join(sys, 'include/x86_64-linux-gnu'),
+    join(venv, 'include'),
+    join(venv, 'site-packages/nvidia/cu13/include'),
+    join(sys, 'src/googletest/googletest/include'),
+    join(sys, 'src/googletest/googlemock/include'),
+  ];
+  return [
+    '-std=c++20',
+    '-target',
+    'x86_64-linux-gnu',
+    '-mavx2',
+    '-mfma',
+    '-nostdlibinc',
+    '-nostdinc++',
+    ...taken,
+    ...dependencies.flatMap((path) => ['-isystem', path]),
+    `-I${join(root, 'native')}`,
+    '-DTRAINYARD_FIXTURES=""',
+  ];
 }
 
 function tidy(path, args) {
   return new Promise((resolve) => {
-    const child = spawn(join(toolchainLink, 'venv/bin/clang-tidy'), ['--quiet', `--config-file=${join(root, 'native/.clang-tidy')}`, join(root, path), '--', ...args], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const child = spawn(
+      join(toolchainLink, 'venv/bin/clang-tidy'),
+      ['--quiet', `--config-file=${join(root, 'native/.clang-tidy')}`, join(root, path), '--', ...args],
+      { stdio: ['ignore', 'pipe', 'ignore'] },
+    );
     let text = '';
     child.stdout.on('data', (chunk) => (text += chunk));
     child.on('close', (code) => resolve({ ok: code === 0, text }));
@@ -43,13 +76,28 @@ function tidy(path, args) {
 main(async () => {
   const toolchain = ensureToolchain();
   const common = createHash('sha256').update(toolchain);
-  for (const path of [...listed(/\.h$/), 'native/.clang-tidy', 'scripts/tidy.mjs']) common.update(readFileSync(join(root, path)));
+  for (const path of [...listed(/\.h$/), 'native/.clang-tidy', 'scripts/tidy.mjs'])
+    common.update(readFileSync(join(root, path)));
   const base = common.digest('hex');
   const passed = join(cache, 'tidy');
   mkdirSync(passed, { recursive: true });
-  const marker = (path) => join(passed, createHash('sha256').update(base).update(path).update(readFileSync(join(root, path))).digest('hex').slice(0, 32));
+  const marker = (path) =>
+    join(
+      passed,
+      createHash('sha256')
+        .update(base)
+        .update(path)
+        .update(readFileSync(join(root, path)))
+        .digest('hex')
+        .slice(0, 32),
+    );
   const only = process.argv.slice(2);
-  const waiting = listed(/\.cpp$/).filter((path) => !path.startsWith('native/tests/') && (only.length === 0 || only.some((part) => path.includes(part))) && !existsSync(marker(path)));
+  const waiting = listed(/\.cpp$/).filter(
+    (path) =>
+      !path.startsWith('native/tests/') &&
+      (only.length === 0 || only.some((part) => path.includes(part))) &&
+      !existsSync(marker(path)),
+  );
   if (waiting.length === 0) return;
   step(`clang-tidy on ${waiting.length} files`);
   const args = compilerArguments();

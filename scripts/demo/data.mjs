@@ -18,7 +18,25 @@ export function prepareDemoData(images = '5x400') {
 /** The training command line of the demo, without --run-dir. */
 export function demoTraining(data, epochs) {
   return [
-    'train', '--model', 'resnet20', '--data', join(data, 'train'), '--eval-data', join(data, 'validation'),
-    '--batch-size', '32', '--epochs', epochs, '--lr', '0.05', '--lr-scale-by-world', '--warmup-epochs', '1', '--weight-decay', '5e-4', '--keep', '4',
+    'train',
+    '--model',
+    'resnet20',
+    '--data',
+    join(data, 'train'),
+    '--eval-data',
+    join(data, 'validation'),
+    '--batch-size',
+    '32',
+    '--epochs',
+    epochs,
+    '--lr',
+    '0.05',
+    '--lr-scale-by-world',
+    '--warmup-epochs',
+    '1',
+    '--weight-decay',
+    '5e-4',
+    '--keep',
+    '4',
   ];
 }

@@ -37,23 +37,31 @@ function trainAttached(cli, args) {
 function show({ type, line }) {
   if (type !== 'metric') return;
   if (line.kind === 'step' && line.step % 50 === 0) {
-    process.stderr.write(`  step ${String(line.step).padStart(5)}  epoch ${line.epoch.toFixed(1).padStart(5)}  loss ${line.loss.toFixed(4)}  top-1 ${(100 * line.top1).toFixed(1).padStart(5)}%  ${line.images_per_sec.toFixed(0).padStart(5)} images/s\n`);
+    process.stderr.write(
+      `  step ${String(line.step).padStart(5)}  epoch ${line.epoch.toFixed(1).padStart(5)}  loss ${line.loss.toFixed(4)}  top-1 ${(100 * line.top1).toFixed(1).padStart(5)}%  ${line.images_per_sec.toFixed(0).padStart(5)} images/s\n`,
+    );
   }
-  if (line.kind === 'eval') process.stderr.write(`  step ${String(line.step).padStart(5)}  validation top-1 ${(100 * line.top1).toFixed(1)}%\n`);
+  if (line.kind === 'eval')
+    process.stderr.write(
+      `  step ${String(line.step).padStart(5)}  validation top-1 ${(100 * line.top1).toFixed(1)}%\n`,
+    );
 }
 
 /** What TensorBoard's own reader finds in the run's event files. */
 export function readEvents(python, runDir) {
   const read = capture(python, [join(root, 'scripts', 'check_events.py'), runDir]);
   if (!read.ok) throw new Error(`TensorBoard's reader failed on ${runDir}: ${read.stderr}`);
-  return JSON.parse(read.stdout);
+  return JSON.parse(read.stdout).runs;
 }
 
 function problems(summary, events, checkpoints) {
-  const missing = (run, tags) => tags.filter((tag) => !events[run]?.scalars?.[tag]).map((tag) => `event files of '${run}' lack ${tag}`);
+  const missing = (run, tags) =>
+    tags.filter((tag) => !events[run]?.scalars?.[tag]).map((tag) => `event files of '${run}' lack ${tag}`);
   return [
     ...(summary.best_top1 >= 0.9 ? [] : [`validation top-1 is ${summary.best_top1}, below 0.9`]),
-    ...(checkpoints.filter((checkpoint) => checkpoint.valid).length >= 3 ? [] : ['fewer than three valid checkpoints']),
+    ...(checkpoints.filter((checkpoint) => checkpoint.valid).length >= 3
+      ? []
+      : ['fewer than three valid checkpoints']),
     ...missing('train', ['loss', 'top1', 'lr', 'images_per_sec']),
     ...missing('eval', ['loss', 'top1']),
     ...(events.train?.graph ? [] : ["event files of 'train' lack the model's graph"]),
@@ -70,10 +78,16 @@ export async function runHeadless({ cli, data, started, epochs, ranks }) {
     process.stderr.write(`the run ended with exit ${code}: ${summary.reason}\n`);
     return code;
   }
-  const python = JSON.parse(capture(process.execPath, [cli, 'runtime', '--json']).stdout.trim().split('\n').at(-1)).python;
+  const python = JSON.parse(
+    capture(process.execPath, [cli, 'runtime', '--json']).stdout.trim().split('\n').at(-1),
+  ).python;
   const events = readEvents(python, summary.dir);
   const listed = capture(process.execPath, [cli, 'checkpoints', summary.dir, '--verify', '--json']);
-  const checkpoints = listed.stdout.trim().split('\n').filter(Boolean).map((line) => JSON.parse(line));
+  const checkpoints = listed.stdout
+    .trim()
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
   const found = problems(summary, events, checkpoints);
   process.stdout.write(
     [

@@ -20,16 +20,29 @@ export function runNativeTests(folder) {
   const reports = mkdtempSync(join(tmpdir(), 'trainyard-native-'));
   const sum = { passed: 0, failed: 0, skipped: 0 };
   try {
-    for (const name of readdirSync(folder).filter((name) => /^test_[a-z_]+$/.test(name)).sort()) {
+    for (const name of readdirSync(folder)
+      .filter((name) => /^test_[a-z_]+$/.test(name))
+      .sort()) {
       const report = join(reports, `${name}.json`);
       const started = Date.now();
-      const result = spawnSync(join(folder, name), [`--gtest_output=json:${report}`, '--gtest_brief=1'], { encoding: 'utf8', cwd: reports, maxBuffer: 1 << 28 });
+      const result = spawnSync(join(folder, name), [`--gtest_output=json:${report}`, '--gtest_brief=1'], {
+        encoding: 'utf8',
+        cwd: reports,
+        maxBuffer: 1 << 28,
+      });
       const counts = countsOf(report, result.status);
       for (const key of Object.keys(sum)) sum[key] += counts[key];
       const seconds = ((Date.now() - started) / 1000).toFixed(1);
-      process.stdout.write(`  ${name}: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped (${seconds} s)\n`);
-      for (const line of result.stdout.split('\n')) if (/^.*: Skipped$/.test(line) || line.includes('[  SKIPPED ]')) process.stdout.write(`    ${line}\n`);
-      if (counts.failed > 0) process.stdout.write(`${result.stdout}\n${result.stderr}\n${result.signal ? `ended by ${result.signal}\n` : ''}`);
+      process.stdout.write(
+        `  ${name}: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped (${seconds} s)\n`,
+      );
+      for (const line of result.stdout.split('\n'))
+        if (/^.*: Skipped$/.test(line) || line.includes('[  SKIPPED ]'))
+          process.stdout.write(`    ${line}\n`);
+      if (counts.failed > 0)
+        process.stdout.write(
+          `${result.stdout}\n${result.stderr}\n${result.signal ? `ended by ${result.signal}\n` : ''}`,
+        );
     }
   } finally {
     rmSync(reports, { recursive: true, force: true });

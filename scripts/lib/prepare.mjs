@@ -10,7 +10,9 @@ const cli = join(root, 'dist', 'trainyard.cjs');
 
 /** Installs what package-lock.json names, unless that very lock file was installed here before. */
 export function ensurePackages() {
-  const lock = createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex');
+  const lock = createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex');
   const marker = join(root, 'node_modules', '.trainyard-lock');
   if (existsSync(marker) && readFileSync(marker, 'utf8') === lock) return;
   step('npm packages');

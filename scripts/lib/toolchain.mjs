@@ -2,7 +2,16 @@
 // Nothing here needs root; what only apt can bring is asked of it when it can be, or named.
 import { createHash } from 'node:crypto';
 import {
-  chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync,
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { build, cache, root, toolchainLink } from './paths.mjs';
@@ -11,7 +20,12 @@ import { capture, has, run, step } from './shell.mjs';
 const requirements = join(root, 'scripts/requirements/toolchain.txt');
 /** Header-only or static C libraries (Debian's static C++ ones would need too new a glibc), and gtest's source. */
 const debianPackages = [
-  'libturbojpeg0-dev', 'libjpeg62-turbo-dev|libjpeg-turbo8-dev', 'nlohmann-json3-dev', 'libcli11-dev', 'libprotozero-dev', 'googletest',
+  'libturbojpeg0-dev',
+  'libjpeg62-turbo-dev|libjpeg-turbo8-dev',
+  'nlohmann-json3-dev',
+  'libcli11-dev',
+  'libprotozero-dev',
+  'googletest',
 ];
 const systemPackages = [
   { package: 'python3', present: () => has('python3') },
@@ -29,7 +43,8 @@ export function ensureSystemPackages(wanted = systemPackages) {
   const missing = wanted.filter((entry) => !entry.present()).map((entry) => entry.package);
   if (missing.length === 0) return;
   const line = `apt-get install -y ${missing.join(' ')}`;
-  const prefix = process.getuid() === 0 ? [] : capture('sudo', ['-n', 'true']).ok ? ['sudo', '-n'] : undefined;
+  const prefix =
+    process.getuid() === 0 ? [] : capture('sudo', ['-n', 'true']).ok ? ['sudo', '-n'] : undefined;
   if (!prefix || !has('apt-get')) throw new Error(`missing system packages. Install them with: sudo ${line}`);
   step(line);
   const apt = (args) => {
@@ -50,10 +65,13 @@ function unpackDebianPackages(target) {
   mkdirSync(folder, { recursive: true });
   ensureAptLists();
   for (const alternatives of debianPackages) {
-    const taken = alternatives.split('|').some(
-      (name) => capture('apt-get', ['download', '-q', name], { cwd: folder }).ok,
-    );
-    if (!taken) throw new Error(`apt-get download ${alternatives} failed. Check that apt's lists are present (sudo apt-get update).`);
+    const taken = alternatives
+      .split('|')
+      .some((name) => capture('apt-get', ['download', '-q', name], { cwd: folder }).ok);
+    if (!taken)
+      throw new Error(
+        `apt-get download ${alternatives} failed. Check that apt's lists are present (sudo apt-get update).`,
+      );
   }
   for (const deb of readdirSync(folder)) run('dpkg', ['-x', join(folder, deb), join(target, 'sys')]);
   rmSync(folder, { recursive: true });
@@ -63,7 +81,12 @@ function unpackDebianPackages(target) {
 function writeZigWrappers(target, final) {
   const folder = join(target, 'zig');
   mkdirSync(folder, { recursive: true });
-  for (const [name, verb] of [['cc', 'cc'], ['c++', 'c++'], ['ar', 'ar'], ['ranlib', 'ranlib']]) {
+  for (const [name, verb] of [
+    ['cc', 'cc'],
+    ['c++', 'c++'],
+    ['ar', 'ar'],
+    ['ranlib', 'ranlib'],
+  ]) {
     const path = join(folder, name);
     writeFileSync(path, `#!/bin/sh\nexec "${final}/venv/zig/zig" ${verb} "$@"\n`);
     chmodSync(path, 0o755);
@@ -77,10 +100,24 @@ function makeToolchain(final) {
   try {
     step('toolchain: compiler, CMake, MPICH, oneDNN (about 500 MB on disk, once)');
     run('python3', ['-m', 'venv', join(temporary, 'venv')]);
-    const pip = ['-m', 'pip', 'install', '-q', '--disable-pip-version-check', '--no-compile', '--require-hashes', '-r', requirements];
+    const pip = [
+      '-m',
+      'pip',
+      'install',
+      '-q',
+      '--disable-pip-version-check',
+      '--no-compile',
+      '--require-hashes',
+      '-r',
+      requirements,
+    ];
     run(join(temporary, 'venv/bin/python'), pip);
     const library = join(temporary, 'venv/lib');
-    const packages = join('lib', readdirSync(library).find((name) => name.startsWith('python')), 'site-packages');
+    const packages = join(
+      'lib',
+      readdirSync(library).find((name) => name.startsWith('python')),
+      'site-packages',
+    );
     symlinkSync(join(packages, 'ziglang'), join(temporary, 'venv/zig'));
     symlinkSync(packages, join(temporary, 'venv/site-packages'));
     step('toolchain: header-only and static libraries');
@@ -110,7 +147,12 @@ function relocateVenv(from, to) {
 /** Makes the toolchain when it is not in the cache, and points build/toolchain at it. Returns its folder. */
 export function ensureToolchain() {
   ensureSystemPackages();
-  const hash = createHash('sha256').update(readFileSync(requirements)).update(debianPackages.join()).update('3').digest('hex').slice(0, 16);
+  const hash = createHash('sha256')
+    .update(readFileSync(requirements))
+    .update(debianPackages.join())
+    .update('3')
+    .digest('hex')
+    .slice(0, 16);
   const folder = join(cache, 'toolchain', hash);
   if (!existsSync(folder)) {
     mkdirSync(dirname(folder), { recursive: true });

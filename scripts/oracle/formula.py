@@ -53,10 +53,10 @@ def parameter(name, shape):
     return values + np.float32(1) if ("bn" in name or "downsample.1" in name) and name.endswith("weight") else values
 
 
-def images(count, size):
+def images(count, size, salt):
     """[count, size, size, 3] bytes: stripes of every direction with noise on top, so that images differ."""
-    slopes = (stream([name_key("slopes")], count * 9) >> U64(33)).astype(np.int64).reshape(count, 1, 1, 3, 3)
-    noise = (stream([name_key("noise")], count * size * size * 3) >> U64(59)).astype(np.int64)
+    slopes = (stream([name_key("slopes"), salt], count * 9) >> U64(33)).astype(np.int64).reshape(count, 1, 1, 3, 3)
+    noise = (stream([name_key("noise"), salt], count * size * size * 3) >> U64(59)).astype(np.int64)
     y, x = np.meshgrid(np.arange(size), np.arange(size), indexing="ij")
     y, x = y[None, :, :, None], x[None, :, :, None]
     value = slopes[..., 0] % 256 + slopes[..., 1] % 13 * x + slopes[..., 2] % 13 * y

@@ -2,7 +2,18 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { expectExit, processesNaming, readLines, run, runCli, runTrainer, start, temporaryFolder, trainer, until } from './harness';
+import {
+  expectExit,
+  processesNaming,
+  readLines,
+  run,
+  runCli,
+  runTrainer,
+  start,
+  temporaryFolder,
+  trainer,
+  until,
+} from './harness';
 import type { Outcome } from './harness';
 
 const folder = temporaryFolder('errors');
@@ -24,7 +35,18 @@ function errorLine({ stderr }: Outcome): string {
   return lines[0] ?? '';
 }
 
-const train = (runDir: string, ...more: string[]): string[] => ['train', '--model', 'mlp', '--data', trainData, '--run-dir', join(folder.path, runDir), '--batch-size', '8', ...more];
+const train = (runDir: string, ...more: string[]): string[] => [
+  'train',
+  '--model',
+  'mlp',
+  '--data',
+  trainData,
+  '--run-dir',
+  join(folder.path, runDir),
+  '--batch-size',
+  '8',
+  ...more,
+];
 
 describe('usage', () => {
   it('an unknown flag names the nearest known one', async () => {
@@ -56,7 +78,15 @@ describe('usage', () => {
 
 describe('data', () => {
   it('a missing folder', async () => {
-    const outcome = await runTrainer(['train', '--model', 'mlp', '--data', join(folder.path, 'nowhere'), '--run-dir', join(folder.path, 'missing')]);
+    const outcome = await runTrainer([
+      'train',
+      '--model',
+      'mlp',
+      '--data',
+      join(folder.path, 'nowhere'),
+      '--run-dir',
+      join(folder.path, 'missing'),
+    ]);
     expectExit(outcome, 3);
     expect(errorLine(outcome)).toContain(join(folder.path, 'nowhere'));
   });
@@ -67,7 +97,15 @@ describe('data', () => {
     const [name] = readdirSync(trainData);
     const [image] = readdirSync(join(trainData, name ?? ''));
     copyFileSync(join(trainData, name ?? '', image ?? ''), join(copy, 'full', 'a.jpg'));
-    const outcome = await runTrainer(['train', '--model', 'mlp', '--data', copy, '--run-dir', join(folder.path, 'hollow-run')]);
+    const outcome = await runTrainer([
+      'train',
+      '--model',
+      'mlp',
+      '--data',
+      copy,
+      '--run-dir',
+      join(folder.path, 'hollow-run'),
+    ]);
     expectExit(outcome, 3);
     expect(errorLine(outcome)).toContain('hollow');
   });
@@ -77,13 +115,39 @@ describe('data', () => {
     const [name] = readdirSync(copy);
     const victim = join(copy, name ?? '', 'broken.jpg');
     writeFileSync(victim, 'this is no JPEG');
-    const outcome = await runTrainer(['train', '--model', 'mlp', '--data', copy, '--run-dir', join(folder.path, 'corrupt-run'), '--batch-size', '8', '--epochs', '2']);
+    const outcome = await runTrainer([
+      'train',
+      '--model',
+      'mlp',
+      '--data',
+      copy,
+      '--run-dir',
+      join(folder.path, 'corrupt-run'),
+      '--batch-size',
+      '8',
+      '--epochs',
+      '2',
+    ]);
     expectExit(outcome, 0);
     expect(outcome.stderr).toContain(victim);
-    const named = readLines(join(folder.path, 'corrupt-run', 'metrics.jsonl')).filter((line) => line.kind === 'bad_image');
+    const named = readLines(join(folder.path, 'corrupt-run', 'metrics.jsonl')).filter(
+      (line) => line.kind === 'bad_image',
+    );
     expect(named).toHaveLength(1);
     expect(named[0]).toMatchObject({ path: victim, count: 1 });
-    const strict = await runTrainer(['train', '--model', 'mlp', '--data', copy, '--run-dir', join(folder.path, 'strict-run'), '--batch-size', '8', '--max-bad-images', '0']);
+    const strict = await runTrainer([
+      'train',
+      '--model',
+      'mlp',
+      '--data',
+      copy,
+      '--run-dir',
+      join(folder.path, 'strict-run'),
+      '--batch-size',
+      '8',
+      '--max-bad-images',
+      '0',
+    ]);
     expectExit(strict, 3);
     expect(errorLine(strict)).toContain('--max-bad-images');
   });
@@ -97,10 +161,40 @@ describe('a full disk at a checkpoint', () => {
     if (mounted.code !== 0) context.skip('mounting a small disk needs root');
     try {
       const dir = join(mount, 'run');
-      const first = await runTrainer(['train', '--model', 'mlp', '--data', trainData, '--run-dir', dir, '--batch-size', '8', '--steps', '5', '--checkpoint-every', '5']);
+      const first = await runTrainer([
+        'train',
+        '--model',
+        'mlp',
+        '--data',
+        trainData,
+        '--run-dir',
+        dir,
+        '--batch-size',
+        '8',
+        '--steps',
+        '5',
+        '--checkpoint-every',
+        '5',
+      ]);
       expectExit(first, 0);
       writeFileSync(join(mount, 'ballast'), Buffer.alloc(7 << 20));
-      const second = await runTrainer(['train', '--model', 'mlp', '--data', trainData, '--run-dir', dir, '--batch-size', '8', '--steps', '20', '--checkpoint-every', '5', '--log-every', '1']);
+      const second = await runTrainer([
+        'train',
+        '--model',
+        'mlp',
+        '--data',
+        trainData,
+        '--run-dir',
+        dir,
+        '--batch-size',
+        '8',
+        '--steps',
+        '20',
+        '--checkpoint-every',
+        '5',
+        '--log-every',
+        '1',
+      ]);
       expectExit(second, 3);
       expect(second.stderr).toContain('Training goes on');
       expect(errorLine(second)).toMatch(/No space left on device.*--resume auto/);
@@ -118,8 +212,26 @@ describe('a full disk at a checkpoint', () => {
 });
 
 describe('signals to the trainer', () => {
-  const long = (dir: string): string[] => ['train', '--model', 'resnet20', '--data', trainData, '--run-dir', dir, '--batch-size', '8', '--epochs', '10000', '--log-every', '1', '--checkpoint-every', '100000'];
-  const training = (dir: string): boolean => existsSync(join(dir, 'metrics.jsonl')) && readFileSync(join(dir, 'metrics.jsonl'), 'utf8').includes('"step":3,');
+  const long = (dir: string): string[] => [
+    'train',
+    '--model',
+    'resnet20',
+    '--data',
+    trainData,
+    '--run-dir',
+    dir,
+    '--batch-size',
+    '8',
+    '--epochs',
+    '10000',
+    '--log-every',
+    '1',
+    '--checkpoint-every',
+    '100000',
+  ];
+  const training = (dir: string): boolean =>
+    existsSync(join(dir, 'metrics.jsonl')) &&
+    readFileSync(join(dir, 'metrics.jsonl'), 'utf8').includes('"step":3,');
 
   it('SIGINT once: a checkpoint, then exit 75', async () => {
     const dir = join(folder.path, 'int-once');
@@ -130,7 +242,9 @@ describe('signals to the trainer', () => {
     const lines = readLines(join(dir, 'metrics.jsonl'));
     const end = lines.find((line) => line.kind === 'end');
     expect(end).toMatchObject({ reason: 'stopped' });
-    expect(lines.filter((line) => line.kind === 'checkpoint').map((line) => line['step'])).toEqual([end?.['step']]);
+    expect(lines.filter((line) => line.kind === 'checkpoint').map((line) => line['step'])).toEqual([
+      end?.['step'],
+    ]);
   });
 
   it('SIGINT twice: at once', async () => {
@@ -155,7 +269,18 @@ describe('trainyard', () => {
   });
   it('a missing data folder is refused before anything starts', async () => {
     const dir = join(folder.path, 'no-data');
-    const outcome = await runCli(['run', 'local', '--', 'train', '--model', 'mlp', '--data', join(folder.path, 'nowhere'), '--run-dir', dir]);
+    const outcome = await runCli([
+      'run',
+      'local',
+      '--',
+      'train',
+      '--model',
+      'mlp',
+      '--data',
+      join(folder.path, 'nowhere'),
+      '--run-dir',
+      dir,
+    ]);
     expectExit(outcome, 4);
     expect(outcome.stderr).toContain(join(folder.path, 'nowhere'));
     expect(existsSync(dir)).toBe(false);
@@ -168,10 +293,22 @@ describe('trainyard', () => {
   });
   it('a run that fails says why and exits 5', async () => {
     const dir = join(folder.path, 'fails');
-    const outcome = await runCli(['run', 'local', '--ranks', '2', '--', ...train('fails'), '--batch-size', '5000']);
+    const outcome = await runCli([
+      'run',
+      'local',
+      '--ranks',
+      '2',
+      '--',
+      ...train('fails'),
+      '--batch-size',
+      '5000',
+    ]);
     expectExit(outcome, 5);
     expect(outcome.stdout + outcome.stderr).toContain('96');
-    expect(JSON.parse(readFileSync(join(dir, 'state.json'), 'utf8'))).toMatchObject({ phase: 'failed', exitCode: 3 });
+    expect(JSON.parse(readFileSync(join(dir, 'state.json'), 'utf8'))).toMatchObject({
+      phase: 'failed',
+      exitCode: 3,
+    });
   });
   it('no space for the runtime is said before it is made, and leaves nothing', async (context) => {
     const mount = join(folder.path, 'small-cache');
@@ -182,7 +319,9 @@ describe('trainyard', () => {
       const outcome = await runCli(['runtime'], { env: { XDG_CACHE_HOME: mount } });
       expectExit(outcome, 4);
       expect(outcome.stderr).toMatch(/trainyard: error: .*(space|free)/i);
-      expect(readdirSync(join(mount, 'trainyard', 'runtime')).filter((name) => !name.startsWith('.'))).toEqual([]);
+      expect(
+        readdirSync(join(mount, 'trainyard', 'runtime')).filter((name) => !name.startsWith('.')),
+      ).toEqual([]);
     } finally {
       expectExit(await run('umount', [mount]), 0);
     }

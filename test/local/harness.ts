@@ -46,22 +46,37 @@ export class Running {
   }
 }
 
-const quiet = { OMP_NUM_THREADS: '1', MPIR_CVAR_POLLS_BEFORE_YIELD: '1', MPIR_CVAR_ALLREDUCE_POSIX_INTRA_ALGORITHM: 'mpir' };
+const quiet = {
+  OMP_NUM_THREADS: '1',
+  MPIR_CVAR_POLLS_BEFORE_YIELD: '1',
+  MPIR_CVAR_ALLREDUCE_POSIX_INTRA_ALGORITHM: 'mpir',
+};
 
 export function start(command: string, args: string[], options: SpawnOptions = {}): Running {
-  return new Running(spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options, env: { ...process.env, ...quiet, ...options.env } }));
+  return new Running(
+    spawn(command, args, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...options,
+      env: { ...process.env, ...quiet, ...options.env },
+    }),
+  );
 }
 
-export const run = (command: string, args: string[], options: SpawnOptions = {}): Promise<Outcome> => start(command, args, options).ended;
-export const runTrainer = (args: string[], options: SpawnOptions = {}): Promise<Outcome> => run(trainer, args, options);
-export const runCli = (args: string[], options: SpawnOptions = {}): Promise<Outcome> => run(process.execPath, [cli, ...args], options);
+export const run = (command: string, args: string[], options: SpawnOptions = {}): Promise<Outcome> =>
+  start(command, args, options).ended;
+export const runTrainer = (args: string[], options: SpawnOptions = {}): Promise<Outcome> =>
+  run(trainer, args, options);
+export const runCli = (args: string[], options: SpawnOptions = {}): Promise<Outcome> =>
+  run(process.execPath, [cli, ...args], options);
 export const runRanks = (ranks: number, args: string[]): Promise<Outcome> =>
   run(mpiexec, ['-launcher', 'fork', '-n', String(ranks), trainer, ...args]);
 
 /** Fails with everything the command printed unless it exited with `code`. */
 export function expectExit(outcome: Outcome, code: number): void {
   if (outcome.code === code) return;
-  throw new Error(`exit ${String(outcome.code ?? outcome.signal)} instead of ${code}\n${outcome.stdout}\n${outcome.stderr}`);
+  throw new Error(
+    `exit ${String(outcome.code ?? outcome.signal)} instead of ${code}\n${outcome.stdout}\n${outcome.stderr}`,
+  );
 }
 
 export type Line = Record<string, unknown> & { kind: string };
@@ -87,11 +102,14 @@ export async function until<T>(what: string, probe: () => T | undefined | false,
 /** Live processes whose environment or command line names `path`. */
 export function processesNaming(path: string): string[] {
   const found: string[] = [];
-  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)) {
+  for (const pid of readdirSync('/proc').filter(
+    (name) => /^\d+$/.test(name) && Number(name) !== process.pid,
+  )) {
     try {
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
       const environment = readFileSync(`/proc/${pid}/environ`, 'utf8');
-      if (command !== '' && (command.includes(path) || environment.includes(path))) found.push(`${pid} ${command.replaceAll('\0', ' ')}`);
+      if (command !== '' && (command.includes(path) || environment.includes(path)))
+        found.push(`${pid} ${command.replaceAll('\0', ' ')}`);
     } catch {
       // gone meanwhile, or not ours to read: then it is not one of ours
     }
@@ -109,7 +127,10 @@ export interface Tensor {
 export function readTensors(path: string): Map<string, Tensor> {
   const bytes = readFileSync(path);
   const header = Number(bytes.readBigUInt64LE(0));
-  const entries = JSON.parse(bytes.subarray(8, 8 + header).toString('utf8')) as Record<string, { dtype: string; shape: number[]; data_offsets: [number, number] }>;
+  const entries = JSON.parse(bytes.subarray(8, 8 + header).toString('utf8')) as Record<
+    string,
+    { dtype: string; shape: number[]; data_offsets: [number, number] }
+  >;
   const tensors = new Map<string, Tensor>();
   for (const [name, { dtype, shape, data_offsets }] of Object.entries(entries)) {
     if (dtype !== 'F32') continue;

@@ -11,14 +11,36 @@ beforeAll(async () => {
 });
 afterAll(folder.remove);
 
-async function weightsAfter(name: string, ranks: number, batch: number, steps: number, flags: string[]): Promise<ReturnType<typeof readTensors>> {
+async function weightsAfter(
+  name: string,
+  ranks: number,
+  batch: number,
+  steps: number,
+  flags: string[],
+): Promise<ReturnType<typeof readTensors>> {
   const dir = join(folder.path, name);
-  const args = ['train', '--data', join(data, 'train'), '--run-dir', dir, '--steps', String(steps), '--batch-size', String(batch), '--lr', '0.05', ...flags];
+  const args = [
+    'train',
+    '--data',
+    join(data, 'train'),
+    '--run-dir',
+    dir,
+    '--steps',
+    String(steps),
+    '--batch-size',
+    String(batch),
+    '--lr',
+    '0.05',
+    ...flags,
+  ];
   expectExit(await runRanks(ranks, args), 0);
   return readTensors(join(dir, `checkpoints/step-${String(steps).padStart(8, '0')}/model.safetensors`));
 }
 
-function largestDistance(a: ReturnType<typeof readTensors>, b: ReturnType<typeof readTensors>): { name: string; distance: number } {
+function largestDistance(
+  a: ReturnType<typeof readTensors>,
+  b: ReturnType<typeof readTensors>,
+): { name: string; distance: number } {
   expect([...a.keys()]).toEqual([...b.keys()]);
   let worst = { name: '', distance: 0 };
   for (const [name, tensor] of a) {

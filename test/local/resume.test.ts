@@ -3,7 +3,17 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectExit, mpiexec, readLines, runRanks, runTrainer, start, temporaryFolder, trainer, until } from './harness';
+import {
+  expectExit,
+  mpiexec,
+  readLines,
+  runRanks,
+  runTrainer,
+  start,
+  temporaryFolder,
+  trainer,
+  until,
+} from './harness';
 
 const folder = temporaryFolder('resume');
 const data = join(folder.path, 'data');
@@ -16,12 +26,33 @@ beforeAll(async () => {
 afterAll(folder.remove);
 
 const training = (dir: string): string[] => [
-  'train', '--model', 'resnet20', '--data', join(data, 'train'), '--run-dir', dir, '--batch-size', '12', '--steps', String(steps),
-  '--warmup-epochs', '2', '--lr', '0.05', '--checkpoint-every', '4', '--log-every', '1', '--keep', '2',
+  'train',
+  '--model',
+  'resnet20',
+  '--data',
+  join(data, 'train'),
+  '--run-dir',
+  dir,
+  '--batch-size',
+  '12',
+  '--steps',
+  String(steps),
+  '--warmup-epochs',
+  '2',
+  '--lr',
+  '0.05',
+  '--checkpoint-every',
+  '4',
+  '--log-every',
+  '1',
+  '--keep',
+  '2',
 ];
 
 function fingerprint(dir: string): string {
-  const files = ['model.safetensors', 'optimizer.safetensors'].map((name) => join(dir, `checkpoints/step-${String(steps).padStart(8, '0')}`, name));
+  const files = ['model.safetensors', 'optimizer.safetensors'].map((name) =>
+    join(dir, `checkpoints/step-${String(steps).padStart(8, '0')}`, name),
+  );
   return files.map((file) => createHash('sha256').update(readFileSync(file)).digest('hex')).join(' ');
 }
 
@@ -29,7 +60,9 @@ const newestStep = (dir: string): number => {
   const metrics = join(dir, 'metrics.jsonl');
   if (!existsSync(metrics)) return 0;
   const text = readFileSync(metrics, 'utf8');
-  return Number(/.*"kind":"step".*"step":(\d+)/s.exec(text)?.[1] ?? /"step":(\d+)[^\n]*\n?$/.exec(text)?.[1] ?? 0);
+  return Number(
+    /.*"kind":"step".*"step":(\d+)/s.exec(text)?.[1] ?? /"step":(\d+)[^\n]*\n?$/.exec(text)?.[1] ?? 0,
+  );
 };
 
 /** Starts two ranks and kills both with SIGKILL once metrics show a step of at least `at`. */
@@ -41,30 +74,34 @@ async function killAt(dir: string, at: number): Promise<void> {
 }
 
 describe('kill and resume', () => {
-  it('20 kills at random steps of both schedule phases: the same SHA-256 as a run left alone', { timeout: 300_000 }, async () => {
-    const alone = join(folder.path, 'alone');
-    expectExit(await runRanks(2, training(alone)), 0);
-    const expected = fingerprint(alone);
-    const plan = readLines(join(alone, 'metrics.jsonl')).find((line) => line.kind === 'start');
-    expect(plan).toMatchObject({ steps_per_epoch: 9, total_steps: steps, world: 2 });
+  it(
+    '20 kills at random steps of both schedule phases: the same SHA-256 as a run left alone',
+    { timeout: 300_000 },
+    async () => {
+      const alone = join(folder.path, 'alone');
+      expectExit(await runRanks(2, training(alone)), 0);
+      const expected = fingerprint(alone);
+      const plan = readLines(join(alone, 'metrics.jsonl')).find((line) => line.kind === 'start');
+      expect(plan).toMatchObject({ steps_per_epoch: 9, total_steps: steps, world: 2 });
 
-    const kills: number[] = [];
-    for (let round = 0; round < 4; ++round) {
-      const dir = join(folder.path, `round-${round}`);
-      // Five rising random steps a round, one in each fifth of the run: two of them fall into the warm-up.
-      for (let part = 0; part < 5; ++part) {
-        const at = 1 + part * 11 + Math.floor(Math.random() * 10);
-        await killAt(dir, at);
-        kills.push(at);
+      const kills: number[] = [];
+      for (let round = 0; round < 4; ++round) {
+        const dir = join(folder.path, `round-${round}`);
+        // Five rising random steps a round, one in each fifth of the run: two of them fall into the warm-up.
+        for (let part = 0; part < 5; ++part) {
+          const at = 1 + part * 11 + Math.floor(Math.random() * 10);
+          await killAt(dir, at);
+          kills.push(at);
+        }
+        expectExit(await runRanks(2, training(dir)), 0);
+        expect(fingerprint(dir), `killed at ${kills.slice(-5).join(', ')}`).toBe(expected);
+        const starts = readLines(join(dir, 'metrics.jsonl')).filter((line) => line.kind === 'start');
+        expect(starts.some((line) => line['resumed_from'] !== null)).toBe(true);
       }
-      expectExit(await runRanks(2, training(dir)), 0);
-      expect(fingerprint(dir), `killed at ${kills.slice(-5).join(', ')}`).toBe(expected);
-      const starts = readLines(join(dir, 'metrics.jsonl')).filter((line) => line.kind === 'start');
-      expect(starts.some((line) => line['resumed_from'] !== null)).toBe(true);
-    }
-    expect(kills).toHaveLength(20);
-    expect(kills.some((at) => at < warmupSteps) && kills.some((at) => at > warmupSteps)).toBe(true);
-  });
+      expect(kills).toHaveLength(20);
+      expect(kills.some((at) => at < warmupSteps) && kills.some((at) => at > warmupSteps)).toBe(true);
+    },
+  );
 
   it('another seed gives other weights', async () => {
     const dir = join(folder.path, 'seed');
