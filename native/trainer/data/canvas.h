@@ -16,6 +16,12 @@ struct Point {
   double y = 0;
 };
 
+inline bool within(Point p, Point center, double radius) {
+  const double x = p.x - center.x;
+  const double y = p.y - center.y;
+  return x * x + y * y < radius * radius;
+}
+
 /// Coordinates run from 0 to 1 over both sides, y downwards.
 class Canvas {
  public:

@@ -60,6 +60,13 @@ Colour brighter_than(const Colour& ground, Random& random) {
   return best;
 }
 
+/// Nearly normal with variance 1: the sum of four uniform numbers, all from one draw.
+double sensor_noise(Random& random) {
+  const uint64_t bits = random.next();
+  const uint64_t sum = (bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48);
+  return (static_cast<double>(sum) / 65536.0 - 2.0) * std::numbers::sqrt3;
+}
+
 Point random_point(Random& random) {
   const double x = random.uniform();
   return {x, random.uniform()};
@@ -81,7 +88,7 @@ std::function<Colour(Point)> ramp(const Colour& a, const Colour& b, Random& rand
 
 void add_blob(Canvas& canvas, const Colour& colour, double radius, double alpha, Random& random) {
   const Point at = random_point(random);
-  canvas.paint(at, radius, alpha, [=](Point p) { return std::hypot(p.x - at.x, p.y - at.y) < radius; }, plain(colour));
+  canvas.paint(at, radius, alpha, [=](Point p) { return within(p, at, radius); }, plain(colour));
 }
 
 void add_line(Canvas& canvas, const Colour& colour, double half_length, double half_width, double alpha,
@@ -155,7 +162,7 @@ Image draw_demo_image(const Shape& shape, int size, Random& random) {
   const double noise = random.uniform(0.01, 0.04);
   canvas.adjust([&](Point p, Colour colour) {
     const double brightness = light * static_cast<double>(lamp(p)[0]);
-    for (float& value : colour) value = static_cast<float>(value * brightness + noise * random.normal());
+    for (float& value : colour) value = static_cast<float>(value * brightness + noise * sensor_noise(random));
     return colour;
   });
   return canvas.image();

@@ -31,8 +31,6 @@ std::function<bool(Point)> regular(int corners, const std::vector<double>& radii
   return polygon(std::move(points));
 }
 
-bool in_circle(Point p, Point center, double radius) { return std::hypot(p.x - center.x, p.y - center.y) < radius; }
-
 bool in_heart(Point p) {
   // The curve (x^2 + y^2 - 1)^3 = x^2 y^3, scaled and moved to lie within the unit circle.
   const double x = p.x * 1.33;
@@ -45,7 +43,7 @@ bool in_heart(Point p) {
 
 const std::vector<Shape>& shapes() {
   static const std::vector<Shape> all{
-      {"circle", [](Point p) { return in_circle(p, {}, 0.85); }},
+      {"circle", [](Point p) { return within(p, {}, 0.85); }},
       {"triangle", regular(3, {1.0})},
       {"square", regular(4, {0.98})},
       {"star", regular(10, {1.0, 0.42})},
@@ -55,8 +53,8 @@ const std::vector<Shape>& shapes() {
          const double y = std::abs(p.y);
          return (x < 0.26 && y < 0.92) || (y < 0.26 && x < 0.92);
        }},
-      {"ring", [](Point p) { return in_circle(p, {}, 0.9) && !in_circle(p, {}, 0.52); }},
-      {"crescent", [](Point p) { return in_circle(p, {}, 0.95) && !in_circle(p, {0.48, 0}, 0.78); }},
+      {"ring", [](Point p) { return within(p, {}, 0.9) && !within(p, {}, 0.52); }},
+      {"crescent", [](Point p) { return within(p, {}, 0.95) && !within(p, {0.48, 0}, 0.78); }},
       {"heart", in_heart},
   };
   return all;
