@@ -16,10 +16,10 @@ export function activate(context: vscode.ExtensionContext): void {
   const services = new Services(context.asAbsolutePath('dist'), logger);
   const clusters = new ClusterTree({
     sampler: services.sampler,
-    cores: async () => (await services.machine.node.hello()).cores,
+    cores: async () => (await services.backend()).cores(),
   });
   const runs = new RunTree(
-    () => services.runs(),
+    async () => (await services.backend()).runs(),
     () => services.setting('trainyard.refreshInterval') * 1000,
   );
   context.subscriptions.push(

@@ -3,7 +3,7 @@ import { Cancelled, errorText, exitCodes } from '../core/errors.js';
 import { DisposableStore } from '../core/lifecycle.js';
 import { MetricsLedger } from '../core/metrics/ledger.js';
 import type { RunDetails } from '../core/nodes/agentApi.js';
-import { statusOf } from '../core/runs/registry.js';
+import { statusOf } from '../core/runs/status.js';
 import { RunFollower } from '../core/runs/run.js';
 import { summarize } from '../core/runs/summary.js';
 import { UnixBridge } from '../core/tunnels/unixBridge.js';
@@ -17,15 +17,18 @@ export interface FollowOptions {
   /** Bring TensorBoard here when the run serves it. */
   tensorboard: boolean;
   /** Metrics and journal lines before these offsets are not shown: they belong to an earlier run in the folder. */
-  from?: { metrics: number; events: number };
+  from?: { metrics: number; events: number; log: number };
   /** `updated` of the state that an earlier run left. */
   staleState?: number;
   /** For a person, old step lines before this offset are left out. */
   stepsFrom?: number;
+  /** For a person, show what rank 0 prints: a command has no metrics. */
+  showLog?: boolean;
   /** Ctrl-C came already, while the run was being started. */
   interrupted?: boolean;
 }
 
+export const rankLog = 'logs/rank-0.log';
 const signalNumbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 type Leaving = keyof typeof signalNumbers;
 
@@ -44,11 +47,12 @@ export async function followRun(
       dir: options.dir,
       client: () => context.node.client(),
       logger: context.logger,
+      ...(options.showLog === true && !context.json ? { log: rankLog } : {}),
       ...(options.staleState === undefined ? {} : { staleState: options.staleState }),
     }),
   );
   const ledger = new MetricsLedger();
-  const from = options.from ?? { metrics: 0, events: 0 };
+  const from = options.from ?? { metrics: 0, events: 0, log: 0 };
   follower.onMetric((line) => {
     if (line.value) ledger.add(line.value);
     if (line.offset < from.metrics) return;
@@ -59,8 +63,11 @@ export async function followRun(
     if (line.offset < from.events) return;
     printer.event(line);
     if (options.tensorboard && line.value?.kind === 'tensorboard_started') {
-      void bringTensorBoard(context, printer, store, line.value.socket);
+      void bringTensorBoard(context, printer, store, options.dir);
     }
+  });
+  follower.onLog(({ offset, text }) => {
+    if (offset >= from.log) context.output.line(text);
   });
   follower.onConnection((change) => {
     context.output.note(change === 'lost' ? 'the connection was lost; trying again' : 'connected again');
@@ -138,11 +145,13 @@ async function bringTensorBoard(
   context: Context,
   printer: RunPrinter,
   store: DisposableStore,
-  socketPath: string,
+  dir: string,
 ): Promise<void> {
   try {
-    const bridge = await UnixBridge.open({ socketPath, logger: context.logger });
-    store.add(bridge);
+    // The journal's line may be an old one: what counts is whether it serves now.
+    const { running, socket } = await (await context.node.client()).request('tensorboard.status', { dir });
+    if (!running || typeof socket !== 'string') return;
+    const bridge = store.add(await UnixBridge.open({ socketPath: socket, logger: context.logger }));
     printer.tensorboard(bridge.url);
   } catch (error) {
     context.output.note(`trainyard: error: ${errorText(error)}`);

@@ -55,6 +55,9 @@ const cells = (texts: readonly string[]): string =>
   texts.map((text, column) => text.padStart(columns[column]?.[1] ?? 0)).join(' ');
 /** Notes stand where the figures begin. */
 const indent = ' '.repeat(10);
+/** As it could be typed again. */
+const quoted = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 const figure = (value: number | null, digits: number): string =>
   value === null ? '-' : value.toFixed(digits);
 
@@ -71,7 +74,7 @@ export class TablePrinter implements RunPrinter {
     const ranks = `${run.ranks} ${run.ranks === 1 ? 'rank' : 'ranks'}`;
     const threads = `${run.threadsPerRank} ${run.threadsPerRank === 1 ? 'thread' : 'threads'} each`;
     output.line(`ranks   ${ranks}, ${threads}, profile ${run.profile.name}`);
-    output.line(`runs    ${run.argv.join(' ')}`);
+    output.line(`runs    ${run.argv.map(quoted).join(' ')}`);
   }
 
   metric({ value }: FollowedLine<Metric>): void {

@@ -11,6 +11,7 @@ export * from './runs/schema.js';
 export * from './runs/flags.js';
 export * from './runs/spec.js';
 export * from './runs/registry.js';
+export * from './runs/status.js';
 export * from './runs/run.js';
 export * from './runs/overview.js';
 export * from './runs/summary.js';

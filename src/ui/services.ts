@@ -1,57 +1,42 @@
-// What commands and trees are given: the core, made when first needed, and the editor's side of it.
+// What commands and trees are given: the core's backend, loaded when first needed, and the editor's settings.
 import * as vscode from 'vscode';
 import { settingDefaults, type Settings } from '../contributions.js';
 import { HostSampler } from '../core/gpus/sampler.js';
-import { DisposableStore } from '../core/lifecycle.js';
 import type { Logger } from '../core/log.js';
-import { LocalMachine } from '../core/machine.js';
-import type { Profile } from '../core/profiles/schema.js';
-import { ProfileStore, trainyardHome } from '../core/profiles/store.js';
-import { OverviewReader, type RunOverview } from '../core/runs/overview.js';
-
-/** Runs shown in the tree. */
-const shownRuns = 50;
+import type { Backend } from './backend.js';
 
 export class Services implements vscode.Disposable {
-  readonly machine: LocalMachine;
-  readonly sampler: HostSampler;
-  private readonly store = new DisposableStore();
-  private readonly overviews = new OverviewReader();
+  readonly sampler = new HostSampler(async () => (await this.backend()).sample());
+  private loading: Promise<Backend> | undefined;
+  private disposed = false;
 
   constructor(
-    bundleDir: string,
+    private readonly bundleDir: string,
     readonly logger: Logger,
-  ) {
-    this.machine = this.store.add(new LocalMachine({ bundleDir, logger }));
-    this.sampler = this.store.add(
-      new HostSampler(async () => (await this.machine.node.client()).request('host.sample')),
-    );
-  }
+  ) {}
 
   setting<K extends keyof Settings>(name: K): Settings[K] {
     return vscode.workspace.getConfiguration().get<Settings[K]>(name) ?? settingDefaults[name];
   }
 
-  get profiles(): ProfileStore {
-    const home = this.setting('trainyard.home');
-    return new ProfileStore(home === '' ? trainyardHome() : home);
-  }
-
-  localProfile(): Promise<Profile> {
-    return this.profiles.get('local');
-  }
-
-  async runs(): Promise<RunOverview[]> {
-    const registry = await this.machine.registry(await this.localProfile());
-    const entries = (await registry.list()).slice(0, shownRuns);
-    this.overviews.retain(entries);
-    const client = await this.machine.node.client();
-    const found: RunOverview[] = [];
-    for (const entry of entries) found.push(await this.overviews.read(client, entry));
-    return found;
+  backend(): Promise<Backend> {
+    this.loading ??= this.load();
+    return this.loading;
   }
 
   dispose(): void {
-    this.store.dispose();
+    this.disposed = true;
+    this.sampler.dispose();
+    void this.loading?.then((backend) => {
+      backend.dispose();
+    });
+  }
+
+  private async load(): Promise<Backend> {
+    const { Backend } = await import('./backend.js');
+    const home = (): string | undefined => this.setting('trainyard.home') || undefined;
+    const backend = new Backend(this.bundleDir, this.logger, home);
+    if (this.disposed) backend.dispose();
+    return backend;
   }
 }

@@ -25,6 +25,7 @@ export const attach: Verb = {
       dir,
       ownsRun: false,
       tensorboard: args.has('tensorboard'),
+      showLog: details.run?.program === 'command',
       stepsFrom: (details.files['metrics.jsonl'] ?? 0) - historyBytes,
     });
   },

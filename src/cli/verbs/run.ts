@@ -3,7 +3,7 @@ import { positiveInteger } from '../../core/runs/flags.js';
 import type { RunRequest } from '../../core/runs/spec.js';
 import { resolve } from 'node:path';
 import type { Verb } from '../context.js';
-import { followRun, makePrinter } from '../follow.js';
+import { followRun, makePrinter, rankLog } from '../follow.js';
 
 export const run: Verb = {
   verb: 'run',
@@ -67,11 +67,16 @@ export const run: Verb = {
       dir,
       ownsRun: true,
       tensorboard: args.has('tensorboard'),
+      showLog: details.run?.program === 'command',
       interrupted,
       ...(before === undefined
         ? {}
         : {
-            from: { metrics: before.files['metrics.jsonl'] ?? 0, events: before.files['events.jsonl'] ?? 0 },
+            from: {
+              metrics: before.files['metrics.jsonl'] ?? 0,
+              events: before.files['events.jsonl'] ?? 0,
+              log: before.files[rankLog] ?? 0,
+            },
             ...(before.state === null ? {} : { staleState: before.state.updated }),
           }),
     });

@@ -1,5 +1,5 @@
 import { exitCodes, UserError } from '../../core/errors.js';
-import { isOver, statusOf } from '../../core/runs/registry.js';
+import { isOver, statusOf } from '../../core/runs/status.js';
 import { RunFollower } from '../../core/runs/run.js';
 import type { RunEntry } from '../../core/nodes/agentApi.js';
 import type { Context, Verb } from '../context.js';

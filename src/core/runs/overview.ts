@@ -5,7 +5,7 @@ import type { RunEntry } from '../nodes/agentApi.js';
 import type { AgentClient } from '../nodes/agentClient.js';
 import { readRemote } from '../nodes/remoteFile.js';
 import { check } from '../validation.js';
-import { isOver, statusOf, type RunStatus } from './registry.js';
+import { isOver, statusOf, type RunStatus } from './status.js';
 
 const headBytes = 8192;
 const tailBytes = 32_768;

@@ -5,19 +5,6 @@ import { UserError } from '../errors.js';
 import { agentErrors, type RunEntry } from '../nodes/agentApi.js';
 import { AgentError, type AgentClient } from '../nodes/agentClient.js';
 import type { Profile } from '../profiles/schema.js';
-import type { Phase } from './schema.js';
-
-/** A run's phase, or `interrupted`: its supervisor is gone without having said how it ended. */
-export type RunStatus = Phase | 'interrupted' | 'unknown';
-
-export function statusOf(entry: Pick<RunEntry, 'state' | 'interrupted'>): RunStatus {
-  if (entry.interrupted) return 'interrupted';
-  return entry.state?.phase ?? 'unknown';
-}
-
-export function isOver(status: RunStatus): boolean {
-  return status === 'finished' || status === 'stopped' || status === 'failed' || status === 'interrupted';
-}
 
 /** The profile's workdir with `~` replaced by the node's home folder. */
 export function workdirOf(profile: Profile, home: string): string {

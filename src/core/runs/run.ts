@@ -9,7 +9,7 @@ import type { RunDetails } from '../nodes/agentApi.js';
 import type { AgentClient } from '../nodes/agentClient.js';
 import { FollowedFile } from '../nodes/remoteFile.js';
 import { check, problemsText } from '../validation.js';
-import { isOver, statusOf } from './registry.js';
+import { isOver, statusOf } from './status.js';
 import { eventSchema, type RunEvent } from './schema.js';
 
 export interface FollowedLine<T> {
@@ -27,16 +27,20 @@ export interface RunFollowerOptions {
   logger?: Logger;
   /** Milliseconds between two looks at the state. */
   pollInterval?: number;
+  /** A file of the run whose lines are delivered as they are, for example `logs/rank-0.log`. */
+  log?: string;
   /** `updated` of the state that an earlier run left in the folder: it says nothing of this one. */
   staleState?: number;
 }
 
 export class RunFollower implements Disposable {
   private readonly store = new DisposableStore();
+  private readonly files: FollowedFile[];
   private readonly metricsFile: FollowedFile;
   private readonly eventsFile: FollowedFile;
   private readonly metrics = this.store.add(new Emitter<FollowedLine<Metric>>());
   private readonly events = this.store.add(new Emitter<FollowedLine<RunEvent>>());
+  private readonly logLines = this.store.add(new Emitter<TailLine>());
   private readonly states = this.store.add(new Emitter<RunDetails>());
   private readonly connections = this.store.add(new Emitter<'lost' | 'back'>());
   private readonly resets = this.store.add(new Emitter<undefined>());
@@ -47,6 +51,8 @@ export class RunFollower implements Disposable {
 
   readonly onMetric: Event<FollowedLine<Metric>> = this.metrics.event;
   readonly onEvent: Event<FollowedLine<RunEvent>> = this.events.event;
+  /** Lines of the file that the options name as `log`. */
+  readonly onLog: Event<TailLine> = this.logLines.event;
   readonly onState: Event<RunDetails> = this.states.event;
   readonly onConnection: Event<'lost' | 'back'> = this.connections.event;
   /** metrics.jsonl was replaced; what came before no longer stands. */
@@ -56,6 +62,14 @@ export class RunFollower implements Disposable {
     this.logger = options.logger ?? nullLogger;
     this.metricsFile = this.store.add(new FollowedFile(`${options.dir}/metrics.jsonl`));
     this.eventsFile = this.store.add(new FollowedFile(`${options.dir}/events.jsonl`));
+    this.files = [this.eventsFile, this.metricsFile];
+    if (options.log !== undefined) {
+      const log = this.store.add(new FollowedFile(`${options.dir}/${options.log}`));
+      log.onLine((line) => {
+        this.logLines.fire(line);
+      });
+      this.files.push(log);
+    }
     this.metricsFile.onLine((line) => {
       this.metrics.fire(this.understand(line, metricSchema, 'metrics.jsonl'));
     });
@@ -104,7 +118,7 @@ export class RunFollower implements Disposable {
 
   /** One look at the state; attaches what is not attached, and at the end reads the files to theirs. */
   private async look(client: AgentClient): Promise<RunDetails> {
-    for (const file of [this.eventsFile, this.metricsFile]) if (!file.isAttached) await file.attach(client);
+    for (const file of this.files) if (!file.isAttached) await file.attach(client);
     const details = await client.request('run.get', { dir: this.options.dir });
     if (this.isEnd(details)) await this.readToTheEnd(client, details.interrupted);
     this.states.fire(details);
@@ -119,8 +133,7 @@ export class RunFollower implements Disposable {
   /** The journal's last line may be written a moment after the last state. */
   private async readToTheEnd(client: AgentClient, interrupted: boolean): Promise<void> {
     for (let tries = 0; tries < 5; tries++) {
-      await this.eventsFile.drain(client);
-      await this.metricsFile.drain(client);
+      for (const file of this.files) await file.drain(client);
       if (this.finishedSeen || interrupted) return;
       await this.sleep(100);
     }

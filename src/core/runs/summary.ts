@@ -1,7 +1,7 @@
 // What a run came to, in a few figures.
 import type { MetricsLedger } from '../metrics/ledger.js';
 import type { RunDetails } from '../nodes/agentApi.js';
-import { statusOf, type RunStatus } from './registry.js';
+import { statusOf, type RunStatus } from './status.js';
 
 /** The command line's last line of JSON, without its `type`. */
 export interface RunSummary {

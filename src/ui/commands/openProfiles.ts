@@ -2,5 +2,6 @@ import * as vscode from 'vscode';
 import type { Services } from '../services.js';
 
 export async function openProfiles(services: Services): Promise<void> {
-  await vscode.window.showTextDocument(vscode.Uri.file(await services.profiles.ensureFile()));
+  const path = await (await services.backend()).profilesFile();
+  await vscode.window.showTextDocument(vscode.Uri.file(path));
 }

@@ -11,7 +11,7 @@ export async function pickRun(
   wanted: (overview: RunOverview) => boolean,
   none: string,
 ): Promise<RunArgument | undefined> {
-  const items = (await services.runs()).filter(wanted).map((overview) => {
+  const items = (await (await services.backend()).runs()).filter(wanted).map((overview) => {
     const { label, description } = describeRun(overview);
     return { label, description, run: { id: overview.entry.id, dir: overview.entry.dir } };
   });

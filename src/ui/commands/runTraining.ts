@@ -32,7 +32,7 @@ export async function runTraining({ services, runs }: Commands): Promise<void> {
     ...data,
     ...flags.split(/\s+/).filter((word) => word !== ''),
   ];
-  const profile = await services.localProfile();
+  const backend = await services.backend();
   const started = await vscode.window.withProgress(
     { location: vscode.ProgressLocation.Notification, title: 'Trainyard', cancellable: true },
     async (progress, token) => {
@@ -43,7 +43,7 @@ export async function runTraining({ services, runs }: Commands): Promise<void> {
       const onProgress = (message: string): void => {
         progress.report({ message });
       };
-      return services.machine.start({ profile, words, cwd: '/' }, { onProgress, signal: abort.signal });
+      return backend.start(words, { onProgress, signal: abort.signal });
     },
   );
   await runs.refresh();

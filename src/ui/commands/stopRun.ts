@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { RunArgument } from '../../contributions.js';
-import { isOver } from '../../core/runs/registry.js';
+import { isOver } from '../../core/runs/status.js';
 import { pickRun } from './pickRun.js';
 import type { Commands } from './register.js';
 
@@ -17,6 +17,6 @@ export async function stopRun({ services, runs }: Commands, given?: RunArgument)
   ];
   const choice = await vscode.window.showQuickPick(choices, { placeHolder: `Stop ${run.id}` });
   if (!choice) return;
-  await services.machine.stop(run.dir, choice.mode);
+  await (await services.backend()).stop(run.dir, choice.mode);
   await runs.refresh();
 }

@@ -2,7 +2,7 @@
 import { contextValues } from '../../contributions.js';
 import type { HostSample } from '../../core/metrics/schema.js';
 import type { RunOverview } from '../../core/runs/overview.js';
-import { isOver, type RunStatus } from '../../core/runs/registry.js';
+import { isOver, type RunStatus } from '../../core/runs/status.js';
 
 export interface ItemText {
   label: string;

@@ -4,7 +4,7 @@ import { viewIds, type RunArgument } from '../../contributions.js';
 import type { Disposable } from '../../core/lifecycle.js';
 import { errorText } from '../../core/errors.js';
 import type { RunOverview } from '../../core/runs/overview.js';
-import { isOver } from '../../core/runs/registry.js';
+import { isOver } from '../../core/runs/status.js';
 import { describeRun } from './describe.js';
 import { treeItem } from './item.js';
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { UserError } from '../../../src/core/errors.js';
 import { AgentClient } from '../../../src/core/nodes/agentClient.js';
-import { isOver, matchRun, RunRegistry, statusOf, workdirOf } from '../../../src/core/runs/registry.js';
+import { matchRun, RunRegistry, workdirOf } from '../../../src/core/runs/registry.js';
+import { isOver, statusOf } from '../../../src/core/runs/status.js';
 import { FakeAgent } from '../support/fakeAgent.js';
 
 const ids = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RunOverview } from '../../../src/core/runs/overview.js';
-import type { RunStatus } from '../../../src/core/runs/registry.js';
+import type { RunStatus } from '../../../src/core/runs/status.js';
 import { describeGpu, describeHost, describeRun, shortName } from '../../../src/ui/tree/describe.js';
 
 const overview = (status: RunStatus, fields: Partial<RunOverview> = {}): RunOverview => ({

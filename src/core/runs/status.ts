@@ -1,0 +1,15 @@
+// How a run stands, in one word. Apart from the rest, because what only shows runs needs no more than this.
+import type { RunEntry } from '../nodes/agentApi.js';
+import type { Phase } from './schema.js';
+
+/** A run's phase, or `interrupted`: its supervisor is gone without having said how it ended. */
+export type RunStatus = Phase | 'interrupted' | 'unknown';
+
+export function statusOf(entry: Pick<RunEntry, 'state' | 'interrupted'>): RunStatus {
+  if (entry.interrupted) return 'interrupted';
+  return entry.state?.phase ?? 'unknown';
+}
+
+export function isOver(status: RunStatus): boolean {
+  return status === 'finished' || status === 'stopped' || status === 'failed' || status === 'interrupted';
+}

@@ -1,0 +1,105 @@
+// The composition root with a stand-in for the editor's API: everything registers, and nothing is left at the end.
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { commandIds, viewIds } from '../../../src/contributions.js';
+
+const editor = vi.hoisted(() => ({
+  commands: new Map<string, (...args: unknown[]) => Promise<void>>(),
+  views: new Set<string>(),
+  disposed: 0,
+  shown: [] as string[],
+}));
+
+vi.mock('vscode', () => {
+  const disposable = (release: () => void = () => undefined): { dispose: () => void } => ({
+    dispose: () => {
+      editor.disposed++;
+      release();
+    },
+  });
+  return {
+    EventEmitter: class {
+      event = (): object => disposable();
+      fire(): void {
+        // nobody listens
+      }
+      dispose(): void {
+        editor.disposed++;
+      }
+    },
+    Disposable: {
+      from: (...all: { dispose: () => void }[]) => ({
+        dispose: () => {
+          for (const each of all) each.dispose();
+        },
+      }),
+    },
+    TreeItemCollapsibleState: { None: 0, Collapsed: 1, Expanded: 2 },
+    window: {
+      createOutputChannel: () => ({
+        ...disposable(),
+        debug: vi.fn(),
+        info: vi.fn(),
+        warn: vi.fn(),
+        error: vi.fn(),
+      }),
+      createTreeView: (id: string) => {
+        editor.views.add(id);
+        const close = disposable(() => editor.views.delete(id));
+        return { ...close, visible: false, onDidChangeVisibility: () => disposable() };
+      },
+      showErrorMessage: (text: string) => {
+        editor.shown.push(text);
+        return Promise.resolve(undefined);
+      },
+      showQuickPick: () => Promise.resolve(undefined),
+    },
+    workspace: { getConfiguration: () => ({ get: () => undefined }) },
+    commands: {
+      registerCommand: (id: string, handler: (...args: unknown[]) => Promise<void>) => {
+        editor.commands.set(id, handler);
+        return disposable(() => editor.commands.delete(id));
+      },
+    },
+  };
+});
+
+interface Context {
+  subscriptions: { dispose: () => void }[];
+  asAbsolutePath: (path: string) => string;
+}
+
+async function activate(): Promise<Context> {
+  const { activate: start } = await import('../../../src/extension.js');
+  const context: Context = { subscriptions: [], asAbsolutePath: (path) => `/nonexistent/${path}` };
+  start(context as unknown as Parameters<typeof start>[0]);
+  return context;
+}
+
+beforeEach(() => {
+  vi.stubEnv('TRAINYARD_NATIVE', '');
+  editor.commands.clear();
+  editor.views.clear();
+  editor.shown.length = 0;
+});
+
+describe('activate', () => {
+  it('registers every command and view, and lets go of them', async () => {
+    const context = await activate();
+    expect([...editor.commands.keys()].sort()).toEqual([...commandIds].sort());
+    expect([...editor.views].sort()).toEqual(Object.values(viewIds).sort());
+    for (const item of context.subscriptions) item.dispose();
+    expect([...editor.commands.keys()]).toEqual([]);
+    expect([...editor.views]).toEqual([]);
+  });
+
+  it('shows what went wrong in a command, with what to do', async () => {
+    const context = await activate();
+    await editor.commands.get('trainyard.stopRun')?.();
+    expect(editor.shown).toEqual([
+      '/nonexistent/dist/bin/agent is missing. Build it with npm run build, or install Trainyard again.',
+    ]);
+    await editor.commands.get('trainyard.runTraining')?.(); // given up at the first question: nothing to show
+    expect(editor.shown).toHaveLength(1);
+    for (const item of context.subscriptions) item.dispose();
+  });
+});
