@@ -76,6 +76,15 @@ std::vector<Scenario> scenarios() {
        {{10, {1, 2}}},
        {},
        false},
+      {"the_same_step_with_both_left_of_a_replacement",
+       [](const RunFolder& run) {
+         save(run.path(), 10, 1);
+         std::filesystem::copy(run.step(10), run.checkpoints() + "/.old-step-00000010");
+       },
+       save_10_again,
+       {{10, {1, 2}}},
+       {},
+       false},
       {"the_same_step_over_a_damaged_one",
        [](const RunFolder& run) {
          save(run.path(), 5, 1);
@@ -182,6 +191,7 @@ class Faults : public ::testing::TestWithParam<Scenario> {
       SCOPED_TRACE("failed at call " + std::to_string(at) + " of " + std::to_string(calls));
       const RunFolder run(RunFolder::On::memory);
       GetParam().before(run);
+      const bool began_with_old = std::filesystem::exists(run.checkpoints() + "/.old-step-00000010");
       FaultyFiles files(fault, at, error, GetParam().can_exchange);
       bool failed = false;
       try {
@@ -202,7 +212,8 @@ class Faults : public ::testing::TestWithParam<Scenario> {
           for (const CheckpointInfo& info : list_checkpoints(run.path(), true))
             if (info.step == step) EXPECT_EQ(generation_of(info), 1) << "replaced, and yet an error";
         if (std::filesystem::exists(run.checkpoints()))
-          for (const std::string& name : run.names()) EXPECT_FALSE(name.starts_with(".tmp-step-")) << name;
+          for (const std::string& name : run.names())
+            EXPECT_FALSE(name.starts_with(".tmp-step-") || (name.starts_with(".old-") && !began_with_old)) << name;
       }
       expect_recovery(run);
     }

@@ -96,8 +96,8 @@ Manifest parse_manifest(const std::string& text, const std::string& path) {
     if (body.at("version") != 1) throw damaged(path, "its version is not 1");
     const auto checksum = body.find("checksum");
     if (checksum != body.end()) {
-      const json named = *checksum;
-      body.erase("checksum");
+      const json named = std::move(*checksum);
+      body.erase(checksum);
       if (named != sha256_hex(body.dump())) throw damaged(path, "its own checksum differs");
     }
     if (!body.at("step").is_number_integer()) throw damaged(path, "its step is no whole number");

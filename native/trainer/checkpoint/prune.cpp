@@ -10,10 +10,17 @@
 
 namespace trainyard {
 
+namespace {
+
+std::string in(std::string folder, const std::string& name) { return folder.append("/").append(name); }
+
+}  // namespace
+
 void discard(FileSystem& files, const std::string& folder, const std::string& name) {
-  const std::string doomed = folder + "/" + temporary_prefix + "removed-" + name;
+  const std::string path = in(folder, name);
+  const std::string doomed = in(folder, std::string(temporary_prefix).append("removed-").append(name));
   remove_tree(files, doomed);
-  if (files.rename(folder + "/" + name, doomed) != 0) throw file_error("remove", folder + "/" + name);
+  if (files.rename(path, doomed) != 0) throw file_error("remove", path);
   remove_tree(files, doomed);
 }
 
@@ -24,7 +31,7 @@ void settle_replaced(FileSystem& files, const std::string& run_dir) {
     const std::string plain = name.substr(std::string_view(replaced_prefix).size());
     const std::optional<int64_t> step = step_of(plain);
     if (!step) continue;
-    const std::string path = folder + "/" + plain;
+    const std::string path = in(folder, plain);
     std::error_code unknown;
     if (std::filesystem::exists(path, unknown)) {
       if (inspect_checkpoint(path, *step, true).valid) {
@@ -33,7 +40,7 @@ void settle_replaced(FileSystem& files, const std::string& run_dir) {
       }
       discard(files, folder, plain);
     }
-    if (files.rename(folder + "/" + name, path) != 0) throw file_error("restore", path);
+    if (files.rename(in(folder, name), path) != 0) throw file_error("restore", path);
     if (files.sync_folder(folder) != 0) throw file_error("sync", folder);
   }
 }
@@ -42,7 +49,7 @@ void prune_checkpoints(const std::string& run_dir, int keep, std::optional<int64
   settle_replaced(files, run_dir);
   const std::string folder = checkpoints_folder(run_dir);
   for (const std::string& name : checkpoint_entries(run_dir))
-    if (name.starts_with(temporary_prefix)) remove_tree(files, folder + "/" + name);
+    if (name.starts_with(temporary_prefix)) remove_tree(files, in(folder, name));
 
   std::vector<CheckpointInfo> found = list_checkpoints(run_dir, false);
   std::reverse(found.begin(), found.end());  // newest first

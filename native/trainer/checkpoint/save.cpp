@@ -44,12 +44,14 @@ class Placement {
     put_in_two_steps();
   }
 
-  // Removes what still stands under the temporary name. Where that fails, it goes with the other leftovers at the next
-  // start: whether there is a checkpoint was settled before.
-  void clear() noexcept {
+  // Removes what still stands under the temporary name, and says whether that worked. Where it did not, it goes with
+  // the other leftovers at the next start: whether there is a checkpoint was settled before.
+  bool clear() noexcept {
     try {
       remove_tree(files_, temporary_);
+      return true;
     } catch (const std::exception&) {
+      return false;
     }
   }
 
