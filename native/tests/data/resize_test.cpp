@@ -9,6 +9,7 @@
 
 #include "support.h"
 #include "trainer/data/augment.h"
+#include "trainer/data/jpeg.h"
 
 namespace trainyard {
 namespace {
@@ -74,6 +75,35 @@ TEST(Resize, the_same_size_changes_nothing) {
   std::vector<uint8_t> out(image.pixels.size());
   Resizer().resize(image, {{0, 0, 33, 21}, 33, 21, {0, 0, 33, 21}, false}, out.data());
   EXPECT_EQ(out, image.pixels);
+}
+
+TEST(Resize, an_image_shrunk_by_the_decoder_shows_the_same_view) {
+  // Smooth waves, so that only a shift or a stretch could make a difference. 500 / 8 and 375 / 8 leave rests.
+  Image drawn{500, 375, {}};
+  for (int y = 0; y < 375; ++y) {
+    for (int x = 0; x < 500; ++x) {
+      for (int channel = 0; channel < 3; ++channel) {
+        drawn.pixels.push_back(static_cast<uint8_t>(128 + 100 * std::sin(0.02 * x + channel) * std::cos(0.02 * y)));
+      }
+    }
+  }
+  const std::string bytes = encode_jpeg(drawn, 95);
+  for (const View& view : {View{{0, 0, 500, 375}, 49, 37, {8, 2, 32, 32}, false},
+                           View{{101, 57, 377, 299}, 32, 32, {0, 0, 32, 32}, true}}) {
+    std::vector<uint8_t> expected(32 * 32 * 3);
+    std::vector<uint8_t> out(expected.size());
+    Resizer().resize(drawn, view, expected.data());
+    for (const int side : {188, 94, 47}) {
+      JpegDecoder decoder;
+      Image image;
+      decoder.decode(bytes, side, image);
+      ASSERT_EQ(image.height, side);
+      Resizer().resize(image, view, out.data());
+      double sum = 0;
+      for (size_t i = 0; i < out.size(); ++i) sum += std::abs(out[i] - expected[i]);
+      EXPECT_LT(sum / static_cast<double>(out.size()), 1.0) << side;
+    }
+  }
 }
 
 TEST(Views, evaluation_looks_at_the_centre) {

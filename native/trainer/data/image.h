@@ -10,6 +10,13 @@ struct Image {
   int width = 0;
   int height = 0;
   std::vector<uint8_t> pixels;  ///< [height, width, 3] RGB
+  /// How many times smaller than its file it was decoded: 1, 2, 4 or 8. The file's sides need not be multiples, so the
+  /// last row and column may stand for less than a whole pixel.
+  int shrink = 1;
+  int file_width = 0;   ///< 0: width * shrink
+  int file_height = 0;  ///< 0: height * shrink
+  int full_width() const { return file_width > 0 ? file_width : width * shrink; }
+  int full_height() const { return file_height > 0 ? file_height : height * shrink; }
 };
 
 /// A file that is no readable JPEG: `what()` says why, without the file's name.

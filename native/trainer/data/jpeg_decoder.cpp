@@ -114,6 +114,9 @@ void JpegDecoder::State::read(std::string_view bytes, int shorter_side, Image& i
   jpeg_start_decompress(&decompress);
   image.width = static_cast<int>(decompress.output_width);
   image.height = static_cast<int>(decompress.output_height);
+  image.shrink = static_cast<int>(decompress.scale_denom);
+  image.file_width = static_cast<int>(decompress.image_width);
+  image.file_height = static_cast<int>(decompress.image_height);
   image.pixels.resize(size_t{decompress.output_width} * decompress.output_height * 3);
   if (cmyk_file) cmyk.resize(size_t{decompress.output_width} * 4);
   while (decompress.output_scanline < decompress.output_height) {

@@ -43,7 +43,8 @@ std::optional<std::string> Reader::read(size_t index, int64_t epoch, uint8_t* ou
   try {
     const Image& image = decode(index);
     Random random({state_.seed(), static_cast<uint64_t>(epoch), index, kViewTag});
-    resizer_.resize(image, plan_view(state_.augment(), state_.image_size(), image.width, image.height, random), out);
+    resizer_.resize(
+        image, plan_view(state_.augment(), state_.image_size(), image.full_width(), image.full_height(), random), out);
     return std::nullopt;
   } catch (const BadImage& error) {
     message = error.what();

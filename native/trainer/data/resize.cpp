@@ -15,42 +15,44 @@ uint8_t to_byte(float value) { return static_cast<uint8_t>(std::clamp(value + 0.
 
 }  // namespace
 
-void Resizer::Taps::set(int inputs, int outputs, int begin, int size) {
-  const double step = static_cast<double>(inputs) / outputs;
+void Resizer::Taps::set(double from, double extent, int inputs, int outputs, int begin, int size) {
+  const double step = extent / outputs;
   const double support = std::max(step, 1.0);
+  const int low = static_cast<int>(from);
+  const int high = std::min(static_cast<int>(std::ceil(from + extent)), inputs);
   stride = static_cast<int>(std::ceil(support)) * 2 + 1;
   first.resize(static_cast<size_t>(size));
   count.resize(static_cast<size_t>(size));
   weights.resize(static_cast<size_t>(size) * static_cast<size_t>(stride));
   for (int i = 0; i < size; ++i) {
-    const double center = (begin + i + 0.5) * step;
-    const int from = std::max(static_cast<int>(center - support + 0.5), 0);
-    const int to = std::min(static_cast<int>(center + support + 0.5), inputs);
+    const double center = from + (begin + i + 0.5) * step;
+    const int start = std::clamp(static_cast<int>(std::floor(center - support + 0.5)), low, high - 1);
+    const int end = std::clamp(static_cast<int>(center + support + 0.5), start + 1, high);
     float* out = weights.data() + static_cast<size_t>(i) * static_cast<size_t>(stride);
     double sum = 0;
-    for (int k = from; k < to; ++k) {
+    for (int k = start; k < end; ++k) {
       const double weight = std::max(0.0, 1.0 - std::abs(k + 0.5 - center) / support);
-      out[k - from] = static_cast<float>(weight);
+      out[k - start] = static_cast<float>(weight);
       sum += weight;
     }
-    for (int k = 0; k < to - from; ++k) out[k] = static_cast<float>(out[k] / sum);
-    first[static_cast<size_t>(i)] = from;
-    count[static_cast<size_t>(i)] = to - from;
+    for (int k = 0; k < end - start; ++k) out[k] = static_cast<float>(out[k] / sum);
+    first[static_cast<size_t>(i)] = start;
+    count[static_cast<size_t>(i)] = end - start;
   }
 }
 
 void Resizer::resize(const Image& image, const View& view, uint8_t* out) {
   const Rect& window = view.window;
-  columns_.set(view.from.width, view.width, window.x, window.width);
-  rows_.set(view.from.height, view.height, window.y, window.height);
+  const double scale = 1.0 / image.shrink;
+  columns_.set(view.from.x * scale, view.from.width * scale, image.width, view.width, window.x, window.width);
+  rows_.set(view.from.y * scale, view.from.height * scale, image.height, view.height, window.y, window.height);
   // Only the input columns that the window looks at. Both ends rise with the output column.
   const int left = columns_.first.front();
   const int right = columns_.first.back() + columns_.count.back();
   const auto values = static_cast<size_t>(right - left) * 3;
   row_.assign(values + 1, 0.0F);  // one more, as pixels are read four values at a time
   const size_t pitch = static_cast<size_t>(image.width) * 3;
-  const uint8_t* corner =
-      image.pixels.data() + static_cast<size_t>(view.from.y) * pitch + static_cast<size_t>(view.from.x + left) * 3;
+  const uint8_t* corner = image.pixels.data() + static_cast<size_t>(left) * 3;
 
   for (int y = 0; y < window.height; ++y) {
     const auto row = static_cast<size_t>(y);

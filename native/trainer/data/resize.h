@@ -14,8 +14,8 @@ struct Rect {
   int height = 0;
 };
 
-/// One way of looking at an image: the part `from`, resized to `width` x `height`, of which `window` is kept, mirrored
-/// left to right if `flip`.
+/// One way of looking at an image: the part `from`, in pixels of its file, resized to `width` x `height`, of which
+/// `window` is kept, mirrored left to right if `flip`.
 struct View {
   Rect from;
   int width = 0;
@@ -39,7 +39,8 @@ class Resizer {
     std::vector<int> count;
     std::vector<float> weights;  ///< [outputs, stride]
     int stride = 0;
-    void set(int inputs, int outputs, int begin, int size);
+    /// For outputs [begin, begin + size) of `outputs`, which cover [from, from + extent) of `inputs` inputs.
+    void set(double from, double extent, int inputs, int outputs, int begin, int size);
   };
   Taps columns_;
   Taps rows_;
