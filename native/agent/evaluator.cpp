@@ -8,13 +8,14 @@
 
 namespace trainyard {
 
-void Evaluator::start(const RunFolder& folder, const RunSpec& spec, Journal& journal) {
+void Evaluator::start(const RunFolder& folder, const RunSpec& spec, int generation, Journal& journal) {
   Command command;
   command.argv = spec.evaluator_command(folder.dir());
   command.env = clean_environment();
   for (const auto& [name, value] : spec.env) command.env[name] = value;
   command.env["OMP_NUM_THREADS"] = std::to_string(spec.evaluator->threads);
   command.env[kRunVariable] = folder.dir();
+  command.env["TRAINYARD_GENERATION"] = std::to_string(generation);
   command.cwd = folder.dir();
   command.log = folder.log("eval");
   command.nice = spec.evaluator->nice;

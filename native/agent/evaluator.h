@@ -12,7 +12,7 @@ namespace trainyard {
 class Evaluator {
  public:
   /// Starts it and journals that. One that cannot be started is journaled as ended: training goes on without it.
-  void start(const RunFolder& folder, const RunSpec& spec, Journal& journal);
+  void start(const RunFolder& folder, const RunSpec& spec, int generation, Journal& journal);
 
   bool running() const { return process_.has_value(); }
   const std::optional<ProcessId>& process() const { return process_; }

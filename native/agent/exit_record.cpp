@@ -15,6 +15,7 @@ namespace trainyard {
 namespace {
 
 constexpr uint64_t kSearched = 64ULL << 20;  // a rank's last words stand near the end of its log
+constexpr double kCascadeSeconds = 1.0;
 constexpr size_t kLongestLine = 4096;
 
 template <typename T>
@@ -125,6 +126,13 @@ const ExitRecord* first_failure(const std::vector<ExitRecord>& records) {
   for (const ExitRecord& record : records) {
     if (record.succeeded() || record.stopped_on_request()) continue;
     if (first == nullptr || record.ended < first->ended) first = &record;
+  }
+  // MPI_Abort brings the other ranks down in no particular order: the one that said why explains it. A SIGKILL, though,
+  // is nobody's consequence.
+  if (first == nullptr || first->last_line || first->signal == SIGKILL) return first;
+  for (const ExitRecord& record : records) {
+    const bool failed = !record.succeeded() && !record.stopped_on_request();
+    if (failed && record.last_line && record.ended - first->ended < kCascadeSeconds) return &record;
   }
   return first;
 }

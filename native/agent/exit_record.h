@@ -37,7 +37,8 @@ std::string signal_name(int signal);
 /// The last line among the bytes from `offset` on that begins with `trainer: error:` or `agent: error:`, 4 KiB at most.
 std::optional<std::string> last_error_line(const std::string& path, uint64_t offset);
 
-/// The record that explains a failure: the first rank that ended neither well nor on request.
+/// The record that explains a failure: the first rank that ended neither well nor on request, or one that ended within
+/// a second of it and said why.
 const ExitRecord* first_failure(const std::vector<ExitRecord>& records);
 
 }  // namespace trainyard

@@ -14,6 +14,7 @@ namespace trainyard {
 namespace {
 
 constexpr double kGraceSeconds = 5;        // between SIGTERM and SIGKILL for the rest of a failed group
+constexpr double kCascadeSeconds = 0.5;    // ranks that one failure brings down: their records tell more than the first
 constexpr double kRecordSeconds = 1;       // for the wrappers of killed programs to write their records
 constexpr double kSlowLookSeconds = 0.25;  // looks that read several files
 constexpr double kLostSeconds = 1.5;       // a record may still be on its way to the disk
@@ -112,6 +113,9 @@ void Generation::look_for_ends() {
     failed = failed || (!rank.record->succeeded() && !rank.record->stopped_on_request());
   }
   if (!failed || ending_) return;
+  const double now = monotonic_seconds();
+  if (failure_seen_ == 0) failure_seen_ = now;
+  if (now - failure_seen_ < kCascadeSeconds && records.size() < ranks_.size()) return;
   first_failure_ = *first_failure(records);
   begin_ending(kGraceSeconds);
 }
@@ -128,20 +132,7 @@ void Generation::look_for_lost(double now) {
     } else if (rank.gone_since == 0) {
       rank.gone_since = now;
     } else if (now - rank.gone_since > kLostSeconds) {
-      ExitRecord lost;
-      lost.rank = static_cast<int>(index);
-      lost.host = rank.program ? rank.program->host : host_name();
-      lost.pid = rank.program ? rank.program->process.pid : 0;
-      lost.last_step = heartbeats_.step_of(static_cast<int>(index));
-      lost.ended = now_seconds();
-      lost.lost = true;
-      if (!rank.program) lost.last_line = "rank " + std::to_string(index) + " never started: " + mpiexec_last_words();
-      rank.record = lost;
-      listener_.rank_exited(lost);
-      if (!ending_) {
-        first_failure_ = lost;
-        begin_ending(kGraceSeconds);
-      }
+      declare_lost(static_cast<int>(index));
     }
   }
   // Ranks that outlive mpiexec have lost one another.
@@ -149,6 +140,23 @@ void Generation::look_for_lost(double now) {
     own_reason_ = "mpiexec ended while ranks were running: " + mpiexec_last_words();
     begin_ending(0);
   }
+}
+
+void Generation::declare_lost(int index) {
+  Rank& rank = ranks_[static_cast<size_t>(index)];
+  ExitRecord lost;
+  lost.rank = index;
+  lost.host = rank.program ? rank.program->host : host_name();
+  lost.pid = rank.program ? rank.program->process.pid : 0;
+  lost.last_step = heartbeats_.step_of(index);
+  lost.ended = now_seconds();
+  lost.lost = true;
+  if (!rank.program) lost.last_line = "rank " + std::to_string(index) + " never started: " + mpiexec_last_words();
+  rank.record = lost;
+  listener_.rank_exited(lost);
+  if (ending_) return;
+  first_failure_ = lost;
+  begin_ending(kGraceSeconds);
 }
 
 void Generation::look_for_hangs() {
@@ -211,6 +219,10 @@ void Generation::kill_what_is_left(double now) {
     return programs;
   });
   sweep.step();
+  if (programs_only || !sweep.left().empty()) return;
+  for (size_t index = 0; index < ranks_.size(); ++index) {  // nobody is left who could write a record
+    if (!ranks_[index].record) declare_lost(static_cast<int>(index));
+  }
 }
 
 bool Generation::poll() {

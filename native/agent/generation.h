@@ -61,6 +61,7 @@ class Generation {
   void look_for_starts();
   void look_for_ends();
   void look_for_lost(double now);
+  void declare_lost(int index);
   void look_for_hangs();
   void look_at_start_deadline(double now);
   void begin_ending(double grace);
@@ -80,6 +81,7 @@ class Generation {
   HeartbeatWatch heartbeats_;
   double begun_, next_slow_look_ = 0;
   double mpiexec_gone_since_ = 0;
+  double failure_seen_ = 0;  ///< monotonic seconds of the first bad record
   bool asked_for_checkpoint_ = false;
   bool ending_ = false;
   double kill_at_ = 0;                       ///< monotonic seconds

@@ -18,6 +18,7 @@ namespace {
 
 constexpr size_t kMostListed = 6 << 20;  // bytes of run.list's answer; older runs beyond it are left out
 constexpr double kKillSeconds = 12;
+constexpr double kLeaveSeconds = 5;
 
 RunFolder folder_of(const Fields& params) {
   const RunFolder folder(expand_path(params.string("dir")));
@@ -82,11 +83,11 @@ Answer stop(const Fields& params, ServeContext&) {
   const std::string mode = params.string("mode");
   if (mode != "checkpoint" && mode != "now") throw FieldError("params.mode must be 'checkpoint' or 'now'");
   const auto state = read_json_object(folder.state());
-  if (state && is_final_phase(state->value("phase", ""))) {
+  if (state && !is_supervised(*state) && !reads_as_interrupted(*state)) {
     throw RpcError(RpcCode::bad_state,
                    "the run in " + folder.dir() + " has ended already. Nothing needs to be stopped");
   }
-  if (!state || !supervisor_lives(*state)) {
+  if (!state || reads_as_interrupted(*state)) {
     throw RpcError(RpcCode::bad_state, "the run in " + folder.dir() +
                                            " was interrupted: nobody supervises it. End what is left with run.kill");
   }
@@ -118,12 +119,14 @@ class KillJob : public Job {
 
 Answer kill(const Fields& params, ServeContext&) { return std::make_unique<KillJob>(folder_of(params)); }
 
-/// Ends the folder's TensorBoard, then deletes the folder.
+/// Ends the folder's TensorBoard, lets a supervisor that has just finished go, then deletes the folder.
 class DeleteJob : public Job {
  public:
   explicit DeleteJob(const RunFolder& folder) : folder_(folder), tensorboard_(folder) {}
   std::optional<Json> step() override {
-    if (!tensorboard_.step()) return std::nullopt;
+    const auto state = read_json_object(folder_.state());
+    const bool leaving = state && supervisor_lives(*state) && monotonic_seconds() < deadline_;
+    if (!tensorboard_.step() || leaving) return std::nullopt;
     std::error_code failed;
     fs::remove_all(folder_.dir(), failed);
     if (failed) {
@@ -136,12 +139,13 @@ class DeleteJob : public Job {
  private:
   RunFolder folder_;
   TensorboardStop tensorboard_;
+  double deadline_ = monotonic_seconds() + kLeaveSeconds;
 };
 
 Answer remove(const Fields& params, ServeContext&) {
   const RunFolder folder = folder_of(params);
   const auto state = read_json_object(folder.state());
-  if (state && supervisor_lives(*state)) {
+  if (state && is_supervised(*state)) {
     throw RpcError(RpcCode::bad_state, "the run in " + folder.dir() + " is under way. Stop it first");
   }
   if (!find_marked(folder.dir(), {}).empty()) {

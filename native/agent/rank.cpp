@@ -129,7 +129,7 @@ int run_inner(const RankOptions& options, int rank, int pmi_fd, const sigset_t& 
   }
   const auto beat = read_heartbeat(folder.heartbeat(rank));
   record.last_step = beat ? beat->step : 0;
-  if (!record.succeeded()) record.last_line = last_error_line(log, static_cast<uint64_t>(log_begin));
+  record.last_line = last_error_line(log, static_cast<uint64_t>(log_begin));
   replace_file(folder.exit_record(options.generation, rank), to_line(record.to_json()) + "\n");
   return record.code();
 }

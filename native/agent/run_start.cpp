@@ -54,7 +54,7 @@ RunFolder take_run_folder(const std::string& dir, RunSpec& spec, Json& json) {
   make_private_folders(dir);
   const RunFolder folder(dir);
   const auto state = read_json_object(folder.state());
-  if (state && supervisor_lives(*state) && !is_final_phase(state->value("phase", ""))) {
+  if (state && is_supervised(*state)) {
     throw RpcError(RpcCode::bad_state, "a run in " + folder.dir() + " is under way, supervised by process " +
                                            std::to_string(recorded_supervisor(*state)->pid) +
                                            ". Attach to it, or stop it first");

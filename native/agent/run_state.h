@@ -40,6 +40,9 @@ std::optional<ProcessId> recorded_supervisor(const Json& state);
 /// Whether the supervisor named by the state is alive now.
 bool supervisor_lives(const Json& state);
 
+/// Whether the run goes on: not ended, and its supervisor alive.
+bool is_supervised(const Json& state);
+
 /// Whether the state must be read as `interrupted`: not ended, and nobody there to end it.
 bool reads_as_interrupted(const Json& state);
 

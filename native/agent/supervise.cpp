@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kLockSeconds = 15;  // for the guard of a dead supervisor to sweep
 
-/// Waits while only a guard holds the lock; refuses as soon as a living supervisor is seen.
+/// Waits while the last supervisor is on its way out or its guard sweeps; refuses as soon as one at work is seen.
 Descriptor take_lock(const RunFolder& folder) {
   Descriptor lock(::open(folder.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!lock) throw file_error("open", folder.lock());
@@ -25,7 +25,7 @@ Descriptor take_lock(const RunFolder& folder) {
   while (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) throw file_error("lock", folder.lock());
     const auto state = read_json_object(folder.state());
-    const bool lives = state && supervisor_lives(*state);
+    const bool lives = state && is_supervised(*state);
     if (lives || monotonic_seconds() >= deadline) {
       const std::string who = lives ? " by process " + std::to_string(recorded_supervisor(*state)->pid) : "";
       throw Error(Exit::usage,

@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstring>
 
-#include "agent/disk.h"
 #include "agent/kill.h"
 #include "common/error.h"
 #include "common/files.h"
@@ -19,8 +18,6 @@ namespace {
 
 constexpr long kTickNanoseconds = 100'000'000;
 constexpr double kSlowLookSeconds = 0.5;
-constexpr double kDiskLookSeconds = 10;
-constexpr uint64_t kDiskLow = 1ULL << 30;  // bytes; said once, and again only after it was over twice as much
 constexpr double kEvaluatorSeconds = 600;  // for the last evaluation of a run that ended well
 constexpr double kFailedEvaluatorSeconds = 5;
 constexpr double kMpiexecSeconds = 3;  // to end by itself after its last rank
@@ -42,7 +39,7 @@ Supervisor::Supervisor(const RunFolder& folder, const RunSpec& spec, int generat
       journal_(folder.events()),
       guard_(folder, lock_fd),
       samples_(folder),
-      metrics_(folder.metrics()) {
+      watch_(folder) {
   const sigset_t handled = handled_signals();
   ::sigprocmask(SIG_BLOCK, &handled, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
@@ -79,6 +76,8 @@ GenerationResult Supervisor::run_generations() {
   for (int restarts = 0; result.worth_retrying && !stop_ && restarts < spec_.max_restarts; ++restarts) {
     rest_before_restart();
     if (stop_) break;
+    evaluator_.kill();  // the next one tells of the new generation
+    while (evaluator_.running()) wait_and_look();
     ++state_.generation;
     result = run_generation();
   }
@@ -92,12 +91,9 @@ void Supervisor::wait_and_look() {
   if (now >= next_slow_look_) {
     next_slow_look_ = now + kSlowLookSeconds;
     look_at_stop_request();
-    look_at_metrics();
+    watch_.look_at_metrics(journal_);
+    watch_.look_at_disk(journal_);
     tensorboard_.look(journal_);
-  }
-  if (now >= next_disk_look_) {
-    next_disk_look_ = now + kDiskLookSeconds;
-    look_at_disk();
   }
   samples_.tick();
 }
@@ -138,37 +134,6 @@ void Supervisor::request_stop(const StopRequest& request) {
   if (stop_now()) evaluator_.kill();
 }
 
-void Supervisor::look_at_metrics() {
-  for (const std::string& line : metrics_.lines()) {
-    if (line.find("\"checkpoint") == std::string::npos) continue;  // steps by the thousand need no parsing
-    try {
-      const Json json = parse_json(line);
-      const Fields fields(json, "metrics line");
-      const std::string kind = fields.string("kind");
-      if (kind == "checkpoint") {
-        journal_.event(kind, {{"step", json.value("step", 0)},
-                              {"path", json.value("path", "")},
-                              {"bytes", json.value("bytes", uint64_t{0})}});
-      } else if (kind == "checkpoint_failed") {
-        journal_.event(kind, {{"step", json.value("step", 0)}, {"message", json.value("message", "")}});
-      }
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "agent: warning: a line of metrics.jsonl was passed over: %s\n", error.what());
-    }
-  }
-}
-
-void Supervisor::look_at_disk() {
-  try {
-    const uint64_t free = disk_space(folder_.dir()).free;
-    if (free < kDiskLow && !disk_was_low_) journal_.event("disk_low", {{"free_bytes", free}});
-    if (free < kDiskLow) disk_was_low_ = true;
-    if (free > 2 * kDiskLow) disk_was_low_ = false;
-  } catch (const Error& error) {
-    std::fprintf(stderr, "agent: warning: %s\n", error.what());
-  }
-}
-
 GenerationListener Supervisor::listener() {
   GenerationListener told;
   told.rank_started = [this](const RankProcess& rank) {
@@ -206,7 +171,8 @@ GenerationResult Supervisor::run_generation() {
   while (!generation_->poll()) {
     if (generation_->all_started() && !started) {
       started = true;
-      if (spec_.evaluator && !evaluator_.running() && !stop_) evaluator_.start(folder_, spec_, journal_);
+      if (spec_.evaluator && !evaluator_.running() && !stop_)
+        evaluator_.start(folder_, spec_, state_.generation, journal_);
       state_.evaluator = evaluator_.process();
       set_phase(stop_ ? "stopping" : "running");
     }
@@ -248,7 +214,7 @@ void Supervisor::end_evaluator(const GenerationResult& result) {
 }
 
 void Supervisor::conclude(const GenerationResult& result) {
-  look_at_metrics();
+  watch_.look_at_metrics(journal_);
   std::set<int> kept = tensorboard_.spared();
   kept.insert(guard_.process().pid);
   Sweep sweep([&] {

@@ -9,9 +9,9 @@
 #include "agent/generation.h"
 #include "agent/guard.h"
 #include "agent/journal.h"
+#include "agent/run_watch.h"
 #include "agent/sample_log.h"
 #include "agent/stop_watch.h"
-#include "agent/tail.h"
 #include "agent/tensorboard_watch.h"
 
 namespace trainyard {
@@ -30,8 +30,6 @@ class Supervisor {
   void reap();
   void look_at_stop_request();
   void request_stop(const StopRequest& request);
-  void look_at_metrics();
-  void look_at_disk();
   GenerationResult run_generations();
   GenerationResult run_generation();
   GenerationListener listener();
@@ -53,11 +51,10 @@ class Supervisor {
   Evaluator evaluator_;
   TensorboardWatch tensorboard_;
   SampleLog samples_;
-  Tail metrics_;
+  RunWatch watch_;
   std::unique_ptr<Generation> generation_;
   std::optional<StopRequest> stop_;
-  double next_slow_look_ = 0, next_disk_look_ = 0;  ///< monotonic seconds
-  bool disk_was_low_ = false;
+  double next_slow_look_ = 0;  ///< monotonic seconds
 };
 
 }  // namespace trainyard
