@@ -5,9 +5,7 @@
 
 namespace trainyard {
 
-std::string errno_message(const std::string& path) {
-  return path + ": " + std::generic_category().message(errno);
-}
+std::string errno_message(const std::string& path) { return path + ": " + std::generic_category().message(errno); }
 
 Error file_error(const std::string& action, const std::string& path) {
   return Error(Exit::data, "cannot " + action + " " + errno_message(path) +

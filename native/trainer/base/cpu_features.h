@@ -5,8 +5,8 @@ namespace trainyard {
 
 struct CpuFeatures {
   bool sse42 = false;
-  bool bmi2 = false;  ///< BMI1 and BMI2
-  bool sha = false;   ///< the SHA extensions and SSE4.1
+  bool bmi2 = false;    ///< BMI1 and BMI2
+  bool sha = false;     ///< the SHA extensions and SSE4.1
   bool avx2 = false;    ///< AVX2 and FMA, and the system saves their registers
   bool avx512 = false;  ///< AVX-512 F, BW, DQ, VL, likewise
 };

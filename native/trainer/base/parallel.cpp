@@ -31,7 +31,7 @@ struct Loop {
     const auto part = static_cast<size_t>(omp_get_thread_num());
     if (part >= loop.parts) return;
     try {
-      (*loop.body)(loop.count * part / loop.parts, loop.count * (part + 1) / loop.parts);
+      (*loop.body)(loop.count* part / loop.parts, loop.count * (part + 1) / loop.parts);
     } catch (...) {
       loop.errors[part] = std::current_exception();
     }

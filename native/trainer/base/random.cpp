@@ -23,9 +23,7 @@ uint64_t Random::next() {
 
 double Random::uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 
-uint64_t Random::below(uint64_t count) {
-  return static_cast<uint64_t>((static_cast<Wide>(next()) * count) >> 64);
-}
+uint64_t Random::below(uint64_t count) { return static_cast<uint64_t>((static_cast<Wide>(next()) * count) >> 64); }
 
 double Random::normal() {
   const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform()));

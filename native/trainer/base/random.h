@@ -5,7 +5,8 @@
 
 namespace trainyard {
 
-/// A stream of random numbers (SplitMix64, Steele et al. 2014, doi:10.1145/2660193.2660195) keyed by any list of integers.
+/// A stream of random numbers (SplitMix64, Steele et al. 2014, doi:10.1145/2660193.2660195) keyed by any list of
+/// integers.
 class Random {
  public:
   Random(std::initializer_list<uint64_t> key);

@@ -12,13 +12,20 @@ Verb add_bench(CLI::App& app) {
   CLI::App* step = command->add_subcommand("step", "training steps on this rank, or on all that mpiexec started");
   auto o = std::make_shared<BenchStepOptions>();
   step->add_option("--model", o->model, "resnet20, resnet18 or mlp")->capture_default_str();
-  step->add_option("--data", o->data, "synthetic, synthetic:CLASSESxPIXELS or a folder of class folders")->capture_default_str();
-  step->add_option("--batch-size", o->batch_size, "images per replica")->check(CLI::PositiveNumber)->capture_default_str();
+  step->add_option("--data", o->data, "synthetic, synthetic:CLASSESxPIXELS or a folder of class folders")
+      ->capture_default_str();
+  step->add_option("--batch-size", o->batch_size, "images per replica")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   step->add_option("--steps", o->steps, "measured steps")->check(CLI::PositiveNumber)->capture_default_str();
-  step->add_option("--warmup", o->warmup, "steps before the measured ones")->check(CLI::NonNegativeNumber)->capture_default_str();
+  step->add_option("--warmup", o->warmup, "steps before the measured ones")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   step->add_option("--seconds", o->seconds, "measure for so long instead of by --steps")->capture_default_str();
   step->add_option("--image-size", o->image_size, "pixels a side (0: the model's own)")->capture_default_str();
-  step->add_option("--threads", o->threads, "compute threads of each rank")->check(CLI::PositiveNumber)->capture_default_str();
+  step->add_option("--threads", o->threads, "compute threads of each rank")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   step->add_option("--comm", o->comm, "auto, mpi or none")->capture_default_str();
   return {command, [o] {
             const auto communicator = make_communicator(o->comm);

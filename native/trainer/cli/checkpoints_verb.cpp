@@ -16,8 +16,9 @@ struct Options {
 
 void print(const CheckpointInfo& checkpoint, bool json) {
   if (json) {
-    const nlohmann::ordered_json object = {{"step", checkpoint.step}, {"path", checkpoint.path},   {"bytes", checkpoint.bytes},
-                                           {"time", checkpoint.time}, {"valid", checkpoint.valid}, {"reason", checkpoint.reason}};
+    const nlohmann::ordered_json object = {{"step", checkpoint.step},   {"path", checkpoint.path},
+                                           {"bytes", checkpoint.bytes}, {"time", checkpoint.time},
+                                           {"valid", checkpoint.valid}, {"reason", checkpoint.reason}};
     std::printf("%s\n", object.dump().c_str());
     return;
   }
@@ -28,7 +29,8 @@ void print(const CheckpointInfo& checkpoint, bool json) {
 
 Exit list(const Options& options, bool verify) {
   if (!std::filesystem::is_directory(options.run_dir)) {
-    throw Error(Exit::data, "no run folder " + options.run_dir + ". Give the folder that --run-dir named when training");
+    throw Error(Exit::data,
+                "no run folder " + options.run_dir + ". Give the folder that --run-dir named when training");
   }
   bool all_valid = true;
   for (const CheckpointInfo& checkpoint : list_checkpoints(options.run_dir, verify)) {
@@ -41,7 +43,8 @@ Exit list(const Options& options, bool verify) {
 }  // namespace
 
 Verb add_checkpoints(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("checkpoints", "list a run's checkpoints, or verify every byte of them (exit 3 if one is damaged)");
+  CLI::App* command = app.add_subcommand(
+      "checkpoints", "list a run's checkpoints, or verify every byte of them (exit 3 if one is damaged)");
   auto options = std::make_shared<Options>();
   command->require_subcommand(1);
   CLI::App* verify = nullptr;

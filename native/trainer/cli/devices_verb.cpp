@@ -40,7 +40,8 @@ Verb add_devices(CLI::App& app) {
               return Exit::ok;
             }
             std::printf("cpu   %u cores, %.1f GB, %s\n", device["cores"].get<unsigned>(),
-                        static_cast<double>(device["memory_total"].get<uint64_t>()) / 1e9, device["instructions"].get<std::string>().c_str());
+                        static_cast<double>(device["memory_total"].get<uint64_t>()) / 1e9,
+                        device["instructions"].get<std::string>().c_str());
             std::printf("cuda  none: this build has no CUDA back end (libtrainer_cuda.so)\n");
             return Exit::ok;
           }};

@@ -8,14 +8,18 @@ namespace trainyard {
 Verb add_eval(CLI::App& app) {
   CLI::App* command = app.add_subcommand("eval", "evaluate a run's checkpoints on the CPU, beside training or once");
   auto o = std::make_shared<EvalOptions>();
-  command->add_option("--run-dir", o->run_dir, "the run whose checkpoints are evaluated; results go there too")->required();
-  command->add_option("--data", o->data, "a folder of class folders, with the classes of the training data")->required();
+  command->add_option("--run-dir", o->run_dir, "the run whose checkpoints are evaluated; results go there too")
+      ->required();
+  command->add_option("--data", o->data, "a folder of class folders, with the classes of the training data")
+      ->required();
   command->add_option("--interval", o->interval, "seconds between looks for a newer checkpoint")->capture_default_str();
   command->add_option("--delay", o->delay, "seconds before the first look")->capture_default_str();
   auto* once = command->add_flag("--once", o->once, "evaluate the newest valid checkpoint (or --checkpoint) and end");
   command->add_option("--checkpoint", o->checkpoint, "a checkpoint folder")->needs(once);
   command->add_option("--threads", o->threads, "compute threads")->capture_default_str();
-  command->add_option("--batch-size", o->batch_size, "images at a time")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--batch-size", o->batch_size, "images at a time")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   return {command, [o] {
             const StopSignals signals;
             return run_evaluator(*o, signals);

@@ -44,7 +44,8 @@ std::vector<std::string> flags_of(const CLI::App& command) {
 
 std::vector<std::string> verbs_of(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(command->get_name());
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
   return names;
 }
 
@@ -57,7 +58,8 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error, con
     const std::string flag = word.substr(0, word.find('='));
     const std::vector<std::string> known = chosen.empty() ? verbs_of(app) : flags_of(command);
     const std::string near = nearest(flag, known);
-    return "unknown " + std::string(chosen.empty() ? "verb " : "argument ") + flag + ". " + (near.empty() ? "" : "Did you mean " + near + "? ") + help;
+    return "unknown " + std::string(chosen.empty() ? "verb " : "argument ") + flag + ". " +
+           (near.empty() ? "" : "Did you mean " + near + "? ") + help;
   }
   if (words.empty()) return "no verb given. See trainer --help";
   return std::string(error.what()) + ". " + help;
@@ -66,11 +68,14 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error, con
 /// All but this file is compiled for AVX2, which every GPU node of the last ten years has.
 void require_instructions() {
   if (cpu_features().avx2) return;
-  throw Error(Exit::device, "this processor has no AVX2. Use a machine with an Intel processor from 2013 or an AMD one from 2015, or newer");
+  throw Error(
+      Exit::device,
+      "this processor has no AVX2. Use a machine with an Intel processor from 2013 or an AMD one from 2015, or newer");
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Trainyard's data-parallel trainer. Start several with mpiexec to train on several cores or machines.", "trainer");
+  CLI::App app("Trainyard's data-parallel trainer. Start several with mpiexec to train on several cores or machines.",
+               "trainer");
   app.require_subcommand(1);
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   app.set_version_flag("--version", "trainer 0.1.0");

@@ -13,7 +13,9 @@ Verb add_predict(CLI::App& app) {
   command->add_option("--data", o->data, "a folder of class folders of JPEG files")->required();
   command->add_option("--out", o->out, "the CSV file to write")->required();
   command->add_option("--threads", o->threads, "compute threads (0: one)")->capture_default_str();
-  command->add_option("--batch-size", o->batch_size, "images at a time")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--batch-size", o->batch_size, "images at a time")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   command->add_flag("--logits", o->logits, "one more column per class with its logit");
   return {command, [o] {
             const int64_t images = predict(*o);

@@ -10,18 +10,21 @@ namespace {
 void require_device(const TrainOptions& options) {
   if (options.device == "cuda") {
     throw Error(Exit::device,
-                "--device cuda: this build has no CUDA back end (libtrainer_cuda.so is not beside the trainer). Use --device cpu");
+                "--device cuda: this build has no CUDA back end (libtrainer_cuda.so is not beside the trainer). Use "
+                "--device cpu");
   }
 }
 
 void add_run_flags(CLI::App& command, TrainOptions& o) {
   command.add_option("--model", o.model, "resnet20 (32 px), resnet18 (224 px) or mlp")->capture_default_str();
-  command.add_option("--data", o.data, "a folder of class folders of JPEG files, synthetic, or synthetic:CLASSESxPIXELS");
+  command.add_option("--data", o.data,
+                     "a folder of class folders of JPEG files, synthetic, or synthetic:CLASSESxPIXELS");
   command.add_option("--eval-data", o.eval_data, "what the evaluator beside this run uses; training does not read it");
   command.add_option("--run-dir", o.run_dir, "the folder for metrics, event files and checkpoints; made when missing");
   command.add_option("--steps", o.steps, "updates in all (0: by --epochs)")->capture_default_str();
   command.add_option("--epochs", o.epochs, "passes over the data")->capture_default_str();
-  command.add_option("--seed", o.seed, "the same seed and world give the same weights, bit for bit")->capture_default_str();
+  command.add_option("--seed", o.seed, "the same seed and world give the same weights, bit for bit")
+      ->capture_default_str();
   command.add_option("--log-every", o.log_every, "steps between lines of metrics")->capture_default_str();
 }
 
@@ -29,32 +32,49 @@ void add_recipe_flags(CLI::App& command, TrainOptions& o) {
   command.add_option("--batch-size", o.batch_size, "images per replica and step")->capture_default_str();
   command.add_option("--optimizer", o.optimizer, "sgd")->check(CLI::IsMember({"sgd"}))->capture_default_str();
   command.add_option("--lr", o.lr, "peak learning rate")->capture_default_str();
-  command.add_flag("--lr-scale-by-world", o.lr_scale_by_world, "multiply --lr by the number of replicas; warm-up then starts at --lr");
+  command.add_flag("--lr-scale-by-world", o.lr_scale_by_world,
+                   "multiply --lr by the number of replicas; warm-up then starts at --lr");
   command.add_option("--warmup-epochs", o.warmup_epochs, "linear warm-up")->capture_default_str();
   command.add_option("--lr-schedule", o.lr_schedule, "cosine")->check(CLI::IsMember({"cosine"}))->capture_default_str();
   command.add_option("--momentum", o.momentum, "of SGD")->capture_default_str();
   command.add_option("--weight-decay", o.weight_decay, "not on batch norm and biases")->capture_default_str();
-  command.add_flag("--sync-batch-norm", o.sync_batch_norm, "statistics over the whole global batch instead of each replica's");
+  command.add_flag("--sync-batch-norm", o.sync_batch_norm,
+                   "statistics over the whole global batch instead of each replica's");
   command.add_option("--init-weights", o.init_weights, "a .safetensors file with torchvision's names to start from");
 }
 
 void add_data_flags(CLI::App& command, TrainOptions& o) {
-  command.add_option("--augment", o.augment, "random crop and flip, or none")->check(CLI::IsMember({"standard", "none"}))->capture_default_str();
-  command.add_option("--cache", o.cache, "keep decoded images in memory: none or ram")->check(CLI::IsMember({"none", "ram"}))->capture_default_str();
+  command.add_option("--augment", o.augment, "random crop and flip, or none")
+      ->check(CLI::IsMember({"standard", "none"}))
+      ->capture_default_str();
+  command.add_option("--cache", o.cache, "keep decoded images in memory: none or ram")
+      ->check(CLI::IsMember({"none", "ram"}))
+      ->capture_default_str();
   command.add_option("--prefetch", o.prefetch, "batches decoded ahead")->capture_default_str();
   command.add_option("--loader-threads", o.loader_threads, "decoding threads")->capture_default_str();
-  command.add_option("--max-bad-images", o.max_bad_images, "unreadable images are named and replaced; more than this end the run")->capture_default_str();
+  command
+      .add_option("--max-bad-images", o.max_bad_images,
+                  "unreadable images are named and replaced; more than this end the run")
+      ->capture_default_str();
   command.add_option("--image-size", o.image_size, "pixels a side (0: the model's own)")->capture_default_str();
 }
 
 void add_machine_flags(CLI::App& command, TrainOptions& o) {
   command.add_option("--device", o.device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}))->capture_default_str();
   command.add_option("--precision", o.precision, "fp32")->check(CLI::IsMember({"fp32"}))->capture_default_str();
-  command.add_option("--threads", o.threads, "compute threads (0: OMP_NUM_THREADS, else the cores shared by this host's ranks)")->capture_default_str();
-  command.add_option("--comm", o.comm, "auto (mpi under mpiexec), mpi or none")->check(CLI::IsMember({"auto", "mpi", "none"}))->capture_default_str();
-  command.add_option("--checkpoint-every", o.checkpoint_every, "steps between checkpoints (0: an epoch)")->capture_default_str();
+  command
+      .add_option("--threads", o.threads,
+                  "compute threads (0: OMP_NUM_THREADS, else the cores shared by this host's ranks)")
+      ->capture_default_str();
+  command.add_option("--comm", o.comm, "auto (mpi under mpiexec), mpi or none")
+      ->check(CLI::IsMember({"auto", "mpi", "none"}))
+      ->capture_default_str();
+  command.add_option("--checkpoint-every", o.checkpoint_every, "steps between checkpoints (0: an epoch)")
+      ->capture_default_str();
   command.add_option("--keep", o.keep, "newest checkpoints kept, besides the best one")->capture_default_str();
-  command.add_option("--resume", o.resume, "auto (the newest valid checkpoint of --run-dir), none, or a checkpoint folder")->capture_default_str();
+  command
+      .add_option("--resume", o.resume, "auto (the newest valid checkpoint of --run-dir), none, or a checkpoint folder")
+      ->capture_default_str();
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The ranks of one generation talking to each other. Only collectives: every rank calls the same ones in the same order.
+// The ranks of one generation talking to each other. Only collectives: every rank calls the same ones in the same
+// order.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -19,7 +20,8 @@ class Communicator {
 
   /// Copies root's values to every rank.
   virtual void broadcast(std::span<float> values, int root) = 0;
-  /// Sums over all ranks, in place; the order of summation is fixed by (count, world), so every run gives the same bits.
+  /// Sums over all ranks, in place; the order of summation is fixed by (count, world), so every run gives the same
+  /// bits.
   virtual void sum(std::span<double> values) = 0;
   /// As sum, but only starts it: `values` belong to the communicator until wait_all().
   virtual void start_sum(std::span<float> values) = 0;
@@ -35,8 +37,8 @@ class Communicator {
 
 std::unique_ptr<Communicator> make_single();
 
-/// Joins the other processes that mpiexec started. Its end is MPI_Finalize, left out while an exception passes, since the
-/// other ranks would be waited for. Must be made before any other thread uses MPI, and once in a process.
+/// Joins the other processes that mpiexec started. Its end is MPI_Finalize, left out while an exception passes, since
+/// the other ranks would be waited for. Must be made before any other thread uses MPI, and once in a process.
 std::unique_ptr<Communicator> make_mpi();
 
 /// Whether mpiexec started this process.

@@ -36,7 +36,8 @@ class Mpi final : public Communicator {
     check(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "MPI_Comm_rank");
     check(MPI_Comm_size(MPI_COMM_WORLD, &world_), "MPI_Comm_size");
     MPI_Comm local = MPI_COMM_NULL;
-    check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &local), "MPI_Comm_split_type");
+    check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &local),
+          "MPI_Comm_split_type");
     check(MPI_Comm_rank(local, &local_rank_), "MPI_Comm_rank");
     check(MPI_Comm_size(local, &local_world_), "MPI_Comm_size");
     check(MPI_Comm_free(&local), "MPI_Comm_free");
@@ -85,14 +86,16 @@ class Mpi final : public Communicator {
   std::vector<double> gather(std::span<const double> values) override {
     std::vector<double> all(values.size() * static_cast<size_t>(world_));
     const int count = count_of(values.size());
-    check(MPI_Allgather(values.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, MPI_COMM_WORLD), "MPI_Allgather");
+    check(MPI_Allgather(values.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, MPI_COMM_WORLD),
+          "MPI_Allgather");
     return all;
   }
 
  private:
   void start(void* values, size_t size, MPI_Datatype type) {
     MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Iallreduce(MPI_IN_PLACE, values, count_of(size), type, MPI_SUM, MPI_COMM_WORLD, &request), "MPI_Iallreduce");
+    check(MPI_Iallreduce(MPI_IN_PLACE, values, count_of(size), type, MPI_SUM, MPI_COMM_WORLD, &request),
+          "MPI_Iallreduce");
     requests_.push_back(request);
   }
 

@@ -44,7 +44,7 @@ struct GraphNode {
 };
 
 struct NetworkOptions {
-  std::string model;   ///< resnet20, resnet18, mlp
+  std::string model;  ///< resnet20, resnet18, mlp
   int classes = 0;
   int image_size = 0;  ///< square
   int batch = 0;       ///< the largest batch it will be given
@@ -54,8 +54,8 @@ struct NetworkOptions {
 };
 
 struct StepResult {
-  double loss_sum = 0;   ///< over this rank's images
-  int64_t top1 = 0;      ///< images whose best class is their label
+  double loss_sum = 0;  ///< over this rank's images
+  int64_t top1 = 0;     ///< images whose best class is their label
   int64_t top5 = 0;
 };
 
@@ -99,8 +99,8 @@ struct ModelInfo {
 };
 std::span<const ModelInfo> known_models();
 
-/// ImageNet's per-channel mean and standard deviation (of pixels scaled to [0, 1]), as torchvision's weights expect them:
-/// every model normalises its input so. Source: torchvision's ImageClassification preset.
+/// ImageNet's per-channel mean and standard deviation (of pixels scaled to [0, 1]), as torchvision's weights expect
+/// them: every model normalises its input so. Source: torchvision's ImageClassification preset.
 inline constexpr float kPixelMean[3] = {0.485F, 0.456F, 0.406F};
 inline constexpr float kPixelStd[3] = {0.229F, 0.224F, 0.225F};
 

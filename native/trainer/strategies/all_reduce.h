@@ -8,8 +8,8 @@
 
 namespace trainyard {
 
-/// Where an arena of `size` floats is cut into buckets of about `bucket` floats, from its end to its start (the order in
-/// which gradients become ready). Returns the first element of each bucket, falling; the last one is 0.
+/// Where an arena of `size` floats is cut into buckets of about `bucket` floats, from its end to its start (the order
+/// in which gradients become ready). Returns the first element of each bucket, falling; the last one is 0.
 std::vector<size_t> bucket_starts(size_t size, size_t bucket);
 
 class AllReduce {
@@ -27,8 +27,8 @@ class AllReduce {
   Communicator& communicator_;
   std::span<float> gradients_;
   std::vector<size_t> starts_;
-  size_t next_ = 0;      ///< index in starts_ of the next bucket to send
-  size_t sent_to_;       ///< gradients at and above this are on their way
+  size_t next_ = 0;  ///< index in starts_ of the next bucket to send
+  size_t sent_to_;   ///< gradients at and above this are on their way
 };
 
 }  // namespace trainyard

@@ -40,7 +40,8 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
     interval.input_wait_ms += input.milliseconds();
     const BatchView view{batch.count, image_size, batch.images.data(), batch.labels.data()};
     const int64_t measured = done + 1 - options.warmup;
-    const bool enough = options.seconds > 0 ? measured > 0 && interval.seconds() >= options.seconds : measured >= options.steps;
+    const bool enough =
+        options.seconds > 0 ? measured > 0 && interval.seconds() >= options.seconds : measured >= options.steps;
     const StepOutcome outcome = step.run(view, 0.01, enough);
     loader->recycle(std::move(batch));
     interval.add(outcome.loss, outcome.top1, outcome.comm_ms, 0);

@@ -13,8 +13,8 @@
 namespace trainyard {
 
 struct EvalScores {
-  double loss = 0;   ///< mean
-  double top1 = 0;   ///< fraction
+  double loss = 0;  ///< mean
+  double top1 = 0;  ///< fraction
   double top5 = 0;
   int64_t images = 0;
   int64_t bad_images = 0;
@@ -25,8 +25,8 @@ using LogitsSink = std::function<void(const Batch& batch, std::span<const float>
 
 /// Every image once, centre crop, in order. Unreadable images are left out and counted; with more than 100 of them it
 /// throws Error(Exit::data). Gives up (returns nothing useful) when `cancelled` says so.
-EvalScores evaluate(Network& network, const Dataset& dataset, int image_size, int batch_size, const LogitsSink& sink = {},
-                    const std::function<bool()>& cancelled = {});
+EvalScores evaluate(Network& network, const Dataset& dataset, int image_size, int batch_size,
+                    const LogitsSink& sink = {}, const std::function<bool()>& cancelled = {});
 
 /// What state.json of a checkpoint says of its model.
 struct CheckpointModel {

@@ -60,7 +60,8 @@ class Evaluator {
     } catch (const Error& error) {
       // Training may have removed it by its keeping rule while it was being read; a newer one then exists.
       if (std::filesystem::exists(newest->path)) throw;
-      std::fprintf(stderr, "trainer: warning: %s went away while it was evaluated: %s\n", newest->path.c_str(), error.what());
+      std::fprintf(stderr, "trainer: warning: %s went away while it was evaluated: %s\n", newest->path.c_str(),
+                   error.what());
       return;
     }
     evaluated_ = newest->step;
@@ -92,8 +93,8 @@ class Evaluator {
     log_->scalar("top1", model.step, scores.top1);
     log_->scalar("top5", model.step, scores.top5);
     log_->flush();
-    std::printf("%s  top-1 %.4f  top-5 %.4f  loss %.4f  %lld images\n", name.c_str(), scores.top1, scores.top5, scores.loss,
-                static_cast<long long>(scores.images));
+    std::printf("%s  top-1 %.4f  top-5 %.4f  loss %.4f  %lld images\n", name.c_str(), scores.top1, scores.top5,
+                scores.loss, static_cast<long long>(scores.images));
     std::fflush(stdout);
   }
 

@@ -18,12 +18,12 @@ class Stopwatch {
 
 struct Interval {
   int64_t steps = 0;
-  double loss = 0;           ///< sum over steps
-  double top1 = 0;           ///< sum over steps
+  double loss = 0;  ///< sum over steps
+  double top1 = 0;  ///< sum over steps
   double comm_ms = 0;
   double input_wait_ms = 0;
-  double lr = 0;             ///< of the newest step
-  double left_out_ms = 0;    ///< checkpoint writing, not part of the training rate
+  double lr = 0;           ///< of the newest step
+  double left_out_ms = 0;  ///< checkpoint writing, not part of the training rate
   Stopwatch clock;
 
   void restart() { *this = Interval(); }

@@ -29,9 +29,7 @@ int generation_from_environment() {
 }
 
 MetricsLog::MetricsLog(const std::string& run_dir, const std::string& curves)
-    : path_(run_dir + "/metrics.jsonl"),
-      generation_(generation_from_environment()),
-      events_(run_dir + "/" + curves) {}
+    : path_(run_dir + "/metrics.jsonl"), generation_(generation_from_environment()), events_(run_dir + "/" + curves) {}
 
 template <typename Write>
 void MetricsLog::attempt(const Write& write) {

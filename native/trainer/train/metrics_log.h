@@ -13,8 +13,8 @@ class MetricsLog {
   /// Lines go to <run_dir>/metrics.jsonl, curves to <run_dir>/<curves> ("train" or "eval").
   MetricsLog(const std::string& run_dir, const std::string& curves);
 
-  /// Appends {"kind":kind,"time":now,"generation":G, …fields}. A failed write (full disk) is reported once on stderr and
-  /// does not end training; the next line that can be written starts on a line of its own.
+  /// Appends {"kind":kind,"time":now,"generation":G, …fields}. A failed write (full disk) is reported once on stderr
+  /// and does not end training; the next line that can be written starts on a line of its own.
   void line(const std::string& kind, const nlohmann::json& fields);
   void scalar(const std::string& tag, int64_t step, double value);
   void graph(const Network& network);

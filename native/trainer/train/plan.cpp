@@ -20,8 +20,8 @@ void require_same(const nlohmann::json& state, const char* field, const T& ours,
   const T theirs = state.at(field).get<T>();
   if (theirs == ours) return;
   const nlohmann::json said = {{"checkpoint", theirs}, {"now", ours}};
-  throw Error(Exit::usage, std::string("the checkpoint ") + where + " was made with another " + field + " " + said.dump() +
-                               ". Use the same flags, or another --run-dir");
+  throw Error(Exit::usage, std::string("the checkpoint ") + where + " was made with another " + field + " " +
+                               said.dump() + ". Use the same flags, or another --run-dir");
 }
 
 }  // namespace
@@ -36,7 +36,8 @@ void check_options(const TrainOptions& options) {
   require(options.weight_decay >= 0, "--weight-decay must not be negative");
   require(options.warmup_epochs >= 0, "--warmup-epochs must not be negative");
   require(options.keep >= 1, "--keep must be at least 1");
-  require(options.checkpoint_every >= 0 && options.log_every >= 1, "--checkpoint-every and --log-every must not be negative");
+  require(options.checkpoint_every >= 0 && options.log_every >= 1,
+          "--checkpoint-every and --log-every must not be negative");
   require(options.prefetch >= 1 && options.loader_threads >= 1, "--prefetch and --loader-threads must be at least 1");
   require(options.init_weights.empty() || std::filesystem::exists(options.init_weights),
           "--init-weights " + options.init_weights + " does not exist");
@@ -53,7 +54,8 @@ std::optional<std::string> find_resume(const TrainOptions& options) {
     return std::nullopt;
   }
   require(std::filesystem::is_directory(options.resume),
-          "--resume " + options.resume + " is not a checkpoint folder. Use auto, none, or a path like RUN/checkpoints/step-00000100");
+          "--resume " + options.resume +
+              " is not a checkpoint folder. Use auto, none, or a path like RUN/checkpoints/step-00000100");
   return options.resume;
 }
 

@@ -42,7 +42,8 @@ std::vector<double> softmax(std::span<const float> logits) {
   return result;
 }
 
-std::string row(const std::string& name, std::span<const float> logits, const std::vector<std::string>& classes, bool with_logits) {
+std::string row(const std::string& name, std::span<const float> logits, const std::vector<std::string>& classes,
+                bool with_logits) {
   const std::vector<double> probabilities = softmax(logits);
   std::vector<size_t> order(classes.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -51,7 +52,8 @@ std::string row(const std::string& name, std::span<const float> logits, const st
   for (size_t i = 0; i < std::min<size_t>(order.size(), 5); ++i) {
     best += (i > 0 ? " " : "") + classes[order[i]] + ":" + number(probabilities[order[i]]);
   }
-  std::string text = csv_field(name) + "," + csv_field(classes[order[0]]) + "," + number(probabilities[order[0]]) + "," + csv_field(best);
+  std::string text = csv_field(name) + "," + csv_field(classes[order[0]]) + "," + number(probabilities[order[0]]) +
+                     "," + csv_field(best);
   for (size_t i = 0; with_logits && i < logits.size(); ++i) text += "," + number(logits[i]);
   return text + "\n";
 }
@@ -65,16 +67,19 @@ int64_t predict(const PredictOptions& options) {
   if (options.logits) require_same_classes(model, *dataset, options.data);
   const auto network = load_network(options.checkpoint, model, options.batch_size);
   std::string csv = "path,class,probability,top5";
-  for (size_t i = 0; options.logits && i < model.class_names.size(); ++i) csv += ",logit_" + csv_field(model.class_names[i]);
+  for (size_t i = 0; options.logits && i < model.class_names.size(); ++i)
+    csv += ",logit_" + csv_field(model.class_names[i]);
   csv += '\n';
   const auto classes = static_cast<size_t>(model.classes);
   int64_t images = 0;
-  evaluate(*network, *dataset, model.image_size, options.batch_size, [&](const Batch& batch, std::span<const float> logits) {
-    for (size_t i = 0; i < static_cast<size_t>(batch.count); ++i) {
-      csv += row(dataset->name(batch.indices[i]), logits.subspan(i * classes, classes), model.class_names, options.logits);
-      ++images;
-    }
-  });
+  evaluate(*network, *dataset, model.image_size, options.batch_size,
+           [&](const Batch& batch, std::span<const float> logits) {
+             for (size_t i = 0; i < static_cast<size_t>(batch.count); ++i) {
+               csv += row(dataset->name(batch.indices[i]), logits.subspan(i * classes, classes), model.class_names,
+                          options.logits);
+               ++images;
+             }
+           });
   replace_file(options.out, csv);
   return images;
 }

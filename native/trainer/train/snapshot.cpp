@@ -5,7 +5,8 @@
 namespace trainyard {
 namespace {
 
-std::vector<TensorView> views(const std::vector<TensorInfo>& infos, std::span<const float> arena, const std::string& suffix) {
+std::vector<TensorView> views(const std::vector<TensorInfo>& infos, std::span<const float> arena,
+                              const std::string& suffix) {
   std::vector<TensorView> result;
   for (const TensorInfo& info : infos) {
     result.push_back({info.name + suffix, info.shape, arena.subspan(info.offset, info.size)});
@@ -13,7 +14,8 @@ std::vector<TensorView> views(const std::vector<TensorInfo>& infos, std::span<co
   return result;
 }
 
-void fill(const LoadedTensors& file, const std::vector<TensorInfo>& infos, std::span<float> arena, const std::string& suffix) {
+void fill(const LoadedTensors& file, const std::vector<TensorInfo>& infos, std::span<float> arena,
+          const std::string& suffix) {
   for (const TensorInfo& info : infos) {
     file.copy(info.name + suffix, info.shape, arena.subspan(info.offset, info.size));
   }
@@ -50,7 +52,8 @@ void load_weights(const std::string& path, Network& network) {
 }
 
 void load_optimizer(const std::string& checkpoint, const Network& network, Sgd& optimizer) {
-  fill(LoadedTensors::read(checkpoint + "/optimizer.safetensors"), network.parameters(), optimizer.velocity(), ".momentum");
+  fill(LoadedTensors::read(checkpoint + "/optimizer.safetensors"), network.parameters(), optimizer.velocity(),
+       ".momentum");
 }
 
 }  // namespace trainyard

@@ -35,7 +35,7 @@ void StopSignals::watch(const std::stop_token& stop) {
 StopFile::StopFile(const std::string& run_dir) : path_(run_dir + "/stop.json"), made_(now_seconds()) {}
 
 bool StopFile::requested() const {
-  struct stat status {};
+  struct stat status{};
   if (::stat(path_.c_str(), &status) != 0) return false;
   return static_cast<double>(status.st_mtim.tv_sec) + 1e-9 * static_cast<double>(status.st_mtim.tv_nsec) >= made_;
 }

@@ -1,8 +1,7 @@
 // How a rank learns that it should stop: a signal, or stop.json in the run folder.
 #pragma once
-#include <csignal>
-
 #include <atomic>
+#include <csignal>
 #include <string>
 #include <thread>
 

@@ -103,8 +103,9 @@ class TrainRun {
 
   void start_log() {
     log_ = std::make_unique<MetricsLog>(options_.run_dir, "train");
-    const auto resumed = plan_.resume_from ? nlohmann::json(std::filesystem::path(*plan_.resume_from).filename().string())
-                                           : nlohmann::json(nullptr);
+    const auto resumed = plan_.resume_from
+                             ? nlohmann::json(std::filesystem::path(*plan_.resume_from).filename().string())
+                             : nlohmann::json(nullptr);
     log_->line("start", {{"model", options_.model},
                          {"parameters", step_->network().weights().size()},
                          {"classes", plan_.classes},
@@ -193,7 +194,8 @@ class TrainRun {
                                 {"write_ms", clock.milliseconds()}});
     } catch (const Error& error) {
       checkpoint_error_ = error.what();
-      std::fprintf(stderr, "trainer: warning: no checkpoint at step %lld: %s. Training goes on; the last valid one is kept\n",
+      std::fprintf(stderr,
+                   "trainer: warning: no checkpoint at step %lld: %s. Training goes on; the last valid one is kept\n",
                    static_cast<long long>(done_), error.what());
       log_->line("checkpoint_failed", {{"step", done_}, {"message", checkpoint_error_}});
     }

@@ -12,10 +12,10 @@ namespace trainyard {
 
 /// What the whole world did in one step.
 struct StepOutcome {
-  double loss = 0;        ///< mean over the global batch
-  double top1 = 0;        ///< fraction of the global batch
-  bool stop = false;      ///< some rank was asked to stop; the same on every rank
-  double comm_ms = 0;     ///< this rank's wait for all-reduce
+  double loss = 0;     ///< mean over the global batch
+  double top1 = 0;     ///< fraction of the global batch
+  bool stop = false;   ///< some rank was asked to stop; the same on every rank
+  double comm_ms = 0;  ///< this rank's wait for all-reduce
 };
 
 class TrainingStep {
