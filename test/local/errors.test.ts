@@ -135,6 +135,27 @@ describe('data', () => {
     );
     expect(named).toHaveLength(1);
     expect(named[0]).toMatchObject({ path: victim, count: 1 });
+    // Judged once or not at all: the bad one is left out of predictions and named, and nothing stands in for it.
+    const [checkpoint] = readdirSync(join(folder.path, 'corrupt-run', 'checkpoints'));
+    const csv = join(folder.path, 'predictions.csv');
+    const predicted = await runTrainer([
+      'predict',
+      '--checkpoint',
+      join(folder.path, 'corrupt-run', 'checkpoints', checkpoint ?? ''),
+      '--data',
+      copy,
+      '--out',
+      csv,
+    ]);
+    expectExit(predicted, 0);
+    expect(predicted.stderr).toContain(victim);
+    const paths = readFileSync(csv, 'utf8')
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map((row) => row.split(',')[0]);
+    expect(paths).toHaveLength(96);
+    expect(new Set(paths).size).toBe(96);
     const strict = await runTrainer([
       'train',
       '--model',

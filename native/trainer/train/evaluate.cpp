@@ -1,10 +1,33 @@
 #include "trainer/train/evaluate.h"
 
+#include <algorithm>
+#include <cstdio>
+
 #include "common/error.h"
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/train/snapshot.h"
 
 namespace trainyard {
+namespace {
+
+/// Leaves out the loader's stand-ins for unreadable images: each image is judged once, or not at all. Unshuffled, slot
+/// i of a step is image first + i of the data set.
+void drop_stand_ins(Batch& batch, size_t first, size_t image_bytes) {
+  size_t kept = 0;
+  for (size_t i = 0; i < static_cast<size_t>(batch.count); ++i) {
+    if (batch.indices[i] != first + i) continue;
+    if (kept != i) {
+      std::copy_n(batch.images.begin() + static_cast<ptrdiff_t>(i * image_bytes), image_bytes,
+                  batch.images.begin() + static_cast<ptrdiff_t>(kept * image_bytes));
+      batch.labels[kept] = batch.labels[i];
+      batch.indices[kept] = batch.indices[i];
+    }
+    ++kept;
+  }
+  batch.count = static_cast<int>(kept);
+}
+
+}  // namespace
 
 EvalScores evaluate(Network& network, const Dataset& dataset, int image_size, int batch_size, const LogitsSink& sink,
                     const std::function<bool()>& cancelled) {
@@ -16,13 +39,17 @@ EvalScores evaluate(Network& network, const Dataset& dataset, int image_size, in
   options.augment = Augment::none;
   options.prefetch = 2;
   options.max_bad_images = 100;
-  options.on_bad_image = [&](const std::string&, const std::string&) { ++scores.bad_images; };
+  options.on_bad_image = [&](const std::string& path, const std::string& message) {
+    std::fprintf(stderr, "trainer: warning: left out %s: %s\n", path.c_str(), message.c_str());
+    ++scores.bad_images;
+  };
   const auto loader = make_loader(dataset, options);
   const size_t classes = dataset.class_names().size();
   std::vector<float> logits(static_cast<size_t>(batch_size) * classes);  // [batch, classes]
   for (int64_t step = 0; step < loader->steps_per_epoch(); ++step) {
     if (cancelled && cancelled()) break;
-    const Batch batch = loader->next(step);
+    Batch batch = loader->next(step);
+    drop_stand_ins(batch, static_cast<size_t>(step * batch_size), static_cast<size_t>(image_size) * image_size * 3);
     if (batch.count == 0) continue;
     const BatchView view{batch.count, image_size, batch.images.data(), batch.labels.data()};
     const auto used = std::span(logits).first(static_cast<size_t>(batch.count) * classes);
