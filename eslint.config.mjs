@@ -47,7 +47,6 @@ export default defineConfig(
       'max-lines': ['error', { max: 500 }],
       eqeqeq: 'error',
       'no-console': 'error',
-      curly: ['error', 'multi-line'],
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/consistent-type-imports': 'error',
@@ -59,6 +58,7 @@ export default defineConfig(
       ],
     },
   },
+  { files: ['src/**', 'test/unit/**'], rules: { curly: ['error', 'multi-line'] } },
   {
     files: ['src/core/**'],
     rules: ban('core', vscode, folder('ui'), folder('webview'), folder('cli'), [
