@@ -23,7 +23,7 @@ export class LineTail {
 }
 
 /**
- * Starts the agent in a session of its own, so that a Ctrl-C in the terminal reaches this process only.
+ * Starts the agent apart from the terminal (setsid), so that a Ctrl-C there reaches this process only.
  * UserError (connection) when it cannot be started.
  */
 export async function openLocalAgent(agent: string): Promise<AgentStream> {
