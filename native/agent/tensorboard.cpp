@@ -1,6 +1,8 @@
 #include "agent/tensorboard.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -71,6 +73,10 @@ bool socket_answers(const std::string& path) {
 
 TensorboardStart::TensorboardStart(const RunFolder& folder, const TensorboardOptions& options)
     : folder_(folder), deadline_(monotonic_seconds() + kStartSeconds) {
+  // One at a time: the run's supervisor and a client often ask in the same second.
+  const Descriptor lock(::open(folder.file("tensorboard.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!lock) throw file_error("open", folder.file("tensorboard.lock"));
+  ::flock(lock.get(), LOCK_EX);
   if (const auto living = living_tensorboard(folder)) {
     started_ = *living;
     return;

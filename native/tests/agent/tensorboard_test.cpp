@@ -49,6 +49,17 @@ TEST_F(Tensorboard, IsStartedOnceFoundAgainAndEnded) {
   EXPECT_FALSE(std::filesystem::exists(first["socket"].get<std::string>()));
 }
 
+TEST_F(Tensorboard, AskedForTwiceAtOnceIsStartedOnce) {
+  const std::string slow = std::string("import time\ntime.sleep(0.5)\n") + kServer;
+  const Json wanted = params(folder_.path(), slow);
+  for (const int id : {1, 2}) {
+    client_->send_raw(to_line({{"jsonrpc", "2.0"}, {"id", id}, {"method", "tensorboard.start"}, {"params", wanted}}) +
+                      "\n");
+  }
+  EXPECT_EQ(client_->next_answer()["result"], client_->next_answer()["result"]);
+  client_->call("tensorboard.stop", {{"dir", folder_.path()}});
+}
+
 TEST_F(Tensorboard, ThatDoesNotStartSaysWhy) {
   const Json error =
       client_->error("tensorboard.start", params(folder_.path(), "raise SystemExit('no module named x')"));
