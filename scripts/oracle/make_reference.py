@@ -31,9 +31,9 @@ MEAN = np.array([0.485, 0.456, 0.406], np.float32)
 STD = np.array([0.229, 0.224, 0.225], np.float32)
 # make, image size, classes, batch, salt
 CASES = {
-    "resnet18": (lambda size, classes: torchvision.models.resnet18(num_classes=classes), 64, 7, 4, 0),
-    "resnet20": (lambda size, classes: models.ResNet20(classes), 32, 5, 4, 0),
-    "mlp": (lambda size, classes: models.Mlp(size, classes), 16, 5, 8, 0),
+    "resnet18": (lambda size, classes: torchvision.models.resnet18(num_classes=classes), 64, 7, 4, 1588),
+    "resnet20": (lambda size, classes: models.ResNet20(classes), 32, 5, 4, 60),
+    "mlp": (lambda size, classes: models.Mlp(size, classes), 16, 5, 8, 3912),
 }
 
 

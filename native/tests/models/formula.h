@@ -36,13 +36,13 @@ inline void fill_by_formula(const TensorInfo& info, std::span<float> values) {
 }
 
 /// Stripes of every direction with noise on top.
-inline RandomBatch batch_by_formula(int count, int size, int classes) {
+inline RandomBatch batch_by_formula(int count, int size, int classes, uint64_t salt) {
   RandomBatch batch(0, size, classes, 0);
   batch.count = count;
   batch.images.resize(static_cast<size_t>(count) * size * size * 3);
   batch.labels.resize(static_cast<size_t>(count));
-  Random slopes{name_key("slopes")};
-  Random noise{name_key("noise")};
+  Random slopes{name_key("slopes"), salt};
+  Random noise{name_key("noise"), salt};
   Random labels{name_key("labels")};
   size_t at = 0;
   for (int n = 0; n < count; ++n) {

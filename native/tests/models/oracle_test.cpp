@@ -26,6 +26,7 @@ struct Fixture {
   int size = 0;
   int classes = 0;
   int batch = 0;
+  uint64_t salt = 0;
   std::map<std::pair<std::string, std::string>, Recorded> tensors;  // by kind and name
 };
 
@@ -36,7 +37,8 @@ Fixture load(const std::string& model) {
   Fixture fixture;
   std::string line, word;
   std::getline(file, line);
-  std::istringstream(line) >> word >> word >> word >> fixture.size >> word >> fixture.classes >> word >> fixture.batch;
+  std::istringstream(line) >> word >> word >> word >> fixture.size >> word >> fixture.classes >> word >>
+      fixture.batch >> word >> fixture.salt;
   while (std::getline(file, line)) {
     std::istringstream fields(line);
     std::string kind, name;
@@ -100,7 +102,8 @@ TEST_P(Oracle, StepsAsPyTorchDoes) {
     ranges.push_back({info.offset, info.size, info.decay});
   }
   net->weights_changed();
-  const test::RandomBatch batch = test::batch_by_formula(fixture_.batch, fixture_.size, fixture_.classes);
+  const test::RandomBatch batch =
+      test::batch_by_formula(fixture_.batch, fixture_.size, fixture_.classes, fixture_.salt);
   const StepResult step = net->train_step(batch.view(), 1.0F / static_cast<float>(fixture_.batch), nullptr);
   const double loss = step.loss_sum / fixture_.batch;
   compare_numbers("loss", "training", std::span(&loss, 1));

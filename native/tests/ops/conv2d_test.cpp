@@ -114,6 +114,39 @@ TEST_P(Conv2d, RepeatsItsBits) {
   EXPECT_EQ(runs[0], runs[2]);
 }
 
+TEST_P(Conv2d, NeverFallsBackToASlowKernelInResNets) {
+  struct Step {
+    int in, out, kernel, stride;
+  };
+  // Stems, the bodies of resnet20 and resnet18, downsampling.
+  for (const Step& step : {Step{3, 16, 3, 1},
+                           {3, 64, 7, 2},
+                           {16, 16, 3, 1},
+                           {16, 32, 3, 2},
+                           {32, 64, 3, 2},
+                           {64, 64, 3, 1},
+                           {64, 128, 1, 2},
+                           {256, 512, 3, 2},
+                           {512, 512, 3, 1}}) {
+    Conv2dParams p;
+    p.input.shape = {4, step.in, 16, 16};
+    p.out_channels = step.out;
+    p.kernel_h = p.kernel_w = step.kernel;
+    p.stride_h = p.stride_w = step.stride;
+    p.pad_h = p.pad_w = step.kernel / 2;
+    p.input_gradient = step.in != 3;
+    // The layout that flows through a network is the one that its stem gives.
+    Conv2dParams stem = p;
+    stem.input.shape.c = 3;
+    stem.input_gradient = false;
+    stem.input.layout = bench_.backend().input_layout(stem);
+    p.input.layout = step.in == 3 ? stem.input.layout : bench_.backend().make_conv2d(stem)->output().layout;
+    const auto op = bench_.backend().make_conv2d(p);
+    EXPECT_EQ(op->description().find("ref"), std::string::npos)
+        << step.in << " to " << step.out << ": " << op->description();
+  }
+}
+
 TEST_P(Conv2d, RefusesAKernelLargerThanItsInput) {
   Conv2dParams p;
   p.input = {{1, 16, 2, 2}, backend_case().layouts[0]};
