@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "agent/hang.h"
 #include "agent/kill.h"
 #include "agent/tail.h"
 #include "common/error.h"
@@ -45,10 +46,10 @@ std::vector<std::string> mpiexec_line(const RunFolder& folder, const RunSpec& sp
   return line;
 }
 
-std::string join(const std::vector<int>& numbers) {
+std::string ranks_text(const std::vector<int>& numbers) {
   std::string text;
   for (const int number : numbers) text += (text.empty() ? "" : ", ") + std::to_string(number);
-  return text;
+  return (numbers.size() == 1 ? "rank " : "ranks ") + text;
 }
 
 }  // namespace
@@ -165,11 +166,17 @@ void Generation::look_for_hangs() {
   for (const Rank& rank : ranks_) excused.push_back(rank.record.has_value());
   const std::vector<int> late = heartbeats_.overdue(excused);
   if (late.empty()) return;
+  std::vector<RankProcess> processes;
+  for (const int rank : late) {
+    if (ranks_[static_cast<size_t>(rank)].program) processes.push_back(*ranks_[static_cast<size_t>(rank)].program);
+  }
+  const Suspects suspects = find_suspects(processes);
   const int64_t step = heartbeats_.last_step();
-  listener_.hang(late, step);
-  const std::string who = (late.size() == 1 ? "rank " : "ranks ") + join(late) + " on " + host_name();
-  own_reason_ = who + " made no progress for " + std::to_string(static_cast<int>(spec_.hang_timeout)) +
-                " s (hangTimeout), last at step " + std::to_string(step);
+  listener_.hang(late, suspects.ranks, step);
+  own_reason_ = ranks_text(late) + " on " + host_name() + " made no progress for " +
+                std::to_string(static_cast<int>(spec_.hang_timeout)) + " s (hangTimeout), last at step " +
+                std::to_string(step);
+  if (!suspects.ranks.empty()) *own_reason_ += "; " + ranks_text(suspects.ranks) + " " + suspects.why;
   begin_ending(0);
 }
 

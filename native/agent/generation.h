@@ -26,7 +26,8 @@ struct GenerationResult {
 struct GenerationListener {
   std::function<void(const RankProcess&)> rank_started;
   std::function<void(const ExitRecord&)> rank_exited;
-  std::function<void(const std::vector<int>& ranks, int64_t last_step)> hang;
+  /// `suspects`: those of `ranks` that the others seem to wait for.
+  std::function<void(const std::vector<int>& ranks, const std::vector<int>& suspects, int64_t last_step)> hang;
 };
 
 class Generation {

@@ -146,8 +146,8 @@ GenerationListener Supervisor::listener() {
     if (record.lost) fields["lost"] = true;
     journal_.event("rank_exited", fields);
   };
-  told.hang = [this](const std::vector<int>& ranks, int64_t last_step) {
-    journal_.event("hang", {{"ranks", ranks}, {"last_step", last_step}});
+  told.hang = [this](const std::vector<int>& ranks, const std::vector<int>& suspects, int64_t last_step) {
+    journal_.event("hang", {{"ranks", ranks}, {"suspects", suspects}, {"last_step", last_step}});
   };
   return told;
 }

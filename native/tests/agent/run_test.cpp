@@ -145,6 +145,30 @@ TEST_F(RunTestCase, ASilentRankIsAHang) {
   EXPECT_NE(last["reason"].get<std::string>().find("rank 1 on"), std::string::npos) << last["reason"];
 }
 
+TEST_F(RunTestCase, OfRanksThatAllStandStillTheStoppedOneIsNamed) {
+  Json spec = trainer_spec(
+      "echo '{\"step\":5,\"time\":1,\"phase\":\"training\"}' > \"$TRAINYARD_HEARTBEAT_DIR/rank-$PMI_RANK\"\n"
+      "if [ $PMI_RANK = 1 ]; then kill -STOP $$; fi\nwhile :; do :; done",
+      "");
+  spec["limits"]["hangTimeout"] = 1;
+  const std::string dir = start(spec);
+  const Json last = ended(dir);
+  ASSERT_EQ(events(dir, "hang").size(), 1U);
+  EXPECT_EQ(events(dir, "hang")[0]["suspects"], Json::array({1}));
+  EXPECT_NE(last["reason"].get<std::string>().find("rank 1 is stopped"), std::string::npos) << last["reason"];
+}
+
+TEST_F(RunTestCase, OfRanksThatAllStandStillTheIdleOneIsNamed) {
+  Json spec = trainer_spec(
+      "echo '{\"step\":5,\"time\":1,\"phase\":\"training\"}' > \"$TRAINYARD_HEARTBEAT_DIR/rank-$PMI_RANK\"\n"
+      "if [ $PMI_RANK = 0 ]; then exec sleep 60; fi\nwhile :; do :; done",
+      "");
+  spec["limits"]["hangTimeout"] = 1;
+  const std::string dir = start(spec);
+  const Json last = ended(dir);
+  EXPECT_NE(last["reason"].get<std::string>().find("rank 0 computes nothing"), std::string::npos) << last["reason"];
+}
+
 TEST_F(RunTestCase, ACommandThatCannotStartIsAFailureThatSaysSo) {
   Json spec = command_spec("");
   spec["argv"] = {"/nowhere/program", "x"};
