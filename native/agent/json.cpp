@@ -27,10 +27,12 @@ std::optional<Json> read_json_object(const std::string& path) {
   try {
     Json value = parse_json(read_file(path));
     if (value.is_object()) return value;
-  } catch (const FieldError&) {  // a damaged file counts as none; whoever needs it says so
+    return std::nullopt;
+  } catch (const FieldError&) {
+    return std::nullopt;  // a damaged file counts as none; whoever needs it says so
   } catch (const Error&) {
+    return std::nullopt;
   }
-  return std::nullopt;
 }
 
 Fields::Fields(const Json& object, std::string where) : object_(object), where_(std::move(where)) {

@@ -25,7 +25,7 @@ std::string home_folder() {
 std::string expand_path(const std::string& path) {
   if (path == "~") return home_folder();
   if (path.starts_with("~/")) return home_folder() + path.substr(1);
-  if (!path.starts_with("/")) throw FieldError("path '" + path + "' must be absolute or start with ~/");
+  if (!path.starts_with('/')) throw FieldError("path '" + path + "' must be absolute or start with ~/");
   return path;
 }
 

@@ -17,8 +17,6 @@
 #include "common/error.h"
 #include "common/files.h"
 
-extern char** environ;
-
 namespace trainyard {
 
 namespace {

@@ -53,13 +53,14 @@ std::optional<TensorboardProcess> living_tensorboard(const RunFolder& folder) {
   if (!json) return std::nullopt;
   try {
     const Fields fields(*json, "tensorboard.json");
-    const TensorboardProcess named{{static_cast<int>(fields.integer("pid", 2, 1 << 30)),
-                                    static_cast<uint64_t>(fields.integer("startTime", 1, INT64_MAX))},
-                                   fields.string("socket")};
+    TensorboardProcess named{{static_cast<int>(fields.integer("pid", 2, 1 << 30)),
+                              static_cast<uint64_t>(fields.integer("startTime", 1, INT64_MAX))},
+                             fields.string("socket")};
     if (fields.string("bootId") == boot_id() && is_alive(named.process)) return named;
+    return std::nullopt;
   } catch (const FieldError&) {
+    return std::nullopt;  // written by something else: not one of ours
   }
-  return std::nullopt;
 }
 
 bool socket_answers(const std::string& path) {

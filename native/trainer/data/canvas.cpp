@@ -30,8 +30,9 @@ void Canvas::paint(Point center, double reach, double alpha, const std::function
     for (int x = first(center.x); x <= last(center.x); ++x) {
       int hits = 0;
       for (int point = 0; point < kPoints * kPoints; ++point) {
+        const int row = point / kPoints;
         const double dx = (point % kPoints + 0.5) / kPoints;
-        const double dy = (point / kPoints + 0.5) / kPoints;
+        const double dy = (row + 0.5) / kPoints;
         hits += inside({(x + dx) / size_, (y + dy) / size_}) ? 1 : 0;
       }
       if (hits == 0) continue;

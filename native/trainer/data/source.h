@@ -73,7 +73,7 @@ class Loader {
   /// Throws Error(Exit::data) when more than max_bad_images were unreadable.
   virtual Batch next(int64_t step) = 0;
   /// Hands back a batch that is done with, so that its memory serves a later one. Never needed, only faster.
-  virtual void recycle(Batch) {}
+  virtual void recycle(Batch /*done*/) {}  // NOLINT(performance-unnecessary-value-param): implementations keep it
 };
 
 /// Throws Error(Exit::data) when shuffling and the set is smaller than one global batch, naming the largest batch that
