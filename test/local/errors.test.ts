@@ -1,7 +1,16 @@
 // What goes wrong is said in one line that tells what to do, with the exit code of docs/contracts.md, and leaves nothing behind.
-import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { TestContext } from 'vitest';
 import {
   expectExit,
   processesNaming,
@@ -47,6 +56,22 @@ const train = (runDir: string, ...more: string[]): string[] => [
   '8',
   ...more,
 ];
+
+/** Calls `body` with a disk of its own of `size`, unmounted afterwards; skips the test, saying why, where mounting is refused. */
+async function onSmallDisk(
+  context: TestContext,
+  size: string,
+  body: (mount: string) => Promise<void>,
+): Promise<void> {
+  const mount = mkdtempSync(join(folder.path, 'disk-'));
+  const mounted = await run('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', mount]);
+  if (mounted.code !== 0) context.skip('mounting a small disk needs root');
+  try {
+    await body(mount);
+  } finally {
+    expectExit(await run('umount', [mount]), 0);
+  }
+}
 
 describe('usage', () => {
   it('an unknown flag names the nearest known one', async () => {
@@ -176,13 +201,9 @@ describe('data', () => {
 
 describe('a full disk at a checkpoint', () => {
   it('training goes on, the last valid checkpoint is kept, and it is said', async (context) => {
-    const mount = join(folder.path, 'small-disk');
-    mkdirSync(mount);
-    const mounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', mount]);
-    if (mounted.code !== 0) context.skip('mounting a small disk needs root');
-    try {
+    await onSmallDisk(context, '16m', async (mount) => {
       const dir = join(mount, 'run');
-      const first = await runTrainer([
+      const training = (steps: string, ...more: string[]): string[] => [
         'train',
         '--model',
         'mlp',
@@ -192,30 +213,16 @@ describe('a full disk at a checkpoint', () => {
         dir,
         '--batch-size',
         '8',
-        '--steps',
-        '5',
         '--checkpoint-every',
         '5',
-      ]);
+        '--steps',
+        steps,
+        ...more,
+      ];
+      const first = await runTrainer(training('5'));
       expectExit(first, 0);
       writeFileSync(join(mount, 'ballast'), Buffer.alloc(7 << 20));
-      const second = await runTrainer([
-        'train',
-        '--model',
-        'mlp',
-        '--data',
-        trainData,
-        '--run-dir',
-        dir,
-        '--batch-size',
-        '8',
-        '--steps',
-        '20',
-        '--checkpoint-every',
-        '5',
-        '--log-every',
-        '1',
-      ]);
+      const second = await runTrainer(training('20', '--log-every', '1'));
       expectExit(second, 3);
       expect(second.stderr).toContain('Training goes on');
       expect(errorLine(second)).toMatch(/No space left on device.*--resume auto/);
@@ -226,9 +233,7 @@ describe('a full disk at a checkpoint', () => {
       expectExit(verified, 0);
       expect(JSON.parse(verified.stdout.trim())).toMatchObject({ step: 5, valid: true });
       expect(readdirSync(join(dir, 'checkpoints'))).toEqual(['step-00000005']);
-    } finally {
-      expectExit(await run('umount', [mount]), 0);
-    }
+    });
   });
 });
 
@@ -332,19 +337,13 @@ describe('trainyard', () => {
     });
   });
   it('no space for the runtime is said before it is made, and leaves nothing', async (context) => {
-    const mount = join(folder.path, 'small-cache');
-    mkdirSync(mount);
-    const mounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', mount]);
-    if (mounted.code !== 0) context.skip('mounting a small disk needs root');
-    try {
+    await onSmallDisk(context, '8m', async (mount) => {
       const outcome = await runCli(['runtime'], { env: { XDG_CACHE_HOME: mount } });
       expectExit(outcome, 4);
       expect(outcome.stderr).toMatch(/trainyard: error: .*(space|free)/i);
       expect(
         readdirSync(join(mount, 'trainyard', 'runtime')).filter((name) => !name.startsWith('.')),
       ).toEqual([]);
-    } finally {
-      expectExit(await run('umount', [mount]), 0);
-    }
+    });
   });
 });
