@@ -1,0 +1,224 @@
+// What the dashboard's page and the extension say to one another. Plain data: both sides are compiled against it, and
+// neither imports the other.
+//
+// The page says `ready` when it has loaded, and again whenever it finds that it missed something; the answer is a full
+// update. Updates after it carry what changed, each with the next `sequence`. Nothing is sent to a hidden page: it says
+// `ready` again when it comes back.
+//
+// Times are seconds since the epoch, sizes bytes, accuracies and utilizations fractions and percent as named.
+
+/** A word for how the run stands; the page shows it as it is. */
+export type StatusWord =
+  | 'starting'
+  | 'running'
+  | 'stopping'
+  | 'evaluating'
+  | 'finished'
+  | 'stopped'
+  | 'failed'
+  | 'interrupted'
+  | 'unknown';
+
+export interface RunHead {
+  id: string;
+  /** Short, for titles. */
+  name: string;
+  dir: string;
+  profile: string;
+  /** `this machine, 2 ranks`. */
+  where: string;
+  status: StatusWord;
+  over: boolean;
+  /** Why it ended as it did, one line. */
+  reason: string | null;
+  generation: number;
+  /** As it was typed, without the run folder. */
+  command: string;
+  model: string | null;
+  parameters: number | null;
+  device: string | null;
+  precision: string | null;
+  world: number | null;
+  globalBatch: number | null;
+  started: number | null;
+  ended: number | null;
+}
+
+export interface Progress {
+  step: number | null;
+  totalSteps: number | null;
+  epoch: number | null;
+  totalEpochs: number | null;
+  /** 0 to 1; null when nobody knows how long it will take. */
+  fraction: number | null;
+  imagesPerSec: number | null;
+  medianImagesPerSec: number | null;
+  secondsLeft: number | null;
+  bestTop1: number | null;
+  bestStep: number | null;
+}
+
+/** Figure that may be missing: a diverged loss, a GPU that does not say. */
+export type Figure = number | null;
+
+/**
+ * Step lines in columns of equal length, oldest first. A long run's rows are merged: each then stands for several
+ * steps, its plain columns are means, and Min and Max bound them.
+ */
+export interface StepColumns {
+  /** Of the last step in the row. */
+  step: number[];
+  time: number[];
+  epoch: number[];
+  loss: Figure[];
+  lossMin: Figure[];
+  lossMax: Figure[];
+  top1: Figure[];
+  lr: number[];
+  imagesPerSec: number[];
+  imagesPerSecMin: number[];
+  imagesPerSecMax: number[];
+  stepMs: number[];
+  commMs: number[];
+  inputWaitMs: number[];
+}
+
+/** Rows from `from` on replace what stood there; rows before it still stand. */
+export interface Slice<T> {
+  from: number;
+  rows: T;
+}
+
+export interface Evaluation {
+  /** When the step that was evaluated was made, for the time axis. */
+  time: number;
+  step: number;
+  top1: number;
+  top5: number;
+  loss: Figure;
+}
+
+export type MarkKind =
+  | 'start'
+  | 'restart'
+  | 'checkpoint'
+  | 'checkpoint-failed'
+  | 'rank-lost'
+  | 'hang'
+  | 'stop'
+  | 'disk'
+  | 'end';
+
+/** Something that happened, on the time axis. */
+export interface Mark {
+  time: number;
+  step: number | null;
+  kind: MarkKind;
+  /** What happened, for people. */
+  text: string;
+}
+
+export interface GpuColumns {
+  index: number;
+  uuid: string;
+  name: string;
+  memoryTotal: number;
+  /** Bytes, a value for each of the host's times. */
+  used: Figure[];
+  /** Percent. */
+  utilization: Figure[];
+  /** The newest figures. */
+  temperature: Figure;
+  power: Figure;
+  /** Who holds memory on it now; `ours` is a process of this run. */
+  processes: { pid: number; memory: Figure; ours: boolean }[];
+}
+
+/** A node's figures, oldest first; what is old is thinned. */
+export interface HostColumns {
+  host: string;
+  memoryTotal: number;
+  diskFree: number;
+  time: number[];
+  cpuPercent: number[];
+  memoryUsed: number[];
+  gpus: GpuColumns[];
+}
+
+/** Memory of one rank's process (of its device on a GPU). */
+export interface RankColumns {
+  rank: number;
+  host: string;
+  device: string;
+  time: number[];
+  used: number[];
+  /** The highest so far, bytes. */
+  peak: number;
+}
+
+export type LogLevel = 'info' | 'warning' | 'error';
+
+export interface LogLine {
+  /** Counts up over the whole run; lines are in this order. */
+  serial: number;
+  /** When it was written, where that is known. */
+  time: Figure;
+  /** `journal`, `rank 0`, `eval`. */
+  source: string;
+  level: LogLevel;
+  text: string;
+}
+
+export interface CheckpointSummary {
+  count: number;
+  latestStep: number | null;
+  latestTime: number | null;
+  bestStep: number | null;
+}
+
+/** Everything, or what changed since the update before it. */
+export interface DashboardUpdate {
+  type: 'update';
+  /** Nothing that the page holds stands any longer; every slice begins at 0. */
+  full: boolean;
+  sequence: number;
+  /** The extension's clock when this was sent. */
+  now: number;
+  /** Whether news arrive; `since` is when they last did. */
+  connection: { state: 'connected' | 'lost'; since: number };
+  head: RunHead;
+  progress: Progress;
+  checkpoints: CheckpointSummary;
+  steps: Slice<StepColumns>;
+  evaluations: Slice<Evaluation[]>;
+  marks: Slice<Mark[]>;
+  /** Only hosts with news; each says from which of its rows on. A host's list of GPUs never changes. */
+  hosts: Slice<HostColumns>[];
+  ranks: Slice<RankColumns>[];
+  /** `from` counts serials: lines with smaller ones stand. The oldest may have been let go. */
+  log: Slice<LogLine[]>;
+}
+
+/** The run's folder is gone, or cannot be reached at all: a page that says so instead of charts. */
+export interface DashboardProblem {
+  type: 'problem';
+  message: string;
+}
+
+export type ToPage = DashboardUpdate | DashboardProblem;
+
+/** Acts that the page offers; the extension carries them out with its own commands. */
+export type PageAction =
+  | 'stopAfterCheckpoint'
+  | 'stopNow'
+  | 'openTensorBoard'
+  | 'openLogs'
+  | 'revealFolder'
+  | 'cloneRun'
+  | 'openTerminal';
+
+export type FromPage =
+  | { type: 'ready' }
+  | { type: 'action'; action: PageAction }
+  /** What the page wants kept over a reload of the window; it gets it back in `window.initialState`. */
+  | { type: 'failed'; message: string };
