@@ -6,7 +6,7 @@ import type { RunDetails } from '../core/nodes/agentApi.js';
 import { statusOf } from '../core/runs/status.js';
 import { RunFollower } from '../core/runs/run.js';
 import { summarize } from '../core/runs/summary.js';
-import { UnixBridge } from '../core/tunnels/unixBridge.js';
+import { bridgeToSocket } from '../core/tunnels/tensorboard.js';
 import type { Context } from './context.js';
 import { JsonPrinter, TablePrinter, type RunPrinter } from './printer.js';
 
@@ -151,7 +151,7 @@ async function bringTensorBoard(
     // The journal's line may be an old one: what counts is whether it serves now.
     const { running, socket } = await (await context.node.client()).request('tensorboard.status', { dir });
     if (!running || typeof socket !== 'string') return;
-    const bridge = store.add(await UnixBridge.open({ socketPath: socket, logger: context.logger }));
+    const bridge = store.add(await bridgeToSocket(socket, context.logger));
     printer.tensorboard(bridge.url);
   } catch (error) {
     context.output.note(`trainyard: error: ${errorText(error)}`);

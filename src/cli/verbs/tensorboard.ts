@@ -1,8 +1,6 @@
 import { exitCodes } from '../../core/errors.js';
-import { UnixBridge } from '../../core/tunnels/unixBridge.js';
+import { tensorboardIdle, TensorBoards } from '../../core/tunnels/tensorboard.js';
 import type { Verb } from '../context.js';
-
-const idleSeconds = 1800;
 
 export const tensorboard: Verb = {
   verb: 'tensorboard',
@@ -13,7 +11,7 @@ export const tensorboard: Verb = {
     { name: 'profile', value: 'P', help: 'whose runs; by default local' },
   ],
   details: [
-    `TensorBoard itself listens on a private Unix socket, and ends after ${idleSeconds / 60} minutes without a request.`,
+    `TensorBoard itself listens on a private Unix socket, and ends after ${tensorboardIdle / 60} minutes without a request.`,
   ],
   async run(context, args) {
     const { dir, id } = await context.resolveRun(args);
@@ -22,25 +20,15 @@ export const tensorboard: Verb = {
       await client.request('tensorboard.stop', { dir });
       return exitCodes.done;
     }
-    const { python, tensorboardServer: server } = await context.withProgress((progress) =>
-      context.machine.runtime(progress),
-    );
-    const started = await client.request('tensorboard.start', { dir, python, server, idle: idleSeconds });
-    const bridge = await UnixBridge.open({ socketPath: started.socket, logger: context.logger });
+    const boards = new TensorBoards(context.logger);
     try {
+      const bridge = await context.withProgress((progress) => boards.open(context.machine, dir, progress));
       if (context.json) {
-        context.output.json({
-          type: 'tensorboard',
-          id,
-          dir,
-          url: bridge.url,
-          port: bridge.port,
-          pid: started.pid,
-        });
+        context.output.json({ type: 'tensorboard', id, dir, url: bridge.url, port: bridge.port });
       } else context.output.line(`${bridge.url}  (Ctrl-C ends the tunnel)`);
       await untilSignal();
     } finally {
-      bridge.dispose();
+      boards.dispose();
     }
     return exitCodes.done;
   },

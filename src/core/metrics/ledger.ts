@@ -1,6 +1,5 @@
-// What a run's metrics come to: the curves, and the sums of its summary. Lines of a newer generation supersede older
+// What a run's metrics come to: the sums of its summary. Lines of a newer generation supersede older
 // ones of equal or later step.
-import { Series } from './series.js';
 import type { EvalLine, Metric, StartLine, StepLine } from './schema.js';
 
 interface StepRecord {
@@ -10,22 +9,13 @@ interface StepRecord {
   seconds: number;
 }
 
-const curveNames = ['loss', 'top1', 'imagesPerSec', 'stepMs', 'commMs', 'inputWaitMs', 'lr'] as const;
-export type CurveName = (typeof curveNames)[number];
-
 export class MetricsLedger {
-  readonly curves: Readonly<Record<CurveName, Series>>;
   private starts: StartLine[] = [];
   private newest: StepLine | undefined;
   private records: StepRecord[] = [];
   private evals: EvalLine[] = [];
   private checkpointSteps = new Map<number, number>();
   private newestGeneration = 0;
-
-  constructor(capacity = 2048) {
-    const entries = curveNames.map((name) => [name, new Series(capacity)] as const);
-    this.curves = Object.fromEntries(entries) as Record<CurveName, Series>;
-  }
 
   add(metric: Metric): void {
     if ('step' in metric && metric.generation > this.newestGeneration && metric.kind !== 'eval') {
@@ -107,14 +97,6 @@ export class MetricsLedger {
       this.records.push({ step, generation, images, seconds: images / line.images_per_sec });
     }
     this.newest = line;
-    const { curves } = this;
-    if (line.loss !== null) curves.loss.push(line.step, line.loss);
-    if (line.top1 !== null) curves.top1.push(line.step, line.top1);
-    curves.imagesPerSec.push(line.step, line.images_per_sec);
-    curves.stepMs.push(line.step, line.step_ms);
-    curves.commMs.push(line.step, line.comm_ms);
-    curves.inputWaitMs.push(line.step, line.input_wait_ms);
-    curves.lr.push(line.step, line.lr);
   }
 
   /** The step from which this generation counts: 0, or that of the checkpoint it resumed from. */
@@ -131,6 +113,5 @@ export class MetricsLedger {
     for (const [at, by] of this.checkpointSteps) {
       if (at >= step && by < generation) this.checkpointSteps.delete(at);
     }
-    for (const name of curveNames) this.curves[name].truncate(step);
   }
 }

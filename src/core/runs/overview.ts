@@ -1,14 +1,24 @@
-// A line on a run in a list, from the two ends of its metrics file instead of the whole of it.
-import { metricSchema, type EvalLine, type StartLine, type StepLine } from '../metrics/schema.js';
+// A line on a run in a list: from its metrics file, of which only what is new is read at each look.
+import {
+  metricSchema,
+  type EvalLine,
+  type Metric,
+  type StartLine,
+  type StepLine,
+} from '../metrics/schema.js';
 import { ByteTail } from '../metrics/tail.js';
 import type { RunEntry } from '../nodes/agentApi.js';
 import type { AgentClient } from '../nodes/agentClient.js';
 import { readRemote } from '../nodes/remoteFile.js';
 import { check } from '../validation.js';
 import { isOver, statusOf, type RunStatus } from './status.js';
+import { StepRate } from './stepRate.js';
 
+/** Bytes read of one file at one look; a longer one is caught up with over several. */
+const mostBytes = 4 * 1024 * 1024;
+/** Of a file beyond this only the two ends are read, when the run is over. */
+const wholeFile = 8 * 1024 * 1024;
 const headBytes = 8192;
-const tailBytes = 32_768;
 
 export interface RunOverview {
   entry: RunEntry;
@@ -16,70 +26,136 @@ export interface RunOverview {
   step: number | undefined;
   totalSteps: number | undefined;
   epoch: number | undefined;
+  totalEpochs: number | undefined;
   imagesPerSec: number | undefined;
+  /** Of the last evaluation; without any, of the last training steps. A fraction. */
   top1: number | undefined;
+  /** The best evaluation; in a very long file that is over, the best of its end. */
+  best: { step: number; top1: number } | undefined;
+  /** The newest checkpoint that the metrics tell of. */
+  checkpoint: { step: number; time: number } | undefined;
+  secondsLeft: number | undefined;
+  /** Time for one step lately, seconds. */
+  secondsPerStep: number | undefined;
 }
 
-interface Ends {
-  start: StartLine | undefined;
-  step: StepLine | undefined;
-  eval: EvalLine | undefined;
-}
+/** What one run's lines came to so far. */
+class Reading {
+  private tail = new ByteTail(0);
+  private start: StartLine | undefined;
+  private step: StepLine | undefined;
+  private eval: EvalLine | undefined;
+  private best: { step: number; top1: number } | undefined;
+  private checkpoint: { step: number; time: number } | undefined;
+  private readonly rate = new StepRate();
 
-/** Reads overviews, and keeps those of runs that are over: they do not change any more. */
-export class OverviewReader {
-  private readonly kept = new Map<string, RunOverview>();
+  /** Reads on. False when more is left than one look takes. */
+  async readOn(client: AgentClient, path: string, size: number, over: boolean): Promise<boolean> {
+    if (size < this.tail.received) this.restart();
+    if (over && this.tail.received === 0 && size > wholeFile) {
+      this.take(0, await readRemote(client, path, 0, headBytes));
+      this.tail = new ByteTail(size - mostBytes);
+    }
+    const from = this.tail.received;
+    if (size > from) this.take(from, await readRemote(client, path, from, Math.min(mostBytes, size - from)));
+    return this.tail.received >= size;
+  }
 
-  async read(client: AgentClient, entry: RunEntry): Promise<RunOverview> {
-    const known = this.kept.get(entry.dir);
-    const status = statusOf(entry);
-    if (known?.status === status && known.entry.state?.updated === entry.state?.updated) return known;
-    const ends = await readEnds(client, entry.dir);
-    const { start, step } = ends;
-    const overview: RunOverview = {
+  overview(entry: RunEntry, status: RunStatus): RunOverview {
+    const { start, step } = this;
+    const over = isOver(status);
+    const totalSteps = start && start.total_steps > 0 ? start.total_steps : undefined;
+    const secondsPerStep = this.rate.secondsPerStep();
+    const left = totalSteps === undefined || !step ? undefined : Math.max(0, totalSteps - step.step);
+    return {
       entry,
       status,
       step: step?.step,
-      totalSteps: start && start.total_steps > 0 ? start.total_steps : undefined,
+      totalSteps,
       epoch: step?.epoch,
-      imagesPerSec: isOver(status) ? undefined : step?.images_per_sec,
-      top1: ends.eval?.top1 ?? step?.top1 ?? undefined,
+      totalEpochs: totalSteps === undefined || !start ? undefined : totalSteps / start.steps_per_epoch,
+      imagesPerSec: over ? undefined : step?.images_per_sec,
+      top1: this.eval?.top1 ?? step?.top1 ?? undefined,
+      best: this.best,
+      checkpoint: this.checkpoint,
+      secondsLeft:
+        over || left === undefined || secondsPerStep === undefined ? undefined : left * secondsPerStep,
+      secondsPerStep,
     };
-    if (isOver(status)) this.kept.set(entry.dir, overview);
+  }
+
+  private restart(): void {
+    this.tail = new ByteTail(0);
+    this.start = this.step = this.eval = this.best = this.checkpoint = undefined;
+    this.rate.clear();
+  }
+
+  private take(offset: number, bytes: Buffer): void {
+    for (const { text } of this.tail.push(offset, bytes) ?? []) {
+      let raw: unknown;
+      try {
+        raw = JSON.parse(text);
+      } catch {
+        continue; // where reading begins in the middle of a file, the first line is half of one
+      }
+      const result = check(metricSchema, raw);
+      if (result.ok) this.add(result.data);
+    }
+  }
+
+  private add(line: Metric): void {
+    switch (line.kind) {
+      case 'start':
+        this.start = line;
+        this.rate.clear();
+        break;
+      case 'step':
+        this.step = line;
+        this.rate.push(line);
+        break;
+      case 'eval':
+        this.eval = line;
+        if (!this.best || line.top1 > this.best.top1) this.best = { step: line.step, top1: line.top1 };
+        break;
+      case 'checkpoint':
+        this.checkpoint = { step: line.step, time: line.time };
+        break;
+      case 'checkpoint_failed':
+      case 'host':
+      case 'bad_image':
+      case 'end':
+        break;
+    }
+  }
+}
+
+/** Reads overviews; what it read of each run is kept until the run is no longer listed. */
+export class OverviewReader {
+  private readonly readings = new Map<string, Reading>();
+  private readonly done = new Map<string, RunOverview>();
+
+  async read(client: AgentClient, entry: RunEntry): Promise<RunOverview> {
+    const status = statusOf(entry);
+    const known = this.done.get(entry.dir);
+    if (known?.status === status && known.entry.state?.updated === entry.state?.updated) return known;
+    const reading = this.readings.get(entry.dir) ?? new Reading();
+    this.readings.set(entry.dir, reading);
+    const { files } = await client.request('run.get', { dir: entry.dir });
+    const size = files['metrics.jsonl'] ?? 0;
+    const whole = await reading.readOn(client, `${entry.dir}/metrics.jsonl`, size, isOver(status));
+    const overview = reading.overview(entry, status);
+    if (isOver(status) && whole) this.done.set(entry.dir, overview);
+    else this.done.delete(entry.dir);
     return overview;
   }
 
   /** Forgets runs that are no longer listed. */
   retain(entries: readonly RunEntry[]): void {
     const dirs = new Set(entries.map(({ dir }) => dir));
-    for (const dir of this.kept.keys()) if (!dirs.has(dir)) this.kept.delete(dir);
-  }
-}
-
-async function readEnds(client: AgentClient, dir: string): Promise<Ends> {
-  const { files } = await client.request('run.get', { dir });
-  const size = files['metrics.jsonl'] ?? 0;
-  const path = `${dir}/metrics.jsonl`;
-  const ends: Ends = { start: undefined, step: undefined, eval: undefined };
-  if (size === 0) return ends;
-  const from = Math.max(0, size - tailBytes);
-  if (from > 0) collect(ends, 0, await readRemote(client, path, 0, Math.min(headBytes, from)));
-  collect(ends, from, await readRemote(client, path, from, tailBytes));
-  return ends;
-}
-
-function collect(ends: Ends, offset: number, bytes: Buffer): void {
-  for (const { text } of new ByteTail(offset).push(offset, bytes) ?? []) {
-    let raw: unknown;
-    try {
-      raw = JSON.parse(text);
-    } catch {
-      continue; // the first line of a tail may be half of one
+    for (const dir of [...this.readings.keys()]) {
+      if (dirs.has(dir)) continue;
+      this.readings.delete(dir);
+      this.done.delete(dir);
     }
-    const result = check(metricSchema, raw);
-    if (!result.ok) continue;
-    if (result.data.kind === 'start') ends.start = result.data;
-    if (result.data.kind === 'step') ends.step = result.data;
-    if (result.data.kind === 'eval') ends.eval = result.data;
   }
 }

@@ -20,6 +20,16 @@ export interface FollowedLine<T> {
   value: T | undefined;
 }
 
+/** A further file of the run that is followed, by its name in the run folder. */
+export interface ExtraFile {
+  name: string;
+  /** Byte offset at which reading begins. */
+  start: number;
+  onLine: (line: TailLine) => void;
+  /** The file was replaced; its lines come again from its start. */
+  onReset: () => void;
+}
+
 export interface RunFollowerOptions {
   dir: string;
   /** The node's connection; asked again after a loss. */
@@ -29,6 +39,8 @@ export interface RunFollowerOptions {
   pollInterval?: number;
   /** A file of the run whose lines are delivered as they are, for example `logs/rank-0.log`. */
   log?: string;
+  /** Asked at every look which further files to follow; those that are followed already are left as they are. */
+  extras?: (details: RunDetails) => readonly ExtraFile[];
   /** `updated` of the state that an earlier run left in the folder: it says nothing of this one. */
   staleState?: number;
 }
@@ -48,6 +60,7 @@ export class RunFollower implements Disposable {
   private readonly wake = new AbortController();
   private poke: (() => void) | undefined;
   private finishedSeen = false;
+  private readonly extraNames = new Set<string>();
 
   readonly onMetric: Event<FollowedLine<Metric>> = this.metrics.event;
   readonly onEvent: Event<FollowedLine<RunEvent>> = this.events.event;
@@ -120,9 +133,22 @@ export class RunFollower implements Disposable {
   private async look(client: AgentClient): Promise<RunDetails> {
     for (const file of this.files) if (!file.isAttached) await file.attach(client);
     const details = await client.request('run.get', { dir: this.options.dir });
+    await this.followExtras(client, details);
     if (this.isEnd(details)) await this.readToTheEnd(client, details.interrupted);
     this.states.fire(details);
     return details;
+  }
+
+  private async followExtras(client: AgentClient, details: RunDetails): Promise<void> {
+    for (const extra of this.options.extras?.(details) ?? []) {
+      if (this.extraNames.has(extra.name)) continue;
+      this.extraNames.add(extra.name);
+      const file = this.store.add(new FollowedFile(`${this.options.dir}/${extra.name}`, extra.start));
+      file.onLine(extra.onLine);
+      file.onReset(extra.onReset);
+      this.files.push(file);
+      await file.attach(client);
+    }
   }
 
   private isEnd(details: RunDetails): boolean {

@@ -2,8 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { MetricsLedger } from '../../../src/core/metrics/ledger.js';
 import { evalLine, startLine, stepLine } from '../support/lines.js';
 
-const steps = (ledger: MetricsLedger): number[] => ledger.curves.loss.toArray().map(({ x }) => x);
-
 describe('MetricsLedger', () => {
   it('counts all images over all time, not the mean of the rates', () => {
     const ledger = new MetricsLedger();
@@ -42,14 +40,12 @@ describe('MetricsLedger', () => {
     ledger.add({ kind: 'checkpoint', time: 1, generation: 1, step: 40, path: 'p', bytes: 1, write_ms: 1 });
     ledger.add(startLine({ generation: 2, resumed_from: 'step-00000020' }));
     ledger.add(stepLine(30, { generation: 2, loss: 7 }));
-    expect(steps(ledger)).toEqual([10, 20, 30]);
-    expect(ledger.curves.loss.last?.last).toBe(7);
     expect(ledger.lastStep).toMatchObject({ step: 30, generation: 2 });
     expect(ledger.bestEval?.step).toBe(20);
     expect(ledger.checkpointsWritten).toBe(1);
     expect(ledger.imagesPerSec).toBeCloseTo(640, 6);
     ledger.add(stepLine(40, { generation: 2 }));
-    expect(steps(ledger)).toEqual([10, 20, 30, 40]);
+    expect(ledger.lastStep?.step).toBe(40);
   });
 
   it('keeps one evaluation a step, the later one', () => {
@@ -59,13 +55,5 @@ describe('MetricsLedger', () => {
     ledger.add(evalLine(40, 0.7));
     expect(ledger.lastEval?.top1).toBe(0.7);
     expect(ledger.bestEval?.top1).toBe(0.8);
-  });
-
-  it('passes over a loss that is no number', () => {
-    const ledger = new MetricsLedger();
-    ledger.add(startLine());
-    ledger.add(stepLine(10, { loss: null }));
-    expect(steps(ledger)).toEqual([]);
-    expect(ledger.curves.imagesPerSec.length).toBe(1);
   });
 });

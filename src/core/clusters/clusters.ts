@@ -1,0 +1,66 @@
+// A session for every profile there is, as profiles come and go.
+import { Emitter, type Disposable, type Event } from '../lifecycle.js';
+import type { LocalMachine } from '../machine.js';
+import type { ProfileStore } from '../profiles/store.js';
+import { ClusterSession } from './session.js';
+
+export class Clusters implements Disposable {
+  private readonly sessions = new Map<string, { session: ClusterSession; subscription: Disposable }>();
+  private readonly changes = new Emitter<undefined>();
+
+  /** A profile or a session's state changed. */
+  readonly onChange: Event<undefined> = this.changes.event;
+
+  constructor(
+    private readonly store: () => ProfileStore,
+    private readonly makeMachine: () => LocalMachine,
+  ) {}
+
+  /** In the order of the profile file, `local` first. UserError (usage) when the file cannot be understood. */
+  async list(): Promise<ClusterSession[]> {
+    const profiles = await this.store().list();
+    for (const [name, { session, subscription }] of this.sessions) {
+      if (profiles.some((profile) => profile.name === name)) continue;
+      subscription.dispose();
+      session.dispose();
+      this.sessions.delete(name);
+    }
+    return profiles.map((profile) => {
+      const known = this.sessions.get(profile.name)?.session;
+      if (known?.profile.kind === profile.kind) {
+        known.profile = profile;
+        return known;
+      }
+      known?.dispose();
+      const session = new ClusterSession(profile, this.makeMachine);
+      const subscription = session.onState(() => {
+        this.changes.fire(undefined);
+      });
+      this.sessions.set(profile.name, { session, subscription });
+      return session;
+    });
+  }
+
+  /** UserError (usage) naming the profiles there are when `name` is none of them. */
+  async get(name: string): Promise<ClusterSession> {
+    const { name: found } = await this.store().get(name);
+    const sessions = await this.list();
+    const session = sessions.find(({ profile }) => profile.name === found);
+    if (!session) throw new Error(`profile ${name} went away`);
+    return session;
+  }
+
+  /** Profiles were added, edited or removed. */
+  profilesChanged(): void {
+    this.changes.fire(undefined);
+  }
+
+  dispose(): void {
+    for (const { session, subscription } of this.sessions.values()) {
+      subscription.dispose();
+      session.dispose();
+    }
+    this.sessions.clear();
+    this.changes.dispose();
+  }
+}

@@ -1,0 +1,118 @@
+// What the journal says, as marks on a time axis and as lines of a log.
+import type { RunEvent } from './schema.js';
+
+export type MarkKind =
+  'start' | 'restart' | 'checkpoint' | 'checkpoint-failed' | 'rank-lost' | 'hang' | 'stop' | 'disk' | 'end';
+
+export interface Mark {
+  time: number;
+  step: number | null;
+  kind: MarkKind;
+  text: string;
+}
+
+/** How a process ended: `exit 1`, `signal 9`, `exit 0`. */
+function ending(event: { exit_code: number | null; signal?: number | null }): string {
+  if (event.signal !== null && event.signal !== undefined) return `signal ${event.signal}`;
+  return event.exit_code === null ? 'unknown' : `exit ${event.exit_code}`;
+}
+
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+
+/** One line on an event, for people. */
+export function eventText(event: RunEvent): string {
+  switch (event.kind) {
+    case 'created':
+      return `created ${event.id}`;
+    case 'started':
+      return `started with ${event.world} ${event.world === 1 ? 'rank' : 'ranks'}${event.generation > 1 ? `, generation ${event.generation}` : ''}`;
+    case 'rank_started':
+      return `rank ${event.rank} started on ${event.host}, pid ${event.pid}`;
+    case 'rank_exited':
+      return `rank ${event.rank} on ${event.host} ended: ${ending(event)}${event.last_step === null ? '' : `, last step ${event.last_step}`}`;
+    case 'hang':
+      return `no heartbeat from ${event.ranks.length === 1 ? 'rank' : 'ranks'} ${event.ranks.join(', ')}`;
+    case 'stop_requested':
+      return `stop ${event.mode === 'now' ? 'now' : 'after a checkpoint'}, asked by ${event.by}`;
+    case 'checkpoint':
+      return `checkpoint at step ${event.step}, ${megabytes(event.bytes)}`;
+    case 'checkpoint_failed':
+      return `checkpoint at step ${event.step} failed: ${event.message}`;
+    case 'evaluator_started':
+      return `evaluator started, pid ${event.pid}`;
+    case 'evaluator_exited':
+      return `evaluator ended: ${ending(event)}`;
+    case 'tensorboard_started':
+      return `TensorBoard started, pid ${event.pid}`;
+    case 'tensorboard_exited':
+      return `TensorBoard ended: ${ending(event)}`;
+    case 'disk_low':
+      return `disk is low: ${megabytes(event.free_bytes)} free`;
+    case 'finished':
+      return `${event.phase}${event.reason === null ? '' : `: ${event.reason}`}`;
+  }
+}
+
+const failed = (event: { exit_code: number | null; signal: number | null }): boolean =>
+  event.signal !== null || (event.exit_code !== 0 && event.exit_code !== 75);
+
+function markKind(event: RunEvent): MarkKind | undefined {
+  switch (event.kind) {
+    case 'started':
+      return event.generation > 1 ? 'restart' : 'start';
+    case 'rank_exited':
+      return failed(event) ? 'rank-lost' : undefined;
+    case 'hang':
+      return 'hang';
+    case 'stop_requested':
+      return 'stop';
+    case 'checkpoint':
+      return 'checkpoint';
+    case 'checkpoint_failed':
+      return 'checkpoint-failed';
+    case 'disk_low':
+      return 'disk';
+    case 'finished':
+      return 'end';
+    case 'created':
+    case 'rank_started':
+    case 'evaluator_started':
+    case 'evaluator_exited':
+    case 'tensorboard_started':
+    case 'tensorboard_exited':
+      return undefined;
+  }
+}
+
+/** Undefined for what needs no place on the axis. */
+export function markOf(event: RunEvent): Mark | undefined {
+  const kind = markKind(event);
+  if (kind === undefined) return undefined;
+  const step = 'step' in event ? event.step : 'last_step' in event ? event.last_step : null;
+  return { time: event.time, step, kind, text: eventText(event) };
+}
+
+/** How much a line of the journal matters. */
+export function eventLevel(event: RunEvent): 'info' | 'warning' | 'error' {
+  switch (event.kind) {
+    case 'rank_exited':
+    case 'evaluator_exited':
+      return failed(event) ? 'error' : 'info';
+    case 'hang':
+    case 'checkpoint_failed':
+      return 'error';
+    case 'disk_low':
+      return 'warning';
+    case 'finished':
+      return event.phase === 'failed' ? 'error' : 'info';
+    case 'created':
+    case 'started':
+    case 'rank_started':
+    case 'stop_requested':
+    case 'checkpoint':
+    case 'evaluator_started':
+    case 'tensorboard_started':
+    case 'tensorboard_exited':
+      return 'info';
+  }
+}
