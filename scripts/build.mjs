@@ -1,9 +1,10 @@
-// Bundles the extension and the command-line tool into dist/, with the native programs beside them when they are built.
+// Bundles the extension, the command-line tool and the dashboard's page into dist/, with the native programs beside them when they are built.
 //   node scripts/build.mjs [--production] [--watch]
 import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, context } from 'esbuild';
+import { dashboardBundle } from './lib/dashboardBundle.mjs';
 
 const root = resolve(fileURLToPath(import.meta.url), '../..');
 const dist = join(root, 'dist');
@@ -30,10 +31,20 @@ const bundles = [
     outfile: 'dist/trainyard.cjs',
     banner: { js: '#!/usr/bin/env node' },
   },
+  // Apart, because it loads a binary from the folder beside it, and only when a terminal opens.
+  {
+    ...shared,
+    entryPoints: ['node_modules/node-pty/lib/index.js'],
+    outfile: 'dist/node-pty.cjs',
+    sourcemap: false,
+  },
+  { ...shared, ...dashboardBundle },
 ];
 
 const native = join(root, 'build/native/release/node/bin');
+const pty = 'prebuilds/linux-x64/pty.node';
 const carried = [
+  { from: join(root, 'node_modules/node-pty', pty), to: pty, mode: 0o644 },
   { from: join(native, 'agent'), to: 'bin/agent', mode: 0o755 },
   { from: join(native, 'trainer'), to: 'bin/trainer', mode: 0o755 },
   { from: join(root, 'native/agent/tensorboard_server.py'), to: 'share/tensorboard_server.py', mode: 0o755 },
@@ -61,7 +72,14 @@ if (watch) {
   for (const options of bundles) await (await context(options)).watch();
 } else {
   if (production)
-    for (const name of ['extension.js.map', 'trainyard.cjs.map']) rmSync(join(dist, name), { force: true });
+    for (const name of [
+      'extension.js.map',
+      'trainyard.cjs.map',
+      'webview/dashboard.js.map',
+      'webview/dashboard.css.map',
+    ]) {
+      rmSync(join(dist, name), { force: true });
+    }
   await Promise.all(bundles.map((options) => build(options)));
   chmodSync(join(dist, 'trainyard.cjs'), 0o755);
 }

@@ -11,7 +11,10 @@ const permitted = [
   /^package\.json$/,
   /^(LICENSE|README\.md|CHANGELOG\.md)$/,
   /^media\/[^/]+\.(svg|png|json)$/,
+  /^media\/walkthrough\/[^/]+\.md$/,
+  /^dist\/(node-pty\.cjs|prebuilds\/linux-x64\/pty\.node)$/,
   /^dist\/(extension\.js|trainyard\.cjs)$/,
+  /^dist\/webview\/(dashboard\.(js|css)|codicon\.ttf)$/,
   /^dist\/bin\/(agent|trainer)$/,
   /^dist\/share\/(tensorboard_server\.py|requirements\.txt)$/,
 ];
@@ -41,6 +44,9 @@ const wanted = [
   'LICENSE',
   'dist/extension.js',
   'dist/trainyard.cjs',
+  'dist/webview/dashboard.js',
+  'dist/webview/dashboard.css',
+  'dist/webview/codicon.ttf',
   'media/profiles.schema.json',
 ];
 const missing = wanted.filter((file) => !files.includes(file));

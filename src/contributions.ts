@@ -1,42 +1,146 @@
-// Every command, view and setting with its types. A test holds package.json against this.
+// Every command, view, panel and setting with its types. A test holds package.json against this.
 
 /** A run as commands get it from the tree; from the palette they get nothing and ask. */
 export interface RunArgument {
+  profile: string;
   id: string;
   dir: string;
 }
 
+/** A profile as commands get it from the tree. */
+export interface ProfileArgument {
+  profile: string;
+}
+
+/** A checkpoint as commands get it from the tree. */
+export interface CheckpointArgument extends RunArgument {
+  step: number;
+  /** Relative to the run folder. */
+  path: string;
+}
+
+/** What a caller (another extension, a keybinding, a test) may give in place of the questions. */
+export interface RunWords {
+  profile?: string;
+  /** A verb of the trainer with its flags, or any command. */
+  words: readonly string[];
+  ranks?: number;
+}
+
 /** Command ids with their arguments. */
 export interface CommandArguments {
-  'trainyard.refresh': [];
-  'trainyard.runTraining': [];
-  'trainyard.stopRun': [run?: RunArgument];
-  'trainyard.openLogs': [run?: RunArgument];
+  'trainyard.addProfile': [];
+  'trainyard.editProfile': [profile?: ProfileArgument];
+  'trainyard.duplicateProfile': [profile?: ProfileArgument];
+  'trainyard.removeProfile': [profile?: ProfileArgument];
+  'trainyard.importProfile': [];
   'trainyard.openProfiles': [];
+  'trainyard.connect': [profile?: ProfileArgument];
+  'trainyard.disconnect': [profile?: ProfileArgument];
+  'trainyard.refresh': [];
+  'trainyard.runTraining': [given?: RunWords | ProfileArgument];
+  'trainyard.runAgain': [];
+  'trainyard.runDemo': [];
+  'trainyard.attachRun': [];
+  'trainyard.stopAfterCheckpoint': [run?: RunArgument];
+  'trainyard.stopNow': [run?: RunArgument];
+  'trainyard.openDashboard': [run?: RunArgument];
+  'trainyard.openTensorBoard': [run?: RunArgument];
+  'trainyard.openTensorBoardInBrowser': [run?: RunArgument];
+  'trainyard.openLogs': [run?: RunArgument];
+  'trainyard.openTerminal': [run?: RunArgument];
+  'trainyard.revealRunFolder': [run?: RunArgument];
+  'trainyard.copyRunFolder': [run?: RunArgument];
+  'trainyard.cloneRun': [run?: RunArgument];
+  'trainyard.deleteRun': [run?: RunArgument];
+  'trainyard.selectRun': [run?: RunArgument];
+  'trainyard.verifyCheckpoints': [run?: RunArgument];
+  'trainyard.copyCheckpointPath': [checkpoint?: CheckpointArgument];
+  'trainyard.showOutput': [];
 }
 export type CommandId = keyof CommandArguments;
 
 /** The table whose keys the compiler holds against the interface. */
 const commandTable: Record<CommandId, true> = {
+  'trainyard.addProfile': true,
+  'trainyard.editProfile': true,
+  'trainyard.duplicateProfile': true,
+  'trainyard.removeProfile': true,
+  'trainyard.importProfile': true,
+  'trainyard.openProfiles': true,
+  'trainyard.connect': true,
+  'trainyard.disconnect': true,
   'trainyard.refresh': true,
   'trainyard.runTraining': true,
-  'trainyard.stopRun': true,
+  'trainyard.runAgain': true,
+  'trainyard.runDemo': true,
+  'trainyard.attachRun': true,
+  'trainyard.stopAfterCheckpoint': true,
+  'trainyard.stopNow': true,
+  'trainyard.openDashboard': true,
+  'trainyard.openTensorBoard': true,
+  'trainyard.openTensorBoardInBrowser': true,
   'trainyard.openLogs': true,
-  'trainyard.openProfiles': true,
+  'trainyard.openTerminal': true,
+  'trainyard.revealRunFolder': true,
+  'trainyard.copyRunFolder': true,
+  'trainyard.cloneRun': true,
+  'trainyard.deleteRun': true,
+  'trainyard.selectRun': true,
+  'trainyard.verifyCheckpoints': true,
+  'trainyard.copyCheckpointPath': true,
+  'trainyard.showOutput': true,
 };
 export const commandIds = Object.keys(commandTable) as CommandId[];
 
-export const viewIds = { clusters: 'trainyard.clusters', runs: 'trainyard.runs' } as const;
+export const viewIds = {
+  clusters: 'trainyard.clusters',
+  runs: 'trainyard.runs',
+  checkpoints: 'trainyard.checkpoints',
+} as const;
+
+/** Types of webview panels; `onWebviewPanel:` activation brings them back after a reload. */
+export const panelTypes = { dashboard: 'trainyard.dashboard', tensorboard: 'trainyard.tensorboard' } as const;
+
+export const walkthroughId = 'trainyard.start';
 
 /** Settings with the type and default that package.json declares. */
 export interface Settings {
   'trainyard.home': string;
   'trainyard.refreshInterval': number;
+  'trainyard.openDashboardOnRun': boolean;
+  'trainyard.openTensorBoardOnRun': boolean;
 }
 export const settingDefaults: Settings = {
   'trainyard.home': '',
   'trainyard.refreshInterval': 2,
+  'trainyard.openDashboardOnRun': true,
+  'trainyard.openTensorBoardOnRun': false,
 };
 
 /** `contextValue`s of tree items, which menus ask for. */
-export const contextValues = { activeRun: 'run.active', overRun: 'run.over' } as const;
+export const contextValues = {
+  ownConnected: 'profile.own.connected',
+  ownDisconnected: 'profile.own.disconnected',
+  builtinConnected: 'profile.builtin.connected',
+  builtinDisconnected: 'profile.builtin.disconnected',
+  host: 'host',
+  gpu: 'gpu',
+  runsOfProfile: 'runs.profile',
+  activeRun: 'run.active',
+  overRun: 'run.over',
+  checkpoint: 'checkpoint',
+  note: 'note',
+} as const;
+
+/** Context keys that `when` clauses ask for. */
+export const contextKeys = {
+  hasRuns: 'trainyard.hasRuns',
+  hasActiveRun: 'trainyard.hasActiveRun',
+  hasOverRun: 'trainyard.hasOverRun',
+  canRunAgain: 'trainyard.canRunAgain',
+  canConnect: 'trainyard.canConnect',
+  canDisconnect: 'trainyard.canDisconnect',
+  hasOwnProfiles: 'trainyard.hasOwnProfiles',
+  hasCheckpoints: 'trainyard.hasCheckpoints',
+} as const;

@@ -1,32 +1,66 @@
-// Composition root of the editor's side: builds the core, hands it to the views and commands, owns it all.
+// Composition root of the editor's side: builds what shows the core, and owns it all.
 import * as vscode from 'vscode';
 import type { Logger } from './core/log.js';
 import { registerCommands } from './ui/commands/register.js';
+import type { Ui } from './ui/commands/ui.js';
+import { recentRuns } from './ui/commands/startRun.js';
+import { ContextKeys } from './ui/contextKeys.js';
+import { DashboardPanels } from './ui/panels/dashboardPanel.js';
+import { TensorBoardPanels } from './ui/panels/tensorboardPanel.js';
+import { ProfileWatcher } from './ui/profileWatcher.js';
 import { Services } from './ui/services.js';
+import { snapshotOf, type Snapshot } from './ui/snapshot.js';
+import { StatusBar } from './ui/statusBar.js';
+import { RunTerminals } from './ui/terminal/runTerminals.js';
+import { CheckpointTree } from './ui/tree/checkpointTree.js';
 import { ClusterTree } from './ui/tree/clusterTree.js';
 import { RunTree } from './ui/tree/runTree.js';
+import { DemoLink } from './ui/demoLink.js';
 
-export function activate(context: vscode.ExtensionContext): void {
+/** What other extensions, and the tests, get from ours. */
+export interface Api {
+  /** What the views show now. */
+  snapshot(): Promise<Snapshot>;
+}
+
+export function activate(context: vscode.ExtensionContext): Api {
   const channel = vscode.window.createOutputChannel('Trainyard', { log: true });
   const logger: Logger = {
     log: (level, text) => {
       channel[level](text);
     },
   };
-  const services = new Services(context.asAbsolutePath('dist'), logger);
-  const clusters = new ClusterTree({
-    sampler: services.sampler,
-    cores: async () => (await services.backend()).cores(),
-  });
-  const runs = new RunTree(
-    async () => (await services.backend()).runs(),
-    () => services.setting('trainyard.refreshInterval') * 1000,
-  );
+  const services = new Services(context, logger);
+  const keys = new ContextKeys();
+  const runs = new RunTree(services, keys);
+  const ui: Ui = {
+    services,
+    keys,
+    clusters: new ClusterTree(services, keys),
+    runs,
+    checkpoints: new CheckpointTree(services, keys),
+    dashboards: new DashboardPanels(services),
+    tensorboards: new TensorBoardPanels(services),
+    terminals: new RunTerminals(services),
+    showOutput: () => {
+      channel.show();
+    },
+  };
+  const statusBar = new StatusBar(services);
+  keys.update({ canRunAgain: recentRuns(ui).length > 0, canConnect: true });
   context.subscriptions.push(
     channel,
     services,
-    clusters,
-    runs,
-    registerCommands({ services, runs, clusters }),
+    statusBar,
+    ui.clusters,
+    ui.runs,
+    ui.checkpoints,
+    ui.dashboards,
+    ui.tensorboards,
+    new ProfileWatcher(services),
+    new DemoLink(),
+    runs.onSelect((run) => void ui.checkpoints.choose(run)),
+    registerCommands(ui),
   );
+  return { snapshot: () => snapshotOf(ui, statusBar) };
 }

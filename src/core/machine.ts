@@ -1,6 +1,6 @@
 // This machine as a place to run on: its agent, its runtime, its runs.
 import { hostname, userInfo } from 'node:os';
-import { throwIfCancelled } from './errors.js';
+import { throwIfCancelled, UserError } from './errors.js';
 import { agentErrors, type RunDetails } from './nodes/agentApi.js';
 import { AgentError, type AgentClient } from './nodes/agentClient.js';
 import { nullLogger, type Logger } from './log.js';
@@ -8,12 +8,14 @@ import type { Disposable } from './lifecycle.js';
 import { AgentNode } from './nodes/node.js';
 import { openLocalAgent } from './nodes/localConnection.js';
 import { assertPassed, checkData, checkDisk, checkTrainer, type CheckResult } from './nodes/preflight.js';
+import { runCommand } from './nodes/processes.js';
 import { cacheFolder, ensureLocalRuntime, type NodeRuntime } from './nodes/runtime.js';
 import { findNativeSources } from './nodes/sources.js';
 import type { Profile } from './profiles/schema.js';
 import { RunRegistry, workdirOf } from './runs/registry.js';
 import { planRun, slotsFor, type NodeCapacity, type RunRequest } from './runs/spec.js';
 import type { StopMode } from './runs/schema.js';
+import { parseTrainerHelp, type TrainerFlag } from './runs/trainerHelp.js';
 
 export interface LocalMachineOptions {
   /** Folder of the running bundle: `bin/` and `share/` stand beside it. */
@@ -104,6 +106,25 @@ export class LocalMachine implements Disposable {
     throwIfCancelled(progress.signal);
     const before = spec.dir === undefined ? undefined : await earlierRun(client, spec.dir);
     return { ...(await client.request('run.start', { workdir, spec })), before };
+  }
+
+  /** Runs the trainer here to its end. UserError (failed) with its own words, Cancelled. */
+  async runTrainer(args: readonly string[], progress: Progress = {}): Promise<string> {
+    const { trainer } = await this.runtime(progress);
+    const { signal } = progress;
+    const { code, output } = await runCommand(trainer, args, signal ? { signal } : {});
+    if (code === 0) return output;
+    const said = output.trim().split('\n').at(-1) ?? '';
+    throw new UserError(
+      'failed',
+      `trainer ${args[0] ?? ''} failed: ${said.replace(/^trainer: error: /, '')}`,
+      '',
+    );
+  }
+
+  /** The flags of one of the trainer's verbs. */
+  async trainerFlags(verb: string): Promise<TrainerFlag[]> {
+    return parseTrainerHelp(await this.runTrainer([verb, '--help']));
   }
 
   async stop(dir: string, mode: StopMode): Promise<void> {

@@ -1,67 +1,57 @@
 // The part of the core that costs time to load, behind one dynamic import (services.ts).
-import { LocalMachine, type Progress, type StartedRun } from '../core/machine.js';
+import { Clusters } from '../core/clusters/clusters.js';
+import type { ClusterSession } from '../core/clusters/session.js';
+import { LocalMachine } from '../core/machine.js';
 import type { Disposable } from '../core/lifecycle.js';
 import type { Logger } from '../core/log.js';
-import type { HostSample } from '../core/metrics/schema.js';
 import { ProfileStore, trainyardHome } from '../core/profiles/store.js';
-import { OverviewReader, type RunOverview } from '../core/runs/overview.js';
-import type { StopMode } from '../core/runs/schema.js';
+import { RunFeeds } from '../core/runs/runFeeds.js';
+import { RunsMonitor } from '../core/runs/monitor.js';
+import { TensorBoards } from '../core/tunnels/tensorboard.js';
 
-/** Runs shown in the tree. */
-const shownRuns = 50;
+export interface BackendOptions {
+  bundleDir: string;
+  logger: Logger;
+  /** Asked each time, because the setting may change; undefined stands for the usual folder. */
+  home: () => string | undefined;
+  /** Milliseconds between two looks at the runs. */
+  interval: () => number;
+}
 
 export class Backend implements Disposable {
-  private readonly machine: LocalMachine;
-  private readonly overviews = new OverviewReader();
+  readonly clusters: Clusters;
+  readonly monitor: RunsMonitor;
+  readonly feeds: RunFeeds;
+  readonly boards: TensorBoards;
 
-  /** `home` is asked each time, because the setting may change; undefined stands for the usual folder. */
-  constructor(
-    bundleDir: string,
-    logger: Logger,
-    private readonly home: () => string | undefined,
-  ) {
-    this.machine = new LocalMachine({ bundleDir, logger });
+  constructor(private readonly options: BackendOptions) {
+    const { bundleDir, logger } = options;
+    this.clusters = new Clusters(
+      () => this.profiles(),
+      () => new LocalMachine({ bundleDir, logger }),
+    );
+    this.monitor = new RunsMonitor(() => this.clusters.list(), options.interval);
+    this.feeds = new RunFeeds(async (profile) => (await this.machine(profile)).node.client(), logger);
+    this.boards = new TensorBoards(logger);
   }
 
-  /** The path of profiles.json, which is made when it is not there. */
-  profilesFile(): Promise<string> {
-    return this.profiles().ensureFile();
+  profiles(): ProfileStore {
+    return new ProfileStore(this.options.home() ?? trainyardHome());
   }
 
-  /** The newest runs of the local profile. */
-  async runs(): Promise<RunOverview[]> {
-    const registry = await this.machine.registry(await this.profiles().get('local'));
-    const entries = (await registry.list()).slice(0, shownRuns);
-    this.overviews.retain(entries);
-    const client = await this.machine.node.client();
-    const found: RunOverview[] = [];
-    for (const entry of entries) found.push(await this.overviews.read(client, entry));
-    return found;
+  session(profile: string): Promise<ClusterSession> {
+    return this.clusters.get(profile);
   }
 
-  async sample(): Promise<HostSample> {
-    return (await this.machine.node.client()).request('host.sample');
-  }
-
-  async cores(): Promise<number> {
-    return (await this.machine.node.hello()).cores;
-  }
-
-  /** Starts `words` (a verb of the trainer with its flags) on the local profile. */
-  async start(words: readonly string[], progress: Progress): Promise<StartedRun> {
-    const profile = await this.profiles().get('local');
-    return this.machine.start({ profile, words, cwd: '/' }, progress);
-  }
-
-  stop(dir: string, mode: StopMode): Promise<void> {
-    return this.machine.stop(dir, mode);
+  /** Connected when it is not yet. UserError. */
+  async machine(profile: string): Promise<LocalMachine> {
+    return (await this.session(profile)).machine();
   }
 
   dispose(): void {
-    this.machine.dispose();
-  }
-
-  private profiles(): ProfileStore {
-    return new ProfileStore(this.home() ?? trainyardHome());
+    this.boards.dispose();
+    this.feeds.dispose();
+    this.monitor.dispose();
+    this.clusters.dispose();
   }
 }

@@ -1,17 +1,18 @@
-// What commands and trees are given: the core's backend, loaded when first needed, and the editor's settings.
+// What commands and views are given: the core's backend, loaded when first needed, and the editor's settings and memory.
 import * as vscode from 'vscode';
 import { settingDefaults, type Settings } from '../contributions.js';
-import { HostSampler } from '../core/gpus/sampler.js';
+import { Emitter, type Disposable } from '../core/lifecycle.js';
 import type { Logger } from '../core/log.js';
 import type { Backend } from './backend.js';
 
 export class Services implements vscode.Disposable {
-  readonly sampler = new HostSampler(async () => (await this.backend()).sample());
+  private readonly loads = new Emitter<Backend>();
   private loading: Promise<Backend> | undefined;
+  private loaded: Backend | undefined;
   private disposed = false;
 
   constructor(
-    private readonly bundleDir: string,
+    readonly context: vscode.ExtensionContext,
     readonly logger: Logger,
   ) {}
 
@@ -24,19 +25,29 @@ export class Services implements vscode.Disposable {
     return this.loading;
   }
 
+  /** Calls back when the backend is there; what only shows it must not load it. */
+  onBackend(use: (backend: Backend) => void): Disposable {
+    if (this.loaded) use(this.loaded);
+    return this.loads.event(use);
+  }
+
   dispose(): void {
     this.disposed = true;
-    this.sampler.dispose();
-    void this.loading?.then((backend) => {
-      backend.dispose();
-    });
+    this.loads.dispose();
+    this.loaded?.dispose();
   }
 
   private async load(): Promise<Backend> {
     const { Backend } = await import('./backend.js');
-    const home = (): string | undefined => this.setting('trainyard.home') || undefined;
-    const backend = new Backend(this.bundleDir, this.logger, home);
+    const backend = new Backend({
+      bundleDir: this.context.asAbsolutePath('dist'),
+      logger: this.logger,
+      home: () => this.setting('trainyard.home') || undefined,
+      interval: () => this.setting('trainyard.refreshInterval') * 1000,
+    });
+    this.loaded = backend;
     if (this.disposed) backend.dispose();
+    else this.loads.fire(backend);
     return backend;
   }
 }

@@ -2,11 +2,26 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { commandIds, contextValues, settingDefaults, viewIds } from '../../src/contributions.js';
+import {
+  commandIds,
+  contextKeys,
+  contextValues,
+  panelTypes,
+  settingDefaults,
+  viewIds,
+  walkthroughId,
+} from '../../src/contributions.js';
 import manifest from '../../package.json' with { type: 'json' };
 
 const root = join(import.meta.dirname, '../..');
 const { contributes } = manifest;
+
+/** Whether a `when` clause lets an item of this context value through. */
+function matches(when: string, value: string): boolean {
+  const pattern = /viewItem =~ \/(.+?)\/(?: |$)/.exec(when)?.[1];
+  if (pattern !== undefined) return new RegExp(pattern.replace(/\\\\/g, '\\')).test(value);
+  return /viewItem == ([\w.]+)/.exec(when)?.[1] === value;
+}
 
 describe('package.json', () => {
   it('contributes the commands of the table, each once', () => {
@@ -32,7 +47,11 @@ describe('package.json', () => {
     );
     for (const [id, property] of declared) {
       expect(property.type, id).toBe(typeof settingDefaults[id as keyof typeof settingDefaults]);
-      expect(property.scope, `${id}: a workspace must not set it`).toBe('machine');
+      const naming = property.type === 'string' || property.type === 'number';
+      if (naming) {
+        expect(['machine', 'application'], `${id}: not for a workspace to set`).toContain(property.scope);
+      }
+      expect(property.markdownDescription, id).not.toBe('');
     }
   });
 
@@ -40,6 +59,9 @@ describe('package.json', () => {
     const entries = Object.values(contributes.menus).flat();
     for (const { command, when } of entries) {
       expect(commandIds).toContain(command);
+      for (const [key] of when.matchAll(/trainyard\.(has|can)\w+/g)) {
+        expect(Object.values(contextKeys), when).toContain(key);
+      }
       for (const [, view] of when.matchAll(/view == ([\w.]+)/g)) {
         expect(Object.values(viewIds)).toContain(view);
       }
@@ -51,6 +73,31 @@ describe('package.json', () => {
       expect(Object.values(viewIds)).toContain(view);
       for (const [, command] of contents.matchAll(/\(command:([\w.]+)\)/g)) {
         expect(commandIds).toContain(command);
+      }
+    }
+  });
+
+  it('offers at most three inline actions on an item, and every command somewhere', () => {
+    for (const value of Object.values(contextValues)) {
+      const inline = contributes.menus['view/item/context'].filter(
+        ({ when, group }) => group.startsWith('inline') && matches(when, value),
+      );
+      const runsOnly = inline.filter(({ when }) => when.includes('trainyard.runs'));
+      expect(Math.max(runsOnly.length, inline.length - runsOnly.length), value).toBeLessThanOrEqual(3);
+    }
+  });
+
+  it('brings its panels back and has a walkthrough of four steps', () => {
+    for (const type of Object.values(panelTypes)) {
+      expect(manifest.activationEvents).toContain(`onWebviewPanel:${type}`);
+    }
+    const [walkthrough] = contributes.walkthroughs;
+    expect(`trainyard.${walkthrough?.id ?? ''}`).toBe(walkthroughId);
+    expect(walkthrough?.steps).toHaveLength(4);
+    for (const { description, media } of walkthrough?.steps ?? []) {
+      expect(existsSync(join(root, media.markdown)), media.markdown).toBe(true);
+      for (const [, command] of description.matchAll(/\(command:([\w.]+)\)/g)) {
+        if (command?.endsWith('.focus') !== true) expect(commandIds).toContain(command);
       }
     }
   });

@@ -1,9 +1,17 @@
-// Asks for data and model, and starts a run on this machine.
+// Run Training: where, what, the command line, go. And the quick ways: again, the same as another run, the demo.
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { Cancelled } from '../../core/errors.js';
-import type { Commands } from './register.js';
+import type { ProfileArgument, RunArgument, RunWords } from '../../contributions.js';
+import { errorText, UserError } from '../../core/errors.js';
+import { demoTraining, prepareDemoData } from '../../core/runs/demo.js';
+import type { TrainerFlag } from '../../core/runs/trainerHelp.js';
+import { joinWords, splitWords } from '../../core/runs/words.js';
+import { editCommandLine } from './commandLine.js';
+import { pickProfile, pickRun } from './pick.js';
+import { withProgress } from './progress.js';
+import { recentRuns, startRun, type RecentRun } from './startRun.js';
+import type { Ui } from './ui.js';
 
 const models = [
   { label: 'resnet20', description: 'small residual network for images of about 32 pixels' },
@@ -11,65 +19,128 @@ const models = [
   { label: 'mlp', description: 'two dense layers; quick, for trying things out' },
 ];
 
-export async function runTraining({ services, runs }: Commands): Promise<void> {
-  const data = await chooseData();
-  if (data === undefined) return;
-  const model = await vscode.window.showQuickPick(models, {
-    title: 'Run Training: model',
-    placeHolder: 'Which model?',
-  });
-  if (!model) return;
-  const flags = await vscode.window.showInputBox({
-    title: 'Run Training: flags',
-    prompt: 'Further flags of trainer train, or none',
-    value: '--epochs 10 --batch-size 32',
-  });
-  if (flags === undefined) return;
-  const words = [
-    'train',
-    '--model',
-    model.label,
-    ...data,
-    ...flags.split(/\s+/).filter((word) => word !== ''),
-  ];
-  const backend = await services.backend();
-  const started = await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, title: 'Trainyard', cancellable: true },
-    async (progress, token) => {
-      const abort = new AbortController();
-      token.onCancellationRequested(() => {
-        abort.abort(new Cancelled());
-      });
-      const onProgress = (message: string): void => {
-        progress.report({ message });
-      };
-      return backend.start(words, { onProgress, signal: abort.signal });
-    },
-  );
-  await runs.refresh();
-  void vscode.window.showInformationMessage(`${started.id} is running.`);
+export async function runTraining(ui: Ui, given?: RunWords | ProfileArgument): Promise<void> {
+  if (given && 'words' in given) {
+    const { words, ranks, profile = 'local' } = given;
+    await startRun(ui, { profile, words, ...(ranks === undefined ? {} : { ranks }) });
+    return;
+  }
+  const target = given?.profile === undefined ? undefined : { profile: given.profile };
+  const session = await pickProfile(ui, target, 'Run Training');
+  if (!session) return;
+  const profile = session.profile.name;
+  const words = await chooseWhat(ui, profile);
+  if (words) await editAndStart(ui, { profile, words });
 }
 
-/** `--data …` and, where the folder has them apart, `--eval-data …`. */
-async function chooseData(): Promise<string[] | undefined> {
-  const choices = [
+/** The same command line on the same profile as the last time. */
+export async function runAgain(ui: Ui): Promise<void> {
+  const [last] = recentRuns(ui);
+  if (!last) throw new UserError('usage', 'nothing was run yet', 'Choose Run Training');
+  await startRun(ui, last);
+}
+
+/** A new run with the command line of another one, which may be changed first. */
+export async function cloneRun(ui: Ui, given?: RunArgument): Promise<void> {
+  const run = await pickRun(ui, given, 'Clone Run');
+  if (!run) return;
+  const backend = await ui.services.backend();
+  const machine = await backend.machine(run.profile);
+  const details = await (await machine.node.client()).request('run.get', { dir: run.dir });
+  if (!details.run) {
+    throw new UserError('usage', `${run.id} has no run.json that can be read`, 'Choose another run');
+  }
+  const { argv: words, ranks } = details.run;
+  await editAndStart(ui, { profile: run.profile, words, ranks });
+}
+
+/** Draws images where there are none yet, and trains a small network on them. */
+export async function runDemo(ui: Ui): Promise<void> {
+  const machine = await (await ui.services.backend()).machine('local');
+  const data = await withProgress('Trainyard demo', (progress) => prepareDemoData(machine, progress));
+  await startRun(ui, { profile: 'local', words: demoTraining(data) }, 'demo');
+}
+
+async function editAndStart(ui: Ui, recent: RecentRun): Promise<void> {
+  const ranks = recent.ranks === undefined ? '' : `, ${recent.ranks} ranks`;
+  const line = await editCommandLine(
+    `Run on ${recent.profile}${ranks}`,
+    joinWords(recent.words),
+    trainerFlags(ui, recent.profile),
+  );
+  if (line === undefined) return;
+  await startRun(ui, { ...recent, words: splitWords(line) });
+}
+
+/** Without them the line can still be typed, so what went wrong is only logged. */
+async function trainerFlags({ services }: Ui, profile: string): Promise<readonly TrainerFlag[]> {
+  try {
+    return await (await (await services.backend()).machine(profile)).trainerFlags('train');
+  } catch (error) {
+    services.logger.log('info', `no completion of flags: ${errorText(error)}`);
+    return [];
+  }
+}
+
+type What = vscode.QuickPickItem & { words?: () => Promise<readonly string[] | undefined> };
+
+async function chooseWhat(ui: Ui, profile: string): Promise<readonly string[] | undefined> {
+  const separator = (label: string): What => ({ label, kind: vscode.QuickPickItemKind.Separator });
+  const recent = recentRuns(ui)
+    .filter((run) => run.profile === profile)
+    .map((run): What => ({
+      label: `$(history) ${joinWords(run.words)}`,
+      words: () => Promise.resolve(run.words),
+    }));
+  const workspace = workspaceImages();
+  const items: What[] = [
+    ...(recent.length > 0 ? [separator('recent'), ...recent] : []),
+    separator('new'),
+    ...(workspace === undefined
+      ? []
+      : [
+          {
+            label: '$(folder-library) Images in this workspace',
+            description: workspace,
+            words: () => withModel(dataFlags(workspace)),
+          },
+        ]),
     {
       label: '$(folder-opened) Folder of images…',
       description: 'one folder a class, or train/ and validation/',
-      synthetic: false,
+      words: async () => {
+        const folder = await chooseFolder();
+        return folder === undefined ? undefined : withModel(dataFlags(folder));
+      },
     },
     {
       label: '$(beaker) Synthetic images',
       description: 'made up on the fly, to try the machine',
-      synthetic: true,
+      words: () => withModel(['--data', 'synthetic']),
+    },
+    {
+      label: '$(terminal) Own command…',
+      description: 'torchrun, a script, any program',
+      words: () => Promise.resolve([]),
     },
   ];
-  const choice = await vscode.window.showQuickPick(choices, {
-    title: 'Run Training: data',
-    placeHolder: 'Which data?',
+  const choice = await vscode.window.showQuickPick(items, {
+    title: 'Run Training: what',
+    placeHolder: 'What to run?',
+    matchOnDescription: true,
   });
-  if (!choice) return undefined;
-  if (choice.synthetic) return ['--data', 'synthetic'];
+  return choice?.words?.();
+}
+
+async function withModel(data: readonly string[]): Promise<readonly string[] | undefined> {
+  const model = await vscode.window.showQuickPick(models, {
+    title: 'Run Training: model',
+    placeHolder: 'Which model?',
+  });
+  return model && ['train', '--model', model.label, ...data, '--epochs', '10', '--batch-size', '32'];
+}
+
+async function chooseFolder(): Promise<string | undefined> {
   const workspace = vscode.workspace.workspaceFolders?.[0]?.uri;
   const picked = await vscode.window.showOpenDialog({
     canSelectFiles: false,
@@ -77,9 +148,20 @@ async function chooseData(): Promise<string[] | undefined> {
     openLabel: 'Train on This Folder',
     ...(workspace === undefined ? {} : { defaultUri: workspace }),
   });
-  const folder = picked?.[0]?.fsPath;
-  if (folder === undefined) return undefined;
-  const isFolder = (path: string): boolean => existsSync(path) && statSync(path).isDirectory();
+  return picked?.[0]?.fsPath;
+}
+
+const isFolder = (path: string): boolean => existsSync(path) && statSync(path).isDirectory();
+
+/** The workspace, when it holds images apart for training; only when it is trusted, because it suggests what to run. */
+function workspaceImages(): string | undefined {
+  const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
+  if (!vscode.workspace.isTrusted || folder?.scheme !== 'file') return undefined;
+  return isFolder(join(folder.fsPath, 'train')) ? folder.fsPath : undefined;
+}
+
+/** `--data …` and, where the folder has them apart, `--eval-data …`. */
+function dataFlags(folder: string): string[] {
   const train = join(folder, 'train');
   const validation = ['validation', 'val', 'test'].map((name) => join(folder, name)).find(isFolder);
   if (!isFolder(train)) return ['--data', folder];

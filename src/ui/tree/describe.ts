@@ -1,8 +1,12 @@
 // What a tree item says, from a snapshot; nothing here knows the editor.
 import { contextValues } from '../../contributions.js';
+import type { Checkpoint } from '../../core/checkpoints/schema.js';
+import type { SessionState } from '../../core/clusters/session.js';
 import type { HostSample } from '../../core/metrics/schema.js';
+import type { Profile } from '../../core/profiles/schema.js';
 import type { RunOverview } from '../../core/runs/overview.js';
 import { isOver, type RunStatus } from '../../core/runs/status.js';
+import { duration, gigabytes, percent, plural, size, whole } from '../words.js';
 
 export interface ItemText {
   label: string;
@@ -26,23 +30,11 @@ const icons: Record<RunStatus, readonly [string, string?]> = {
   unknown: ['question'],
 };
 
-const percent = (fraction: number): string => `${(100 * fraction).toFixed(1)}%`;
-const whole = (value: number): string => Math.round(value).toLocaleString('en-US');
-const gigabytes = (bytes: number): string => (bytes / 1e9).toFixed(1);
-const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
-
-/** `running · 34% · 1,204 img/s`, `finished · 95.2%`, `failed: out of memory`. */
+/** `running · epoch 3/12 · 412 img/s · 3 min left`, `finished · 95.2% · 2 min`, `failed: out of memory`. */
 export function describeRun(overview: RunOverview): ItemText {
-  const { entry, status, step, totalSteps, imagesPerSec, top1 } = overview;
+  const { entry, status, step, totalSteps, best } = overview;
   const [icon, color] = icons[status];
-  const over = isOver(status);
   const reason = entry.state?.reason ?? '';
-  const parts: string[] = [status === 'failed' && reason !== '' ? `failed: ${reason}` : status];
-  if (!over && step !== undefined) {
-    parts.push(totalSteps === undefined ? `step ${whole(step)}` : percent(step / totalSteps));
-  }
-  if (!over && imagesPerSec !== undefined) parts.push(`${whole(imagesPerSec)} img/s`);
-  if (over && top1 !== undefined && status !== 'failed') parts.push(percent(top1));
   const lines = [
     entry.id,
     entry.dir,
@@ -50,16 +42,41 @@ export function describeRun(overview: RunOverview): ItemText {
     step === undefined
       ? ''
       : `step ${whole(step)}${totalSteps === undefined ? '' : ` of ${whole(totalSteps)}`}`,
+    best === undefined ? '' : `best top-1 ${percent(best.top1)} at step ${whole(best.step)}`,
     reason,
   ];
   return {
     label: shortName(entry.id),
-    description: parts.join(' · '),
+    description: (isOver(status) ? overParts(overview) : activeParts(overview)).join(' · '),
     tooltip: lines.filter((line) => line !== '').join('\n'),
     icon,
     ...(color === undefined ? {} : { color }),
-    contextValue: over ? contextValues.overRun : contextValues.activeRun,
+    contextValue: isOver(status) ? contextValues.overRun : contextValues.activeRun,
   };
+}
+
+function activeParts(overview: RunOverview): string[] {
+  const { status, step, totalSteps, epoch, totalEpochs, imagesPerSec, secondsLeft, best } = overview;
+  const parts: string[] = [status];
+  if (epoch !== undefined && totalEpochs !== undefined && totalEpochs >= 1) {
+    parts.push(`epoch ${Math.min(Math.floor(epoch) + 1, Math.ceil(totalEpochs))}/${Math.ceil(totalEpochs)}`);
+  } else if (step !== undefined) {
+    parts.push(totalSteps === undefined ? `step ${whole(step)}` : percent(step / totalSteps));
+  }
+  if (imagesPerSec !== undefined) parts.push(`${whole(imagesPerSec)} img/s`);
+  if (secondsLeft !== undefined && status === 'running') parts.push(`${duration(secondsLeft)} left`);
+  if (best !== undefined) parts.push(`best ${percent(best.top1)}`);
+  return parts;
+}
+
+function overParts({ entry, status, top1, best }: RunOverview): string[] {
+  const reason = entry.state?.reason ?? '';
+  const parts: string[] = [status === 'failed' && reason !== '' ? `failed: ${reason}` : status];
+  const accuracy = best?.top1 ?? top1;
+  if (accuracy !== undefined && status !== 'failed') parts.push(percent(accuracy));
+  const { state } = entry;
+  if (state?.ended && status !== 'failed') parts.push(duration(state.ended - state.started));
+  return parts;
 }
 
 /** `resnet20-1f2e 11-21 10:45` of `20261121-104500-resnet20-1f2e`: the name first, the time (UTC) after it. */
@@ -70,6 +87,42 @@ export function shortName(id: string): string {
   return `${name ?? ''} ${month ?? ''}-${day ?? ''} ${hour ?? ''}:${minute ?? ''}`;
 }
 
+/** A profile, with its host's figures when it is one machine and they are known. */
+export function describeProfile(
+  profile: Profile,
+  state: SessionState,
+  sample: HostSample | undefined,
+): ItemText {
+  const own = profile.name !== 'local';
+  const nodes = profile.hosts?.length ?? 1;
+  const what = profile.kind === 'local' ? 'this machine' : `${profile.kind}, ${plural(nodes, 'node')}`;
+  const connected = state.kind === 'connected';
+  const words: Record<SessionState['kind'], string> = {
+    disconnected: `${what} · not connected`,
+    connecting: `${what} · connecting…`,
+    connected: sample ? describeHost(sample, connected ? state.cores : 0).description : what,
+    failed: state.kind === 'failed' ? state.message : '',
+  };
+  return {
+    label: profile.name,
+    description: words[state.kind],
+    tooltip: `${profile.name}: ${what}, ${state.kind}${state.kind === 'failed' ? `\n${state.message}` : ''}`,
+    icon: state.kind === 'failed' ? 'warning' : profile.kind === 'local' ? 'vm' : 'server-environment',
+    ...(state.kind === 'failed'
+      ? { color: 'list.warningForeground' }
+      : connected
+        ? { color: 'charts.green' }
+        : {}),
+    contextValue: own
+      ? connected
+        ? contextValues.ownConnected
+        : contextValues.ownDisconnected
+      : connected
+        ? contextValues.builtinConnected
+        : contextValues.builtinDisconnected,
+  };
+}
+
 /** `2 cores at 35%, 3.1/23.5 GB`. */
 export function describeHost(sample: HostSample, cores: number): ItemText {
   const memory = `${gigabytes(sample.memory_used)}/${gigabytes(sample.memory_total)} GB`;
@@ -78,20 +131,51 @@ export function describeHost(sample: HostSample, cores: number): ItemText {
     description: `${plural(cores, 'core')} at ${sample.cpu_percent.toFixed(0)}%, ${memory}`,
     tooltip: `${sample.host}: ${gigabytes(sample.disk_free)} GB of disk free, ${plural(sample.gpus.length, 'GPU')}`,
     icon: 'server',
-    contextValue: 'host',
+    contextValue: contextValues.host,
   };
 }
 
-/** `61.2/79.6 GB · 97% · 64°C`. */
-export function describeGpu(gpu: HostSample['gpus'][number]): ItemText {
+/** `61.2/79.6 GB · 97% · 64°C`, and whose it is: a run of ours by name, or how many processes hold it. */
+export function describeGpu(
+  gpu: HostSample['gpus'][number],
+  runOf: (pid: number) => string | undefined,
+): ItemText {
   const parts = [`${gigabytes(gpu.memory_used)}/${gigabytes(gpu.memory_total)} GB`];
   if (gpu.utilization !== null) parts.push(`${gpu.utilization.toFixed(0)}%`);
   if (gpu.temperature !== null) parts.push(`${gpu.temperature.toFixed(0)}°C`);
+  const ours = [...new Set(gpu.processes.flatMap(({ pid }) => runOf(pid) ?? []))];
+  const others = gpu.processes.filter(({ pid }) => runOf(pid) === undefined);
+  if (ours.length > 0) parts.push(`ours: ${ours.join(', ')}`);
+  if (others.length > 0) parts.push(`someone: ${others.map(({ pid }) => `pid ${pid}`).join(', ')}`);
   return {
     label: `GPU ${gpu.index}  ${gpu.name}`,
     description: parts.join(' · '),
     tooltip: gpu.uuid,
     icon: 'circuit-board',
-    contextValue: 'gpu',
+    contextValue: contextValues.gpu,
+  };
+}
+
+/** `best 74.1%  204 MB · 4 min ago · valid`. */
+export function describeCheckpoint(
+  checkpoint: Checkpoint,
+  marks: { best: number | undefined; latest: boolean },
+  now: number,
+): ItemText {
+  const { step, bytes, time, valid, reason } = checkpoint;
+  const words = [
+    marks.best === undefined ? '' : `best ${percent(marks.best)}`,
+    marks.latest ? 'latest' : '',
+    size(bytes),
+    `${duration(now - time)} ago`,
+    valid ? 'valid' : `not valid: ${reason ?? 'unknown'}`,
+  ];
+  return {
+    label: `step ${whole(step)}`,
+    description: words.filter((word) => word !== '').join(' · '),
+    tooltip: checkpoint.path,
+    icon: valid ? (marks.best === undefined ? 'save' : 'star-full') : 'warning',
+    ...(valid ? (marks.best === undefined ? {} : { color: 'charts.yellow' }) : { color: 'charts.red' }),
+    contextValue: contextValues.checkpoint,
   };
 }

@@ -1,10 +1,11 @@
 // The composition root with a stand-in for the editor's API: everything registers, and nothing is left at the end.
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { commandIds, viewIds } from '../../../src/contributions.js';
+import { commandIds, panelTypes, viewIds } from '../../../src/contributions.js';
 
 const editor = vi.hoisted(() => ({
   commands: new Map<string, (...args: unknown[]) => Promise<void>>(),
   views: new Set<string>(),
+  panels: new Set<string>(),
   disposed: 0,
   shown: [] as string[],
 }));
@@ -45,7 +46,19 @@ vi.mock('vscode', () => {
       createTreeView: (id: string) => {
         editor.views.add(id);
         const close = disposable(() => editor.views.delete(id));
-        return { ...close, visible: false, onDidChangeVisibility: () => disposable() };
+        return {
+          ...close,
+          visible: false,
+          selection: [],
+          onDidChangeVisibility: () => disposable(),
+          onDidChangeSelection: () => disposable(),
+        };
+      },
+      createStatusBarItem: () => ({ ...disposable(), hide: vi.fn(), show: vi.fn() }),
+      registerUriHandler: () => disposable(),
+      registerWebviewPanelSerializer: (type: string) => {
+        editor.panels.add(type);
+        return disposable(() => editor.panels.delete(type));
       },
       showErrorMessage: (text: string) => {
         editor.shown.push(text);
@@ -53,8 +66,20 @@ vi.mock('vscode', () => {
       },
       showQuickPick: () => Promise.resolve(undefined),
     },
-    workspace: { getConfiguration: () => ({ get: () => undefined }) },
+    StatusBarAlignment: { Left: 1 },
+    RelativePattern: vi.fn(),
+    Uri: { file: (path: string) => ({ path }) },
+    workspace: {
+      getConfiguration: () => ({ get: () => undefined }),
+      createFileSystemWatcher: () => ({
+        ...disposable(),
+        onDidChange: () => disposable(),
+        onDidCreate: () => disposable(),
+        onDidDelete: () => disposable(),
+      }),
+    },
     commands: {
+      executeCommand: () => Promise.resolve(undefined),
       registerCommand: (id: string, handler: (...args: unknown[]) => Promise<void>) => {
         editor.commands.set(id, handler);
         return disposable(() => editor.commands.delete(id));
@@ -66,11 +91,16 @@ vi.mock('vscode', () => {
 interface Context {
   subscriptions: { dispose: () => void }[];
   asAbsolutePath: (path: string) => string;
+  globalState: { get: () => undefined };
 }
 
 async function activate(): Promise<Context> {
   const { activate: start } = await import('../../../src/extension.js');
-  const context: Context = { subscriptions: [], asAbsolutePath: (path) => `/nonexistent/${path}` };
+  const context: Context = {
+    subscriptions: [],
+    asAbsolutePath: (path) => `/nonexistent/${path}`,
+    globalState: { get: () => undefined },
+  };
   start(context as unknown as Parameters<typeof start>[0]);
   return context;
 }
@@ -87,19 +117,24 @@ describe('activate', () => {
     const context = await activate();
     expect([...editor.commands.keys()].sort()).toEqual([...commandIds].sort());
     expect([...editor.views].sort()).toEqual(Object.values(viewIds).sort());
+    expect([...editor.panels].sort()).toEqual(Object.values(panelTypes).sort());
     for (const item of context.subscriptions) item.dispose();
+    expect([...editor.panels]).toEqual([]);
     expect([...editor.commands.keys()]).toEqual([]);
     expect([...editor.views]).toEqual([]);
   });
 
   it('shows what went wrong in a command, with what to do', async () => {
+    vi.stubEnv('TRAINYARD_HOME', '/nonexistent/home');
     const context = await activate();
-    await editor.commands.get('trainyard.stopRun')?.();
+    await editor.commands.get('trainyard.connect')?.({ profile: 'local' });
     expect(editor.shown).toEqual([
       '/nonexistent/dist/bin/agent is missing. Build it with npm run build, or install Trainyard again.',
     ]);
-    await editor.commands.get('trainyard.runTraining')?.(); // given up at the first question: nothing to show
-    expect(editor.shown).toHaveLength(1);
+    await editor.commands.get('trainyard.connect')?.({ profile: 'lab' });
+    expect(editor.shown[1]).toBe('there is no profile named lab. Choose one of: local.');
+    await editor.commands.get('trainyard.addProfile')?.(); // given up at the first question: nothing to show
+    expect(editor.shown).toHaveLength(2);
     for (const item of context.subscriptions) item.dispose();
   });
 });

@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { RunOverview } from '../../../src/core/runs/overview.js';
 import type { RunStatus } from '../../../src/core/runs/status.js';
-import { describeGpu, describeHost, describeRun, shortName } from '../../../src/ui/tree/describe.js';
+import type { SessionState } from '../../../src/core/clusters/session.js';
+import { localProfile, type Profile } from '../../../src/core/profiles/schema.js';
+import {
+  describeCheckpoint,
+  describeGpu,
+  describeHost,
+  describeProfile,
+  describeRun,
+  shortName,
+} from '../../../src/ui/tree/describe.js';
 
 const overview = (status: RunStatus, fields: Partial<RunOverview> = {}): RunOverview => ({
   entry: { id: '20261121-104500-resnet20-1f2e', dir: '/w/r', run: null, state: null, interrupted: false },
@@ -9,8 +18,13 @@ const overview = (status: RunStatus, fields: Partial<RunOverview> = {}): RunOver
   step: 102,
   totalSteps: 300,
   epoch: 4,
+  totalEpochs: 12,
   imagesPerSec: 1204.4,
   top1: 0.952,
+  best: undefined,
+  checkpoint: undefined,
+  secondsLeft: undefined,
+  secondsPerStep: undefined,
   ...fields,
 });
 
@@ -18,15 +32,21 @@ describe('a run in the tree', () => {
   it('says phase, progress and images/s while it runs', () => {
     expect(describeRun(overview('running'))).toMatchObject({
       label: 'resnet20-1f2e 11-21 10:45',
-      description: 'running · 34.0% · 1,204 img/s',
+      description: 'running · epoch 5/12 · 1,204 img/s',
       contextValue: 'run.active',
     });
-    expect(describeRun(overview('running', { totalSteps: undefined })).description).toBe(
-      'running · step 102 · 1,204 img/s',
+    const best = { step: 100, top1: 0.741 };
+    expect(describeRun(overview('running', { secondsLeft: 11_400, best })).description).toBe(
+      'running · epoch 5/12 · 1,204 img/s · 3 h 10 min left · best 74.1%',
     );
-    expect(describeRun(overview('starting', { step: undefined, imagesPerSec: undefined })).description).toBe(
-      'starting',
-    );
+    const part = { totalEpochs: 0.5 };
+    expect(describeRun(overview('running', part)).description).toBe('running · 34.0% · 1,204 img/s');
+    const endless = { totalSteps: undefined, totalEpochs: undefined };
+    expect(describeRun(overview('running', endless)).description).toBe('running · step 102 · 1,204 img/s');
+    expect(
+      describeRun(overview('starting', { step: undefined, epoch: undefined, imagesPerSec: undefined }))
+        .description,
+    ).toBe('starting');
   });
 
   it('says how it ended', () => {
@@ -88,5 +108,42 @@ it('a host and a GPU', () => {
     gpus: [gpu],
   };
   expect(describeHost(sample, 1)).toMatchObject({ label: 'gpu1', description: '1 core at 35%, 3.1/23.5 GB' });
-  expect(describeGpu(gpu)).toMatchObject({ label: 'GPU 0  H100 80GB', description: '61.2/79.6 GB · 97%' });
+  const nobody = (): undefined => undefined;
+  expect(describeGpu(gpu, nobody)).toMatchObject({
+    label: 'GPU 0  H100 80GB',
+    description: '61.2/79.6 GB · 97%',
+  });
+  const processes = [
+    { pid: 7, memory_used: 1 },
+    { pid: 4121, memory_used: null },
+  ];
+  const ours = (pid: number): string | undefined => (pid === 7 ? 'resnet50-0412' : undefined);
+  expect(describeGpu({ ...gpu, processes }, ours).description).toBe(
+    '61.2/79.6 GB · 97% · ours: resnet50-0412 · someone: pid 4121',
+  );
+});
+
+it('a profile, by how it is connected', () => {
+  const lab: Profile = { name: 'lab', kind: 'ssh', hosts: [{ host: 'a' }, { host: 'b' }] };
+  const text = (state: SessionState): string => describeProfile(lab, state, undefined).description;
+  expect(text({ kind: 'disconnected' })).toBe('ssh, 2 nodes · not connected');
+  expect(text({ kind: 'connecting' })).toBe('ssh, 2 nodes · connecting…');
+  expect(text({ kind: 'failed', message: 'no route. Try.' })).toBe('no route. Try.');
+  const connected: SessionState = { kind: 'connected', cores: 2, host: 'vm' };
+  expect(describeProfile(lab, connected, undefined).contextValue).toBe('profile.own.connected');
+  expect(describeProfile(localProfile, connected, undefined).contextValue).toBe('profile.builtin.connected');
+});
+
+it('a checkpoint, with what it is', () => {
+  const checkpoint = { step: 62_500, path: 'p', bytes: 204e6, time: 1000, valid: true };
+  const none = { best: undefined, latest: false };
+  expect(describeCheckpoint(checkpoint, none, 1240)).toMatchObject({
+    label: 'step 62,500',
+    description: '204 MB · 4 min ago · valid',
+  });
+  expect(describeCheckpoint(checkpoint, { best: 0.741, latest: true }, 1240).description).toBe(
+    'best 74.1% · latest · 204 MB · 4 min ago · valid',
+  );
+  const broken = { ...checkpoint, valid: false, reason: 'a file is missing' };
+  expect(describeCheckpoint(broken, none, 1240).description).toContain('not valid: a file is missing');
 });

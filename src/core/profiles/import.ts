@@ -1,0 +1,46 @@
+// Hosts files as people have them: Open MPI's and MPICH's machine files, DeepSpeed's, or just a host a line.
+import { UserError } from '../errors.js';
+import type { Host } from './schema.js';
+
+/**
+ * `gpu1 slots=8`, `gpu1:8` (MPICH), `me@gpu1:2222`, `gpu1`; `#` begins a comment; a host named twice has a slot for each time.
+ * A number after a colon is a count of processes up to 1023 and a port from 1024 on or beside a user. UserError (usage).
+ */
+export function parseHosts(text: string): Host[] {
+  const hosts = new Map<string, Host>();
+  text.split('\n').forEach((raw, index) => {
+    const line = raw.replace(/#.*/, '').trim();
+    if (line === '') return;
+    const host = parseLine(line, index + 1);
+    const known = hosts.get(host.host);
+    if (known) known.slots = (known.slots ?? 1) + (host.slots ?? 1);
+    else hosts.set(host.host, host);
+  });
+  if (hosts.size === 0) throw new UserError('usage', 'no host is named', 'Write a host on each line');
+  return [...hosts.values()];
+}
+
+const form =
+  /^(?:([^@\s]+)@)?([A-Za-z0-9][A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?((?:\s+[\w-]+=\S+)*)$/;
+
+function parseLine(line: string, number: number): Host {
+  const found = form.exec(line);
+  if (!found) {
+    throw new UserError(
+      'usage',
+      `line ${number} names no host: ${line}`,
+      'Write host, user@host:port or host slots=N',
+    );
+  }
+  const [, user, name = '', digits, rest = ''] = found;
+  const value = digits === undefined ? undefined : Number(digits);
+  const isPort = value !== undefined && (user !== undefined || value >= 1024);
+  const slots = /\s(?:slots|max_slots|max-slots)=(\d+)/.exec(rest)?.[1];
+  const count = slots === undefined ? (isPort ? undefined : value) : Number(slots);
+  return {
+    host: name.replace(/^\[|\]$/g, ''),
+    ...(user === undefined ? {} : { user }),
+    ...(isPort ? { port: value } : {}),
+    ...(count === undefined || count < 1 ? {} : { slots: count }),
+  };
+}

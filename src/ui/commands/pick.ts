@@ -1,0 +1,56 @@
+// Which run or profile a command is about, when it came from the palette.
+import * as vscode from 'vscode';
+import type { ProfileArgument, RunArgument } from '../../contributions.js';
+import type { ClusterSession } from '../../core/clusters/session.js';
+import type { RunOverview } from '../../core/runs/overview.js';
+import { describeProfile, describeRun } from '../tree/describe.js';
+import type { Ui } from './ui.js';
+
+/** The given run; else the only one wanted; else the one that is chosen. Undefined when there is none, which is said. */
+export async function pickRun(
+  ui: Ui,
+  given: RunArgument | undefined,
+  title: string,
+  wanted: (overview: RunOverview) => boolean = () => true,
+): Promise<RunArgument | undefined> {
+  if (given) return { profile: given.profile, id: given.id, dir: given.dir };
+  const backend = await ui.services.backend();
+  await ui.clusters.refresh();
+  await backend.monitor.refresh();
+  const selected = ui.runs.selected?.dir;
+  const items = backend.monitor.all
+    .filter(({ run }) => wanted(run))
+    .map(({ profile, run }) => {
+      const { label, description, icon } = describeRun(run);
+      const { id, dir } = run.entry;
+      return { label: `$(${icon}) ${label}`, description, detail: profile, run: { profile, id, dir } };
+    })
+    .sort((a, b) => Number(b.run.dir === selected) - Number(a.run.dir === selected));
+  if (items.length === 0) {
+    void vscode.window.showInformationMessage(`${title}: there is no such run.`);
+    return undefined;
+  }
+  if (items.length === 1) return items[0]?.run;
+  return (await vscode.window.showQuickPick(items, { title, placeHolder: 'Which run?' }))?.run;
+}
+
+export async function pickProfile(
+  ui: Ui,
+  given: ProfileArgument | undefined,
+  title: string,
+  wanted: (session: ClusterSession) => boolean = () => true,
+): Promise<ClusterSession | undefined> {
+  const backend = await ui.services.backend();
+  const sessions = await backend.clusters.list();
+  if (given) return backend.session(given.profile);
+  const items = sessions.filter(wanted).map((session) => {
+    const { label, description } = describeProfile(session.profile, session.state, undefined);
+    return { label, description, session };
+  });
+  if (items.length === 0) {
+    void vscode.window.showInformationMessage(`${title}: there is no such profile.`);
+    return undefined;
+  }
+  if (items.length === 1) return items[0]?.session;
+  return (await vscode.window.showQuickPick(items, { title, placeHolder: 'Which profile?' }))?.session;
+}

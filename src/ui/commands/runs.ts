@@ -1,0 +1,155 @@
+// Commands on one run.
+import * as vscode from 'vscode';
+import type { CheckpointArgument, RunArgument } from '../../contributions.js';
+import { UserError } from '../../core/errors.js';
+import type { StopMode } from '../../core/runs/schema.js';
+import { isOver } from '../../core/runs/status.js';
+import { tensorboardAddress } from '../panels/tensorboardPanel.js';
+import { plural } from '../words.js';
+import { pickRun } from './pick.js';
+import { withProgress } from './progress.js';
+import type { Ui } from './ui.js';
+
+export async function stopRun(ui: Ui, mode: StopMode, given?: RunArgument): Promise<void> {
+  const title = mode === 'now' ? 'Stop Now' : 'Stop After a Checkpoint';
+  const run = await pickRun(ui, given, title, ({ status }) => !isOver(status));
+  if (!run) return;
+  if (mode === 'now') {
+    const answer = await vscode.window.showWarningMessage(
+      `Stop ${run.id} now?`,
+      { modal: true, detail: 'Steps since the last checkpoint are lost.' },
+      'Stop Now',
+    );
+    if (answer !== 'Stop Now') return;
+  }
+  const backend = await ui.services.backend();
+  await (await backend.machine(run.profile)).stop(run.dir, mode);
+  await backend.monitor.refresh();
+}
+
+export async function openDashboard(ui: Ui, given?: RunArgument): Promise<void> {
+  const run = await pickRun(ui, given, 'Open Dashboard');
+  if (run) ui.dashboards.show(run);
+}
+
+/** Any run of any profile, also one that another window or the command line started. */
+export async function attachRun(ui: Ui): Promise<void> {
+  const run = await pickRun(ui, undefined, 'Attach to a Run');
+  if (!run) return;
+  ui.dashboards.show(run);
+  await ui.checkpoints.choose(run);
+}
+
+export async function openTensorBoard(ui: Ui, given?: RunArgument): Promise<void> {
+  const run = await pickRun(ui, given, 'Open TensorBoard');
+  if (run) ui.tensorboards.show(run);
+}
+
+export async function openTensorBoardInBrowser(ui: Ui, given?: RunArgument): Promise<void> {
+  const run = await pickRun(ui, given, 'Open TensorBoard in Browser');
+  if (!run) return;
+  const uri = await withProgress('TensorBoard', (progress) => tensorboardAddress(ui.services, run, progress));
+  await vscode.env.openExternal(uri);
+}
+
+/** The log of rank 0, which prints what concerns them all; the supervisor's where there is none. */
+export async function openLogs(ui: Ui, given?: RunArgument): Promise<void> {
+  const run = await pickRun(ui, given, 'Open Log');
+  if (!run) return;
+  for (const name of ['logs/rank-0.log', 'supervisor.log']) {
+    const uri = vscode.Uri.file(`${run.dir}/${name}`);
+    try {
+      await vscode.workspace.fs.stat(uri);
+    } catch {
+      continue;
+    }
+    await vscode.window.showTextDocument(uri, { preview: true });
+    return;
+  }
+  throw new UserError('usage', `${run.id} has no log yet`, 'Try again in a moment');
+}
+
+export async function openTerminal(ui: Ui, given?: RunArgument): Promise<void> {
+  const run = await pickRun(ui, given, 'Open Terminal');
+  if (run) await ui.terminals.open(run);
+}
+
+export async function revealRunFolder(ui: Ui, given?: RunArgument): Promise<void> {
+  const run = await pickRun(ui, given, 'Reveal Run Folder');
+  if (!run) return;
+  // Where the window is not on the user's own machine there is no file manager to show it in.
+  if (vscode.env.uiKind === vscode.UIKind.Desktop && vscode.env.remoteName === undefined) {
+    await vscode.commands.executeCommand('revealFileInOS', vscode.Uri.file(run.dir));
+    return;
+  }
+  const open = 'Open in a New Window';
+  const answer = await vscode.window.showInformationMessage(run.dir, open, 'Copy Path');
+  if (answer === 'Copy Path') await vscode.env.clipboard.writeText(run.dir);
+  if (answer !== open) return;
+  await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(run.dir), {
+    forceNewWindow: true,
+  });
+}
+
+export async function copyRunFolder(ui: Ui, given?: RunArgument): Promise<void> {
+  const run = await pickRun(ui, given, 'Copy Path of Run Folder');
+  if (run) await vscode.env.clipboard.writeText(run.dir);
+}
+
+export async function deleteRun(ui: Ui, given?: RunArgument): Promise<void> {
+  const run = await pickRun(ui, given, 'Delete Run', ({ status }) => isOver(status));
+  if (!run) return;
+  const answer = await vscode.window.showWarningMessage(
+    `Delete ${run.id}?`,
+    {
+      modal: true,
+      detail: `${run.dir} goes, with its checkpoints, metrics and logs. This cannot be undone.`,
+    },
+    'Delete',
+  );
+  if (answer !== 'Delete') return;
+  const backend = await ui.services.backend();
+  const client = await (await backend.machine(run.profile)).node.client();
+  ui.dashboards.close(run.dir);
+  ui.tensorboards.close(run.dir);
+  await client.request('tensorboard.stop', { dir: run.dir });
+  await client.request('run.delete', { dir: run.dir });
+  await backend.monitor.refresh();
+  await ui.checkpoints.refresh();
+}
+
+export async function selectRun(ui: Ui, given?: RunArgument): Promise<void> {
+  const run = await pickRun(ui, given, 'Show Checkpoints');
+  if (run) await ui.checkpoints.choose(run);
+}
+
+export async function verifyCheckpoints(ui: Ui, given?: RunArgument): Promise<void> {
+  const run = given ?? ui.checkpoints.run ?? (await pickRun(ui, undefined, 'Verify Checkpoints'));
+  if (!run) return;
+  const { checkpoints } = await withProgress('Verifying checkpoints', async ({ signal }) => {
+    const client = await (await (await ui.services.backend()).machine(run.profile)).node.client();
+    const options = { timeout: 30 * 60_000, ...(signal ? { signal } : {}) };
+    return client.request('checkpoint.list', { dir: run.dir, verify: true }, options);
+  });
+  await ui.checkpoints.refresh();
+  const bad = checkpoints.filter(({ valid }) => !valid);
+  if (bad.length === 0) {
+    void vscode.window.showInformationMessage(
+      `${plural(checkpoints.length, 'checkpoint')} of ${run.id} verified: every file has the size and SHA-256 that its manifest names.`,
+    );
+    return;
+  }
+  const names = bad.map(({ step, reason }) => `step ${step} (${reason ?? 'unknown'})`).join(', ');
+  throw new UserError(
+    'failed',
+    `${plural(bad.length, 'checkpoint')} of ${run.id} not valid: ${names}`,
+    'Resuming passes over them; delete them to free their space',
+  );
+}
+
+export async function copyCheckpointPath(ui: Ui, given?: CheckpointArgument): Promise<void> {
+  const dir = given?.dir ?? ui.checkpoints.run?.dir;
+  const path = given?.path ?? ui.checkpoints.latest?.path;
+  if (dir === undefined || path === undefined) throw new UserError('usage', 'there is no checkpoint yet', '');
+  await vscode.env.clipboard.writeText(`${dir}/${path}`);
+}

@@ -1,0 +1,197 @@
+// One run's dashboard in a tab: sends its page what changed, and carries out what the page asks.
+import * as vscode from 'vscode';
+import { panelTypes, type CommandId, type RunArgument } from '../../contributions.js';
+import { errorText } from '../../core/errors.js';
+import { DisposableStore, type Disposable } from '../../core/lifecycle.js';
+import type { RunFeed } from '../../core/runs/runFeed.js';
+import type { FromPage, PageAction, ToPage } from '../../webview/protocol.js';
+import type { Services } from '../services.js';
+import { shortName } from '../tree/describe.js';
+import { DashboardSender } from './dashboardUpdate.js';
+import { escapeHtml, makeNonce, page } from './html.js';
+import { Throttle } from './throttle.js';
+
+/** Milliseconds between two updates: 16 a second are more than a person sees. */
+const updateInterval = 60;
+
+const commands: Record<PageAction, CommandId> = {
+  stopAfterCheckpoint: 'trainyard.stopAfterCheckpoint',
+  stopNow: 'trainyard.stopNow',
+  openTensorBoard: 'trainyard.openTensorBoard',
+  openLogs: 'trainyard.openLogs',
+  revealFolder: 'trainyard.revealRunFolder',
+  cloneRun: 'trainyard.cloneRun',
+  openTerminal: 'trainyard.openTerminal',
+};
+
+export class DashboardPanel implements Disposable {
+  private readonly store = new DisposableStore();
+  private readonly throttle = this.store.add(
+    new Throttle(() => {
+      this.send();
+    }, updateInterval),
+  );
+  private feed: RunFeed | undefined;
+  private sender: DashboardSender | undefined;
+  private problem: string | undefined;
+
+  constructor(
+    private readonly services: Services,
+    readonly panel: vscode.WebviewPanel,
+    readonly run: RunArgument,
+    onGone: () => void,
+  ) {
+    const { webview } = panel;
+    const folder = vscode.Uri.file(services.context.asAbsolutePath('dist/webview'));
+    webview.options = { enableScripts: true, localResourceRoots: [folder] };
+    panel.title = shortName(run.id);
+    panel.iconPath = vscode.Uri.file(services.context.asAbsolutePath('media/trainyard.svg'));
+    this.store.add(webview.onDidReceiveMessage((message: FromPage) => void this.receive(message)));
+    this.store.add(
+      panel.onDidDispose(() => {
+        this.store.dispose();
+        onGone();
+      }),
+    );
+    this.store.add(
+      panel.onDidChangeViewState(() => {
+        // A hidden page is gone; it says `ready` when it comes back.
+        if (!panel.visible) this.sender = undefined;
+      }),
+    );
+    webview.html = dashboardPage(webview, folder, run);
+    void this.follow();
+  }
+
+  /** Steps sent so far, for tests. */
+  get lastStep(): number | undefined {
+    return this.feed?.model.lastStep?.step;
+  }
+
+  reveal(): void {
+    this.panel.reveal();
+    this.feed?.start(); // it may have been continued since
+  }
+
+  dispose(): void {
+    this.panel.dispose();
+  }
+
+  private async follow(): Promise<void> {
+    try {
+      const { feeds } = await this.services.backend();
+      const used = this.store.add(feeds.use(this.run.profile, this.run.dir));
+      this.feed = used.feed;
+      this.store.add(
+        used.feed.onChange(() => {
+          this.throttle.poke();
+        }),
+      );
+      this.send();
+    } catch (error) {
+      this.problem = errorText(error);
+      this.post({ type: 'problem', message: this.problem });
+    }
+  }
+
+  private async receive(message: FromPage): Promise<void> {
+    switch (message.type) {
+      case 'ready':
+        this.sender = new DashboardSender(this.run.profile);
+        if (this.problem === undefined) this.send();
+        else this.post({ type: 'problem', message: this.problem });
+        break;
+      case 'action':
+        await vscode.commands.executeCommand(commands[message.action], this.run);
+        break;
+      case 'failed':
+        this.services.logger.log('error', `dashboard of ${this.run.id}: ${message.message}`);
+        break;
+    }
+  }
+
+  private send(): void {
+    const { feed, sender } = this;
+    if (!feed || !sender || !this.panel.visible) return;
+    if (feed.problem !== undefined) this.post({ type: 'problem', message: feed.problem });
+    else if (feed.model.details) this.post(sender.next(feed, Date.now() / 1000));
+  }
+
+  private post(message: ToPage): void {
+    this.panel.webview.postMessage(message).then(undefined, (error: unknown) => {
+      this.services.logger.log('debug', `dashboard of ${this.run.id}: ${errorText(error)}`);
+    });
+  }
+}
+
+function dashboardPage(webview: vscode.Webview, folder: vscode.Uri, run: RunArgument): string {
+  const nonce = makeNonce();
+  const at = (name: string): string => webview.asWebviewUri(vscode.Uri.joinPath(folder, name)).toString();
+  const identity = escapeHtml(JSON.stringify({ profile: run.profile, id: run.id, dir: run.dir }));
+  return page(
+    { source: webview.cspSource, nonce },
+    `Dashboard of ${run.id}`,
+    `<link rel="stylesheet" href="${at('dashboard.css')}">`,
+    `<div id="app" data-run="${identity}"></div>\n<script nonce="${nonce}" src="${at('dashboard.js')}"></script>`,
+  );
+}
+
+/** The dashboards that are open, one a run; brought back by the editor after a reload of its window. */
+export class DashboardPanels implements Disposable {
+  private readonly panels = new Map<string, DashboardPanel>();
+  private readonly serializer: Disposable;
+
+  constructor(private readonly services: Services) {
+    this.serializer = vscode.window.registerWebviewPanelSerializer(panelTypes.dashboard, {
+      deserializeWebviewPanel: (panel: vscode.WebviewPanel, state: unknown) => {
+        const run = runOfState(state);
+        if (run) this.add(panel, run);
+        else panel.dispose();
+        return Promise.resolve();
+      },
+    });
+  }
+
+  get open(): readonly DashboardPanel[] {
+    return [...this.panels.values()];
+  }
+
+  show(run: RunArgument): DashboardPanel {
+    const known = this.panels.get(run.dir);
+    if (known) {
+      known.reveal();
+      return known;
+    }
+    const panel = vscode.window.createWebviewPanel(panelTypes.dashboard, shortName(run.id), {
+      viewColumn: vscode.ViewColumn.Active,
+    });
+    return this.add(panel, run);
+  }
+
+  close(dir: string): void {
+    this.panels.get(dir)?.dispose();
+  }
+
+  dispose(): void {
+    this.serializer.dispose(); // the panels are the editor's: it brings them back
+  }
+
+  private add(panel: vscode.WebviewPanel, run: RunArgument): DashboardPanel {
+    const added = new DashboardPanel(this.services, panel, run, () => {
+      this.panels.delete(run.dir);
+    });
+    this.panels.set(run.dir, added);
+    return added;
+  }
+}
+
+/** The run that a page kept in its state, as both kinds of page write it. */
+export function runOfState(state: unknown): RunArgument | undefined {
+  if (typeof state !== 'object' || state === null || !('run' in state)) return undefined;
+  const { run } = state;
+  if (typeof run !== 'object' || run === null) return undefined;
+  if (!('profile' in run) || !('id' in run) || !('dir' in run)) return undefined;
+  const { profile, id, dir } = run;
+  if (typeof profile !== 'string' || typeof id !== 'string' || typeof dir !== 'string') return undefined;
+  return { profile, id, dir };
+}

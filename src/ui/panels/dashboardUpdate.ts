@@ -1,0 +1,124 @@
+// From a run's model to what its page lacks.
+import type { Cursor } from '../../core/metrics/slices.js';
+import type { RunFeed } from '../../core/runs/runFeed.js';
+import type { RunModel } from '../../core/runs/runModel.js';
+import { isOver } from '../../core/runs/status.js';
+import type { DashboardUpdate, HostColumns, Progress, RunHead, Slice } from '../../webview/protocol.js';
+import { shortName } from '../tree/describe.js';
+import { plural } from '../words.js';
+
+/** What a page holds. A new one holds nothing, so its first update is a full one. */
+export class DashboardSender {
+  private sequence = 0;
+  private steps: Cursor | undefined;
+  private evaluations: Cursor | undefined;
+  private marks: Cursor | undefined;
+  private readonly hosts = new Map<string, Cursor>();
+  private readonly ranks = new Map<number, Cursor>();
+  private log = 0;
+
+  constructor(private readonly profile: string) {}
+
+  /** The next update; what it carries counts as held from then on. */
+  next(feed: RunFeed, now: number): DashboardUpdate {
+    const { model } = feed;
+    const update: DashboardUpdate = {
+      type: 'update',
+      full: this.sequence === 0,
+      sequence: ++this.sequence,
+      now,
+      connection: feed.connection,
+      head: headOf(model, feed.dir, this.profile),
+      progress: progressOf(model),
+      checkpoints: checkpointsOf(model),
+      steps: model.steps.slice(this.steps),
+      evaluations: model.evaluations.slice(this.evaluations),
+      marks: model.marks.slice(this.marks),
+      hosts: this.hostSlices(model),
+      ranks: [...model.ranks].flatMap(([rank, table]) => {
+        const slice = table.slice(this.ranks.get(rank));
+        this.ranks.set(rank, table.cursor());
+        return slice ?? [];
+      }),
+      log: { from: this.log, rows: model.log.since(this.log) },
+    };
+    this.steps = model.steps.cursor();
+    this.evaluations = model.evaluations.cursor();
+    this.marks = model.marks.cursor();
+    this.log = model.log.end;
+    return update;
+  }
+
+  private hostSlices(model: RunModel): Slice<HostColumns>[] {
+    const ours = new Set(model.details?.state?.ranks.map(({ pid }) => pid) ?? []);
+    const over = isOver(model.status);
+    const slices: Slice<HostColumns>[] = [];
+    for (const [host, table] of model.hosts) {
+      const slice = table.slice(this.hosts.get(host));
+      this.hosts.set(host, table.cursor());
+      if (!slice) continue;
+      const gpus = slice.rows.gpus.map((gpu) => ({
+        ...gpu,
+        processes: gpu.processes.map((process) => ({ ...process, ours: !over && ours.has(process.pid) })),
+      }));
+      slices.push({ from: slice.from, rows: { ...slice.rows, gpus } });
+    }
+    return slices;
+  }
+}
+
+function headOf(model: RunModel, dir: string, profile: string): RunHead {
+  const { details, start, status } = model;
+  const run = details?.run;
+  const state = details?.state;
+  const id = details?.id ?? dir.slice(dir.lastIndexOf('/') + 1);
+  const hosts = new Set(state?.ranks.map(({ host }) => host));
+  const place = run?.profile.kind === 'local' || hosts.size < 2 ? 'this machine' : plural(hosts.size, 'node');
+  return {
+    id,
+    name: shortName(id),
+    dir,
+    profile,
+    where: run ? `${place}, ${plural(run.ranks, 'rank')}` : place,
+    status,
+    over: isOver(status),
+    reason: state?.reason ?? null,
+    generation: state?.generation ?? 1,
+    command: run?.argv.join(' ') ?? '',
+    model: start?.model ?? null,
+    parameters: start?.parameters ?? null,
+    device: start?.device ?? null,
+    precision: start?.precision ?? null,
+    world: start?.world ?? state?.world ?? null,
+    globalBatch: start?.global_batch ?? null,
+    started: state?.started ?? null,
+    ended: state?.ended ?? null,
+  };
+}
+
+function progressOf(model: RunModel): Progress {
+  const { start, lastStep, totalSteps, best } = model;
+  const over = isOver(model.status);
+  return {
+    step: lastStep?.step ?? null,
+    totalSteps: totalSteps ?? null,
+    epoch: lastStep?.epoch ?? null,
+    totalEpochs: totalSteps === undefined || !start ? null : totalSteps / start.steps_per_epoch,
+    fraction: totalSteps === undefined || !lastStep ? null : Math.min(1, lastStep.step / totalSteps),
+    imagesPerSec: over ? null : (lastStep?.images_per_sec ?? null),
+    medianImagesPerSec: model.steps.medianImagesPerSec() ?? null,
+    secondsLeft: model.secondsLeft ?? null,
+    bestTop1: best?.top1 ?? null,
+    bestStep: best?.step ?? null,
+  };
+}
+
+function checkpointsOf(model: RunModel): DashboardUpdate['checkpoints'] {
+  const latest = model.checkpoints.at(-1);
+  return {
+    count: model.checkpoints.length,
+    latestStep: latest?.step ?? null,
+    latestTime: latest?.time ?? null,
+    bestStep: model.best?.step ?? null,
+  };
+}

@@ -1,0 +1,169 @@
+// TensorBoard of a run in a tab. TensorBoard itself and the way to it outlive the tab.
+import * as vscode from 'vscode';
+import { panelTypes, type RunArgument } from '../../contributions.js';
+import { Cancelled, errorText } from '../../core/errors.js';
+import { DisposableStore, type Disposable } from '../../core/lifecycle.js';
+import type { Progress } from '../../core/machine.js';
+import type { Services } from '../services.js';
+import { shortName } from '../tree/describe.js';
+import { runOfState } from './dashboardPanel.js';
+import { makeNonce } from './html.js';
+import { tensorboardPage, type TensorBoardState } from './tensorboardPage.js';
+
+/** Milliseconds between two looks whether it still runs, while the tab is visible. */
+const lookInterval = 3000;
+
+/** Starts TensorBoard where it does not run, and gives the address under which this window's user reaches it. */
+export async function tensorboardAddress(
+  services: Services,
+  run: RunArgument,
+  progress: Progress = {},
+): Promise<vscode.Uri> {
+  const backend = await services.backend();
+  const bridge = await backend.boards.open(await backend.machine(run.profile), run.dir, progress);
+  const uri = await vscode.env.asExternalUri(vscode.Uri.parse(bridge.url));
+  bridge.allow(uri.authority);
+  return uri;
+}
+
+export class TensorBoardPanel implements Disposable {
+  private readonly store = new DisposableStore();
+  private state: TensorBoardState = { kind: 'starting', what: 'connecting' };
+  private opening = false;
+
+  constructor(
+    private readonly services: Services,
+    readonly panel: vscode.WebviewPanel,
+    readonly run: RunArgument,
+    onGone: () => void,
+  ) {
+    panel.webview.options = { enableScripts: true };
+    panel.title = `TensorBoard: ${shortName(run.id)}`;
+    this.store.add(
+      panel.webview.onDidReceiveMessage(({ type }: { type: string }) => {
+        if (type === 'restart') void this.open();
+        if (type === 'browser') {
+          void vscode.commands.executeCommand('trainyard.openTensorBoardInBrowser', run);
+        }
+      }),
+    );
+    const timer = setInterval(() => void this.look(), lookInterval);
+    this.store.defer(() => {
+      clearInterval(timer);
+    });
+    this.store.add(
+      panel.onDidDispose(() => {
+        this.store.dispose();
+        onGone();
+      }),
+    );
+    void this.open();
+  }
+
+  get kind(): TensorBoardState['kind'] {
+    return this.state.kind;
+  }
+
+  /** Under which the tab shows it; undefined while it does not. */
+  get url(): string | undefined {
+    return this.state.kind === 'serving' ? this.state.url : undefined;
+  }
+
+  private async open(): Promise<void> {
+    if (this.opening) return;
+    this.opening = true;
+    this.show({ kind: 'starting', what: 'connecting' });
+    try {
+      const onProgress = (what: string): void => {
+        this.show({ kind: 'starting', what });
+      };
+      const uri = await tensorboardAddress(this.services, this.run, { onProgress });
+      this.show({ kind: 'serving', url: uri.toString(true), origin: `${uri.scheme}://${uri.authority}` });
+    } catch (error) {
+      if (!(error instanceof Cancelled)) {
+        this.show({ kind: 'gone', message: errorText(error), lastLines: [] });
+      }
+    } finally {
+      this.opening = false;
+    }
+  }
+
+  private async look(): Promise<void> {
+    if (this.state.kind !== 'serving' || !this.panel.visible) return;
+    try {
+      const backend = await this.services.backend();
+      const machine = await backend.machine(this.run.profile);
+      const { running, lastLines } = await backend.boards.status(machine, this.run.dir);
+      if (running) return;
+      this.show({
+        kind: 'gone',
+        message: 'It has ended: it does so after half an hour without a visitor.',
+        lastLines,
+      });
+    } catch (error) {
+      this.services.logger.log('debug', `TensorBoard of ${this.run.id}: ${errorText(error)}`);
+    }
+  }
+
+  private show(state: TensorBoardState): void {
+    if (this.store.isDisposed) return;
+    this.state = state;
+    const { profile, id, dir } = this.run;
+    this.panel.webview.html = tensorboardPage(state, { profile, id, dir }, makeNonce());
+  }
+
+  dispose(): void {
+    this.panel.dispose();
+  }
+}
+
+export class TensorBoardPanels implements Disposable {
+  private readonly panels = new Map<string, TensorBoardPanel>();
+  private readonly serializer: Disposable;
+
+  constructor(private readonly services: Services) {
+    this.serializer = vscode.window.registerWebviewPanelSerializer(panelTypes.tensorboard, {
+      deserializeWebviewPanel: (panel: vscode.WebviewPanel, state: unknown) => {
+        const run = runOfState(state);
+        if (run) this.add(panel, run);
+        else panel.dispose();
+        return Promise.resolve();
+      },
+    });
+  }
+
+  get open(): readonly TensorBoardPanel[] {
+    return [...this.panels.values()];
+  }
+
+  show(run: RunArgument): TensorBoardPanel {
+    const known = this.panels.get(run.dir);
+    if (known) {
+      known.panel.reveal();
+      return known;
+    }
+    const panel = vscode.window.createWebviewPanel(
+      panelTypes.tensorboard,
+      `TensorBoard: ${shortName(run.id)}`,
+      { viewColumn: vscode.ViewColumn.Active },
+      { enableScripts: true, retainContextWhenHidden: true }, // it loads for seconds
+    );
+    return this.add(panel, run);
+  }
+
+  close(dir: string): void {
+    this.panels.get(dir)?.dispose();
+  }
+
+  dispose(): void {
+    this.serializer.dispose();
+  }
+
+  private add(panel: vscode.WebviewPanel, run: RunArgument): TensorBoardPanel {
+    const added = new TensorBoardPanel(this.services, panel, run, () => {
+      this.panels.delete(run.dir);
+    });
+    this.panels.set(run.dir, added);
+    return added;
+  }
+}

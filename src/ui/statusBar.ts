@@ -1,0 +1,63 @@
+// One item for the newest run that is under way: `412 img/s · 34% · 3 min`.
+import * as vscode from 'vscode';
+import type { RunArgument } from '../contributions.js';
+import { DisposableStore } from '../core/lifecycle.js';
+import type { RunsMonitor } from '../core/runs/monitor.js';
+import { isOver } from '../core/runs/status.js';
+import type { Services } from './services.js';
+import { shortName } from './tree/describe.js';
+import { duration, percent, whole } from './words.js';
+
+export class StatusBar implements vscode.Disposable {
+  private readonly store = new DisposableStore();
+  private readonly item = this.store.add(
+    vscode.window.createStatusBarItem('trainyard.run', vscode.StatusBarAlignment.Left, 10),
+  );
+
+  constructor(services: Services) {
+    this.item.name = 'Trainyard Run';
+    this.store.add(
+      services.onBackend(({ monitor }) => {
+        this.store.add(
+          monitor.onChange(() => {
+            this.show(monitor);
+          }),
+        );
+      }),
+    );
+  }
+
+  get text(): string | undefined {
+    return this.item.text === '' ? undefined : this.item.text;
+  }
+
+  dispose(): void {
+    this.store.dispose();
+  }
+
+  private show(monitor: RunsMonitor): void {
+    const found = monitor.all.find(({ run }) => !isOver(run.status) && run.status !== 'unknown');
+    if (!found) {
+      this.item.text = '';
+      this.item.hide();
+      return;
+    }
+    const { profile, run } = found;
+    const { status, imagesPerSec, step, totalSteps, secondsLeft, entry } = run;
+    const words = [
+      imagesPerSec === undefined ? status : `${whole(imagesPerSec)} img/s`,
+      step === undefined || totalSteps === undefined ? '' : percent(step / totalSteps),
+      secondsLeft === undefined ? '' : duration(secondsLeft),
+    ].filter((word) => word !== '');
+    const argument: RunArgument = { profile, id: entry.id, dir: entry.dir };
+    this.item.text = `$(rocket) ${words.join(' · ')}`;
+    this.item.tooltip = `${shortName(entry.id)} on ${profile}: ${status}. Open its dashboard`;
+    this.item.accessibilityInformation = { label: `Trainyard run: ${words.join(', ')}`, role: 'button' };
+    this.item.command = {
+      command: 'trainyard.openDashboard',
+      title: 'Open Dashboard',
+      arguments: [argument],
+    };
+    this.item.show();
+  }
+}

@@ -1,0 +1,49 @@
+// A terminal in a run's folder, with the environment its ranks have.
+import * as vscode from 'vscode';
+import { delimiter, dirname } from 'node:path';
+import type { RunArgument } from '../../contributions.js';
+import { errorText } from '../../core/errors.js';
+import type { Services } from '../services.js';
+import { shortName } from '../tree/describe.js';
+import { loadPty, PtyTerminal } from './ptyTerminal.js';
+
+export class RunTerminals {
+  constructor(private readonly services: Services) {}
+
+  async open(run: RunArgument): Promise<vscode.Terminal> {
+    const machine = await (await this.services.backend()).machine(run.profile);
+    const details = await (await machine.node.client()).request('run.get', { dir: run.dir });
+    const paths = details.run?.paths;
+    const programs = paths ? [paths.trainer, paths.python].map((path) => dirname(path)) : [];
+    const env: Record<string, string> = {
+      ...details.run?.env,
+      TRAINYARD_RUN_DIR: run.dir,
+      PATH: [...programs, process.env['PATH'] ?? ''].join(delimiter),
+    };
+    const terminal = this.make(`Run ${shortName(run.id)}`, run.dir, env);
+    terminal.show();
+    return terminal;
+  }
+
+  /**
+   * By node-pty where it loads: the shell then runs where this extension does, which has the user's keys. Else the
+   * editor's own terminal.
+   */
+  private make(name: string, cwd: string, env: Record<string, string>): vscode.Terminal {
+    const iconPath = new vscode.ThemeIcon('rocket');
+    try {
+      const pty = new PtyTerminal(loadPty(this.services.context.asAbsolutePath('dist')), {
+        shell: vscode.env.shell || '/bin/sh',
+        cwd,
+        env: { ...process.env, ...env },
+      });
+      return vscode.window.createTerminal({ name, pty, iconPath });
+    } catch (error) {
+      this.services.logger.log(
+        'info',
+        `node-pty does not load, using the editor's terminal: ${errorText(error)}`,
+      );
+      return vscode.window.createTerminal({ name, cwd, env, iconPath });
+    }
+  }
+}

@@ -1,0 +1,187 @@
+// The Checkpoints view: those of the run that was chosen, or of the newest one.
+import * as vscode from 'vscode';
+import { contextValues, viewIds, type CheckpointArgument, type RunArgument } from '../../contributions.js';
+import type { Checkpoint } from '../../core/checkpoints/schema.js';
+import { Cancelled, errorText } from '../../core/errors.js';
+import { DisposableStore } from '../../core/lifecycle.js';
+import type { RunOverview } from '../../core/runs/overview.js';
+import { isOver } from '../../core/runs/status.js';
+import type { Backend } from '../backend.js';
+import type { ContextKeys } from '../contextKeys.js';
+import type { Services } from '../services.js';
+import { duration, plural, whole } from '../words.js';
+import { describeCheckpoint, shortName } from './describe.js';
+import { treeItem } from './item.js';
+
+export interface CheckpointNode extends CheckpointArgument {
+  kind: 'checkpoint';
+  checkpoint: Checkpoint;
+}
+interface RiskNode {
+  kind: 'risk';
+  text: string;
+}
+export type CheckpointTreeNode = CheckpointNode | RiskNode;
+
+interface Listing {
+  run: RunArgument;
+  checkpoints: readonly Checkpoint[];
+  free: number;
+}
+
+export class CheckpointTree implements vscode.TreeDataProvider<CheckpointTreeNode>, vscode.Disposable {
+  private readonly store = new DisposableStore();
+  private readonly changes = new vscode.EventEmitter<undefined>();
+  private readonly view: vscode.TreeView<CheckpointTreeNode>;
+  private backend: Backend | undefined;
+  private chosen: RunArgument | undefined;
+  private listing: Listing | undefined;
+  private listed = '';
+  private reading: Promise<void> | undefined;
+
+  readonly onDidChangeTreeData = this.changes.event;
+
+  constructor(
+    private readonly services: Services,
+    private readonly keys: ContextKeys,
+  ) {
+    this.view = vscode.window.createTreeView(viewIds.checkpoints, { treeDataProvider: this });
+    this.store.add(this.changes);
+    this.store.add(this.view);
+    this.store.add(
+      this.view.onDidChangeVisibility(({ visible }) => {
+        if (visible) void this.refresh();
+      }),
+    );
+    this.store.add(
+      services.onBackend((backend) => {
+        this.backend = backend;
+        this.store.add(backend.monitor.onChange(() => void this.update()));
+      }),
+    );
+  }
+
+  /** The run whose checkpoints are shown. */
+  get run(): RunArgument | undefined {
+    return this.shown()?.argument;
+  }
+
+  /** The newest checkpoint that is shown. */
+  get latest(): Checkpoint | undefined {
+    return this.listing?.checkpoints.at(-1);
+  }
+
+  /** Shows this run's checkpoints from now on. */
+  async choose(run: RunArgument): Promise<void> {
+    this.chosen = { profile: run.profile, id: run.id, dir: run.dir };
+    await this.refresh();
+  }
+
+  getTreeItem(node: CheckpointTreeNode): vscode.TreeItem {
+    if (node.kind === 'risk') {
+      return treeItem('risk', {
+        label: node.text,
+        description: '',
+        tooltip: node.text,
+        icon: 'info',
+        contextValue: contextValues.note,
+      });
+    }
+    const { best } = this.shown()?.overview ?? { best: undefined };
+    const marks = {
+      best: best?.step === node.step ? best.top1 : undefined,
+      latest: this.listing?.checkpoints.at(-1)?.step === node.step,
+    };
+    return treeItem(
+      `${node.dir}/${node.path}`,
+      describeCheckpoint(node.checkpoint, marks, Date.now() / 1000),
+    );
+  }
+
+  getChildren(node?: CheckpointTreeNode): CheckpointTreeNode[] {
+    const { listing } = this;
+    if (node || !listing) return [];
+    const items = listing.checkpoints.map((checkpoint): CheckpointNode => ({
+      kind: 'checkpoint',
+      ...listing.run,
+      step: checkpoint.step,
+      path: checkpoint.path,
+      checkpoint,
+    }));
+    const risk = this.riskText(listing);
+    return [...items.reverse(), ...(risk === undefined ? [] : [{ kind: 'risk' as const, text: risk }])];
+  }
+
+  /** Looks now, whatever was listed. */
+  async refresh(): Promise<void> {
+    this.listed = '';
+    await this.update();
+  }
+
+  dispose(): void {
+    this.store.dispose();
+  }
+
+  /** Looks when the run shown has become another, or has a checkpoint more. */
+  private async update(): Promise<void> {
+    if (!this.view.visible || !this.backend) return;
+    const shown = this.shown();
+    const key = shown
+      ? `${shown.argument.dir} ${shown.overview.checkpoint?.step ?? 0} ${shown.overview.best?.step ?? 0} ${shown.overview.status}`
+      : '';
+    if (key !== this.listed || !shown) {
+      this.listed = key;
+      await this.reading;
+      this.reading = this.read(shown?.argument).finally(() => {
+        this.reading = undefined;
+      });
+      await this.reading;
+    }
+    this.changes.fire(undefined); // ages and the risk change by themselves
+  }
+
+  private async read(run: RunArgument | undefined): Promise<void> {
+    this.view.description = run ? shortName(run.id) : '';
+    if (!run) {
+      this.listing = undefined;
+      this.keys.update({ hasCheckpoints: false });
+      return;
+    }
+    try {
+      const machine = await (await this.services.backend()).machine(run.profile);
+      const client = await machine.node.client();
+      const { checkpoints } = await client.request('checkpoint.list', { dir: run.dir });
+      const { free } = await client.request('disk.free', { path: run.dir });
+      this.listing = { run, checkpoints: [...checkpoints].sort((a, b) => a.step - b.step), free };
+      this.view.message = checkpoints.length === 0 ? 'No checkpoints yet.' : '';
+    } catch (error) {
+      this.listing = undefined;
+      if (!(error instanceof Cancelled)) this.view.message = errorText(error);
+    }
+    this.keys.update({ hasCheckpoints: (this.listing?.checkpoints.length ?? 0) > 0 });
+  }
+
+  /** The chosen run, as long as it is listed; else the newest that is under way; else the newest. */
+  private shown(): { argument: RunArgument; overview: RunOverview } | undefined {
+    const all = this.backend?.monitor.all ?? [];
+    const found =
+      all.find(({ run }) => run.entry.dir === this.chosen?.dir) ??
+      all.find(({ run }) => !isOver(run.status)) ??
+      all[0];
+    if (!found) return undefined;
+    const { id, dir } = found.run.entry;
+    return { argument: { profile: found.profile, id, dir }, overview: found.run };
+  }
+
+  /** What would be lost if the run were killed now, and for how many more checkpoints there is room. */
+  private riskText({ checkpoints, free }: Listing): string | undefined {
+    const overview = this.shown()?.overview;
+    if (!overview || isOver(overview.status) || overview.step === undefined) return undefined;
+    const latest = checkpoints.filter(({ valid }) => valid).at(-1);
+    const steps = Math.max(0, overview.step - (latest?.step ?? 0));
+    const seconds = overview.secondsPerStep === undefined ? undefined : steps * overview.secondsPerStep;
+    const risk = `at risk if killed now: ${plural(steps, 'step')}${seconds === undefined ? '' : ` (${duration(seconds)})`}`;
+    if (!latest || latest.bytes === 0) return risk;
+    return `${risk} · room for ${whole(Math.floor(free / latest.bytes))} more`;
+  }
+}
