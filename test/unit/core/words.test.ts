@@ -1,0 +1,92 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { joinWords, splitWords } from '../../../src/core/runs/words.js';
+import { completions, parseTrainerHelp } from '../../../src/core/runs/trainerHelp.js';
+import { parseHosts } from '../../../src/core/profiles/import.js';
+
+describe('a command line as one text', () => {
+  it('splits at blanks, and quotes keep words together', () => {
+    expect(splitWords('  train --data "/my data"  --x=\'a b\'c\n')).toEqual([
+      'train',
+      '--data',
+      '/my data',
+      '--x=a bc',
+    ]);
+    expect(splitWords('a\\ b "c\\"d" \'\'')).toEqual(['a b', 'c"d', '']);
+    expect(() => splitWords('train "x')).toThrow('does not end');
+  });
+
+  it('comes back as the same words', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string()), (words) => {
+        expect(splitWords(joinWords(words))).toEqual(words);
+      }),
+    );
+  });
+});
+
+const help = `train a network
+Usage: trainer train [OPTIONS]
+
+Options:
+  -h,--help                   Print this help message and exit
+  --model TEXT=resnet20       resnet20 (32 px), resnet18 (224 px) or mlp
+  --lr-scale-by-world         multiply --lr by the number of replicas
+  --lr-schedule TEXT:{cosine,poly}=cosine
+                              how the rate falls
+  --run-dir TEXT              the folder for metrics
+`;
+
+describe('completion of flags', () => {
+  const flags = parseTrainerHelp(help);
+
+  it('reads them from the help text', () => {
+    expect(flags.map(({ name }) => name)).toEqual([
+      '--model',
+      '--lr-scale-by-world',
+      '--lr-schedule',
+      '--run-dir',
+    ]);
+    expect(flags[0]).toMatchObject({ value: 'TEXT', initial: 'resnet20', choices: [] });
+    expect(flags[1]).toMatchObject({ value: undefined, help: 'multiply --lr by the number of replicas' });
+    expect(flags[2]).toMatchObject({
+      choices: ['cosine', 'poly'],
+      initial: 'cosine',
+      help: 'how the rate falls',
+    });
+  });
+
+  it('offers what is not there yet, and nothing where a value is being typed', () => {
+    const names = (line: string): string[] => completions(line, flags).map(({ name }) => name);
+    expect(names('train --model mlp --l')).toEqual(['--lr-scale-by-world', '--lr-schedule']);
+    expect(names('train --model ')).toEqual([]);
+    expect(names('train --model mlp ')).toEqual(['--lr-scale-by-world', '--lr-schedule', '--run-dir']);
+  });
+});
+
+describe('hosts files', () => {
+  it('are read as people have them', () => {
+    const text = `# the cluster
+localhost slots=8
+10.0.0.2 slots=8 max_slots=8
+gpu3:4
+me@gpu4:2222
+
+gpu5
+gpu5
+`;
+    expect(parseHosts(text)).toEqual([
+      { host: 'localhost', slots: 8 },
+      { host: '10.0.0.2', slots: 8 },
+      { host: 'gpu3', slots: 4 },
+      { host: 'gpu4', user: 'me', port: 2222 },
+      { host: 'gpu5', slots: 2 },
+    ]);
+  });
+
+  it('are refused by line when they are none', () => {
+    expect(() => parseHosts('gpu1\n-oProxyCommand=x\n')).toThrow('line 2');
+    expect(() => parseHosts('gpu1 rm -rf')).toThrow('line 1');
+    expect(() => parseHosts('# nothing\n')).toThrow('no host is named');
+  });
+});
