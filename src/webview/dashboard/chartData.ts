@@ -1,0 +1,96 @@
+// The model's step rows as charts want them: time since the start, derived columns, smoothed lines. New rows only.
+import type { StepColumns } from '../protocol.js';
+import type { PageModel } from './model.js';
+import { emptyAverage, smooth, type Average } from './smoothing.js';
+
+export type LineKey = 'imagesPerSec' | 'loss' | 'top1' | 'compute' | 'comm' | 'input' | 'lr';
+
+const smoothedKeys: LineKey[] = ['imagesPerSec', 'loss', 'top1', 'compute', 'comm', 'input'];
+
+export class ChartData {
+  /** Seconds since the run's start, never falling. */
+  readonly x: number[] = [];
+  readonly compute: number[] = [];
+  /** Tops of the step time's layers: compute, and communication on it, and waiting for input on both. */
+  readonly stack: [number[], number[], number[]] = [[], [], []];
+  steps: StepColumns;
+  origin = 0;
+  private readonly averages = new Map<LineKey, Average>();
+
+  constructor(
+    private model: PageModel,
+    private factor: number,
+  ) {
+    this.steps = model.steps;
+    this.renew(0);
+  }
+
+  /** Another model, or the same one after a full update: everything is derived again. */
+  update(model: PageModel, factor: number): void {
+    const sameRows = model === this.model && model.steps === this.steps && model.origin === this.origin;
+    const from = Math.min(
+      model.takeNewSteps(),
+      sameRows ? Infinity : 0,
+      factor === this.factor ? Infinity : 0,
+    );
+    this.model = model;
+    this.factor = factor;
+    this.renew(from);
+  }
+
+  line(key: LineKey): (number | null)[] {
+    switch (key) {
+      case 'compute':
+        return this.compute;
+      case 'comm':
+        return this.steps.commMs;
+      case 'input':
+        return this.steps.inputWaitMs;
+      case 'imagesPerSec':
+      case 'loss':
+      case 'top1':
+      case 'lr':
+        return this.steps[key];
+    }
+  }
+
+  smoothed(key: LineKey): (number | null)[] {
+    return this.averages.get(key)?.values ?? this.line(key);
+  }
+
+  get length(): number {
+    return this.x.length;
+  }
+
+  private renew(changedFrom: number): void {
+    this.steps = this.model.steps;
+    this.origin = this.model.origin;
+    const { time, stepMs, commMs, inputWaitMs } = this.steps;
+    const from = Math.min(changedFrom, this.x.length);
+    this.x.length = from;
+    this.compute.length = from;
+    for (let row = from; row < time.length; row++) {
+      const seconds = (time[row] ?? 0) - this.origin;
+      this.x.push(Math.max(seconds, this.x[row - 1] ?? seconds));
+      this.compute.push(Math.max(0, (stepMs[row] ?? 0) - (commMs[row] ?? 0) - (inputWaitMs[row] ?? 0)));
+    }
+    for (const key of smoothedKeys) {
+      const average = this.averages.get(key) ?? emptyAverage();
+      this.averages.set(key, average);
+      smooth(average, this.line(key), this.factor, from);
+    }
+    this.renewStack(from);
+  }
+
+  private renewStack(from: number): void {
+    const layers = [this.smoothed('compute'), this.smoothed('comm'), this.smoothed('input')] as const;
+    for (const top of this.stack) top.length = from;
+    for (let row = from; row < this.x.length; row++) {
+      let height = 0;
+      for (const [index, layer] of layers.entries()) {
+        height += layer[row] ?? 0;
+        this.stack[index]?.push(height);
+      }
+    }
+  }
+}

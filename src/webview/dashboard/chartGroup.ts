@@ -1,0 +1,129 @@
+// The charts together: one time axis, one crosshair, and turns at drawing that leave each frame time for the rest.
+import type { ChartData } from './chartData.js';
+import type { PageModel } from './model.js';
+import type { Palette } from './theme.js';
+
+/** Each chart is drawn at most ten times a second. */
+const interval = 100;
+/** What charts may take of one frame, milliseconds; those left over come with the next. */
+const budget = 6;
+
+export interface Drawable {
+  readonly visible: boolean;
+  /** Draws what the data are now. */
+  draw(): void;
+  /** The same data, another range or other colours. */
+  redraw(): void;
+  moveCursor(seconds: number | undefined): void;
+}
+
+interface Turn {
+  dirty: boolean;
+  drawnAt: number;
+  step: number;
+}
+
+export class ChartGroup {
+  zoom: [number, number] | undefined;
+  logLoss = false;
+  smoothing = 0;
+  readonly syncKey = 'trainyard';
+  private readonly turns = new Map<Drawable, Turn>();
+  private cursorRow: number | undefined;
+
+  constructor(
+    public data: ChartData,
+    public model: PageModel,
+    public palette: Palette,
+    private readonly onZoom: (zoom: [number, number] | undefined) => void,
+    private readonly wake: () => void,
+  ) {}
+
+  add(chart: Drawable): void {
+    this.turns.set(chart, { dirty: true, drawnAt: -Infinity, step: -1 });
+    this.wake();
+  }
+
+  remove(chart: Drawable): void {
+    this.turns.delete(chart);
+  }
+
+  /** New data: every chart is drawn again when its turn comes. */
+  invalidate(): void {
+    for (const turn of this.turns.values()) turn.dirty = true;
+    this.wake();
+  }
+
+  /** A chart that has come into sight. */
+  appeared(): void {
+    this.wake();
+  }
+
+  redraw(): void {
+    for (const chart of this.turns.keys()) chart.redraw();
+  }
+
+  /** What the time axes show, seconds since the start. */
+  get range(): [number, number] {
+    if (this.zoom) return this.zoom;
+    const { x } = this.data;
+    const low = Math.min(0, x[0] ?? 0);
+    const evaluated = (this.model.evaluations.at(-1)?.time ?? -Infinity) - this.data.origin;
+    const high = Math.max(x.at(-1) ?? 1, evaluated);
+    return [low, high > low ? high : low + 1];
+  }
+
+  setZoom(zoom: [number, number] | undefined): void {
+    this.zoom = zoom;
+    this.onZoom(zoom);
+    this.redraw();
+  }
+
+  /** Around the middle, or around the crosshair: below 1 zooms in. */
+  zoomBy(factor: number): void {
+    const [low, high] = this.range;
+    const middle = this.cursorRow === undefined ? (low + high) / 2 : (this.data.x[this.cursorRow] ?? 0);
+    const next: [number, number] = [middle - (middle - low) * factor, middle + (high - middle) * factor];
+    this.zoom = undefined;
+    const whole = this.range;
+    const clamped: [number, number] = [Math.max(whole[0], next[0]), Math.min(whole[1], next[1])];
+    this.setZoom(clamped[0] <= whole[0] && clamped[1] >= whole[1] ? undefined : clamped);
+  }
+
+  /** The crosshair by keyboard; `undefined` takes it away. */
+  moveCursor(rows: number | undefined): void {
+    const last = this.data.length - 1;
+    this.cursorRow =
+      rows === undefined
+        ? undefined
+        : Math.max(0, Math.min(last, (this.cursorRow ?? last + (rows < 0 ? 1 : -1)) + rows));
+    const seconds = this.cursorRow === undefined ? undefined : this.data.x[this.cursorRow];
+    for (const chart of this.turns.keys()) chart.moveCursor(seconds);
+  }
+
+  /** Draws those that are due, as far as time allows; returns milliseconds until the next are, if any wait. */
+  draw(now: number): number | undefined {
+    let wait: number | undefined;
+    let spent = 0;
+    const oldestFirst = [...this.turns].sort(([, a], [, b]) => a.drawnAt - b.drawnAt);
+    for (const [chart, turn] of oldestFirst) {
+      if (!turn.dirty || !chart.visible) continue;
+      const due = Math.max(turn.drawnAt + interval - now, spent > budget ? 1 : 0);
+      if (due > 0) {
+        wait = Math.min(wait ?? Infinity, due);
+        continue;
+      }
+      const before = performance.now();
+      chart.draw();
+      spent += performance.now() - before;
+      Object.assign(turn, { dirty: false, drawnAt: now, step: this.data.steps.step.at(-1) ?? -1 });
+    }
+    return wait;
+  }
+
+  /** The step that every chart in sight has reached. */
+  get drawnStep(): number | undefined {
+    const steps = [...this.turns].filter(([chart]) => chart.visible).map(([, { step }]) => step);
+    return steps.length === 0 ? undefined : Math.min(...steps);
+  }
+}

@@ -1,0 +1,174 @@
+// What the charts show: which figures, under which names, in which colours and units.
+import type { Evaluation } from '../protocol.js';
+import type { ChartData, LineKey } from './chartData.js';
+import { count, elapsed, milliseconds, percent, rate, significant } from './format.js';
+import type { PageModel } from './model.js';
+import { lastAtMost, sampleRows } from './sampling.js';
+import type { ChartColor } from './theme.js';
+
+export interface LineSpec {
+  key: LineKey;
+  label: string;
+  color: ChartColor;
+  smoothed: boolean;
+}
+
+/** Points of the evaluations, which are fewer than the steps. */
+export interface PointSpec {
+  label: string;
+  color: ChartColor;
+  value: (evaluation: Evaluation) => number | null;
+}
+
+export interface ChartSpec {
+  id: string;
+  title: string;
+  lines: LineSpec[];
+  points: PointSpec[];
+  /** Columns that bound the first line. */
+  band?: ['imagesPerSecMin', 'imagesPerSecMax'] | ['lossMin', 'lossMax'];
+  /** Lines lie on one another instead of crossing. */
+  stacked?: true;
+  /** The y axis begins at zero. */
+  fromZero: boolean;
+  canLog?: true;
+  format: (value: number | null) => string;
+  axis: (value: number) => string;
+}
+
+const short = (value: number): string => {
+  if (value !== 0 && Math.abs(value) < 1e-3) return value.toExponential(0);
+  return Math.abs(value) >= 1e4 ? `${+(value / 1000).toPrecision(4)}k` : String(+value.toPrecision(4));
+};
+
+export const chartSpecs: readonly ChartSpec[] = [
+  {
+    id: 'throughput',
+    title: 'Images/s',
+    lines: [{ key: 'imagesPerSec', label: 'images/s', color: 'blue', smoothed: true }],
+    points: [],
+    band: ['imagesPerSecMin', 'imagesPerSecMax'],
+    fromZero: true,
+    format: rate,
+    axis: short,
+  },
+  {
+    id: 'loss',
+    title: 'Loss',
+    lines: [{ key: 'loss', label: 'train', color: 'orange', smoothed: true }],
+    points: [{ label: 'eval', color: 'purple', value: ({ loss }) => loss }],
+    band: ['lossMin', 'lossMax'],
+    fromZero: false,
+    canLog: true,
+    format: significant,
+    axis: short,
+  },
+  {
+    id: 'accuracy',
+    title: 'Accuracy',
+    lines: [{ key: 'top1', label: 'train top-1', color: 'orange', smoothed: true }],
+    points: [
+      { label: 'eval top-1', color: 'purple', value: ({ top1 }) => top1 },
+      { label: 'eval top-5', color: 'green', value: ({ top5 }) => top5 },
+    ],
+    fromZero: true,
+    format: percent,
+    axis: (value) => `${+(value * 100).toPrecision(3)}%`,
+  },
+  {
+    id: 'steptime',
+    title: 'Step time',
+    lines: [
+      { key: 'compute', label: 'compute', color: 'blue', smoothed: true },
+      { key: 'comm', label: 'comm', color: 'purple', smoothed: true },
+      { key: 'input', label: 'input wait', color: 'yellow', smoothed: true },
+    ],
+    points: [],
+    stacked: true,
+    fromZero: true,
+    format: milliseconds,
+    axis: (value) => (value >= 1000 ? `${+(value / 1000).toPrecision(3)} s` : `${+value.toPrecision(3)} ms`),
+  },
+  {
+    id: 'lr',
+    title: 'Learning rate',
+    lines: [{ key: 'lr', label: 'rate', color: 'green', smoothed: false }],
+    points: [],
+    fromZero: true,
+    format: (value) => significant(value, 3),
+    axis: short,
+  },
+];
+
+/** Whether there is anything to draw: a run may have no input wait to speak of, but never no figures at all. */
+export function hasData(spec: ChartSpec, data: ChartData, model: PageModel): boolean {
+  if (data.length === 0) return false;
+  return (
+    spec.lines.some(({ key }) => data.line(key).some((value) => value !== null)) ||
+    spec.points.some(({ value }) => model.evaluations.some((evaluation) => value(evaluation) !== null))
+  );
+}
+
+/** The evaluation that was the newest at `seconds` since the start. */
+export function evaluationAt(model: PageModel, seconds: number): Evaluation | undefined {
+  const times = model.evaluations.map(({ time }) => time);
+  return model.evaluations[lastAtMost(times, seconds + model.origin)];
+}
+
+export interface LegendItem {
+  label: string;
+  color: ChartColor;
+  value: string;
+}
+
+/** Figures of one row; the lines' are those that are drawn strong, so smoothed where they are. */
+export function legendAt(spec: ChartSpec, data: ChartData, model: PageModel, row: number): LegendItem[] {
+  const evaluation = evaluationAt(model, row >= data.length - 1 ? Infinity : (data.x[row] ?? 0));
+  return [
+    ...spec.lines.map(({ key, label, color, smoothed }) => ({
+      label,
+      color,
+      value: spec.format((smoothed ? data.smoothed(key) : data.line(key))[row] ?? null),
+    })),
+    ...(model.evaluations.length === 0 ? [] : spec.points).map(({ label, color, value }) => ({
+      label,
+      color,
+      value: spec.format(evaluation ? value(evaluation) : null),
+    })),
+  ];
+}
+
+/** What a chart shows, in words. */
+export function summary(spec: ChartSpec, data: ChartData, model: PageModel): string {
+  const last = data.length - 1;
+  if (last < 0) return `${spec.title}: no data yet`;
+  const figures = legendAt(spec, data, model, last).map(({ label, value }) => `${label} ${value}`);
+  const first = spec.lines[0];
+  const known = (first ? data.line(first.key) : []).filter((value) => value !== null);
+  const low = known.reduce((a, b) => Math.min(a, b), Infinity);
+  const high = known.reduce((a, b) => Math.max(a, b), -Infinity);
+  const bounds =
+    known.length > 0 ? `; ${first?.label ?? ''} between ${spec.format(low)} and ${spec.format(high)}` : '';
+  return `${spec.title} at step ${count(data.steps.step[last] ?? 0)}, ${elapsed(data.x[last] ?? 0)} after the start: ${figures.join(', ')}${bounds}`;
+}
+
+export interface ChartTable {
+  head: string[];
+  rows: string[][];
+}
+
+/** The figures as measured, not smoothed; newest last. */
+export function chartTable(spec: ChartSpec, data: ChartData, model: PageModel, most = 50): ChartTable {
+  const points = model.evaluations.length === 0 ? [] : spec.points;
+  const head = ['Time', 'Step', ...spec.lines.map(({ label }) => label), ...points.map(({ label }) => label)];
+  const rows = sampleRows(data.length, most).map((row) => {
+    const evaluation = evaluationAt(model, row === data.length - 1 ? Infinity : (data.x[row] ?? 0));
+    return [
+      elapsed(data.x[row] ?? 0),
+      count(data.steps.step[row] ?? 0),
+      ...spec.lines.map(({ key }) => spec.format(data.line(key)[row] ?? null)),
+      ...points.map(({ value }) => spec.format(evaluation ? value(evaluation) : null)),
+    ];
+  });
+  return { head, rows };
+}

@@ -1,0 +1,117 @@
+// The charts' grid with what governs all of them: pause, smoothing, zoom.
+import { html, nothing, type TemplateResult } from 'lit';
+import { repeat } from 'lit/directives/repeat.js';
+import './chartCard.js';
+import type { ChartGroup } from './chartGroup.js';
+import { chartSpecs, hasData } from './chartSpecs.js';
+import { define, Section } from './section.js';
+import type { ViewState } from './viewState.js';
+
+export class Charts extends Section {
+  static override properties = {
+    group: { attribute: false },
+    revision: { attribute: false },
+    view: { attribute: false },
+    faded: { attribute: false },
+    empty: { attribute: false },
+    change: { attribute: false },
+  };
+  declare group: ChartGroup;
+  /** Of the model's steps and evaluations: which charts have data may be another. */
+  declare revision: string;
+  declare view: ViewState;
+  declare faded: boolean;
+  /** Why there are no charts. */
+  declare empty: string | undefined;
+  declare change: (change: Partial<ViewState>) => void;
+
+  protected override render(): TemplateResult {
+    if (this.empty !== undefined) {
+      return html`<h2 class="hidden">Charts</h2>
+        <p class="quiet">${this.empty}</p>`;
+    }
+    const { group, view } = this;
+    const drawn = chartSpecs.filter((spec) => hasData(spec, group.data, group.model));
+    const absent = chartSpecs.filter((spec) => !drawn.includes(spec)).map(({ title }) => title.toLowerCase());
+    return html`
+      <div class="sectionhead">
+        <h2>Training</h2>
+        ${this.controls()}
+      </div>
+      <div
+        class=${this.faded ? 'grid faded' : 'grid'}
+        @log-toggle=${() => {
+          this.change({ logLoss: !view.logLoss });
+        }}
+        @table-toggle=${this.onTable}
+      >
+        ${repeat(
+          drawn,
+          ({ id }) => id,
+          (spec) =>
+            html`<trainyard-chart
+              .spec=${spec}
+              .group=${group}
+              .tableOpen=${view.tables.includes(spec.id)}
+              .smoothing=${view.smoothing}
+              .logLoss=${view.logLoss}
+            ></trainyard-chart>`,
+        )}
+      </div>
+      ${absent.length === 0 ? nothing : html`<p class="quiet">No figures yet: ${absent.join(', ')}.</p>`}
+    `;
+  }
+
+  private controls(): TemplateResult {
+    const { view } = this;
+    return html`<div class="controls">
+      ${
+        view.zoom
+          ? html`<button
+              type="button"
+              class="toggle"
+              @click=${() => {
+                this.group.setZoom(undefined);
+              }}
+            >
+              <span class="codicon codicon-zoom-out" aria-hidden="true"></span>Reset zoom
+            </button>`
+          : nothing
+      }
+      <label class="slider"
+        >Smoothing
+        <input
+          type="range"
+          min="0"
+          max="0.99"
+          step="0.01"
+          .value=${String(view.smoothing)}
+          @input=${this.onSmoothing}
+        /><output>${view.smoothing.toFixed(2)}</output></label
+      >
+      <button
+        type="button"
+        class="toggle pause"
+        aria-pressed=${view.paused}
+        @click=${() => {
+          this.change({ paused: !view.paused });
+        }}
+      >
+        <span class="codicon codicon-${view.paused ? 'play' : 'debug-pause'}" aria-hidden="true"></span
+        >${view.paused ? 'Resume' : 'Pause'}
+      </button>
+    </div>`;
+  }
+
+  private readonly onSmoothing = (event: Event): void => {
+    this.change({ smoothing: Number((event.target as HTMLInputElement).value) });
+  };
+
+  private readonly onTable = ({ detail }: CustomEvent<string>): void => {
+    const { tables } = this.view;
+    const open = tables.includes(detail);
+    this.change({ tables: open ? tables.filter((name) => name !== detail) : [...tables, detail] });
+  };
+}
+
+define('trainyard-charts', Charts);

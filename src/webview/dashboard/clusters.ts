@@ -1,0 +1,41 @@
+// Marks that would lie on one another, as one.
+import type { Mark, MarkKind } from '../protocol.js';
+
+export interface MarkCluster {
+  /** 0 to 1 along the strip. */
+  position: number;
+  kind: MarkKind;
+  marks: Mark[];
+}
+
+/** What must not be hidden behind a checkpoint comes first. */
+const weights: Record<MarkKind, number> = {
+  'rank-lost': 8,
+  hang: 7,
+  'checkpoint-failed': 6,
+  disk: 5,
+  restart: 4,
+  end: 3,
+  stop: 2,
+  start: 1,
+  checkpoint: 0,
+};
+
+/** Marks in [low, high], those closer than `gap` (a part of the whole) together. Times are seconds since the epoch. */
+export function clusterMarks(marks: readonly Mark[], low: number, high: number, gap: number): MarkCluster[] {
+  const span = high - low;
+  if (!(span > 0)) return [];
+  const clusters: MarkCluster[] = [];
+  const inside = marks.filter(({ time }) => time >= low && time <= high);
+  for (const mark of inside.sort((a, b) => a.time - b.time)) {
+    const position = (mark.time - low) / span;
+    const last = clusters.at(-1);
+    if (last && position - last.position < gap) {
+      last.marks.push(mark);
+      if (weights[mark.kind] > weights[last.kind]) last.kind = mark.kind;
+    } else {
+      clusters.push({ position, kind: mark.kind, marks: [mark] });
+    }
+  }
+  return clusters;
+}

@@ -1,0 +1,107 @@
+// The model's hosts, GPUs and ranks as tiles.
+import type { GpuColumns, HostColumns, RankColumns } from '../protocol.js';
+import type { Tile, TileLine } from './deviceTile.js';
+import { bytes, bytesOf, count, percentOf100 } from './format.js';
+import type { PageModel } from './model.js';
+import { staleness } from './phase.js';
+
+/** From here on tiles no longer fit a glance. */
+export const heatFrom = 17;
+
+export const gpuCount = ({ hosts }: PageModel): number =>
+  hosts.reduce((sum, { gpus }) => sum + gpus.length, 0);
+
+function gpuTile(model: PageModel, host: HostColumns, gpu: GpuColumns, now: number): Tile {
+  const others = gpu.processes.filter(({ ours }) => !ours);
+  return {
+    id: gpu.uuid,
+    title: `GPU ${gpu.index}`,
+    subtitle: model.hosts.length > 1 ? `${host.host} · ${gpu.name}` : gpu.name,
+    time: host.time,
+    lines: [
+      {
+        label: 'use',
+        now: percentOf100(gpu.utilization.at(-1) ?? null),
+        color: 'blue',
+        values: gpu.utilization,
+        top: 100,
+      },
+      {
+        label: 'memory',
+        now: bytesOf(gpu.used.at(-1) ?? null, gpu.memoryTotal),
+        color: 'purple',
+        values: gpu.used,
+        top: gpu.memoryTotal,
+      },
+    ],
+    more: [
+      ...(gpu.temperature === null ? [] : [`${count(gpu.temperature)} °C`]),
+      ...(gpu.power === null ? [] : [`${count(gpu.power)} W`]),
+    ],
+    warning:
+      others.length === 0
+        ? undefined
+        : `also used by someone else: pid ${others.map(({ pid, memory }) => `${pid} (${bytes(memory)})`).join(', ')}`,
+    age: staleness(host.time.at(-1), now, model.head?.over ?? false),
+  };
+}
+
+function hostTile(model: PageModel, host: HostColumns, now: number): Tile {
+  const lines: TileLine[] = [
+    {
+      label: 'CPU',
+      now: percentOf100(host.cpuPercent.at(-1) ?? null),
+      color: 'blue',
+      values: host.cpuPercent,
+      top: 100,
+    },
+    {
+      label: 'memory',
+      now: bytesOf(host.memoryUsed.at(-1) ?? null, host.memoryTotal),
+      color: 'purple',
+      values: host.memoryUsed,
+      top: host.memoryTotal,
+    },
+  ];
+  return {
+    id: `host ${host.host}`,
+    title: host.host,
+    subtitle: 'host',
+    time: host.time,
+    lines,
+    more: [`${bytes(host.diskFree)} free on disk`],
+    warning: undefined,
+    age: staleness(host.time.at(-1), now, model.head?.over ?? false),
+  };
+}
+
+function rankTile(model: PageModel, rank: RankColumns, now: number): Tile {
+  return {
+    id: `rank ${rank.rank}`,
+    title: `Rank ${rank.rank}`,
+    subtitle: model.hosts.length > 1 ? `${rank.host} · ${rank.device}` : rank.device,
+    time: rank.time,
+    lines: [
+      {
+        label: 'memory',
+        now: bytes(rank.used.at(-1) ?? null),
+        color: 'green',
+        values: rank.used,
+        top: Math.max(1, rank.peak * 1.1),
+      },
+    ],
+    more: [`peak ${bytes(rank.peak)}`],
+    warning: undefined,
+    age: staleness(rank.time.at(-1), now, model.head?.over ?? false),
+  };
+}
+
+/** GPUs where a host has any, otherwise the host itself; and each rank's memory where there are few. */
+export function tilesOf(model: PageModel, now: number): Tile[] {
+  const devices = model.hosts.flatMap((host) =>
+    host.gpus.length > 0
+      ? host.gpus.map((gpu) => gpuTile(model, host, gpu, now))
+      : [hostTile(model, host, now)],
+  );
+  return [...devices, ...model.ranks.slice(0, heatFrom).map((rank) => rankTile(model, rank, now))];
+}

@@ -1,0 +1,218 @@
+// What the run is, how it stands, how far it is, and what can be done with it.
+import { html, nothing, type TemplateResult } from 'lit';
+import type { PageAction, Progress, RunHead, StatusWord } from '../protocol.js';
+import { count, duration, missing, percent, rate } from './format.js';
+import './menu.js';
+import type { PageModel } from './model.js';
+import { define, Section } from './section.js';
+
+const icons: Record<StatusWord, string> = {
+  starting: 'circle-outline',
+  running: 'circle-filled',
+  stopping: 'debug-stop',
+  evaluating: 'beaker',
+  finished: 'pass-filled',
+  stopped: 'circle-slash',
+  failed: 'error',
+  interrupted: 'debug-disconnect',
+  unknown: 'question',
+};
+
+export class Header extends Section {
+  static override properties = {
+    model: { attribute: false },
+    revision: { attribute: false },
+    now: { attribute: false },
+    faded: { attribute: false },
+    act: { attribute: false },
+  };
+  declare model: PageModel;
+  declare revision: number;
+  /** Whole seconds, so that it changes only when what is shown may. */
+  declare now: number;
+  declare faded: boolean;
+  declare act: (action: PageAction) => void;
+
+  protected override render(): TemplateResult {
+    const { head, progress } = this.model;
+    if (!head || !progress) return html``;
+    const sharp = head.over || !this.faded;
+    return html`
+      <div class="title">
+        <h1 title=${head.dir}>${head.name}</h1>
+        <p class="status status-${head.status}">
+          <span class="codicon codicon-${icons[head.status]}" aria-hidden="true"></span>
+          <span><strong>${head.status}</strong> ${head.over ? 'ran on' : 'on'} ${head.where}</span>
+        </p>
+        <div class="actions">
+          ${
+            head.over
+              ? nothing
+              : html`<trainyard-menu
+                  .label=${'Stop'}
+                  .icon=${'debug-stop'}
+                  .items=${this.stopItems}
+                ></trainyard-menu>`
+          }
+          <button
+            type="button"
+            class="secondary"
+            @click=${() => {
+              this.act('openTensorBoard');
+            }}
+          >
+            <span class="codicon codicon-graph-line" aria-hidden="true"></span><span>TensorBoard</span>
+          </button>
+          <trainyard-menu
+            .label=${'More actions'}
+            .icon=${'ellipsis'}
+            .iconOnly=${true}
+            .items=${this.moreItems}
+          ></trainyard-menu>
+        </div>
+      </div>
+      ${head.reason === null ? nothing : html`<p class="reason reason-${head.status}">${head.reason}</p>`}
+      <div class=${sharp ? 'standing' : 'standing faded'}>
+        ${this.bar(head, progress)} ${this.facts(head, progress)}
+      </div>
+      <p class="about">${about(head)}</p>
+    `;
+  }
+
+  private readonly stopItems = [
+    {
+      label: 'After a checkpoint',
+      icon: 'save',
+      run: () => {
+        this.act('stopAfterCheckpoint');
+      },
+    },
+    {
+      label: 'Now',
+      icon: 'debug-stop',
+      run: () => {
+        this.act('stopNow');
+      },
+    },
+  ];
+
+  private readonly moreItems = [
+    {
+      label: 'Open log file',
+      icon: 'output',
+      run: () => {
+        this.act('openLogs');
+      },
+    },
+    {
+      label: 'Open run folder',
+      icon: 'folder-opened',
+      run: () => {
+        this.act('revealFolder');
+      },
+    },
+    {
+      label: 'Open terminal there',
+      icon: 'terminal',
+      run: () => {
+        this.act('openTerminal');
+      },
+    },
+    {
+      label: 'Run again with changes…',
+      icon: 'repo-clone',
+      run: () => {
+        this.act('cloneRun');
+      },
+    },
+  ];
+
+  private bar(head: RunHead, progress: Progress): TemplateResult | typeof nothing {
+    const { fraction, step, totalSteps, epoch, totalEpochs } = progress;
+    if (step === null && fraction === null) return nothing;
+    const of = (value: number | null, total: number | null): string =>
+      `${value === null ? missing : count(value)}${total === null ? '' : `/${count(total)}`}`;
+    const words = [
+      ...(epoch === null ? [] : [`epoch ${of(epoch, totalEpochs)}`]),
+      ...(step === null ? [] : [`step ${of(step, totalSteps)}`]),
+    ].join(' · ');
+    const share = fraction === null ? undefined : Math.min(1, Math.max(0, fraction));
+    return html`<div class="bar">
+      <div
+        role="progressbar"
+        aria-label="Progress of ${head.name}"
+        aria-valuemin="0"
+        aria-valuemax="100"
+        aria-valuenow=${share === undefined ? nothing : Math.floor(share * 100)}
+        aria-valuetext="${share === undefined ? '' : `${Math.floor(share * 100)}%, `}${words}"
+        class="track status-${head.status}"
+      >
+        <div class="fill" style="width: ${(share ?? 0) * 100}%"></div>
+      </div>
+      <p>
+        ${share === undefined ? nothing : html`<strong>${Math.floor(share * 100)}%</strong>`}
+        <span>${words}</span>
+      </p>
+    </div>`;
+  }
+
+  private facts(head: RunHead, progress: Progress): TemplateResult | typeof nothing {
+    const { checkpoints } = this.model;
+    const facts: [string, string, string?][] = [];
+    const ran = head.started === null ? null : (head.ended ?? this.now) - head.started;
+    if (head.over) facts.push(['took', duration(ran)]);
+    else if (progress.secondsLeft !== null) {
+      facts.push(['left', duration(progress.secondsLeft), `${duration(ran)} so far`]);
+    } else if (ran !== null) facts.push(['so far', duration(ran)]);
+    const median = progress.medianImagesPerSec;
+    if (head.over && median !== null) facts.push(['images/s', rate(median), 'median']);
+    else if (progress.imagesPerSec !== null) {
+      facts.push([
+        'images/s',
+        rate(progress.imagesPerSec),
+        median === null ? undefined : `median ${rate(median)}`,
+      ] as [string, string, string?]);
+    }
+    if (progress.bestTop1 !== null) {
+      facts.push([
+        'best top-1',
+        percent(progress.bestTop1),
+        `step ${progress.bestStep === null ? missing : count(progress.bestStep)}`,
+      ]);
+    }
+    if (checkpoints && checkpoints.count > 0) {
+      const age = checkpoints.latestTime === null ? null : this.now - checkpoints.latestTime;
+      const last = `last at step ${checkpoints.latestStep === null ? missing : count(checkpoints.latestStep)}`;
+      facts.push([
+        'checkpoints',
+        count(checkpoints.count),
+        head.over || age === null ? last : `${last}, ${duration(age)} ago`,
+      ]);
+    }
+    if (head.generation > 1) facts.push(['generation', count(head.generation)]);
+    if (facts.length === 0) return nothing;
+    return html`<dl class="facts">
+      ${facts.map(
+        ([name, value, more]) =>
+          html`<div>
+            <dt>${name}</dt>
+            <dd><strong>${value}</strong>${more === undefined ? nothing : html` <small>${more}</small>`}</dd>
+          </div>`,
+      )}
+    </dl>`;
+  }
+}
+
+function about(head: RunHead): TemplateResult {
+  const parameters = head.parameters === null ? '' : ` (${(head.parameters / 1e6).toFixed(1)} M parameters)`;
+  const parts = [
+    ...(head.model === null ? [] : [`${head.model}${parameters}`]),
+    ...(head.device === null ? [] : [head.device]),
+    ...(head.precision === null ? [] : [head.precision]),
+    ...(head.globalBatch === null ? [] : [`batch ${count(head.globalBatch)}`]),
+    `profile ${head.profile}`,
+  ];
+  return html`<span>${parts.join(' · ')}</span> <code title=${head.command}>${head.command}</code>`;
+}
+
+define('trainyard-header', Header);

@@ -1,0 +1,31 @@
+// The page's only way out: messages to the extension, and what is kept for the page over a reload.
+import type { FromPage } from '../protocol.js';
+import { readView, type ViewState } from './viewState.js';
+
+interface VsCodeApi {
+  postMessage(message: FromPage): void;
+  getState(): unknown;
+  setState(state: unknown): void;
+}
+
+declare function acquireVsCodeApi(): VsCodeApi;
+
+export class Host {
+  private readonly api: VsCodeApi;
+
+  constructor() {
+    this.api = acquireVsCodeApi();
+  }
+
+  post(message: FromPage): void {
+    this.api.postMessage(message);
+  }
+
+  readView(): ViewState {
+    return readView(this.api.getState());
+  }
+
+  keepView(view: ViewState): void {
+    this.api.setState(view);
+  }
+}

@@ -1,0 +1,36 @@
+// Which lines of the log are shown.
+import type { LogLine } from '../protocol.js';
+
+export interface LogFilter {
+  /** Empty for all. */
+  source: string;
+  errorsOnly: boolean;
+  text: string;
+  /** Lines with larger serials have come after the reader scrolled up. */
+  until: number;
+}
+
+/** More in the page at once would make it slow; the log file has all. */
+export const mostShown = 500;
+
+/** The newest lines that pass, oldest first. */
+export function shownLines(lines: readonly LogLine[], filter: LogFilter, most = mostShown): LogLine[] {
+  const text = filter.text.trim().toLowerCase();
+  const shown: LogLine[] = [];
+  for (let index = lines.length - 1; index >= 0 && shown.length < most; index--) {
+    const line = lines[index];
+    if (!line || line.serial > filter.until) continue;
+    if (filter.source !== '' && line.source !== filter.source) continue;
+    if (filter.errorsOnly && line.level !== 'error') continue;
+    if (text !== '' && !line.text.toLowerCase().includes(text)) continue;
+    shown.push(line);
+  }
+  return shown.reverse();
+}
+
+const order = (source: string): string =>
+  source === 'journal' ? '0' : source.replace(/\d+/, (digits) => digits.padStart(6, '0'));
+
+/** Sources in an order that stays: the journal, then by name, ranks by number. */
+export const sourcesOf = (lines: readonly LogLine[]): string[] =>
+  [...new Set(lines.map(({ source }) => source))].sort((a, b) => order(a).localeCompare(order(b)));

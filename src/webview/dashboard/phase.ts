@@ -1,0 +1,61 @@
+// What the page as a whole has to say, before any chart.
+import { duration } from './format.js';
+import type { PageModel } from './model.js';
+
+export type PageState = 'connecting' | 'problem' | 'lost' | 'over' | 'waiting' | 'command' | 'live';
+
+/** A command that is not the trainer's writes no step lines, and never names a model. */
+const isCommand = (model: PageModel): boolean =>
+  model.head?.model === null &&
+  model.steps.step.length === 0 &&
+  model.head.status !== 'starting' &&
+  model.head.world === null;
+
+export function pageState(model: PageModel, problem: string | undefined): PageState {
+  if (problem !== undefined) return 'problem';
+  if (!model.head) return 'connecting';
+  if (model.connection.state === 'lost' && !model.head.over) return 'lost';
+  if (isCommand(model)) return 'command';
+  if (model.head.over) return 'over';
+  return model.steps.step.length === 0 ? 'waiting' : 'live';
+}
+
+/** Instead of charts: one line that says why there are none. Undefined where there is something to draw. */
+export function instead(model: PageModel): string | undefined {
+  const { head } = model;
+  if (!head || model.steps.step.length > 0) return undefined;
+  if (isCommand(model)) return 'This command reports no training metrics, so there are no charts.';
+  if (head.over) return `The run ${head.status} before its first step.`;
+  const model_ = head.model === null ? '' : ` ${head.model}`;
+  switch (head.status) {
+    case 'starting':
+      return `Starting${model_}: the ranks are not up yet. Charts appear with the first step.`;
+    case 'stopping':
+      return 'Stopping before the first step.';
+    case 'evaluating':
+      return `Evaluating${model_}: there are no training steps to chart.`;
+    case 'running':
+    case 'unknown':
+    case 'finished':
+    case 'stopped':
+    case 'failed':
+    case 'interrupted':
+      return head.model === null
+        ? 'The ranks are up and prepare. Charts appear with the first step.'
+        : `Loading data for${model_}. Charts appear with the first step.`;
+  }
+}
+
+/** `lost 8 s ago, trying again`. */
+export const lostFor = (model: PageModel, now: number): string =>
+  `Connection lost ${duration(now - model.connection.since)} ago, trying again. The figures are from before that.`;
+
+/** Figures fade from this age on, seconds. */
+export const staleAfter = 5;
+
+/** How old figures of this time are, when too old to pass as current. `over`: they are the last there will be. */
+export function staleness(newest: number | undefined, now: number, over: boolean): number | undefined {
+  if (newest === undefined || over) return undefined;
+  const age = now - newest;
+  return age > staleAfter ? age : undefined;
+}

@@ -1,0 +1,308 @@
+// What a reader of the dashboard sees and does, in a real browser. The runs are simulated.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { AxeResults } from 'axe-core';
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { count, percent, rate } from '../../src/webview/dashboard/format.js';
+import { Dashboard, openBrowser } from './harness.js';
+import { simulated, SimulatedRun } from './simulatedRun.js';
+import type { Theme } from './themes.js';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+let browser: Browser;
+let open: Dashboard | undefined;
+
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+afterAll(() => browser.close());
+afterEach(async () => {
+  const dashboard = open;
+  open = undefined;
+  await dashboard?.page.close();
+  expect(dashboard?.complaints ?? []).toEqual([]);
+});
+
+/** Ends now, so that its figures are current. */
+function runOf(kind: keyof typeof simulated, seconds: number, rowEvery = 1, sampleEvery = 1): SimulatedRun {
+  const run = new SimulatedRun(simulated[kind], Date.now() / 1000 - seconds, rowEvery, sampleEvery);
+  run.run(seconds);
+  return run;
+}
+
+async function show(run?: SimulatedRun, options?: { width?: number; theme?: Theme }): Promise<Dashboard> {
+  open = await Dashboard.open(browser, run, options);
+  return open;
+}
+
+async function findings(dashboard: Dashboard): Promise<string[]> {
+  await dashboard.page.evaluate(axe);
+  const { violations } = await dashboard.page.evaluate(() =>
+    (window as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),
+  );
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(
+      ({ id, nodes }) =>
+        `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary ?? ''}`).join('\n')}`,
+    );
+}
+
+describe('figures', () => {
+  it('are the last that were sent', async () => {
+    const run = runOf('local', 900);
+    const dashboard = await show(run);
+    run.run(5);
+    await dashboard.sendNews();
+    const { steps } = run;
+    await dashboard.page.waitForSelector(`#app[data-step="${run.lastStep}"]`);
+    const header = await dashboard.text('trainyard-header');
+    expect(header).toContain(run.options.name);
+    expect(header).toContain('running on this machine, 2 ranks');
+    expect(header).toContain(`step ${count(run.lastStep)}/15,640`);
+    expect(header).toContain(rate(steps.imagesPerSec.at(-1) ?? null));
+    expect(header).toContain(percent(Math.max(...run.evaluations.map(({ top1 }) => top1))));
+    expect(await dashboard.text('trainyard-chart:has(#chart-throughput) .legend .at')).toBe(
+      `step ${count(run.lastStep)}`,
+    );
+    expect(await dashboard.text('.tile')).toContain(`${Math.round(run.hosts[0]!.cpuPercent.at(-1)!)}%`);
+    expect(await dashboard.attribute('data-state')).toBe('live');
+  });
+
+  it('fade and say how old they are when no news come', async () => {
+    const run = runOf('local', 60);
+    run.now += 20;
+    const dashboard = await show(run);
+    expect(await dashboard.text('.tile .age')).toMatch(/^2\d s old$/);
+    run.connection = { state: 'lost', since: run.now - 8 };
+    await dashboard.sendNews();
+    expect(await dashboard.text('.banner.lost')).toMatch(/lost \d+ s ago, trying again/);
+    expect(await dashboard.attribute('data-state')).toBe('lost');
+  });
+});
+
+describe('charts', () => {
+  it('share the crosshair, zoom together, and are reset by a double click', async () => {
+    const dashboard = await show(runOf('local', 900));
+    const { page } = dashboard;
+    const box = (await page.locator('trainyard-chart .u-over').first().boundingBox())!;
+    await page.mouse.move(box.x + box.width / 2, box.y + 50);
+    await page.waitForTimeout(100);
+    const steps = await page.locator('.legend .at').allInnerTexts();
+    expect(new Set(steps).size).toBe(1);
+    expect(steps[0]).not.toBe(`step ${count(runOf('local', 900).lastStep)}`);
+    await page.mouse.move(box.x + box.width * 0.25, box.y + 50);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.5, box.y + 60, { steps: 4 });
+    await page.mouse.up();
+    const { zoom } = (await dashboard.kept()) as { zoom: [number, number] };
+    expect(zoom[0]).toBeGreaterThan(200);
+    expect(zoom[1]).toBeLessThan(470);
+    await page.mouse.dblclick(box.x + box.width / 2, box.y + 50);
+    expect((await dashboard.kept())['zoom']).toBeUndefined();
+  });
+
+  it('stand still while paused, and catch up', async () => {
+    const run = runOf('local', 300);
+    const dashboard = await show(run);
+    const before = run.lastStep;
+    await dashboard.page.getByRole('button', { name: 'Pause' }).click();
+    run.run(20);
+    await dashboard.sendNews();
+    const at = 'trainyard-chart:has(#chart-loss) .legend .at';
+    expect(await dashboard.text(at)).toBe(`step ${count(before)}`);
+    expect(await dashboard.text('.banner')).toContain(`Paused at step ${count(before)}`);
+    await dashboard.page.getByRole('button', { name: 'Resume' }).first().click();
+    await dashboard.page.waitForSelector(`#app[data-step="${run.lastStep}"]`);
+    expect(await dashboard.text(at)).toBe(`step ${count(run.lastStep)}`);
+  });
+
+  it('have a table with the newest row, and a summary in words', async () => {
+    const run = runOf('local', 900);
+    const dashboard = await show(run);
+    const chart = dashboard.page.locator('trainyard-chart:has(#chart-loss)');
+    await chart.getByRole('button', { name: 'Table' }).click();
+    expect(await chart.locator('tbody tr').count()).toBe(50);
+    expect(await chart.locator('tbody tr').first().innerText()).toContain(count(run.lastStep));
+    expect(await chart.locator('.plot').getAttribute('aria-label')).toContain(
+      `Loss at step ${count(run.lastStep)}`,
+    );
+  });
+
+  it('are read by keyboard', async () => {
+    const run = runOf('local', 300);
+    const { page } = await show(run);
+    await page.locator('.plot').first().focus();
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowLeft');
+    await page.waitForTimeout(100);
+    expect(await page.locator('.legend .at').last().innerText()).toBe(`step ${count(run.lastStep - 1)}`);
+    await page.keyboard.press('+');
+    await page.getByRole('button', { name: 'Reset zoom' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Reset zoom' }).waitFor({ state: 'detached' });
+  });
+});
+
+describe('acts', () => {
+  it('stop by keyboard, from a menu that gives the focus back', async () => {
+    const dashboard = await show(runOf('local', 60));
+    const { page } = dashboard;
+    await page.getByRole('button', { name: 'Stop' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('menuitem', { name: 'After a checkpoint' }).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => dashboard.posted.at(-1)).toEqual({ type: 'action', action: 'stopNow' });
+    expect(await page.evaluate(() => document.activeElement?.textContent.trim())).toContain('Stop');
+  });
+
+  it('reaches everything with the tab key', async () => {
+    const { page } = await show(runOf('local', 900));
+    const reached = new Set<string>();
+    for (let presses = 0; presses < 40; presses++) {
+      await page.keyboard.press('Tab');
+      reached.add(
+        await page.evaluate(() => {
+          const element = document.activeElement;
+          return element?.className.split(' ')[0] || (element?.tagName.toLowerCase() ?? '');
+        }),
+      );
+    }
+    for (const part of ['secondary', 'icon', 'plot', 'toggle', 'mark', 'select', 'lines', 'input'])
+      expect(reached).toContain(part);
+  });
+});
+
+describe('messages', () => {
+  it('that were missed are asked for again', async () => {
+    const run = runOf('local', 60);
+    const dashboard = await show(run);
+    run.run(2);
+    run.news();
+    run.run(2);
+    const readies = (): number => dashboard.posted.filter(({ type }) => type === 'ready').length;
+    const before = readies();
+    await dashboard.send(run.news());
+    await expect.poll(readies).toBe(before + 1);
+    await dashboard.page.waitForSelector(`#app[data-step="${run.lastStep}"]`);
+  });
+
+  it('keeps how the page was set over a reload', async () => {
+    const dashboard = await show(runOf('local', 300));
+    const { page } = dashboard;
+    const loss = page.locator('trainyard-chart:has(#chart-loss)');
+    await loss.getByRole('button', { name: 'log' }).click();
+    await page.getByLabel('Smoothing').fill('0.9');
+    await page.getByLabel('Filter the log').fill('step 100');
+    await page.locator('.plot').first().focus();
+    await page.keyboard.press('+');
+    await page.waitForTimeout(200);
+    await page.reload();
+    await dashboard.settled();
+    expect(await loss.getByRole('button', { name: 'log' }).getAttribute('aria-pressed')).toBe('true');
+    expect(await page.getByLabel('Smoothing').inputValue()).toBe('0.9');
+    expect(await page.getByLabel('Filter the log').inputValue()).toBe('step 100');
+    expect(await page.getByRole('button', { name: 'Reset zoom' }).count()).toBe(1);
+  });
+
+  it('tell what happened while nobody looked', async () => {
+    const run = runOf('cluster', 600, 5, 5);
+    const dashboard = await show(run);
+    await dashboard.page.evaluate(() => {
+      const state = JSON.parse(localStorage.getItem('state') ?? '{}') as Record<string, unknown>;
+      localStorage.setItem('state', JSON.stringify({ ...state, lastSeen: Number(state['lastSeen']) - 595 }));
+    });
+    await dashboard.page.reload();
+    await dashboard.settled();
+    expect(await dashboard.text('.banner.away')).toMatch(
+      /While you were away \(10 min\): \d checkpoints?, best \d+\.\d%/,
+    );
+    await dashboard.page.getByRole('button', { name: 'Close' }).click();
+    expect(await dashboard.page.locator('.banner.away').count()).toBe(0);
+  });
+});
+
+describe('looks', () => {
+  const everySituation: [string, () => SimulatedRun][] = [
+    ['local', () => runOf('local', 4200, 8, 5)],
+    ['cluster', () => runOf('cluster', 5400, 20, 10)],
+    ['huge', () => runOf('huge', 120, 4, 1)],
+    [
+      'finished',
+      () => {
+        const run = runOf('local', 5500, 8, 10);
+        run.end('finished', null);
+        return run;
+      },
+    ],
+    [
+      'failed',
+      () => {
+        const run = runOf('cluster', 400, 2, 2);
+        run.mark('rank-lost', run.lastStep, 'rank 3 on gpu1 ended: exit 1');
+        run.say('rank 3', 'error', 'out of memory: 1.2 GB asked for, 0.4 GB free');
+        run.end('failed', 'out of memory on gpu1, rank 3: batch 192 would fit');
+        return run;
+      },
+    ],
+    [
+      'command',
+      () => {
+        const run = runOf('command', 300, 1, 2);
+        for (let trial = 1; trial <= 12; trial++)
+          run.say('rank 0', 'info', `trial ${trial}: score 0.${7 * trial + 12}`);
+        return run;
+      },
+    ],
+    [
+      'starting',
+      () => {
+        const run = new SimulatedRun(simulated.local, Date.now() / 1000);
+        run.status = 'starting';
+        return run;
+      },
+    ],
+  ];
+
+  it.each(everySituation)('%s: nothing wider than the window, no serious finding', async (name, make) => {
+    const dashboard = await show(make());
+    const { page } = dashboard;
+    for (const width of [300, 800, 1600]) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.waitForTimeout(300);
+      const overflow = await page.evaluate(() =>
+        [...document.querySelectorAll('body *')]
+          .filter((element) => !element.closest('.plot, .lines, .tablebox, .hidden'))
+          .filter((element) => element.getBoundingClientRect().right > innerWidth + 1)
+          .map((element) => element.outerHTML.slice(0, 120)),
+      );
+      expect(overflow, `at ${width} px`).toEqual([]);
+      await dashboard.screenshot(`${name}-${width}`);
+    }
+    expect(await findings(dashboard)).toEqual([]);
+    expect((await page.locator('canvas:visible').count()) > 0 || name === 'starting').toBe(true);
+  });
+
+  it.each(['light', 'high-contrast'] as const)('%s', async (theme) => {
+    const dashboard = await show(runOf('cluster', 5400, 20, 10));
+    await dashboard.setTheme(theme);
+    await dashboard.page.locator('trainyard-chart').first().getByRole('button', { name: 'Table' }).click();
+    expect(await findings(dashboard)).toEqual([]);
+    for (const width of [800, 1600]) {
+      await dashboard.page.setViewportSize({ width, height: 900 });
+      await dashboard.screenshot(`${theme}-${width}`);
+    }
+  });
+
+  it('says so before the first news, and when the run is gone', async () => {
+    const dashboard = await show();
+    expect(await dashboard.text('#app')).toContain('Connecting to the run…');
+    await dashboard.send({ type: 'problem', message: 'The folder /home/me/runs/x is gone.' });
+    await dashboard.page.waitForSelector('#app[data-state=problem]');
+    expect(await dashboard.text('#app')).toContain('The folder /home/me/runs/x is gone.');
+    await dashboard.screenshot('problem');
+  });
+});
