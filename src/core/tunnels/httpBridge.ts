@@ -2,29 +2,26 @@
 //
 // TensorBoard has no authentication, so a page of the web must not reach it through a name that it made point here (DNS
 // rebinding): a request counts only when its Host, and its Origin where it has one, is an address that was given out.
-import {
-  createServer,
-  request as httpRequest,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
-import type { AddressInfo } from 'node:net';
+// Bytes are passed on as they are, because an editor changes what `node:http` does for its extensions (proxies).
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { errorText } from '../errors.js';
 import type { Disposable } from '../lifecycle.js';
 import { nullLogger, type Logger } from '../log.js';
 import { listenOnLoopback, loopback, type PortChoice } from './loopback.js';
+import { closingHead, fieldOf, parseHead, type RequestHead } from './requestHead.js';
 
 export interface HttpBridgeOptions extends PortChoice {
-  /** A new channel to the server behind. */
+  /** A new channel to the server behind; errors come as its events. */
   connect: () => Duplex;
   logger?: Logger;
 }
 
 export class HttpBridge implements Disposable {
   private readonly authorities = new Set<string>();
+  private readonly open = new Set<Duplex>();
+  readonly port: number;
   private sent = 0;
   private received = 0;
 
@@ -33,32 +30,34 @@ export class HttpBridge implements Disposable {
     private readonly options: HttpBridgeOptions,
     private readonly logger: Logger,
   ) {
+    this.port = (server.address() as AddressInfo).port;
     for (const name of [loopback, 'localhost']) this.allow(`${name}:${this.port}`);
-    server.on('request', (request, response) => void this.serve(request, response));
+    server.on('connection', (socket) => void this.serve(socket));
   }
 
   /** Listens, or throws UserError (preflight) when none of the ports is free. */
   static async open(options: HttpBridgeOptions): Promise<HttpBridge> {
-    const server = await listenOnLoopback(() => createServer(), options);
+    const server = await listenOnLoopback(() => createServer({ allowHalfOpen: true }), options);
     return new HttpBridge(server, options, options.logger ?? nullLogger);
-  }
-
-  get port(): number {
-    return (this.server.address() as AddressInfo).port;
   }
 
   get url(): string {
     return `http://${loopback}:${this.port}/`;
   }
 
-  /** Bytes of bodies that came from browsers. */
+  /** Bytes that came from browsers. */
   get bytesIn(): number {
     return this.received;
   }
 
-  /** Bytes of bodies that went to browsers. */
+  /** Bytes that went to browsers. */
   get bytesOut(): number {
     return this.sent;
+  }
+
+  /** Requests under way. */
+  get connections(): number {
+    return this.server.listening ? this.open.size : 0;
   }
 
   /** Requests may also name this `host:port`: the editor forwards the address to where its user is. */
@@ -66,55 +65,129 @@ export class HttpBridge implements Disposable {
     this.authorities.add(authority.toLowerCase());
   }
 
-  dispose(): void {
-    this.server.close();
-    this.server.closeAllConnections();
-  }
-
-  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (!this.isExpected(request)) {
-      response.writeHead(403, { 'content-type': 'text/plain' });
-      response.end('This address was not given out by Trainyard.\n');
-      return;
-    }
-    request.on('data', (chunk: Buffer) => (this.received += chunk.length));
-    try {
-      const answer = await this.ask(request);
-      response.writeHead(answer.statusCode ?? 502, answer.statusMessage, answer.rawHeaders);
-      answer.on('data', (chunk: Buffer) => (this.sent += chunk.length));
-      await pipeline(answer, response);
-    } catch (error) {
-      this.logger.log('debug', `bridge at port ${this.port}: ${errorText(error)}`);
-      if (response.headersSent) {
-        response.destroy();
-        return;
-      }
-      response.writeHead(502, { 'content-type': 'text/plain' });
-      response.end('TensorBoard does not answer.\n');
-    }
-  }
-
-  private ask(request: IncomingMessage): Promise<IncomingMessage> {
-    return new Promise((resolve, reject) => {
-      const inner = httpRequest(
-        {
-          createConnection: this.options.connect,
-          method: request.method,
-          path: request.url,
-          // One request a channel, as the server behind sees it: it closes when it has answered.
-          headers: { ...request.headers, connection: 'close' },
-        },
-        resolve,
-      );
-      inner.on('error', reject);
-      pipeline(request, inner).catch(reject);
+  /** Whether the server behind answers now. */
+  answers(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const channel = this.options.connect();
+      channel.on('error', () => {
+        resolve(false);
+      });
+      channel.on('close', () => {
+        resolve(false);
+      });
+      channel.once('data', (bytes: Buffer) => {
+        resolve(/^HTTP\/1\.[01] [23]/.test(bytes.toString('latin1')));
+        channel.destroy();
+      });
+      channel.write('HEAD / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n');
     });
   }
 
-  private isExpected({ headers }: IncomingMessage): boolean {
-    const { host, origin } = headers;
+  dispose(): void {
+    this.server.close();
+    for (const stream of this.open) stream.destroy();
+  }
+
+  private async serve(browser: Socket): Promise<void> {
+    this.open.add(browser);
+    browser.on('close', () => this.open.delete(browser));
+    try {
+      const head = await readHead(browser);
+      if (head === undefined) return; // a browser opens connections that it may not need
+      if (!this.isExpected(head)) {
+        refuse(browser, '403 Forbidden', 'This address was not given out by Trainyard.\n');
+        return;
+      }
+      await this.pass(browser, head);
+    } catch (error) {
+      this.logger.log('debug', `bridge at port ${this.port}: ${errorText(error)}`);
+      if (error instanceof SyntaxError || error instanceof RangeError) {
+        refuse(browser, '400 Bad Request', `${error.message}\n`);
+      } else browser.destroy();
+    }
+  }
+
+  private async pass(browser: Socket, head: RequestHead): Promise<void> {
+    const inner = this.options.connect();
+    this.open.add(inner);
+    const start = closingHead(head);
+    this.received += start.length + head.rest.length;
+    browser.on('data', (chunk: Buffer) => (this.received += chunk.length));
+    browser.on('close', () => inner.destroy());
+    try {
+      inner.write(Buffer.concat([start, head.rest]));
+      browser.pipe(inner);
+      await firstByte(inner);
+      inner.on('data', (chunk: Buffer) => (this.sent += chunk.length));
+      await pipeline(inner, browser);
+    } catch (error) {
+      if (!browser.destroyed && browser.bytesWritten === 0) {
+        refuse(browser, '502 Bad Gateway', 'TensorBoard does not answer.\n');
+      } else browser.destroy();
+      this.logger.log('debug', `bridge at port ${this.port}: ${errorText(error)}`);
+    } finally {
+      inner.destroy();
+      this.open.delete(inner);
+    }
+  }
+
+  private isExpected(head: RequestHead): boolean {
+    const host = fieldOf(head, 'host');
+    const origin = fieldOf(head, 'origin');
     if (host === undefined || !this.authorities.has(host.toLowerCase())) return false;
     if (origin === undefined) return true;
     return URL.canParse(origin) && this.authorities.has(new URL(origin).host);
   }
+}
+
+/** Resolves with undefined when the connection ends before a head is whole. */
+function readHead(socket: Socket): Promise<RequestHead | undefined> {
+  return new Promise((resolve, reject) => {
+    let bytes = Buffer.alloc(0);
+    const finish = (): void => {
+      socket.off('data', take);
+      socket.off('end', leave);
+      socket.off('close', leave);
+      socket.pause();
+    };
+    const take = (chunk: Buffer): void => {
+      bytes = Buffer.concat([bytes, chunk]);
+      try {
+        const head = parseHead(bytes);
+        if (!head) return;
+        finish();
+        resolve(head);
+      } catch (error) {
+        finish();
+        reject(error instanceof Error ? error : new Error(String(error)));
+      }
+    };
+    const leave = (): void => {
+      finish();
+      socket.destroy();
+      resolve(undefined);
+    };
+    socket.on('data', take);
+    socket.on('end', leave);
+    socket.on('close', leave);
+    socket.on('error', reject);
+  });
+}
+
+/** Resolves when there is something to read; rejects when the channel fails or ends before. */
+function firstByte(channel: Duplex): Promise<void> {
+  return new Promise((resolve, reject) => {
+    channel.once('readable', () => {
+      resolve();
+    });
+    channel.once('error', reject);
+    channel.once('close', () => {
+      reject(new Error('the channel was closed'));
+    });
+  });
+}
+
+function refuse(socket: Socket, status: string, text: string): void {
+  const head = `HTTP/1.1 ${status}\r\ncontent-type: text/plain\r\ncontent-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n`;
+  socket.end(head + text);
 }

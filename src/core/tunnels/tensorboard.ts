@@ -1,9 +1,14 @@
 // TensorBoard of a run, as an address on this machine: started on the node when it is not there, kept until let go.
 import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { throwIfCancelled, UserError } from '../errors.js';
 import type { Disposable } from '../lifecycle.js';
 import type { LocalMachine, Progress } from '../machine.js';
 import { nullLogger, type Logger } from '../log.js';
 import { HttpBridge } from './httpBridge.js';
+
+/** Milliseconds it is given to load. */
+const startTimeout = 90_000;
 
 /** Seconds without a request after which TensorBoard ends. */
 export const tensorboardIdle = 1800;
@@ -37,12 +42,10 @@ export class TensorBoards implements Disposable {
       server,
       idle: tensorboardIdle,
     });
-    const known = await this.bridges.get(dir)?.catch(() => undefined);
-    if (known?.socket === socket) return known.bridge;
-    known?.bridge.dispose();
-    const opening = bridgeToSocket(socket, this.logger).then((bridge) => ({ bridge, socket }));
-    this.bridges.set(dir, opening);
-    return (await opening).bridge;
+    const bridge = await this.bridge(dir, socket);
+    progress.onProgress?.('waiting for TensorBoard to serve');
+    await this.untilServing(machine, dir, bridge, progress.signal);
+    return bridge;
   }
 
   async status(machine: LocalMachine, dir: string): Promise<TensorBoardStatus> {
@@ -55,6 +58,38 @@ export class TensorBoards implements Disposable {
   async stop(machine: LocalMachine, dir: string): Promise<void> {
     await (await machine.node.client()).request('tensorboard.stop', { dir });
     this.release(dir);
+  }
+
+  private async bridge(dir: string, socket: string): Promise<HttpBridge> {
+    const known = await this.bridges.get(dir)?.catch(() => undefined);
+    if (known?.socket === socket) return known.bridge;
+    known?.bridge.dispose();
+    const opening = bridgeToSocket(socket, this.logger).then((bridge) => ({ bridge, socket }));
+    this.bridges.set(dir, opening);
+    return (await opening).bridge;
+  }
+
+  /** It takes seconds to load. UserError (failed) with its last words when it ends, or never answers. */
+  private async untilServing(
+    machine: LocalMachine,
+    dir: string,
+    bridge: HttpBridge,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const deadline = Date.now() + startTimeout;
+    for (;;) {
+      throwIfCancelled(signal);
+      if (await bridge.answers()) return;
+      const { running, lastLines } = await this.status(machine, dir);
+      if (!running || Date.now() > deadline) {
+        const what = running
+          ? `TensorBoard gave no answer for ${startTimeout / 1000} s`
+          : 'TensorBoard ended';
+        const said = lastLines.length === 0 ? '' : ` It said: ${lastLines.slice(-5).join(' | ')}`;
+        throw new UserError('failed', `${what}.${said}`, 'Restart it');
+      }
+      await delay(150);
+    }
   }
 
   dispose(): void {

@@ -9,6 +9,7 @@ import type { Services } from '../services.js';
 import { shortName } from '../tree/describe.js';
 import { DashboardSender } from './dashboardUpdate.js';
 import { escapeHtml, makeNonce, page } from './html.js';
+import { tabIcon } from './tabIcon.js';
 import { Throttle } from './throttle.js';
 
 /** Milliseconds between two updates: 16 a second are more than a person sees. */
@@ -45,7 +46,7 @@ export class DashboardPanel implements Disposable {
     const folder = vscode.Uri.file(services.context.asAbsolutePath('dist/webview'));
     webview.options = { enableScripts: true, localResourceRoots: [folder] };
     panel.title = shortName(run.id);
-    panel.iconPath = vscode.Uri.file(services.context.asAbsolutePath('media/trainyard.svg'));
+    panel.iconPath = tabIcon(services);
     this.store.add(webview.onDidReceiveMessage((message: FromPage) => void this.receive(message)));
     this.store.add(
       panel.onDidDispose(() => {

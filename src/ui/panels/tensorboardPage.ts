@@ -6,9 +6,15 @@ export type TensorBoardState =
   | { kind: 'serving'; url: string; origin: string }
   | { kind: 'gone'; message: string; lastLines: readonly string[] };
 
+/** How TensorBoard opens: in the editor's colours, with what a training is watched by on top. */
+export function tensorboardQuery(dark: boolean): string {
+  const pinned = ['loss', 'top1'].map((tag) => ({ plugin: 'scalars', tag }));
+  return new URLSearchParams({ darkMode: String(dark), pinnedCards: JSON.stringify(pinned) }).toString();
+}
+
 const styles = `<style>
   html, body { height: 100%; margin: 0; padding: 0; }
-  iframe { display: block; width: 100%; height: 100%; border: 0; background: #fff; }
+  iframe { display: block; width: 100%; height: 100%; border: 0; }
   main { max-width: 46rem; margin: 12vh auto 0; padding: 0 1.5rem; font: var(--vscode-font-size)/1.5 var(--vscode-font-family); color: var(--vscode-foreground); }
   h1 { font-size: 1.3em; font-weight: 600; margin: 0 0 .5em; }
   pre { font: var(--vscode-editor-font-size)/1.4 var(--vscode-editor-font-family); white-space: pre-wrap; overflow-wrap: anywhere; padding: .6rem .8rem; background: var(--vscode-textCodeBlock-background); max-height: 40vh; overflow: auto; }

@@ -8,7 +8,8 @@ import type { Services } from '../services.js';
 import { shortName } from '../tree/describe.js';
 import { runOfState } from './dashboardPanel.js';
 import { makeNonce } from './html.js';
-import { tensorboardPage, type TensorBoardState } from './tensorboardPage.js';
+import { tabIcon } from './tabIcon.js';
+import { tensorboardPage, tensorboardQuery, type TensorBoardState } from './tensorboardPage.js';
 
 /** Milliseconds between two looks whether it still runs, while the tab is visible. */
 const lookInterval = 3000;
@@ -26,6 +27,11 @@ export async function tensorboardAddress(
   return uri;
 }
 
+function isDark(): boolean {
+  const { kind } = vscode.window.activeColorTheme;
+  return kind === vscode.ColorThemeKind.Dark || kind === vscode.ColorThemeKind.HighContrast;
+}
+
 export class TensorBoardPanel implements Disposable {
   private readonly store = new DisposableStore();
   private state: TensorBoardState = { kind: 'starting', what: 'connecting' };
@@ -38,6 +44,7 @@ export class TensorBoardPanel implements Disposable {
     onGone: () => void,
   ) {
     panel.webview.options = { enableScripts: true };
+    panel.iconPath = tabIcon(services);
     panel.title = `TensorBoard: ${shortName(run.id)}`;
     this.store.add(
       panel.webview.onDidReceiveMessage(({ type }: { type: string }) => {
@@ -78,7 +85,8 @@ export class TensorBoardPanel implements Disposable {
         this.show({ kind: 'starting', what });
       };
       const uri = await tensorboardAddress(this.services, this.run, { onProgress });
-      this.show({ kind: 'serving', url: uri.toString(true), origin: `${uri.scheme}://${uri.authority}` });
+      const url = `${uri.toString(true)}?${tensorboardQuery(isDark())}`;
+      this.show({ kind: 'serving', url, origin: `${uri.scheme}://${uri.authority}` });
     } catch (error) {
       if (!(error instanceof Cancelled)) {
         this.show({ kind: 'gone', message: errorText(error), lastLines: [] });

@@ -66,13 +66,16 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
     const { Expanded, Collapsed, None } = vscode.TreeItemCollapsibleState;
     if (node.kind === 'gpu') {
       const owner = (pid: number): string | undefined => this.runOf(pid);
-      return treeItem(`${node.profile}/gpu-${node.gpu.index}`, describeGpu(node.gpu, owner));
+      const text = describeGpu(node.gpu, owner);
+      const shown = this.fresh(node.profile) ? text : { ...text, description: this.ageText(node.profile) };
+      return treeItem(`${node.profile}/gpu-${node.gpu.index}`, shown);
     }
     const session = this.sessions.find(({ profile }) => profile.name === node.profile);
     if (!session) return treeItem(node.profile, missing(node.profile));
     if (node.kind === 'profile') {
       const text = describeProfile(session.profile, session.state, this.fresh(node.profile));
-      return treeItem(node.profile, text, session.state.kind === 'connected' ? Expanded : None);
+      const open = this.getChildren(node).length > 0;
+      return treeItem(node.profile, text, open ? Expanded : None);
     }
     const hasGpus = this.gpus(node.profile).length > 0;
     return treeItem(`${node.profile}/host`, this.hostText(session), hasGpus ? Collapsed : None);
@@ -83,9 +86,12 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
     const { profile } = node;
     if (node.kind === 'profile') {
       const session = this.sessions.find((each) => each.profile.name === profile);
-      return session?.state.kind === 'connected' ? [{ kind: 'host', profile }] : [];
+      if (session?.state.kind !== 'connected') return [];
+      // One machine needs no level of its own: its figures stand at the profile, its GPUs below it.
+      if (session.profile.kind === 'local') return this.gpuNodes(profile);
+      return [{ kind: 'host', profile }];
     }
-    return node.kind === 'host' ? this.gpus(profile).map((gpu) => ({ kind: 'gpu', profile, gpu })) : [];
+    return node.kind === 'host' ? this.gpuNodes(profile) : [];
   }
 
   /** Reads the profiles anew, connects what connects by itself, and looks at figures while it is visible. */
@@ -184,6 +190,10 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
     return latest && Date.now() - latest.at < staleAfter ? latest.sample : undefined;
   }
 
+  private gpuNodes(profile: string): ClusterNode[] {
+    return this.gpus(profile).map((gpu) => ({ kind: 'gpu', profile, gpu }));
+  }
+
   private gpus(profile: string): readonly Gpu[] {
     return this.figures.get(profile)?.latest?.sample.gpus ?? [];
   }
@@ -194,10 +204,7 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
     const { state } = session;
     if (sample && state.kind === 'connected') return describeHost(sample, state.cores);
     const figures = this.figures.get(name);
-    const age = figures?.latest
-      ? `no figures for ${Math.round((Date.now() - figures.latest.at) / 1000)} s`
-      : 'asking…';
-    const words = figures?.problem ?? age;
+    const words = this.ageText(name);
     return {
       label: figures?.latest?.sample.host ?? (state.kind === 'connected' ? state.host : name),
       description: words,
@@ -205,6 +212,14 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
       icon: figures?.problem === undefined ? 'server' : 'warning',
       contextValue: contextValues.host,
     };
+  }
+
+  /** In place of figures that are not news. */
+  private ageText(profile: string): string {
+    const figures = this.figures.get(profile);
+    if (figures?.problem !== undefined) return figures.problem;
+    if (!figures?.latest) return 'asking…';
+    return `no figures for ${Math.round((Date.now() - figures.latest.at) / 1000)} s`;
   }
 
   /** The run that a process belongs to. */

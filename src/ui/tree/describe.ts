@@ -31,7 +31,7 @@ const icons: Record<RunStatus, readonly [string, string?]> = {
 };
 
 /** `running · epoch 3/12 · 412 img/s · 3 min left`, `finished · 95.2% · 2 min`, `failed: out of memory`. */
-export function describeRun(overview: RunOverview): ItemText {
+export function describeRun(overview: RunOverview, now = Date.now() / 1000): ItemText {
   const { entry, status, step, totalSteps, best } = overview;
   const [icon, color] = icons[status];
   const reason = entry.state?.reason ?? '';
@@ -47,7 +47,7 @@ export function describeRun(overview: RunOverview): ItemText {
   ];
   return {
     label: shortName(entry.id),
-    description: (isOver(status) ? overParts(overview) : activeParts(overview)).join(' · '),
+    description: (isOver(status) ? overParts(overview, now) : activeParts(overview)).join(' · '),
     tooltip: lines.filter((line) => line !== '').join('\n'),
     icon,
     ...(color === undefined ? {} : { color }),
@@ -69,22 +69,20 @@ function activeParts(overview: RunOverview): string[] {
   return parts;
 }
 
-function overParts({ entry, status, top1, best }: RunOverview): string[] {
+function overParts({ entry, status, top1, best }: RunOverview, now: number): string[] {
   const reason = entry.state?.reason ?? '';
   const parts: string[] = [status === 'failed' && reason !== '' ? `failed: ${reason}` : status];
   const accuracy = best?.top1 ?? top1;
   if (accuracy !== undefined && status !== 'failed') parts.push(percent(accuracy));
   const { state } = entry;
   if (state?.ended && status !== 'failed') parts.push(duration(state.ended - state.started));
+  if (state?.ended) parts.push(`${duration(Math.max(0, now - state.ended))} ago`);
   return parts;
 }
 
-/** `resnet20-1f2e 11-21 10:45` of `20261121-104500-resnet20-1f2e`: the name first, the time (UTC) after it. */
+/** `resnet20-1f2e` of `20261121-104500-resnet20-1f2e`. */
 export function shortName(id: string): string {
-  const parts = /^\d{4}(\d\d)(\d\d)-(\d\d)(\d\d)\d\d-(.+)$/.exec(id);
-  if (!parts) return id;
-  const [, month, day, hour, minute, name] = parts;
-  return `${name ?? ''} ${month ?? ''}-${day ?? ''} ${hour ?? ''}:${minute ?? ''}`;
+  return /^\d{8}-\d{6}-(.+)$/.exec(id)?.[1] ?? id;
 }
 
 /** A profile, with its host's figures when it is one machine and they are known. */

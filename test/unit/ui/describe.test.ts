@@ -31,7 +31,7 @@ const overview = (status: RunStatus, fields: Partial<RunOverview> = {}): RunOver
 describe('a run in the tree', () => {
   it('says phase, progress and images/s while it runs', () => {
     expect(describeRun(overview('running'))).toMatchObject({
-      label: 'resnet20-1f2e 11-21 10:45',
+      label: 'resnet20-1f2e',
       description: 'running · epoch 5/12 · 1,204 img/s',
       contextValue: 'run.active',
     });
@@ -54,6 +54,10 @@ describe('a run in the tree', () => {
       description: 'finished · 95.2%',
       contextValue: 'run.over',
     });
+    const ended = { started: 100, ended: 250, reason: null } as unknown as RunOverview['entry']['state'];
+    const over = overview('finished', { best: { step: 50, top1: 0.99 } });
+    const entry = { ...over.entry, state: ended };
+    expect(describeRun({ ...over, entry }, 550).description).toBe('finished · 99.0% · 3 min · 5 min ago');
     expect(describeRun(overview('interrupted')).contextValue).toBe('run.over');
     const failed = overview('failed');
     const state = { reason: 'rank 1: out of memory' } as unknown as RunOverview['entry']['state'];
@@ -83,6 +87,7 @@ describe('a run in the tree', () => {
 
   it('shows a foreign name as it is', () => {
     expect(shortName('my-run')).toBe('my-run');
+    expect(shortName('20261121-104500-resnet20-1f2e')).toBe('resnet20-1f2e');
   });
 });
 

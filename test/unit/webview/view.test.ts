@@ -1,0 +1,209 @@
+import { describe, expect, it } from 'vitest';
+import { absence } from '../../../src/webview/dashboard/absence.js';
+import { ChartData } from '../../../src/webview/dashboard/chartData.js';
+import {
+  chartSpecs,
+  chartTable,
+  hasData,
+  legendAt,
+  summary,
+} from '../../../src/webview/dashboard/chartSpecs.js';
+import { clusterMarks } from '../../../src/webview/dashboard/clusters.js';
+import { heatRows, heatValue, sampleColumns } from '../../../src/webview/dashboard/heatGrid.js';
+import { shownLines, sourcesOf } from '../../../src/webview/dashboard/logLines.js';
+import { PageModel } from '../../../src/webview/dashboard/model.js';
+import { instead, pageState, staleness } from '../../../src/webview/dashboard/phase.js';
+import { initialView, readView } from '../../../src/webview/dashboard/viewState.js';
+import type { LogLine } from '../../../src/webview/protocol.js';
+import { simulated, SimulatedRun } from '../../webview/simulatedRun.js';
+
+const started = 1_700_000_000;
+
+function modelOf(run: SimulatedRun): PageModel {
+  const model = new PageModel();
+  model.apply(run.full());
+  return model;
+}
+
+function run(kind: keyof typeof simulated, seconds: number): SimulatedRun {
+  const simulation = new SimulatedRun(simulated[kind], started);
+  simulation.run(seconds);
+  return simulation;
+}
+
+describe('the page state', () => {
+  it('has a word for every situation', () => {
+    expect(pageState(new PageModel(), undefined)).toBe('connecting');
+    expect(pageState(new PageModel(), 'gone')).toBe('problem');
+    expect(pageState(modelOf(run('local', 5)), undefined)).toBe('live');
+    expect(pageState(modelOf(run('local', 0)), undefined)).toBe('waiting');
+    expect(pageState(modelOf(run('command', 5)), undefined)).toBe('command');
+    const lost = run('local', 5);
+    lost.connection.state = 'lost';
+    expect(pageState(modelOf(lost), undefined)).toBe('lost');
+    lost.end('failed', 'exit 1');
+    expect(pageState(modelOf(lost), undefined)).toBe('over');
+  });
+
+  it('says why there are no charts, and nothing where there are', () => {
+    expect(instead(modelOf(run('local', 5)))).toBeUndefined();
+    expect(instead(modelOf(run('command', 5)))).toMatch(/no training metrics/);
+    const starting = run('local', 0);
+    starting.status = 'starting';
+    expect(instead(modelOf(starting))).toMatch(/^Starting resnet20/);
+    starting.end('failed', 'exit 1');
+    expect(instead(modelOf(starting))).toBe('The run failed before its first step.');
+  });
+
+  it('calls figures stale after five seconds, and those of a run that is over never', () => {
+    expect(staleness(100, 104.9, false)).toBeUndefined();
+    expect(staleness(100, 108, false)).toBe(8);
+    expect(staleness(100, 108, true)).toBeUndefined();
+    expect(staleness(undefined, 108, false)).toBeUndefined();
+  });
+});
+
+describe('an absence', () => {
+  it('is told with what happened in it', () => {
+    const cluster = run('cluster', 1900);
+    expect(absence(modelOf(cluster), started + 100)).toMatch(
+      /^While you were away \(30 min\): 1 restart, 1 rank lost, \d checkpoints, best \d+\.\d%$/,
+    );
+    cluster.end('finished', null);
+    expect(absence(modelOf(cluster), started + 100)).toMatch(/, the run finished$/);
+  });
+
+  it('is not told when it was short, unknown, or nothing happened', () => {
+    const model = modelOf(run('cluster', 1900));
+    expect(absence(model, undefined)).toBeUndefined();
+    expect(absence(model, model.now - 200)).toBeUndefined();
+    expect(absence(modelOf(run('command', 900)), started + 1)).toBeUndefined();
+  });
+});
+
+describe('charts', () => {
+  it('derive the same from news as from everything at once', () => {
+    const local = run('local', 30);
+    const model = modelOf(local);
+    const grown = new ChartData(model, 0.6);
+    grown.update(model, 0.6);
+    for (let round = 0; round < 4; round++) {
+      local.run(7);
+      model.apply(local.news());
+      grown.update(model, 0.6);
+    }
+    const whole = new ChartData(modelOf(local), 0.6);
+    expect(grown.x).toEqual(whole.x);
+    expect(grown.stack).toEqual(whole.stack);
+    expect(grown.smoothed('loss')).toEqual(whole.smoothed('loss'));
+    grown.update(model, 0.9);
+    expect(grown.smoothed('loss')).toEqual(new ChartData(modelOf(local), 0.9).smoothed('loss'));
+  });
+
+  it('tell their newest figures in legend, summary and table', () => {
+    const local = run('local', 200);
+    const model = modelOf(local);
+    const data = new ChartData(model, 0.6);
+    for (const spec of chartSpecs) {
+      expect(hasData(spec, data, model)).toBe(true);
+      const newest = legendAt(spec, data, model, data.length - 1).map(({ value }) => value);
+      const table = chartTable(spec, data, model);
+      expect(table.rows.length).toBe(50);
+      expect(table.rows.at(-1)?.slice(2)).toEqual(newest);
+      for (const value of newest) expect(summary(spec, data, model)).toContain(value);
+    }
+  });
+
+  it('layers of the step time add up to the step', () => {
+    const model = modelOf(run('local', 60));
+    const data = new ChartData(model, 0);
+    for (const [row, top] of data.stack[2].entries()) expect(top).toBeCloseTo(model.steps.stepMs[row]!, 6);
+  });
+});
+
+describe('the timeline', () => {
+  it('puts marks together that would lie on one another, under the gravest of them', () => {
+    const mark = (time: number, kind: 'checkpoint' | 'rank-lost') => ({ time, kind, step: null, text: '' });
+    const clusters = clusterMarks(
+      [mark(10, 'checkpoint'), mark(11, 'rank-lost'), mark(50, 'checkpoint')],
+      0,
+      100,
+      0.05,
+    );
+    expect(clusters.map(({ kind, marks }) => [kind, marks.length])).toEqual([
+      ['rank-lost', 2],
+      ['checkpoint', 1],
+    ]);
+    expect(clusterMarks([mark(10, 'checkpoint')], 20, 30, 0.1)).toEqual([]);
+    expect(clusterMarks([mark(10, 'checkpoint')], 10, 10, 0.1)).toEqual([]);
+  });
+});
+
+describe('the log', () => {
+  const line = (serial: number, source: string, level: LogLine['level'], text: string): LogLine => ({
+    serial,
+    time: null,
+    source,
+    level,
+    text,
+  });
+  const lines = [
+    line(0, 'journal', 'info', 'started'),
+    line(1, 'rank 10', 'error', 'Out of memory'),
+    line(2, 'rank 2', 'warning', 'slow'),
+    line(3, 'rank 2', 'info', 'memory'),
+  ];
+  const all = { source: '', errorsOnly: false, text: '', until: Infinity };
+
+  it('shows what passes, the newest of it', () => {
+    const serials = (filter: object, most?: number): number[] =>
+      shownLines(lines, { ...all, ...filter }, most).map(({ serial }) => serial);
+    expect(serials({})).toEqual([0, 1, 2, 3]);
+    expect(serials({}, 2)).toEqual([2, 3]);
+    expect(serials({ text: ' MEMORY' })).toEqual([1, 3]);
+    expect(serials({ errorsOnly: true })).toEqual([1]);
+    expect(serials({ source: 'rank 2' })).toEqual([2, 3]);
+    expect(serials({ until: 1 })).toEqual([0, 1]);
+  });
+
+  it('names its sources in an order that stays', () => {
+    expect(sourcesOf(lines)).toEqual(['journal', 'rank 2', 'rank 10']);
+  });
+});
+
+describe('the heat map', () => {
+  it('shows in each column the newest sample in it, and nothing where there is none', () => {
+    expect([...sampleColumns([10, 20, 30], 0, 50, 5)]).toEqual([0, 1, 2, 2, -1]);
+    expect([...sampleColumns([], 0, 10, 2)]).toEqual([-1, -1]);
+  });
+
+  it('has a row for each GPU, from 0 to 1', () => {
+    const rows = heatRows(modelOf(run('huge', 30)).hosts);
+    expect(rows.length).toBe(256);
+    for (const row of rows) {
+      const value = heatValue(row, 20, 'memory')!;
+      expect(value > 0 && value <= 1).toBe(true);
+    }
+    expect(heatValue(rows[0]!, 1000, 'utilization')).toBeNull();
+  });
+});
+
+describe('what is kept', () => {
+  it('comes back as it was', () => {
+    const view = {
+      ...initialView(),
+      zoom: [1, 2] as [number, number],
+      smoothing: 0.3,
+      tables: ['loss'],
+      filter: 'x',
+    };
+    expect(readView(JSON.parse(JSON.stringify(view)))).toEqual(view);
+  });
+
+  it.each([undefined, null, 7, {}, { zoom: [2, 1], smoothing: 'much', tables: 'all', heat: 3, paused: 1 }])(
+    'is left at its defaults when it does not fit: %j',
+    (kept) => {
+      expect(readView(kept)).toEqual(initialView());
+    },
+  );
+});
