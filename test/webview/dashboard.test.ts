@@ -64,7 +64,7 @@ describe('figures', () => {
     expect(header).toContain(`step ${count(run.lastStep)}/15,640`);
     expect(header).toContain(rate(steps.imagesPerSec.at(-1) ?? null));
     expect(header).toContain(percent(Math.max(...run.evaluations.map(({ top1 }) => top1))));
-    expect(await dashboard.text('trainyard-chart:has(#chart-throughput) .legend .at')).toBe(
+    expect(await dashboard.text('trainyard-chart:has(#chart-throughput) section .at')).toBe(
       `step ${count(run.lastStep)}`,
     );
     expect(await dashboard.text('.tile')).toContain(`${Math.round(run.hosts[0]!.cpuPercent.at(-1)!)}%`);
@@ -90,7 +90,7 @@ describe('charts', () => {
     const box = (await page.locator('trainyard-chart .u-over').first().boundingBox())!;
     await page.mouse.move(box.x + box.width / 2, box.y + 50);
     await page.waitForTimeout(100);
-    const steps = await page.locator('.legend .at').allInnerTexts();
+    const steps = await page.locator('.card .at').allInnerTexts();
     expect(new Set(steps).size).toBe(1);
     expect(steps[0]).not.toBe(`step ${count(runOf('local', 900).lastStep)}`);
     await page.mouse.move(box.x + box.width * 0.25, box.y + 50);
@@ -111,7 +111,7 @@ describe('charts', () => {
     await dashboard.page.getByRole('button', { name: 'Pause' }).click();
     run.run(20);
     await dashboard.sendNews();
-    const at = 'trainyard-chart:has(#chart-loss) .legend .at';
+    const at = 'trainyard-chart:has(#chart-loss) section .at';
     expect(await dashboard.text(at)).toBe(`step ${count(before)}`);
     expect(await dashboard.text('.banner')).toContain(`Paused at step ${count(before)}`);
     await dashboard.page.getByRole('button', { name: 'Resume' }).first().click();
@@ -138,7 +138,7 @@ describe('charts', () => {
     await page.keyboard.press('ArrowLeft');
     await page.keyboard.press('ArrowLeft');
     await page.waitForTimeout(100);
-    expect(await page.locator('.legend .at').last().innerText()).toBe(`step ${count(run.lastStep - 1)}`);
+    expect(await page.locator('.card .at').last().innerText()).toBe(`step ${count(run.lastStep - 1)}`);
     await page.keyboard.press('+');
     await page.getByRole('button', { name: 'Reset zoom' }).waitFor();
     await page.keyboard.press('Escape');
@@ -167,7 +167,8 @@ describe('acts', () => {
       reached.add(
         await page.evaluate(() => {
           const element = document.activeElement;
-          return element?.className.split(' ')[0] || (element?.tagName.toLowerCase() ?? '');
+          const [first = ''] = element?.className.split(' ') ?? [];
+          return first === '' ? (element?.tagName.toLowerCase() ?? '') : first;
         }),
       );
     }
@@ -214,6 +215,8 @@ describe('messages', () => {
     await dashboard.page.evaluate(() => {
       const state = JSON.parse(localStorage.getItem('state') ?? '{}') as Record<string, unknown>;
       localStorage.setItem('state', JSON.stringify({ ...state, lastSeen: Number(state['lastSeen']) - 595 }));
+      // The page notes, when it goes, that it was seen just now.
+      Storage.prototype.setItem = () => undefined;
     });
     await dashboard.page.reload();
     await dashboard.settled();

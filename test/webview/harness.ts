@@ -67,7 +67,7 @@ export class Dashboard {
   static async open(
     browser: Browser,
     run?: SimulatedRun,
-    { width = 1200, theme = 'dark' as Theme } = {},
+    { width = 1200, theme = 'dark' }: { width?: number; theme?: Theme } = {},
   ): Promise<Dashboard> {
     const page = await browser.newPage({ viewport: { width, height: 900 } });
     const dashboard = new Dashboard(page, run);

@@ -155,7 +155,8 @@ export class SimulatedRun {
   /** Lets time pass. */
   run(seconds: number): void {
     const end = this.now + seconds;
-    while (!this.over && this.stepTime + this.options.secondsPerStep <= end) this.takeStep();
+    const trains = this.options.model !== null;
+    while (trains && !this.over && this.stepTime + this.options.secondsPerStep <= end) this.takeStep();
     while (!this.over && this.sampleTime + this.sampleEvery <= end) this.takeSample();
     this.now = end;
     if (this.connection.state === 'connected') this.connection.since = end;

@@ -106,6 +106,9 @@ export class ChartCard extends Section implements Drawable {
     return html`<section class="card" aria-labelledby="chart-${spec.id}">
       <div class="cardhead">
         <h3 id="chart-${spec.id}">${spec.title}</h3>
+        <p class=${this.row === null ? 'at' : 'at cursor'} aria-hidden="true">
+          step <b>${at === undefined ? '' : count(at)}</b>
+        </p>
         ${
           spec.canLog
             ? html`<button type="button" class="toggle" aria-pressed=${this.logLoss} @click=${this.onLog}>
@@ -121,9 +124,6 @@ export class ChartCard extends Section implements Drawable {
         ${legendAt(spec, data, model, row).map(
           ({ label, color, value }) => html`<li><i class="swatch ${color}"></i>${label} <b>${value}</b></li>`,
         )}
-        <li class="at ${this.row === null ? '' : 'cursor'}">
-          step <b>${at === undefined ? '' : count(at)}</b>
-        </li>
       </ul>
       <div
         class="plot"

@@ -121,14 +121,14 @@ export interface LegendItem {
   value: string;
 }
 
-/** Figures of one row; the lines' are those that are drawn strong, so smoothed where they are. */
+/** Figures of one row, as measured: smoothing is for the eye. */
 export function legendAt(spec: ChartSpec, data: ChartData, model: PageModel, row: number): LegendItem[] {
   const evaluation = evaluationAt(model, row >= data.length - 1 ? Infinity : (data.x[row] ?? 0));
   return [
-    ...spec.lines.map(({ key, label, color, smoothed }) => ({
+    ...spec.lines.map(({ key, label, color }) => ({
       label,
       color,
-      value: spec.format((smoothed ? data.smoothed(key) : data.line(key))[row] ?? null),
+      value: spec.format(data.line(key)[row] ?? null),
     })),
     ...(model.evaluations.length === 0 ? [] : spec.points).map(({ label, color, value }) => ({
       label,

@@ -26,6 +26,8 @@ export interface Tile {
   more: string[];
   /** What deserves attention. */
   warning: string | undefined;
+  /** A row of figures rather than a picture. */
+  compact: boolean;
   /** Seconds; undefined while the figures are current. */
   age: number | undefined;
 }
@@ -42,9 +44,13 @@ export class DeviceTile extends Section {
   declare palette: Palette;
 
   protected override render(): TemplateResult {
-    const { title, subtitle, lines, more, warning, age } = this.tile;
+    const { title, subtitle, lines, more, warning, age, compact } = this.tile;
     const words = lines.map(({ label, now }) => `${label} ${now}`).join(', ');
-    return html`<div class="tile" role="group" aria-label="${title}, ${subtitle}">
+    return html`<div
+      class=${compact ? 'tile compact' : 'tile'}
+      role="group"
+      aria-label="${title}, ${subtitle}"
+    >
       <h4>${title} <small>${subtitle}</small></h4>
       ${age === undefined ? nothing : html`<p class="age">${duration(age)} old</p>`}
       <div class=${age === undefined ? 'figures' : 'figures faded'}>

@@ -17,6 +17,7 @@ function gpuTile(model: PageModel, host: HostColumns, gpu: GpuColumns, now: numb
     id: gpu.uuid,
     title: `GPU ${gpu.index}`,
     subtitle: model.hosts.length > 1 ? `${host.host} · ${gpu.name}` : gpu.name,
+    compact: false,
     time: host.time,
     lines: [
       {
@@ -67,6 +68,7 @@ function hostTile(model: PageModel, host: HostColumns, now: number): Tile {
     id: `host ${host.host}`,
     title: host.host,
     subtitle: 'host',
+    compact: false,
     time: host.time,
     lines,
     more: [`${bytes(host.diskFree)} free on disk`],
@@ -80,6 +82,7 @@ function rankTile(model: PageModel, rank: RankColumns, now: number): Tile {
     id: `rank ${rank.rank}`,
     title: `Rank ${rank.rank}`,
     subtitle: model.hosts.length > 1 ? `${rank.host} · ${rank.device}` : rank.device,
+    compact: true,
     time: rank.time,
     lines: [
       {
@@ -96,12 +99,14 @@ function rankTile(model: PageModel, rank: RankColumns, now: number): Tile {
   };
 }
 
-/** GPUs where a host has any, otherwise the host itself; and each rank's memory where there are few. */
-export function tilesOf(model: PageModel, now: number): Tile[] {
-  const devices = model.hosts.flatMap((host) =>
+/** GPUs where a host has any, otherwise the host itself. */
+export const deviceTiles = (model: PageModel, now: number): Tile[] =>
+  model.hosts.flatMap((host) =>
     host.gpus.length > 0
       ? host.gpus.map((gpu) => gpuTile(model, host, gpu, now))
       : [hostTile(model, host, now)],
   );
-  return [...devices, ...model.ranks.slice(0, heatFrom).map((rank) => rankTile(model, rank, now))];
-}
+
+/** Each rank's memory, where there are few. */
+export const rankTiles = (model: PageModel, now: number): Tile[] =>
+  model.ranks.slice(0, heatFrom).map((rank) => rankTile(model, rank, now));

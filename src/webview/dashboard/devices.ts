@@ -1,15 +1,19 @@
 // Hosts, GPUs and ranks: a tile each, or one heat map where there are too many for tiles.
 import { html, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
+import type { Tile } from './deviceTile.js';
 import './deviceTile.js';
-import { gpuCount, heatFrom, tilesOf } from './deviceTiles.js';
-import { bytes, bytesOf, duration, percentOf100 } from './format.js';
+import { deviceTiles, gpuCount, heatFrom, rankTiles } from './deviceTiles.js';
+import { bytes, bytesOf, duration, percentOf100, plural } from './format.js';
 import './heatMap.js';
 import type { PageModel } from './model.js';
 import { staleness } from './phase.js';
 import { define, Section } from './section.js';
 import type { Palette } from './theme.js';
 import type { ViewState } from './viewState.js';
+
+/** With more, a line for each would fill the page; the heat map's table names them. */
+const mostHosts = 8;
 
 export class Devices extends Section {
   static override properties = {
@@ -54,20 +58,22 @@ export class Devices extends Section {
               .palette=${this.palette}
               .kind=${this.heat}
             ></trainyard-heat>`
-          : html`<div class="tiles">
-              ${repeat(
-                tilesOf(model, this.now || model.now),
-                ({ id }) => id,
-                (tile) =>
-                  html`<trainyard-device
-                    .tile=${tile}
-                    .range=${range}
-                    .palette=${this.palette}
-                  ></trainyard-device>`,
-              )}
-            </div>`
+          : html`${this.tiles(deviceTiles(model, this.now || model.now), range)}
+            ${this.tiles(rankTiles(model, this.now || model.now), range)}`
       }
     `;
+  }
+
+  private tiles(tiles: Tile[], range: readonly [number, number]): TemplateResult | typeof nothing {
+    if (tiles.length === 0) return nothing;
+    return html`<div class=${tiles[0]?.compact ? 'tiles compact' : 'tiles'}>
+      ${repeat(
+        tiles,
+        ({ id }) => id,
+        (tile) =>
+          html`<trainyard-device .tile=${tile} .range=${range} .palette=${this.palette}></trainyard-device>`,
+      )}
+    </div>`;
   }
 
   private timeRange(): readonly [number, number] {
@@ -85,6 +91,7 @@ export class Devices extends Section {
 
   private hosts(): TemplateResult {
     const over = this.model.head?.over ?? false;
+    if (this.model.hosts.length > mostHosts) return this.hostsTogether();
     return html`<ul class="hosts">
       ${this.model.hosts.map((host) => {
         const age = staleness(host.time.at(-1), this.now || this.model.now, over);
@@ -97,6 +104,30 @@ export class Devices extends Section {
         </li>`;
       })}
     </ul>`;
+  }
+
+  private hostsTogether(): TemplateResult {
+    const { hosts } = this.model;
+    const cpu = hosts.map(({ cpuPercent }) => cpuPercent.at(-1) ?? 0);
+    const mean = cpu.reduce((sum, value) => sum + value, 0) / hosts.length;
+    const memory = Math.max(...hosts.map(({ memoryUsed }) => memoryUsed.at(-1) ?? 0));
+    const disk = Math.min(...hosts.map(({ diskFree }) => diskFree));
+    const over = this.model.head?.over ?? false;
+    const now = this.now || this.model.now;
+    const ages = hosts
+      .map(({ time }) => staleness(time.at(-1), now, over))
+      .filter((age) => age !== undefined);
+    return html`<p class="told">
+      <b>${hosts.length} hosts</b> · CPU <b>${percentOf100(mean)}</b> on average · memory
+      <b>${bytes(memory)}</b> at most · disk <b>${bytes(disk)}</b> free at least
+      ${
+        ages.length === 0
+          ? nothing
+          : html`<span class="age"
+              >· ${plural(ages.length, 'host')} up to ${duration(Math.max(...ages))} old</span
+            >`
+      }
+    </p>`;
   }
 
   private heatChoice(): TemplateResult {

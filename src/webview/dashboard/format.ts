@@ -59,12 +59,12 @@ export function duration(seconds: number | null): string {
   if (total < 60) return `${total} s`;
   const minutes = Math.round(total / 60);
   if (minutes < 60) return `${minutes} min`;
-  const hours = Math.floor(minutes / 60);
-  if (hours < 24) {
-    return hours >= 9 || minutes % 60 === 0
-      ? `${Math.round(minutes / 60)} h`
-      : `${hours} h ${minutes % 60} min`;
+  // From nine hours on nobody counts minutes.
+  if (minutes < 9 * 60) {
+    return minutes % 60 === 0 ? `${minutes / 60} h` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
   }
+  const hours = Math.round(minutes / 60);
+  if (hours < 24) return `${hours} h`;
   const days = Math.floor(hours / 24);
   return hours % 24 === 0 ? `${days} d` : `${days} d ${hours % 24} h`;
 }

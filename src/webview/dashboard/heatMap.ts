@@ -41,7 +41,7 @@ export class HeatMap extends Section {
 
   protected override render(): TemplateResult {
     this.rows = heatRows(this.model.hosts);
-    const height = Math.max(120, Math.min(420, this.rows.length * 8));
+    const height = Math.max(120, Math.min(Math.max(420, this.rows.length * 2.5), this.rows.length * 8));
     return html`
       <div class="heat">
         <canvas

@@ -27,9 +27,26 @@ export class Log extends Section {
   /** The newest line there was when the reader scrolled up; Infinity while following. */
   declare until: number;
 
+  private resizes: ResizeObserver | undefined;
+  /** Where the box was scrolled to, to tell the reader's scrolling from the layout's. */
+  private top = 0;
+
   constructor() {
     super();
     this.until = Infinity;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.resizes = new ResizeObserver(() => {
+      this.requestUpdate();
+    });
+    this.resizes.observe(this);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.resizes?.disconnect();
   }
 
   protected override render(): TemplateResult {
@@ -103,7 +120,9 @@ export class Log extends Section {
   protected override updated(): void {
     if (this.until !== Infinity) return;
     const box = this.querySelector('.lines');
-    if (box) box.scrollTop = box.scrollHeight;
+    if (!box) return;
+    box.scrollTop = box.scrollHeight;
+    this.top = box.scrollTop;
   }
 
   private readonly onScroll = (event: Event): void => {
@@ -112,7 +131,10 @@ export class Log extends Section {
     if (atEnd && this.until !== Infinity) {
       const newest = this.model.log.at(-1)?.serial ?? -1;
       if (newest <= this.until) this.until = Infinity;
-    } else if (!atEnd && this.until === Infinity) this.until = this.model.log.at(-1)?.serial ?? -1;
+    } else if (!atEnd && box.scrollTop < this.top && this.until === Infinity) {
+      this.until = this.model.log.at(-1)?.serial ?? -1;
+    }
+    this.top = box.scrollTop;
   };
 
   private readonly onSource = (event: Event): void => {

@@ -116,6 +116,7 @@ export class Timeline extends Section {
       type="button"
       class="mark mark-${kind}"
       style="left: ${(position * 100).toFixed(2)}%"
+      data-count=${marks.length > 1 ? Math.min(99, marks.length) : nothing}
       tabindex=${index === at ? 0 : -1}
       aria-label=${text}
       @mouseenter=${() => {
@@ -127,7 +128,6 @@ export class Timeline extends Section {
       }}
     >
       <span class="codicon codicon-${icons[kind]}" aria-hidden="true"></span>
-      ${marks.length > 1 ? html`<small aria-hidden="true">${marks.length > 99 ? '99+' : marks.length}</small>` : nothing}
     </button>`;
   }
 
