@@ -35,6 +35,7 @@ export class RunModel {
   private started: StartLine | undefined;
   private newest: StepLine | undefined;
   private newestGeneration = 0;
+  private discarded = 0;
   private saved: { step: number; time: number }[] = [];
 
   get details(): RunDetails | undefined {
@@ -114,8 +115,14 @@ export class RunModel {
     }
   }
 
+  /** Counts how often something that was known stopped to stand; who holds a copy must take a new one. */
+  get resets(): number {
+    return this.discarded;
+  }
+
   /** metrics.jsonl was replaced: what came from it no longer stands. */
   resetMetrics(): void {
+    this.discarded++;
     this.steps.clear();
     this.evaluations.replace([]);
     this.ranks.clear();
@@ -136,6 +143,7 @@ export class RunModel {
   }
 
   resetHost(host: string): void {
+    this.discarded++;
     this.hosts.get(host)?.clear();
   }
 

@@ -16,15 +16,19 @@ export class DashboardSender {
   private readonly hosts = new Map<string, Cursor>();
   private readonly ranks = new Map<number, Cursor>();
   private log = 0;
+  private resets: number | undefined;
 
   constructor(private readonly profile: string) {}
 
   /** The next update; what it carries counts as held from then on. */
-  next(feed: RunFeed, now: number): DashboardUpdate {
+  next(feed: Pick<RunFeed, 'model' | 'dir' | 'connection'>, now: number): DashboardUpdate {
     const { model } = feed;
+    const full = model.resets !== this.resets;
+    if (full) this.forget();
+    this.resets = model.resets;
     const update: DashboardUpdate = {
       type: 'update',
-      full: this.sequence === 0,
+      full,
       sequence: ++this.sequence,
       now,
       connection: feed.connection,
@@ -47,6 +51,13 @@ export class DashboardSender {
     this.marks = model.marks.cursor();
     this.log = model.log.end;
     return update;
+  }
+
+  private forget(): void {
+    this.steps = this.evaluations = this.marks = undefined;
+    this.hosts.clear();
+    this.ranks.clear();
+    this.log = 0;
   }
 
   private hostSlices(model: RunModel): Slice<HostColumns>[] {

@@ -12,9 +12,9 @@ import { stepLine } from '../support/lines.js';
 function apply<T extends object>(held: T | undefined, { from, rows }: Slice<T>): T {
   const merged: Record<string, unknown> = {};
   for (const [name, values] of Object.entries(rows)) {
-    const before = (held as Record<string, unknown> | undefined)?.[name];
+    const before: unknown = (held as Record<string, unknown> | undefined)?.[name];
     merged[name] = Array.isArray(values)
-      ? [...(Array.isArray(before) ? before.slice(0, from) : []), ...(values as unknown[])]
+      ? [...(Array.isArray(before) ? (before as unknown[]).slice(0, from) : []), ...(values as unknown[])]
       : values;
   }
   return merged as T;

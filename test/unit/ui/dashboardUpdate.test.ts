@@ -1,0 +1,198 @@
+// The extension's side and the page's side of the dashboard against one another: whatever happens, the page holds what
+// the run's model holds.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { HostSample } from '../../../src/core/metrics/schema.js';
+import { RunModel } from '../../../src/core/runs/runModel.js';
+import { DashboardSender } from '../../../src/ui/panels/dashboardUpdate.js';
+import { PageModel } from '../../../src/webview/dashboard/model.js';
+import { evalLine, startLine, stepLine } from '../support/lines.js';
+import { stateOf } from '../support/fakeRun.js';
+
+type Feed = Parameters<DashboardSender['next']>[0];
+const feedOf = (model: RunModel): Feed => ({
+  model,
+  dir: '/w/runs/20261121-104500-demo-1f2e',
+  connection: { state: 'connected', since: 1 },
+});
+
+const sample = (host: string, time: number, gpus: number): HostSample => ({
+  time,
+  host,
+  cpu_percent: 5,
+  memory_used: time,
+  memory_total: 100,
+  disk_free: 9,
+  gpus: Array.from({ length: gpus }, (_, index) => ({
+    index,
+    uuid: `${host}-${index}`,
+    name: 'GPU',
+    memory_used: time + index,
+    memory_total: 80,
+    utilization: index % 2 === 0 ? 50 : null,
+    temperature: null,
+    power_watts: 100,
+    processes: [{ pid: 11, memory_used: 1 }],
+  })),
+});
+
+type Act =
+  | { kind: 'step' }
+  | { kind: 'restart'; back: number }
+  | { kind: 'eval' }
+  | { kind: 'event' }
+  | { kind: 'host'; host: string }
+  | { kind: 'rank' }
+  | { kind: 'log' }
+  | { kind: 'replaced' }
+  | { kind: 'send' }
+  | { kind: 'hide' };
+
+const acts: fc.Arbitrary<Act> = fc.oneof(
+  { weight: 10, arbitrary: fc.constant<Act>({ kind: 'step' }) },
+  { weight: 1, arbitrary: fc.nat(30).map((back): Act => ({ kind: 'restart', back })) },
+  { weight: 2, arbitrary: fc.constant<Act>({ kind: 'eval' }) },
+  { weight: 2, arbitrary: fc.constant<Act>({ kind: 'event' }) },
+  { weight: 3, arbitrary: fc.constantFrom('a', 'b').map((host): Act => ({ kind: 'host', host })) },
+  { weight: 2, arbitrary: fc.constant<Act>({ kind: 'rank' }) },
+  { weight: 2, arbitrary: fc.constant<Act>({ kind: 'log' }) },
+  { weight: 1, arbitrary: fc.constant<Act>({ kind: 'replaced' }) },
+  { weight: 6, arbitrary: fc.constant<Act>({ kind: 'send' }) },
+  { weight: 1, arbitrary: fc.constant<Act>({ kind: 'hide' }) },
+);
+
+/** A run to which things happen. */
+class Happening {
+  readonly model = new RunModel();
+  private step = 0;
+  private generation = 1;
+  private time = 100;
+
+  do(act: Act): void {
+    const time = ++this.time;
+    const { generation } = this;
+    switch (act.kind) {
+      case 'step':
+        this.model.addMetric(stepLine(++this.step, { generation, time }));
+        break;
+      case 'restart':
+        this.step = Math.max(0, this.step - act.back);
+        this.generation++;
+        this.model.addMetric(startLine({ generation: this.generation, time }));
+        this.model.addMetric(stepLine(++this.step, { generation: this.generation, time }));
+        break;
+      case 'eval':
+        this.model.addMetric(evalLine(this.step, (time % 10) / 10, { generation, time }));
+        break;
+      case 'event':
+        this.model.addEvent({ kind: 'checkpoint', time, generation, step: this.step, path: 'p', bytes: 1 });
+        break;
+      case 'host':
+        this.model.addSample(act.host, sample(act.host, time, 3));
+        break;
+      case 'rank':
+        this.model.addMetric({
+          kind: 'host',
+          time,
+          generation,
+          step: this.step,
+          rank: time % 2,
+          host: 'a',
+          device: 'cpu',
+          memory_used: time,
+          memory_peak: time,
+        });
+        break;
+      case 'log':
+        this.model.log.add('rank 0', `line ${time}`);
+        break;
+      case 'replaced':
+        this.model.resetMetrics();
+        this.step = 0;
+        break;
+      case 'send':
+      case 'hide':
+        break;
+    }
+  }
+}
+
+const held = (page: PageModel): object => {
+  const { steps, evaluations, marks, hosts, ranks, log, head, progress, checkpoints } = page;
+  const byRank = [...ranks].sort((a, b) => a.rank - b.rank);
+  return { steps, evaluations, marks, hosts, ranks: byRank, log, head, progress, checkpoints };
+};
+
+describe('the dashboard', () => {
+  it('holds on the page what the model holds, however it was sent', () => {
+    fc.assert(
+      fc.property(fc.array(acts, { maxLength: 150 }), (list) => {
+        const run = new Happening();
+        const feed = feedOf(run.model);
+        const page = new PageModel();
+        let sender = new DashboardSender('local');
+        for (const act of list) {
+          run.do(act);
+          if (act.kind === 'send') expect(page.apply(sender.next(feed, 1))).toBe('applied');
+          if (act.kind === 'hide') sender = new DashboardSender('local'); // a page that comes back says ready
+        }
+        page.apply(sender.next(feed, 1));
+        const fresh = new PageModel();
+        fresh.apply(new DashboardSender('local').next(feed, 1));
+        expect(held(page)).toEqual(held(fresh));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('asks for everything again when an update was missed', () => {
+    const run = new Happening();
+    const feed = feedOf(run.model);
+    const sender = new DashboardSender('local');
+    const page = new PageModel();
+    page.apply(sender.next(feed, 1));
+    run.do({ kind: 'step' });
+    sender.next(feed, 1);
+    run.do({ kind: 'step' });
+    expect(page.apply(sender.next(feed, 1))).toBe('gap');
+  });
+
+  it('says how the run stands', () => {
+    const model = new RunModel();
+    model.details = {
+      id: '20261121-104500-demo-1f2e',
+      dir: '/w/runs/r',
+      run: null,
+      interrupted: false,
+      files: {},
+      state: stateOf('running') as never,
+    };
+    model.addMetric(startLine());
+    for (let step = 10; step <= 100; step += 10) model.addMetric(stepLine(step, { time: 1000 + step / 10 }));
+    model.addMetric(evalLine(50, 0.5));
+    const { head, progress } = new DashboardSender('local').next(feedOf(model), 1);
+    expect(head).toMatchObject({ name: 'demo-1f2e', status: 'running', over: false, model: 'resnet20' });
+    expect(progress).toMatchObject({
+      step: 100,
+      totalSteps: 300,
+      totalEpochs: 12,
+      bestTop1: 0.5,
+      bestStep: 50,
+    });
+    expect(progress.fraction).toBeCloseTo(1 / 3, 9);
+    expect(progress.secondsLeft).toBeCloseTo(20, 6); // 200 steps at ten a second
+  });
+
+  it('marks which processes on a GPU are of this run, while it runs', () => {
+    const model = new RunModel();
+    const state = { ...stateOf('running'), ranks: [{ rank: 0, host: 'a', pid: 11, startTime: 1 }] };
+    const details = { id: 'r', dir: '/w', run: null, interrupted: false, files: {} };
+    model.details = { ...details, state: state as never };
+    model.addSample('a', sample('a', 1, 1));
+    const ours = (): boolean | undefined =>
+      new DashboardSender('local').next(feedOf(model), 1).hosts[0]?.rows.gpus[0]?.processes[0]?.ours;
+    expect(ours()).toBe(true);
+    model.details = { ...details, state: { ...state, phase: 'finished' } as never };
+    expect(ours()).toBe(false);
+  });
+});

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { contentPolicy, escapeHtml, makeNonce, page } from '../../../src/ui/panels/html.js';
+import { tensorboardPage, tensorboardQuery } from '../../../src/ui/panels/tensorboardPage.js';
+import { duration, size } from '../../../src/ui/words.js';
+
+const run = { profile: 'local', id: 'r</script><b>', dir: '/w' };
+
+describe('pages of webviews', () => {
+  it('run only scripts with their nonce, and load nothing from elsewhere', () => {
+    const policy = contentPolicy({ source: 'https://cdn', nonce: 'n' });
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("script-src 'nonce-n'");
+    expect(policy).not.toMatch(/script-src[^;]*(unsafe|\*)/);
+    expect(policy).not.toContain('frame-src');
+    expect(makeNonce()).not.toBe(makeNonce());
+  });
+
+  it('escape what they are given', () => {
+    expect(escapeHtml(`<a href="x">'&`)).toBe('&lt;a href=&quot;x&quot;&gt;&#39;&amp;');
+    expect(page({ nonce: 'n' }, '<t>', '', '')).toContain('<title>&lt;t&gt;</title>');
+  });
+});
+
+describe("TensorBoard's tab", () => {
+  it('shows TensorBoard in a frame of its own origin alone', () => {
+    const html = tensorboardPage(
+      { kind: 'serving', url: 'http://h:1/proxy/6006/?a=1&b', origin: 'http://h:1' },
+      run,
+      'n',
+    );
+    expect(html).toContain('frame-src http://h:1"');
+    expect(html).toContain('src="http://h:1/proxy/6006/?a=1&amp;b"');
+    expect(html).not.toContain('</script><b>');
+    expect(tensorboardQuery(true)).toContain('darkMode=true');
+  });
+
+  it('says what is happening until then, and what helps', () => {
+    expect(tensorboardPage({ kind: 'starting', what: 'connecting' }, run, 'n')).toContain('connecting…');
+    const gone = tensorboardPage({ kind: 'gone', message: 'exit 1', lastLines: ['<x>'] }, run, 'n');
+    expect(gone).toContain('exit 1');
+    expect(gone).toContain('&lt;x&gt;');
+    expect(gone).toContain('id="restart"');
+  });
+});
+
+it('figures read well', () => {
+  expect([0, 45, 59.6, 3600, 11_400, 180_000].map(duration)).toEqual([
+    '0 s',
+    '45 s',
+    '1 min',
+    '1 h',
+    '3 h 10 min',
+    '2 d 2 h',
+  ]);
+  expect([0, 999, 2_176_594, 204e6, 1.34e12].map(size)).toEqual([
+    '0 B',
+    '999 B',
+    '2.2 MB',
+    '204 MB',
+    '1.3 TB',
+  ]);
+});
