@@ -99,15 +99,7 @@ export interface Evaluation {
 }
 
 export type MarkKind =
-  | 'start'
-  | 'restart'
-  | 'checkpoint'
-  | 'checkpoint-failed'
-  | 'rank-lost'
-  | 'hang'
-  | 'stop'
-  | 'disk'
-  | 'end';
+  'start' | 'restart' | 'checkpoint' | 'checkpoint-failed' | 'rank-lost' | 'hang' | 'stop' | 'disk' | 'end';
 
 /** Something that happened, on the time axis. */
 export interface Mark {

@@ -345,7 +345,7 @@ export class SimulatedRun {
       parameters: isTrainer ? 25_557_032 : null,
       device: isTrainer ? (gpus > 0 ? 'cuda' : 'cpu') : null,
       precision: isTrainer ? (gpus > 0 ? 'bf16' : 'fp32') : null,
-      world: isTrainer ? options.ranks : null,
+      world: options.ranks,
       globalBatch: isTrainer ? 256 * options.ranks : null,
       started: this.started,
       ended: this.over ? this.now : null,

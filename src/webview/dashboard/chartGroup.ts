@@ -5,8 +5,6 @@ import type { Palette } from './theme.js';
 
 /** Each chart is drawn at most ten times a second. */
 const interval = 100;
-/** What charts may take of one frame, milliseconds; those left over come with the next. */
-const budget = 6;
 
 export interface Drawable {
   readonly visible: boolean;
@@ -101,21 +99,23 @@ export class ChartGroup {
     for (const chart of this.turns.keys()) chart.moveCursor(seconds);
   }
 
-  /** Draws those that are due, as far as time allows; returns milliseconds until the next are, if any wait. */
+  /**
+   * Draws the one that is due longest, and returns the milliseconds until the next is, if any waits. One a frame: what
+   * the browser makes of a canvas after the script costs more than the script does.
+   */
   draw(now: number): number | undefined {
     let wait: number | undefined;
-    let spent = 0;
+    let drawn = false;
     const oldestFirst = [...this.turns].sort(([, a], [, b]) => a.drawnAt - b.drawnAt);
     for (const [chart, turn] of oldestFirst) {
       if (!turn.dirty || !chart.visible) continue;
-      const due = Math.max(turn.drawnAt + interval - now, spent > budget ? 1 : 0);
-      if (due > 0) {
-        wait = Math.min(wait ?? Infinity, due);
+      const due = turn.drawnAt + interval - now;
+      if (due > 0 || drawn) {
+        wait = Math.min(wait ?? Infinity, Math.max(due, 0));
         continue;
       }
-      const before = performance.now();
       chart.draw();
-      spent += performance.now() - before;
+      drawn = true;
       Object.assign(turn, { dirty: false, drawnAt: now, step: this.data.steps.step.at(-1) ?? -1 });
     }
     return wait;

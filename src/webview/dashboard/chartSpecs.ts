@@ -4,7 +4,7 @@ import type { ChartData, LineKey } from './chartData.js';
 import { count, elapsed, milliseconds, percent, rate, significant } from './format.js';
 import type { PageModel } from './model.js';
 import { lastAtMost, sampleRows } from './sampling.js';
-import type { ChartColor } from './theme.js';
+import type { ChartColor } from './colors.js';
 
 export interface LineSpec {
   key: LineKey;

@@ -4,7 +4,8 @@ import type { Figure } from '../protocol.js';
 import { drawSparks } from './canvas.js';
 import { duration } from './format.js';
 import { define, Section } from './section.js';
-import type { ChartColor, Palette } from './theme.js';
+import type { ChartColor } from './colors.js';
+import type { Palette } from './theme.js';
 
 export interface TileLine {
   label: string;

@@ -81,14 +81,15 @@ export class Plot {
     if (this.spec.stacked) {
       return [...this.spec.lines].reverse().map((line) => ({
         stroke: color(line),
-        fill: () => withAlpha(this.group.palette.charts[line.color], 0.35),
+        // Opaque, so that each layer may be filled down to zero; cutting them apart costs more than all the rest.
+        fill: () => mixed(this.group.palette.charts[line.color], 0.35, this.group.palette.card),
         width: 1,
         points,
       }));
     }
     const bounds = this.spec.band?.map((): uPlot.Series => ({ width: 0, points })) ?? [];
     const lines = this.spec.lines.flatMap((line): uPlot.Series[] => {
-      const strong: uPlot.Series = { stroke: color(line), width: 1.75, points };
+      const strong: uPlot.Series = { stroke: color(line), width: 1.5, points };
       const faint: uPlot.Series = {
         stroke: () => withAlpha(this.group.palette.charts[line.color], 0.35),
         width: 1,
@@ -100,11 +101,8 @@ export class Plot {
   }
 
   private bands(): uPlot.Band[] {
-    if (this.spec.stacked) {
-      return this.spec.lines.slice(1).map((_, index) => ({ series: [index + 1, index + 2] }));
-    }
     const first = this.spec.lines[0];
-    if (!this.spec.band || !first) return [];
+    if (!this.spec.band || this.spec.stacked || !first) return [];
     return [{ series: [2, 1], fill: () => withAlpha(this.group.palette.charts[first.color], 0.16) }];
   }
 
@@ -114,7 +112,7 @@ export class Plot {
     const axis = {
       stroke: () => group.palette.muted,
       font: `${fontSize}px ${group.palette.font}`,
-      grid: { stroke: () => group.palette.grid, width: 1 },
+      grid: { stroke: () => withAlpha(group.palette.foreground, 0.14), width: 1 },
       ticks: { show: false },
     };
     const options: uPlot.Options = {
@@ -281,6 +279,8 @@ export class Plot {
 }
 
 /** Theme colours come in any notation; the canvas itself knows them all. */
-export function withAlpha(color: string, alpha: number): string {
-  return `color-mix(in srgb, ${color} ${Math.round(alpha * 100)}%, transparent)`;
+function mixed(color: string, share: number, other: string): string {
+  return `color-mix(in srgb, ${color} ${Math.round(share * 100)}%, ${other})`;
 }
+
+const withAlpha = (color: string, alpha: number): string => mixed(color, alpha, 'transparent');

@@ -1,13 +1,13 @@
 // The editor's colours, for what is drawn on a canvas and so cannot follow style variables by itself.
-
-export type ChartColor = 'blue' | 'red' | 'green' | 'orange' | 'purple' | 'yellow';
+import type { ChartColor } from './colors.js';
 
 export interface Palette {
   charts: Record<ChartColor, string>;
   foreground: string;
   muted: string;
-  grid: string;
   background: string;
+  /** Behind a chart. */
+  card: string;
   error: string;
   warning: string;
   font: string;
@@ -36,13 +36,8 @@ export function readPalette(): Palette {
     },
     foreground,
     muted: read(foreground, 'descriptionForeground'),
-    grid: read(
-      'rgba(128, 128, 128, 0.25)',
-      'contrastBorder',
-      'editorIndentGuide-background1',
-      'editorWidget-border',
-    ),
     background: read('#1e1e1e', 'editor-background'),
+    card: read('#1e1e1e', 'editorWidget-background', 'editor-background'),
     error: read('#f14c4c', 'charts-red', 'errorForeground'),
     warning: read('#cca700', 'charts-orange', 'editorWarning-foreground'),
     font: read('sans-serif', 'font-family'),

@@ -37,7 +37,7 @@ describe('the page state', () => {
     expect(pageState(new PageModel(), 'gone')).toBe('problem');
     expect(pageState(modelOf(run('local', 5)), undefined)).toBe('live');
     expect(pageState(modelOf(run('local', 0)), undefined)).toBe('waiting');
-    expect(pageState(modelOf(run('command', 5)), undefined)).toBe('command');
+    expect(pageState(modelOf(run('command', 90)), undefined)).toBe('command');
     const lost = run('local', 5);
     lost.connection.state = 'lost';
     expect(pageState(modelOf(lost), undefined)).toBe('lost');
@@ -47,7 +47,7 @@ describe('the page state', () => {
 
   it('says why there are no charts, and nothing where there are', () => {
     expect(instead(modelOf(run('local', 5)))).toBeUndefined();
-    expect(instead(modelOf(run('command', 5)))).toMatch(/no training metrics/);
+    expect(instead(modelOf(run('command', 90)))).toMatch(/no training metrics/);
     const starting = run('local', 0);
     starting.status = 'starting';
     expect(instead(modelOf(starting))).toMatch(/^Starting resnet20/);
