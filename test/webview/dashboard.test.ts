@@ -79,6 +79,7 @@ describe('figures', () => {
     run.connection = { state: 'lost', since: run.now - 8 };
     await dashboard.sendNews();
     expect(await dashboard.text('.banner.lost')).toMatch(/lost \d+ s ago, trying again/);
+    expect(await dashboard.text('.status')).toContain('last known: running');
     expect(await dashboard.attribute('data-state')).toBe('lost');
   });
 });

@@ -61,7 +61,7 @@ export class Controller {
 
   /** For as long as the page lives, which ends with its window. */
   start(): void {
-    window.addEventListener('message', ({ data }: MessageEvent<ToPage>) => {
+    window.addEventListener('message', ({ data }: MessageEvent<ToPage | null>) => {
       this.receive(data);
     });
     document.addEventListener('visibilitychange', () => {
@@ -110,12 +110,15 @@ export class Controller {
     this.refresh();
   }
 
-  private receive(message: ToPage): void {
+  private receive(message: ToPage | null): void {
+    if (message === null || typeof message !== 'object') return;
     if (message.type === 'problem') {
       this.problem = message.message;
       this.refresh();
       return;
     }
+    // The window gets messages of others too: extensions of the browser, frames.
+    if ((message as { type: unknown }).type !== 'update') return;
     const first = this.model.sequence < 0;
     const outcome = this.model.apply(message);
     if (outcome === 'gap') this.host.post({ type: 'ready' });

@@ -42,7 +42,10 @@ export class Header extends Section {
         <h1 title=${head.dir}>${head.name}</h1>
         <p class="status status-${head.status}">
           <span class="codicon codicon-${icons[head.status]}" aria-hidden="true"></span>
-          <span><strong>${head.status}</strong> ${head.over ? 'ran on' : 'on'} ${head.where}</span>
+          <span
+            >${sharp ? nothing : 'last known: '}<strong>${head.status}</strong> ${head.over ? 'ran on' : 'on'}
+            ${head.where}</span
+          >
         </p>
         <div class="actions">
           ${
