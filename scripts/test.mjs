@@ -42,6 +42,7 @@ const suites = {
   unit: { budget: 2, run: () => (ensurePackages(), vitest('vitest.config.mts')) },
   native: { budget: 12, run: testNative },
   local: { budget: 10, run: () => (ensureBuilt(), vitest('test/local/vitest.config.mts')) },
+  editor: { budget: 6, run: () => (ensureBuilt(), vitest('test/editor/vitest.config.mts')) },
 };
 
 main(() => {

@@ -1,0 +1,1 @@
+export declare function bundleEditorTests(): Promise<{ driver: string; suite: string }>;
