@@ -27,5 +27,5 @@ main(async () => {
   const data = prepareDemoData();
   if (values.headless)
     process.exitCode = await runHeadless({ cli, data, started, epochs: values.epochs, ranks: values.ranks });
-  else openEditor(data);
+  else await openEditor(data);
 });
