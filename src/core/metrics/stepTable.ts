@@ -89,6 +89,7 @@ export class StepTable {
   private rows: Row[] = [];
   private stride = 1;
   private revision = 0;
+  private median: { revision: number; length: number; value: number | undefined } | undefined;
 
   constructor(readonly capacity = 2048) {
     if (!Number.isInteger(capacity) || capacity < 2) throw new RangeError('a table needs room for two rows');
@@ -136,8 +137,20 @@ export class StepTable {
     return this.rows[low]?.time;
   }
 
-  /** Median of the rows' images/s, the first left out where there are more: it holds the warming up. */
+  /**
+   * Median of the rows' images/s, the first left out where there are more: it holds the warming up. It is asked many
+   * times a second, and found anew when the table has grown by a hundredth.
+   */
   medianImagesPerSec(): number | undefined {
+    const { revision, length } = this.cursor();
+    const known = this.median;
+    if (known?.revision === revision && length - known.length <= length / 100) return known.value;
+    const value = this.findMedian();
+    this.median = { revision, length, value };
+    return value;
+  }
+
+  private findMedian(): number | undefined {
     const rates = this.rows.map(({ imagesPerSec }) => imagesPerSec);
     const settled = (rates.length > 1 ? rates.slice(1) : rates).sort((a, b) => a - b);
     return settled[settled.length >> 1];

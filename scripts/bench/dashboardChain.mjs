@@ -1,0 +1,123 @@
+// From a line in a run folder to a figure on the screen: agent, extension host and page, all real; the run is simulated.
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+import { chromiumFlags, ensureChromium } from '../lib/chromium.mjs';
+import { ensureCodeServer, linkExtension, startCodeServer } from '../lib/codeServer.mjs';
+import { root } from '../lib/paths.mjs';
+import { SimulatedRunFolder } from './runFolder.mjs';
+
+const sleep = (milliseconds) => new Promise((resume) => setTimeout(resume, milliseconds));
+
+/** Processor time of a process, milliseconds. Linux counts it in hundredths of a second. */
+function cpuMilliseconds(pid) {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+/** The extension host whose environment names our folder. */
+function findExtensionHost(home) {
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      const environment = readFileSync(`/proc/${pid}/environ`, 'utf8');
+      if (command.includes('--type=extensionHost') && environment.includes(home)) return Number(pid);
+    } catch {
+      // It ended just now, or is not ours to read.
+    }
+  }
+  throw new Error('the extension host was not found');
+}
+
+/** In the page: when each step was painted, and how long frames took. */
+function watchFrames() {
+  const app = globalThis.document.querySelector('#app');
+  const measured = { painted: [], frames: [] };
+  globalThis.measured = measured;
+  let before = app.dataset.step;
+  let last = globalThis.performance.now();
+  const frame = (now) => {
+    measured.frames.push(now - last);
+    last = now;
+    if (app.dataset.step !== before) {
+      before = app.dataset.step;
+      measured.painted.push([Number(before), Date.now()]);
+    }
+    globalThis.requestAnimationFrame(frame);
+  };
+  globalThis.requestAnimationFrame(frame);
+}
+
+async function dashboardFrame(page) {
+  for (let tries = 0; tries < 300; tries++) {
+    for (const frame of page.frames()) {
+      const step = await frame
+        .evaluate(() => globalThis.document.querySelector('#app')?.dataset.step)
+        .catch(() => undefined);
+      if (Number(step) > 0) return frame;
+    }
+    await sleep(100);
+  }
+  throw new Error('no dashboard showed a step within 30 s');
+}
+
+const at = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? NaN;
+const summary = (values) => {
+  const sorted = [...values].sort((a, b) => a - b);
+  return { median: at(sorted, 0.5), p95: at(sorted, 0.95), max: sorted.at(-1) ?? NaN, count: sorted.length };
+};
+
+/** One measurement: `rate` steps a second with `hosts` nodes of eight GPUs, for `seconds` after it has settled. */
+async function measure({ rate, hosts, seconds }) {
+  const folder = mkdtempSync(join(tmpdir(), 'trainyard-bench-'));
+  const home = join(folder, 'home');
+  const extensionsDir = join(folder, 'extensions');
+  for (const each of [home, extensionsDir]) mkdirSync(each);
+  const profile = { name: 'local', kind: 'local', workdir: join(folder, 'work') };
+  writeFileSync(join(home, 'profiles.json'), JSON.stringify({ version: 1, profiles: [profile] }));
+  linkExtension(extensionsDir, 'trainyard.trainyard', root);
+  const run = new SimulatedRunFolder(profile.workdir, { hosts });
+  const server = await startCodeServer({
+    extensionsDir,
+    userDataDir: join(folder, 'user'),
+    folder: home,
+    env: { TRAINYARD_HOME: home },
+  });
+  const browser = await chromium.launch({ executablePath: ensureChromium(), args: chromiumFlags });
+  try {
+    const page = await browser.newPage({ viewport: { width: 1600, height: 1000 } });
+    await page.goto(server.url);
+    run.start(rate);
+    await page.locator('a[aria-label^="Trainyard"]').first().click({ timeout: 60_000 });
+    const item = page.getByRole('treeitem', { name: /simulated-0000/ }).first();
+    await item.hover({ timeout: 30_000 });
+    await item.getByRole('button', { name: 'Open Dashboard' }).click({ timeout: 10_000 });
+    const frame = await dashboardFrame(page);
+    await sleep(4000);
+    const pid = findExtensionHost(home);
+    await frame.evaluate(watchFrames);
+    const [cpu, began] = [cpuMilliseconds(pid), Date.now()];
+    await sleep(seconds * 1000);
+    const share = (cpuMilliseconds(pid) - cpu) / (Date.now() - began);
+    const { painted, frames } = await frame.evaluate(() => globalThis.measured);
+    const latency = painted.flatMap(([step, time]) =>
+      run.written.has(step) ? [time - run.written.get(step)] : [],
+    );
+    return { latency: summary(latency), frames: summary(frames.slice(1)), hostShare: share };
+  } finally {
+    run.stop();
+    await browser.close();
+    await server.dispose();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Both measurements; figures in milliseconds and as a share of one core. */
+export async function measureChain(seconds) {
+  ensureCodeServer();
+  const quiet = await measure({ rate: 10, hosts: 0, seconds });
+  const busy = await measure({ rate: 100, hosts: 32, seconds });
+  return { quiet, busy };
+}
