@@ -16,7 +16,7 @@ export async function until<T>(
   seconds = 30,
 ): Promise<T> {
   let last = 'nothing yet';
-  for (const end = Date.now() + seconds * 1000; Date.now() < end; ) {
+  for (const end = Date.now() + seconds * 1000; Date.now() < end;) {
     try {
       const found = await ask();
       if (found !== undefined) return found;

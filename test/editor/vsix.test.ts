@@ -23,7 +23,7 @@ beforeAll(async () => {
     cwd: root,
     encoding: 'utf8',
   });
-  const vsix = output.split('\n').find((line) => line.endsWith('.vsix'));
+  const vsix = output.split('\n').find((line) => line.startsWith(root) && line.endsWith('.vsix'));
   if (vsix === undefined) throw new Error(`no package was made: ${output}`);
   workbench = await Workbench.open(vsix);
 });

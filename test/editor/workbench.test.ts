@@ -52,8 +52,20 @@ test('a run that a command starts is shown as running', async () => {
     JSON.stringify((await workbench.snapshot()).runs).includes('running') ? true : undefined,
   );
   await workbench.page.locator('.sidebar .monaco-list-row', { hasText: 'running' }).first().waitFor();
-  await workbench.screenshot('started', 'dark', 1600);
   await until('steps', () => (existsSync(join(run!, 'metrics.jsonl')) ? true : undefined), 60);
+});
+
+test('its dashboard opens beside it and is alive', async () => {
+  const label = (await workbench.snapshot()).runs[0]?.children[0]?.label ?? '';
+  await workbench.webview().getByText('running').first().waitFor();
+  await until('steps on the dashboard', async () =>
+    (await workbench.snapshot()).dashboards.some(({ step }) => (step ?? 0) > 20) ? true : undefined,
+  );
+  expect((await workbench.host.ask('tabs', {})).map((tab) => tab.label).join()).toContain(label);
+  await workbench.page.waitForTimeout(1000);
+  for (const theme of Object.keys(themes) as Theme[]) {
+    for (const width of [800, 1600]) await workbench.screenshot('dashboard', theme, width);
+  }
 });
 
 test('reloading the window does not touch the run', async () => {

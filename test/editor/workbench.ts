@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import { chromium, type Browser, type FrameLocator, type Page } from 'playwright-core';
 import { bundleEditorTests } from '../../scripts/editor/bundle.mjs';
 import { chromiumFlags, ensureChromium } from '../../scripts/lib/chromium.mjs';
 import {
@@ -119,6 +119,11 @@ export class Workbench {
     mkdirSync(artifacts, { recursive: true });
     const path = join(artifacts, `editor-${name}-${theme}-${width}.png`);
     await this.page.screenshot({ path, animations: 'disabled' });
+  }
+
+  /** The page inside the webview tab that is in front. */
+  webview(): FrameLocator {
+    return this.page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame');
   }
 
   /** Run folders, oldest first. */
