@@ -84,6 +84,8 @@ test('reloading the window does not touch the run', async () => {
   });
 });
 
+test.todo('the dashboard that was open comes back after the reload');
+
 test.each(Object.keys(themes) as Theme[])('looks like something in %s', async (theme) => {
   for (const width of [800, 1600]) await workbench.screenshot('run', theme, width);
 });

@@ -86,7 +86,9 @@ export class Workbench {
   /** What "Reload Window" does: the page and its extension host begin again. */
   async reload(): Promise<void> {
     const old = this.host.current()?.pid;
-    await this.page.reload();
+    // The command saves which tabs are open, as the browser's own reload does not always. Nobody is left to answer it.
+    void this.host.command('workbench.action.reloadWindow').catch(() => undefined);
+    await this.host.next(old);
     await this.settled(old);
   }
 

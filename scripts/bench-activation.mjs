@@ -1,0 +1,108 @@
+// npm run bench:activation: how large the extension is, and how long the editor waits for it. Exit 1 over a limit.
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+import { bundleEditorTests } from './editor/bundle.mjs';
+import { chromiumFlags, ensureChromium } from './lib/chromium.mjs';
+import { listExtension, installVsix, startCodeServer } from './lib/codeServer.mjs';
+import { root } from './lib/paths.mjs';
+import { ensureBuilt } from './lib/prepare.mjs';
+import { capture, main, run, step } from './lib/shell.mjs';
+
+const starts = 5;
+const limits = { bundle: 600 * 1024, vsix: 15 * 1024 * 1024, activation: 30 };
+
+function makeVsix() {
+  const made = capture(process.execPath, [join(root, 'scripts', 'package.mjs')], { cwd: root });
+  if (!made.ok) throw new Error(`no package: ${made.stderr}`);
+  const vsix = made.stdout.split('\n').find((line) => line.startsWith(root) && line.endsWith('.vsix'));
+  return { vsix, bundle: statSync(join(root, 'dist', 'extension.js')).size };
+}
+
+function ask(socket, request) {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const connection = createConnection(socket, () => connection.write(`${JSON.stringify(request)}\n`));
+    connection.setEncoding('utf8').on('data', (chunk) => (text += chunk));
+    connection.on('error', reject).on('close', () => {
+      const reply = JSON.parse(text);
+      if (reply.error) reject(new Error(reply.error));
+      else resolve(reply.result);
+    });
+  });
+}
+
+async function newHost(folder, old) {
+  for (const end = Date.now() + 60_000; Date.now() < end;) {
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    try {
+      const host = JSON.parse(readFileSync(join(folder, 'host.json'), 'utf8'));
+      if (host.pid !== old) return host;
+    } catch (error) {
+      if (error.code !== 'ENOENT') throw error;
+    }
+  }
+  throw new Error('the extension host did not start within 60 s');
+}
+
+/** Milliseconds until our extension is active, in a new extension host each time. */
+async function measure(vsix) {
+  const { driver } = await bundleEditorTests();
+  const folder = mkdtempSync(join(tmpdir(), 'ty-bench-'));
+  const folders = { extensionsDir: join(folder, 'extensions'), userDataDir: join(folder, 'user') };
+  installVsix(vsix, folders);
+  listExtension(folders.extensionsDir, driver);
+  const server = await startCodeServer({
+    ...folders,
+    folder,
+    env: { TRAINYARD_HOME: folder, TRAINYARD_TEST_DRIVER: folder },
+  });
+  const browser = await chromium.launch({ executablePath: ensureChromium(), args: chromiumFlags });
+  try {
+    const page = await browser.newPage();
+    const times = [];
+    let host;
+    for (let start = 0; start < starts; start++) {
+      await page.goto(server.url);
+      host = await newHost(folder, host?.pid);
+      await page.waitForTimeout(4000); // the other extensions' own start is over
+      const { ms, wasActive } = await ask(host.socket, { method: 'activate', params: {} });
+      if (wasActive) throw new Error('the extension was active before anything of it was used');
+      times.push(ms);
+    }
+    return times.sort((a, b) => a - b);
+  } finally {
+    await browser.close();
+    await server.dispose();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function line(name, value, limit, unit) {
+  const over = value > limit ? '  OVER' : '';
+  return `${name.padEnd(34)} ${value.toFixed(1).padStart(9)} ${unit}  limit ${limit} ${unit}${over}\n`;
+}
+
+main(async () => {
+  ensureBuilt();
+  step('packaging');
+  const { vsix, bundle } = makeVsix();
+  step(`activating it ${starts} times`);
+  let times;
+  try {
+    times = await measure(vsix);
+  } finally {
+    run(process.execPath, [join(root, 'scripts', 'build.mjs')], { cwd: root }); // packaging left the minified bundles
+  }
+  const median = times[Math.floor(times.length / 2)];
+  const vsixSize = statSync(vsix).size;
+  process.stdout.write(
+    line('extension.js', bundle / 1024, limits.bundle / 1024, 'KB') +
+      line('VSIX', vsixSize / 1024 / 1024, limits.vsix / 1024 / 1024, 'MB') +
+      line(`activation, median of ${starts}`, median, limits.activation, 'ms') +
+      `all of them: ${times.map((ms) => ms.toFixed(1)).join(', ')} ms\n`,
+  );
+  if (bundle > limits.bundle || vsixSize > limits.vsix || median > limits.activation) process.exitCode = 1;
+});
