@@ -32,6 +32,8 @@ export interface RunHead {
   /** Why it ended as it did, one line. */
   reason: string | null;
   generation: number;
+  /** What runs: the trainer, or any other program, which reports no metrics. Null when nobody knows. */
+  program: 'trainer' | 'command' | null;
   /** As it was typed, without the run folder. */
   command: string;
   model: string | null;
@@ -212,5 +214,5 @@ export type PageAction =
 export type FromPage =
   | { type: 'ready' }
   | { type: 'action'; action: PageAction }
-  /** What the page wants kept over a reload of the window; it gets it back in `window.initialState`. */
+  /** A defect in the page, for the extension's log. */
   | { type: 'failed'; message: string };

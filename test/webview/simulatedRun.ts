@@ -340,6 +340,7 @@ export class SimulatedRun {
       over: this.over,
       reason: this.reason,
       generation: this.generation,
+      program: isTrainer ? 'trainer' : 'command',
       command: options.command,
       model: options.model,
       parameters: isTrainer ? 25_557_032 : null,

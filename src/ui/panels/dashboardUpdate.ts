@@ -95,6 +95,7 @@ function headOf(model: RunModel, dir: string, profile: string): RunHead {
     over: isOver(status),
     reason: state?.reason ?? null,
     generation: state?.generation ?? 1,
+    program: run?.program ?? null,
     command: run?.argv.join(' ') ?? '',
     model: start?.model ?? null,
     parameters: start?.parameters ?? null,

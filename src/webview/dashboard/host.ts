@@ -13,8 +13,10 @@ declare function acquireVsCodeApi(): VsCodeApi;
 export class Host {
   private readonly api: VsCodeApi;
 
-  constructor() {
+  /** `run`: which run this page is of, as the extension wrote it; kept, so that it can bring the page back. */
+  constructor(private readonly run: unknown) {
     this.api = acquireVsCodeApi();
+    this.keepView(this.readView());
   }
 
   post(message: FromPage): void {
@@ -26,6 +28,6 @@ export class Host {
   }
 
   keepView(view: ViewState): void {
-    this.api.setState(view);
+    this.api.setState({ ...view, run: this.run });
   }
 }

@@ -6,7 +6,7 @@ import { Page } from './page.js';
 const root = document.querySelector<HTMLElement>('#app');
 if (!root) throw new Error('the page has no #app to draw into');
 
-const host = new Host();
+const host = new Host(JSON.parse(root.dataset['run'] ?? 'null'));
 window.addEventListener('error', ({ message }) => {
   host.post({ type: 'failed', message });
 });

@@ -4,14 +4,9 @@ import type { PageModel } from './model.js';
 
 export type PageState = 'connecting' | 'problem' | 'lost' | 'over' | 'waiting' | 'command' | 'live';
 
-/** The trainer says which model it trains long before this, seconds after its start. */
-const soonest = 60;
-
-/** A command that is not the trainer's writes no step lines, and never names a model. */
-function isCommand({ head, steps, now }: PageModel): boolean {
-  if (head?.model !== null || steps.step.length > 0 || head.status === 'starting') return false;
-  return head.over ? head.status === 'finished' : head.started !== null && now - head.started > soonest;
-}
+/** A command that is not the trainer's writes no step lines; unless it does, and then they are shown. */
+const isCommand = ({ head, steps }: PageModel): boolean =>
+  head?.program === 'command' && head.status !== 'starting' && steps.step.length === 0;
 
 export function pageState(model: PageModel, problem: string | undefined): PageState {
   if (problem !== undefined) return 'problem';
