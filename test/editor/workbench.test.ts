@@ -84,7 +84,17 @@ test('reloading the window does not touch the run', async () => {
   });
 });
 
-test.todo('the dashboard that was open comes back after the reload');
+test('the dashboard that was open comes back after the reload, with all that happened', async () => {
+  const back = await until('dashboard', async () => {
+    const [dashboard] = (await workbench.snapshot()).dashboards;
+    return (dashboard?.step ?? 0) > 20 ? dashboard : undefined;
+  });
+  expect(back.dir).toBe(workbench.runs()[0]);
+  const app = workbench.webview().locator('#app');
+  await until('painted steps', async () =>
+    Number(await app.getAttribute('data-step')) > 20 ? true : undefined,
+  );
+});
 
 test.each(Object.keys(themes) as Theme[])('looks like something in %s', async (theme) => {
   for (const width of [800, 1600]) await workbench.screenshot('run', theme, width);
