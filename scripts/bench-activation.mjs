@@ -14,11 +14,15 @@ import { capture, main, run, step } from './lib/shell.mjs';
 const starts = 5;
 const limits = { bundle: 600 * 1024, vsix: 15 * 1024 * 1024, activation: 30 };
 
+/** What the editor loads at once and what it loads later. */
+const bundleSize = () =>
+  ['extension.js', 'lazy.js'].reduce((sum, name) => sum + statSync(join(root, 'dist', name)).size, 0);
+
 function makeVsix() {
   const made = capture(process.execPath, [join(root, 'scripts', 'package.mjs')], { cwd: root });
   if (!made.ok) throw new Error(`no package: ${made.stderr}`);
   const vsix = made.stdout.split('\n').find((line) => line.startsWith(root) && line.endsWith('.vsix'));
-  return { vsix, bundle: statSync(join(root, 'dist', 'extension.js')).size };
+  return { vsix, bundle: bundleSize() };
 }
 
 function ask(socket, request) {
@@ -47,6 +51,20 @@ async function newHost(folder, old) {
   throw new Error('the extension host did not start within 60 s');
 }
 
+/**
+ * What the editor itself measured in its extension host: loading our code and calling `activate` (the time that other
+ * extensions wait). Its list of running extensions shows it.
+ */
+async function activationTime(page, socket) {
+  const params = { id: 'workbench.action.showRuntimeExtensions', args: [] };
+  await ask(socket, { method: 'command', params });
+  const row = page.locator('.runtime-extensions-editor .monaco-list-row', { hasText: 'Trainyard' }).first();
+  const text = await row.innerText({ timeout: 15_000 });
+  const found = /Activation: ([\d.]+) ?ms/.exec(text);
+  if (!found) throw new Error(`no activation time in: ${text}`);
+  return Number(found[1]);
+}
+
 /** Milliseconds until our extension is active, in a new extension host each time. */
 async function measure(vsix) {
   const { driver } = await bundleEditorTests();
@@ -61,16 +79,16 @@ async function measure(vsix) {
   });
   const browser = await chromium.launch({ executablePath: ensureChromium(), args: chromiumFlags });
   try {
-    const page = await browser.newPage();
+    const page = await browser.newPage({ viewport: { width: 1280, height: 2600 } }); // the list renders what it shows
     const times = [];
     let host;
     for (let start = 0; start < starts; start++) {
       await page.goto(server.url);
       host = await newHost(folder, host?.pid);
       await page.waitForTimeout(4000); // the other extensions' own start is over
-      const { ms, wasActive } = await ask(host.socket, { method: 'activate', params: {} });
+      const { wasActive } = await ask(host.socket, { method: 'activate', params: {} });
       if (wasActive) throw new Error('the extension was active before anything of it was used');
-      times.push(ms);
+      times.push(await activationTime(page, host.socket));
     }
     return times.sort((a, b) => a - b);
   } finally {
@@ -99,7 +117,7 @@ main(async () => {
   const median = times[Math.floor(times.length / 2)];
   const vsixSize = statSync(vsix).size;
   process.stdout.write(
-    line('extension.js', bundle / 1024, limits.bundle / 1024, 'KB') +
+    line('extension.js and lazy.js', bundle / 1024, limits.bundle / 1024, 'KB') +
       line('VSIX', vsixSize / 1024 / 1024, limits.vsix / 1024 / 1024, 'MB') +
       line(`activation, median of ${starts}`, median, limits.activation, 'ms') +
       `all of them: ${times.map((ms) => ms.toFixed(1)).join(', ')} ms\n`,

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import type { Logger } from './core/log.js';
 import { registerCommands } from './ui/commands/register.js';
 import type { Ui } from './ui/commands/ui.js';
-import { recentRuns } from './ui/commands/startRun.js';
+import { recentRuns } from './ui/recentRuns.js';
 import { ContextKeys } from './ui/contextKeys.js';
 import { DashboardPanels } from './ui/panels/dashboardPanel.js';
 import { TensorBoardPanels } from './ui/panels/tensorboardPanel.js';
@@ -47,7 +47,7 @@ export function activate(context: vscode.ExtensionContext): Api {
     },
   };
   const statusBar = new StatusBar(services);
-  keys.update({ canRunAgain: recentRuns(ui).length > 0, canConnect: true });
+  keys.update({ canRunAgain: recentRuns(services).length > 0, canConnect: true });
   context.subscriptions.push(
     channel,
     services,

@@ -45,6 +45,11 @@ export class Cancelled extends Error {
   }
 }
 
+/** By name, because an editor's extension may hold this module twice. */
+export function isCancelled(error: unknown): boolean {
+  return error instanceof Error && error.name === 'Cancelled';
+}
+
 export function throwIfCancelled(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new Cancelled();
 }

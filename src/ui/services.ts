@@ -4,6 +4,7 @@ import { settingDefaults, type Settings } from '../contributions.js';
 import { Emitter, type Disposable } from '../core/lifecycle.js';
 import type { Logger } from '../core/log.js';
 import type { Backend } from './backend.js';
+import type * as Lazy from './lazy.js';
 
 export class Services implements vscode.Disposable {
   private readonly loads = new Emitter<Backend>();
@@ -37,8 +38,13 @@ export class Services implements vscode.Disposable {
     this.loaded?.dispose();
   }
 
+  /** The core and the commands on it. */
+  lazy(): Promise<typeof Lazy> {
+    return import('./lazy.js');
+  }
+
   private async load(): Promise<Backend> {
-    const { Backend } = await import('./backend.js');
+    const { Backend } = await this.lazy();
     const backend = new Backend({
       bundleDir: this.context.asAbsolutePath('dist'),
       logger: this.logger,

@@ -1,47 +1,48 @@
 // The table of commands. What goes wrong in one is shown, with what to do about it.
 import * as vscode from 'vscode';
 import { commandIds, type CommandArguments, type CommandId } from '../../contributions.js';
-import { Cancelled, errorText } from '../../core/errors.js';
-import * as profiles from './profiles.js';
-import * as runs from './runs.js';
-import { cloneRun, runAgain, runDemo, runTraining } from './runTraining.js';
+import { errorText, isCancelled } from '../../core/errors.js';
+import type * as Lazy from '../lazy.js';
 import type { Ui } from './ui.js';
 
 type Table = { [K in CommandId]: (...args: CommandArguments[K]) => Promise<void> };
 
 function tableOf(ui: Ui): Table {
+  const profiles = async (): Promise<typeof Lazy.profiles> => (await ui.services.lazy()).profiles;
+  const runs = async (): Promise<typeof Lazy.runs> => (await ui.services.lazy()).runs;
+  const starting = async (): Promise<typeof Lazy.starting> => (await ui.services.lazy()).starting;
   return {
-    'trainyard.addProfile': () => profiles.addProfile(ui),
-    'trainyard.editProfile': (profile) => profiles.editProfile(ui, profile),
-    'trainyard.duplicateProfile': (profile) => profiles.duplicateProfile(ui, profile),
-    'trainyard.removeProfile': (profile) => profiles.removeProfile(ui, profile),
-    'trainyard.importProfile': () => profiles.importProfile(ui),
-    'trainyard.openProfiles': () => profiles.openProfiles(ui),
-    'trainyard.connect': (profile) => profiles.connect(ui, profile),
-    'trainyard.disconnect': (profile) => profiles.disconnect(ui, profile),
+    'trainyard.addProfile': async () => (await profiles()).addProfile(ui),
+    'trainyard.editProfile': async (profile) => (await profiles()).editProfile(ui, profile),
+    'trainyard.duplicateProfile': async (profile) => (await profiles()).duplicateProfile(ui, profile),
+    'trainyard.removeProfile': async (profile) => (await profiles()).removeProfile(ui, profile),
+    'trainyard.importProfile': async () => (await profiles()).importProfile(ui),
+    'trainyard.openProfiles': async () => (await profiles()).openProfiles(ui),
+    'trainyard.connect': async (profile) => (await profiles()).connect(ui, profile),
+    'trainyard.disconnect': async (profile) => (await profiles()).disconnect(ui, profile),
     'trainyard.refresh': async () => {
       await ui.clusters.refresh();
       await ui.runs.refresh();
       await ui.checkpoints.refresh();
     },
-    'trainyard.runTraining': (given) => runTraining(ui, given),
-    'trainyard.runAgain': () => runAgain(ui),
-    'trainyard.runDemo': () => runDemo(ui),
-    'trainyard.attachRun': () => runs.attachRun(ui),
-    'trainyard.stopAfterCheckpoint': (run) => runs.stopRun(ui, 'checkpoint', run),
-    'trainyard.stopNow': (run) => runs.stopRun(ui, 'now', run),
-    'trainyard.openDashboard': (run) => runs.openDashboard(ui, run),
-    'trainyard.openTensorBoard': (run) => runs.openTensorBoard(ui, run),
-    'trainyard.openTensorBoardInBrowser': (run) => runs.openTensorBoardInBrowser(ui, run),
-    'trainyard.openLogs': (run) => runs.openLogs(ui, run),
-    'trainyard.openTerminal': (run) => runs.openTerminal(ui, run),
-    'trainyard.revealRunFolder': (run) => runs.revealRunFolder(ui, run),
-    'trainyard.copyRunFolder': (run) => runs.copyRunFolder(ui, run),
-    'trainyard.cloneRun': (run) => cloneRun(ui, run),
-    'trainyard.deleteRun': (run) => runs.deleteRun(ui, run),
-    'trainyard.selectRun': (run) => runs.selectRun(ui, run),
-    'trainyard.verifyCheckpoints': (run) => runs.verifyCheckpoints(ui, run),
-    'trainyard.copyCheckpointPath': (checkpoint) => runs.copyCheckpointPath(ui, checkpoint),
+    'trainyard.runTraining': async (given) => (await starting()).runTraining(ui, given),
+    'trainyard.runAgain': async () => (await starting()).runAgain(ui),
+    'trainyard.runDemo': async () => (await starting()).runDemo(ui),
+    'trainyard.attachRun': async () => (await runs()).attachRun(ui),
+    'trainyard.stopAfterCheckpoint': async (run) => (await runs()).stopRun(ui, 'checkpoint', run),
+    'trainyard.stopNow': async (run) => (await runs()).stopRun(ui, 'now', run),
+    'trainyard.openDashboard': async (run) => (await runs()).openDashboard(ui, run),
+    'trainyard.openTensorBoard': async (run) => (await runs()).openTensorBoard(ui, run),
+    'trainyard.openTensorBoardInBrowser': async (run) => (await runs()).openTensorBoardInBrowser(ui, run),
+    'trainyard.openLogs': async (run) => (await runs()).openLogs(ui, run),
+    'trainyard.openTerminal': async (run) => (await runs()).openTerminal(ui, run),
+    'trainyard.revealRunFolder': async (run) => (await runs()).revealRunFolder(ui, run),
+    'trainyard.copyRunFolder': async (run) => (await runs()).copyRunFolder(ui, run),
+    'trainyard.cloneRun': async (run) => (await starting()).cloneRun(ui, run),
+    'trainyard.deleteRun': async (run) => (await runs()).deleteRun(ui, run),
+    'trainyard.selectRun': async (run) => (await runs()).selectRun(ui, run),
+    'trainyard.verifyCheckpoints': async (run) => (await runs()).verifyCheckpoints(ui, run),
+    'trainyard.copyCheckpointPath': async (checkpoint) => (await runs()).copyCheckpointPath(ui, checkpoint),
     'trainyard.showOutput': () => {
       ui.showOutput();
       return Promise.resolve();
@@ -57,7 +58,7 @@ export function registerCommands(ui: Ui): vscode.Disposable {
         const handler = table[id] as (...given: unknown[]) => Promise<void>;
         await handler(...args);
       } catch (error) {
-        if (error instanceof Cancelled) return;
+        if (isCancelled(error)) return;
         ui.services.logger.log('error', `${id}: ${errorText(error)}`);
         void showError(ui, errorText(error));
       }

@@ -10,7 +10,8 @@ import { joinWords, splitWords } from '../../core/runs/words.js';
 import { editCommandLine } from './commandLine.js';
 import { pickProfile, pickRun } from './pick.js';
 import { withProgress } from './progress.js';
-import { recentRuns, startRun, type RecentRun } from './startRun.js';
+import { recentRuns, type RecentRun } from '../recentRuns.js';
+import { startRun } from './startRun.js';
 import type { Ui } from './ui.js';
 
 const models = [
@@ -35,7 +36,7 @@ export async function runTraining(ui: Ui, given?: RunWords | ProfileArgument): P
 
 /** The same command line on the same profile as the last time. */
 export async function runAgain(ui: Ui): Promise<void> {
-  const [last] = recentRuns(ui);
+  const [last] = recentRuns(ui.services);
   if (!last) throw new UserError('usage', 'nothing was run yet', 'Choose Run Training');
   await startRun(ui, last);
 }
@@ -86,7 +87,7 @@ type What = vscode.QuickPickItem & { words?: () => Promise<readonly string[] | u
 
 async function chooseWhat(ui: Ui, profile: string): Promise<readonly string[] | undefined> {
   const separator = (label: string): What => ({ label, kind: vscode.QuickPickItemKind.Separator });
-  const recent = recentRuns(ui)
+  const recent = recentRuns(ui.services)
     .filter((run) => run.profile === profile)
     .map((run): What => ({
       label: `$(history) ${joinWords(run.words)}`,

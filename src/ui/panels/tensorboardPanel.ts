@@ -1,7 +1,7 @@
 // TensorBoard of a run in a tab. TensorBoard itself and the way to it outlive the tab.
 import * as vscode from 'vscode';
 import { panelTypes, type RunArgument } from '../../contributions.js';
-import { Cancelled, errorText } from '../../core/errors.js';
+import { errorText, isCancelled } from '../../core/errors.js';
 import { DisposableStore, type Disposable } from '../../core/lifecycle.js';
 import type { Progress } from '../../core/machine.js';
 import type { Services } from '../services.js';
@@ -88,7 +88,7 @@ export class TensorBoardPanel implements Disposable {
       const url = `${uri.toString(true)}?${tensorboardQuery(isDark())}`;
       this.show({ kind: 'serving', url, origin: `${uri.scheme}://${uri.authority}` });
     } catch (error) {
-      if (!(error instanceof Cancelled)) {
+      if (!isCancelled(error)) {
         this.show({ kind: 'gone', message: errorText(error), lastLines: [] });
       }
     } finally {

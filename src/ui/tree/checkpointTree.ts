@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { contextValues, viewIds, type CheckpointArgument, type RunArgument } from '../../contributions.js';
 import type { Checkpoint } from '../../core/checkpoints/schema.js';
-import { Cancelled, errorText } from '../../core/errors.js';
+import { errorText, isCancelled } from '../../core/errors.js';
 import { DisposableStore } from '../../core/lifecycle.js';
 import type { RunOverview } from '../../core/runs/overview.js';
 import { isOver } from '../../core/runs/status.js';
@@ -156,7 +156,7 @@ export class CheckpointTree implements vscode.TreeDataProvider<CheckpointTreeNod
       this.view.message = checkpoints.length === 0 ? 'No checkpoints yet.' : '';
     } catch (error) {
       this.listing = undefined;
-      if (!(error instanceof Cancelled)) this.view.message = errorText(error);
+      if (!isCancelled(error)) this.view.message = errorText(error);
     }
     this.keys.update({ hasCheckpoints: (this.listing?.checkpoints.length ?? 0) > 0 });
   }
