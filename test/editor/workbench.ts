@@ -2,6 +2,7 @@
 // profiles and runs in a temporary folder.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { chromium, type Browser, type FrameLocator, type Page } from 'playwright-core';
@@ -126,6 +127,10 @@ export class Workbench {
   /** The page inside the webview tab that is in front. */
   webview(): FrameLocator {
     return this.page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame');
+  }
+
+  writeFile(path: string, text: string): Promise<void> {
+    return writeFile(path, text);
   }
 
   /** Run folders, oldest first. */

@@ -1,0 +1,228 @@
+// Every command once, as somebody would give it: what it asks is answered in the window, what it does is looked at.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { commandIds, type CommandId } from '../../src/contributions.js';
+import { until } from './hostClient.js';
+import { Workbench } from './workbench.js';
+
+const words = [
+  'train',
+  '--model',
+  'mlp',
+  '--data',
+  'synthetic',
+  '--steps',
+  '400',
+  '--checkpoint-every',
+  '100',
+];
+const endless = [...words, '--steps', '1000000'];
+
+let workbench: Workbench;
+const given = new Set<CommandId>();
+beforeAll(async () => {
+  workbench = await Workbench.open();
+  await workbench.showViews();
+});
+afterAll(() => workbench.close());
+
+const command = (id: CommandId, ...args: unknown[]): Promise<unknown> => {
+  given.add(id);
+  return workbench.host.command(id, ...args);
+};
+/** Accepts the choice that a command offers first. */
+async function choose(): Promise<void> {
+  await workbench.page.locator('.quick-input-list:visible .monaco-list-row').first().waitFor();
+  await workbench.page.keyboard.press('Enter');
+}
+/** Types into the box in which a command asks this, and accepts. A box may fill itself a moment after it opens. */
+async function answer(question: string, text: string): Promise<void> {
+  const input = workbench.page
+    .locator('.quick-input-widget:visible', { hasText: question })
+    .locator('input')
+    .first();
+  await until(`box that keeps ${text}`, async () => {
+    await input.fill(text);
+    await workbench.page.waitForTimeout(700);
+    return (await input.inputValue()) === text ? true : undefined;
+  });
+  await workbench.page.keyboard.press('Enter');
+}
+const nameIt = (name: string): Promise<void> => answer('A name for the profile', name);
+const press = (name: string): Promise<void> =>
+  workbench.page.locator('.monaco-dialog-box').getByRole('button', { name, exact: true }).click();
+const profiles = (): string => readFileSync(join(workbench.folder, 'home/profiles.json'), 'utf8');
+const saysProfile = (name: string): true | undefined => (profiles().includes(`"${name}"`) ? true : undefined);
+
+interface Run {
+  profile: string;
+  id: string;
+  dir: string;
+}
+const newest = (): Run => {
+  const dir = workbench.runs().at(-1) ?? '';
+  return { profile: 'local', id: dir.split('/').at(-1) ?? '', dir };
+};
+const phase = (dir: string, wanted: string): Promise<true> =>
+  until(`run ${wanted}`, () => (workbench.state(dir).phase === wanted ? true : undefined), 60);
+
+test('profiles: add, edit, duplicate, remove, import, open', async () => {
+  const adding = command('trainyard.addProfile');
+  await choose();
+  await nameIt('second');
+  await adding;
+  expect(saysProfile('second')).toBe(true);
+  await until('second in the tree', async () =>
+    (await workbench.snapshot()).clusters.some(({ label }) => label === 'second') ? true : undefined,
+  );
+  const duplicating = command('trainyard.duplicateProfile', { profile: 'second' });
+  await nameIt('third');
+  await duplicating;
+  const removing = command('trainyard.removeProfile', { profile: 'second' });
+  await press('Remove');
+  await removing;
+  expect(saysProfile('second')).toBeUndefined();
+  expect(saysProfile('third')).toBe(true);
+  await command('trainyard.editProfile', { profile: 'third' });
+  await command('trainyard.openProfiles');
+  expect((await workbench.host.ask('tabs', {})).map(({ label }) => label).join()).toContain('profiles.json');
+  const hosts = join(workbench.folder, 'workspace/hosts');
+  await workbench.writeFile(hosts, 'gpu1 slots=8\nme@gpu2:2222\n');
+  const importing = command('trainyard.importProfile');
+  await answer('Import a Hosts File', hosts);
+  await nameIt('lab');
+  await importing;
+  expect(profiles()).toContain('"host": "gpu2"');
+});
+
+test('connection: a remote profile says what is missing, this machine connects again', async () => {
+  await command('trainyard.connect', { profile: 'lab' });
+  await until('why not', async () =>
+    JSON.stringify((await workbench.snapshot()).clusters).includes('runs on this machine only')
+      ? true
+      : undefined,
+  );
+  await command('trainyard.disconnect', { profile: 'local' });
+  await until('disconnected', async () =>
+    (await workbench.snapshot()).clusters[0]?.description.includes('not connected') === true
+      ? true
+      : undefined,
+  );
+  await command('trainyard.connect', { profile: 'local' });
+  await until('figures', async () =>
+    (await workbench.snapshot()).clusters[0]?.description.includes('GB') === true ? true : undefined,
+  );
+  await command('trainyard.refresh');
+});
+
+test('a run: started, cloned, run again; dashboard, logs, terminal, checkpoints', async () => {
+  await command('trainyard.runTraining', { words, ranks: 2 });
+  const run = newest();
+  await phase(run.dir, 'finished');
+  await command('trainyard.selectRun', run);
+  const shown = await until('checkpoints', async () => {
+    const { checkpoints } = await workbench.snapshot();
+    return checkpoints.length === 4 ? checkpoints : undefined;
+  });
+  expect(shown[0]).toMatchObject({ label: 'step 400' });
+  expect(shown[0]?.description).toContain('latest');
+  await command('trainyard.verifyCheckpoints', run);
+  await command('trainyard.copyCheckpointPath', { ...run, step: 400, path: 'checkpoints/step-00000400' });
+  await command('trainyard.copyRunFolder', run);
+  await command('trainyard.openDashboard', run);
+  await command('trainyard.openLogs', run);
+  await command('trainyard.openTerminal', run);
+  await workbench.page.locator('.terminal-wrapper.active').waitFor();
+  await workbench.page.keyboard.type(
+    'echo $TRAINYARD_RUN_DIR > $TRAINYARD_RUN_DIR/seen; which mpiexec >> seen\n',
+  );
+  await until('what the terminal wrote', () =>
+    existsSync(join(run.dir, 'seen')) && readFileSync(join(run.dir, 'seen'), 'utf8').includes('bin/mpiexec')
+      ? true
+      : undefined,
+  );
+  const cloning = command('trainyard.cloneRun', run);
+  await choose();
+  await cloning;
+  const clone = newest();
+  expect(clone.dir).not.toBe(run.dir);
+  await phase(clone.dir, 'finished');
+  await command('trainyard.runAgain');
+  await phase(newest().dir, 'finished');
+  const attaching = command('trainyard.attachRun');
+  await choose();
+  await attaching;
+  await command('trainyard.showOutput');
+});
+
+test('TensorBoard opens in a tab with the curves', async () => {
+  const [dir = ''] = workbench.runs();
+  await command('trainyard.openTensorBoard', { profile: 'local', id: dir.split('/').at(-1), dir });
+  const [board] = await until(
+    'TensorBoard',
+    async () => {
+      const { tensorboards } = await workbench.snapshot();
+      return tensorboards[0]?.state === 'serving' ? tensorboards : undefined;
+    },
+    60,
+  );
+  expect(board?.url).toContain('pinnedCards');
+  const inner = workbench.webview().frameLocator('iframe[title="TensorBoard"]');
+  await inner.getByText('loss', { exact: true }).first().waitFor({ timeout: 60_000 });
+  await workbench.page.waitForTimeout(2000);
+  await workbench.host.command('workbench.action.closePanel');
+  for (const theme of ['dark', 'light'] as const) await workbench.screenshot('tensorboard', theme, 1600);
+});
+
+test('TensorBoard that was ended says so, and starts again', async () => {
+  const [dir = ''] = workbench.runs();
+  workbench.cli('tensorboard', dir, '--stop');
+  await until('the state page', async () =>
+    (await workbench.snapshot()).tensorboards[0]?.state === 'gone' ? true : undefined,
+  );
+  const restart = workbench.webview().getByRole('button', { name: 'Restart' });
+  await restart.waitFor();
+  await workbench.screenshot('tensorboard-gone', 'dark', 800);
+  await restart.click();
+  await until(
+    'TensorBoard',
+    async () => ((await workbench.snapshot()).tensorboards[0]?.state === 'serving' ? true : undefined),
+    60,
+  );
+});
+
+test('stopping: after a checkpoint, and now; deleting', async () => {
+  await command('trainyard.runTraining', { words: endless, ranks: 2 });
+  const first = newest();
+  await phase(first.dir, 'running');
+  await until('steps', () => (existsSync(join(first.dir, 'metrics.jsonl')) ? true : undefined), 30);
+  await command('trainyard.stopAfterCheckpoint', first);
+  await phase(first.dir, 'stopped');
+  await command('trainyard.runTraining', { words: endless, ranks: 2 });
+  const second = newest();
+  await phase(second.dir, 'running');
+  const stopping = command('trainyard.stopNow', second);
+  await press('Stop Now');
+  await stopping;
+  await phase(second.dir, 'stopped');
+  const deleting = command('trainyard.deleteRun', second);
+  await press('Delete');
+  await deleting;
+  expect(existsSync(second.dir)).toBe(false);
+});
+
+test('the rest of them', async () => {
+  const [dir = ''] = workbench.runs();
+  const run = { profile: 'local', id: dir.split('/').at(-1), dir };
+  void command('trainyard.revealRunFolder', run).catch(() => undefined);
+  await workbench.page.locator('.notification-toast', { hasText: dir }).first().waitFor();
+  void command('trainyard.openTensorBoardInBrowser', run).catch(() => undefined);
+  await workbench.page.waitForTimeout(3000);
+  await workbench.page.keyboard.press('Escape');
+  await command('trainyard.runDemo');
+  const demo = newest();
+  expect(demo.id).toContain('demo');
+  await phase(demo.dir, 'running');
+  expect([...given].sort()).toEqual([...commandIds].sort());
+});
