@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from './lib/paths.mjs';
+import { ensureChromium } from './lib/chromium.mjs';
 import { ensureBuilt, ensurePackages } from './lib/prepare.mjs';
 import { main, step } from './lib/shell.mjs';
 import { testNative } from './native.mjs';
@@ -42,6 +43,10 @@ const suites = {
   unit: { budget: 2, run: () => (ensurePackages(), vitest('vitest.config.mts')) },
   native: { budget: 12, run: testNative },
   local: { budget: 10, run: () => (ensureBuilt(), vitest('test/local/vitest.config.mts')) },
+  webview: {
+    budget: 4,
+    run: () => (ensurePackages(), ensureChromium(), vitest('test/webview/vitest.config.mts')),
+  },
   editor: { budget: 6, run: () => (ensureBuilt(), vitest('test/editor/vitest.config.mts')) },
 };
 

@@ -43,23 +43,30 @@ const names = [
   'inputWaitMs',
 ] as const satisfies readonly (keyof StepColumns)[];
 
-const rowOf = (line: StepLine): Row => ({
-  count: 1,
-  step: line.step,
-  time: line.time,
-  epoch: line.epoch,
-  loss: line.loss,
-  lossMin: line.loss,
-  lossMax: line.loss,
-  top1: line.top1,
-  lr: line.lr,
-  imagesPerSec: line.images_per_sec,
-  imagesPerSecMin: line.images_per_sec,
-  imagesPerSecMax: line.images_per_sec,
-  stepMs: line.step_ms,
-  commMs: line.comm_ms,
-  inputWaitMs: line.input_wait_ms,
-});
+/** More digits than anybody sees cost their way to the screen. */
+const short = (value: number): number => Number(value.toPrecision(6));
+
+function rowOf(line: StepLine): Row {
+  const loss = line.loss === null ? null : short(line.loss);
+  const imagesPerSec = short(line.images_per_sec);
+  return {
+    count: 1,
+    step: line.step,
+    time: Math.round(line.time * 1000) / 1000,
+    epoch: short(line.epoch),
+    loss,
+    lossMin: loss,
+    lossMax: loss,
+    top1: line.top1 === null ? null : short(line.top1),
+    lr: short(line.lr),
+    imagesPerSec,
+    imagesPerSecMin: imagesPerSec,
+    imagesPerSecMax: imagesPerSec,
+    stepMs: short(line.step_ms),
+    commMs: short(line.comm_ms),
+    inputWaitMs: short(line.input_wait_ms),
+  };
+}
 
 function mergeRows(a: Row, b: Row): Row {
   const count = a.count + b.count;
@@ -139,12 +146,12 @@ export class StepTable {
 
   /**
    * Median of the rows' images/s, the first left out where there are more: it holds the warming up. It is asked many
-   * times a second, and found anew when the table has grown by a hundredth.
+   * times a second, and found anew when the table has grown by a tenth.
    */
   medianImagesPerSec(): number | undefined {
     const { revision, length } = this.cursor();
     const known = this.median;
-    if (known?.revision === revision && length - known.length <= length / 100) return known.value;
+    if (known?.revision === revision && length - known.length <= length / 10) return known.value;
     const value = this.findMedian();
     this.median = { revision, length, value };
     return value;

@@ -12,8 +12,11 @@ import { escapeHtml, makeNonce, page } from './html.js';
 import { tabIcon } from './tabIcon.js';
 import { Throttle } from './throttle.js';
 
-/** Milliseconds between two updates: a dozen a second are enough to look live. */
+/** Milliseconds between two updates: a dozen a second look live. */
 const updateInterval = 80;
+/** Where news come faster than anybody reads, fewer and larger updates cost less. */
+const busyInterval = 200;
+const busyFrom = 10;
 
 const commands: Record<PageAction, CommandId> = {
   stopAfterCheckpoint: 'trainyard.stopAfterCheckpoint',
@@ -28,10 +31,14 @@ const commands: Record<PageAction, CommandId> = {
 export class DashboardPanel implements Disposable {
   private readonly store = new DisposableStore();
   private readonly throttle = this.store.add(
-    new Throttle(() => {
-      this.send();
-    }, updateInterval),
+    new Throttle(
+      () => {
+        this.send();
+      },
+      () => this.interval(),
+    ),
   );
+  private news = 0;
   private feed: RunFeed | undefined;
   private sender: DashboardSender | undefined;
   private problem: string | undefined;
@@ -85,6 +92,7 @@ export class DashboardPanel implements Disposable {
       this.feed = used.feed;
       this.store.add(
         used.feed.onChange(() => {
+          this.news++;
           this.throttle.poke();
         }),
       );
@@ -109,6 +117,12 @@ export class DashboardPanel implements Disposable {
         this.services.logger.log('error', `dashboard of ${this.run.id}: ${message.message}`);
         break;
     }
+  }
+
+  private interval(): number {
+    const busy = this.news > busyFrom;
+    this.news = 0;
+    return busy ? busyInterval : updateInterval;
   }
 
   private send(): void {

@@ -5,10 +5,10 @@ export class Throttle implements Disposable {
   private timer: NodeJS.Timeout | undefined;
   private again = false;
 
-  /** `interval` in milliseconds. */
+  /** `interval` in milliseconds, asked after each time. */
   constructor(
     private readonly act: () => void,
-    private readonly interval: number,
+    private readonly interval: () => number,
   ) {}
 
   poke(): void {
@@ -22,7 +22,7 @@ export class Throttle implements Disposable {
       const { again } = this;
       this.again = false;
       if (again) this.poke();
-    }, this.interval);
+    }, this.interval());
   }
 
   dispose(): void {
