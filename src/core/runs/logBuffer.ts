@@ -26,6 +26,11 @@ export class LogBuffer {
     if (this.lines.length >= this.capacity * 1.25) this.lines = this.lines.slice(-this.capacity);
   }
 
+  /** Lets all lines go; serials count on. */
+  clear(): void {
+    this.lines = [];
+  }
+
   /** Serial of the line that comes next. */
   get end(): number {
     return this.next;

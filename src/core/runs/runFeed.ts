@@ -78,8 +78,6 @@ export class RunFeed implements Disposable {
 
   private async follow(store: DisposableStore): Promise<void> {
     const { dir, client } = this.options;
-    const fresh = this.model.details === undefined;
-    if (!fresh) this.beginAgain();
     const follower = store.add(
       new RunFollower({ dir, client, logger: this.logger, extras: (details) => this.extras(details) }),
     );
@@ -112,6 +110,8 @@ export class RunFeed implements Disposable {
       this.changes.fire(undefined);
     });
     try {
+      if (await this.isUnchanged()) return;
+      this.beginAgain();
       await follower.follow();
     } catch (error) {
       if (this.disposed || error instanceof Cancelled) return;
@@ -121,8 +121,19 @@ export class RunFeed implements Disposable {
     }
   }
 
+  /** Whether all of a run that is over is known already. */
+  private async isUnchanged(): Promise<boolean> {
+    const known = this.model.details;
+    if (!known) return false;
+    const client = await this.options.client();
+    const { state, interrupted } = await client.request('run.get', { dir: this.options.dir });
+    return interrupted === known.interrupted && state?.updated === known.state?.updated;
+  }
+
   /** Everything is read again from the start, so what is there must go. */
   private beginAgain(): void {
+    if (!this.model.details) return;
+    this.model.log.clear();
     this.model.resetMetrics();
     this.model.marks.replace([]);
     for (const host of this.model.hosts.values()) host.clear();

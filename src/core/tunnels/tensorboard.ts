@@ -60,11 +60,14 @@ export class TensorBoards implements Disposable {
     this.release(dir);
   }
 
+  /** One bridge a run, also for calls at the same time; another socket gets another one. */
   private async bridge(dir: string, socket: string): Promise<HttpBridge> {
-    const known = await this.bridges.get(dir)?.catch(() => undefined);
-    if (known?.socket === socket) return known.bridge;
-    known?.bridge.dispose();
-    const opening = bridgeToSocket(socket, this.logger).then((bridge) => ({ bridge, socket }));
+    const before = this.bridges.get(dir)?.catch(() => undefined) ?? Promise.resolve(undefined);
+    const opening = before.then(async (known) => {
+      if (known?.socket === socket) return known;
+      known?.bridge.dispose();
+      return { bridge: await bridgeToSocket(socket, this.logger), socket };
+    });
     this.bridges.set(dir, opening);
     return (await opening).bridge;
   }

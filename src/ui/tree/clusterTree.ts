@@ -36,6 +36,7 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
   private sessions: readonly ClusterSession[] = [];
   private backend: Backend | undefined;
   private reading: Promise<void> | undefined;
+  private stale = false;
 
   readonly onDidChangeTreeData = this.changes.event;
 
@@ -96,7 +97,8 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
 
   /** Reads the profiles anew, connects what connects by itself, and looks at figures while it is visible. */
   async refresh(): Promise<void> {
-    this.reading ??= this.read().finally(() => {
+    this.stale = true;
+    this.reading ??= this.readUntilFresh().finally(() => {
       this.reading = undefined;
     });
     await this.reading;
@@ -105,6 +107,14 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
   dispose(): void {
     for (const figures of this.figures.values()) figures.dispose();
     this.store.dispose();
+  }
+
+  /** What changes while it is read is read once more. */
+  private async readUntilFresh(): Promise<void> {
+    while (this.stale) {
+      this.stale = false;
+      await this.read();
+    }
   }
 
   private async read(): Promise<void> {

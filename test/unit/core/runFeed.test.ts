@@ -79,6 +79,23 @@ describe('RunFeed', () => {
     expect(feed.model.steps.length).toBe(2);
   });
 
+  it('reads nothing twice of a run that is over and has not changed', async () => {
+    const run = new FakeRun();
+    run.append('metrics.jsonl', json(startLine()) + json(stepLine(1)));
+    run.append('events.jsonl', finished);
+    run.append('logs/rank-0.log', 'a line\n');
+    run.state = stateOf('finished');
+    const feed = feeding(run);
+    feed.start();
+    await expect.poll(() => feed.model.status).toBe('finished');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const { end } = feed.model.log;
+    feed.start();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(feed.model.log.end).toBe(end);
+    expect(feed.model.marks.all).toHaveLength(1);
+  });
+
   it('says when the run is gone', async () => {
     const run = new FakeRun();
     run.gone = true;
