@@ -64,23 +64,25 @@ describe('figures', () => {
     expect(header).toContain(`step ${count(run.lastStep)}/15,640`);
     expect(header).toContain(rate(steps.imagesPerSec.at(-1) ?? null));
     expect(header).toContain(percent(Math.max(...run.evaluations.map(({ top1 }) => top1))));
-    expect(await dashboard.text('trainyard-chart:has(#chart-throughput) section .at')).toBe(
-      `step ${count(run.lastStep)}`,
-    );
-    expect(await dashboard.text('.tile')).toContain(`${Math.round(run.hosts[0]!.cpuPercent.at(-1)!)}%`);
-    expect(await dashboard.attribute('data-state')).toBe('live');
+    await expect
+      .poll(() => dashboard.text('trainyard-chart:has(#chart-throughput) section .at'))
+      .toBe(`step ${count(run.lastStep)}`);
+    await expect
+      .poll(() => dashboard.text('.tile'))
+      .toContain(`${Math.round(run.hosts[0]!.cpuPercent.at(-1)!)}%`);
+    await expect.poll(() => dashboard.attribute('data-state')).toBe('live');
   });
 
   it('fade and say how old they are when no news come', async () => {
     const run = runOf('local', 60);
     run.now += 20;
     const dashboard = await show(run);
-    expect(await dashboard.text('.tile .age')).toMatch(/^2\d s old$/);
+    await expect.poll(() => dashboard.text('.tile .age')).toMatch(/^2\d s old$/);
     run.connection = { state: 'lost', since: run.now - 8 };
     await dashboard.sendNews();
-    expect(await dashboard.text('.banner.lost')).toMatch(/lost \d+ s ago, trying again/);
-    expect(await dashboard.text('.status')).toContain('last known: running');
-    expect(await dashboard.attribute('data-state')).toBe('lost');
+    await expect.poll(() => dashboard.text('.banner.lost')).toMatch(/lost \d+ s ago, trying again/);
+    await expect.poll(() => dashboard.text('.status')).toContain('last known: running');
+    await expect.poll(() => dashboard.attribute('data-state')).toBe('lost');
   });
 });
 
@@ -113,11 +115,11 @@ describe('charts', () => {
     run.run(20);
     await dashboard.sendNews();
     const at = 'trainyard-chart:has(#chart-loss) section .at';
-    expect(await dashboard.text(at)).toBe(`step ${count(before)}`);
-    expect(await dashboard.text('.banner')).toContain(`Paused at step ${count(before)}`);
+    await expect.poll(() => dashboard.text(at)).toBe(`step ${count(before)}`);
+    await expect.poll(() => dashboard.text('.banner')).toContain(`Paused at step ${count(before)}`);
     await dashboard.page.getByRole('button', { name: 'Resume' }).first().click();
     await dashboard.page.waitForSelector(`#app[data-step="${run.lastStep}"]`);
-    expect(await dashboard.text(at)).toBe(`step ${count(run.lastStep)}`);
+    await expect.poll(() => dashboard.text(at)).toBe(`step ${count(run.lastStep)}`);
   });
 
   it('have a table with the newest row, and a summary in words', async () => {
@@ -125,11 +127,11 @@ describe('charts', () => {
     const dashboard = await show(run);
     const chart = dashboard.page.locator('trainyard-chart:has(#chart-loss)');
     await chart.getByRole('button', { name: 'Table' }).click();
-    expect(await chart.locator('tbody tr').count()).toBe(50);
-    expect(await chart.locator('tbody tr').first().innerText()).toContain(count(run.lastStep));
-    expect(await chart.locator('.plot').getAttribute('aria-label')).toContain(
-      `Loss at step ${count(run.lastStep)}`,
-    );
+    await expect.poll(() => chart.locator('tbody tr').count()).toBe(50);
+    await expect.poll(() => chart.locator('tbody tr').first().innerText()).toContain(count(run.lastStep));
+    await expect
+      .poll(() => chart.locator('.plot').getAttribute('aria-label'))
+      .toContain(`Loss at step ${count(run.lastStep)}`);
   });
 
   it('are read by keyboard', async () => {
@@ -139,7 +141,9 @@ describe('charts', () => {
     await page.keyboard.press('ArrowLeft');
     await page.keyboard.press('ArrowLeft');
     await page.waitForTimeout(100);
-    expect(await page.locator('.card .at').last().innerText()).toBe(`step ${count(run.lastStep - 1)}`);
+    await expect
+      .poll(() => page.locator('.card .at').last().innerText())
+      .toBe(`step ${count(run.lastStep - 1)}`);
     await page.keyboard.press('+');
     await page.getByRole('button', { name: 'Reset zoom' }).waitFor();
     await page.keyboard.press('Escape');
@@ -157,7 +161,9 @@ describe('acts', () => {
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await expect.poll(() => dashboard.posted.at(-1)).toEqual({ type: 'action', action: 'stopNow' });
-    expect(await page.evaluate(() => document.activeElement?.textContent.trim())).toContain('Stop');
+    await expect
+      .poll(() => page.evaluate(() => document.activeElement?.textContent.trim()))
+      .toContain('Stop');
   });
 
   it('reaches everything with the tab key', async () => {
@@ -204,10 +210,12 @@ describe('messages', () => {
     await page.waitForTimeout(200);
     await page.reload();
     await dashboard.settled();
-    expect(await loss.getByRole('button', { name: 'log' }).getAttribute('aria-pressed')).toBe('true');
-    expect(await page.getByLabel('Smoothing').inputValue()).toBe('0.9');
-    expect(await page.getByLabel('Filter the log').inputValue()).toBe('step 100');
-    expect(await page.getByRole('button', { name: 'Reset zoom' }).count()).toBe(1);
+    await expect
+      .poll(() => loss.getByRole('button', { name: 'log' }).getAttribute('aria-pressed'))
+      .toBe('true');
+    await expect.poll(() => page.getByLabel('Smoothing').inputValue()).toBe('0.9');
+    await expect.poll(() => page.getByLabel('Filter the log').inputValue()).toBe('step 100');
+    await expect.poll(() => page.getByRole('button', { name: 'Reset zoom' }).count()).toBe(1);
   });
 
   it('tell what happened while nobody looked', async () => {
@@ -221,11 +229,11 @@ describe('messages', () => {
     });
     await dashboard.page.reload();
     await dashboard.settled();
-    expect(await dashboard.text('.banner.away')).toMatch(
-      /While you were away \(10 min\): \d checkpoints?, best \d+\.\d%/,
-    );
+    await expect
+      .poll(() => dashboard.text('.banner.away'))
+      .toMatch(/While you were away \(10 min\): \d checkpoints?, best \d+\.\d%/);
     await dashboard.page.getByRole('button', { name: 'Close' }).click();
-    expect(await dashboard.page.locator('.banner.away').count()).toBe(0);
+    await expect.poll(() => dashboard.page.locator('.banner.away').count()).toBe(0);
   });
 });
 
@@ -303,10 +311,10 @@ describe('looks', () => {
 
   it('says so before the first news, and when the run is gone', async () => {
     const dashboard = await show();
-    expect(await dashboard.text('#app')).toContain('Connecting to the run…');
+    await expect.poll(() => dashboard.text('#app')).toContain('Connecting to the run…');
     await dashboard.send({ type: 'problem', message: 'The folder /home/me/runs/x is gone.' });
     await dashboard.page.waitForSelector('#app[data-state=problem]');
-    expect(await dashboard.text('#app')).toContain('The folder /home/me/runs/x is gone.');
+    await expect.poll(() => dashboard.text('#app')).toContain('The folder /home/me/runs/x is gone.');
     await dashboard.screenshot('problem');
   });
 });
