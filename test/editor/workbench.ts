@@ -159,6 +159,7 @@ export class Workbench {
     try {
       for (const run of this.startedRuns()) {
         if (!over.includes(this.state(run).phase)) this.cli('stop', run, '--now');
+        this.cli('tensorboard', run, '--stop'); // it would end by itself, but only half an hour later
       }
     } finally {
       rmSync(this.folder, { recursive: true, force: true });
