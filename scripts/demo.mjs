@@ -1,6 +1,6 @@
 // npm run demo [-- --headless]: from a bare clone to training on real images in the editor, or without a window.
 import { parseArgs } from 'node:util';
-import { prepareDemoData } from './demo/data.mjs';
+import { prepareDemoData, recipe } from './demo/data.mjs';
 import { runHeadless } from './demo/headless.mjs';
 import { openEditor } from './demo/editor.mjs';
 import { ensureBuilt } from './lib/prepare.mjs';
@@ -13,7 +13,7 @@ main(async () => {
   const { values } = parseArgs({
     options: {
       headless: { type: 'boolean', default: false },
-      epochs: { type: 'string', default: '12' },
+      epochs: { type: 'string', default: String(recipe.epochs) },
       ranks: { type: 'string', default: '2' },
       help: { type: 'boolean', default: false },
     },

@@ -15,7 +15,6 @@ import { RunTerminals } from './ui/terminal/runTerminals.js';
 import { CheckpointTree } from './ui/tree/checkpointTree.js';
 import { ClusterTree } from './ui/tree/clusterTree.js';
 import { RunTree } from './ui/tree/runTree.js';
-import { DemoLink } from './ui/demoLink.js';
 
 /** What other extensions, and the tests, get from ours. */
 export interface Api {
@@ -58,7 +57,6 @@ export function activate(context: vscode.ExtensionContext): Api {
     ui.dashboards,
     ui.tensorboards,
     new ProfileWatcher(services),
-    new DemoLink(),
     runs.onSelect((run) => void ui.checkpoints.choose(run)),
     registerCommands(ui),
   );

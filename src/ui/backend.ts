@@ -31,7 +31,11 @@ export class Backend implements Disposable {
       () => new LocalMachine({ bundleDir, logger }),
     );
     this.monitor = new RunsMonitor(() => this.clusters.list(), options.interval);
-    this.feeds = new RunFeeds(async (profile) => (await this.machine(profile)).node.client(), logger);
+    this.feeds = new RunFeeds(async (profile) => {
+      // Asked at every look of every feed, so the profile file is not read again for it.
+      const session = this.clusters.find(profile) ?? (await this.session(profile));
+      return (await session.machine()).node.client();
+    }, logger);
     this.boards = new TensorBoards(logger);
   }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { chromium, type Browser, type Page } from 'playwright-core';
+import { chromiumFlags, ensureChromium } from '../../scripts/lib/chromium.mjs';
 import { dashboardBundle } from '../../scripts/lib/dashboardBundle.mjs';
 import type { FromPage, ToPage } from '../../src/webview/protocol.js';
 import type { SimulatedRun } from './simulatedRun.js';
@@ -48,8 +49,8 @@ export async function openBrowser(): Promise<Browser> {
     logLevel: 'warning',
   });
   return chromium.launch({
-    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
-    args: ['--no-sandbox'],
+    executablePath: ensureChromium(),
+    args: chromiumFlags,
   });
 }
 

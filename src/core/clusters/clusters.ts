@@ -1,7 +1,7 @@
 // A session for every profile there is, as profiles come and go.
 import { Emitter, type Disposable, type Event } from '../lifecycle.js';
 import type { LocalMachine } from '../machine.js';
-import type { ProfileStore } from '../profiles/store.js';
+import { noSuchProfile, type ProfileStore } from '../profiles/store.js';
 import { ClusterSession } from './session.js';
 
 export class Clusters implements Disposable {
@@ -41,13 +41,22 @@ export class Clusters implements Disposable {
     });
   }
 
+  /** A session that `list` made, by its profile's name; the file is not read for it. */
+  find(name: string): ClusterSession | undefined {
+    return this.sessions.get(name)?.session;
+  }
+
   /** UserError (usage) naming the profiles there are when `name` is none of them. */
   async get(name: string): Promise<ClusterSession> {
-    const { name: found } = await this.store().get(name);
     const sessions = await this.list();
-    const session = sessions.find(({ profile }) => profile.name === found);
-    if (!session) throw new Error(`profile ${name} went away`);
-    return session;
+    const session = sessions.find(({ profile }) => profile.name === name);
+    return (
+      session ??
+      noSuchProfile(
+        name,
+        sessions.map(({ profile }) => profile.name),
+      )
+    );
   }
 
   /** Profiles were added, edited or removed. */

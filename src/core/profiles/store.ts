@@ -47,9 +47,13 @@ export class ProfileStore {
   async get(name: string): Promise<Profile> {
     const profiles = await this.list();
     const found = profiles.find((profile) => profile.name === name);
-    if (found) return found;
-    const names = profiles.map((profile) => profile.name).join(', ');
-    throw new UserError('usage', `there is no profile named ${name}`, `Choose one of: ${names}`);
+    return (
+      found ??
+      noSuchProfile(
+        name,
+        profiles.map((profile) => profile.name),
+      )
+    );
   }
 
   /** Adds the profile, or replaces the one of its name. Refuses to write to a file it cannot read. */
@@ -136,6 +140,11 @@ export class ProfileStore {
       'Correct the file; nothing was changed in it',
     );
   }
+}
+
+/** Throws UserError (usage) that names those there are. */
+export function noSuchProfile(name: string, names: readonly string[]): never {
+  throw new UserError('usage', `there is no profile named ${name}`, `Choose one of: ${names.join(', ')}`);
 }
 
 /** An entry named `local` only overrides fields, so it need not repeat its kind. */

@@ -55,7 +55,6 @@ vi.mock('vscode', () => {
         };
       },
       createStatusBarItem: () => ({ ...disposable(), hide: vi.fn(), show: vi.fn() }),
-      registerUriHandler: () => disposable(),
       registerWebviewPanelSerializer: (type: string) => {
         editor.panels.add(type);
         return disposable(() => editor.panels.delete(type));
