@@ -5,8 +5,9 @@ import { registerCommands } from './ui/commands/register.js';
 import type { Ui } from './ui/commands/ui.js';
 import { recentRuns } from './ui/recentRuns.js';
 import { ContextKeys } from './ui/contextKeys.js';
-import { DashboardPanels } from './ui/panels/dashboardPanel.js';
-import { TensorBoardPanels } from './ui/panels/tensorboardPanel.js';
+import { dashboardPanels } from './ui/panels/dashboardPanel.js';
+import { RunPanels } from './ui/panels/runPanels.js';
+import { tensorboardPanels } from './ui/panels/tensorboardPanel.js';
 import { ProfileWatcher } from './ui/profileWatcher.js';
 import { Services } from './ui/services.js';
 import { snapshotOf, type Snapshot } from './ui/snapshot.js';
@@ -38,8 +39,8 @@ export function activate(context: vscode.ExtensionContext): Api {
     clusters: new ClusterTree(services, keys),
     runs,
     checkpoints: new CheckpointTree(services, keys),
-    dashboards: new DashboardPanels(services),
-    tensorboards: new TensorBoardPanels(services),
+    dashboards: new RunPanels(services, dashboardPanels),
+    tensorboards: new RunPanels(services, tensorboardPanels),
     terminals: new RunTerminals(services),
     showOutput: () => {
       channel.show();

@@ -4,7 +4,7 @@ import { DisposableStore } from '../core/lifecycle.js';
 import { MetricsLedger } from '../core/metrics/ledger.js';
 import type { RunDetails } from '../core/nodes/agentApi.js';
 import { statusOf } from '../core/runs/status.js';
-import { RunFollower } from '../core/runs/run.js';
+import { RunFollower, type ExtraFile } from '../core/runs/run.js';
 import { summarize } from '../core/runs/summary.js';
 import { bridgeToSocket } from '../core/tunnels/tensorboard.js';
 import type { Context } from './context.js';
@@ -42,17 +42,25 @@ export async function followRun(
   options: FollowOptions,
 ): Promise<number> {
   const store = new DisposableStore();
+  const from = options.from ?? { metrics: 0, events: 0, log: 0 };
+  const log: ExtraFile = {
+    name: rankLog,
+    start: 0,
+    onLine: ({ offset, text }) => {
+      if (offset >= from.log) context.output.line(text);
+    },
+    onReset: () => undefined,
+  };
   const follower = store.add(
     new RunFollower({
       dir: options.dir,
       client: () => context.node.client(),
       logger: context.logger,
-      ...(options.showLog === true && !context.json ? { log: rankLog } : {}),
+      ...(options.showLog === true && !context.json ? { extras: () => [log] } : {}),
       ...(options.staleState === undefined ? {} : { staleState: options.staleState }),
     }),
   );
   const ledger = new MetricsLedger();
-  const from = options.from ?? { metrics: 0, events: 0, log: 0 };
   follower.onMetric((line) => {
     if (line.value) ledger.add(line.value);
     if (line.offset < from.metrics) return;
@@ -65,9 +73,6 @@ export async function followRun(
     if (options.tensorboard && line.value?.kind === 'tensorboard_started') {
       void bringTensorBoard(context, printer, store, options.dir);
     }
-  });
-  follower.onLog(({ offset, text }) => {
-    if (offset >= from.log) context.output.line(text);
   });
   follower.onConnection((change) => {
     context.output.note(change === 'lost' ? 'the connection was lost; trying again' : 'connected again');

@@ -1,4 +1,5 @@
 // A simulated run, told by the dashboard's protocol: curves of the shapes that real runs have. Nothing here was measured.
+import { emptySteps } from '../../src/webview/dashboard/columns.js';
 import type {
   DashboardUpdate,
   Evaluation,
@@ -82,23 +83,6 @@ export const simulated: Record<'local' | 'cluster' | 'huge' | 'command', Simulat
     command: 'python sweep.py --trials 40 --out results/',
   },
 };
-
-const emptySteps = (): StepColumns => ({
-  step: [],
-  time: [],
-  epoch: [],
-  loss: [],
-  lossMin: [],
-  lossMax: [],
-  top1: [],
-  lr: [],
-  imagesPerSec: [],
-  imagesPerSecMin: [],
-  imagesPerSecMax: [],
-  stepMs: [],
-  commMs: [],
-  inputWaitMs: [],
-});
 
 /** The same figures every time. */
 function randomFrom(seed: number): () => number {

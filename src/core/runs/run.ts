@@ -37,8 +37,6 @@ export interface RunFollowerOptions {
   logger?: Logger;
   /** Milliseconds between two looks at the state. */
   pollInterval?: number;
-  /** A file of the run whose lines are delivered as they are, for example `logs/rank-0.log`. */
-  log?: string;
   /** Asked at every look which further files to follow; those that are followed already are left as they are. */
   extras?: (details: RunDetails) => readonly ExtraFile[];
   /** `updated` of the state that an earlier run left in the folder: it says nothing of this one. */
@@ -52,7 +50,6 @@ export class RunFollower implements Disposable {
   private readonly eventsFile: FollowedFile;
   private readonly metrics = this.store.add(new Emitter<FollowedLine<Metric>>());
   private readonly events = this.store.add(new Emitter<FollowedLine<RunEvent>>());
-  private readonly logLines = this.store.add(new Emitter<TailLine>());
   private readonly states = this.store.add(new Emitter<RunDetails>());
   private readonly connections = this.store.add(new Emitter<'lost' | 'back'>());
   private readonly resets = this.store.add(new Emitter<undefined>());
@@ -64,8 +61,6 @@ export class RunFollower implements Disposable {
 
   readonly onMetric: Event<FollowedLine<Metric>> = this.metrics.event;
   readonly onEvent: Event<FollowedLine<RunEvent>> = this.events.event;
-  /** Lines of the file that the options name as `log`. */
-  readonly onLog: Event<TailLine> = this.logLines.event;
   readonly onState: Event<RunDetails> = this.states.event;
   readonly onConnection: Event<'lost' | 'back'> = this.connections.event;
   /** metrics.jsonl was replaced; what came before no longer stands. */
@@ -76,13 +71,6 @@ export class RunFollower implements Disposable {
     this.metricsFile = this.store.add(new FollowedFile(`${options.dir}/metrics.jsonl`));
     this.eventsFile = this.store.add(new FollowedFile(`${options.dir}/events.jsonl`));
     this.files = [this.eventsFile, this.metricsFile];
-    if (options.log !== undefined) {
-      const log = this.store.add(new FollowedFile(`${options.dir}/${options.log}`));
-      log.onLine((line) => {
-        this.logLines.fire(line);
-      });
-      this.files.push(log);
-    }
     this.metricsFile.onLine((line) => {
       this.metrics.fire(this.understand(line, metricSchema, 'metrics.jsonl'));
     });

@@ -1,7 +1,8 @@
 // What the commands act on.
 import type { ContextKeys } from '../contextKeys.js';
-import type { DashboardPanels } from '../panels/dashboardPanel.js';
-import type { TensorBoardPanels } from '../panels/tensorboardPanel.js';
+import type { DashboardPanel } from '../panels/dashboardPanel.js';
+import type { RunPanels } from '../panels/runPanels.js';
+import type { TensorBoardPanel } from '../panels/tensorboardPanel.js';
 import type { Services } from '../services.js';
 import type { RunTerminals } from '../terminal/runTerminals.js';
 import type { CheckpointTree } from '../tree/checkpointTree.js';
@@ -14,8 +15,8 @@ export interface Ui {
   clusters: ClusterTree;
   runs: RunTree;
   checkpoints: CheckpointTree;
-  dashboards: DashboardPanels;
-  tensorboards: TensorBoardPanels;
+  dashboards: RunPanels<DashboardPanel>;
+  tensorboards: RunPanels<TensorBoardPanel>;
   terminals: RunTerminals;
   showOutput: () => void;
 }

@@ -2,13 +2,14 @@
 import * as vscode from 'vscode';
 import { panelTypes, type CommandId, type RunArgument } from '../../contributions.js';
 import { errorText } from '../../core/errors.js';
-import { DisposableStore, type Disposable } from '../../core/lifecycle.js';
+import { DisposableStore } from '../../core/lifecycle.js';
 import type { RunFeed } from '../../core/runs/runFeed.js';
 import type { FromPage, PageAction, ToPage } from '../../webview/protocol.js';
 import type { Services } from '../services.js';
 import { shortName } from '../tree/describe.js';
 import { DashboardSender } from './dashboardUpdate.js';
 import { escapeHtml, makeNonce, page } from './html.js';
+import type { PanelKind, RunPanel } from './runPanels.js';
 import { tabIcon } from './tabIcon.js';
 import { Throttle } from './throttle.js';
 
@@ -28,7 +29,7 @@ const commands: Record<PageAction, CommandId> = {
   openTerminal: 'trainyard.openTerminal',
 };
 
-export class DashboardPanel implements Disposable {
+export class DashboardPanel implements RunPanel {
   private readonly store = new DisposableStore();
   private readonly throttle = this.store.add(
     new Throttle(
@@ -151,62 +152,8 @@ function dashboardPage(webview: vscode.Webview, folder: vscode.Uri, run: RunArgu
   );
 }
 
-/** The dashboards that are open, one a run; brought back by the editor after a reload of its window. */
-export class DashboardPanels implements Disposable {
-  private readonly panels = new Map<string, DashboardPanel>();
-  private readonly serializer: Disposable;
-
-  constructor(private readonly services: Services) {
-    this.serializer = vscode.window.registerWebviewPanelSerializer(panelTypes.dashboard, {
-      deserializeWebviewPanel: (panel: vscode.WebviewPanel, state: unknown) => {
-        const run = runOfState(state);
-        if (run) this.add(panel, run);
-        else panel.dispose();
-        return Promise.resolve();
-      },
-    });
-  }
-
-  get open(): readonly DashboardPanel[] {
-    return [...this.panels.values()];
-  }
-
-  show(run: RunArgument): DashboardPanel {
-    const known = this.panels.get(run.dir);
-    if (known) {
-      known.reveal();
-      return known;
-    }
-    const panel = vscode.window.createWebviewPanel(panelTypes.dashboard, shortName(run.id), {
-      viewColumn: vscode.ViewColumn.Active,
-    });
-    return this.add(panel, run);
-  }
-
-  close(dir: string): void {
-    this.panels.get(dir)?.dispose();
-  }
-
-  dispose(): void {
-    this.serializer.dispose(); // the panels are the editor's: it brings them back
-  }
-
-  private add(panel: vscode.WebviewPanel, run: RunArgument): DashboardPanel {
-    const added = new DashboardPanel(this.services, panel, run, () => {
-      this.panels.delete(run.dir);
-    });
-    this.panels.set(run.dir, added);
-    return added;
-  }
-}
-
-/** The run that a page kept in its state, as both kinds of page write it. */
-export function runOfState(state: unknown): RunArgument | undefined {
-  if (typeof state !== 'object' || state === null || !('run' in state)) return undefined;
-  const { run } = state;
-  if (typeof run !== 'object' || run === null) return undefined;
-  if (!('profile' in run) || !('id' in run) || !('dir' in run)) return undefined;
-  const { profile, id, dir } = run;
-  if (typeof profile !== 'string' || typeof id !== 'string' || typeof dir !== 'string') return undefined;
-  return { profile, id, dir };
-}
+export const dashboardPanels: PanelKind<DashboardPanel> = {
+  type: panelTypes.dashboard,
+  options: {},
+  make: (services, panel, run, onGone) => new DashboardPanel(services, panel, run, onGone),
+};

@@ -2,12 +2,12 @@
 import * as vscode from 'vscode';
 import { panelTypes, type RunArgument } from '../../contributions.js';
 import { errorText, isCancelled } from '../../core/errors.js';
-import { DisposableStore, type Disposable } from '../../core/lifecycle.js';
+import { DisposableStore } from '../../core/lifecycle.js';
 import type { Progress } from '../../core/machine.js';
 import type { Services } from '../services.js';
 import { shortName } from '../tree/describe.js';
-import { runOfState } from './dashboardPanel.js';
 import { makeNonce } from './html.js';
+import type { PanelKind, RunPanel } from './runPanels.js';
 import { tabIcon } from './tabIcon.js';
 import { tensorboardPage, tensorboardQuery, type TensorBoardState } from './tensorboardPage.js';
 
@@ -32,7 +32,7 @@ function isDark(): boolean {
   return kind === vscode.ColorThemeKind.Dark || kind === vscode.ColorThemeKind.HighContrast;
 }
 
-export class TensorBoardPanel implements Disposable {
+export class TensorBoardPanel implements RunPanel {
   private readonly store = new DisposableStore();
   private state: TensorBoardState = { kind: 'starting', what: 'connecting' };
   private opening = false;
@@ -74,6 +74,10 @@ export class TensorBoardPanel implements Disposable {
   /** Under which the tab shows it; undefined while it does not. */
   get url(): string | undefined {
     return this.state.kind === 'serving' ? this.state.url : undefined;
+  }
+
+  reveal(): void {
+    this.panel.reveal();
   }
 
   private async open(): Promise<void> {
@@ -125,53 +129,8 @@ export class TensorBoardPanel implements Disposable {
   }
 }
 
-export class TensorBoardPanels implements Disposable {
-  private readonly panels = new Map<string, TensorBoardPanel>();
-  private readonly serializer: Disposable;
-
-  constructor(private readonly services: Services) {
-    this.serializer = vscode.window.registerWebviewPanelSerializer(panelTypes.tensorboard, {
-      deserializeWebviewPanel: (panel: vscode.WebviewPanel, state: unknown) => {
-        const run = runOfState(state);
-        if (run) this.add(panel, run);
-        else panel.dispose();
-        return Promise.resolve();
-      },
-    });
-  }
-
-  get open(): readonly TensorBoardPanel[] {
-    return [...this.panels.values()];
-  }
-
-  show(run: RunArgument): TensorBoardPanel {
-    const known = this.panels.get(run.dir);
-    if (known) {
-      known.panel.reveal();
-      return known;
-    }
-    const panel = vscode.window.createWebviewPanel(
-      panelTypes.tensorboard,
-      `TensorBoard: ${shortName(run.id)}`,
-      { viewColumn: vscode.ViewColumn.Active },
-      { enableScripts: true, retainContextWhenHidden: true }, // it loads for seconds
-    );
-    return this.add(panel, run);
-  }
-
-  close(dir: string): void {
-    this.panels.get(dir)?.dispose();
-  }
-
-  dispose(): void {
-    this.serializer.dispose();
-  }
-
-  private add(panel: vscode.WebviewPanel, run: RunArgument): TensorBoardPanel {
-    const added = new TensorBoardPanel(this.services, panel, run, () => {
-      this.panels.delete(run.dir);
-    });
-    this.panels.set(run.dir, added);
-    return added;
-  }
-}
+export const tensorboardPanels: PanelKind<TensorBoardPanel> = {
+  type: panelTypes.tensorboard,
+  options: { enableScripts: true, retainContextWhenHidden: true }, // it loads for seconds
+  make: (services, panel, run, onGone) => new TensorBoardPanel(services, panel, run, onGone),
+};
