@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { root } from './lib/paths.mjs';
 import { ensureChromium } from './lib/chromium.mjs';
 import { ensureBuilt, ensurePackages } from './lib/prepare.mjs';
+import { ensureSshd } from './lib/sshd.mjs';
 import { main, step } from './lib/shell.mjs';
 import { testNative } from './native.mjs';
 
@@ -43,6 +44,7 @@ const suites = {
   unit: { budget: 2, run: () => (ensurePackages(), vitest('vitest.config.mts')) },
   native: { budget: 12, run: testNative },
   local: { budget: 10, run: () => (ensureBuilt(), vitest('test/local/vitest.config.mts')) },
+  sshd: { budget: 6, run: () => (ensureBuilt(), ensureSshd(), vitest('test/sshd/vitest.config.mts')) },
   webview: {
     budget: 4,
     run: () => (ensurePackages(), ensureChromium(), vitest('test/webview/vitest.config.mts')),
