@@ -1,0 +1,200 @@
+// The login: which way is tried next. Keys first, then what the user is asked for; each of those once.
+import type { AnyAuthMethod, AuthHandlerMiddleware, Client, ParsedKey, Prompt } from 'ssh2';
+import { errorText, isCancelled, UserError } from '../../errors.js';
+import type { SshConfig } from '../config.js';
+import { failure } from '../failures.js';
+import type { Ssh2 } from '../library.js';
+import type { Hash, Identities, Identity } from './identities.js';
+import type { Secrets } from './secrets.js';
+
+export interface AuthenticatorOptions {
+  ssh2: Ssh2;
+  config: SshConfig;
+  identities: Identities;
+  secrets: Secrets;
+  /** The login ends here. */
+  onFail: (error: Error) => void;
+  /** Wraps what may wait for a person. */
+  patiently: <T>(wait: () => Promise<T>) => Promise<T>;
+}
+
+/** One login of one connection. */
+export class Authenticator {
+  private allowed: readonly string[] | undefined;
+  private readonly keys: Identity[];
+  private readonly refused: string[] = [];
+  private readonly done = new Set<string>();
+  private current: string | undefined;
+  /** The user answered, and the server has not yet said what it thinks of it. */
+  private answered = false;
+
+  constructor(private readonly options: AuthenticatorOptions) {
+    this.keys = [...options.identities.list];
+  }
+
+  readonly handler: AuthHandlerMiddleware = (_left, _partial, next) => {
+    this.step().then(next, (error: unknown) => {
+      this.fail(error);
+    });
+  };
+
+  /**
+   * ssh2 forgets what the server said of a key of an agent: that it counts, and that more is wanted (partial success). So
+   * the refusals are read where they arrive.
+   */
+  watch(client: Client): void {
+    const handlers = refusalHandlers(client);
+    const original = handlers.USERAUTH_FAILURE;
+    handlers.USERAUTH_FAILURE = (protocol, methods, partial) => {
+      this.allowed = methods;
+      if (partial) {
+        this.done.clear();
+        this.answered = false;
+      } else if (this.current !== undefined) {
+        this.refused.push(this.current);
+      }
+      this.current = undefined;
+      original(protocol, methods, partial);
+    };
+  }
+
+  private async step(): Promise<AnyAuthMethod> {
+    const { config } = this.options;
+    const username = config.user;
+    if (this.allowed === undefined) return { type: 'none', username };
+    if (this.answered) throw this.wrongAnswer();
+    const can = (method: string): boolean => this.allowed?.includes(method) === true;
+    if (can('publickey')) {
+      const key = this.keys.shift();
+      if (key) return this.offer(key, username);
+    }
+    if (
+      can('keyboard-interactive') &&
+      config.methods.keyboardInteractive &&
+      this.once('keyboard-interactive')
+    ) {
+      this.current = 'keyboard-interactive';
+      return {
+        type: 'keyboard-interactive',
+        username,
+        prompt: (name, instructions, _lang, prompts, finish) => {
+          this.answerAll(name, instructions, prompts).then(finish, (error: unknown) => {
+            this.fail(error);
+          });
+        },
+      };
+    }
+    if (can('password') && config.methods.password && this.once('password')) {
+      const prompt = `Password of ${username} on ${config.host}`;
+      const password = await this.ask('password', prompt, false);
+      this.current = 'password';
+      return { type: 'password', username, password };
+    }
+    throw this.nothingLeft();
+  }
+
+  private async offer(key: Identity, username: string): Promise<AnyAuthMethod> {
+    const { ssh2, patiently } = this.options;
+    const publicKey = await patiently(() => key.publicKey());
+    this.current = `the key ${key.label}`;
+    const sign = async (data: Buffer, hash: Hash): Promise<Buffer> => patiently(() => key.sign(data, hash));
+    const agent = singleKeyAgent(ssh2, publicKey, sign, (error) => {
+      this.fail(error);
+    });
+    return { type: 'agent', username, agent };
+  }
+
+  private once(method: string): boolean {
+    if (this.done.has(method)) return false;
+    this.done.add(method);
+    return true;
+  }
+
+  private async answerAll(name: string, instructions: string, prompts: readonly Prompt[]): Promise<string[]> {
+    const answers: string[] = [];
+    for (const { prompt, echo } of prompts) {
+      const text = [name, instructions, prompt].map((part) => part.trim()).filter((part) => part !== '');
+      answers.push(await this.ask('keyboard-interactive', text.join('\n'), echo === true));
+    }
+    return answers;
+  }
+
+  private async ask(
+    kind: 'password' | 'keyboard-interactive',
+    prompt: string,
+    echo: boolean,
+  ): Promise<string> {
+    const { config, secrets, patiently } = this.options;
+    const request = { host: config.host, user: config.user, kind, prompt, echo };
+    const answer = await patiently(() => secrets.ask(request));
+    this.answered = true;
+    return answer;
+  }
+
+  private fail(error: unknown): void {
+    if (error instanceof UserError || isCancelled(error)) {
+      this.options.onFail(error as Error);
+      return;
+    }
+    const { host } = this.options.config;
+    this.options.onFail(failure(`the login to ${host} failed: ${errorText(error)}`, 'Connect again', error));
+  }
+
+  private wrongAnswer(): UserError {
+    const { config } = this.options;
+    return failure(
+      `${config.host} refused the ${this.refused.at(-1) === 'password' ? 'password' : 'answer'} of ${config.user} (${this.story()})`,
+      'Connect again and enter the right one',
+    );
+  }
+
+  private nothingLeft(): UserError {
+    const { config } = this.options;
+    return failure(
+      `${config.host} does not let ${config.user} in (${this.story()})`,
+      'Check the user name, and that your public key is in authorized_keys there',
+    );
+  }
+
+  /** Which ways were tried, and which the server allows. */
+  private story(): string {
+    const { problems } = this.options.identities;
+    const tried = this.refused.length === 0 ? 'nothing to try' : `tried: ${this.refused.join(', ')}`;
+    const left = problems.length === 0 ? '' : `; not used: ${problems.join(', ')}`;
+    return `${tried}${left}; the server allows: ${this.allowed?.join(', ') ?? 'unknown'}`;
+  }
+}
+
+type RefusalHandler = (protocol: unknown, methods: readonly string[], partial: boolean) => void;
+
+/** Part of ssh2 that its types do not name; the version is pinned, and a test logs in with two factors. */
+function refusalHandlers(client: Client): { USERAUTH_FAILURE: RefusalHandler } {
+  return (client as unknown as { _protocol: { _handlers: { USERAUTH_FAILURE: RefusalHandler } } })._protocol
+    ._handlers;
+}
+
+/** ssh2 signs only through agents where signing takes its time. */
+function singleKeyAgent(
+  { BaseAgent }: Ssh2,
+  key: ParsedKey,
+  sign: (data: Buffer, hash: Hash) => Promise<Buffer>,
+  onFail: (error: unknown) => void,
+): InstanceType<typeof BaseAgent> {
+  class SingleKeyAgent extends BaseAgent<ParsedKey> {
+    override getIdentities(reply: (error: undefined, keys: ParsedKey[]) => void): void {
+      reply(undefined, [key]);
+    }
+
+    override sign(
+      _key: ParsedKey,
+      data: Buffer,
+      options: { hash?: Hash } | ((error: undefined, signature: Buffer) => void),
+      reply?: (error: undefined, signature: Buffer) => void,
+    ): void {
+      const done = typeof options === 'function' ? options : reply;
+      const hash = typeof options === 'function' ? undefined : options.hash;
+      sign(data, hash).then((signature) => done?.(undefined, signature), onFail);
+    }
+  }
+  return new SingleKeyAgent();
+}

@@ -1,0 +1,130 @@
+// The keys that are offered to a server: those of the agent, and key files.
+import { readFile } from 'node:fs/promises';
+import type { ParsedKey, SigningRequestOptions } from 'ssh2';
+import { errorText, systemCode } from '../../errors.js';
+import type { SshConfig } from '../config.js';
+import { failure } from '../failures.js';
+import type { Ssh2 } from '../library.js';
+import { readKeyFile } from './keyFile.js';
+import type { Secrets } from './secrets.js';
+
+export type Hash = SigningRequestOptions['hash'];
+
+export interface Identity {
+  /** For messages. */
+  readonly label: string;
+  /** Asks for the passphrase only where the file does not show its public half. */
+  publicKey(): Promise<ParsedKey>;
+  /** Asks for the passphrase if there is one: the server wants this key. */
+  sign(data: Buffer, hash: Hash): Promise<Buffer>;
+}
+
+export interface Identities {
+  list: Identity[];
+  /** Keys that were left out, and why. */
+  problems: string[];
+}
+
+/** UserError when the key that the profile names cannot be used. */
+export async function loadIdentities(ssh2: Ssh2, config: SshConfig, secrets: Secrets): Promise<Identities> {
+  if (!config.methods.publickey) return { list: [], problems: [] };
+  const problems: string[] = [];
+  const held = await agentKeys(ssh2, config, problems);
+  const files: Identity[] = [];
+  const used = new Set<AgentKey>();
+  for (const path of config.identityFiles) {
+    const file = await fileIdentity(ssh2, path, config, secrets);
+    if (typeof file === 'string') problems.push(file);
+    if (file === undefined || typeof file === 'string') continue;
+    const shown = file.shown?.getPublicSSH();
+    const same = shown && held.find(({ key }) => key.getPublicSSH().equals(shown));
+    if (same) used.add(same);
+    files.push(same ? { ...same.identity, label: `${path} (by the agent)` } : file.identity);
+  }
+  const others = config.identitiesOnly ? [] : held.filter((key) => !used.has(key));
+  return { list: [...files, ...others.map(({ identity }) => identity)], problems };
+}
+
+interface AgentKey {
+  key: ParsedKey;
+  identity: Identity;
+}
+
+async function agentKeys(ssh2: Ssh2, config: SshConfig, problems: string[]): Promise<AgentKey[]> {
+  if (config.agent === undefined) return [];
+  const agent = new ssh2.OpenSSHAgent(config.agent);
+  try {
+    const keys = await new Promise<ParsedKey[]>((resolve, reject) => {
+      agent.getIdentities((error, found) => {
+        if (error) reject(error);
+        else resolve((found ?? []).filter((entry): entry is ParsedKey => 'getPublicSSH' in entry));
+      });
+    });
+    return keys.map((key) => ({ key, identity: agentIdentity(agent, key) }));
+  } catch (error) {
+    problems.push(`the key agent at ${config.agent} does not answer: ${errorText(error)}`);
+    return [];
+  }
+}
+
+function agentIdentity(agent: InstanceType<Ssh2['OpenSSHAgent']>, key: ParsedKey): Identity {
+  return {
+    label: `${key.comment || key.type} of the agent`,
+    publicKey: () => Promise.resolve(key),
+    sign: (data, hash) =>
+      new Promise((resolve, reject) => {
+        agent.sign(key, data, hash === undefined ? {} : { hash }, (error, signature) => {
+          if (error || !signature) reject(error ?? new Error('the agent gave no signature'));
+          else resolve(signature);
+        });
+      }),
+  };
+}
+
+interface FileIdentity {
+  identity: Identity;
+  /** The public half, where the file shows it. */
+  shown: ParsedKey | undefined;
+}
+
+/** Undefined: there is no such file; a text: why it cannot be used. */
+async function fileIdentity(
+  ssh2: Ssh2,
+  path: string,
+  config: SshConfig,
+  secrets: Secrets,
+): Promise<FileIdentity | string | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, 'latin1');
+  } catch (error) {
+    if (!config.ownIdentity)
+      {return systemCode(error) === 'ENOENT' ? undefined : `${path}: ${errorText(error)}`;}
+    const missing = systemCode(error) === 'ENOENT';
+    throw failure(
+      missing
+        ? `the key file ${path} of ${config.host} does not exist`
+        : `the key file ${path} of ${config.host} cannot be read: ${errorText(error)}`,
+      'Correct identityFile in the profile, or the file',
+      error,
+    );
+  }
+  const publicText = await readFile(`${path}.pub`, 'latin1').catch(() => undefined);
+  const file = readKeyFile(ssh2, text, publicText);
+  if (file.kind === 'unusable') {
+    if (!config.ownIdentity) return `${path}: ${file.why}`;
+    throw failure(`the key file ${path} of ${config.host} cannot be used: ${file.why}`, unusableHint);
+  }
+  const open = (): Promise<ParsedKey> =>
+    file.kind === 'open' ? Promise.resolve(file.key) : secrets.key(ssh2, path, text, config);
+  const shown = file.kind === 'open' ? file.key : file.publicKey;
+  const sign = async (data: Buffer, hash: Hash): Promise<Buffer> => {
+    const signature: unknown = (await open()).sign(data, hash);
+    if (Buffer.isBuffer(signature)) return signature;
+    throw failure(`the key ${path} does not sign: ${errorText(signature)}`, 'Use another key');
+  };
+  return { shown, identity: { label: path, publicKey: shown ? () => Promise.resolve(shown) : open, sign } };
+}
+
+const unusableHint =
+  'Name a private key in OpenSSH or PEM format, or set "transport": "openssh" in the profile for what only your own ssh can use';

@@ -1,0 +1,160 @@
+// What ssh would do for a host: the user's own configuration, with what the profile says on top.
+import { existsSync } from 'node:fs';
+import { homedir, hostname, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { UserError } from '../errors.js';
+import type { SshTarget } from './transport.js';
+
+/** Keywords in lower case, each with all its values, as `ssh -G` prints them. */
+export type Settings = ReadonlyMap<string, readonly string[]>;
+
+export interface SshConfig {
+  /** As the profile names it. */
+  host: string;
+  hostName: string;
+  port: number;
+  user: string;
+  /** In the order in which they are offered. */
+  identityFiles: string[];
+  /** Named by the profile: the only key that is offered, and it must be there. */
+  ownIdentity: boolean;
+  identitiesOnly: boolean;
+  /** The socket of the key agent. */
+  agent: string | undefined;
+  proxyJump: string | undefined;
+  proxyCommand: string | undefined;
+  knownHosts: string[];
+  /** How known_hosts calls the host, whatever its name and port. */
+  hostKeyAlias: string | undefined;
+  certificates: string[];
+  kexAlgorithms: string[];
+  /** Which of the ways to log in the configuration allows. */
+  methods: { publickey: boolean; password: boolean; keyboardInteractive: boolean; gssapi: boolean };
+  pkcs11: boolean;
+}
+
+export interface Surroundings {
+  env: NodeJS.ProcessEnv;
+  home: string;
+}
+
+export const ownSurroundings = (): Surroundings => ({ env: process.env, home: homedir() });
+
+const none = (value: string | undefined): string | undefined =>
+  value === undefined || value === '' || value.toLowerCase() === 'none' ? undefined : value;
+
+/** UserError (usage) for what stands in no command line of ssh. */
+export function checkHost(host: string): void {
+  if (host === '' || host.startsWith('-') || /[\s\p{Cc}]/u.test(host)) {
+    throw new UserError(
+      'usage',
+      `${JSON.stringify(host)} is no host`,
+      'A host does not begin with a dash and has no blanks',
+    );
+  }
+}
+
+export function sshConfig(target: SshTarget, settings: Settings, around: Surroundings): SshConfig {
+  const first = (keyword: string): string | undefined => settings.get(keyword)?.[0];
+  const yes = (keyword: string, otherwise: boolean): boolean => {
+    const value = first(keyword)?.toLowerCase();
+    return value === undefined ? otherwise : value !== 'no' && value !== 'false';
+  };
+  const words = (keyword: string): string[] => (none(first(keyword)) ?? '').split(/\s+/).filter(Boolean);
+  const named = target.host.slice(target.host.lastIndexOf('@') + 1);
+  const config = {
+    hostName: first('hostname') ?? named,
+    port: target.port ?? (Number(first('port')) || 22),
+    user: target.user ?? first('user') ?? userInfo().username,
+  };
+  const expand = (path: string): string => expandPath(path, { ...config, host: named }, around);
+  const paths = (keyword: string): string[] => (settings.get(keyword) ?? []).filter(none).map(expand);
+  const preferred = first('preferredauthentications')?.split(',');
+  const allows = (method: string, keyword: string, otherwise = true): boolean =>
+    yes(keyword, otherwise) && (preferred === undefined || preferred.includes(method));
+  const jump = target.proxyJump ?? first('proxyjump');
+  return {
+    ...config,
+    host: target.host,
+    identityFiles: target.identityFile === undefined ? paths('identityfile') : [expand(target.identityFile)],
+    ownIdentity: target.identityFile !== undefined,
+    identitiesOnly: target.identityFile !== undefined || yes('identitiesonly', false),
+    agent: agentSocket(first('identityagent'), expand, around.env),
+    proxyJump: none(jump),
+    proxyCommand: target.proxyJump === undefined ? none(first('proxycommand')) : undefined,
+    knownHosts: [...words('userknownhostsfile'), ...words('globalknownhostsfile')].map(expand),
+    hostKeyAlias: none(first('hostkeyalias')),
+    certificates: target.identityFile === undefined ? paths('certificatefile') : [],
+    kexAlgorithms: words('kexalgorithms').flatMap((list) => list.split(',')),
+    methods: {
+      publickey: allows('publickey', 'pubkeyauthentication'),
+      password: allows('password', 'passwordauthentication'),
+      keyboardInteractive: allows('keyboard-interactive', 'kbdinteractiveauthentication'),
+      gssapi: allows('gssapi-with-mic', 'gssapiauthentication', false),
+    },
+    pkcs11: none(first('pkcs11provider')) !== undefined,
+  };
+}
+
+function agentSocket(
+  setting: string | undefined,
+  expand: (path: string) => string,
+  env: NodeJS.ProcessEnv,
+): string | undefined {
+  if (setting?.toLowerCase() === 'none') return undefined;
+  if (setting === undefined || setting === '' || setting === 'SSH_AUTH_SOCK') {
+    return none(env['SSH_AUTH_SOCK']);
+  }
+  if (setting.startsWith('$') && !setting.startsWith('${')) return none(env[setting.slice(1)]);
+  return expand(setting);
+}
+
+/** `~`, `${NAME}` and ssh_config's tokens, of those that a path may have. */
+function expandPath(
+  path: string,
+  { host, hostName, port, user }: { host: string; hostName: string; port: number; user: string },
+  { env, home }: Surroundings,
+): string {
+  const self = userInfo();
+  const tokens = new Map(
+    Object.entries({
+      '%': '%',
+      d: home,
+      h: hostName,
+      i: String(self.uid),
+      k: host,
+      L: hostname().split('.')[0] ?? '',
+      l: hostname(),
+      n: host,
+      p: String(port),
+      r: user,
+      u: self.username,
+    }),
+  );
+  const full = path === '~' || path.startsWith('~/') ? join(home, path.slice(1)) : path;
+  return full
+    .replace(/\$\{([^}]+)\}/g, (whole, name: string) => env[name] ?? whole)
+    .replace(/%(.)/g, (whole, token: string) => tokens.get(token) ?? whole);
+}
+
+const exchanges =
+  /^(curve25519-sha256(@libssh\.org)?|ecdh-sha2-nistp(256|384|521)|diffie-hellman-group(14|15|16|17|18|-exchange)-sha(256|512))$/;
+
+/** Why only the user's own ssh can reach this host; undefined: ssh2 can, as far as the configuration tells. */
+export function needsOpenSsh(config: SshConfig): string | undefined {
+  if (config.proxyCommand !== undefined) return 'its SSH configuration has a ProxyCommand';
+  const certificate = [
+    ...config.certificates,
+    ...config.identityFiles.map((path) => `${path}-cert.pub`),
+  ].find((path) => existsSync(path));
+  if (certificate !== undefined) return `it logs in with the certificate ${certificate}`;
+  if (config.pkcs11) return 'its key is on a PKCS#11 token';
+  const key = config.identityFiles.find((path) => existsSync(path));
+  if (config.identitiesOnly && key !== undefined && key.endsWith("_sk")) return `${key} is a security key`;
+  const { publickey, password, keyboardInteractive, gssapi } = config.methods;
+  if (gssapi && !publickey && !password && !keyboardInteractive)
+    {return 'it logs in by GSSAPI (Kerberos) only';}
+  if (config.kexAlgorithms.length > 0 && !config.kexAlgorithms.some((name) => exchanges.test(name)))
+    {return 'its key exchange is limited to algorithms that Trainyard does not have';}
+  return undefined;
+}

@@ -1,0 +1,90 @@
+// What goes wrong on the way to a host, in words that say what to do.
+import { errorText, systemCode, UserError } from '../errors.js';
+
+/** The server let the connection go before anything was decided: it may be made again without harm. */
+export class Dropped extends Error {
+  override readonly name = 'Dropped';
+}
+
+/** A host on its way: as the profile names it, and where that is. */
+export interface Place {
+  where: string;
+  hostName: string;
+  port: number;
+}
+
+export function placeText({ where, hostName, port }: Place): string {
+  return where === hostName ? `${where} (port ${port})` : `${where} (${hostName} port ${port})`;
+}
+
+const socketErrors: Record<string, [what: string, hint: string]> = {
+  ECONNREFUSED: ['refused the connection', 'Check that its SSH server is running, and the port'],
+  ETIMEDOUT: ['did not answer', 'Check the address, the network and the firewall'],
+  EHOSTUNREACH: ['cannot be reached from here', 'Check the address and the network'],
+  ENETUNREACH: ['cannot be reached from here', 'Check the network'],
+  EHOSTDOWN: ['is down, or not in this network', 'Check the host and the network'],
+};
+
+/** The TCP connection could not be made. */
+export function socketFailure(place: Place, error: unknown): Error {
+  const code = systemCode(error) ?? '';
+  if (['ENOTFOUND', 'EAI_AGAIN', 'EAI_NONAME', 'EAI_NODATA', 'EAI_FAIL'].includes(code)) {
+    const retry = code === 'EAI_AGAIN' ? ' just now' : '';
+    return failure(
+      `the name ${place.hostName} (host ${place.where}) is not known here${retry}`,
+      'Check the name in the profile and in the SSH configuration, and the network',
+      error,
+    );
+  }
+  if (code === 'ECONNRESET' || code === 'EPIPE') return new Dropped(errorText(error));
+  const known = socketErrors[code];
+  if (known) return failure(`${placeText(place)} ${known[0]}`, known[1], error);
+  return failure(`${placeText(place)} cannot be reached: ${errorText(error)}`, 'Check the network', error);
+}
+
+export function timedOut(place: Place, during: string): UserError {
+  return failure(
+    `${placeText(place)} did not answer in time (${during})`,
+    'Check the address, the network and the firewall',
+  );
+}
+
+const lostBefore =
+  /Connection lost before handshake|ECONNRESET|EPIPE|socket hang up|Exceeded MaxStartups|Too many connections/i;
+const noCommon = /no matching (.+?)(?: algorithm)?s?$/i;
+
+/** ssh2 gave up before the login. */
+export function handshakeFailure(place: Place, error: Error): Error {
+  if (lostBefore.test(`${error.message} ${systemCode(error) ?? ''}`)) return new Dropped(error.message);
+  const [, what] = noCommon.exec(error.message) ?? [];
+  if (what !== undefined) {
+    return failure(
+      `${placeText(place)} and Trainyard have no ${what} in common`,
+      'Set "transport": "openssh" in the profile, so that your own ssh makes the connection',
+      error,
+    );
+  }
+  return failure(
+    `${placeText(place)} does not speak SSH as expected: ${error.message}`,
+    'Check the port, and what listens there',
+    error,
+  );
+}
+
+/** The server ended a login without a verdict: it allows fewer tries than there were keys, or less time. */
+export function loginEnded(where: string, user: string, error?: Error): UserError {
+  return failure(
+    `${where} broke off the login of ${user}: ${error?.message ?? 'it closed the connection'}`,
+    'Name the right key as identityFile in the profile: servers allow a few tries only',
+    error,
+  );
+}
+
+export function connectionLost(where: string, error: Error | undefined): UserError {
+  const why = error === undefined ? 'the other side closed it' : error.message;
+  return failure(`the connection to ${where} was lost: ${why}`, 'Connect again', error);
+}
+
+export function failure(what: string, hint: string, cause?: unknown): UserError {
+  return new UserError('connection', what, hint, cause === undefined ? undefined : { cause });
+}

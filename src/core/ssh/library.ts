@@ -1,0 +1,9 @@
+// ssh2, loaded at the first connection: starting must not wait for it.
+import type * as ssh2 from 'ssh2';
+
+export type Ssh2 = typeof ssh2;
+
+export async function loadSsh2(): Promise<Ssh2> {
+  const { default: loaded } = await import('ssh2');
+  return loaded;
+}

@@ -1,0 +1,228 @@
+// Connections by ssh2, as the user's own SSH configuration describes them.
+import { connect as connectSocket } from 'node:net';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Cancelled, throwIfCancelled, UserError } from '../errors.js';
+import { nullLogger, type Logger } from '../log.js';
+import { trainyardHome } from '../profiles/store.js';
+import { loadIdentities } from './auth/identities.js';
+import { Secrets } from './auth/secrets.js';
+import { needsOpenSsh, ownSurroundings, sshConfig, type SshConfig, type Surroundings } from './config.js';
+import { readSettings, type ConfigSourceOptions } from './configSource.js';
+import { Dropped, failure, placeText, socketFailure, timedOut, type Place } from './failures.js';
+import { login } from './handshake.js';
+import { HostKeyChecker } from './hostKeys/checker.js';
+import { HostKeyReview, type Arrival } from './hostKeys/review.js';
+import { TrustStore } from './hostKeys/trustStore.js';
+import { JumpPool, lastHop, type Lease } from './jumps.js';
+import { loadSsh2 } from './library.js';
+import { Limiter, type Slot } from './limiter.js';
+import { Ssh2Connection } from './ssh2Connection.js';
+import type { Prompter, SshConnection, SshTarget, SshTransport } from './transport.js';
+
+const atOnce = 8;
+const attempts = 7;
+const firstPause = 250;
+const longestPause = 5000;
+const connectPatience = 15_000;
+const mostHops = 8;
+
+export interface Ssh2TransportOptions {
+  prompter: Prompter;
+  /** Trainyard's own folder, which holds the accepted host keys. */
+  home?: string;
+  surroundings?: Surroundings;
+  /** In place of the user's own SSH configuration. Never a path that a workspace names. */
+  configFile?: string;
+  logger?: Logger;
+}
+
+/** Owns the jump connections and what the user entered; the connections it gives belong to who asked for them. */
+export class Ssh2Transport implements SshTransport {
+  private readonly limiter = new Limiter(atOnce);
+  private readonly reading = new Limiter(atOnce);
+  private readonly jumps = new JumpPool();
+  private readonly secrets: Secrets;
+  private readonly review: HostKeyReview;
+  private readonly store: TrustStore;
+  private readonly source: ConfigSourceOptions;
+  private readonly logger: Logger;
+  private readonly lifetime = new AbortController();
+  private readonly connections = new Set<Ssh2Connection>();
+
+  constructor({ prompter, home, surroundings, configFile, logger }: Ssh2TransportOptions) {
+    const around = surroundings ?? ownSurroundings();
+    this.secrets = new Secrets(prompter);
+    this.review = new HostKeyReview(prompter);
+    this.store = new TrustStore(home ?? trainyardHome(around.env));
+    this.source = { around, ...(configFile === undefined ? {} : { configFile }) };
+    this.logger = logger ?? nullLogger;
+  }
+
+  /** UserError (connection, usage), Cancelled. */
+  async connect(target: SshTarget, options: { signal?: AbortSignal } = {}): Promise<SshConnection> {
+    const signals = [this.lifetime.signal, ...(options.signal ? [options.signal] : [])];
+    return this.open(target, AbortSignal.any(signals), 0);
+  }
+
+  /** What the user's configuration and the profile say of a host. UserError (usage, connection), Cancelled. */
+  async resolve(target: SshTarget, signal?: AbortSignal): Promise<SshConfig> {
+    const slot = await this.reading.acquire(signal);
+    try {
+      return sshConfig(target, await readSettings(target, this.source, signal), this.source.around);
+    } finally {
+      slot.release();
+    }
+  }
+
+  dispose(): void {
+    this.lifetime.abort();
+    this.secrets.forget();
+    for (const connection of [...this.connections]) connection.dispose();
+  }
+
+  private async open(target: SshTarget, signal: AbortSignal, depth: number): Promise<Ssh2Connection> {
+    const arrival = this.review.begin();
+    let lease: Lease | undefined;
+    try {
+      const config = await this.resolve(target, signal);
+      const reason = needsOpenSsh(config);
+      if (reason !== undefined) throw onlyOpenSsh(config.host, reason);
+      lease = await this.leaseJump(config, signal, depth);
+      return await this.persistently(config, lease, arrival, signal);
+    } catch (error) {
+      lease?.release();
+      throw error;
+    } finally {
+      arrival.done();
+    }
+  }
+
+  private async leaseJump(config: SshConfig, signal: AbortSignal, depth: number): Promise<Lease | undefined> {
+    if (config.proxyJump === undefined) return undefined;
+    if (depth >= mostHops) {
+      throw failure(
+        `the way to ${config.host} has more than ${mostHops} jump hosts`,
+        'Look for a loop in ProxyJump',
+      );
+    }
+    const hop = lastHop(config.proxyJump, config.host);
+    const jump = await this.resolve(hop, signal);
+    // As in ssh: a ProxyJump for all hosts does not stand in its own way.
+    if (jump.hostName === config.hostName && jump.port === config.port && jump.user === config.user)
+      {return undefined;}
+    const key = JSON.stringify([jump.user, jump.hostName, jump.port, jump.host, jump.proxyJump]);
+    return this.jumps.lease(
+      key,
+      (own) => this.open(hop, AbortSignal.any([own, this.lifetime.signal]), depth + 1),
+      signal,
+    );
+  }
+
+  /** A connection that was dropped before the login began is made again; whatever was refused is not. */
+  private async persistently(
+    config: SshConfig,
+    lease: Lease | undefined,
+    arrival: Arrival,
+    signal: AbortSignal,
+  ): Promise<Ssh2Connection> {
+    const place: Place = { where: config.host, hostName: config.hostName, port: config.port };
+    for (let attempt = 1; ; attempt++) {
+      const slot = await this.limiter.acquire(signal);
+      try {
+        return await this.attempt(config, place, lease, arrival, slot, signal);
+      } catch (error) {
+        if (signal.aborted) throw new Cancelled();
+        if (!(error instanceof Dropped)) throw error;
+        this.logger.log('debug', `${placeText(place)}: attempt ${attempt} was dropped: ${error.message}`);
+        if (attempt === attempts) throw droppedFor(place, error);
+      } finally {
+        slot.release();
+      }
+      const pause = Math.min(longestPause, firstPause * 2 ** attempt) * (0.5 + Math.random());
+      await sleep(pause, undefined, { signal }).catch(() => {
+        throw new Cancelled();
+      });
+    }
+  }
+
+  private async attempt(
+    config: SshConfig,
+    place: Place,
+    lease: Lease | undefined,
+    arrival: Arrival,
+    slot: Slot,
+    signal: AbortSignal,
+  ): Promise<Ssh2Connection> {
+    const ssh2 = await loadSsh2();
+    const checker = await HostKeyChecker.open(config, this.store, this.review);
+    const identities = await loadIdentities(ssh2, config, this.secrets);
+    const sock = await this.reach(place, lease, signal);
+    const address =
+      'remoteAddress' in sock && typeof sock.remoteAddress === 'string' ? sock.remoteAddress : place.hostName;
+    const { secrets } = this;
+    const parts = { ssh2, config, place, sock, address, checker, arrival, identities, secrets, slot, signal };
+    const client = await login(parts);
+    const connection: Ssh2Connection = new Ssh2Connection(client, sock, config.host, () => {
+      this.connections.delete(connection);
+      lease?.release();
+    });
+    this.connections.add(connection);
+    return connection;
+  }
+
+  private async reach(place: Place, lease: Lease | undefined, signal: AbortSignal): Promise<Duplex> {
+    throwIfCancelled(signal);
+    return lease ? lease.connection.forwardTcp(place.hostName, place.port) : openSocket(place, signal);
+  }
+}
+
+function openSocket(place: Place, signal: AbortSignal): Promise<Socket> {
+  const socket = connectSocket({ host: place.hostName, port: place.port, noDelay: true });
+  return new Promise((resolve, reject) => {
+    const finish = (act: () => void): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', cancel);
+      socket.off('error', fail);
+      act();
+    };
+    const fail = (error: Error): void => {
+      finish(() => {
+        socket.on('error', () => undefined); // an end that is our own doing
+        socket.destroy();
+        reject(
+          error instanceof Cancelled || error instanceof UserError ? error : socketFailure(place, error),
+        );
+      });
+    };
+    const cancel = (): void => {
+      fail(new Cancelled());
+    };
+    const timer = setTimeout(() => {
+      fail(timedOut(place, 'connecting'));
+    }, connectPatience);
+    signal.addEventListener('abort', cancel, { once: true });
+    socket.once('error', fail);
+    socket.once('connect', () => {
+      finish(() => {
+        resolve(socket);
+      });
+    });
+  });
+}
+
+function onlyOpenSsh(host: string, reason: string): UserError {
+  return failure(
+    `${host} needs your own ssh: ${reason}`,
+    'Set "transport": "openssh" in the profile, so that your own ssh makes the connection',
+  );
+}
+
+function droppedFor(place: Place, error: Dropped): UserError {
+  return failure(
+    `${placeText(place)} dropped ${attempts} connections before the login: ${error.message}`,
+    'It may be overloaded or limit logins (MaxStartups in sshd_config); wait a moment and connect again',
+    error,
+  );
+}
