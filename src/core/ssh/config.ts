@@ -150,11 +150,13 @@ export function needsOpenSsh(config: SshConfig): string | undefined {
   if (certificate !== undefined) return `it logs in with the certificate ${certificate}`;
   if (config.pkcs11) return 'its key is on a PKCS#11 token';
   const key = config.identityFiles.find((path) => existsSync(path));
-  if (config.identitiesOnly && key !== undefined && key.endsWith("_sk")) return `${key} is a security key`;
+  if (config.identitiesOnly && key?.endsWith('_sk') === true) return `${key} is a security key`;
   const { publickey, password, keyboardInteractive, gssapi } = config.methods;
-  if (gssapi && !publickey && !password && !keyboardInteractive)
-    {return 'it logs in by GSSAPI (Kerberos) only';}
-  if (config.kexAlgorithms.length > 0 && !config.kexAlgorithms.some((name) => exchanges.test(name)))
-    {return 'its key exchange is limited to algorithms that Trainyard does not have';}
+  if (gssapi && !publickey && !password && !keyboardInteractive) {
+    return 'it logs in by GSSAPI (Kerberos) only';
+  }
+  if (config.kexAlgorithms.length > 0 && !config.kexAlgorithms.some((name) => exchanges.test(name))) {
+    return 'its key exchange is limited to algorithms that Trainyard does not have';
+  }
   return undefined;
 }

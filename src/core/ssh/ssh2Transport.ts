@@ -110,8 +110,9 @@ export class Ssh2Transport implements SshTransport {
     const hop = lastHop(config.proxyJump, config.host);
     const jump = await this.resolve(hop, signal);
     // As in ssh: a ProxyJump for all hosts does not stand in its own way.
-    if (jump.hostName === config.hostName && jump.port === config.port && jump.user === config.user)
-      {return undefined;}
+    if (jump.hostName === config.hostName && jump.port === config.port && jump.user === config.user) {
+      return undefined;
+    }
     const key = JSON.stringify([jump.user, jump.hostName, jump.port, jump.host, jump.proxyJump]);
     return this.jumps.lease(
       key,

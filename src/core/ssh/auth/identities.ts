@@ -98,8 +98,9 @@ async function fileIdentity(
   try {
     text = await readFile(path, 'latin1');
   } catch (error) {
-    if (!config.ownIdentity)
-      {return systemCode(error) === 'ENOENT' ? undefined : `${path}: ${errorText(error)}`;}
+    if (!config.ownIdentity) {
+      return systemCode(error) === 'ENOENT' ? undefined : `${path}: ${errorText(error)}`;
+    }
     const missing = systemCode(error) === 'ENOENT';
     throw failure(
       missing
