@@ -11,6 +11,14 @@ const dist = join(root, 'dist');
 const production = process.argv.includes('--production');
 const watch = process.argv.includes('--watch');
 
+/** A bundle of its own beside the others, loaded at the first connection. */
+const ssh2Apart = {
+  name: 'ssh2-apart',
+  setup: ({ onResolve }) => {
+    onResolve({ filter: /^ssh2$/ }, () => ({ path: './ssh2.cjs', external: true }));
+  },
+};
+
 const shared = {
   bundle: true,
   platform: 'node',
@@ -31,11 +39,18 @@ const bundles = [
     outfile: 'dist/extension.js',
     external: ['vscode', './lazy.js'],
   },
-  { ...shared, entryPoints: ['src/ui/lazy.ts'], outfile: 'dist/lazy.js', external: ['vscode'] },
+  {
+    ...shared,
+    entryPoints: ['src/ui/lazy.ts'],
+    outfile: 'dist/lazy.js',
+    external: ['vscode'],
+    plugins: [ssh2Apart],
+  },
   {
     ...shared,
     entryPoints: ['src/cli/main.ts'],
     outfile: 'dist/trainyard.cjs',
+    plugins: [ssh2Apart],
     banner: { js: '#!/usr/bin/env node' },
   },
   // Apart, because it loads a binary from the folder beside it, and only when a terminal opens.
@@ -43,6 +58,15 @@ const bundles = [
     ...shared,
     entryPoints: ['node_modules/node-pty/lib/index.js'],
     outfile: 'dist/node-pty.cjs',
+    sourcemap: false,
+  },
+  // Without the optional native parts: Node's own ciphers are as fast.
+  {
+    ...shared,
+    entryPoints: ['node_modules/ssh2/lib/index.js'],
+    outfile: 'dist/ssh2.cjs',
+    external: ['cpu-features'],
+    loader: { '.node': 'empty' },
     sourcemap: false,
   },
   { ...shared, ...dashboardBundle },
@@ -56,6 +80,11 @@ const carried = [
   { from: join(native, 'trainer'), to: 'bin/trainer', mode: 0o755 },
   { from: join(root, 'native/agent/tensorboard_server.py'), to: 'share/tensorboard_server.py', mode: 0o755 },
   { from: join(root, 'native/runtime/requirements.txt'), to: 'share/requirements.txt', mode: 0o644 },
+  ...['wire', 'probe', 'install', 'runtime', 'verbs'].map((part) => ({
+    from: join(root, `native/node/${part}.py`),
+    to: `share/node/${part}.py`,
+    mode: 0o644,
+  })),
 ];
 
 /** By rename, because the file that is replaced may be running. What is not built must not stay behind from before. */

@@ -13,10 +13,10 @@ const permitted = [
   /^media\/[^/]+\.(svg|png|json)$/,
   /^media\/walkthrough\/[^/]+\.md$/,
   /^dist\/(node-pty\.cjs|prebuilds\/linux-x64\/pty\.node)$/,
-  /^dist\/(extension\.js|lazy\.js|trainyard\.cjs)$/,
+  /^dist\/(extension\.js|lazy\.js|trainyard\.cjs|ssh2\.cjs)$/,
   /^dist\/webview\/(dashboard\.(js|css)|codicon\.ttf)$/,
   /^dist\/bin\/(agent|trainer)$/,
-  /^dist\/share\/(tensorboard_server\.py|requirements\.txt)$/,
+  /^dist\/share\/(tensorboard_server\.py|requirements\.txt|node\/[a-z]+\.py)$/,
 ];
 
 // With the native programs it is for the one platform that they run on; without, for none in particular.
@@ -45,6 +45,7 @@ const wanted = [
   'dist/extension.js',
   'dist/lazy.js',
   'dist/trainyard.cjs',
+  'dist/ssh2.cjs',
   'dist/webview/dashboard.js',
   'dist/webview/dashboard.css',
   'dist/webview/codicon.ttf',

@@ -1,14 +1,16 @@
 // What every verb is given.
 import type { AgentNode } from '../core/nodes/node.js';
-import { LocalMachine } from '../core/machine.js';
-import { UserError } from '../core/errors.js';
+import type { Machine } from '../core/machine.js';
+import { makeMachine } from '../core/machines.js';
 import { DisposableStore, type Disposable } from '../core/lifecycle.js';
 import type { Logger } from '../core/log.js';
 import type { RunEntry } from '../core/nodes/agentApi.js';
 import type { Profile } from '../core/profiles/schema.js';
+import { RunBook } from '../core/profiles/runBook.js';
 import { ProfileStore, trainyardHome } from '../core/profiles/store.js';
 import { ProgressLine, type Output } from './output.js';
 import type { Args, Grammar } from './args.js';
+import { terminalPrompter } from './prompter.js';
 
 export interface Verb extends Grammar {
   summary: string;
@@ -20,37 +22,49 @@ export interface Verb extends Grammar {
 
 export class Context implements Disposable {
   readonly profiles: ProfileStore;
-  readonly machine: LocalMachine;
+  readonly book: RunBook;
+  private chosen: Machine | undefined;
   private readonly store = new DisposableStore();
 
   constructor(
     readonly output: Output,
     readonly json: boolean,
     readonly cwd: string,
-    bundleDir: string,
-    env: NodeJS.ProcessEnv,
+    private readonly bundleDir: string,
+    private readonly env: NodeJS.ProcessEnv,
     readonly logger: Logger,
   ) {
     this.profiles = new ProfileStore(trainyardHome(env));
-    this.machine = this.store.add(new LocalMachine({ bundleDir, env, logger }));
+    this.book = new RunBook(trainyardHome(env));
+  }
+
+  /** Of the profile that the command is about: `profile` or `resolveRun` chose it. */
+  get machine(): Machine {
+    if (!this.chosen) throw new TypeError('no profile was chosen yet');
+    return this.chosen;
   }
 
   get node(): AgentNode {
     return this.machine.node;
   }
 
-  /** The profile, when this version can run on it. UserError: usage for an unknown one, preflight for its kind. */
-  async localProfile(name = 'local'): Promise<Profile> {
+  /** The profile of that name, with `machine` standing for it from here on. UserError (usage) for an unknown one. */
+  async profile(name = 'local', { trustAll = false } = {}): Promise<Profile> {
     const profile = await this.profiles.get(name);
-    if (profile.kind === 'local') return profile;
-    const what = `profile ${name} is of kind ${profile.kind}, and this version runs on this machine only`;
-    throw new UserError('preflight', what, 'Use the profile local');
+    const { bundleDir, env, logger } = this;
+    const prompter = terminalPrompter(this.output, trustAll);
+    const home = trainyardHome(env);
+    this.chosen ??= this.store.add(makeMachine(profile, { bundleDir, env, logger, home, prompter }));
+    return profile;
   }
 
-  /** The run that RUN names, among those of `--profile` or `local`. */
+  /** The run that RUN names: of `--profile`, else of the profile on which this machine started it, else of `local`. */
   async resolveRun(args: Args): Promise<RunEntry> {
-    const registry = await this.machine.registry(await this.localProfile(args.value('profile')));
-    return registry.resolve(args.words[0] ?? '', this.cwd);
+    const text = args.words[0] ?? '';
+    const named = args.value('profile') ?? (await this.book.profileOf(text));
+    const known = named === undefined || (await this.profiles.list()).some(({ name }) => name === named);
+    const profile = await this.profile(args.has('profile') || known ? named : undefined);
+    return (await this.machine.registry(profile)).resolve(text, this.cwd);
   }
 
   /** Shows progress while `work` goes on; Ctrl-C gives it up. */

@@ -156,7 +156,7 @@ async function bringTensorBoard(
     // The journal's line may be an old one: what counts is whether it serves now.
     const { running, socket } = await (await context.node.client()).request('tensorboard.status', { dir });
     if (!running || typeof socket !== 'string') return;
-    const bridge = store.add(await bridgeToSocket(socket, context.logger));
+    const bridge = store.add(await bridgeToSocket(context.machine, socket, context.logger));
     printer.tensorboard(bridge.url);
   } catch (error) {
     context.output.note(`trainyard: error: ${errorText(error)}`);

@@ -1,5 +1,6 @@
 // How a followed run appears: for a person, aligned lines; for a program, one JSON object a line.
 import type { FollowedLine } from '../core/runs/run.js';
+import { eventText } from '../core/runs/marks.js';
 import type { RunEvent, RunFile } from '../core/runs/schema.js';
 import type { RunSummary } from '../core/runs/summary.js';
 import type { EvalLine, Metric, StartLine, StepLine } from '../core/metrics/schema.js';
@@ -136,6 +137,12 @@ export class TablePrinter implements RunPrinter {
       case 'tensorboard_exited':
         this.note('TensorBoard ended');
         break;
+      case 'node_lost':
+      case 'waiting_for_nodes':
+      case 'restarting':
+        this.note(eventText(value));
+        break;
+      case 'node_joined':
       case 'created':
       case 'started':
       case 'rank_started':

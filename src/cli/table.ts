@@ -4,24 +4,36 @@ import { attach } from './verbs/attach.js';
 import { check } from './verbs/check.js';
 import { checkpoints } from './verbs/checkpoints.js';
 import { deleteRun } from './verbs/delete.js';
+import { copy, exec } from './verbs/exec.js';
 import { gpus } from './verbs/gpus.js';
+import { importHosts } from './verbs/import.js';
+import { clean, killLeftovers } from './verbs/leftovers.js';
 import { profiles } from './verbs/profiles.js';
 import { run } from './verbs/run.js';
 import { runs } from './verbs/runs.js';
 import { runtime } from './verbs/runtime.js';
 import { stop } from './verbs/stop.js';
 import { tensorboard } from './verbs/tensorboard.js';
+import { trust } from './verbs/trust.js';
+import { tunnel } from './verbs/tunnel.js';
 
 export const verbs: readonly Verb[] = [
   profiles,
+  importHosts,
+  trust,
   check,
   gpus,
+  exec,
+  copy,
   run,
   runs,
   attach,
   stop,
   checkpoints,
   tensorboard,
+  tunnel,
   deleteRun,
+  killLeftovers,
+  clean,
   runtime,
 ];

@@ -46,3 +46,6 @@ export * from './nodes/pythonRuntime.js';
 export * from './nodes/remoteFile.js';
 export * from './nodes/runtime.js';
 export * from './nodes/sources.js';
+export * from './machines.js';
+export * from './localMachine.js';
+export * from './nodes/checks.js';

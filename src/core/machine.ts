@@ -1,28 +1,17 @@
-// This machine as a place to run on: its agent, its runtime, its runs.
-import { hostname, userInfo } from 'node:os';
-import { throwIfCancelled, UserError } from './errors.js';
+// A place to run on, as both user interfaces see it: this machine, or a cluster reached by SSH.
+import type { Duplex } from 'node:stream';
+import { UserError } from './errors.js';
+import type { Disposable } from './lifecycle.js';
 import { agentErrors, type RunDetails } from './nodes/agentApi.js';
 import { AgentError, type AgentClient } from './nodes/agentClient.js';
-import { nullLogger, type Logger } from './log.js';
-import type { Disposable } from './lifecycle.js';
-import { AgentNode } from './nodes/node.js';
-import { openLocalAgent } from './nodes/localConnection.js';
-import { assertPassed, checkData, checkDisk, checkTrainer, type CheckResult } from './nodes/preflight.js';
-import { runCommand } from './nodes/processes.js';
-import { cacheFolder, ensureLocalRuntime, type NodeRuntime } from './nodes/runtime.js';
-import { findNativeSources } from './nodes/sources.js';
+import type { CheckResult } from './nodes/checks.js';
+import type { AgentNode } from './nodes/node.js';
+import type { NodeRuntime } from './nodes/runtime.js';
 import type { Profile } from './profiles/schema.js';
-import { RunRegistry, workdirOf } from './runs/registry.js';
-import { planRun, slotsFor, type NodeCapacity, type RunRequest } from './runs/spec.js';
+import type { RunRegistry } from './runs/registry.js';
 import type { StopMode } from './runs/schema.js';
-import { parseTrainerHelp, type TrainerFlag } from './runs/trainerHelp.js';
-
-export interface LocalMachineOptions {
-  /** Folder of the running bundle: `bin/` and `share/` stand beside it. */
-  bundleDir: string;
-  env?: NodeJS.ProcessEnv;
-  logger?: Logger;
-}
+import type { RunRequest } from './runs/spec.js';
+import type { TrainerFlag } from './runs/trainerHelp.js';
 
 export interface Progress {
   onProgress?: (text: string) => void;
@@ -36,116 +25,48 @@ export interface StartedRun {
   before: RunDetails | undefined;
 }
 
-export class LocalMachine implements Disposable {
+/** A node by the profile's name of it. */
+export interface NamedNode {
+  readonly name: string;
   readonly node: AgentNode;
-  private readonly env: NodeJS.ProcessEnv;
-  private readonly logger: Logger;
-
-  constructor(private readonly options: LocalMachineOptions) {
-    this.env = options.env ?? process.env;
-    this.logger = options.logger ?? nullLogger;
-    this.node = new AgentNode({
-      open: async () => openLocalAgent((await this.sources()).agent),
-      logger: this.logger,
-    });
-  }
-
-  /** The runtime, made when it is not there. UserError (preflight), Cancelled. */
-  async runtime(progress: Progress = {}): Promise<NodeRuntime> {
-    return ensureLocalRuntime(await this.sources(), cacheFolder(this.env), {
-      logger: this.logger,
-      ...progress,
-    });
-  }
-
-  async workdir(profile: Profile): Promise<string> {
-    return workdirOf(profile, (await this.node.hello()).home);
-  }
-
-  async registry(profile: Profile): Promise<RunRegistry> {
-    return new RunRegistry(() => this.node.client(), await this.workdir(profile));
-  }
-
-  async capacity(): Promise<NodeCapacity> {
-    const { cores } = await this.node.hello();
-    const { gpus } = await (await this.node.client()).request('host.sample');
-    return { cores, gpus: gpus.length };
-  }
-
-  /** Everything a run on `profile` needs; all results, good and bad. */
-  async check(profile: Profile, progress: Progress = {}): Promise<CheckResult[]> {
-    const runtime = await this.runtime(progress);
-    const hello = await this.node.hello();
-    const slots = slotsFor(profile, [], await this.capacity());
-    return [
-      { name: 'runtime', ok: true, detail: runtime.runtimeDir, hint: '' },
-      {
-        name: 'agent',
-        ok: true,
-        detail: `version ${hello.version}, ${hello.host}, glibc ${hello.glibc}`,
-        hint: '',
-      },
-      await checkTrainer(runtime.trainer),
-      await checkDisk(await this.node.client(), await this.workdir(profile)),
-      { name: 'slots', ok: true, detail: `${slots.count}: ${slots.reason}`, hint: '' },
-    ];
-  }
-
-  /** Checks, then starts. Resolves once the run's supervisor holds the run. UserError, AgentError, Cancelled. */
-  async start(request: RunRequest, progress: Progress = {}): Promise<StartedRun> {
-    const capacity = await this.capacity();
-    const runtime = await this.runtime(progress);
-    const spec = planRun(request, runtime, capacity);
-    const client = await this.node.client();
-    const workdir = await this.workdir(request.profile);
-    progress.onProgress?.('checking');
-    const checks: Promise<CheckResult | CheckResult[]>[] = [checkDisk(client, workdir), checkData(spec.argv)];
-    if (spec.program === 'trainer') checks.push(checkTrainer(runtime.trainer));
-    assertPassed((await Promise.all(checks)).flat());
-    progress.onProgress?.('starting');
-    throwIfCancelled(progress.signal);
-    const before = spec.dir === undefined ? undefined : await earlierRun(client, spec.dir);
-    return { ...(await client.request('run.start', { workdir, spec })), before };
-  }
-
-  /** Runs the trainer here to its end. UserError (failed) with its own words, Cancelled. */
-  async runTrainer(args: readonly string[], progress: Progress = {}): Promise<string> {
-    const { trainer } = await this.runtime(progress);
-    const { signal } = progress;
-    const { code, output } = await runCommand(trainer, args, signal ? { signal } : {});
-    if (code === 0) return output;
-    const said = output.trim().split('\n').at(-1) ?? '';
-    throw new UserError(
-      'failed',
-      `trainer ${args[0] ?? ''} failed: ${said.replace(/^trainer: error: /, '')}`,
-      '',
-    );
-  }
-
-  /** The flags of one of the trainer's verbs. */
-  async trainerFlags(verb: string): Promise<TrainerFlag[]> {
-    return parseTrainerHelp(await this.runTrainer([verb, '--help']));
-  }
-
-  async stop(dir: string, mode: StopMode): Promise<void> {
-    const by = `${userInfo().username}@${hostname()}`;
-    await (await this.node.client()).request('run.stop', { dir, mode, by });
-  }
-
-  dispose(): void {
-    this.node.dispose();
-  }
-
-  private sources(): ReturnType<typeof findNativeSources> {
-    return findNativeSources(this.options.bundleDir, this.env);
-  }
 }
 
-async function earlierRun(client: AgentClient, dir: string): Promise<RunDetails | undefined> {
+export interface Machine extends Disposable {
+  /** On which runs live and are supervised: this machine, or the cluster's head. */
+  readonly node: AgentNode;
+  /** All of them, the head first. */
+  readonly nodes: readonly NamedNode[];
+
+  /** The runtime of `node`, made when it is not there. UserError (preflight), Cancelled. */
+  runtime(progress?: Progress): Promise<NodeRuntime>;
+  workdir(profile: Profile): Promise<string>;
+  registry(profile: Profile): Promise<RunRegistry>;
+  /** Everything a run on `profile` needs; all results, good and bad. */
+  check(profile: Profile, progress?: Progress): Promise<CheckResult[]>;
+  /** Checks, then starts. Resolves once the run's supervisor holds the run. UserError, AgentError, Cancelled. */
+  start(request: RunRequest, progress?: Progress): Promise<StartedRun>;
+  /** Runs the trainer on `node` to its end. UserError (failed) with its own words, Cancelled. */
+  runTrainer(args: readonly string[], progress?: Progress): Promise<string>;
+  /** The flags of one of the trainer's verbs. */
+  trainerFlags(verb: string): Promise<TrainerFlag[]>;
+  stop(dir: string, mode: StopMode): Promise<void>;
+  /** A channel to a Unix socket on `node`. */
+  connectSocket(path: string): Promise<Duplex>;
+}
+
+/** What is in a folder that a run is to be started in. */
+export async function earlierRun(client: AgentClient, dir: string): Promise<RunDetails | undefined> {
   try {
     return await client.request('run.get', { dir });
   } catch (error) {
     if (error instanceof AgentError && error.code === agentErrors.notFound) return undefined;
     throw error;
   }
+}
+
+/** The trainer's last line, when it failed. */
+export function trainerError(args: readonly string[], output: string): UserError {
+  const said = output.trim().split('\n').at(-1) ?? '';
+  const what = `trainer ${args[0] ?? ''} failed: ${said.replace(/^trainer: error: /, '')}`;
+  return new UserError('failed', what, '');
 }

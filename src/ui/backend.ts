@@ -1,13 +1,15 @@
 // The part of the core that costs time to load, behind one dynamic import (services.ts).
 import { Clusters } from '../core/clusters/clusters.js';
 import type { ClusterSession } from '../core/clusters/session.js';
-import { LocalMachine } from '../core/machine.js';
+import type { Machine } from '../core/machine.js';
+import { makeMachine } from '../core/machines.js';
 import type { Disposable } from '../core/lifecycle.js';
 import type { Logger } from '../core/log.js';
 import { ProfileStore, trainyardHome } from '../core/profiles/store.js';
 import { RunFeeds } from '../core/runs/runFeeds.js';
 import { RunsMonitor } from '../core/runs/monitor.js';
 import { TensorBoards } from '../core/tunnels/tensorboard.js';
+import { editorPrompter } from './prompter.js';
 
 export interface BackendOptions {
   bundleDir: string;
@@ -28,7 +30,7 @@ export class Backend implements Disposable {
     const { bundleDir, logger } = options;
     this.clusters = new Clusters(
       () => this.profiles(),
-      () => new LocalMachine({ bundleDir, logger }),
+      (profile) => makeMachine(profile, { bundleDir, logger, home: this.home(), prompter: editorPrompter() }),
     );
     this.monitor = new RunsMonitor(() => this.clusters.list(), options.interval);
     this.feeds = new RunFeeds(async (profile) => {
@@ -40,7 +42,11 @@ export class Backend implements Disposable {
   }
 
   profiles(): ProfileStore {
-    return new ProfileStore(this.options.home() ?? trainyardHome());
+    return new ProfileStore(this.home());
+  }
+
+  private home(): string {
+    return this.options.home() ?? trainyardHome();
   }
 
   session(profile: string): Promise<ClusterSession> {
@@ -48,7 +54,7 @@ export class Backend implements Disposable {
   }
 
   /** Connected when it is not yet. UserError. */
-  async machine(profile: string): Promise<LocalMachine> {
+  async machine(profile: string): Promise<Machine> {
     return (await this.session(profile)).machine();
   }
 

@@ -9,13 +9,13 @@ export const check: Verb = {
   flags: [],
   details: ['Exits 4 when something is missing.'],
   async run(context, args) {
-    const profile = await context.localProfile(args.words[0]);
+    const profile = await context.profile(args.words[0]);
     const results = await context.withProgress((progress) => context.machine.check(profile, progress));
     if (context.json) {
       for (const result of results) context.output.json({ type: 'check', ...result });
     } else {
-      const rows = results.map(({ name, ok, detail, hint }) => [
-        name,
+      const rows = results.map(({ host, name, ok, detail, hint }) => [
+        host === undefined ? name : `${host}: ${name}`,
         ok ? 'ok' : 'FAILED',
         ok ? detail : `${detail}. ${hint}.`,
       ]);

@@ -3,6 +3,7 @@ import type { HostSample } from '../../core/metrics/schema.js';
 import { HostSampler } from '../../core/gpus/sampler.js';
 import type { Context, Verb } from '../context.js';
 import { bytesText } from '../format.js';
+import { untilSignal } from '../signals.js';
 
 export const gpus: Verb = {
   verb: 'gpus',
@@ -10,27 +11,37 @@ export const gpus: Verb = {
   words: ['P'],
   flags: [{ name: 'watch', help: 'once a second, until Ctrl-C' }],
   async run(context, args) {
-    await context.localProfile(args.words[0]);
-    const take = async (): Promise<HostSample> => (await context.node.client()).request('host.sample');
-    const { cores } = await context.node.hello();
+    const profile = await context.profile(args.words[0]);
+    const { nodes } = context.machine;
+    const local = nodes.length === 1 && profile.kind === 'local';
+    const hosts = await Promise.all(
+      nodes.map(async ({ name, node }) => {
+        const { cores } = await node.hello();
+        const take = async (): Promise<HostSample> => {
+          const sample = await (await node.client()).request('host.sample');
+          return local ? sample : { ...sample, host: name };
+        };
+        return { take, cores };
+      }),
+    );
     if (!args.has('watch')) {
-      show(context, await take(), cores);
+      const samples = await Promise.all(hosts.map(({ take }) => take()));
+      samples.forEach((sample, index) => {
+        show(context, sample, hosts[index]?.cores ?? 0);
+      });
       return exitCodes.done;
     }
-    const sampler = new HostSampler(take);
-    sampler.onSample((result) => {
-      if ('sample' in result) show(context, result.sample, cores);
-      else context.output.note(`trainyard: error: ${result.error}`);
+    const samplers = hosts.map(({ take, cores }) => {
+      const sampler = new HostSampler(take);
+      sampler.onSample((result) => {
+        if ('sample' in result) show(context, result.sample, cores);
+        else context.output.note(`trainyard: error: ${result.error}`);
+      });
+      sampler.start();
+      return sampler;
     });
-    sampler.start();
-    await new Promise<void>((resolve) => {
-      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-        process.once(signal, () => {
-          resolve();
-        });
-      }
-    });
-    sampler.dispose();
+    await untilSignal();
+    for (const sampler of samplers) sampler.dispose();
     return exitCodes.done;
   },
 };

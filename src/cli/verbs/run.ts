@@ -14,8 +14,9 @@ export const run: Verb = {
     {
       name: 'ranks',
       value: 'N',
-      help: 'processes; by default what the profile has slots or GPUs for, else 2',
+      help: 'processes; by default what the profile has slots or GPUs for, else 2 (on this machine)',
     },
+    { name: 'nodes', value: 'N', help: "how many of a cluster's hosts to use; by default all" },
     { name: 'name', value: 'LABEL', help: "part of the run's name; by default the model" },
     { name: 'run-dir', value: 'DIR', help: 'the run folder; by default one is made under the workdir' },
     {
@@ -31,8 +32,9 @@ export const run: Verb = {
     'Example: trainyard run local --ranks 2 -- train --model resnet20 --data images/train --eval-data images/validation --epochs 10',
   ],
   async run(context, args) {
-    const profile = await context.localProfile(args.words[0]);
+    const profile = await context.profile(args.words[0]);
     const ranks = args.value('ranks');
+    const nodes = args.value('nodes');
     const name = args.value('name');
     const runDir = args.value('run-dir');
     const request: RunRequest = {
@@ -42,8 +44,11 @@ export const run: Verb = {
       tensorboard: args.has('tensorboard'),
       evaluator: !args.has('no-evaluator'),
       ...(ranks === undefined ? {} : { ranks: positiveInteger(ranks, '--ranks') }),
+      ...(nodes === undefined ? {} : { nodes: positiveInteger(nodes, '--nodes') }),
       ...(name === undefined ? {} : { name }),
-      ...(runDir === undefined ? {} : { runDir: resolve(context.cwd, runDir) }),
+      ...(runDir === undefined
+        ? {}
+        : { runDir: profile.kind === 'local' ? resolve(context.cwd, runDir) : runDir }),
     };
     if (args.rest.length === 0) {
       throw new UserError(
@@ -56,6 +61,7 @@ export const run: Verb = {
       const started = await context.machine.start(request, progress);
       return { ...started, interrupted: progress.signal.aborted };
     });
+    await context.book.add(id, profile.name);
     const printer = makePrinter(context);
     const details = await (await context.node.client()).request('run.get', { dir });
     printer.run(id, dir, details.run);

@@ -11,7 +11,8 @@ export const runs: Verb = {
   words: ['P?'],
   flags: [{ name: 'all', help: `all of them, not the newest ${shown}` }],
   async run(context, args) {
-    const registry = await context.machine.registry(await context.localProfile(args.words[0]));
+    const profile = await context.profile(args.words[0]);
+    const registry = await context.machine.registry(profile);
     const entries = await registry.list();
     const chosen = args.has('all') ? entries : entries.slice(0, shown);
     const client = await context.node.client();

@@ -10,6 +10,7 @@ export const runtime: Verb = {
     'Installs MPICH, oneDNN and TensorBoard from a hash-pinned list into ~/.cache/trainyard, once. Needs python3 with venv.',
   ],
   async run(context) {
+    await context.profile();
     const made = await context.withProgress((progress) => context.machine.runtime(progress));
     if (context.json) {
       context.output.json({ type: 'runtime', ...made });

@@ -1,6 +1,7 @@
 import { exitCodes } from '../../core/errors.js';
 import { tensorboardIdle, TensorBoards } from '../../core/tunnels/tensorboard.js';
 import type { Verb } from '../context.js';
+import { untilSignal } from '../signals.js';
 
 export const tensorboard: Verb = {
   verb: 'tensorboard',
@@ -33,13 +34,3 @@ export const tensorboard: Verb = {
     return exitCodes.done;
   },
 };
-
-function untilSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-      process.once(signal, () => {
-        resolve();
-      });
-    }
-  });
-}

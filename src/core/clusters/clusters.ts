@@ -1,6 +1,7 @@
 // A session for every profile there is, as profiles come and go.
 import { Emitter, type Disposable, type Event } from '../lifecycle.js';
-import type { LocalMachine } from '../machine.js';
+import type { Machine } from '../machine.js';
+import type { Profile } from '../profiles/schema.js';
 import { noSuchProfile, type ProfileStore } from '../profiles/store.js';
 import { ClusterSession } from './session.js';
 
@@ -13,7 +14,7 @@ export class Clusters implements Disposable {
 
   constructor(
     private readonly store: () => ProfileStore,
-    private readonly makeMachine: () => LocalMachine,
+    private readonly makeMachine: (profile: Profile) => Machine,
   ) {}
 
   /** In the order of the profile file, `local` first. UserError (usage) when the file cannot be understood. */

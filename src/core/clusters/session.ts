@@ -1,7 +1,7 @@
 // One profile's cluster as somebody looks at it: connected or not, and the machine behind it.
-import { errorText, UserError } from '../errors.js';
+import { errorText } from '../errors.js';
 import { Emitter, type Disposable, type Event } from '../lifecycle.js';
-import type { LocalMachine } from '../machine.js';
+import type { Machine } from '../machine.js';
 import type { Profile } from '../profiles/schema.js';
 
 export type SessionState =
@@ -13,14 +13,14 @@ export type SessionState =
 export class ClusterSession implements Disposable {
   private readonly states = new Emitter<SessionState>();
   private current: SessionState = { kind: 'disconnected' };
-  private opened: LocalMachine | undefined;
-  private opening: Promise<LocalMachine> | undefined;
+  private opened: Machine | undefined;
+  private opening: Promise<Machine> | undefined;
 
   readonly onState: Event<SessionState> = this.states.event;
 
   constructor(
     private profileNow: Profile,
-    private readonly makeMachine: () => LocalMachine,
+    private readonly makeMachine: (profile: Profile) => Machine,
   ) {}
 
   get profile(): Profile {
@@ -36,8 +36,13 @@ export class ClusterSession implements Disposable {
     return this.current;
   }
 
+  /** The machine, if it is connected now. */
+  get connected(): Machine | undefined {
+    return this.opened;
+  }
+
   /** The machine, connected when it is not yet. UserError (connection, preflight). */
-  machine(): Promise<LocalMachine> {
+  machine(): Promise<Machine> {
     if (this.opened) return Promise.resolve(this.opened);
     this.opening ??= this.open().finally(() => {
       this.opening = undefined;
@@ -58,14 +63,14 @@ export class ClusterSession implements Disposable {
     this.states.dispose();
   }
 
-  private async open(): Promise<LocalMachine> {
+  private async open(): Promise<Machine> {
     this.become({ kind: 'connecting' });
-    const { name, kind } = this.profileNow;
-    if (kind !== 'local') {
-      const what = `profile ${name} is of kind ${kind}, and this version runs on this machine only`;
-      return this.fail(new UserError('preflight', what, 'Use a profile of kind local'));
+    let machine: Machine;
+    try {
+      machine = this.makeMachine(this.profileNow);
+    } catch (error) {
+      return this.fail(error);
     }
-    const machine = this.makeMachine();
     try {
       const { cores, host } = await machine.node.hello();
       this.opened = machine;

@@ -41,6 +41,16 @@ export const agentResults = {
   hello: helloSchema,
   'host.sample': hostSampleSchema,
   'run.start': z.object({ id: z.string(), dir: z.string() }),
+  'run.joining': z.object({
+    port: z.int(),
+    key: z.string(),
+    nodes: z.array(z.object({ host: z.string(), state: z.string() })),
+  }),
+  'run.join': z.object({ dir: z.string() }),
+  'leftovers.list': z.object({
+    runs: z.array(z.object({ dir: z.string(), supervised: z.boolean(), processes: z.array(processSchema) })),
+  }),
+  'leftovers.kill': z.object({ killed: z.array(processSchema), left: z.array(processSchema) }),
   'run.list': z.object({ runs: z.array(runEntrySchema) }),
   'run.get': runDetailsSchema,
   'run.stop': nothing,
@@ -65,6 +75,17 @@ export interface AgentParams {
   hello: undefined;
   'host.sample': undefined;
   'run.start': { workdir: string; spec: StartSpec };
+  'run.joining': { dir: string };
+  'run.join': {
+    workdir: string;
+    id: string;
+    host: string;
+    head: { address: string; port: number };
+    key: string;
+    paths: { agent: string; trainer: string; proxy: string };
+  };
+  'leftovers.list': { workdir: string };
+  'leftovers.kill': { workdir: string; all: boolean };
   'run.list': { workdir: string };
   'run.get': { dir: string };
   'run.stop': { dir: string; mode: StopMode; by: string };

@@ -1,40 +1,39 @@
 // What is checked before a run starts, each with what to do about it.
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errorText, systemCode, UserError } from '../errors.js';
+import { errorText, systemCode } from '../errors.js';
 import { flagValue } from '../runs/flags.js';
 import { agentErrors, type AgentResult } from './agentApi.js';
 import { AgentError, type AgentClient } from './agentClient.js';
+import { bad, good, type CheckResult } from './checks.js';
 import { runCommand } from './processes.js';
-
-export interface CheckResult {
-  name: string;
-  ok: boolean;
-  detail: string;
-  hint: string;
-}
-
-const good = (name: string, detail: string): CheckResult => ({ name, ok: true, detail, hint: '' });
-const bad = (name: string, detail: string, hint: string): CheckResult => ({ name, ok: false, detail, hint });
 
 /** Below this a run would not get as far as its first checkpoint. */
 const neededFreeBytes = 200_000_000;
 
+/** What the trainer is asked in order to see that it runs. */
+export const trainerTrial = ['devices', '--json'];
+
+/** From how that ended: an exit code, or what else ended it. */
+export function judgeTrainer(
+  trainer: string,
+  { ending, output }: { ending: number | string | null; output: string },
+): CheckResult {
+  if (ending === 0) return good('trainer', `${trainer} runs`);
+  if (output.includes('libgomp.so.1')) {
+    const hint = 'Install it with: sudo apt-get install libgomp1';
+    return bad('trainer', 'libgomp.so.1 is not installed', hint);
+  }
+  const said = output.trim().split('\n').at(-1) ?? '';
+  const how = typeof ending === 'number' ? `exit ${ending}` : (ending ?? 'exit ?');
+  return bad('trainer', `${trainer} does not run (${how}): ${said}`, 'Report this, or build it again');
+}
+
 /** The trainer starts, and its libraries are there. */
 export async function checkTrainer(trainer: string): Promise<CheckResult> {
   try {
-    const { code, signal, output } = await runCommand(trainer, ['devices', '--json'], { timeout: 20_000 });
-    if (code === 0) return good('trainer', `${trainer} runs`);
-    if (output.includes('libgomp.so.1')) {
-      return bad(
-        'trainer',
-        'libgomp.so.1 is not installed',
-        'Install it with: sudo apt-get install libgomp1',
-      );
-    }
-    const said = output.trim().split('\n').at(-1) ?? '';
-    const ending = signal ?? `exit ${code ?? '?'}`;
-    return bad('trainer', `${trainer} does not run (${ending}): ${said}`, 'Report this, or build it again');
+    const { code, signal, output } = await runCommand(trainer, trainerTrial, { timeout: 20_000 });
+    return judgeTrainer(trainer, { ending: signal ?? code, output });
   } catch (error) {
     return bad('trainer', `${trainer} cannot be started: ${errorText(error)}`, 'This needs x86-64 Linux');
   }
@@ -61,34 +60,40 @@ async function freeSpace(client: AgentClient, path: string): Promise<AgentResult
   }
 }
 
+const dataFlags = ['--data', '--eval-data'];
+
 /** Folders that the trainer's flags name are there. Only for a node whose files are this machine's. */
 export async function checkData(argv: readonly string[]): Promise<CheckResult[]> {
-  const results: CheckResult[] = [];
-  for (const flag of ['--data', '--eval-data']) {
-    const value = flagValue(argv, flag);
-    if (!value?.startsWith('/')) continue;
-    const name = flag.slice(2);
-    try {
-      const info = await stat(value);
-      results.push(
-        info.isDirectory()
-          ? good(name, `${value} is there`)
-          : bad(name, `${value} is not a folder`, 'Name a folder that holds one folder for each class'),
-      );
-    } catch (error) {
-      const what = systemCode(error) === 'ENOENT' ? 'does not exist' : `cannot be read: ${errorText(error)}`;
-      results.push(bad(name, `${value} ${what}`, `Correct ${flag}`));
-    }
-  }
-  return results;
+  return checkRemoteData(argv, (paths) => Promise.all(paths.map(lookHere)));
 }
 
-/** UserError (preflight) with the first check that failed, and how many more did. */
-export function assertPassed(results: readonly CheckResult[]): void {
-  const failed = results.filter(({ ok }) => !ok);
-  const [first] = failed;
-  if (!first) return;
-  const others = failed.slice(1).map(({ name }) => name);
-  const more = others.length > 0 ? ` (also wrong: ${others.join(', ')})` : '';
-  throw new UserError('preflight', `${first.name}: ${first.detail}${more}`, first.hint);
+/** The same on another node: `look` says `folder`, `file`, `missing`, or why it cannot be told. */
+export async function checkRemoteData(
+  argv: readonly string[],
+  look: (paths: string[]) => Promise<readonly string[]>,
+): Promise<CheckResult[]> {
+  const named = dataFlags.flatMap((flag) => {
+    const path = flagValue(argv, flag);
+    return path !== undefined && /^(\/|~\/)/.test(path) ? [{ flag, path }] : [];
+  });
+  if (named.length === 0) return [];
+  const found = await look(named.map(({ path }) => path));
+  return named.map(({ flag, path }, index) => {
+    const name = flag.slice(2);
+    const what = found[index] ?? 'missing';
+    if (what === 'folder') return good(name, `${path} is there`);
+    if (what === 'file') {
+      return bad(name, `${path} is not a folder`, 'Name a folder that holds one folder for each class');
+    }
+    const why = what === 'missing' ? 'does not exist' : `cannot be read: ${what}`;
+    return bad(name, `${path} ${why}`, `Correct ${flag}, or copy the data there`);
+  });
+}
+
+async function lookHere(path: string): Promise<string> {
+  try {
+    return (await stat(path)).isDirectory() ? 'folder' : 'file';
+  } catch (error) {
+    return systemCode(error) === 'ENOENT' ? 'missing' : errorText(error);
+  }
 }

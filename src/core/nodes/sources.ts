@@ -10,6 +10,8 @@ export interface NativeSources {
   trainer: string;
   tensorboardServer: string;
   requirements: string;
+  /** Folder of the set-up program's parts. */
+  bootstrap: string;
 }
 
 /** As an installed extension has them: `bin/` and `share/` beside the bundle. */
@@ -19,6 +21,7 @@ function packaged(bundleDir: string): NativeSources {
     trainer: join(bundleDir, 'bin', 'trainer'),
     tensorboardServer: join(bundleDir, 'share', 'tensorboard_server.py'),
     requirements: join(bundleDir, 'share', 'requirements.txt'),
+    bootstrap: join(bundleDir, 'share', 'node'),
   };
 }
 
@@ -29,6 +32,7 @@ function built(root: string, bin: string): NativeSources {
     trainer: join(bin, 'trainer'),
     tensorboardServer: join(root, 'native', 'agent', 'tensorboard_server.py'),
     requirements: join(root, 'native', 'runtime', 'requirements.txt'),
+    bootstrap: join(root, 'native', 'node'),
   };
 }
 
@@ -65,6 +69,7 @@ async function firstMissing(sources: NativeSources): Promise<string | undefined>
     [sources.trainer, constants.X_OK],
     [sources.tensorboardServer, constants.R_OK],
     [sources.requirements, constants.R_OK],
+    [sources.bootstrap, constants.R_OK],
   ];
   for (const [path, mode] of wanted) {
     try {

@@ -1,12 +1,12 @@
 // The demo: labelled images drawn on this machine, and a small network that learns them.
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { LocalMachine, Progress } from '../machine.js';
+import type { Machine, Progress } from '../machine.js';
 import { cacheFolder } from '../nodes/runtime.js';
 import recipe from './demo.json' with { type: 'json' };
 
 /** Draws them into the user's cache, unless they are there. Returns the folder that holds train/ and validation/. */
-export async function prepareDemoData(machine: LocalMachine, progress: Progress = {}): Promise<string> {
+export async function prepareDemoData(machine: Machine, progress: Progress = {}): Promise<string> {
   const folder = join(cacheFolder(), 'demo', `shapes-${recipe.images}`);
   const there = await stat(join(folder, 'validation')).catch(() => undefined);
   if (there?.isDirectory() === true) return folder;

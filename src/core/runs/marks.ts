@@ -30,6 +30,14 @@ export function eventText(event: RunEvent): string {
       return `rank ${event.rank} started on ${event.host}, pid ${event.pid}`;
     case 'rank_exited':
       return `rank ${event.rank} on ${event.host} ended: ${ending(event)}${event.last_step === null ? '' : `, last step ${event.last_step}`}`;
+    case 'node_joined':
+      return `${event.host} joined${event.shared === true ? ', sharing the run folder' : ''}`;
+    case 'node_lost':
+      return `${event.host} was lost: ${event.reason}`;
+    case 'waiting_for_nodes':
+      return `waiting for ${event.hosts.join(', ')}`;
+    case 'restarting':
+      return `restarting${typeof event.checkpoint === 'string' ? ` from ${event.checkpoint}` : ''}, ${event.restarts_left} more ${event.restarts_left === 1 ? 'restart' : 'restarts'} allowed${event.reason === null ? '' : `: ${event.reason}`}`;
     case 'hang':
       return `no heartbeat from ${event.ranks.length === 1 ? 'rank' : 'ranks'} ${event.ranks.join(', ')}`;
     case 'stop_requested':
@@ -76,6 +84,10 @@ function markKind(event: RunEvent): MarkKind | undefined {
       return 'end';
     case 'created':
     case 'rank_started':
+    case 'node_joined':
+    case 'node_lost': // its ranks are marked
+    case 'waiting_for_nodes':
+    case 'restarting':
     case 'evaluator_started':
     case 'evaluator_exited':
     case 'tensorboard_started':
@@ -99,15 +111,19 @@ export function eventLevel(event: RunEvent): 'info' | 'warning' | 'error' {
     case 'evaluator_exited':
       return failed(event) ? 'error' : 'info';
     case 'hang':
+    case 'node_lost':
     case 'checkpoint_failed':
       return 'error';
     case 'disk_low':
+    case 'waiting_for_nodes':
+    case 'restarting':
       return 'warning';
     case 'finished':
       return event.phase === 'failed' ? 'error' : 'info';
     case 'created':
     case 'started':
     case 'rank_started':
+    case 'node_joined':
     case 'stop_requested':
     case 'checkpoint':
     case 'evaluator_started':

@@ -45,6 +45,8 @@ export class RunRegistry {
   constructor(
     private readonly client: () => Promise<AgentClient>,
     private readonly workdir: string,
+    /** Home folder on the node, when that is not this machine: then paths are read there. */
+    private readonly home?: string,
   ) {}
 
   /** Newest first. */
@@ -57,8 +59,8 @@ export class RunRegistry {
   async resolve(text: string, cwd = process.cwd()): Promise<RunEntry> {
     if (text === '') throw new UserError('usage', 'the name of a run is empty', 'Write an id, or last');
     if (text.includes('/') || text === '.' || text === '..') {
-      const path = text.startsWith('~/') ? join(homedir(), text.slice(1)) : resolve(cwd, text);
-      return this.get(path);
+      const home = this.home ?? homedir();
+      return this.get(text.startsWith('~/') ? join(home, text.slice(1)) : resolve(this.home ?? cwd, text));
     }
     return matchRun(text, await this.list());
   }

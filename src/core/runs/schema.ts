@@ -28,6 +28,20 @@ export const runSpecSchema = z.object({
   hashes: z.object({ trainer: z.string(), agent: z.string(), requirements: z.string() }),
   limits: z.object({ hangTimeout: z.number(), startTimeout: z.number(), maxRestarts: count }),
   launcher: z.string(),
+  /** Of a run that spans hosts, the head first. */
+  nodes: z.optional(
+    z.array(
+      z.object({
+        host: z.string(),
+        address: z.string(),
+        slots: z.int().check(z.gte(1)),
+        gpus: z.nullable(z.array(count)),
+      }),
+    ),
+  ),
+  interface: z.optional(z.string()),
+  portRange: z.optional(z.string()),
+  minNodes: z.optional(count),
   totalSteps: z.nullable(count),
 });
 
@@ -60,6 +74,16 @@ export const stateSchema = z.object({
   ranks: z.array(z.extend(processSchema, { rank: count, host: z.string() })),
   mpiexec: z.nullable(processSchema),
   evaluator: z.nullable(processSchema),
+  nodes: z.optional(
+    z.array(
+      z.object({
+        host: z.string(),
+        address: z.string(),
+        state: z.enum(['waiting', 'joined', 'lost']),
+        since: z.number(),
+      }),
+    ),
+  ),
   started: z.number(),
   ended: z.nullable(z.number()),
   exitCode: z.nullable(z.int()),
@@ -90,6 +114,14 @@ export const eventSchema = z.discriminatedUnion('kind', [
     last_step: z.nullable(z.int()),
   }),
   event('hang', { ranks: z.array(count), last_step: z.nullable(z.int()) }),
+  event('node_joined', { host: z.string(), shared: z.optional(z.boolean()) }),
+  event('node_lost', { host: z.string(), reason: z.string() }),
+  event('waiting_for_nodes', { hosts: z.array(z.string()) }),
+  event('restarting', {
+    reason: z.nullable(z.string()),
+    restarts_left: count,
+    checkpoint: z.optional(z.nullable(z.string())),
+  }),
   event('stop_requested', { mode: stopSchema.shape.mode, by: z.string() }),
   event('checkpoint', { step: count, path: z.string(), bytes: count }),
   event('checkpoint_failed', { step: count, message: z.string() }),

@@ -1,10 +1,18 @@
 // From what the user asked to the spec that `run.start` takes.
 import { randomBytes } from 'node:crypto';
-import { resolve } from 'node:path';
 import { UserError } from '../errors.js';
 import type { NodeRuntime } from '../nodes/runtime.js';
 import type { Profile } from '../profiles/schema.js';
-import { absolutePaths, cleanLabel, flagValue, runLabel, trainerVerbs, withoutFlag } from './flags.js';
+import type { Placement } from './placement.js';
+import {
+  absolutePaths,
+  cleanLabel,
+  flagValue,
+  resolvePath,
+  runLabel,
+  trainerVerbs,
+  withoutFlag,
+} from './flags.js';
 import type { StartSpec } from './schema.js';
 
 export interface RunRequest {
@@ -14,6 +22,8 @@ export interface RunRequest {
   /** Folder against which relative paths among the words are read. */
   cwd: string;
   ranks?: number;
+  /** How many of the profile's nodes to use. */
+  nodes?: number;
   name?: string;
   tensorboard?: boolean;
   evaluator?: boolean;
@@ -47,16 +57,25 @@ export function slotsFor(profile: Profile, words: readonly string[], capacity: N
   return { count: capacity.cores, reason: `${plural(capacity.cores, 'core')} on this machine` };
 }
 
+/** Where the ranks of a run on a cluster go, and what its paths are read against. */
+export interface ClusterPlan {
+  placement: Placement;
+  /** Home folder on the head. */
+  home: string;
+}
+
 /**
  * Builds the spec; a run in a folder that the user named gets its id from the agent, which keeps that of an earlier run
  * there. UserError: usage for words that make no run; preflight when more ranks are wanted than fit.
  */
-export function planRun(request: RunRequest, runtime: NodeRuntime, capacity: NodeCapacity): StartSpec {
+export function planRun(
+  request: RunRequest,
+  runtime: NodeRuntime,
+  capacity: NodeCapacity,
+  cluster?: ClusterPlan,
+): StartSpec {
   const { profile } = request;
-  if (profile.kind !== 'local') {
-    const what = `profile ${profile.name} is of kind ${profile.kind}, and this version runs on this machine only`;
-    throw new UserError('preflight', what, 'Use the profile local');
-  }
+  const cwd = cluster ? '~' : request.cwd; // a folder of the user's machine means nothing on a node
   const words = request.words[0] === 'trainer' ? request.words.slice(1) : [...request.words];
   const verb = words[0];
   if (verb === undefined) {
@@ -67,9 +86,9 @@ export function planRun(request: RunRequest, runtime: NodeRuntime, capacity: Nod
     );
   }
   const trains = verb === 'train';
-  const ranks = chooseRanks(request, words, capacity);
+  const ranks = cluster?.placement.ranks ?? chooseRanks(request, words, capacity);
   const dir = request.runDir ?? (trains ? flagValue(words, '--run-dir') : undefined);
-  const argv = commandLine(words, runtime.trainer, request.cwd);
+  const argv = commandLine(words, runtime.trainer, cwd);
   const evalData = trains && request.evaluator !== false ? flagValue(argv, '--eval-data') : undefined;
   const label = request.name === undefined ? runLabel(words) : cleanLabel(request.name);
   if (label === '') {
@@ -78,17 +97,17 @@ export function planRun(request: RunRequest, runtime: NodeRuntime, capacity: Nod
   return {
     version: 1,
     label,
-    ...(dir === undefined ? { id: newRunId(label) } : { dir: resolve(request.cwd, dir) }),
+    ...(dir === undefined ? { id: newRunId(label) } : { dir: resolvePath(cwd, dir) }),
     profile: { name: profile.name, kind: profile.kind },
     program: trains ? 'trainer' : 'command',
     argv,
-    ...(trains ? {} : { cwd: request.cwd }),
+    ...(trains || cluster ? {} : { cwd }),
     ranks,
-    threadsPerRank: Math.max(1, Math.floor(capacity.cores / ranks)),
+    threadsPerRank: cluster?.placement.threadsPerRank ?? Math.max(1, Math.floor(capacity.cores / ranks)),
     env: profile.env ?? {},
     evaluator:
       evalData !== undefined
-        ? { argv: ['eval', '--data', evalData, '--interval', '2', '--threads', '1'], threads: 1, nice: 19 }
+        ? { argv: ['eval', '--data', onHead(evalData, cluster), ...evaluatorFlags], threads: 1, nice: 19 }
         : null,
     tensorboard: request.tensorboard ?? false,
     paths: {
@@ -104,9 +123,28 @@ export function planRun(request: RunRequest, runtime: NodeRuntime, capacity: Nod
       startTimeout: 60,
       maxRestarts: profile.maxRestarts ?? 0,
     },
-    launcher: 'fork',
+    ...(cluster
+      ? {
+          launcher: 'manual',
+          nodes: cluster.placement.nodes,
+          interface: profile.interface ?? 'auto',
+          portRange: profile.portRange ?? defaultPortRange,
+          minNodes: Math.min(
+            profile.minNodes ?? cluster.placement.nodes.length,
+            cluster.placement.nodes.length,
+          ),
+        }
+      : { launcher: 'fork' }),
     totalSteps: null,
   };
+}
+
+export const defaultPortRange = '47000-47100';
+const evaluatorFlags = ['--interval', '2', '--threads', '1'];
+
+/** The evaluator runs on the head, and is given whole paths. */
+function onHead(path: string, cluster: ClusterPlan | undefined): string {
+  return cluster && path.startsWith('~/') ? `${cluster.home}${path.slice(1)}` : path;
 }
 
 /**

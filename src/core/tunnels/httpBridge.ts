@@ -13,8 +13,8 @@ import { listenOnLoopback, loopback, type PortChoice } from './loopback.js';
 import { closingHead, fieldOf, parseHead, type RequestHead } from './requestHead.js';
 
 export interface HttpBridgeOptions extends PortChoice {
-  /** A new channel to the server behind; errors come as its events. */
-  connect: () => Duplex;
+  /** A new channel to the server behind. */
+  connect: () => Promise<Duplex>;
   logger?: Logger;
 }
 
@@ -66,9 +66,15 @@ export class HttpBridge implements Disposable {
   }
 
   /** Whether the server behind answers now. */
-  answers(): Promise<boolean> {
+  async answers(): Promise<boolean> {
+    let channel: Duplex;
+    try {
+      channel = await this.options.connect();
+    } catch (error) {
+      this.logger.log('debug', `bridge at port ${this.port}: ${errorText(error)}`);
+      return false;
+    }
     return new Promise((resolve) => {
-      const channel = this.options.connect();
       channel.on('error', () => {
         resolve(false);
       });
@@ -108,12 +114,20 @@ export class HttpBridge implements Disposable {
   }
 
   private async pass(browser: Socket, head: RequestHead): Promise<void> {
-    const inner = this.options.connect();
+    let inner: Duplex;
+    try {
+      inner = await this.options.connect();
+    } catch (error) {
+      this.logger.log('debug', `bridge at port ${this.port}: ${errorText(error)}`);
+      refuse(browser, '502 Bad Gateway', 'TensorBoard cannot be reached now.\n');
+      return;
+    }
     this.open.add(inner);
     const start = closingHead(head);
     this.received += start.length + head.rest.length;
     browser.on('data', (chunk: Buffer) => (this.received += chunk.length));
     browser.on('close', () => inner.destroy());
+    if (browser.destroyed) inner.destroy(); // it left while the channel was made
     try {
       inner.write(Buffer.concat([start, head.rest]));
       browser.pipe(inner);

@@ -1,9 +1,8 @@
 // TensorBoard of a run, as an address on this machine: started on the node when it is not there, kept until let go.
-import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { throwIfCancelled, UserError } from '../errors.js';
 import type { Disposable } from '../lifecycle.js';
-import type { LocalMachine, Progress } from '../machine.js';
+import type { Machine, Progress } from '../machine.js';
 import { nullLogger, type Logger } from '../log.js';
 import { HttpBridge } from './httpBridge.js';
 
@@ -19,19 +18,25 @@ export interface TensorBoardStatus {
   lastLines: readonly string[];
 }
 
-/** A bridge to TensorBoard's private socket on this machine. */
-export function bridgeToSocket(socketPath: string, logger: Logger): Promise<HttpBridge> {
-  return HttpBridge.open({ connect: () => connect(socketPath), logger });
+/** A bridge to TensorBoard's private socket on the machine. */
+export function bridgeToSocket(
+  machine: Pick<Machine, 'connectSocket'>,
+  socketPath: string,
+  logger: Logger,
+): Promise<HttpBridge> {
+  return HttpBridge.open({ connect: () => machine.connectSocket(socketPath), logger });
 }
 
-/** The bridges of one machine, one for each run folder. */
+/** The bridges, one for each run of each machine. */
 export class TensorBoards implements Disposable {
   private readonly bridges = new Map<string, Promise<{ bridge: HttpBridge; socket: string }>>();
+  private readonly machines = new WeakMap<Machine, number>();
+  private machinesSeen = 0;
 
   constructor(private readonly logger: Logger = nullLogger) {}
 
   /** Starts TensorBoard on the run's folder, or finds it running. UserError, AgentError, Cancelled. */
-  async open(machine: LocalMachine, dir: string, progress: Progress = {}): Promise<HttpBridge> {
+  async open(machine: Machine, dir: string, progress: Progress = {}): Promise<HttpBridge> {
     progress.onProgress?.('preparing the runtime');
     const { python, tensorboardServer: server } = await machine.runtime(progress);
     progress.onProgress?.('starting TensorBoard');
@@ -42,39 +47,40 @@ export class TensorBoards implements Disposable {
       server,
       idle: tensorboardIdle,
     });
-    const bridge = await this.bridge(dir, socket);
+    const bridge = await this.bridge(machine, dir, socket);
     progress.onProgress?.('waiting for TensorBoard to serve');
     await this.untilServing(machine, dir, bridge, progress.signal);
     return bridge;
   }
 
-  async status(machine: LocalMachine, dir: string): Promise<TensorBoardStatus> {
+  async status(machine: Machine, dir: string): Promise<TensorBoardStatus> {
     const client = await machine.node.client();
     const { running, lastLines } = await client.request('tensorboard.status', { dir });
     return { running, lastLines: lastLines ?? [] };
   }
 
   /** Ends TensorBoard of this run, and the address. */
-  async stop(machine: LocalMachine, dir: string): Promise<void> {
+  async stop(machine: Machine, dir: string): Promise<void> {
     await (await machine.node.client()).request('tensorboard.stop', { dir });
-    this.release(dir);
+    this.release(this.key(machine, dir));
   }
 
   /** One bridge a run, also for calls at the same time; another socket gets another one. */
-  private async bridge(dir: string, socket: string): Promise<HttpBridge> {
-    const before = this.bridges.get(dir)?.catch(() => undefined) ?? Promise.resolve(undefined);
+  private async bridge(machine: Machine, dir: string, socket: string): Promise<HttpBridge> {
+    const key = this.key(machine, dir);
+    const before = this.bridges.get(key)?.catch(() => undefined) ?? Promise.resolve(undefined);
     const opening = before.then(async (known) => {
       if (known?.socket === socket) return known;
       known?.bridge.dispose();
-      return { bridge: await bridgeToSocket(socket, this.logger), socket };
+      return { bridge: await bridgeToSocket(machine, socket, this.logger), socket };
     });
-    this.bridges.set(dir, opening);
+    this.bridges.set(key, opening);
     return (await opening).bridge;
   }
 
   /** It takes seconds to load. UserError (failed) with its last words when it ends, or never answers. */
   private async untilServing(
-    machine: LocalMachine,
+    machine: Machine,
     dir: string,
     bridge: HttpBridge,
     signal: AbortSignal | undefined,
@@ -96,12 +102,19 @@ export class TensorBoards implements Disposable {
   }
 
   dispose(): void {
-    for (const dir of [...this.bridges.keys()]) this.release(dir);
+    for (const key of [...this.bridges.keys()]) this.release(key);
   }
 
-  private release(dir: string): void {
-    const opening = this.bridges.get(dir);
-    this.bridges.delete(dir);
+  /** Run folders of two machines may have the same name. */
+  private key(machine: Machine, dir: string): string {
+    const number = this.machines.get(machine) ?? ++this.machinesSeen;
+    this.machines.set(machine, number);
+    return `${number} ${dir}`;
+  }
+
+  private release(key: string): void {
+    const opening = this.bridges.get(key);
+    this.bridges.delete(key);
     opening?.then(
       ({ bridge }) => {
         bridge.dispose();

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import type { ProfileArgument } from '../../contributions.js';
 import { errorText, UserError } from '../../core/errors.js';
-import { parseHosts } from '../../core/profiles/import.js';
+import { parseHosts, seenFromHere } from '../../core/profiles/import.js';
 import { profileSchema, type Profile } from '../../core/profiles/schema.js';
 import { check, problemsText } from '../../core/validation.js';
 import { pickProfile } from './pick.js';
@@ -86,7 +86,18 @@ export async function importProfile(ui: Ui): Promise<void> {
   const picked = await vscode.window.showOpenDialog({ title: 'Import a Hosts File', openLabel: 'Import' });
   const file = picked?.[0];
   if (!file) return;
-  const hosts = parseHosts(await readFile(file.fsPath, 'utf8'));
+  const listed = parseHosts(await readFile(file.fsPath, 'utf8'));
+  let leader: string | undefined;
+  if (problemOf(() => seenFromHere(listed, undefined)) !== undefined) {
+    leader = await vscode.window.showInputBox({
+      title: 'Import a Hosts File',
+      prompt: 'The file calls its leader localhost. How do you reach that host from here?',
+      placeHolder: 'user@host:port',
+      validateInput: (text) => problemOf(() => seenFromHere(listed, text)),
+    });
+    if (leader === undefined) return;
+  }
+  const hosts = seenFromHere(listed, leader);
   const name = await askName(ui, 'Import Profile', 'lab');
   if (name !== undefined) await save(ui, { name, kind: 'ssh', hosts });
 }

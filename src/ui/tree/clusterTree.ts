@@ -3,35 +3,25 @@ import * as vscode from 'vscode';
 import { contextValues, viewIds, type ProfileArgument } from '../../contributions.js';
 import type { ClusterSession } from '../../core/clusters/session.js';
 import { errorText } from '../../core/errors.js';
-import { HostSampler, type SampleResult } from '../../core/gpus/sampler.js';
-import { DisposableStore, type Disposable } from '../../core/lifecycle.js';
+import { DisposableStore } from '../../core/lifecycle.js';
 import type { HostSample } from '../../core/metrics/schema.js';
 import { isOver } from '../../core/runs/status.js';
 import type { Backend } from '../backend.js';
 import type { ContextKeys } from '../contextKeys.js';
 import type { Services } from '../services.js';
+import { ageText, ClusterFigures, freshSample, type HostFigures } from './clusterFigures.js';
 import { describeGpu, describeHost, describeProfile, shortName, type ItemText } from './describe.js';
 import { treeItem } from './item.js';
 
 type Gpu = HostSample['gpus'][number];
 export type ClusterNode = ProfileArgument &
-  ({ kind: 'profile' } | { kind: 'host' } | { kind: 'gpu'; gpu: Gpu });
-
-/** A figure older than this is not shown as if it were true now. */
-const staleAfter = 5000;
-
-/** One profile's newest figures. */
-interface Figures extends Disposable {
-  readonly sampler: HostSampler;
-  latest: { sample: HostSample; at: number } | undefined;
-  problem: string | undefined;
-}
+  ({ kind: 'profile' } | { kind: 'host'; host: string } | { kind: 'gpu'; host: string; gpu: Gpu });
 
 export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode.Disposable {
   private readonly store = new DisposableStore();
   private readonly changes = new vscode.EventEmitter<ClusterNode | undefined>();
   private readonly view: vscode.TreeView<ClusterNode>;
-  private readonly figures = new Map<string, Figures>();
+  private readonly figures = new Map<string, ClusterFigures>();
   private readonly connectedByItself = new Set<string>();
   private sessions: readonly ClusterSession[] = [];
   private backend: Backend | undefined;
@@ -65,21 +55,24 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
 
   getTreeItem(node: ClusterNode): vscode.TreeItem {
     const { Expanded, Collapsed, None } = vscode.TreeItemCollapsibleState;
-    if (node.kind === 'gpu') {
-      const owner = (pid: number): string | undefined => this.runOf(pid);
-      const text = describeGpu(node.gpu, owner);
-      const shown = this.fresh(node.profile) ? text : { ...text, description: this.ageText(node.profile) };
-      return treeItem(`${node.profile}/gpu-${node.gpu.index}`, shown);
-    }
     const session = this.sessions.find(({ profile }) => profile.name === node.profile);
     if (!session) return treeItem(node.profile, missing(node.profile));
     if (node.kind === 'profile') {
-      const text = describeProfile(session.profile, session.state, this.fresh(node.profile));
+      const own = session.profile.kind === 'local' ? this.hosts(node.profile)[0] : undefined;
+      const text = describeProfile(session.profile, session.state, freshSample(own));
       const open = this.getChildren(node).length > 0;
       return treeItem(node.profile, text, open ? Expanded : None);
     }
-    const hasGpus = this.gpus(node.profile).length > 0;
-    return treeItem(`${node.profile}/host`, this.hostText(session), hasGpus ? Collapsed : None);
+    const figures = this.figures.get(node.profile)?.host(node.host);
+    if (node.kind === 'host') {
+      const hasGpus = this.gpuNodes(node.profile, figures).length > 0;
+      const text = hostText(node.host, figures);
+      return treeItem(`${node.profile}/${node.host}`, text, hasGpus ? Collapsed : None);
+    }
+    const cluster = session.profile.kind !== 'local';
+    const text = describeGpu(node.gpu, (pid) => this.runOf(pid, cluster ? node.host : undefined));
+    const shown = freshSample(figures) ? text : { ...text, description: ageText(figures) };
+    return treeItem(`${node.profile}/${node.host}/gpu-${node.gpu.index}`, shown);
   }
 
   getChildren(node?: ClusterNode): ClusterNode[] {
@@ -88,11 +81,12 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
     if (node.kind === 'profile') {
       const session = this.sessions.find((each) => each.profile.name === profile);
       if (session?.state.kind !== 'connected') return [];
+      const hosts = this.hosts(profile);
       // One machine needs no level of its own: its figures stand at the profile, its GPUs below it.
-      if (session.profile.kind === 'local') return this.gpuNodes(profile);
-      return [{ kind: 'host', profile }];
+      if (session.profile.kind === 'local') return this.gpuNodes(profile, hosts[0]);
+      return hosts.map(({ name }) => ({ kind: 'host', profile, host: name }));
     }
-    return node.kind === 'host' ? this.gpuNodes(profile) : [];
+    return node.kind === 'host' ? this.gpuNodes(profile, this.figures.get(profile)?.host(node.host)) : [];
   }
 
   /** Reads the profiles anew, connects what connects by itself, and looks at figures while it is visible. */
@@ -153,92 +147,59 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
 
   private sample(session: ClusterSession): void {
     const { name } = session.profile;
-    if (session.state.kind !== 'connected') {
-      this.figures.get(name)?.dispose();
+    const nodes = session.connected?.nodes;
+    const known = this.figures.get(name);
+    if (known && known.nodes !== nodes) {
+      known.dispose();
       this.figures.delete(name);
-      return;
     }
-    if (!this.view.visible) return;
-    const figures = this.figures.get(name) ?? this.makeFigures(session);
+    if (!nodes || !this.view.visible) return;
+    const figures = this.figures.get(name) ?? this.makeFigures(nodes);
     this.figures.set(name, figures);
-    figures.sampler.start();
+    figures.start();
   }
 
-  private makeFigures(session: ClusterSession): Figures {
-    const sampler = new HostSampler(async () => {
-      const machine = await session.machine();
-      return (await machine.node.client()).request('host.sample');
+  private makeFigures(nodes: ClusterFigures['nodes']): ClusterFigures {
+    return new ClusterFigures(nodes, () => {
+      this.changes.fire(undefined);
     });
-    const figures: Figures = {
-      sampler,
-      latest: undefined,
-      problem: undefined,
-      dispose: () => {
-        sampler.dispose();
-      },
-    };
-    sampler.onSample((result) => {
-      this.take(figures, result);
-    });
-    return figures;
-  }
-
-  private take(figures: Figures, result: SampleResult): void {
-    if ('sample' in result) {
-      figures.latest = { sample: result.sample, at: Date.now() };
-      figures.problem = undefined;
-    } else figures.problem = result.error;
-    this.changes.fire(undefined);
   }
 
   private stopSampling(): void {
-    for (const { sampler } of this.figures.values()) sampler.stop();
+    for (const figures of this.figures.values()) figures.stop();
   }
 
-  private fresh(profile: string): HostSample | undefined {
-    const latest = this.figures.get(profile)?.latest;
-    return latest && Date.now() - latest.at < staleAfter ? latest.sample : undefined;
+  private hosts(profile: string): readonly HostFigures[] {
+    return this.figures.get(profile)?.hosts ?? [];
   }
 
-  private gpuNodes(profile: string): ClusterNode[] {
-    return this.gpus(profile).map((gpu) => ({ kind: 'gpu', profile, gpu }));
-  }
-
-  private gpus(profile: string): readonly Gpu[] {
-    return this.figures.get(profile)?.latest?.sample.gpus ?? [];
-  }
-
-  private hostText(session: ClusterSession): ItemText {
-    const { name } = session.profile;
-    const sample = this.fresh(name);
-    const { state } = session;
-    if (sample && state.kind === 'connected') return describeHost(sample, state.cores);
-    const figures = this.figures.get(name);
-    const words = this.ageText(name);
-    return {
-      label: figures?.latest?.sample.host ?? (state.kind === 'connected' ? state.host : name),
-      description: words,
-      tooltip: words,
-      icon: figures?.problem === undefined ? 'server' : 'warning',
-      contextValue: contextValues.host,
-    };
-  }
-
-  /** In place of figures that are not news. */
-  private ageText(profile: string): string {
-    const figures = this.figures.get(profile);
-    if (figures?.problem !== undefined) return figures.problem;
-    if (!figures?.latest) return 'asking…';
-    return `no figures for ${Math.round((Date.now() - figures.latest.at) / 1000)} s`;
+  private gpuNodes(profile: string, figures: HostFigures | undefined): ClusterNode[] {
+    const gpus = figures?.latest?.sample.gpus ?? [];
+    return gpus.map((gpu) => ({ kind: 'gpu', profile, host: figures?.name ?? '', gpu }));
   }
 
   /** The run that a process belongs to. */
-  private runOf(pid: number): string | undefined {
+  private runOf(pid: number, host: string | undefined): string | undefined {
+    const isIt = (rank: { pid: number; host: string }): boolean =>
+      rank.pid === pid && (host === undefined || rank.host === host);
     const found = this.backend?.monitor.all.find(
-      ({ run }) => !isOver(run.status) && run.entry.state?.ranks.some((rank) => rank.pid === pid),
+      ({ run }) => !isOver(run.status) && run.entry.state?.ranks.some(isIt),
     );
     return found && shortName(found.run.entry.id);
   }
+}
+
+function hostText(name: string, figures: HostFigures | undefined): ItemText {
+  const sample = freshSample(figures);
+  if (figures && sample) return { ...describeHost(sample, figures.cores), label: name };
+  const words = ageText(figures);
+  return {
+    label: name,
+    description: words,
+    tooltip: words,
+    icon: figures?.problem === undefined ? 'server' : 'warning',
+    contextValue: contextValues.host,
+  };
 }
 
 const missing = (profile: string): ItemText => ({

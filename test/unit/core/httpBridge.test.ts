@@ -24,7 +24,7 @@ async function bridgeTo(answer: RequestListener, port = 0): Promise<HttpBridge> 
   await new Promise<void>((resolve) => {
     server.listen(path, resolve);
   });
-  const bridge = await HttpBridge.open({ connect: () => connect(path), port });
+  const bridge = await HttpBridge.open({ connect: () => Promise.resolve(connect(path)), port });
   open.push(bridge);
   return bridge;
 }
@@ -136,7 +136,7 @@ describe('HttpBridge', () => {
 
   it('says so when none is free', async () => {
     const port = await takenPort();
-    const opening = HttpBridge.open({ connect: () => connect('/nowhere'), port, tries: 1 });
+    const opening = HttpBridge.open({ connect: () => Promise.resolve(connect('/nowhere')), port, tries: 1 });
     await expect(opening).rejects.toMatchObject({
       code: 'preflight',
       message: expect.stringContaining(String(port)) as string,
@@ -164,7 +164,10 @@ describe('HttpBridge', () => {
   });
 
   it('says that nobody answers when nobody listens on the socket', async () => {
-    const bridge = await HttpBridge.open({ connect: () => connect(join(folder, 'nobody')), port: 0 });
+    const bridge = await HttpBridge.open({
+      connect: () => Promise.resolve(connect(join(folder, 'nobody'))),
+      port: 0,
+    });
     open.push(bridge);
     const answer = await fetch(bridge.url);
     expect(answer.status).toBe(502);

@@ -2,7 +2,8 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { AgentClient } from '../../../src/core/nodes/agentClient.js';
-import { assertPassed, checkData, checkDisk, checkTrainer } from '../../../src/core/nodes/preflight.js';
+import { assertPassed } from '../../../src/core/nodes/checks.js';
+import { checkData, checkDisk, checkTrainer } from '../../../src/core/nodes/preflight.js';
 import { FakeAgent } from '../support/fakeAgent.js';
 import { temporaryFolder } from '../support/temporary.js';
 

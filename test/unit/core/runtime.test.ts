@@ -186,6 +186,7 @@ describe('ensureLocalRuntime', () => {
       trainer: script(folder, 'trainer', 'echo trainer'),
       tensorboardServer: join(folder, 'tensorboard_server.py'),
       requirements: requirements(folder),
+      bootstrap: folder,
     };
   }
 
@@ -221,10 +222,12 @@ describe('findNativeSources', () => {
     expect((await failure(findNativeSources(dist, {}))).message).toContain(join(dist, 'bin/agent'));
     const bin = join(folder, 'build/native/release/node/bin');
     for (const name of ['agent', 'trainer']) script(bin, name, '');
+    mkdirSync(join(folder, 'native/node'), { recursive: true });
     for (const name of ['native/agent/tensorboard_server.py', 'native/runtime/requirements.txt']) {
       script(folder, name, '');
     }
     expect((await findNativeSources(dist, {})).agent).toBe(join(bin, 'agent'));
+    mkdirSync(join(dist, 'share/node'), { recursive: true });
     for (const name of [
       'bin/agent',
       'bin/trainer',

@@ -149,11 +149,32 @@ describe('planRun', () => {
     [[], {}, two, 'usage', /nothing to run/],
     [['trainer'], {}, two, 'usage', /nothing to run/],
     [train, { name: '!!' }, two, 'usage', /--name/],
-    [train, { profile: { name: 'lab', kind: 'ssh', hosts: [{ host: 'a' }] } }, two, 'preflight', /kind ssh/],
   ])('refuses what cannot be (%#)', (words, more, capacity, code, expected) => {
     const error = failure(words, more, capacity);
     expect(error.code).toBe(code);
     expect(error.message).toMatch(expected);
+  });
+
+  it('spreads a run over a cluster, whose paths are read on its nodes', () => {
+    const profile: Profile = { name: 'lab', kind: 'ssh', hosts: [{ host: 'a' }, { host: 'b' }], minNodes: 5 };
+    const nodes = ['a', 'b'].map((host) => ({ host, address: host, slots: 2, gpus: null }));
+    const placement = { nodes, ranks: 4, threadsPerRank: 3 };
+    const words = [...train, '--eval-data', '~/validation', '--resume', 'auto', '--run-dir', 'mine'];
+    const spec = planRun({ profile, words, cwd: '/home/me' }, runtime, two, { placement, home: '/root' });
+    expect(check(runSpecSchema, spec).ok).toBe(true);
+    expect(spec).toMatchObject({
+      argv: [...train.slice(0, 4), '~/images/train', '--eval-data', '~/validation', '--resume', 'auto'],
+      evaluator: { argv: ['eval', '--data', '/root/validation', '--interval', '2', '--threads', '1'] },
+      dir: '~/mine',
+      ranks: 4,
+      threadsPerRank: 3,
+      launcher: 'manual',
+      nodes,
+      interface: 'auto',
+      portRange: '47000-47100',
+      minNodes: 2,
+    });
+    expect(spec).not.toHaveProperty('cwd');
   });
 
   it('takes the run folder from either side', () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { joinWords, splitWords } from '../../../src/core/runs/words.js';
 import { completions, parseTrainerHelp } from '../../../src/core/runs/trainerHelp.js';
-import { parseHosts } from '../../../src/core/profiles/import.js';
+import { parseHosts, seenFromHere } from '../../../src/core/profiles/import.js';
 
 describe('a command line as one text', () => {
   it('splits at blanks, and quotes keep words together', () => {
@@ -85,6 +85,18 @@ gpu5
   });
 
   it('are refused by line when they are none', () => {
+    expect(parseHosts('worker|gpu1:2222\nworker|gpu2:2222, ps|gpu3')).toEqual([
+      { host: 'gpu1' },
+      { host: 'gpu2' },
+      { host: 'gpu3' },
+    ]);
+    const fromLeader = 'localhost slots=8\n172.31.0.5 slots=8\n172.31.0.6 slots=4\n';
+    expect(seenFromHere(parseHosts(fromLeader), 'ubuntu@lead.example:2200')).toEqual([
+      { host: 'lead.example', user: 'ubuntu', port: 2200, slots: 8 },
+      { host: '172.31.0.5', user: 'ubuntu', slots: 8, proxyJump: 'ubuntu@lead.example:2200' },
+      { host: '172.31.0.6', user: 'ubuntu', slots: 4, proxyJump: 'ubuntu@lead.example:2200' },
+    ]);
+    expect(() => seenFromHere(parseHosts(fromLeader), undefined)).toThrow('Say how the leader is reached');
     expect(() => parseHosts('gpu1\n-oProxyCommand=x\n')).toThrow('line 2');
     expect(() => parseHosts('gpu1 rm -rf')).toThrow('line 1');
     expect(() => parseHosts('# nothing\n')).toThrow('no host is named');

@@ -1,0 +1,115 @@
+# What this node is, said before anything is copied to it.
+
+
+def has_library(name):
+    try:
+        ctypes.CDLL(name)
+        return True
+    except OSError:
+        return False
+
+
+def driver_version():
+    try:
+        with open("/proc/driver/nvidia/version") as file:
+            words = file.readline().split()
+    except OSError:
+        return None
+    return next((word for word in words if word[:1].isdigit() and "." in word), None)
+
+
+def kills_user_processes():
+    """logind's KillUserProcesses, unless this user lingers."""
+    user = os.environ.get("USER") or os.environ.get("LOGNAME") or ""
+    if os.path.exists("/var/lib/systemd/linger/" + user) and user:
+        return False
+    if not os.path.isdir("/run/systemd/system"):
+        return False
+    setting = None
+    places = ["/etc/systemd/logind.conf"]
+    for folder in ("/usr/lib/systemd/logind.conf.d", "/run/systemd/logind.conf.d", "/etc/systemd/logind.conf.d"):
+        if os.path.isdir(folder):
+            places += sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".conf"))
+    for place in places:
+        try:
+            with open(place) as file:
+                for line in file:
+                    key, _, value = line.partition("=")
+                    if key.strip() == "KillUserProcesses":
+                        setting = value.strip().lower()
+        except OSError:
+            pass
+    return setting in ("yes", "true", "1", "on")
+
+
+def writable_problem(workdir):
+    """None, or why programs cannot be put below `workdir` and run there."""
+    try:
+        make_private(workdir)
+    except OSError as error:
+        return "cannot be made: " + reason(error)
+    probe = os.path.join(workdir, ".probe-%d" % os.getpid())
+    try:
+        try:
+            with open(probe, "w") as file:
+                file.write("#!/bin/sh\nexit 0\n")
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(probe, 0o700)
+        except OSError as error:
+            return "cannot be written: " + reason(error)
+        try:
+            if subprocess.call([probe], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) != 0:
+                return "cannot run programs"
+        except OSError as error:
+            return "cannot run programs (mounted noexec?): " + reason(error)
+    finally:
+        try:
+            os.unlink(probe)
+        except OSError:
+            pass
+    return None
+
+
+def probe(params):
+    home = os.path.expanduser("~")
+    workdir = expand(params["workdir"])
+    problem = writable_problem(workdir)
+    info = {
+        "python": list(sys.version_info[:3]),
+        "machine": platform.machine(),
+        "system": platform.system(),
+        "glibc": platform.libc_ver()[1],
+        "home": home,
+        "uid": os.getuid(),
+        "workdir": workdir,
+        "problem": problem,
+        "libgomp": has_library("libgomp.so.1"),
+        "driver": driver_version(),
+        "killsUserProcesses": kills_user_processes(),
+        "cores": len(os.sched_getaffinity(0)),
+    }
+    if problem is None:
+        disk = os.statvfs(workdir)
+        info["free"] = disk.f_bavail * disk.f_frsize
+        info["inodesFree"] = disk.f_favail if disk.f_files > 0 else 1 << 40
+        token = os.path.join(workdir, ".shared-" + params["token"])
+        if params.get("leaveToken"):
+            with open(token, "w"):
+                pass
+        info["sharesToken"] = os.path.exists(token)
+        node = os.path.join(workdir, "node", params["node"])
+        runtime = os.path.join(workdir, "runtime", params["runtime"])
+        info["nodeDir"] = node
+        info["runtimeDir"] = runtime
+        info["hasNode"] = os.path.isfile(os.path.join(node, "bin", "agent"))
+        info["hasRuntime"] = runtime_problem(runtime) is None
+    return info
+
+
+def forget_token(params):
+    try:
+        os.unlink(os.path.join(expand(params["workdir"]), ".shared-" + params["token"]))
+    except FileNotFoundError:
+        pass
+    return {}

@@ -1,0 +1,125 @@
+# The runtime: a Python environment with MPICH, oneDNN and TensorBoard.
+
+WANTED = ("bin/python", "bin/mpiexec", "lib/libmpi.so.12", "lib/libdnnl.so.3")
+
+
+def runtime_problem(folder):
+    for name in WANTED:
+        if not os.path.exists(os.path.join(folder, name)):
+            return name
+    return None
+
+
+def clean_environment():
+    dropped = ("PYTHONHOME", "PYTHONPATH", "PIP_TARGET", "PIP_PREFIX", "PIP_USER", "PIP_REQUIREMENT", "PIP_ROOT")
+    return {name: value for name, value in os.environ.items() if name not in dropped}
+
+
+def command(argv, each_line=None):
+    process = subprocess.Popen(argv, env=clean_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    kept = []
+    for raw in process.stdout:
+        line = raw.decode("utf-8", "replace").rstrip()
+        kept = (kept + [line])[-40:]
+        if each_line:
+            each_line(line)
+    return process.wait(), kept
+
+
+def make_environment(target, wheels):
+    code, said = command([sys.executable, "-m", "venv", target])
+    if code == 0:
+        return os.path.join(target, "bin", "python"), []
+    if wheels is None or not any("ensurepip" in line or "venv" in line for line in said):
+        package = "python%d.%d-venv" % sys.version_info[:2]
+        raise Refused(
+            "%s cannot make environments: %s" % (sys.executable, said[-1] if said else "it said nothing"),
+            "Install %s on this node, or ask its administrator to" % package,
+        )
+    # No ensurepip here: an environment without pip, filled by pip run from its own wheel.
+    shutil.rmtree(target, ignore_errors=True)
+    code, said = command([sys.executable, "-m", "venv", "--without-pip", target])
+    pip = next((name for name in os.listdir(wheels) if name.startswith("pip-")), None)
+    if code != 0 or pip is None:
+        raise Refused("%s cannot make environments" % sys.executable, "Install its venv module on this node")
+    return os.path.join(target, "bin", "python"), [os.path.join(wheels, pip, "pip")]
+
+
+def relocate(old, new):
+    """Scripts of an environment name its own absolute path."""
+    folder = os.path.join(old, "bin")
+    for path in [os.path.join(folder, name) for name in os.listdir(folder)] + [os.path.join(old, "pyvenv.cfg")]:
+        info = os.lstat(path)
+        if not stat.S_ISREG(info.st_mode) or info.st_size > 1000000:
+            continue
+        with open(path, "rb") as file:
+            data = file.read()
+        if b"\0" in data or old.encode() not in data:
+            continue
+        with open(path, "wb") as file:
+            file.write(data.replace(old.encode(), new.encode()))
+
+
+def pip_hint(said):
+    text = "\n".join(said)
+    if "No space left" in text:
+        return "Free some disk space on this node"
+    if "HASHES" in text or "hash" in text:
+        return "A package is not the one that was pinned: check the package index that pip uses on this node"
+    return "Check the network of this node and the package index that pip is set to"
+
+
+def runtime(params):
+    target = expand(params["dir"])
+    make_private(os.path.dirname(target))
+    wheels = expand(params["wheels"]) if params.get("wheels") else None
+    remove_dead_partials(target)
+    if runtime_problem(target) is None:
+        return {"made": False}
+    disk = os.statvfs(os.path.dirname(target))
+    free = disk.f_bavail * disk.f_frsize
+    if free < params["neededBytes"]:
+        raise Refused(
+            "the runtime needs %d MB in %s, and %d MB are free" % (params["neededBytes"] // 1000000, os.path.dirname(target), free // 1000000),
+            'Free some space, or set "workdir" in the profile to a disk that has it',
+        )
+    partial = partial_of(target)
+    try:
+        progress("making a Python environment")
+        os.mkdir(partial, 0o700)
+        python, pip = make_environment(partial, wheels)
+        requirements = os.path.join(partial, "requirements.txt")
+        with open(requirements, "w") as file:
+            file.write(params["requirements"])
+        line = [python] + (pip or ["-m", "pip"])
+        line += ["install", "--no-input", "--disable-pip-version-check", "--no-compile", "--require-hashes", "-r", requirements]
+        if wheels:
+            line += ["--no-index", "--find-links", wheels]
+        else:
+            line += ["--retries", "2", "--timeout", "15"]
+        progress("installing MPICH, oneDNN and TensorBoard")
+
+        def tell(text):
+            if text.startswith(("Collecting", "Downloading", "Installing collected")):
+                progress(text.split(" (from ")[0][:100])
+
+        code, said = command(line, tell)
+        if code != 0:
+            errors = [text for text in said if text.lstrip().startswith(("ERROR", "error"))]
+            what = (errors or said or ["it said nothing"])[-1].strip()
+            raise Refused("pip could not install the runtime: " + what, pip_hint(said))
+        missing = runtime_problem(partial)
+        if missing:
+            raise Refused("the runtime was made without " + missing, "Report this")
+        relocate(partial, target)
+        if os.path.lexists(target):  # unusable, or it would have been taken
+            os.rename(target, partial + "-old")
+        try:
+            os.rename(partial, target)
+        except OSError:
+            if runtime_problem(target) is not None:
+                raise
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+        shutil.rmtree(partial + "-old", ignore_errors=True)
+    return {"made": True}

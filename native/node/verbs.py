@@ -1,0 +1,122 @@
+# Looking, trying, unpacking, cleaning up, and becoming another program; and the loop over requests.
+
+
+def try_program(params):
+    """Runs a short program and tells how it ended and what it said."""
+    try:
+        code, said = command(params["argv"])
+    except OSError as error:
+        return {"code": None, "output": reason(error)}
+    return {"code": code, "output": "\n".join(said)[-8000:]}
+
+
+def look(params):
+    """What stands at each path: folder, file, missing, or why it cannot be told."""
+    answers = []
+    for given in params["paths"]:
+        path = os.path.expanduser(given)
+        try:
+            answers.append("folder" if stat.S_ISDIR(os.stat(path).st_mode) else "file")
+        except FileNotFoundError:
+            answers.append("missing")
+        except OSError as error:
+            answers.append(reason(error))
+    return {"found": answers}
+
+
+def unpack(params):
+    """A tar archive up to the end of input, below a folder and never outside of it; `as` renames its one file."""
+    target = expand(params["to"])
+    make_private(target)
+    count = 0
+    with tarfile.open(fileobj=os.fdopen(0, "rb", closefd=False), mode="r|") as archive:
+        for member in archive:
+            path = os.path.normpath(os.path.join(target, member.name))
+            inside = path == target or path.startswith(target.rstrip(os.sep) + os.sep)
+            if params.get("as"):
+                path = os.path.join(target, params["as"])
+            if not inside or not (member.isreg() or member.isdir()):
+                raise Refused("the archive holds %s, which is no plain file of it" % member.name, "Report this")
+            if member.isdir():
+                os.makedirs(path, exist_ok=True)
+                continue
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            temporary = "%s.partial-%d" % (path, os.getpid())
+            try:
+                with open(temporary, "wb") as out:
+                    shutil.copyfileobj(archive.extractfile(member), out, CHUNK)
+                os.chmod(temporary, member.mode & 0o777)
+                os.replace(temporary, path)
+            finally:
+                if os.path.lexists(temporary):
+                    os.unlink(temporary)
+            count += 1
+    return {"files": count}
+
+
+def clean(params):
+    """Removes the programs and the runtime; `all` also the runs. Nothing else is touched."""
+    workdir = expand(params["workdir"])
+    removed = []
+    for name in ("node", "runtime") + (("runs",) if params.get("all") else ()):
+        path = os.path.join(workdir, name)
+        if os.path.isdir(path) and not os.path.islink(path):
+            shutil.rmtree(path)
+            removed.append(path)
+    try:
+        os.rmdir(workdir)
+        removed.append(workdir)
+    except OSError:
+        pass  # something of the user's own is in it
+    return {"removed": removed}
+
+
+def become(argv, env=None, cwd=None):
+    for name, value in (env or {}).items():
+        os.environ[name] = value
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, and that would be inherited
+    try:
+        if cwd:
+            os.chdir(os.path.expanduser(cwd))
+        os.execvp(argv[0], argv)
+    except OSError as error:
+        sys.stderr.write("%s cannot be started: %s\n" % (argv[0], error.strerror))
+        sys.stderr.flush()
+        os._exit(127)
+
+
+def serve(params):
+    become([params["agent"], "serve"])
+
+
+def run(params):
+    os.umask(USERS_UMASK)
+    become(params["argv"], params.get("env"), params.get("cwd"))
+
+
+OPERATIONS = {
+    "probe": probe,
+    "forget": forget_token,
+    "install": install,
+    "runtime": runtime,
+    "try": try_program,
+    "look": look,
+    "unpack": unpack,
+    "clean": clean,
+    "serve": serve,
+    "run": run,
+}
+
+
+def main():
+    while True:
+        request = json.loads(read_line().decode())
+        try:
+            say({"result": OPERATIONS[request["op"]](request.get("params", {}))})
+        except Refused as error:
+            say({"error": {"what": error.what, "hint": error.hint}})
+        except OSError as error:
+            say({"error": {"what": reason(error), "hint": "Check this node's disk and permissions"}})
+
+
+main()

@@ -1,0 +1,82 @@
+import { copyToAll, runOnAll } from '../../core/clusters/fanOut.js';
+import { SshMachine } from '../../core/clusters/sshMachine.js';
+import type { SshNode } from '../../core/clusters/sshNode.js';
+import { exitCodes, UserError } from '../../core/errors.js';
+import type { Args, Flag } from '../args.js';
+import type { Context, Verb } from '../context.js';
+
+const hostsFlag: Flag = { name: 'hosts', value: 'A,B', help: 'only these hosts; by default all' };
+
+async function chosenNodes(context: Context, args: Args): Promise<readonly SshNode[]> {
+  const profile = await context.profile(args.words[0]);
+  if (!(context.machine instanceof SshMachine)) {
+    throw new UserError(
+      'usage',
+      `profile ${profile.name} is this machine`,
+      'Use your shell, or a profile of kind ssh',
+    );
+  }
+  return context.machine.select(args.value('hosts')?.split(','));
+}
+
+export const exec: Verb = {
+  verb: 'exec',
+  summary: 'runs a command on every host of a cluster',
+  words: ['P'],
+  flags: [hostsFlag],
+  rest: true,
+  details: [
+    'No shell reads the words: write  -- sh -c "…"  for one. Each line is shown with its host before it.',
+    'Exits 5 when it failed on any host.',
+  ],
+  async run(context, args) {
+    if (args.rest.length === 0) {
+      throw new UserError(
+        'usage',
+        'there is no command',
+        'Write it after --: trainyard exec P -- nvidia-smi',
+      );
+    }
+    const nodes = await chosenNodes(context, args);
+    const width = Math.max(...nodes.map(({ name }) => name.length));
+    const endings = await context.withProgress(({ signal }) =>
+      runOnAll(
+        nodes,
+        args.rest,
+        (line) => {
+          if (context.json) context.output.json({ type: 'line', ...line });
+          else if (line.stream === 'stdout') context.output.line(`${line.host.padEnd(width)} | ${line.text}`);
+          else context.output.note(`${line.host.padEnd(width)} ! ${line.text}`);
+        },
+        signal,
+      ),
+    );
+    for (const { host, code, signal, error } of endings) {
+      if (context.json) context.output.json({ type: 'exit', host, code, signal, error: error ?? null });
+      else if (code !== 0) {
+        context.output.note(`${host}: ${error ?? signal ?? `exit ${code ?? 'unknown'}`}`);
+      }
+    }
+    return endings.every(({ code }) => code === 0) ? exitCodes.done : exitCodes.failed;
+  },
+};
+
+export const copy: Verb = {
+  verb: 'copy',
+  summary: 'copies a file or folder of this machine to every host of a cluster',
+  words: ['P', 'SRC', 'DST'],
+  flags: [hostsFlag],
+  details: [
+    'A folder is copied as it is: its files go below DST. A file becomes DST, or goes into it when DST ends with a slash. ~/ is the home folder of the host.',
+    'Example: trainyard copy lab ./images ~/images',
+  ],
+  async run(context, args) {
+    const [, from = '', to = ''] = args.words;
+    const nodes = await chosenNodes(context, args);
+    const files = await context.withProgress((progress) => copyToAll(nodes, from, to, progress));
+    const hosts = nodes.map(({ name }) => name);
+    if (context.json) context.output.json({ type: 'copied', files, hosts, to });
+    else context.output.line(`${files} ${files === 1 ? 'file' : 'files'} to ${to} on ${hosts.join(', ')}`);
+    return exitCodes.done;
+  },
+};

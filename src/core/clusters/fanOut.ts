@@ -1,0 +1,129 @@
+// The same act on several nodes at once: a command, or files put there.
+import { spawn } from 'node:child_process';
+import { stat } from 'node:fs/promises';
+import { basename, dirname, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import * as z from 'zod/mini';
+import { errorText, UserError } from '../errors.js';
+import type { Progress } from '../machine.js';
+import { LineTail } from '../nodes/localConnection.js';
+import type { SshNode } from './sshNode.js';
+
+export interface HostLine {
+  host: string;
+  stream: 'stdout' | 'stderr';
+  text: string;
+}
+
+export interface HostEnding {
+  host: string;
+  code: number | null;
+  signal: string | null;
+  /** Why it could not be run there at all. */
+  error: string | undefined;
+}
+
+/** Runs `argv` on each node, without a shell. Lines come as they are printed; a host that fails does not end the others. */
+export function runOnAll(
+  nodes: readonly SshNode[],
+  argv: readonly string[],
+  onLine: (line: HostLine) => void,
+  signal?: AbortSignal,
+): Promise<HostEnding[]> {
+  return Promise.all(
+    nodes.map(async (node) => {
+      const host = node.name;
+      try {
+        const channel = await node.run(argv, signal ? { signal } : {});
+        const give = (): void => {
+          channel.dispose();
+        };
+        signal?.addEventListener('abort', give, { once: true });
+        const readers = (['stdout', 'stderr'] as const).map((stream) =>
+          readLines(channel[stream], (text) => {
+            onLine({ host, stream, text });
+          }),
+        );
+        channel.stdin.end();
+        const { code, signal: ended } = await channel.closed;
+        for (const finish of readers) finish();
+        signal?.removeEventListener('abort', give);
+        return { host, code, signal: ended, error: undefined };
+      } catch (error) {
+        return { host, code: null, signal: null, error: errorText(error) };
+      }
+    }),
+  );
+}
+
+/** Calls back for each line; the result hands over what stands after the last newline. */
+function readLines(stream: NodeJS.ReadableStream, onLine: (text: string) => void): () => void {
+  let rest = '';
+  stream.setEncoding('utf8');
+  stream.on('data', (chunk: string) => {
+    const lines = (rest + chunk).split(/\r?\n/);
+    rest = lines.pop() ?? '';
+    for (const line of lines) onLine(line);
+  });
+  return () => {
+    if (rest !== '') onLine(rest);
+  };
+}
+
+const unpackedSchema = z.object({ files: z.int() });
+
+/**
+ * Puts a file or a folder's content on each node. A folder's files go below `to`; a file becomes `to`, or goes into it when that ends with a slash.
+ * Each file appears whole or not at all. UserError (usage, connection, preflight), Cancelled. Returns how many files each node got.
+ */
+export async function copyToAll(
+  nodes: readonly SshNode[],
+  from: string,
+  to: string,
+  progress: Progress = {},
+): Promise<number> {
+  const source = resolve(from);
+  const kind = await kindOf(source);
+  const intoFolder = kind === 'folder' || to.endsWith('/');
+  const params = intoFolder ? { to } : { to: dirname(to), as: basename(to) };
+  const words = kind === 'folder' ? ['-C', source, '.'] : ['-C', dirname(source), '--', basename(source)];
+  let done = 0;
+  const counts = await Promise.all(
+    nodes.map((node) =>
+      node.withBootstrap(async (bootstrap) => {
+        const tar = spawn('tar', ['-cf', '-', ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
+        const said = new LineTail();
+        tar.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+          said.push(chunk);
+        });
+        const ended = new Promise<number | null>((settle, reject) => {
+          tar.on('error', reject);
+          tar.on('close', settle);
+        });
+        try {
+          const sending = pipeline(tar.stdout, bootstrap.input('unpack', params));
+          const answer = bootstrap.answer('unpack', unpackedSchema, progress);
+          const [code] = await Promise.all([ended, sending]);
+          if (code !== 0) {
+            const what = `tar could not read ${source}: ${said.lines().at(-1) ?? `exit ${code ?? '?'}`}`;
+            throw new UserError('usage', what, 'Check that its files can be read');
+          }
+          const { files } = await answer;
+          progress.onProgress?.(`${++done} of ${nodes.length} nodes have it`);
+          return files;
+        } finally {
+          tar.kill();
+        }
+      }, progress.signal),
+    ),
+  );
+  return Math.max(0, ...counts);
+}
+
+async function kindOf(path: string): Promise<'folder' | 'file'> {
+  try {
+    return (await stat(path)).isDirectory() ? 'folder' : 'file';
+  } catch (error) {
+    throw new UserError('usage', `${path} cannot be copied: ${errorText(error)}`, 'Name a file or a folder');
+  }
+}

@@ -1,0 +1,249 @@
+// A cluster of hosts reached by SSH as one place to run on. What lasts is on its nodes; this only looks and asks.
+import { randomBytes } from 'node:crypto';
+import { hostname, userInfo } from 'node:os';
+import { join } from 'node:path/posix';
+import type { Duplex } from 'node:stream';
+import * as z from 'zod/mini';
+import { throwIfCancelled, UserError } from '../errors.js';
+import { nullLogger, type Logger } from '../log.js';
+import { earlierRun, trainerError, type Machine, type Progress, type StartedRun } from '../machine.js';
+import { assertPassed, good, type CheckResult } from '../nodes/checks.js';
+import { readPayload, type Payload } from '../nodes/payload.js';
+import { checkRemoteData, judgeTrainer, trainerTrial } from '../nodes/preflight.js';
+import type { Probe } from '../nodes/probe.js';
+import type { NodeRuntime } from '../nodes/runtime.js';
+import { findNativeSources } from '../nodes/sources.js';
+import type { Host, Profile } from '../profiles/schema.js';
+import { flagValue } from '../runs/flags.js';
+import { placeRanks, type Placement } from '../runs/placement.js';
+import { RunRegistry, workdirOf } from '../runs/registry.js';
+import type { StopMode } from '../runs/schema.js';
+import { planRun, type RunRequest } from '../runs/spec.js';
+import { parseTrainerHelp, type TrainerFlag } from '../runs/trainerHelp.js';
+import type { SshTransport } from '../ssh/transport.js';
+import { offersOf } from './offers.js';
+import { SshNode } from './sshNode.js';
+
+export interface SshMachineOptions {
+  profile: Profile;
+  transport: SshTransport;
+  /** Folder of the running bundle: `bin/` and `share/` stand beside it. */
+  bundleDir: string;
+  env?: NodeJS.ProcessEnv;
+  logger?: Logger;
+}
+
+export class SshMachine implements Machine {
+  readonly nodes: readonly SshNode[];
+  private readonly head: SshNode;
+  private payload: Promise<Payload> | undefined;
+
+  constructor(private readonly options: SshMachineOptions) {
+    const { profile, transport, logger = nullLogger } = options;
+    const workdir = profile.workdir ?? '~/.trainyard';
+    const payload = (): Promise<Payload> => this.readPayload();
+    this.nodes = headFirst(profile).map((host) => new SshNode(host, { transport, payload, workdir, logger }));
+    const [head] = this.nodes;
+    if (!head) throw new UserError('usage', `profile ${profile.name} has no hosts`, 'Add one to it');
+    this.head = head;
+  }
+
+  get node(): SshNode['node'] {
+    return this.head.node;
+  }
+
+  runtime(progress: Progress = {}): Promise<NodeRuntime> {
+    return this.head.prepare(progress);
+  }
+
+  async workdir(profile: Profile): Promise<string> {
+    return workdirOf(profile, (await this.node.hello()).home);
+  }
+
+  async registry(profile: Profile): Promise<RunRegistry> {
+    const { home } = await this.node.hello();
+    return new RunRegistry(() => this.node.client(), workdirOf(profile, home), home);
+  }
+
+  async check(profile: Profile, progress: Progress = {}): Promise<CheckResult[]> {
+    const probes = await this.probeAll(this.nodes, false, progress);
+    const results = probes.flatMap(({ results: each }) => each);
+    if (results.some(({ ok }) => !ok)) return results;
+    const runtimes = await this.prepareAll(this.nodes, progress);
+    const trainers = await Promise.all(this.nodes.map((node) => tryTrainer(node, runtimes.get(node))));
+    const offers = await offersOf(this.nodes);
+    const { ranks, nodes } = placeRanks(profile, ['train'], offers);
+    const room = nodes.map(({ host, slots }) => `${host} ${slots}`).join(', ');
+    return [...results, ...trainers, good('slots', `${ranks}: ${room}`)];
+  }
+
+  async start(request: RunRequest, progress: Progress = {}): Promise<StartedRun> {
+    const { profile, words } = request;
+    progress.onProgress?.('connecting');
+    const offers = await offersOf(this.nodes);
+    const wanted = {
+      ...(request.ranks === undefined ? {} : { ranks: request.ranks }),
+      ...(request.nodes === undefined ? {} : { nodes: request.nodes }),
+    };
+    const placement = placeRanks(profile, words, offers, wanted);
+    const taken = this.nodes.filter(({ name }) => placement.nodes.some(({ host }) => host === name));
+    const wantsGpu = flagValue(words, '--device') === 'cuda';
+    const probes = await this.probeAll(taken, wantsGpu, progress);
+    assertPassed(probes.flatMap(({ results }) => results));
+    const runtimes = await this.prepareAll(taken, progress);
+    const runtime = runtimes.get(this.head) ?? (await this.runtime(progress));
+    const { home, cores } = await this.node.hello();
+    const spec = planRun(request, runtime, { cores, gpus: 0 }, { placement, home });
+    progress.onProgress?.('checking');
+    const checks = taken.map(async (node) => {
+      const data = await checkRemoteData(spec.argv, (paths) => node.look(paths));
+      const trainer = spec.program === 'trainer' ? [await tryTrainer(node, runtimes.get(node))] : [];
+      return [...data, ...trainer].map((result) => ({ ...result, host: node.name }));
+    });
+    assertPassed((await Promise.all(checks)).flat());
+    throwIfCancelled(progress.signal);
+    progress.onProgress?.('starting');
+    const client = await this.node.client();
+    const before = spec.dir === undefined ? undefined : await earlierRun(client, spec.dir);
+    const started = await client.request('run.start', { workdir: await this.workdir(profile), spec });
+    await this.join(started, placement, runtimes, taken);
+    return { ...started, before };
+  }
+
+  async runTrainer(args: readonly string[], progress: Progress = {}): Promise<string> {
+    const { trainer } = await this.runtime(progress);
+    const { code, output } = await this.head.tryProgram([trainer, ...args]);
+    if (code === 0) return output;
+    throw trainerError(args, output);
+  }
+
+  async trainerFlags(verb: string): Promise<TrainerFlag[]> {
+    return parseTrainerHelp(await this.runTrainer([verb, '--help']));
+  }
+
+  async stop(dir: string, mode: StopMode): Promise<void> {
+    const by = `${userInfo().username}@${hostname()}`;
+    await (await this.node.client()).request('run.stop', { dir, mode, by });
+  }
+
+  async connectSocket(path: string): Promise<Duplex> {
+    return (await this.head.connection()).forwardUnix(path);
+  }
+
+  /** Logs in on every node, so that all questions come together. UserError (connection), Cancelled. */
+  async connectAll(signal?: AbortSignal): Promise<void> {
+    const results = await Promise.allSettled(this.nodes.map((node) => node.connection(signal)));
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
+  }
+
+  /** The nodes of these names, or all. UserError (usage) for a name that the profile does not have. */
+  select(names: readonly string[] | undefined): readonly SshNode[] {
+    if (names === undefined) return this.nodes;
+    return names.map((name) => {
+      const node = this.nodes.find((each) => each.name === name);
+      if (node) return node;
+      const known = this.nodes.map((each) => each.name).join(', ');
+      throw new UserError('usage', `${name} is no host of this profile`, `Its hosts are ${known}`);
+    });
+  }
+
+  dispose(): void {
+    for (const node of this.nodes) node.dispose();
+    this.options.transport.dispose();
+  }
+
+  /** Every other node joins the run that its head has just taken up. */
+  private async join(
+    { id, dir }: { id: string; dir: string },
+    placement: Placement,
+    runtimes: ReadonlyMap<SshNode, NodeRuntime>,
+    taken: readonly SshNode[],
+  ): Promise<void> {
+    const others = taken.filter((node) => node !== this.head);
+    if (others.length === 0) return;
+    const { port, key } = await (await this.node.client()).request('run.joining', { dir });
+    const address = placement.nodes[0]?.address ?? this.head.name;
+    const workdir = this.options.profile.workdir ?? '~/.trainyard';
+    await Promise.all(
+      others.map(async (node) => {
+        const runtime = runtimes.get(node);
+        if (!runtime) throw new TypeError(`${node.name} was not prepared`);
+        const { agent, trainer, runtimeDir } = runtime;
+        const paths = { agent, trainer, proxy: join(runtimeDir, 'bin', 'hydra_pmi_proxy') };
+        const client = await node.node.client();
+        await client.request('run.join', {
+          workdir,
+          id,
+          host: node.name,
+          head: { address, port },
+          key,
+          paths,
+        });
+      }),
+    );
+  }
+
+  private async probeAll(
+    nodes: readonly SshNode[],
+    wantsGpu: boolean,
+    progress: Progress,
+  ): Promise<{ node: SshNode; probe: Probe; results: CheckResult[] }[]> {
+    progress.onProgress?.(`looking at ${nodes.length === 1 ? this.head.name : `${nodes.length} nodes`}`);
+    return Promise.all(
+      nodes.map(async (node) => {
+        const probe = await node.probe();
+        return { node, probe, results: node.judge(probe, wantsGpu) };
+      }),
+    );
+  }
+
+  /** The head first: nodes that share its home folder then find everything there. */
+  private async prepareAll(
+    nodes: readonly SshNode[],
+    progress: Progress,
+  ): Promise<ReadonlyMap<SshNode, NodeRuntime>> {
+    const token = randomBytes(8).toString('hex');
+    const { workdir = '~/.trainyard' } = this.options.profile;
+    await this.head.probe(token, true);
+    const runtimes = new Map<SshNode, NodeRuntime>();
+    try {
+      const head = this.prepareOne(this.head, progress);
+      await Promise.all(
+        nodes.map(async (node) => {
+          if (node !== this.head && (await node.probe(token)).sharesToken === true) await head;
+          runtimes.set(node, await (node === this.head ? head : this.prepareOne(node, progress)));
+        }),
+      );
+    } finally {
+      await this.head.withBootstrap((bootstrap) =>
+        bootstrap.request('forget', { workdir, token }, z.unknown()),
+      );
+    }
+    return runtimes;
+  }
+
+  private prepareOne(node: SshNode, { onProgress, signal }: Progress): Promise<NodeRuntime> {
+    return node.prepare({
+      onProgress: (text) => onProgress?.(`${node.name}: ${text}`),
+      ...(signal ? { signal } : {}),
+    });
+  }
+
+  private readPayload(): Promise<Payload> {
+    const { bundleDir, env } = this.options;
+    this.payload ??= findNativeSources(bundleDir, env).then(readPayload);
+    return this.payload;
+  }
+}
+
+async function tryTrainer(node: SshNode, runtime: NodeRuntime | undefined): Promise<CheckResult> {
+  const trainer = runtime?.trainer ?? '';
+  const { code, output } = await node.tryProgram([trainer, ...trainerTrial]);
+  return { ...judgeTrainer(trainer, { ending: code, output }), host: node.name };
+}
+
+function headFirst(profile: Profile): Host[] {
+  const hosts = profile.hosts ?? [];
+  const head = hosts.find(({ host }) => host === profile.head) ?? hosts[0];
+  return head ? [head, ...hosts.filter((host) => host !== head)] : [];
+}

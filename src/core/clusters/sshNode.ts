@@ -1,0 +1,218 @@
+// One host of a cluster: its connection, what is put on it, and the agent there.
+import { join } from 'node:path/posix';
+import * as z from 'zod/mini';
+import { Cancelled } from '../errors.js';
+import type { Disposable } from '../lifecycle.js';
+import { nullLogger, type Logger } from '../log.js';
+import type { Progress } from '../machine.js';
+import { Bootstrap } from '../nodes/bootstrap.js';
+import { assertPassed, type CheckResult } from '../nodes/checks.js';
+import { AgentNode } from '../nodes/node.js';
+import type { Payload } from '../nodes/payload.js';
+import { checkProbe, probeSchema, type Probe } from '../nodes/probe.js';
+import { neededBytes } from '../nodes/pythonRuntime.js';
+import type { NodeRuntime } from '../nodes/runtime.js';
+import { agentStream } from '../nodes/sshAgent.js';
+import type { Host } from '../profiles/schema.js';
+import type { SshChannel, SshConnection, SshTarget, SshTransport } from '../ssh/transport.js';
+
+export interface SshNodeOptions {
+  transport: SshTransport;
+  payload: () => Promise<Payload>;
+  /** The profile's, `~` standing for the node's home folder. */
+  workdir: string;
+  logger?: Logger;
+}
+
+const nothing = z.unknown();
+const trialSchema = z.object({ code: z.nullable(z.int()), output: z.string() });
+const lookSchema = z.object({ found: z.array(z.string()) });
+
+export class SshNode implements Disposable {
+  readonly name: string;
+  readonly node: AgentNode;
+  private connecting: Promise<SshConnection> | undefined;
+  private disposed = false;
+
+  constructor(
+    readonly host: Host,
+    private readonly options: SshNodeOptions,
+  ) {
+    this.name = host.host;
+    const { logger = nullLogger } = options;
+    this.node = new AgentNode({ open: () => this.openAgent(), logger });
+  }
+
+  /** The one connection; made anew after it was lost. UserError (connection), Cancelled. */
+  async connection(signal?: AbortSignal): Promise<SshConnection> {
+    this.assertInUse();
+    const known = this.connecting;
+    if (known) {
+      const connection = await known;
+      if (!connection.isClosed) return connection;
+      if (this.connecting === known) this.connecting = undefined;
+      return this.connection(signal);
+    }
+    const opening = this.options.transport.connect(targetOf(this.host), signal ? { signal } : {});
+    this.connecting = opening;
+    opening.catch(() => {
+      if (this.connecting === opening) this.connecting = undefined;
+    });
+    const connection = await opening;
+    try {
+      this.assertInUse();
+    } catch (error) {
+      connection.dispose();
+      throw error;
+    }
+    return connection;
+  }
+
+  /** What the node is. `token` tells nodes apart from those that share a home folder with the one that left it. */
+  probe(token = 'none', leaveToken = false): Promise<Probe> {
+    return this.withBootstrap((bootstrap) => this.probeBy(bootstrap, token, leaveToken));
+  }
+
+  /** Programs and runtime, put there when they are not. UserError (preflight, connection), Cancelled. */
+  async prepare(progress: Progress = {}): Promise<NodeRuntime> {
+    const payload = await this.options.payload();
+    const probe = await this.withBootstrap(async (bootstrap) => {
+      const found = await this.probeBy(bootstrap, 'none', false);
+      assertPassed(this.judge(found, false));
+      await this.install(bootstrap, found, payload, progress);
+      if (found.hasRuntime !== true) {
+        const { requirements } = payload;
+        const params = { dir: found.runtimeDir, requirements, neededBytes };
+        await bootstrap.request('runtime', params, nothing, progress);
+      }
+      return found;
+    }, progress.signal);
+    return runtimeOf(probe, payload);
+  }
+
+  /** The results of a probe, each with this node's name. */
+  judge(probe: Probe, wantsGpu: boolean): CheckResult[] {
+    return checkProbe(probe, wantsGpu).map((result) => ({ ...result, host: this.name }));
+  }
+
+  /** A short program, run to its end. */
+  tryProgram(argv: readonly string[]): Promise<{ code: number | null; output: string }> {
+    return this.withBootstrap((bootstrap) => bootstrap.request('try', { argv }, trialSchema));
+  }
+
+  /** For each path `folder`, `file`, `missing`, or why it cannot be told. */
+  async look(paths: readonly string[]): Promise<string[]> {
+    const found = await this.withBootstrap((bootstrap) => bootstrap.request('look', { paths }, lookSchema));
+    return found.found;
+  }
+
+  /** A program with its streams; no shell reads its words. */
+  async run(
+    argv: readonly string[],
+    more: { cwd?: string; env?: Record<string, string>; signal?: AbortSignal } = {},
+  ): Promise<SshChannel> {
+    const { signal, ...params } = more;
+    const bootstrap = await this.bootstrap(signal);
+    return bootstrap.become('run', { argv, ...params });
+  }
+
+  /** One task on a channel of its own. */
+  async withBootstrap<T>(task: (bootstrap: Bootstrap) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const bootstrap = await this.bootstrap(signal);
+    try {
+      return await task(bootstrap);
+    } finally {
+      bootstrap.dispose();
+    }
+  }
+
+  dispose(): void {
+    this.disposed = true;
+    this.node.dispose();
+    this.connecting?.then(
+      (connection) => {
+        connection.dispose();
+      },
+      () => undefined,
+    );
+  }
+
+  private assertInUse(): void {
+    if (this.disposed) throw new Cancelled('the cluster was disconnected');
+  }
+
+  private async bootstrap(signal?: AbortSignal): Promise<Bootstrap> {
+    const { bootstrap } = await this.options.payload();
+    return Bootstrap.open(await this.connection(signal), bootstrap, signal);
+  }
+
+  private async probeBy(bootstrap: Bootstrap, token: string, leaveToken: boolean): Promise<Probe> {
+    const { node, runtime } = await this.options.payload();
+    const { workdir } = this.options;
+    return bootstrap.request('probe', { workdir, node, runtime, token, leaveToken }, probeSchema);
+  }
+
+  private async install(
+    bootstrap: Bootstrap,
+    probe: Probe,
+    payload: Payload,
+    progress: Progress,
+  ): Promise<void> {
+    if (probe.hasNode === true) return;
+    const size = payload.files.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    progress.onProgress?.(`uploading agent and trainer (${(size / 1e6).toFixed(1)} MB)`);
+    const params = {
+      dir: probe.nodeDir,
+      files: payload.files.map(({ name, bytes, sha256, executable }) => ({
+        name,
+        bytes: bytes.length,
+        sha256,
+        executable,
+      })),
+      links: { lib: join('..', '..', 'runtime', payload.runtime, 'lib') },
+    };
+    const body = payload.files.map(({ bytes }) => bytes);
+    await bootstrap.request('install', params, nothing, { ...progress, body });
+  }
+
+  /** The agent, put there when it is not. What keeps it from running is said first. */
+  private async openAgent(): Promise<ReturnType<typeof agentStream>> {
+    const payload = await this.options.payload();
+    const bootstrap = await this.bootstrap();
+    try {
+      const probe = await this.probeBy(bootstrap, 'none', false);
+      const needed = ['machine', 'glibc', 'workdir'];
+      assertPassed(this.judge(probe, false).filter(({ name }) => needed.includes(name)));
+      await this.install(bootstrap, probe, payload, {});
+      const agent = runtimeOf(probe, payload).agent;
+      return agentStream(bootstrap.become('serve', { agent }), this.name);
+    } catch (error) {
+      bootstrap.dispose();
+      throw error;
+    }
+  }
+}
+
+function targetOf({ host, port, user, identityFile, proxyJump }: Host): SshTarget {
+  return {
+    host,
+    ...(port === undefined ? {} : { port }),
+    ...(user === undefined ? {} : { user }),
+    ...(identityFile === undefined ? {} : { identityFile }),
+    ...(proxyJump === undefined ? {} : { proxyJump }),
+  };
+}
+
+function runtimeOf(probe: Probe, payload: Payload): NodeRuntime {
+  const { nodeDir = '', runtimeDir = '' } = probe;
+  return {
+    nodeDir,
+    runtimeDir,
+    agent: join(nodeDir, 'bin', 'agent'),
+    trainer: join(nodeDir, 'bin', 'trainer'),
+    tensorboardServer: join(nodeDir, 'share', 'tensorboard_server.py'),
+    mpiexec: join(runtimeDir, 'bin', 'mpiexec'),
+    python: join(runtimeDir, 'bin', 'python'),
+    hashes: payload.hashes,
+  };
+}

@@ -1,0 +1,29 @@
+// The machine that a profile stands for.
+import { SshMachine } from './clusters/sshMachine.js';
+import { UserError } from './errors.js';
+import { LocalMachine } from './localMachine.js';
+import type { Logger } from './log.js';
+import type { Machine } from './machine.js';
+import type { Profile } from './profiles/schema.js';
+import { LazyTransport } from './ssh/lazyTransport.js';
+import type { Prompter } from './ssh/transport.js';
+
+export interface MachineOptions {
+  /** Folder of the running bundle: `bin/` and `share/` stand beside it. */
+  bundleDir: string;
+  /** Trainyard's own folder, with the host keys that the user trusts. */
+  home: string;
+  prompter: Prompter;
+  logger: Logger;
+  env?: NodeJS.ProcessEnv;
+}
+
+/** Connects to nothing yet. UserError (preflight) for a kind that this version cannot run on. */
+export function makeMachine(profile: Profile, options: MachineOptions): Machine {
+  if (profile.kind === 'local') return new LocalMachine(options);
+  if (profile.kind === 'slurm') {
+    const what = `profile ${profile.name} is of kind slurm, and this version runs on this machine and over SSH`;
+    throw new UserError('preflight', what, 'Use a profile of kind local or ssh');
+  }
+  return new SshMachine({ ...options, profile, transport: new LazyTransport(profile, options) });
+}

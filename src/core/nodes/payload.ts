@@ -1,0 +1,56 @@
+// What is put on a node, and by which names: content decides them, so nothing is sent twice and nothing is replaced in use.
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { NativeSources } from './sources.js';
+
+export interface PayloadFile {
+  /** Below the node folder. */
+  name: string;
+  bytes: Buffer;
+  sha256: string;
+  executable: boolean;
+}
+
+export interface Payload {
+  files: readonly PayloadFile[];
+  /** Name of the node folder, 16 hex digits. */
+  node: string;
+  requirements: string;
+  /** Name of the runtime's folder, 16 hex digits. */
+  runtime: string;
+  hashes: { agent: string; trainer: string; requirements: string };
+  /** The set-up program's text. */
+  bootstrap: string;
+}
+
+const bootstrapParts = ['wire', 'probe', 'install', 'runtime', 'verbs'];
+
+export async function readPayload(sources: NativeSources): Promise<Payload> {
+  const files = await Promise.all([
+    readOne('bin/agent', sources.agent, true),
+    readOne('bin/trainer', sources.trainer, true),
+    readOne('share/tensorboard_server.py', sources.tensorboardServer, false),
+  ]);
+  const requirements = await readFile(sources.requirements, 'utf8');
+  const parts = bootstrapParts.map((part) => readFile(join(sources.bootstrap, `${part}.py`), 'utf8'));
+  const [agent, trainer] = files;
+  const requirementsHash = sha256(requirements);
+  return {
+    files,
+    node: sha256(files.map((file) => file.sha256).join('')).slice(0, 16),
+    requirements,
+    runtime: requirementsHash.slice(0, 16),
+    hashes: { agent: agent.sha256, trainer: trainer.sha256, requirements: requirementsHash },
+    bootstrap: (await Promise.all(parts)).join('\n\n'),
+  };
+}
+
+async function readOne(name: string, path: string, executable: boolean): Promise<PayloadFile> {
+  const bytes = await readFile(path);
+  return { name, bytes, sha256: sha256(bytes), executable };
+}
+
+function sha256(data: string | Buffer): string {
+  return createHash('sha256').update(data).digest('hex');
+}

@@ -1,0 +1,54 @@
+// Which profile a run was started on from this machine, so that its id alone is enough to find it again.
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { systemCode } from '../errors.js';
+import { writeFileAtomic } from '../files.js';
+import { check } from '../validation.js';
+
+const mostRuns = 500;
+const lineSchema = z.object({ id: z.string(), profile: z.string() });
+type Line = z.infer<typeof lineSchema>;
+
+export class RunBook {
+  private readonly path: string;
+
+  constructor(private readonly home: string) {
+    this.path = join(home, 'runs.jsonl');
+  }
+
+  async add(id: string, profile: string): Promise<void> {
+    const lines = [...(await this.read()).filter((line) => line.id !== id), { id, profile }].slice(-mostRuns);
+    await mkdir(this.home, { recursive: true, mode: 0o700 });
+    await writeFileAtomic(this.path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''), 0o600);
+  }
+
+  /** For `last`, an id, or the one run whose id begins with or holds `text`; undefined when that is none or several. */
+  async profileOf(text: string): Promise<string | undefined> {
+    const lines = await this.read();
+    if (text === 'last') return lines.at(-1)?.profile;
+    const exact = lines.find(({ id }) => id === text);
+    if (exact || text === '') return exact?.profile;
+    const found = new Set(lines.filter(({ id }) => id.includes(text)).map(({ profile }) => profile));
+    return found.size === 1 ? [...found][0] : undefined;
+  }
+
+  /** What cannot be understood is left out: the book only saves typing. */
+  private async read(): Promise<Line[]> {
+    let text: string;
+    try {
+      text = await readFile(this.path, 'utf8');
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return [];
+      throw error;
+    }
+    return text.split('\n').flatMap((line) => {
+      try {
+        const parsed = check(lineSchema, JSON.parse(line));
+        return parsed.ok ? [parsed.data] : [];
+      } catch {
+        return [];
+      }
+    });
+  }
+}

@@ -1,0 +1,102 @@
+// A port of this machine that leads to a port on a node, or to one that the node reaches. Comes back by itself after a cut.
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { errorText } from '../errors.js';
+import type { Disposable } from '../lifecycle.js';
+import { nullLogger, type Logger } from '../log.js';
+import { listenOnLoopback, loopback, type PortChoice } from './loopback.js';
+
+export type TunnelState = 'open' | 'failing';
+
+export interface PortForwardOptions extends PortChoice {
+  /** A new channel to the other end. */
+  connect: () => Promise<Duplex>;
+  /** The other end, for people. */
+  remote: string;
+  logger?: Logger;
+}
+
+export class PortForward implements Disposable {
+  readonly port: number;
+  private readonly sockets = new Set<Duplex>();
+  private sent = 0;
+  private received = 0;
+  private problem: string | undefined;
+
+  private constructor(
+    private readonly server: Server,
+    private readonly options: PortForwardOptions,
+    private readonly logger: Logger,
+  ) {
+    this.port = (server.address() as AddressInfo).port;
+    server.on('connection', (socket) => void this.pass(socket));
+  }
+
+  /** Listens on 127.0.0.1 only. UserError (preflight) when none of the ports is free. */
+  static async open(options: PortForwardOptions): Promise<PortForward> {
+    const server = await listenOnLoopback(() => createServer({ allowHalfOpen: true }), options);
+    return new PortForward(server, options, options.logger ?? nullLogger);
+  }
+
+  get local(): string {
+    return `${loopback}:${this.port}`;
+  }
+
+  get remote(): string {
+    return this.options.remote;
+  }
+
+  /** `failing` from the first connection that did not get through to the next that does. */
+  get state(): TunnelState {
+    return this.problem === undefined ? 'open' : 'failing';
+  }
+
+  get lastProblem(): string | undefined {
+    return this.problem;
+  }
+
+  get bytesOut(): number {
+    return this.sent;
+  }
+
+  get bytesIn(): number {
+    return this.received;
+  }
+
+  get connections(): number {
+    return this.sockets.size / 2;
+  }
+
+  dispose(): void {
+    this.server.close();
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  private async pass(socket: Socket): Promise<void> {
+    let channel: Duplex;
+    socket.on('error', () => undefined); // pipeline tells it
+    try {
+      channel = await this.options.connect();
+      this.problem = undefined;
+    } catch (error) {
+      this.problem = errorText(error);
+      this.logger.log('warn', `tunnel ${this.local} to ${this.remote}: ${this.problem}`);
+      socket.destroy();
+      return;
+    }
+    this.sockets.add(socket).add(channel);
+    socket.on('data', (chunk: Buffer) => (this.sent += chunk.length));
+    channel.on('data', (chunk: Buffer) => (this.received += chunk.length));
+    try {
+      await Promise.all([pipeline(socket, channel, { end: true }), pipeline(channel, socket, { end: true })]);
+    } catch (error) {
+      this.logger.log('debug', `tunnel ${this.local} to ${this.remote}: ${errorText(error)}`);
+    } finally {
+      socket.destroy();
+      channel.destroy();
+      this.sockets.delete(socket);
+      this.sockets.delete(channel);
+    }
+  }
+}

@@ -1,0 +1,72 @@
+// The newest figures of each node of one connected profile, asked for once a second while somebody looks.
+import { HostSampler } from '../../core/gpus/sampler.js';
+import type { Disposable } from '../../core/lifecycle.js';
+import type { NamedNode } from '../../core/machine.js';
+import type { HostSample } from '../../core/metrics/schema.js';
+
+/** A figure older than this is not shown as if it were true now. */
+const staleAfter = 5000;
+
+export interface HostFigures {
+  name: string;
+  sampler: HostSampler;
+  cores: number;
+  latest: { sample: HostSample; at: number } | undefined;
+  problem: string | undefined;
+}
+
+export class ClusterFigures implements Disposable {
+  readonly hosts: readonly HostFigures[];
+
+  constructor(
+    readonly nodes: readonly NamedNode[],
+    private readonly changed: () => void,
+  ) {
+    this.hosts = nodes.map((node) => this.figuresOf(node));
+  }
+
+  host(name: string): HostFigures | undefined {
+    return this.hosts.find((host) => host.name === name);
+  }
+
+  start(): void {
+    for (const { sampler } of this.hosts) sampler.start();
+  }
+
+  stop(): void {
+    for (const { sampler } of this.hosts) sampler.stop();
+  }
+
+  dispose(): void {
+    for (const { sampler } of this.hosts) sampler.dispose();
+  }
+
+  private figuresOf({ name, node }: NamedNode): HostFigures {
+    const sampler = new HostSampler(async () => {
+      figures.cores = (await node.hello()).cores;
+      return (await node.client()).request('host.sample');
+    });
+    const figures: HostFigures = { name, sampler, cores: 0, latest: undefined, problem: undefined };
+    sampler.onSample((result) => {
+      if ('sample' in result) {
+        figures.latest = { sample: result.sample, at: Date.now() };
+        figures.problem = undefined;
+      } else figures.problem = result.error;
+      this.changed();
+    });
+    return figures;
+  }
+}
+
+/** Its newest sample, unless that is old news. */
+export function freshSample(figures: HostFigures | undefined): HostSample | undefined {
+  const latest = figures?.latest;
+  return latest && Date.now() - latest.at < staleAfter ? latest.sample : undefined;
+}
+
+/** In place of figures that are not news. */
+export function ageText(figures: HostFigures | undefined): string {
+  if (figures?.problem !== undefined) return figures.problem;
+  if (!figures?.latest) return 'asking…';
+  return `no figures for ${Math.round((Date.now() - figures.latest.at) / 1000)} s`;
+}

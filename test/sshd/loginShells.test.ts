@@ -1,0 +1,86 @@
+// The same result whatever a login shell is, and whatever its start files do.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { runOnAll } from '../../src/core/clusters/fanOut.js';
+import { testCluster } from './cluster.js';
+
+const dir = mkdtempSync(join(tmpdir(), 'trainyard-shells-'));
+afterAll(() => {
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** What start files of each shell do: print, read, sleep. */
+const noise = 'echo "welcome \\$HOME"; echo warning >&2; sleep 0.3\n';
+const reading = 'read line\n';
+const shells: [name: string, startFile: string, text: string][] = [
+  ['bash', '.bashrc', noise],
+  ['bash', '.bashrc', `${noise}${reading}echo "read: $line"\n`],
+  ['dash', '.profile', noise],
+  ['fish', '.config/fish/config.fish', noise],
+  ['tcsh', '.tcshrc', 'echo "welcome"\nsleep 0.3\n'],
+];
+
+const has = (shell: string): string | undefined => {
+  const found = spawnSync('sh', ['-c', `command -v ${shell}`], { encoding: 'utf8' }).stdout.trim();
+  return found === '' ? undefined : found;
+};
+
+describe('a login shell', () => {
+  for (const [index, [name, startFile, text]] of shells.entries()) {
+    const shell = has(name);
+    const title = `${name}, whose ${startFile} ${text.includes('read') ? 'prints, sleeps and reads' : 'prints and sleeps'}`;
+    it.skipIf(shell === undefined)(
+      `${title}${shell === undefined ? ` (${name} is not installed)` : ''}`,
+      async () => {
+        const own = join(dir, String(index));
+        const home = join(own, 'practice-1', 'home');
+        const path = join(home, startFile);
+        mkdirSync(dirname(path), { recursive: true });
+        writeFileSync(path, text);
+        const cluster = await testCluster(own, { nodes: 1, shell: shell! });
+        try {
+          const machine = cluster.machine();
+          const hello = await machine.node.hello();
+          expect(hello.home).toBe(home);
+          const words = [
+            'printf',
+            '%s|',
+            'a b',
+            '$HOME',
+            '"',
+            "'",
+            '\\',
+            '!x',
+            'é',
+            '*',
+            '',
+            '-n',
+            '`id`',
+            ';',
+            '(',
+            'x\ny',
+          ];
+          const lines: string[] = [];
+          const endings = await runOnAll(machine.nodes, words, ({ stream, text: line }) => {
+            if (stream === 'stdout') lines.push(line);
+          });
+          expect(endings).toEqual([{ host: '127.0.0.2', code: 0, signal: null, error: undefined }]);
+          const printed = lines.join('\n');
+          expect(printed.slice(printed.indexOf('a b|'))).toBe(
+            words
+              .slice(2)
+              .map((word) => `${word}|`)
+              .join(''),
+          );
+          const failing = await runOnAll(machine.nodes, ['sh', '-c', 'kill -9 $$'], () => undefined);
+          expect(failing[0]?.code === 0).toBe(false);
+        } finally {
+          await cluster.stop();
+        }
+      },
+    );
+  }
+});

@@ -1,0 +1,149 @@
+// Putting agent, trainer and files on a node, over a real sshd.
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { copyToAll, runOnAll } from '../../src/core/clusters/fanOut.js';
+import { UserError } from '../../src/core/errors.js';
+import { bundleDir, testCluster, type TestCluster } from './cluster.js';
+
+const dir = mkdtempSync(join(tmpdir(), 'trainyard-provision-'));
+let cluster: TestCluster;
+beforeAll(async () => {
+  cluster = await testCluster(dir, { nodes: 2 });
+});
+afterAll(async () => {
+  await cluster.stop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const home = (index: number): string => cluster.practice.nodes[index]!.home;
+const sha256 = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex');
+async function failure(work: Promise<unknown>): Promise<UserError> {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof UserError) return error;
+    throw error;
+  }
+  throw new Error('it did not fail');
+}
+
+describe('the programs', () => {
+  it('arrive whole, private, under the name of their content, and only once', async () => {
+    const machine = cluster.machine();
+    await machine.node.hello();
+    const folder = join(home(0), '.trainyard', 'node');
+    const [name, ...more] = readdirSync(folder);
+    expect(more).toEqual([]);
+    expect(name).toMatch(/^[0-9a-f]{16}$/);
+    for (const program of ['agent', 'trainer']) {
+      const path = join(folder, name!, 'bin', program);
+      expect(sha256(path)).toBe(sha256(join(bundleDir, 'bin', program)));
+      expect(statSync(path).mode & 0o777).toBe(0o700);
+    }
+    expect(statSync(join(home(0), '.trainyard')).mode & 0o777).toBe(0o700);
+    const before = statSync(join(folder, name!, 'bin', 'agent')).ino;
+    await cluster.machine().node.hello();
+    expect(statSync(join(folder, name!, 'bin', 'agent')).ino).toBe(before);
+  });
+
+  it('of a transfer that was cut leave nothing for the next one to trip over', async () => {
+    const folder = join(home(1), '.trainyard', 'node');
+    mkdirSync(join(folder, '.0123456789abcdef.partial-999999-1', 'bin'), { recursive: true });
+    const machine = cluster.machine();
+    const probe = await machine.nodes[1]!.probe();
+    const target = probe.nodeDir!;
+    mkdirSync(join(folder, `.${target.split('/').at(-1)!}.partial-999999-1`));
+    await machine.nodes[1]!.node.hello();
+    expect(readdirSync(folder).sort()).toEqual([
+      '.0123456789abcdef.partial-999999-1',
+      target.split('/').at(-1)!,
+    ]);
+  });
+
+  it('do not go where programs cannot be: said before anything is copied', async () => {
+    const blocked = join(dir, 'a file');
+    writeFileSync(blocked, '');
+    const error = await failure(cluster.machine({ workdir: join(blocked, 'x') }).node.hello());
+    expect(error.code).toBe('preflight');
+    expect(error.message).toMatch(/127\.0\.0\.2: workdir: .*Not a directory.*Set "workdir" in the profile/);
+    const relative = await failure(cluster.machine({ workdir: 'here' }).node.hello());
+    expect(relative.message).toMatch(/here is not an absolute path/);
+  });
+});
+
+describe('copy', () => {
+  it('brings a folder as it is to every node, whatever its names', async () => {
+    const source = join(dir, 'source');
+    mkdirSync(join(source, 'deep', '-dash'), { recursive: true });
+    const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, index) => index % 256));
+    writeFileSync(join(source, 'deep', 'é "$x" \n.bin'), bytes);
+    writeFileSync(join(source, 'deep', '-dash', 'run.sh'), '#!/bin/sh\n');
+    chmodSync(join(source, 'deep', '-dash', 'run.sh'), 0o755);
+    const machine = cluster.machine();
+    expect(await copyToAll(machine.nodes, source, '~/to here')).toBe(2);
+    for (const index of [0, 1]) {
+      const to = join(home(index), 'to here', 'deep');
+      expect(readFileSync(join(to, 'é "$x" \n.bin')).equals(bytes)).toBe(true);
+      expect(statSync(join(to, '-dash', 'run.sh')).mode & 0o700).toBe(0o700);
+    }
+    await copyToAll(machine.nodes, join(source, 'deep', '-dash', 'run.sh'), '~/bin/renamed');
+    await copyToAll(machine.nodes, join(source, 'deep', '-dash', 'run.sh'), '~/bin/');
+    expect(readdirSync(join(home(1), 'bin')).sort()).toEqual(['renamed', 'run.sh']);
+  });
+
+  it('says what cannot be copied, and leaves nothing half', async () => {
+    const machine = cluster.machine();
+    expect((await failure(copyToAll(machine.nodes, join(dir, 'nowhere'), '~/x'))).message).toMatch(
+      /nowhere cannot be copied/,
+    );
+    const source = join(dir, 'links');
+    mkdirSync(source);
+    symlinkSync('/etc/passwd', join(source, 'link'));
+    expect((await failure(copyToAll(machine.nodes, source, '~/links'))).message).toMatch(/no plain file/);
+    expect(existsSync(join(home(0), 'links', 'link'))).toBe(false);
+    expect((await failure(copyToAll(machine.nodes, source, 'relative'))).message).toMatch(
+      /not an absolute path/,
+    );
+  });
+});
+
+describe('exec', () => {
+  it('tells lines and endings of each host apart, also of what cannot start', async () => {
+    const machine = cluster.machine();
+    const lines: string[] = [];
+    const endings = await runOnAll(
+      machine.nodes,
+      ['sh', '-c', 'echo $HOME; printf last'],
+      ({ host, text }) => {
+        lines.push(`${host} ${text}`);
+      },
+    );
+    expect(endings.map(({ code }) => code)).toEqual([0, 0]);
+    expect(lines.sort()).toEqual(
+      [`127.0.0.2 ${home(0)}`, '127.0.0.2 last', `127.0.0.3 ${home(1)}`, '127.0.0.3 last'].sort(),
+    );
+    const missing = await runOnAll(machine.nodes.slice(0, 1), ['no-such-program'], ({ text }) =>
+      lines.push(text),
+    );
+    expect(missing[0]?.code).toBe(127);
+    expect(lines.at(-1)).toMatch(/no-such-program cannot be started: No such file/);
+  });
+
+  it('refuses a host that is not of the profile', () => {
+    expect(() => cluster.machine().select(['127.0.0.9'])).toThrow(/Its hosts are 127\.0\.0\.2, 127\.0\.0\.3/);
+  });
+});
