@@ -1,0 +1,76 @@
+// The command lines of ssh. Every value is a word of its own, never part of a shell's text.
+import { UserError } from '../../errors.js';
+import { checkHost } from '../config.js';
+import type { SshTarget } from '../transport.js';
+
+const options = (values: Record<string, string | number>): string[] =>
+  Object.entries(values).flatMap(([name, value]) => ['-o', `${name}=${value}`]);
+
+/** The user's configuration may put these names into a ProxyCommand, which is a shell's text. */
+function checkName(what: string, value: string): void {
+  if (!/^[\p{L}\p{N}_[][\p{L}\p{N}._:@%+[\],-]*$/u.test(value)) {
+    throw new UserError(
+      'usage',
+      `${JSON.stringify(value)} is no ${what}`,
+      'Use letters, digits and . _ - only; put anything else into your SSH configuration under an alias',
+    );
+  }
+}
+
+/** The connection itself: no session, and nothing that the user's configuration would add to one. The control socket is named by the caller. UserError (usage). */
+export function masterArguments(target: SshTarget, configFile: string | undefined): string[] {
+  checkHost(target.host);
+  checkName('host', target.host);
+  const words = configFile === undefined ? [] : ['-F', configFile];
+  words.push('-M', '-N', '-T', '-a', '-x');
+  words.push(
+    ...options({
+      ControlPersist: 'no',
+      ClearAllForwardings: 'yes',
+      PermitLocalCommand: 'no',
+      RemoteCommand: 'none',
+      StrictHostKeyChecking: 'ask',
+      NumberOfPasswordPrompts: 1, // a wrong answer is said, not asked again in silence
+      BatchMode: 'no',
+      ConnectTimeout: 15,
+      ServerAliveInterval: 4, // with three misses a dead link is known within 20 s
+      ServerAliveCountMax: 3,
+      LogLevel: 'ERROR',
+    }),
+  );
+  if (target.port !== undefined) words.push('-p', String(target.port));
+  if (target.user !== undefined) {
+    checkName('user', target.user);
+    words.push('-l', target.user);
+  }
+  if (target.identityFile !== undefined) {
+    words.push('-i', target.identityFile, ...options({ IdentitiesOnly: 'yes' }));
+  }
+  if (target.proxyJump !== undefined) {
+    for (const hop of target.proxyJump.split(',')) checkName('jump host', hop);
+    words.push('-J', target.proxyJump);
+  }
+  return [...words, '--', target.host];
+}
+
+/**
+ * A channel of the connection behind `control`. Where that one is gone, ssh would make another by itself; a proxy command
+ * that fails keeps it from that.
+ */
+export function channelArguments(control: string, log: string, ...more: string[]): string[] {
+  const own = options({ ControlMaster: 'no', ProxyCommand: 'false', LogLevel: 'DEBUG3' });
+  return ['-F', 'none', '-S', control, '-E', log, ...own, ...more];
+}
+
+/** The host of a channel's command line: it is reached already. */
+export const reached = ['--', 'trainyard-node'];
+
+/** How -L reads a path of a socket. */
+export function socketWord(path: string): string {
+  if (!path.startsWith('/') || path.includes('${') || /\p{Cc}/u.test(path)) {
+    throw new Error(
+      `${JSON.stringify(path)} cannot be forwarded: it is no absolute path, or has a variable in it`,
+    );
+  }
+  return path.replace(/[\\:]/g, '\\$&').replaceAll('%', '%%');
+}

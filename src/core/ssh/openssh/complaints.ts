@@ -1,0 +1,57 @@
+// What ssh says when it cannot connect, in words that say what to do.
+import { Dropped, failure } from '../failures.js';
+import type { Conversation } from './conversation.js';
+import type { SshTarget } from '../transport.js';
+
+const dropped =
+  /^(kex_exchange_identification|ssh_exchange_identification|banner exchange|ssh_dispatch_run_fatal)\b.*(closed|reset|timed out|broken)|^Connection (closed|reset) by|Not allowed at this time|Exceeded MaxStartups/im;
+
+/** `lines` is the end of ssh's stderr. */
+export function connectFailure(
+  { host, user }: SshTarget,
+  lines: readonly string[],
+  conversation: Conversation,
+): Error {
+  const text = lines.join('\n');
+  const said = lines.at(-1)?.trim() ?? 'it gave no reason';
+  if (/IDENTIFICATION HAS CHANGED|has changed and you have requested strict/.test(text)) {
+    const [, type] = /fingerprint for the (\S+) key/.exec(text) ?? [];
+    const [, fingerprint] = /(SHA256:[A-Za-z0-9+/=]+)/.exec(text) ?? [];
+    const [, place] = /Offending .*key in (\S+)/.exec(text) ?? [];
+    return failure(
+      `the host key of ${host} has changed: ssh refuses it (${type ?? 'its key'} is now ${fingerprint ?? 'another'})`,
+      `If the host was set up anew, remove its old key${place === undefined ? '' : ` (${place})`}; if not, somebody may stand between you and it`,
+    );
+  }
+  if (conversation.distrusted !== undefined) {
+    return failure(
+      `the host key of ${host} was not accepted (${conversation.distrusted})`,
+      'Connect again and accept it when it is the right one',
+    );
+  }
+  if (/Host key verification failed|REVOKED HOST KEY/i.test(text)) {
+    return failure(
+      `ssh refuses the host key of ${host}: ${said}`,
+      'Check the host key in your known_hosts file',
+    );
+  }
+  if (/Permission denied|Too many authentication failures|No more authentication methods/.test(text)) {
+    const who = user ?? 'you';
+    const { unlocked } = conversation;
+    return failure(
+      `${host} does not let ${who} in: ${said}`,
+      unlocked === undefined
+        ? 'Check the user name, and that your public key is in authorized_keys there'
+        : `The passphrase of ${unlocked} may be wrong: connect again and enter it. If it is right, check that the public key is in authorized_keys there`,
+    );
+  }
+  if (/not found|No such file/.test(text) && /^(sh|\/bin\/sh|exec):/.test(said)) {
+    return failure(`ssh cannot be started: ${said}`, 'Install OpenSSH on this machine');
+  }
+  // Only what came before the login may be tried again: after it, the user would be asked twice.
+  if (!conversation.asked && dropped.test(text)) return new Dropped(said);
+  return failure(
+    `ssh cannot connect to ${host}: ${said}`,
+    'Check the address, the network and your SSH configuration',
+  );
+}

@@ -1,0 +1,89 @@
+// Puts ssh's questions to the user: host keys of all hosts in one, a key's passphrase once for all of them.
+import { Cancelled } from '../../errors.js';
+import type { Secrets } from '../auth/secrets.js';
+import type { HostKeyReview } from '../hostKeys/review.js';
+import { readPrompt, type Asked } from './prompts.js';
+
+/** Passphrases that were entered, by key file; those who ask at once share one question. */
+export type Passphrases = Map<string, Promise<string>>;
+
+export interface Shared {
+  secrets: Pick<Secrets, 'ask'>;
+  review: Pick<HostKeyReview, 'ask'>;
+  passphrases: Passphrases;
+}
+
+/** One login's questions. */
+export class Conversation {
+  private readonly keyFiles = new Set<string>();
+  /** Why there was no answer: the user gave up, or the asking failed. */
+  problem: unknown;
+  /** A host key that the user did not accept. */
+  distrusted: string | undefined;
+  asked = false;
+
+  constructor(
+    private readonly who: Asked,
+    private readonly shared: Shared,
+    /** Gives way to others while a person thinks. */
+    private readonly patiently: <T>(wait: () => Promise<T>) => Promise<T>,
+    private readonly onGiveUp: () => void,
+  ) {}
+
+  readonly answer = async (prompt: string, hint: string): Promise<string | undefined> => {
+    this.asked = true;
+    try {
+      return await this.patiently(() => this.put(prompt, hint));
+    } catch (error) {
+      this.problem ??= error;
+      this.onGiveUp();
+      return undefined;
+    }
+  };
+
+  /** The login failed: what was entered for it may be wrong. */
+  forget(): void {
+    for (const path of this.keyFiles) this.shared.passphrases.delete(path);
+  }
+
+  /** Whether a passphrase was given for it. */
+  get unlocked(): string | undefined {
+    return [...this.keyFiles].at(-1);
+  }
+
+  private async put(prompt: string, hint: string): Promise<string | undefined> {
+    const question = readPrompt(prompt, hint, this.who);
+    switch (question.kind) {
+      case 'hostKey': {
+        const trusted = await this.shared.review.ask(question.key);
+        if (!trusted) this.distrusted = question.key.fingerprint;
+        return trusted ? 'yes' : 'no';
+      }
+      case 'secret':
+        if (question.keyFile === undefined) return this.shared.secrets.ask(question.request);
+        return this.passphrase(question.keyFile, () => this.shared.secrets.ask(question.request));
+      case 'notice':
+        return new Promise(() => undefined); // ssh ends its program when the key was touched
+      case 'unknown':
+        return undefined;
+    }
+  }
+
+  private passphrase(path: string, ask: () => Promise<string>): Promise<string> {
+    this.keyFiles.add(path);
+    const { passphrases } = this.shared;
+    const known = passphrases.get(path);
+    if (known) return known;
+    const asked = ask();
+    passphrases.set(path, asked);
+    asked.catch(() => passphrases.delete(path));
+    return asked;
+  }
+}
+
+/** What the login ends with when the user would not go on; undefined: it was not the user. */
+export function givenUp(conversation: Conversation): Error | undefined {
+  const { problem } = conversation;
+  if (problem === undefined) return undefined;
+  return problem instanceof Error ? problem : new Cancelled();
+}

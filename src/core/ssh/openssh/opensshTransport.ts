@@ -1,0 +1,194 @@
+// Connections by the user's own ssh, for what ssh2 cannot: ProxyCommand, certificates, security keys, tokens, Kerberos.
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Cancelled, throwIfCancelled, UserError } from '../../errors.js';
+import { nullLogger, type Logger } from '../../log.js';
+import { Secrets } from '../auth/secrets.js';
+import { ownSurroundings, type Surroundings } from '../config.js';
+import { Dropped, failure } from '../failures.js';
+import { HostKeyReview, type Arrival } from '../hostKeys/review.js';
+import { Limiter, type Slot } from '../limiter.js';
+import type { Prompter, SshConnection, SshTarget, SshTransport } from '../transport.js';
+import { masterArguments } from './arguments.js';
+import { Askpass } from './askpass.js';
+import { connectFailure } from './complaints.js';
+import { Conversation, givenUp, type Shared } from './conversation.js';
+import { Master } from './master.js';
+import { OpensshConnection } from './opensshConnection.js';
+
+const atOnce = 4; // through one jump host, each is a login there too
+const attempts = 7;
+const firstPause = 250;
+const longestPause = 5000;
+/** The name of a control socket gets 17 characters more while it is made, and 104 is all that some systems take. */
+const longestFolder = 70;
+
+export interface OpensshTransportOptions {
+  prompter: Prompter;
+  surroundings?: Surroundings;
+  /** In place of the user's own SSH configuration. Never a path that a workspace names. */
+  configFile?: string;
+  /** The program, `ssh` where it is left out. */
+  ssh?: string;
+  logger?: Logger;
+}
+
+/** Owns its connections and what the user entered. */
+export class OpensshTransport implements SshTransport {
+  private readonly limiter = new Limiter(atOnce);
+  private readonly review: HostKeyReview;
+  private readonly shared: Shared;
+  private readonly around: Surroundings;
+  private readonly ssh: string;
+  private readonly logger: Logger;
+  private readonly lifetime = new AbortController();
+  private readonly connections = new Set<OpensshConnection>();
+
+  constructor(private readonly options: OpensshTransportOptions) {
+    this.review = new HostKeyReview(options.prompter);
+    this.shared = { secrets: new Secrets(options.prompter), review: this.review, passphrases: new Map() };
+    this.around = options.surroundings ?? ownSurroundings();
+    this.ssh = options.ssh ?? 'ssh';
+    this.logger = options.logger ?? nullLogger;
+  }
+
+  /** UserError (connection, usage), Cancelled. */
+  async connect(target: SshTarget, options: { signal?: AbortSignal } = {}): Promise<SshConnection> {
+    if (process.platform === 'win32') {
+      throw new UserError(
+        'usage',
+        'the ssh of Windows cannot share a connection',
+        'Set "transport": "ssh2" in the profile, or work in WSL',
+      );
+    }
+    const signals = [this.lifetime.signal, ...(options.signal ? [options.signal] : [])];
+    const signal = AbortSignal.any(signals);
+    const arrival = this.review.begin();
+    try {
+      return await this.persistently(target, arrival, signal);
+    } finally {
+      arrival.done();
+    }
+  }
+
+  dispose(): void {
+    this.lifetime.abort();
+    this.shared.passphrases.clear();
+    for (const connection of [...this.connections]) connection.dispose();
+  }
+
+  /** A connection that was dropped before the login began is made again; whatever was refused is not. */
+  private async persistently(
+    target: SshTarget,
+    arrival: Arrival,
+    signal: AbortSignal,
+  ): Promise<OpensshConnection> {
+    for (let attempt = 1; ; attempt++) {
+      const slot = await this.limiter.acquire(signal);
+      try {
+        return await this.attempt(target, arrival, slot, signal);
+      } catch (error) {
+        if (signal.aborted) throw new Cancelled();
+        if (!(error instanceof Dropped)) throw error;
+        this.logger.log('debug', `${target.host}: attempt ${attempt} was dropped: ${error.message}`);
+        if (attempt === attempts) {
+          throw failure(
+            `${target.host} dropped ${attempts} connections before the login: ${error.message}`,
+            'It may be overloaded or limit logins (MaxStartups in sshd_config); wait a moment and connect again',
+            error,
+          );
+        }
+      } finally {
+        slot.release();
+      }
+      const pause = Math.min(longestPause, firstPause * 2 ** attempt) * (0.5 + Math.random());
+      await sleep(pause, undefined, { signal }).catch(() => {
+        throw new Cancelled();
+      });
+    }
+  }
+
+  private async attempt(
+    target: SshTarget,
+    arrival: Arrival,
+    slot: Slot,
+    signal: AbortSignal,
+  ): Promise<OpensshConnection> {
+    throwIfCancelled(signal);
+    const words = masterArguments(target, this.options.configFile); // before anything that must be taken back
+    const folder = await privateFolder();
+    const control = join(folder, 'ssh');
+    let master: Master | undefined;
+    const giveUp = (): void => {
+      master?.dispose();
+    };
+    const who = { host: target.host, user: target.user ?? userInfo().username };
+    const patiently = <T>(wait: () => Promise<T>): Promise<T> => slot.without(wait);
+    const conversation = new Conversation(who, this.shared, patiently, giveUp);
+    let askpass: Askpass | undefined;
+    let connection: OpensshConnection | undefined;
+    try {
+      askpass = await Askpass.start(folder, conversation.answer);
+      master = await Master.start({
+        ssh: this.ssh,
+        words: ['-S', control, ...words],
+        control,
+        env: this.environment(askpass.program),
+      });
+      signal.addEventListener('abort', giveUp, { once: true });
+      if (signal.aborted) giveUp();
+      const ready = await master.ready();
+      throwIfCancelled(signal);
+      if (!ready) throw givenUp(conversation) ?? connectFailure(target, master.complaints(), conversation);
+      connection = this.keep(target, { folder, control, master });
+      return connection;
+    } catch (error) {
+      conversation.forget();
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+      askpass?.dispose();
+      arrival.done();
+      if (!connection) {
+        giveUp();
+        await rm(folder, { recursive: true, force: true });
+      }
+    }
+  }
+
+  private keep(
+    target: SshTarget,
+    parts: { folder: string; control: string; master: Master },
+  ): OpensshConnection {
+    const connection: OpensshConnection = new OpensshConnection({
+      ...parts,
+      where: target.host,
+      ssh: this.ssh,
+      env: this.around.env,
+      logger: this.logger,
+      onGone: () => this.connections.delete(connection),
+    });
+    this.connections.add(connection);
+    return connection;
+  }
+
+  private environment(askpass: string): NodeJS.ProcessEnv {
+    const { env } = this.around;
+    return {
+      DISPLAY: ':0', // before OpenSSH 8.4 an askpass was used only where there seemed to be a screen
+      ...env,
+      SSH_ASKPASS: askpass,
+      SSH_ASKPASS_REQUIRE: 'force',
+      LC_ALL: 'C', // errors of the system in English, as the rest
+    };
+  }
+}
+
+async function privateFolder(): Promise<string> {
+  const parent = tmpdir().length > longestFolder ? '/tmp' : tmpdir();
+  const folder = await mkdtemp(join(parent, 'trainyard-mux-'));
+  await chmod(folder, 0o700);
+  return folder;
+}

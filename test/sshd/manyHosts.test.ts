@@ -1,0 +1,88 @@
+// 32 hosts, each a network namespace with an sshd of its own, behind one jump host that takes few connections at a time.
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runOnAll } from '../../src/core/clusters/fanOut.js';
+import { SshMachine } from '../../src/core/clusters/sshMachine.js';
+import { nullLogger } from '../../src/core/log.js';
+import type { Profile } from '../../src/core/profiles/schema.js';
+import { Ssh2Transport } from '../../src/core/ssh/ssh2Transport.js';
+import { bundleDir } from './cluster.js';
+import { NamespaceCluster, unavailable } from './namespaces.js';
+
+const count = 32;
+/** Seconds: what users are promised. */
+const connectLimit = 20;
+const execLimit = 3;
+
+describe.skipIf(unavailable !== undefined)(
+  `32 hosts behind a busy jump host (${unavailable ?? 'namespaces'})`,
+  () => {
+    let cluster: NamespaceCluster;
+    let machine: SshMachine;
+    let home: string;
+
+    beforeAll(async () => {
+      cluster = await NamespaceCluster.start({
+        hosts: count,
+        jump: ['MaxStartups 2:50:4', 'MaxSessions 2'],
+        extraConfig: ['MaxStartups 2:50:4'],
+      });
+      home = mkdtempSync(join(tmpdir(), 'trainyard-many-'));
+      mkdirSync(home, { recursive: true });
+      copyFileSync(cluster.knownHosts, join(home, 'known_hosts'));
+      const user = userInfo().username;
+      const { identityFile } = cluster;
+      const profile: Profile = {
+        name: 'many',
+        kind: 'ssh',
+        hosts: cluster.hosts.map(({ address }) => ({
+          host: address,
+          user,
+          identityFile,
+          proxyJump: `${user}@${cluster.jumpAddress}`,
+        })),
+      };
+      const transport = new Ssh2Transport({
+        prompter: {
+          secret: () => Promise.reject(new Error('a secret was asked for')),
+          trust: () => Promise.reject(new Error('a host key was asked about')),
+        },
+        home,
+        configFile: cluster.sshConfig,
+        logger: nullLogger,
+      });
+      machine = new SshMachine({ profile, transport, bundleDir });
+    });
+    afterAll(async () => {
+      machine.dispose();
+      await cluster.stop();
+      rmSync(home, { recursive: true, force: true });
+    });
+
+    it('are all connected with one authentication each, and answer', async () => {
+      const started = performance.now();
+      await machine.connectAll();
+      const connected = (performance.now() - started) / 1000;
+      const attempts = cluster.all.map(
+        ({ sshd }) =>
+          readFileSync(sshd.log, 'utf8').match(/Accepted publickey|Failed publickey/g)?.length ?? 0,
+      );
+      expect(attempts.reduce((sum, each) => sum + each, 0)).toBe(count + 1);
+      const before = performance.now();
+      const lines: string[] = [];
+      const endings = await runOnAll(machine.nodes, ['sh', '-c', 'echo $HOME'], ({ text }) =>
+        lines.push(text),
+      );
+      const answered = (performance.now() - before) / 1000;
+      process.stdout.write(
+        `${count} of ${count} connected in ${connected.toFixed(1)} s, exec on all in ${answered.toFixed(1)} s\n`,
+      );
+      expect(endings.filter(({ code }) => code === 0)).toHaveLength(count);
+      expect(lines.sort()).toEqual(cluster.hosts.map((host) => host.home).sort());
+      expect(connected).toBeLessThan(connectLimit);
+      expect(answered).toBeLessThan(execLimit);
+    });
+  },
+);
