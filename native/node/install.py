@@ -3,6 +3,9 @@
 
 def install(params):
     """Files of a folder, each followed by its bytes: under a temporary name, checked, then one rename."""
+    import hashlib
+    import shutil
+
     target = expand(params["dir"])
     make_private(os.path.dirname(target))
     remove_dead_partials(target)

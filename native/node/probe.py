@@ -2,6 +2,8 @@
 
 
 def has_library(name):
+    import ctypes
+
     try:
         ctypes.CDLL(name)
         return True
@@ -48,6 +50,8 @@ def writable_problem(workdir):
         make_private(workdir)
     except OSError as error:
         return "cannot be made: " + reason(error)
+    import subprocess
+
     probe = os.path.join(workdir, ".probe-%d" % os.getpid())
     try:
         try:
@@ -72,6 +76,8 @@ def writable_problem(workdir):
 
 
 def probe(params):
+    import platform
+
     home = os.path.expanduser("~")
     workdir = expand(params["workdir"])
     problem = writable_problem(workdir)

@@ -16,6 +16,8 @@ def clean_environment():
 
 
 def command(argv, each_line=None):
+    import subprocess
+
     process = subprocess.Popen(argv, env=clean_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     kept = []
     for raw in process.stdout:
@@ -36,6 +38,8 @@ def make_environment(target, wheels):
             "%s cannot make environments: %s" % (sys.executable, said[-1] if said else "it said nothing"),
             "Install %s on this node, or ask its administrator to" % package,
         )
+    import shutil
+
     # No ensurepip here: an environment without pip, filled by pip run from its own wheel.
     shutil.rmtree(target, ignore_errors=True)
     code, said = command([sys.executable, "-m", "venv", "--without-pip", target])
@@ -70,6 +74,8 @@ def pip_hint(said):
 
 
 def runtime(params):
+    import shutil
+
     target = expand(params["dir"])
     make_private(os.path.dirname(target))
     wheels = expand(params["wheels"]) if params.get("wheels") else None

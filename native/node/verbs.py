@@ -26,6 +26,9 @@ def look(params):
 
 def unpack(params):
     """A tar archive up to the end of input, below a folder and never outside of it; `as` renames its one file."""
+    import shutil
+    import tarfile
+
     target = expand(params["to"])
     make_private(target)
     count = 0
@@ -56,6 +59,8 @@ def unpack(params):
 
 def clean(params):
     """Removes the programs and the runtime; `all` also the runs. Nothing else is touched."""
+    import shutil
+
     workdir = expand(params["workdir"])
     removed = []
     for name in ("node", "runtime") + (("runs",) if params.get("all") else ()):

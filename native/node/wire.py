@@ -1,17 +1,12 @@
 # What Trainyard runs on a node before anything of it is there: these files, one after the other (wire, probe, install, runtime,
 # verbs), come over the connection as one program and are never written to disk. It talks in JSON lines: an answer to each request, progress in between, and raw bytes after `install` and `unpack`.
 # Plain Python 3.6, so that a node whose Python is too old for training can still say so.
-import ctypes
-import hashlib
+# What only some requests need is imported there: most channels only become another program, and start in a third of the time.
 import json
 import os
-import platform
-import shutil
 import signal
 import stat
-import subprocess
 import sys
-import tarfile
 
 CHUNK = 1 << 20
 USERS_UMASK = os.umask(0o077)
@@ -105,5 +100,7 @@ def remove_dead_partials(target):
         if pid.isdigit() and start_time(int(pid)) == started.partition("-")[0]:
             busy = True
         else:
+            import shutil
+
             shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
     return busy

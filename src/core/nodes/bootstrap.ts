@@ -16,8 +16,19 @@ const ready = 'trainyard-ready\n';
  * anybody's, says that it runs, and becomes the program that follows on its input up to a zero byte.
  */
 export const bootstrapCommand =
-  `exec python3 -Ic 'import os;os.write(1,b"trainyard-ready\\n");` +
+  `exec python3 -ISc 'import os;os.write(1,b"trainyard-ready\\n");` +
   `exec(b"".join(iter(lambda:os.read(0,1)or os._exit(9),b"\\0")))'`;
+
+/** The line before is read byte by byte, so that nothing after it is lost; the rest in one piece. */
+const readAll = (length: number): string =>
+  [
+    `text = b""`,
+    `while len(text) < ${length}:`,
+    `    part = os.read(0, ${length} - len(text))`,
+    `    part or os._exit(9)`,
+    `    text += part`,
+    `exec(compile(text, "set-up", "exec"))`,
+  ].join('\n');
 
 const answerSchema = z.object({
   result: z.optional(z.unknown()),
@@ -74,7 +85,9 @@ export class Bootstrap implements Disposable {
     const bootstrap = new Bootstrap(await connection.exec(bootstrapCommand), connection.where);
     try {
       await bootstrap.untilReady(signal);
-      bootstrap.channel.stdin.write(`${program}\0`);
+      const bytes = Buffer.from(program);
+      bootstrap.channel.stdin.write(`${readAll(bytes.length)}\0`);
+      bootstrap.channel.stdin.write(bytes);
       return bootstrap;
     } catch (error) {
       bootstrap.dispose();
