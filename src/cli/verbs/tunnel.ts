@@ -50,8 +50,9 @@ export const tunnel: Verb = {
           port: forward.port,
           remote: forward.remote,
         });
-      } else
-        {context.output.line(`${forward.local} leads to ${forward.remote}${taken}  (Ctrl-C ends the tunnel)`);}
+      } else {
+        context.output.line(`${forward.local} leads to ${forward.remote}${taken}  (Ctrl-C ends the tunnel)`);
+      }
       await untilSignal();
       context.output.note(`${bytesText(forward.bytesOut)} out, ${bytesText(forward.bytesIn)} in`);
     } finally {
