@@ -123,6 +123,11 @@ async function readOwnFile(target: SshTarget, options: ConfigSourceOptions): Pro
     const values = Array.isArray(value) ? value : [value];
     settings.set(name, isList ? values : [values.join(' ')]);
   }
+  const hostName = settings.get('hostname')?.[0];
+  if (hostName !== undefined) {
+    const named = target.host.slice(at + 1);
+    settings.set('hostname', [hostName.replace(/%[%h]/g, (token) => (token === '%h' ? named : '%'))]);
+  }
   if (at > 0 && target.user === undefined) settings.set('user', [target.host.slice(0, at)]);
   return settings;
 }

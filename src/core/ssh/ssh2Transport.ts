@@ -63,7 +63,13 @@ export class Ssh2Transport implements SshTransport {
   /** UserError (connection, usage), Cancelled. */
   async connect(target: SshTarget, options: { signal?: AbortSignal } = {}): Promise<SshConnection> {
     const signals = [this.lifetime.signal, ...(options.signal ? [options.signal] : [])];
-    return this.open(target, AbortSignal.any(signals), 0);
+    const signal = AbortSignal.any(signals);
+    const arrival = this.review.begin();
+    try {
+      return await this.open(await this.route(target, signal), arrival, signal);
+    } finally {
+      arrival.done();
+    }
   }
 
   /** What the user's configuration and the profile say of a host. UserError (usage, connection), Cancelled. */
@@ -82,41 +88,53 @@ export class Ssh2Transport implements SshTransport {
     for (const connection of [...this.connections]) connection.dispose();
   }
 
-  private async open(target: SshTarget, signal: AbortSignal, depth: number): Promise<Ssh2Connection> {
-    const arrival = this.review.begin();
-    let lease: Lease | undefined;
-    try {
-      const config = await this.resolve(target, signal);
+  /** The host, and those it is reached through; the last is reached from here. UserError, Cancelled. */
+  private async route(target: SshTarget, signal: AbortSignal): Promise<SshConfig[]> {
+    const route: SshConfig[] = [];
+    for (let next: SshTarget | undefined = target; next !== undefined;) {
+      if (route.length > mostHops) {
+        throw failure(
+          `the way to ${target.host} has more than ${mostHops} jump hosts`,
+          'Look for a loop in ProxyJump',
+        );
+      }
+      const config: SshConfig = await this.resolve(next, signal);
       const reason = needsOpenSsh(config);
       if (reason !== undefined) throw onlyOpenSsh(config.host, reason);
-      lease = await this.leaseJump(config, signal, depth);
+      route.push(config);
+      next = config.proxyJump === undefined ? undefined : lastHop(config.proxyJump, config.host);
+    }
+    return route;
+  }
+
+  private async open(
+    [config, ...jumps]: readonly SshConfig[],
+    arrival: Arrival,
+    signal: AbortSignal,
+  ): Promise<Ssh2Connection> {
+    if (config === undefined) throw new Error('a route without hosts');
+    let lease: Lease | undefined;
+    try {
+      lease = jumps.length === 0 ? undefined : await this.lease(jumps, signal);
       return await this.persistently(config, lease, arrival, signal);
     } catch (error) {
       lease?.release();
       throw error;
-    } finally {
-      arrival.done();
     }
   }
 
-  private async leaseJump(config: SshConfig, signal: AbortSignal, depth: number): Promise<Lease | undefined> {
-    if (config.proxyJump === undefined) return undefined;
-    if (depth >= mostHops) {
-      throw failure(
-        `the way to ${config.host} has more than ${mostHops} jump hosts`,
-        'Look for a loop in ProxyJump',
-      );
-    }
-    const hop = lastHop(config.proxyJump, config.host);
-    const jump = await this.resolve(hop, signal);
-    // As in ssh: a ProxyJump for all hosts does not stand in its own way.
-    if (jump.hostName === config.hostName && jump.port === config.port && jump.user === config.user) {
-      return undefined;
-    }
-    const key = JSON.stringify([jump.user, jump.hostName, jump.port, jump.host, jump.proxyJump]);
+  private lease(jumps: readonly SshConfig[], signal: AbortSignal): Promise<Lease> {
+    const key = JSON.stringify(jumps.map(({ user, hostName, port, host }) => [user, hostName, port, host]));
     return this.jumps.lease(
       key,
-      (own) => this.open(hop, AbortSignal.any([own, this.lifetime.signal]), depth + 1),
+      async (own) => {
+        const arrival = this.review.begin();
+        try {
+          return await this.open(jumps, arrival, AbortSignal.any([own, this.lifetime.signal]));
+        } finally {
+          arrival.done();
+        }
+      },
       signal,
     );
   }

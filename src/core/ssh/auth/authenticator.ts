@@ -22,7 +22,7 @@ export interface AuthenticatorOptions {
 export class Authenticator {
   private allowed: readonly string[] | undefined;
   private readonly keys: Identity[];
-  private readonly refused: string[] = [];
+  private readonly tried: string[] = [];
   private readonly done = new Set<string>();
   private current: string | undefined;
   /** The user answered, and the server has not yet said what it thinks of it. */
@@ -48,10 +48,11 @@ export class Authenticator {
     handlers.USERAUTH_FAILURE = (protocol, methods, partial) => {
       this.allowed = methods;
       if (partial) {
+        if (this.current !== undefined) this.tried.push(`${this.current} (accepted, more is wanted)`);
         this.done.clear();
         this.answered = false;
       } else if (this.current !== undefined) {
-        this.refused.push(this.current);
+        this.tried.push(this.current);
       }
       this.current = undefined;
       original(protocol, methods, partial);
@@ -143,7 +144,7 @@ export class Authenticator {
   private wrongAnswer(): UserError {
     const { config } = this.options;
     return failure(
-      `${config.host} refused the ${this.refused.at(-1) === 'password' ? 'password' : 'answer'} of ${config.user} (${this.story()})`,
+      `${config.host} refused the ${this.tried.at(-1) === 'password' ? 'password' : 'answer'} of ${config.user} (${this.story()})`,
       'Connect again and enter the right one',
     );
   }
@@ -159,7 +160,7 @@ export class Authenticator {
   /** Which ways were tried, and which the server allows. */
   private story(): string {
     const { problems } = this.options.identities;
-    const tried = this.refused.length === 0 ? 'nothing to try' : `tried: ${this.refused.join(', ')}`;
+    const tried = this.tried.length === 0 ? 'nothing to try' : `tried: ${this.tried.join(', ')}`;
     const left = problems.length === 0 ? '' : `; not used: ${problems.join(', ')}`;
     return `${tried}${left}; the server allows: ${this.allowed?.join(', ') ?? 'unknown'}`;
   }

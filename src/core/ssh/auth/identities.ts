@@ -116,8 +116,9 @@ async function fileIdentity(
     if (!config.ownIdentity) return `${path}: ${file.why}`;
     throw failure(`the key file ${path} of ${config.host} cannot be used: ${file.why}`, unusableHint);
   }
+  const { host, user } = config;
   const open = (): Promise<ParsedKey> =>
-    file.kind === 'open' ? Promise.resolve(file.key) : secrets.key(ssh2, path, text, config);
+    file.kind === 'open' ? Promise.resolve(file.key) : secrets.key(ssh2, path, text, { host, user });
   const shown = file.kind === 'open' ? file.key : file.publicKey;
   const sign = async (data: Buffer, hash: Hash): Promise<Buffer> => {
     const signature: unknown = (await open()).sign(data, hash);
