@@ -195,6 +195,7 @@ export class NamespaceCluster {
 
   heal(host: NamespaceHost): void {
     this.setPort(host, 'up');
+    this.forgetNeighbours();
   }
 
   /** The same between the client and all hosts. */
@@ -205,6 +206,8 @@ export class NamespaceCluster {
   healClient(): void {
     const end = this.clientEnd();
     ip('-n', end, 'link', 'set', 'up0', 'up');
+    ip('neigh', 'flush', 'dev', this.wiring.id);
+    this.forgetNeighbours();
   }
 
   async stop(): Promise<void> {
@@ -220,6 +223,11 @@ export class NamespaceCluster {
 
   private setPort(host: NamespaceHost, state: 'up' | 'down'): void {
     ip('-n', `${this.wiring.id}-lan`, 'link', 'set', `p${this.all.indexOf(host)}`, state);
+  }
+
+  /** Else what was found unreachable is taken for that for some seconds more. */
+  private forgetNeighbours(): void {
+    for (const { namespace } of this.all) ip('-n', namespace, 'neigh', 'flush', 'all');
   }
 
   private writeKnownHosts(): void {

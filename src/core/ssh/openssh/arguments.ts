@@ -17,12 +17,28 @@ function checkName(what: string, value: string): void {
   }
 }
 
-/** The connection itself: no session, and nothing that the user's configuration would add to one. The control socket is named by the caller. UserError (usage). */
-export function masterArguments(target: SshTarget, configFile: string | undefined): string[] {
-  checkHost(target.host);
-  checkName('host', target.host);
+export interface MasterOptions {
+  control: string;
+  configFile: string | undefined;
+  /** The way there, where it leads through a jump host. */
+  proxyCommand: string | undefined;
+}
+
+/** UserError (usage) for a target that cannot stand on a command line. */
+export function checkTarget({ host, user, proxyJump }: SshTarget): void {
+  checkHost(host);
+  checkName('host', host);
+  if (user !== undefined) checkName('user', user);
+  for (const hop of proxyJump?.split(',') ?? []) checkName('jump host', hop);
+}
+
+/** The connection itself: no session, and nothing that the user's configuration would add to one. */
+export function masterArguments(
+  target: SshTarget,
+  { control, configFile, proxyCommand }: MasterOptions,
+): string[] {
   const words = configFile === undefined ? [] : ['-F', configFile];
-  words.push('-M', '-N', '-T', '-a', '-x');
+  words.push('-M', '-S', control, '-N', '-T', '-a', '-x');
   words.push(
     ...options({
       ControlPersist: 'no',
@@ -39,18 +55,19 @@ export function masterArguments(target: SshTarget, configFile: string | undefine
     }),
   );
   if (target.port !== undefined) words.push('-p', String(target.port));
-  if (target.user !== undefined) {
-    checkName('user', target.user);
-    words.push('-l', target.user);
-  }
+  if (target.user !== undefined) words.push('-l', target.user);
   if (target.identityFile !== undefined) {
     words.push('-i', target.identityFile, ...options({ IdentitiesOnly: 'yes' }));
   }
-  if (target.proxyJump !== undefined) {
-    for (const hop of target.proxyJump.split(',')) checkName('jump host', hop);
-    words.push('-J', target.proxyJump);
-  }
+  if (proxyCommand !== undefined) words.push(...options({ ProxyCommand: proxyCommand }));
   return [...words, '--', target.host];
+}
+
+/** A ProxyCommand, which is a shell's text (ssh puts `exec` before it): of our own words and paths, and of what ssh puts in for the host's address. */
+export function throughJump(ssh: string, control: string): string {
+  const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''").replaceAll('%', '%%')}'`;
+  const words = [quoted(ssh), '-F', 'none', '-S', quoted(control)];
+  return `${words.join(' ')} -o ControlMaster=no -o ProxyCommand=false -W '[%h]:%p' ${reached.join(' ')}`;
 }
 
 /**

@@ -48,6 +48,12 @@ export function connectFailure(
   if (/not found|No such file/.test(text) && /^(sh|\/bin\/sh|exec):/.test(said)) {
     return failure(`ssh cannot be started: ${said}`, 'Install OpenSSH on this machine');
   }
+  if (/stdio forwarding (request )?failed/i.test(text)) {
+    return failure(
+      `the jump host cannot reach ${host}`,
+      'Check the address as the jump host knows it, and that the SSH server of the host is running',
+    );
+  }
   // Only what came before the login may be tried again: after it, the user would be asked twice.
   if (!conversation.asked && dropped.test(text)) return new Dropped(said);
   return failure(

@@ -52,6 +52,11 @@ export class OpensshConnection implements SshConnection {
     });
   }
 
+  /** The socket by which another ssh has channels on it. */
+  get control(): string {
+    return this.parts.control;
+  }
+
   get isClosed(): boolean {
     return this.closed;
   }

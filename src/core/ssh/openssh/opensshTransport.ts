@@ -6,19 +6,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Cancelled, throwIfCancelled, UserError } from '../../errors.js';
 import { nullLogger, type Logger } from '../../log.js';
 import { Secrets } from '../auth/secrets.js';
-import { ownSurroundings, type Surroundings } from '../config.js';
+import { ownSurroundings, sshConfig, type SshConfig, type Surroundings } from '../config.js';
+import { readSettings } from '../configSource.js';
 import { Dropped, failure } from '../failures.js';
 import { HostKeyReview, type Arrival } from '../hostKeys/review.js';
+import { lastHop } from '../jumps.js';
 import { Limiter, type Slot } from '../limiter.js';
 import type { Prompter, SshConnection, SshTarget, SshTransport } from '../transport.js';
-import { masterArguments } from './arguments.js';
+import { checkTarget, masterArguments, throughJump } from './arguments.js';
 import { Askpass } from './askpass.js';
 import { connectFailure } from './complaints.js';
 import { Conversation, givenUp, type Shared } from './conversation.js';
 import { Master } from './master.js';
 import { OpensshConnection } from './opensshConnection.js';
+import { SharedJumps, type Lease } from './sharedJumps.js';
 
-const atOnce = 4; // through one jump host, each is a login there too
+const atOnce = 8;
+const mostHops = 8;
 const attempts = 7;
 const firstPause = 250;
 const longestPause = 5000;
@@ -35,9 +39,18 @@ export interface OpensshTransportOptions {
   logger?: Logger;
 }
 
+/** What one connection needs besides its target. */
+interface Way {
+  arrival: Arrival;
+  jump: Lease | undefined;
+  signal: AbortSignal;
+}
+
 /** Owns its connections and what the user entered. */
 export class OpensshTransport implements SshTransport {
   private readonly limiter = new Limiter(atOnce);
+  private readonly reading = new Limiter(atOnce);
+  private readonly jumps = new SharedJumps();
   private readonly review: HostKeyReview;
   private readonly shared: Shared;
   private readonly around: Surroundings;
@@ -64,13 +77,7 @@ export class OpensshTransport implements SshTransport {
       );
     }
     const signals = [this.lifetime.signal, ...(options.signal ? [options.signal] : [])];
-    const signal = AbortSignal.any(signals);
-    const arrival = this.review.begin();
-    try {
-      return await this.persistently(target, arrival, signal);
-    } finally {
-      arrival.done();
-    }
+    return this.open(target, AbortSignal.any(signals), 0);
   }
 
   dispose(): void {
@@ -79,16 +86,67 @@ export class OpensshTransport implements SshTransport {
     for (const connection of [...this.connections]) connection.dispose();
   }
 
+  private async open(target: SshTarget, signal: AbortSignal, depth: number): Promise<OpensshConnection> {
+    checkTarget(target);
+    const arrival = this.review.begin();
+    let jump: Lease | undefined;
+    try {
+      jump = await this.leaseJump(target, signal, depth);
+      return await this.persistently(target, { arrival, jump, signal });
+    } catch (error) {
+      jump?.release();
+      throw error;
+    } finally {
+      arrival.done();
+    }
+  }
+
+  private async resolve(target: SshTarget, signal: AbortSignal): Promise<SshConfig> {
+    const { configFile } = this.options;
+    const source = {
+      around: this.around,
+      ssh: this.ssh,
+      ...(configFile === undefined ? {} : { configFile }),
+    };
+    const slot = await this.reading.acquire(signal);
+    try {
+      return sshConfig(target, await readSettings(target, source, signal), this.around);
+    } finally {
+      slot.release();
+    }
+  }
+
+  /** ssh would log in at the jump host once for each host behind it; so the way through it is a channel of one login. */
+  private async leaseJump(target: SshTarget, signal: AbortSignal, depth: number): Promise<Lease | undefined> {
+    const config = await this.resolve(target, signal);
+    if (config.proxyJump === undefined) return undefined;
+    if (depth >= mostHops) {
+      throw failure(
+        `the way to ${config.host} has more than ${mostHops} jump hosts`,
+        'Look for a loop in ProxyJump',
+      );
+    }
+    const hop = lastHop(config.proxyJump, config.host);
+    const jump = await this.resolve(hop, signal);
+    // As in ssh: a ProxyJump for all hosts does not stand in its own way.
+    if (jump.hostName === config.hostName && jump.port === config.port && jump.user === config.user) {
+      return undefined;
+    }
+    const key = JSON.stringify([jump.user, jump.hostName, jump.port, jump.host, jump.proxyJump]);
+    return this.jumps.lease(
+      key,
+      (own) => this.open(hop, AbortSignal.any([own, this.lifetime.signal]), depth + 1),
+      signal,
+    );
+  }
+
   /** A connection that was dropped before the login began is made again; whatever was refused is not. */
-  private async persistently(
-    target: SshTarget,
-    arrival: Arrival,
-    signal: AbortSignal,
-  ): Promise<OpensshConnection> {
+  private async persistently(target: SshTarget, way: Way): Promise<OpensshConnection> {
+    const { signal } = way;
     for (let attempt = 1; ; attempt++) {
       const slot = await this.limiter.acquire(signal);
       try {
-        return await this.attempt(target, arrival, slot, signal);
+        return await this.attempt(target, way, slot);
       } catch (error) {
         if (signal.aborted) throw new Cancelled();
         if (!(error instanceof Dropped)) throw error;
@@ -110,16 +168,14 @@ export class OpensshTransport implements SshTransport {
     }
   }
 
-  private async attempt(
-    target: SshTarget,
-    arrival: Arrival,
-    slot: Slot,
-    signal: AbortSignal,
-  ): Promise<OpensshConnection> {
+  private async attempt(target: SshTarget, way: Way, slot: Slot): Promise<OpensshConnection> {
+    const { arrival, jump, signal } = way;
     throwIfCancelled(signal);
-    const words = masterArguments(target, this.options.configFile); // before anything that must be taken back
     const folder = await privateFolder();
     const control = join(folder, 'ssh');
+    const { configFile } = this.options;
+    const proxyCommand = jump && throughJump(this.ssh, jump.connection.control);
+    const words = masterArguments(target, { control, configFile, proxyCommand });
     let master: Master | undefined;
     const giveUp = (): void => {
       master?.dispose();
@@ -142,7 +198,7 @@ export class OpensshTransport implements SshTransport {
       const ready = await master.ready();
       throwIfCancelled(signal);
       if (!ready) throw givenUp(conversation) ?? connectFailure(target, master.complaints(), conversation);
-      connection = this.keep(target, { folder, control, master });
+      connection = this.keep(target, { folder, control, master }, jump);
       return connection;
     } catch (error) {
       conversation.forget();
@@ -161,6 +217,7 @@ export class OpensshTransport implements SshTransport {
   private keep(
     target: SshTarget,
     parts: { folder: string; control: string; master: Master },
+    jump: Lease | undefined,
   ): OpensshConnection {
     const connection: OpensshConnection = new OpensshConnection({
       ...parts,
@@ -168,7 +225,10 @@ export class OpensshTransport implements SshTransport {
       ssh: this.ssh,
       env: this.around.env,
       logger: this.logger,
-      onGone: () => this.connections.delete(connection),
+      onGone: () => {
+        this.connections.delete(connection);
+        jump?.release();
+      },
     });
     this.connections.add(connection);
     return connection;
