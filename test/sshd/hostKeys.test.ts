@@ -71,6 +71,14 @@ test('a revoked key is refused, also when it is known', async () => {
   expect(attempts(server).slice(before)).toEqual([]);
 });
 
+test('the key of an authority is none of the host, and only ssh can check what it signed', async () => {
+  world.know(`@cert-authority * ${server.hostKey}`);
+  const before = attempts(server).length;
+  await expect(connects(target)).rejects.toThrow('names an authority for its host key');
+  expect(prompter.questions).toEqual([]);
+  expect(attempts(server).slice(before)).toEqual([]);
+});
+
 test('an unknown key that the user does not trust is refused', async () => {
   world.know();
   prompter.trusts = false;

@@ -1,9 +1,25 @@
 // What goes wrong on the way to a host, in words that say what to do.
-import { errorText, systemCode, UserError } from '../errors.js';
+import { errorText, oneLine, systemCode, UserError } from '../errors.js';
 
 /** The server let the connection go before anything was decided: it may be made again without harm. */
 export class Dropped extends Error {
   override readonly name = 'Dropped';
+}
+
+/** Only the user's own ssh can make this connection; nothing was sent to the host that must not be. */
+export class NeedsOpenSsh extends UserError {
+  constructor(
+    readonly host: string,
+    readonly reason: string,
+    cause?: Error,
+  ) {
+    super(
+      'connection',
+      `${host} needs your own ssh: ${reason}`,
+      'Set "transport": "openssh" in the profile, so that your own ssh makes the connection',
+      cause === undefined ? undefined : { cause },
+    );
+  }
 }
 
 /** A host on its way: as the profile names it, and where that is. */
@@ -49,23 +65,29 @@ export function timedOut(place: Place, during: string): UserError {
   );
 }
 
-const lostBefore =
-  /Connection lost before handshake|ECONNRESET|EPIPE|socket hang up|Exceeded MaxStartups|Too many connections/i;
+const lostBefore = /Connection lost before handshake|ECONNRESET|EPIPE|socket hang up/i;
+/** What sshd says in place of its version when it has no room, or wants to be left alone for a while. */
+const busy = /Exceeded MaxStartups|Not allowed at this time/i;
 const noCommon = /no matching (.+?)(?: algorithm)?s?$/i;
 
-/** ssh2 gave up before the login. */
-export function handshakeFailure(place: Place, error: Error): Error {
+/** The connection ended before the login began. `greeting` is what the other side said first. */
+export function handshakeFailure(place: Place, greeting: string, error?: Error): Error {
+  if (greeting !== '' && !/^SSH-/m.test(greeting) && !busy.test(greeting)) {
+    const said = oneLine(greeting.replace(/[^\x20-\x7e\r\n]/g, '?')).slice(0, 60);
+    return noSsh(place, `it says ${JSON.stringify(said)}`, error);
+  }
+  if (error === undefined) return new Dropped('the server closed it');
   if (lostBefore.test(`${error.message} ${systemCode(error) ?? ''}`)) return new Dropped(error.message);
   const [, what] = noCommon.exec(error.message) ?? [];
   if (what !== undefined) {
-    return failure(
-      `${placeText(place)} and Trainyard have no ${what} in common`,
-      'Set "transport": "openssh" in the profile, so that your own ssh makes the connection',
-      error,
-    );
+    return new NeedsOpenSsh(place.where, `it and Trainyard have no ${what} in common`, error);
   }
+  return noSsh(place, error.message, error);
+}
+
+function noSsh(place: Place, what: string, error: Error | undefined): UserError {
   return failure(
-    `${placeText(place)} does not speak SSH as expected: ${error.message}`,
+    `${placeText(place)} does not speak SSH as expected: ${what}`,
     'Check the port, and what listens there',
     error,
   );

@@ -7,7 +7,7 @@ import type { Identities } from './auth/identities.js';
 import type { Secrets } from './auth/secrets.js';
 import type { SshConfig } from './config.js';
 import { Deadline } from './deadline.js';
-import { Dropped, handshakeFailure, loginEnded, timedOut, type Place } from './failures.js';
+import { handshakeFailure, loginEnded, timedOut, type Place } from './failures.js';
 import type { HostKeyChecker } from './hostKeys/checker.js';
 import type { Arrival } from './hostKeys/review.js';
 import type { Ssh2 } from './library.js';
@@ -61,7 +61,7 @@ export interface Attempt {
   signal: AbortSignal | undefined;
 }
 
-/** Resolves with a client that is logged in. Rejects with Dropped, UserError or Cancelled; then nothing is left of it. */
+/** Resolves with a client that is logged in. Rejects with Dropped (see failures.ts), UserError or Cancelled; then nothing is left of it. */
 export async function login(attempt: Attempt): Promise<Client> {
   const { ssh2, config, place, sock, checker, arrival, slot, signal } = attempt;
   throwIfCancelled(signal);
@@ -70,10 +70,16 @@ export async function login(attempt: Attempt): Promise<Client> {
   return new Promise<Client>((resolve, reject) => {
     let settled = false;
     let failed = false;
+    let greeting = ''; // what came before any "SSH-"
+    const listen = (chunk: Buffer): void => {
+      greeting = `${greeting}${chunk.toString('latin1')}`.slice(0, 500);
+      if (/^SSH-/m.test(greeting)) sock.off('data', listen);
+    };
     const settle = (finish: () => void): void => {
       if (settled) return;
       settled = true;
       deadline.end();
+      sock.off('data', listen);
       signal?.removeEventListener('abort', cancel);
       finish();
     };
@@ -104,10 +110,12 @@ export async function login(attempt: Attempt): Promise<Client> {
         });
       })
       .on('error', (error) => {
-        fail(isDecided ? loginEnded(place.where, config.user, error) : handshakeFailure(place, error));
+        fail(
+          isDecided ? loginEnded(place.where, config.user, error) : handshakeFailure(place, greeting, error),
+        );
       })
       .on('close', () => {
-        fail(isDecided ? loginEnded(place.where, config.user) : new Dropped('the server closed it'));
+        fail(isDecided ? loginEnded(place.where, config.user) : handshakeFailure(place, greeting));
       });
     client.connect({
       sock,
@@ -134,5 +142,6 @@ export async function login(attempt: Attempt): Promise<Client> {
       strictVendor: false,
     });
     auth.watch(client);
+    sock.on('data', listen);
   });
 }

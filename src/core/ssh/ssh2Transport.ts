@@ -10,7 +10,15 @@ import { loadIdentities } from './auth/identities.js';
 import { Secrets } from './auth/secrets.js';
 import { needsOpenSsh, ownSurroundings, sshConfig, type SshConfig, type Surroundings } from './config.js';
 import { readSettings, type ConfigSourceOptions } from './configSource.js';
-import { Dropped, failure, placeText, socketFailure, timedOut, type Place } from './failures.js';
+import {
+  Dropped,
+  failure,
+  NeedsOpenSsh,
+  placeText,
+  socketFailure,
+  timedOut,
+  type Place,
+} from './failures.js';
 import { login } from './handshake.js';
 import { HostKeyChecker } from './hostKeys/checker.js';
 import { HostKeyReview, type Arrival } from './hostKeys/review.js';
@@ -60,7 +68,7 @@ export class Ssh2Transport implements SshTransport {
     this.logger = logger ?? nullLogger;
   }
 
-  /** UserError (connection, usage), Cancelled. */
+  /** UserError (connection, usage; NeedsOpenSsh where ssh2 cannot do it), Cancelled. */
   async connect(target: SshTarget, options: { signal?: AbortSignal } = {}): Promise<SshConnection> {
     const signals = [this.lifetime.signal, ...(options.signal ? [options.signal] : [])];
     const signal = AbortSignal.any(signals);
@@ -100,7 +108,7 @@ export class Ssh2Transport implements SshTransport {
       }
       const config: SshConfig = await this.resolve(next, signal);
       const reason = needsOpenSsh(config);
-      if (reason !== undefined) throw onlyOpenSsh(config.host, reason);
+      if (reason !== undefined) throw new NeedsOpenSsh(config.host, reason);
       route.push(config);
       next = config.proxyJump === undefined ? undefined : lastHop(config.proxyJump, config.host);
     }
@@ -229,13 +237,6 @@ function openSocket(place: Place, signal: AbortSignal): Promise<Socket> {
       });
     });
   });
-}
-
-function onlyOpenSsh(host: string, reason: string): UserError {
-  return failure(
-    `${host} needs your own ssh: ${reason}`,
-    'Set "transport": "openssh" in the profile, so that your own ssh makes the connection',
-  );
 }
 
 function droppedFor(place: Place, error: Dropped): UserError {

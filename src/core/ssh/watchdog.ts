@@ -1,7 +1,7 @@
 // Tells a dead connection from a silent one. Counted in ticks, not in time: after a laptop slept, it gets its chance.
 import type { Duplex } from 'node:stream';
 
-const misses = 4;
+const misses = 3;
 /** Keepalive requests themselves are less than this. */
 const realProgress = 4096;
 

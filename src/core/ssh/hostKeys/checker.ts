@@ -1,5 +1,5 @@
 // The verdict on the key a host shows: from the user's known_hosts and Trainyard's own, else from the user.
-import { failure } from '../failures.js';
+import { failure, NeedsOpenSsh } from '../failures.js';
 import type { SshConfig } from '../config.js';
 import { fingerprint, keyType, typeForPeople } from './keys.js';
 import { judge, knownName, linesFor, defaultPort, type KnownHostsLine, type Verdict } from './knownHosts.js';
@@ -100,6 +100,10 @@ export class HostKeyChecker {
     patiently: <T>(wait: () => Promise<T>) => Promise<T>,
   ): Promise<void> {
     const { host, port } = this.config;
+    const about = linesFor(this.lines, this.name);
+    if (about.some(({ marker }) => marker === 'cert-authority')) {
+      throw new NeedsOpenSsh(host, 'your known_hosts names an authority for its host key');
+    }
     const asked = this.review.ask({
       host,
       address,

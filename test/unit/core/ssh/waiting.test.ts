@@ -130,7 +130,7 @@ describe('HostKeyReview', () => {
 });
 
 describe('Watchdog', () => {
-  it('takes a connection for dead when nothing comes within 20 s, and not before 12', async () => {
+  it('takes a connection for dead when nothing came for three ticks, and not before', async () => {
     const sock = new PassThrough();
     const dead = vi.fn();
     const watchdog = new Watchdog(sock, 4000, dead);
@@ -139,9 +139,9 @@ describe('Watchdog', () => {
       await vi.advanceTimersByTimeAsync(4000);
     }
     expect(dead).not.toHaveBeenCalled();
-    await vi.advanceTimersByTimeAsync(12_000);
+    await vi.advanceTimersByTimeAsync(11_999);
     expect(dead).not.toHaveBeenCalled();
-    await vi.advanceTimersByTimeAsync(8000);
+    await vi.advanceTimersByTimeAsync(1);
     expect(dead).toHaveBeenCalledOnce();
     watchdog.stop();
   });
