@@ -126,7 +126,9 @@ it('runs no command of a Match where it reads the file itself', async () => {
   writeFileSync(file, `Match exec "touch ${witness}"\n  Port 7\n`);
   const settings = await readSettings({ host: 'gpu1' }, { around, configFile: file, ssh: 'no-such-program' });
   expect(settings.get('port')).toBeUndefined();
-  expect(() => { rmSync(witness); }).toThrow('ENOENT');
+  expect(() => {
+    rmSync(witness);
+  }).toThrow('ENOENT');
 });
 
 it('says what ssh says of a configuration that it does not understand', async () => {
