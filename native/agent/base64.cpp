@@ -1,5 +1,6 @@
 #include "agent/base64.h"
 
+#include <array>
 #include <cstdint>
 
 namespace trainyard {
@@ -19,6 +20,34 @@ std::string base64(std::string_view bytes) {
     text.push_back(left > 2 ? kLetters[group & 63] : '=');
   }
   return text;
+}
+
+std::optional<std::string> decode_base64(std::string_view text) {
+  if (text.size() % 4 != 0) return std::nullopt;
+  static const std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  static const std::array<int8_t, 256> kValues = [] {
+    std::array<int8_t, 256> values{};
+    values.fill(-1);
+    for (size_t at = 0; at < kLetters.size(); ++at) {
+      values[static_cast<unsigned char>(kLetters[at])] = static_cast<int8_t>(at);
+    }
+    return values;
+  }();
+  const size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
+  std::string bytes;
+  bytes.reserve(text.size() / 4 * 3);
+  for (size_t at = 0; at < text.size(); at += 4) {
+    uint32_t word = 0;
+    for (size_t digit = 0; digit < 4; ++digit) {
+      const bool pad = at + digit >= text.size() - padding;
+      const int value = pad ? 0 : kValues[static_cast<unsigned char>(text[at + digit])];
+      if (value < 0) return std::nullopt;
+      word = word << 6 | static_cast<uint32_t>(value);
+    }
+    for (const int shift : {16, 8, 0}) bytes.push_back(static_cast<char>(word >> shift & 0xff));
+  }
+  bytes.resize(bytes.size() - padding);
+  return bytes;
 }
 
 }  // namespace trainyard

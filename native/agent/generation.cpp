@@ -3,8 +3,8 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <set>
 
-#include "agent/hang.h"
 #include "agent/kill.h"
 #include "agent/tail.h"
 #include "common/error.h"
@@ -20,32 +20,6 @@ constexpr double kRecordSeconds = 1;       // for the wrappers of killed program
 constexpr double kSlowLookSeconds = 0.25;  // looks that read several files
 constexpr double kLostSeconds = 1.5;       // a record may still be on its way to the disk
 
-std::vector<std::string> mpiexec_line(const RunFolder& folder, const RunSpec& spec, int number) {
-  // The ranks' command line goes by a file: mpiexec takes a word ":" for its own separator. Without automatic clean-up
-  // it leaves the other ranks to us when one fails; `-iface lo` keeps it from looking the host name up.
-  const std::string generation = std::to_string(number);
-  std::vector<std::string> line{spec.mpiexec,
-                                "-disable-auto-cleanup",
-                                "-rmk",
-                                "user",
-                                "-launcher",
-                                "fork",
-                                "-iface",
-                                "lo",
-                                "-n",
-                                std::to_string(spec.ranks),
-                                spec.agent,
-                                "rank",
-                                "--run-dir",
-                                folder.dir(),
-                                "--generation",
-                                generation,
-                                "--command-file",
-                                folder.command(number)};
-  if (!spec.cwd.empty()) line.insert(line.end(), {"--cwd", spec.cwd});
-  return line;
-}
-
 std::string ranks_text(const std::vector<int>& numbers) {
   std::string text;
   for (const int number : numbers) text += (text.empty() ? "" : ", ") + std::to_string(number);
@@ -54,25 +28,18 @@ std::string ranks_text(const std::vector<int>& numbers) {
 
 }  // namespace
 
-Generation::Generation(const RunFolder& folder, const RunSpec& spec, int number, const Environment& env,
-                       GenerationListener listener, std::function<std::set<int>()> spared)
+Generation::Generation(const RunFolder& folder, const RunSpec& spec, int number, const Command& mpiexec,
+                       GenerationListener listener, RankHosts& hosts)
     : folder_(folder),
       spec_(spec),
       number_(number),
       listener_(std::move(listener)),
-      spared_(std::move(spared)),
+      hosts_(hosts),
       ranks_(static_cast<size_t>(spec.ranks)),
       heartbeats_(folder, spec.ranks, spec.hang_timeout, spec.start_timeout, spec.is_trainer),
       begun_(monotonic_seconds()) {
   remove_heartbeats(folder);
-  replace_file(folder.command(number), to_line(Json(spec.rank_command(folder.dir()))) + "\n");
-  Command command;
-  command.argv = mpiexec_line(folder, spec, number);
-  command.env = env;
-  command.cwd = folder.dir();
-  command.log = folder.log("mpiexec");
-  command.death_signal = SIGKILL;  // its proxy then kills the ranks: without a supervisor nobody would watch them
-  mpiexec_ = start_child(command);
+  mpiexec_ = start_child(mpiexec);
 }
 
 bool Generation::all_started() const { return started_.size() == ranks_.size(); }
@@ -87,12 +54,9 @@ void Generation::look_for_starts() {
     if (ranks_[index].program) continue;
     const auto json = read_json_object(folder_.start_record(number_, static_cast<int>(index)));
     if (!json) continue;
-    RankProcess started;
-    started.rank = static_cast<int>(index);
-    started.host = json->value("host", "");
-    started.process = {json->value("pid", 0), json->value("startTime", uint64_t{0})};
-    const Json wrapper = json->value("wrapper", Json::object());
-    ranks_[index].wrapper = ProcessId{wrapper.value("pid", 0), wrapper.value("startTime", uint64_t{0})};
+    const StartedRank record = parse_start_record(*json, static_cast<int>(index));
+    const RankProcess& started = record.program;
+    ranks_[index].wrapper = record.wrapper;
     ranks_[index].program = started;
     started_.push_back(started);
     listener_.rank_started(started);
@@ -127,7 +91,7 @@ void Generation::look_for_lost(double now) {
   for (size_t index = 0; index < ranks_.size(); ++index) {
     Rank& rank = ranks_[index];
     if (rank.record) continue;
-    const bool gone = rank.program ? !is_alive(rank.program->process) && !is_alive(*rank.wrapper) : mpiexec_gone;
+    const bool gone = rank.program ? hosts_.is_gone({*rank.program, *rank.wrapper}) : mpiexec_gone;
     if (!gone) {
       rank.gone_since = 0;
     } else if (rank.gone_since == 0) {
@@ -147,7 +111,7 @@ void Generation::declare_lost(int index) {
   Rank& rank = ranks_[static_cast<size_t>(index)];
   ExitRecord lost;
   lost.rank = index;
-  lost.host = rank.program ? rank.program->host : host_name();
+  lost.host = rank.program ? rank.program->host : hosts_.host_of(index);
   lost.pid = rank.program ? rank.program->process.pid : 0;
   lost.last_step = heartbeats_.step_of(index);
   lost.ended = now_seconds();
@@ -170,10 +134,10 @@ void Generation::look_for_hangs() {
   for (const int rank : late) {
     if (ranks_[static_cast<size_t>(rank)].program) processes.push_back(*ranks_[static_cast<size_t>(rank)].program);
   }
-  const Suspects suspects = find_suspects(processes);
+  const Suspects suspects = hosts_.suspects(processes);
   const int64_t step = heartbeats_.last_step();
   listener_.hang(late, suspects.ranks, step);
-  own_reason_ = ranks_text(late) + " on " + host_name() + " made no progress for " +
+  own_reason_ = ranks_text(late) + " on " + hosts_text(late) + " made no progress for " +
                 std::to_string(static_cast<int>(spec_.hang_timeout)) + " s (hangTimeout), last at step " +
                 std::to_string(step);
   if (!suspects.ranks.empty()) *own_reason_ += "; " + ranks_text(suspects.ranks) + " " + suspects.why;
@@ -185,6 +149,22 @@ void Generation::look_at_start_deadline(double now) {
   own_reason_ = "only " + std::to_string(started_.size()) + " of " + std::to_string(ranks_.size()) +
                 " ranks started within " + std::to_string(static_cast<int>(spec_.start_timeout)) +
                 " s (startTimeout): " + mpiexec_last_words();
+  begin_ending(0);
+}
+
+std::string Generation::hosts_text(const std::vector<int>& ranks) const {
+  std::string text;
+  std::set<std::string> said;
+  for (const int rank : ranks) {
+    const std::string host = hosts_.host_of(rank);
+    if (said.insert(host).second) text += (text.empty() ? "" : ", ") + host;
+  }
+  return text;
+}
+
+void Generation::end_because(const std::string& reason) {
+  if (ending_) return;
+  own_reason_ = reason;
   begin_ending(0);
 }
 
@@ -203,7 +183,7 @@ void Generation::pass_on_terminations() {
   for (Rank& rank : ranks_) {
     if (!asked_for_checkpoint_ || rank.asked || rank.record || !rank.program) continue;
     rank.asked = true;
-    signal_process(rank.program->process, SIGTERM);
+    hosts_.terminate(*rank.program);
   }
 }
 
@@ -215,18 +195,14 @@ void Generation::end_now() {
 void Generation::kill_what_is_left(double now) {
   // First the programs and what they started, so that their wrappers still write how they ended; then everything.
   const bool programs_only = now - kill_at_ < kRecordSeconds;
-  Sweep sweep([&] {
-    if (!programs_only) return find_marked(folder_.dir(), spared_());
-    std::vector<NamedProcess> programs;
+  if (programs_only) {
+    std::vector<StartedRank> pending;
     for (const Rank& rank : ranks_) {
-      if (rank.record || !rank.wrapper || !is_alive(*rank.wrapper)) continue;
-      const std::vector<NamedProcess> below = find_descendants(rank.wrapper->pid, {});
-      programs.insert(programs.end(), below.begin(), below.end());
+      if (!rank.record && rank.wrapper) pending.push_back({*rank.program, *rank.wrapper});
     }
-    return programs;
-  });
-  sweep.step();
-  if (programs_only || !sweep.left().empty()) return;
+    return hosts_.kill_programs(pending);
+  }
+  if (!hosts_.kill_everything()) return;
   for (size_t index = 0; index < ranks_.size(); ++index) {  // nobody is left who could write a record
     if (!ranks_[index].record) declare_lost(static_cast<int>(index));
   }
@@ -283,7 +259,8 @@ GenerationResult Generation::result(bool stop_requested) const {
 }
 
 std::string Generation::mpiexec_last_words() const {
-  const std::vector<std::string> lines = last_lines(folder_.log("mpiexec"), 1);
+  std::vector<std::string> lines = last_lines(folder_.log("mpiexec"), ranks_.size() + 2);
+  std::erase_if(lines, [](const std::string& line) { return line.starts_with("HYDRA_LAUNCH"); });
   return lines.empty() ? "mpiexec said nothing" : lines.back();
 }
 

@@ -2,12 +2,12 @@
 #pragma once
 #include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "agent/exit_record.h"
 #include "agent/heartbeat.h"
+#include "agent/rank_hosts.h"
 #include "agent/run_spec.h"
 #include "agent/run_state.h"
 #include "agent/spawn.h"
@@ -32,10 +32,9 @@ struct GenerationListener {
 
 class Generation {
  public:
-  /// Starts mpiexec. `spared()` names processes that ending this generation must not touch (evaluator, TensorBoard,
-  /// guard).
-  Generation(const RunFolder& folder, const RunSpec& spec, int number, const Environment& env,
-             GenerationListener listener, std::function<std::set<int>()> spared);
+  /// Starts mpiexec. `hosts`, where the ranks run, must outlive this.
+  Generation(const RunFolder& folder, const RunSpec& spec, int number, const Command& mpiexec,
+             GenerationListener listener, RankHosts& hosts);
 
   const ProcessId& mpiexec() const { return mpiexec_; }
   bool all_started() const;
@@ -47,6 +46,8 @@ class Generation {
   void ask_for_checkpoint();
   /// Ends everything at once; `poll` returns true soon after.
   void end_now();
+  /// Ends everything at once as a failure with this reason, unless it is ending already.
+  void end_because(const std::string& reason);
   /// `stop_requested`: a rank that its SIGTERM ended counts as stopped.
   GenerationResult result(bool stop_requested) const;
 
@@ -70,12 +71,13 @@ class Generation {
   void kill_what_is_left(double now);
   bool all_over() const;
   std::string mpiexec_last_words() const;
+  std::string hosts_text(const std::vector<int>& ranks) const;
 
   RunFolder folder_;
   RunSpec spec_;
   int number_;
   GenerationListener listener_;
-  std::function<std::set<int>()> spared_;
+  RankHosts& hosts_;
   ProcessId mpiexec_;
   std::vector<Rank> ranks_;
   std::vector<RankProcess> started_;

@@ -21,7 +21,7 @@ namespace {
 constexpr double kSweepSeconds = 30;
 constexpr char kAllDone = 'd';
 
-[[noreturn]] void stand_guard(const RunFolder& folder, int pipe, int lock) {
+[[noreturn]] void stand_guard(const std::function<std::vector<NamedProcess>()>& find, int pipe, int lock) {
   ::setsid();
   ::prctl(PR_SET_NAME, "agent guard");
   for (const int number : {SIGTERM, SIGINT, SIGHUP}) ::signal(number, SIG_IGN);
@@ -33,23 +33,25 @@ constexpr char kAllDone = 'd';
   } while (got < 0 && errno == EINTR);
   if (got == 1 && word == kAllDone) ::_exit(0);
 
-  Sweep sweep([&folder] { return find_run(folder, {::getpid()}); });
+  Sweep sweep(find);
   const bool clean = sweep.run(kSweepSeconds);
-  std::fprintf(stderr, "agent: the supervisor ended without a word; %zu processes of the run ended, %zu left\n",
-               sweep.killed().size(), clean ? size_t{0} : sweep.left().size());
+  std::fprintf(
+      stderr,
+      "agent: the process this guard stands beside ended without a word; %zu processes of the run ended, %zu left\n",
+      sweep.killed().size(), clean ? size_t{0} : sweep.left().size());
   ::_exit(0);
 }
 
 }  // namespace
 
-Guard::Guard(const RunFolder& folder, int lock_fd) {
+Guard::Guard(std::function<std::vector<NamedProcess>()> find, int lock_fd) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw file_error("make", "a pipe");
   Descriptor reader(ends[0]);
   pipe_ = Descriptor(ends[1]);
   process_.pid = ::fork();
   if (process_.pid < 0) throw file_error("start", "the guard");
-  if (process_.pid == 0) stand_guard(folder, reader.get(), lock_fd);
+  if (process_.pid == 0) stand_guard(find, reader.get(), lock_fd);
   process_.start_time = process_start_time(process_.pid).value_or(0);
 }
 

@@ -1,6 +1,10 @@
-// The guard: a tiny process beside the supervisor that outlives it only to end what it left behind.
+// The guard: a tiny process beside the supervisor, or a node's `agent join`, that outlives it only to end what it left
+// behind.
 #pragma once
-#include "agent/run_folder.h"
+#include <functional>
+#include <vector>
+
+#include "agent/run_state.h"
 #include "common/files.h"
 #include "common/process.h"
 
@@ -8,9 +12,10 @@ namespace trainyard {
 
 class Guard {
  public:
-  /// Forks the guard. It keeps the supervisor's lock (`lock_fd`) open until it has swept, so that no second supervisor
-  /// can start among the remains of the first.
-  Guard(const RunFolder& folder, int lock_fd);
+  /// Forks the guard. It keeps the lock of the process it stands beside (`lock_fd`) open until it has swept, so that
+  /// no second one can start among the remains of the first.
+  /// `find`: what it then ends.
+  Guard(std::function<std::vector<NamedProcess>()> find, int lock_fd);
   /// Sends it away: the supervisor has left nothing behind.
   ~Guard();
   Guard(const Guard&) = delete;

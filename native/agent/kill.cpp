@@ -99,12 +99,33 @@ bool signal_process(const ProcessId& process, int signal) {
 }
 
 std::vector<NamedProcess> find_marked(const std::string& run_dir, const std::set<int>& spared) {
-  const std::string entry = std::string(kRunVariable) + "=" + run_dir;
+  return find_by_environment(std::string(kRunVariable) + "=" + run_dir, spared);
+}
+
+std::vector<NamedProcess> find_by_environment(const std::string& entry, const std::set<int>& spared) {
   std::vector<NamedProcess> found;
   for (const int pid : all_pids()) {
     if (pid == ::getpid() || spared.contains(pid) || !belongs_to_us(pid)) continue;
     const std::optional<uint64_t> start = process_start_time(pid);
     if (start && holds_entry(proc_text(pid, "environ"), entry)) found.push_back({{pid, *start}, process_name(pid)});
+  }
+  return found;
+}
+
+std::map<std::string, std::vector<NamedProcess>> find_all_marked(const std::string& runs) {
+  const std::string begin = std::string(kRunVariable) + "=" + runs + "/";
+  std::map<std::string, std::vector<NamedProcess>> found;
+  for (const int pid : all_pids()) {
+    if (pid == ::getpid() || !belongs_to_us(pid)) continue;
+    const std::optional<uint64_t> start = process_start_time(pid);
+    const std::string environment = '\0' + proc_text(pid, "environ") + '\0';
+    const size_t at = environment.find('\0' + begin);
+    if (!start || at == std::string::npos) continue;
+    const size_t name = at + 1 + begin.size();
+    const std::string id = environment.substr(name, environment.find('\0', name) - name);
+    if (!id.empty() && id.find('/') == std::string::npos) {
+      found[runs + "/" + id].push_back({{pid, *start}, process_name(pid)});
+    }
   }
   return found;
 }

@@ -2,6 +2,7 @@
 // their environment, and by descent.
 #pragma once
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -20,6 +21,12 @@ bool signal_process(const ProcessId& process, int signal);
 /// Own live processes started with TRAINYARD_RUN_DIR=`run_dir`, whatever session or process group they moved to;
 /// without those in `spared` (and without this process).
 std::vector<NamedProcess> find_marked(const std::string& run_dir, const std::set<int>& spared);
+
+/// Own live processes of every run whose folder lies directly in `runs`, by that folder.
+std::map<std::string, std::vector<NamedProcess>> find_all_marked(const std::string& runs);
+
+/// Own live processes whose environment holds exactly `entry` (NAME=VALUE); otherwise as find_marked.
+std::vector<NamedProcess> find_by_environment(const std::string& entry, const std::set<int>& spared);
 
 /// Live descendants of `ancestor` (not itself), without those in `spared` and without their descendants.
 std::vector<NamedProcess> find_descendants(int ancestor, const std::set<int>& spared);

@@ -1,10 +1,11 @@
-// agent serve | supervise | rank | version
+// agent serve | supervise | join | rank | version
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "agent/join.h"
 #include "agent/json.h"
 #include "agent/paths.h"
 #include "agent/rank.h"
@@ -42,9 +43,13 @@ int run(int argc, char** argv) {
   std::string run_dir;
   CLI::App* supervise_verb = app.add_subcommand("supervise", "run the run in a folder");
   supervise_verb->add_option("--run-dir", run_dir, "the run folder")->required();
+  std::string host;
+  CLI::App* join_verb = app.add_subcommand("join", "this node's part in a run of several hosts");
+  join_verb->add_option("--run-dir", run_dir, "the run folder on this node")->required();
+  join_verb->add_option("--host", host, "the profile's name of this node")->required();
   CLI::App* rank_verb = app.add_subcommand("rank", "run one rank: agent rank --run-dir D --generation G -- COMMAND…");
-  rank_verb->add_option("--run-dir", rank.run_dir, "the run folder")->required();
-  rank_verb->add_option("--generation", rank.generation, "1, 2, …")->required();
+  rank_verb->add_option("--run-dir", rank.run_dir, "the run folder");
+  rank_verb->add_option("--generation", rank.generation, "1, 2, …");
   rank_verb->add_option("--command-file", rank.command_file,
                         "a JSON list of the command's words, instead of -- COMMAND…");
   rank_verb->add_option("--cwd", rank.cwd, "where the command runs");
@@ -59,10 +64,8 @@ int run(int argc, char** argv) {
   if (serve_verb->parsed()) return serve();
   if (supervise_verb->parsed()) return supervise(canonical_path(run_dir));
   if (version_verb->parsed()) return std::printf("%s\n", kAgentVersion) < 0 ? 1 : 0;
-  if (rank_verb->parsed() && rank.command.empty() && rank.command_file.empty()) {
-    throw Error(Exit::usage, "agent rank was given no command. Put it after --");
-  }
-  return run_rank(rank);
+  if (join_verb->parsed()) return join_run(canonical_path(run_dir), host);
+  return run_rank(with_environment(rank));
 }
 
 }  // namespace

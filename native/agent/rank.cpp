@@ -34,10 +34,18 @@ int number_from(const char* variable, int fallback) {
   return text == nullptr ? fallback : std::atoi(text);
 }
 
-std::vector<std::string> command_of(const RankOptions& options) {
-  if (options.command_file.empty()) return options.command;
-  const Json words = parse_json(read_file(options.command_file));
-  return words.get<std::vector<std::string>>();
+/// Reads the command file into the options.
+RankOptions with_command(RankOptions options) {
+  if (options.command_file.empty()) return options;
+  const Json file = parse_json(read_file(options.command_file));
+  if (file.is_array()) {
+    options.command = file.get<std::vector<std::string>>();
+  } else {
+    const Fields fields(file, options.command_file);
+    options.command = fields.strings("argv");
+    options.cwd = fields.string("cwd");
+  }
+  return options;
 }
 
 /// Signals arrive through sigwait in both processes; only the started program gets the default behaviour.
@@ -100,10 +108,11 @@ int supervise_program(int program, const sigset_t& handled) {
   }
 }
 
-int run_inner(const RankOptions& options, int rank, int pmi_fd, const sigset_t& handled) {
+int run_inner(const RankOptions& given, int rank, int pmi_fd, const sigset_t& handled) {
+  const RankOptions options = with_command(given);
   const RunFolder folder(options.run_dir);
   const std::string log = folder.log("rank-" + std::to_string(rank));
-  const std::vector<std::string> command = command_of(options);
+  const std::vector<std::string>& command = options.command;
   ExitRecord record;
   record.rank = rank;
   record.host = host_name();
@@ -146,6 +155,20 @@ int run_outer(int inner, const sigset_t& handled) {
 }
 
 }  // namespace
+
+RankOptions with_environment(RankOptions options) {
+  const auto take = [](const char* name) {
+    const char* text = std::getenv(name);
+    return std::string(text == nullptr ? "" : text);
+  };
+  if (options.run_dir.empty()) options.run_dir = take(kRunVariable);
+  if (options.generation == 0) options.generation = number_from("TRAINYARD_GENERATION", 0);
+  if (options.command.empty() && options.command_file.empty()) options.command_file = take(kCommandVariable);
+  if (options.run_dir.empty() || options.generation < 1 || (options.command.empty() && options.command_file.empty())) {
+    throw Error(Exit::usage, "agent rank was given no command. Put it after --");
+  }
+  return options;
+}
 
 int run_rank(const RankOptions& options) {
   const int rank = number_from("PMI_RANK", 0);

@@ -10,6 +10,7 @@ namespace trainyard {
 Dispatcher::Dispatcher(FrameWriter& writer, ServeContext context) : writer_(writer), context_(context) {
   add_host_methods(table_);
   add_run_methods(table_);
+  add_node_methods(table_);
   add_file_methods(table_);
   add_tensorboard_methods(table_);
 }

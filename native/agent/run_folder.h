@@ -26,6 +26,12 @@ class RunFolder {
   std::string start_record(int generation, int rank) const;  ///< ours: pids of a rank, while it lives
   std::string command(int generation) const;                 ///< ours: the command line of a generation's ranks
 
+  std::string joining() const { return file("join.json"); }  ///< where the nodes of the run join, and the key
+  /// What only one node's `agent join` uses, apart from the others' where they share the folder.
+  std::string node(const std::string& host, const std::string& name) const {
+    return file("nodes/" + host + "/" + name);
+  }
+
   /// Makes the folders that other programs write into.
   void make_folders() const;
 

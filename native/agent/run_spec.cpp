@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cstdio>
 #include <filesystem>
 
 #include "agent/paths.h"
@@ -34,6 +35,54 @@ EvaluatorSpec parse_evaluator(const Json& json) {
   evaluator.threads = static_cast<int>(fields.integer_or("threads", 1, 1, 4096));
   evaluator.nice = static_cast<int>(fields.integer_or("nice", 19, 0, 19));
   return evaluator;
+}
+
+std::vector<NodeSpec> parse_nodes(const Fields& fields) {
+  const Json* given = fields.find("nodes");
+  if (given == nullptr || !given->is_array() || given->empty()) {
+    throw FieldError("spec.nodes must name the hosts of a run whose launcher is 'manual', the head first");
+  }
+  std::vector<NodeSpec> nodes;
+  for (const Json& one : *given) {
+    const Fields node(one, "spec.nodes[" + std::to_string(nodes.size()) + "]");
+    NodeSpec spec{node.string("host"), node.string("address"), static_cast<int>(node.integer("slots", 1, kMostRanks))};
+    // Both become parts of paths and of mpiexec's command line.
+    if (!is_run_id(spec.host)) {
+      throw FieldError("spec.nodes: host '" + spec.host + "' may hold letters, digits, '.', '_' and '-', 100 at most");
+    }
+    const bool plain = !spec.address.empty() && spec.address.front() != '-' &&
+                       spec.address.find_first_not_of(
+                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                           "0123456789.-_") == std::string::npos;
+    if (!plain)
+      throw FieldError("spec.nodes: address '" + spec.address + "' is neither a host name nor an IPv4 address");
+    for (const NodeSpec& other : nodes) {
+      if (other.host == spec.host) throw FieldError("spec.nodes names the host " + spec.host + " twice");
+    }
+    nodes.push_back(std::move(spec));
+  }
+  return nodes;
+}
+
+void parse_cluster(const Fields& fields, RunSpec& spec) {
+  spec.nodes = parse_nodes(fields);
+  int slots = 0;
+  for (const NodeSpec& node : spec.nodes) slots += node.slots;
+  if (slots != spec.ranks) {
+    throw FieldError("the slots of spec.nodes sum up to " + std::to_string(slots) + ", but spec.ranks is " +
+                     std::to_string(spec.ranks));
+  }
+  spec.interface = fields.optional_string("interface").value_or("auto");
+  if (spec.interface.empty() || spec.interface.front() == '-' || spec.interface.size() > 15 ||
+      spec.interface.find_first_of(" /,:") != std::string::npos) {
+    throw FieldError("spec.interface must be 'auto' or the name of a network interface");
+  }
+  const std::string range = fields.optional_string("portRange").value_or("");
+  if (!range.empty() && (std::sscanf(range.c_str(), "%d-%d", &spec.first_port, &spec.last_port) != 2 ||
+                         spec.first_port < 1 || spec.last_port > 65535 || spec.first_port > spec.last_port)) {
+    throw FieldError("spec.portRange must read like 47000-47100");
+  }
+  spec.min_nodes = static_cast<int>(fields.integer_or("minNodes", 1, 1, static_cast<int64_t>(spec.nodes.size())));
 }
 
 std::vector<std::string> trainer_line(const std::string& trainer, const std::vector<std::string>& argv,
@@ -71,7 +120,8 @@ RunSpec parse_run_spec(const Json& json) {
   spec.is_trainer = program == "trainer";
   spec.argv = fields.strings("argv");
   if (spec.argv.empty()) throw FieldError("spec.argv is empty. Name what to run");
-  if (const auto cwd = fields.optional_string("cwd")) spec.cwd = expand_path(*cwd);
+  spec.given_cwd = fields.optional_string("cwd").value_or("");
+  if (fields.find("cwd") != nullptr) spec.cwd = expand_path(spec.given_cwd);
   spec.ranks = static_cast<int>(fields.integer_or("ranks", 1, 1, kMostRanks));
   spec.threads_per_rank = static_cast<int>(fields.integer_or("threadsPerRank", 1, 1, 4096));
   spec.env = fields.string_map_or_empty("env");
@@ -105,13 +155,19 @@ RunSpec parse_run_spec(const Json& json) {
   spec.max_restarts = static_cast<int>(limits.integer_or("maxRestarts", 0, 0, 1'000'000));
 
   const std::string launcher = fields.optional_string("launcher").value_or("fork");
-  if (launcher != "fork") throw FieldError("spec.launcher must be 'fork': this agent runs all ranks on one node");
+  if (launcher != "fork" && launcher != "manual") throw FieldError("spec.launcher must be 'fork' or 'manual'");
+  if (launcher == "manual") parse_cluster(fields, spec);
   return spec;
+}
+
+std::string proxy_beside(const std::string& mpiexec) {
+  return (std::filesystem::path(mpiexec).parent_path() / "hydra_pmi_proxy").string();
 }
 
 std::optional<std::string> missing_program(const RunSpec& spec) {
   std::vector<std::string> programs{spec.mpiexec, spec.agent};
   if (spec.is_trainer) programs.push_back(spec.trainer);
+  if (spec.spans_hosts()) programs.push_back(proxy_beside(spec.mpiexec));
   if (spec.tensorboard) programs.push_back(spec.python);
   for (const std::string& path : programs) {
     if (!file_exists(path)) return path + " does not exist. Prepare this node's runtime first";

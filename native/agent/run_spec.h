@@ -15,12 +15,20 @@ struct EvaluatorSpec {
   int nice = 19;
 };
 
+/// One host of a run that spans several, the head first.
+struct NodeSpec {
+  std::string host;     ///< the profile's name of it
+  std::string address;  ///< how the others reach it
+  int slots = 1;
+};
+
 struct RunSpec {
   std::string id;
   std::string label;
   bool is_trainer = true;  ///< program "trainer"; else "command", whose argv is the whole command line
   std::vector<std::string> argv;
-  std::string cwd;  ///< where a command runs; empty: the run folder
+  std::string cwd;        ///< where a command runs; empty: the run folder
+  std::string given_cwd;  ///< as the client wrote it: `~` is each node's own
   int ranks = 1;
   int threads_per_rank = 1;
   std::map<std::string, std::string> env;
@@ -34,6 +42,12 @@ struct RunSpec {
   double start_timeout = 60;  ///< seconds until all ranks run
   int max_restarts = 0;
 
+  std::vector<NodeSpec> nodes;  ///< launcher "manual"; empty: every rank runs here
+  std::string interface = "auto";
+  int first_port = 0, last_port = 0;  ///< what may be listened on; 0: any
+  int min_nodes = 1;
+  bool spans_hosts() const { return !nodes.empty(); }
+
   /// The whole command line of one rank.
   std::vector<std::string> rank_command(const std::string& run_dir) const;
   std::vector<std::string> evaluator_command(const std::string& run_dir) const;
@@ -41,6 +55,9 @@ struct RunSpec {
 
 /// Reads and checks a spec. Paths get their `~` replaced. Throws FieldError naming the field.
 RunSpec parse_run_spec(const Json& json);
+
+/// The proxy that belongs to an mpiexec.
+std::string proxy_beside(const std::string& mpiexec);
 
 /// What is missing on this node for the run to start ("PATH does not exist …"), if anything.
 std::optional<std::string> missing_program(const RunSpec& spec);

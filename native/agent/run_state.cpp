@@ -47,6 +47,7 @@ Json RunState::to_json() const {
   }
   json["mpiexec"] = json_of(mpiexec);
   json["evaluator"] = json_of(evaluator);
+  if (!nodes.is_null()) json["nodes"] = nodes;
   json["started"] = started;
   json["ended"] = json_or_null(ended);
   json["exitCode"] = json_or_null(exit_code);
@@ -88,7 +89,9 @@ std::vector<NamedProcess> recorded_processes(const Json& state) {
     if (state.contains(name)) add(state[name], name);
   }
   if (state.contains("ranks") && state["ranks"].is_array()) {
+    const Json here = state["supervisor"].value("host", Json(""));
     for (const Json& rank : state["ranks"]) {
+      if (rank.is_object() && rank.value("host", here) != here) continue;  // pids of another machine
       if (rank.is_object() && rank.contains("rank")) add(rank, "rank " + rank["rank"].dump());
     }
   }

@@ -28,6 +28,7 @@ struct RunState {
   std::optional<double> ended;
   std::optional<int> exit_code;
   std::optional<std::string> reason;
+  Json nodes;  ///< of a run of several hosts; else null
 
   Json to_json() const;
 };

@@ -55,22 +55,30 @@ void thin_samples(const std::string& path, double now) {
   if (std::rename(thinned.c_str(), path.c_str()) != 0) throw file_error("replace", path);
 }
 
-SampleLog::SampleLog(const RunFolder& folder)
-    : path_(folder.file("gpus/" + host_name() + ".jsonl")),
-      sampler_(folder.dir()),
-      next_thinning_(monotonic_seconds() + kThinningPeriod) {}
+SampleFile::SampleFile(const RunFolder& folder, const std::string& host)
+    : path_(folder.file("gpus/" + host + ".jsonl")), next_thinning_(monotonic_seconds() + kThinningPeriod) {}
 
-void SampleLog::tick() {
+void SampleFile::append(const std::string& line) {
+  LineFile(path_).append(line);  // opened anew: thinning replaces the file
   const double now = monotonic_seconds();
-  if (now < next_sample_) return;
+  if (now < next_thinning_) return;
+  next_thinning_ = now + kThinningPeriod;
+  thin_samples(path_, now_seconds());
+}
+
+SampleLog::SampleLog(const RunFolder& folder) : file_(folder, host_name()), sampler_(folder.dir()) {}
+
+std::optional<std::string> SampleLog::tick() {
+  const double now = monotonic_seconds();
+  if (now < next_sample_) return std::nullopt;
   next_sample_ = now + kSamplePeriod;
   try {
-    LineFile(path_).append(to_line(sampler_.sample()));  // opened anew: thinning replaces the file
-    if (now < next_thinning_) return;
-    next_thinning_ = now + kThinningPeriod;
-    thin_samples(path_, now_seconds());
+    const std::string line = to_line(sampler_.sample());
+    file_.append(line);
+    return line;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "agent: warning: no figures of this host: %s\n", error.what());
+    return std::nullopt;
   }
 }
 

@@ -1,5 +1,6 @@
 // gpus/<host>.jsonl: one figure a second, thinned with age so that a long run's file stays small.
 #pragma once
+#include <optional>
 #include <string>
 
 #include "agent/host_sample.h"
@@ -7,19 +8,29 @@
 
 namespace trainyard {
 
+/// The file of one host's figures.
+class SampleFile {
+ public:
+  SampleFile(const RunFolder& folder, const std::string& host);
+  /// Appends a line and thins now and then. Throws where that fails.
+  void append(const std::string& line);
+
+ private:
+  std::string path_;
+  double next_thinning_;  ///< monotonic seconds
+};
+
 class SampleLog {
  public:
   explicit SampleLog(const RunFolder& folder);
 
-  /// Appends a line when a second has passed since the last, and thins now and then. Never throws: figures are not
-  /// worth a run.
-  void tick();
+  /// Appends a line when a second has passed since the last, and returns it. Never throws: figures are not worth a run.
+  std::optional<std::string> tick();
 
  private:
-  std::string path_;
+  SampleFile file_;
   HostSampler sampler_;
   double next_sample_ = 0;  ///< monotonic seconds
-  double next_thinning_;
 };
 
 /// Rewrites the file: of lines older than an hour one in 10 s stays, of those older than a day one a minute. Lines

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 
 #include "agent/kill.h"
 #include "agent/supervisor.h"
@@ -69,6 +70,7 @@ int supervise(const std::string& run_dir) {
   RunSpec spec;
   try {
     spec = parse_run_spec(parse_json(read_file(folder.run())));
+    if (spec.spans_hosts()) ::setenv("TRAINYARD_HOST", spec.nodes.front().host.c_str(), 1);
     if (const auto missing = missing_program(spec)) throw FieldError(*missing);
   } catch (const FieldError& error) {
     say_failed(folder, generation, error.what());

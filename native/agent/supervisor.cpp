@@ -9,6 +9,8 @@
 #include <cstring>
 
 #include "agent/kill.h"
+#include "agent/launch.h"
+#include "agent/rank_environment.h"
 #include "common/error.h"
 #include "common/files.h"
 
@@ -22,6 +24,7 @@ constexpr double kEvaluatorSeconds = 600;  // for the last evaluation of a run t
 constexpr double kFailedEvaluatorSeconds = 5;
 constexpr double kMpiexecSeconds = 3;  // to end by itself after its last rank
 constexpr double kSweepSeconds = 15;
+constexpr double kReturnSeconds = 30;  // for lost nodes to be back before the others go on without them
 constexpr double kRestartSeconds = 2;  // ports and shared memory of the last generation go away meanwhile
 
 sigset_t handled_signals() {
@@ -37,9 +40,10 @@ Supervisor::Supervisor(const RunFolder& folder, const RunSpec& spec, int generat
     : folder_(folder),
       spec_(spec),
       journal_(folder.events()),
-      guard_(folder, lock_fd),
+      guard_([folder] { return find_run(folder, {::getpid()}); }, lock_fd),
       samples_(folder),
-      watch_(folder) {
+      watch_(folder),
+      local_(folder.dir(), [this] { return spared(); }) {
   const sigset_t handled = handled_signals();
   ::sigprocmask(SIG_BLOCK, &handled, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
@@ -56,11 +60,13 @@ Supervisor::Supervisor(const RunFolder& folder, const RunSpec& spec, int generat
 
 int Supervisor::run() {
   remove_stop_request(folder_);
+  const std::optional<std::string> trouble = open_cluster();
   save_state();
   if (spec_.tensorboard) tensorboard_.start(folder_, spec_, journal_);
   GenerationResult result;
+  result.reason = trouble;
   try {
-    result = with_stop_now(run_generations());
+    if (!trouble) result = with_stop_now(run_generations());
   } catch (const std::exception& error) {  // a defect of ours must still leave nothing running
     result.reason = std::string("the supervisor failed: ") + error.what();
     generation_.reset();
@@ -72,12 +78,15 @@ int Supervisor::run() {
 }
 
 GenerationResult Supervisor::run_generations() {
+  if (auto without = wait_for_nodes(spec_.start_timeout, true)) return *without;
   GenerationResult result = run_generation();
   for (int restarts = 0; result.worth_retrying && !stop_ && restarts < spec_.max_restarts; ++restarts) {
+    say_restarting(result, spec_.max_restarts - restarts - 1);
     rest_before_restart();
     if (stop_) break;
     evaluator_.kill();  // the next one tells of the new generation
     while (evaluator_.running()) wait_and_look();
+    if (auto without = wait_for_nodes(kReturnSeconds, false)) return *without;
     ++state_.generation;
     result = run_generation();
   }
@@ -96,6 +105,9 @@ void Supervisor::wait_and_look() {
     tensorboard_.look(journal_);
   }
   samples_.tick();
+  if (!cluster_) return;
+  cluster_->step();
+  if (cluster_->changed()) save_state();
 }
 
 void Supervisor::take_signals() {
@@ -152,15 +164,45 @@ GenerationListener Supervisor::listener() {
   return told;
 }
 
+Command Supervisor::mpiexec_command(const RunSpec& spec) const {
+  Command command;
+  command.cwd = folder_.dir();
+  command.log = folder_.log("mpiexec");
+  command.death_signal = SIGKILL;  // its proxy then kills the ranks: without a supervisor nobody would watch them
+  if (!cluster_) {
+    command.argv = local_launch(folder_, spec, state_.generation);
+    command.env = rank_environment(folder_, state_.generation, spec.threads_per_rank, spec.env);
+    return command;
+  }
+  command.argv = spread_launch(spec, spec.nodes);
+  command.env = clean_environment();
+  command.env[kRunVariable] = folder_.dir();
+  if (spec.first_port > 0) command.env["MPIEXEC_PORT_RANGE"] = port_range_words(spec, ':');
+  return command;
+}
+
 GenerationResult Supervisor::run_generation() {
+  RunSpec spec = spec_;
+  if (cluster_) {
+    spec.nodes = cluster_->present();
+    spec.ranks = 0;
+    for (const NodeSpec& node : spec.nodes) spec.ranks += node.slots;
+  }
+  state_.world = spec.ranks;
   journal_.set_generation(state_.generation);
-  journal_.event("started", {{"world", spec_.ranks}, {"argv", spec_.argv}});
+  journal_.event("started", {{"world", spec.ranks}, {"argv", spec.argv}});
   state_.phase = "starting";
   state_.ranks.clear();
   GenerationResult result;
   try {
-    generation_ = std::make_unique<Generation>(folder_, spec_, state_.generation, environment_of_ranks(), listener(),
-                                               [this] { return spared(); });
+    RankHosts& hosts = cluster_ ? static_cast<RankHosts&>(*cluster_) : local_;
+    if (cluster_) {
+      cluster_->begin_generation(state_.generation, spec.nodes, folder_.log("mpiexec"));
+    } else {
+      replace_file(folder_.command(state_.generation), to_line(Json(spec.rank_command(folder_.dir()))) + "\n");
+    }
+    generation_ =
+        std::make_unique<Generation>(folder_, spec, state_.generation, mpiexec_command(spec), listener(), hosts);
   } catch (const Error& error) {
     result.reason = error.what();
     return result;
@@ -169,6 +211,7 @@ GenerationResult Supervisor::run_generation() {
   save_state();
   bool started = false;
   while (!generation_->poll()) {
+    if (cluster_ && cluster_->failure()) generation_->end_because(*cluster_->failure());
     if (generation_->all_started() && !started) {
       started = true;
       if (spec_.evaluator && !evaluator_.running() && !stop_)
@@ -186,6 +229,7 @@ GenerationResult Supervisor::run_generation() {
   Sweep sweep([this] { return find_marked(folder_.dir(), spared()); });
   sweep.run(kSweepSeconds);
   state_.mpiexec.reset();
+  settle_nodes(false);
   return result;
 }
 
@@ -214,6 +258,7 @@ void Supervisor::end_evaluator(const GenerationResult& result) {
 }
 
 void Supervisor::conclude(const GenerationResult& result) {
+  settle_nodes(true);
   watch_.look_at_metrics(journal_);
   std::set<int> kept = tensorboard_.spared();
   kept.insert(guard_.process().pid);
@@ -244,18 +289,6 @@ void Supervisor::conclude(const GenerationResult& result) {
   save_state();
 }
 
-Environment Supervisor::environment_of_ranks() const {
-  Environment env = clean_environment();
-  env["MPIR_CVAR_POLLS_BEFORE_YIELD"] = "1";
-  env["MPIR_CVAR_ALLREDUCE_POSIX_INTRA_ALGORITHM"] = "mpir";
-  env["OMP_NUM_THREADS"] = std::to_string(spec_.threads_per_rank);
-  for (const auto& [name, value] : spec_.env) env[name] = value;
-  env[kRunVariable] = folder_.dir();
-  env["TRAINYARD_GENERATION"] = std::to_string(state_.generation);
-  env["TRAINYARD_HEARTBEAT_DIR"] = folder_.heartbeats();
-  return env;
-}
-
 std::set<int> Supervisor::spared() const {
   std::set<int> pids = tensorboard_.spared();
   pids.insert(guard_.process().pid);
@@ -272,6 +305,7 @@ void Supervisor::set_phase(const std::string& phase) {
 }
 
 void Supervisor::save_state() {
+  if (cluster_) state_.nodes = cluster_->nodes_json();
   try {
     replace_file(folder_.state(), to_line(state_.to_json()) + "\n");
   } catch (const Error& error) {  // a full disk must not end a run that still computes

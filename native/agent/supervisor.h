@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "agent/cluster.h"
 #include "agent/evaluator.h"
 #include "agent/generation.h"
 #include "agent/guard.h"
@@ -32,12 +33,16 @@ class Supervisor {
   void request_stop(const StopRequest& request);
   GenerationResult run_generations();
   GenerationResult run_generation();
+  Command mpiexec_command(const RunSpec& spec) const;
+  std::optional<std::string> open_cluster();
+  std::optional<GenerationResult> wait_for_nodes(double seconds, bool all);
+  void settle_nodes(bool over);
+  void say_restarting(const GenerationResult& before, int restarts_left);
   GenerationListener listener();
   void rest_before_restart();
   GenerationResult with_stop_now(GenerationResult result) const;
   void end_evaluator(const GenerationResult& result);
   void conclude(const GenerationResult& result);
-  Environment environment_of_ranks() const;
   std::set<int> spared() const;
   void set_phase(const std::string& phase);
   void save_state();
@@ -52,6 +57,8 @@ class Supervisor {
   TensorboardWatch tensorboard_;
   SampleLog samples_;
   RunWatch watch_;
+  LocalRanks local_;
+  std::unique_ptr<Cluster> cluster_;  ///< of a run of several hosts
   std::unique_ptr<Generation> generation_;
   std::optional<StopRequest> stop_;
   double next_slow_look_ = 0;  ///< monotonic seconds

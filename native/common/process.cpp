@@ -4,6 +4,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <sstream>
 
 #include "common/error.h"
@@ -42,6 +43,8 @@ std::string boot_id() {
 }
 
 std::string host_name() {
+  const char* given = std::getenv("TRAINYARD_HOST");
+  if (given != nullptr && given[0] != '\0') return given;
   std::array<char, 256> name{};
   if (::gethostname(name.data(), name.size() - 1) != 0) return "localhost";
   return name.data();

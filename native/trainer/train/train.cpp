@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <span>
 #include <thread>
 
 #include "common/process.h"
@@ -82,8 +84,11 @@ class TrainRun {
   }
 
   void build() {
-    plan_.resume_from = find_resume(options_);
+    // Only rank 0's folder holds checkpoints where the ranks run on several hosts.
+    if (leader()) plan_.resume_from = find_resume(options_);
     finish_plan(options_, plan_);
+    const double start = static_cast<double>(plan_.start_step);
+    plan_.start_step = std::llround(communicator_.gather(std::span(&start, 1)).front());
     NetworkOptions network;
     network.model = options_.model;
     network.classes = plan_.classes;

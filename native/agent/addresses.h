@@ -1,0 +1,31 @@
+// TCP between the nodes of a run: IPv4, never blocking.
+#pragma once
+#include <netinet/in.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "common/files.h"
+
+namespace trainyard {
+
+/// Of a name or a dotted address; may ask the resolver.
+std::optional<in_addr> resolve(const std::string& address);
+
+/// As resolve, for an address of this machine itself: a name that /etc/hosts gives a loopback address counts as
+/// unknown, since other machines know it by another.
+std::optional<in_addr> resolve_own(const std::string& address);
+
+/// A listening socket on a free port from `first` to `last` (0 and 0: any), on `address` where this machine holds it,
+/// else on all. Throws Error.
+Descriptor listen_on(const std::string& address, int first, int last);
+int port_of(const Descriptor& socket);
+
+/// Begins to connect; the socket becomes writable when that is done or has failed. Throws Error.
+Descriptor begin_to_connect(const std::string& address, int port);
+
+/// 0 while a connection that was begun is well, else errno.
+int socket_error(const Descriptor& socket);
+
+}  // namespace trainyard

@@ -1,0 +1,43 @@
+// The way from a node to the head of its run: connects, and connects again whenever it is lost.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agent/node_ranks.h"
+#include "agent/wire.h"
+
+namespace trainyard {
+
+class HeadConnection {
+ public:
+  explicit HeadConnection(const JoinSpec& spec);
+  HeadConnection(const HeadConnection&) = delete;
+  HeadConnection& operator=(const HeadConnection&) = delete;
+
+  /// Connects, reads, writes. Returns true when a connection was authenticated just now.
+  bool step();
+  /// Nullptr while there is no authenticated connection.
+  Wire* wire() { return wire_ && wire_->authenticated() ? wire_.get() : nullptr; }
+  /// The head's next message.
+  std::optional<Json> next();
+  /// Monotonic seconds since which the head is not there; 0 while it is.
+  double lost_since() const { return lost_since_; }
+  const std::string& why() const { return why_; }
+  /// Waits until there is something to read, 50 ms at most.
+  void wait() const;
+
+ private:
+  void begin();
+  void drop(const std::string& why);
+
+  JoinSpec spec_;
+  Descriptor connecting_;
+  std::unique_ptr<Wire> wire_;
+  bool was_authenticated_ = false;
+  double lost_since_;
+  double deadline_ = 0, next_try_ = 0, patience_ = 0.2;
+  std::string why_ = "it has not been reached yet";
+};
+
+}  // namespace trainyard

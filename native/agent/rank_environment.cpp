@@ -1,0 +1,20 @@
+#include "agent/rank_environment.h"
+
+#include "agent/kill.h"
+
+namespace trainyard {
+
+Environment rank_environment(const RunFolder& folder, int generation, int threads,
+                             const std::map<std::string, std::string>& given) {
+  Environment env = clean_environment();
+  env["MPIR_CVAR_POLLS_BEFORE_YIELD"] = "1";
+  env["MPIR_CVAR_ALLREDUCE_POSIX_INTRA_ALGORITHM"] = "mpir";
+  env["OMP_NUM_THREADS"] = std::to_string(threads);
+  for (const auto& [name, value] : given) env[name] = value;
+  env[kRunVariable] = folder.dir();
+  env["TRAINYARD_GENERATION"] = std::to_string(generation);
+  env["TRAINYARD_HEARTBEAT_DIR"] = folder.heartbeats();
+  return env;
+}
+
+}  // namespace trainyard
