@@ -12,6 +12,16 @@ export interface ProfileArgument {
   profile: string;
 }
 
+/** A node of a cluster as commands get it from the tree. */
+export interface HostArgument extends ProfileArgument {
+  host: string;
+}
+
+/** A tunnel, by its place in the profile's list. */
+export interface TunnelArgument extends ProfileArgument {
+  tunnel: string;
+}
+
 /** A checkpoint as commands get it from the tree. */
 export interface CheckpointArgument extends RunArgument {
   step: number;
@@ -37,6 +47,12 @@ export interface CommandArguments {
   'trainyard.openProfiles': [];
   'trainyard.connect': [profile?: ProfileArgument];
   'trainyard.disconnect': [profile?: ProfileArgument];
+  'trainyard.checkProfile': [profile?: ProfileArgument];
+  'trainyard.openNodeTerminal': [host?: HostArgument];
+  'trainyard.runOnAll': [profile?: ProfileArgument];
+  'trainyard.copyToAll': [profile?: ProfileArgument];
+  'trainyard.openTunnel': [profile?: ProfileArgument];
+  'trainyard.closeTunnel': [tunnel?: TunnelArgument];
   'trainyard.refresh': [];
   'trainyard.runTraining': [given?: RunWords | ProfileArgument];
   'trainyard.runAgain': [];
@@ -70,6 +86,12 @@ const commandTable: Record<CommandId, true> = {
   'trainyard.openProfiles': true,
   'trainyard.connect': true,
   'trainyard.disconnect': true,
+  'trainyard.checkProfile': true,
+  'trainyard.openNodeTerminal': true,
+  'trainyard.runOnAll': true,
+  'trainyard.copyToAll': true,
+  'trainyard.openTunnel': true,
+  'trainyard.closeTunnel': true,
   'trainyard.refresh': true,
   'trainyard.runTraining': true,
   'trainyard.runAgain': true,
@@ -124,7 +146,10 @@ export const contextValues = {
   ownDisconnected: 'profile.own.disconnected',
   builtinConnected: 'profile.builtin.connected',
   builtinDisconnected: 'profile.builtin.disconnected',
+  sshConnected: 'profile.ssh.connected',
+  sshDisconnected: 'profile.ssh.disconnected',
   host: 'host',
+  tunnel: 'tunnel',
   gpu: 'gpu',
   runsOfProfile: 'runs.profile',
   activeRun: 'run.active',
@@ -142,5 +167,7 @@ export const contextKeys = {
   canConnect: 'trainyard.canConnect',
   canDisconnect: 'trainyard.canDisconnect',
   hasOwnProfiles: 'trainyard.hasOwnProfiles',
+  hasCluster: 'trainyard.hasCluster',
+  hasTunnels: 'trainyard.hasTunnels',
   hasCheckpoints: 'trainyard.hasCheckpoints',
 } as const;

@@ -12,6 +12,7 @@ import type { RunRegistry } from './runs/registry.js';
 import type { StopMode } from './runs/schema.js';
 import type { RunRequest } from './runs/spec.js';
 import type { TrainerFlag } from './runs/trainerHelp.js';
+import type { SshShell } from './ssh/transport.js';
 
 export interface Progress {
   onProgress?: (text: string) => void;
@@ -50,6 +51,8 @@ export interface Machine extends Disposable {
   /** The flags of one of the trainer's verbs. */
   trainerFlags(verb: string): Promise<TrainerFlag[]>;
   stop(dir: string, mode: StopMode): Promise<void>;
+  /** A login shell on `node`; absent where that is this machine. */
+  shell?(size: { columns: number; rows: number; term: string }): Promise<SshShell>;
   /** A channel to a Unix socket on `node`. */
   connectSocket(path: string): Promise<Duplex>;
 }

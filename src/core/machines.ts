@@ -1,4 +1,5 @@
 // The machine that a profile stands for.
+import { Questions } from './clusters/retry.js';
 import { SshMachine } from './clusters/sshMachine.js';
 import { UserError } from './errors.js';
 import { LocalMachine } from './localMachine.js';
@@ -25,5 +26,7 @@ export function makeMachine(profile: Profile, options: MachineOptions): Machine 
     const what = `profile ${profile.name} is of kind slurm, and this version runs on this machine and over SSH`;
     throw new UserError('preflight', what, 'Use a profile of kind local or ssh');
   }
-  return new SshMachine({ ...options, profile, transport: new LazyTransport(profile, options) });
+  const questions = new Questions(options.prompter);
+  const transport = new LazyTransport(profile, { ...options, prompter: questions });
+  return new SshMachine({ ...options, profile, transport, questions });
 }

@@ -31,6 +31,7 @@ export class Backend implements Disposable {
     this.clusters = new Clusters(
       () => this.profiles(),
       (profile) => makeMachine(profile, { bundleDir, logger, home: this.home(), prompter: editorPrompter() }),
+      logger,
     );
     this.monitor = new RunsMonitor(() => this.clusters.list(), options.interval);
     this.feeds = new RunFeeds(async (profile) => {

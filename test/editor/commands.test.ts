@@ -1,7 +1,10 @@
 // Every command once, as somebody would give it: what it asks is answered in the window, what it does is looked at.
 import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startPracticeCluster } from '../../scripts/practice.mjs';
 import { commandIds, type CommandId } from '../../src/contributions.js';
 import { until } from './hostClient.js';
 import { Workbench } from './workbench.js';
@@ -88,20 +91,18 @@ test('profiles: add, edit, duplicate, remove, import, open', async () => {
   await command('trainyard.openProfiles');
   expect((await workbench.host.ask('tabs', {})).map(({ label }) => label).join()).toContain('profiles.json');
   const hosts = join(workbench.folder, 'workspace/hosts');
-  await workbench.writeFile(hosts, 'gpu1 slots=8\nme@gpu2:2222\n');
+  await workbench.writeFile(hosts, 'me@127.0.0.1:9\nme@127.0.0.2:9\n');
   const importing = command('trainyard.importProfile');
   await answer('Import a Hosts File', hosts);
   await nameIt('lab');
   await importing;
-  expect(profiles()).toContain('"host": "gpu2"');
+  expect(profiles()).toContain('"host": "127.0.0.2"');
 });
 
-test('connection: a remote profile says what is missing, this machine connects again', async () => {
+test('connection: a host that cannot be reached is named, this machine connects again', async () => {
   await command('trainyard.connect', { profile: 'lab' });
   await until('why not', async () =>
-    JSON.stringify((await workbench.snapshot()).clusters).includes('runs on this machine only')
-      ? true
-      : undefined,
+    JSON.stringify((await workbench.snapshot()).clusters).includes('127.0.0.1') ? true : undefined,
   );
   await command('trainyard.disconnect', { profile: 'local' });
   await until('disconnected', async () =>
@@ -114,6 +115,82 @@ test('connection: a remote profile says what is missing, this machine connects a
     (await workbench.snapshot()).clusters[0]?.description.includes('GB') === true ? true : undefined,
   );
   await command('trainyard.refresh');
+});
+
+test('a cluster over SSH: keys reviewed once, checks, terminal, a command and a copy for all, a tunnel', async () => {
+  const cluster = await startPracticeCluster({ nodes: 2, dir: join(workbench.folder, 'practice') });
+  try {
+    const profile = { ...cluster.profile, name: 'practice' };
+    const file = JSON.parse(profiles()) as { profiles: unknown[] };
+    file.profiles.push(profile);
+    await workbench.writeFile(join(workbench.folder, 'home/profiles.json'), JSON.stringify(file));
+    const given = { profile: 'practice' };
+    const connecting = command('trainyard.connect', given);
+    const review = workbench.page.locator('.monaco-dialog-box', { hasText: 'these 2 hosts' });
+    await review.getByText(cluster.nodes[1]!.hostKeyFingerprint).waitFor();
+    await workbench.screenshot('host-keys', 'dark', 1600);
+    await press('Trust and Connect');
+    await connecting;
+    const hosts = await until('figures of both nodes', async () => {
+      const { clusters } = await workbench.snapshot();
+      const items = clusters.find(({ label }) => label === 'practice')?.children ?? [];
+      return items.length === 2 && items.every(({ description }) => description.includes('GB'))
+        ? items
+        : undefined;
+    });
+    expect(hosts.map(({ label }) => label)).toEqual(['127.0.0.2', '127.0.0.3']);
+
+    await command('trainyard.openNodeTerminal', { ...given, host: '127.0.0.3' });
+    await workbench.page.locator('.terminal-wrapper.active').waitFor();
+    const home = cluster.nodes[1]!.home;
+    await until('what the terminal wrote', async () => {
+      if (existsSync(join(home, 'seen'))) return true;
+      await workbench.page.keyboard.type('echo typed > $HOME/seen\n');
+      await workbench.page.waitForTimeout(1500);
+      return undefined;
+    });
+    const running = command('trainyard.runOnAll', given);
+    await answer('A shell command', 'echo I am at $HOME');
+    await running;
+    await workbench.page.getByText(`I am at ${home}`).first().waitFor();
+
+    const source = join(workbench.folder, 'workspace/words.txt');
+    await workbench.writeFile(source, 'words\n');
+    const copying = command('trainyard.copyToAll', given);
+    await answer('Copy to All Nodes', source);
+    await answer('Where to, on each node', '~/texts/words.txt');
+    await copying;
+    for (const node of cluster.nodes) {
+      expect(readFileSync(join(node.home, 'texts/words.txt'), 'utf8')).toBe('words\n');
+    }
+
+    const server = createServer((_, response) => response.end('through the tunnel'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const opening = command('trainyard.openTunnel', given);
+    await answer('LOCAL:REMOTE', `18211:${port}`);
+    await opening;
+    expect(await (await fetch('http://127.0.0.1:18211/')).text()).toBe('through the tunnel');
+    await until('the tunnel in the tree', async () =>
+      JSON.stringify((await workbench.snapshot()).clusters).includes('127.0.0.1:18211') ? true : undefined,
+    );
+    await workbench.screenshot('cluster', 'dark', 1600);
+    await command('trainyard.closeTunnel', { ...given, tunnel: `18211:${port}` });
+    await expect(fetch('http://127.0.0.1:18211/')).rejects.toThrow();
+    server.close();
+
+    await command('trainyard.checkProfile', { profile: 'local' });
+    await until('the table of checks', async () =>
+      (await workbench.host.ask('tabs', {})).some(({ label }) => /Preview|Untitled/.test(label))
+        ? true
+        : undefined,
+    );
+    await workbench.page.waitForTimeout(1500);
+    await workbench.screenshot('checks', 'dark', 1600);
+    await command('trainyard.disconnect', given);
+  } finally {
+    await cluster.stop();
+  }
 });
 
 test('a run: started, cloned, run again; dashboard, logs, terminal, checkpoints', async () => {

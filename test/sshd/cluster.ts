@@ -3,6 +3,7 @@ import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { startPracticeCluster } from '../../scripts/practice.mjs';
 import type { PracticeCluster, PracticeOptions } from '../../scripts/practice.mjs';
+import { Questions } from '../../src/core/clusters/retry.js';
 import { SshMachine } from '../../src/core/clusters/sshMachine.js';
 import { nullLogger } from '../../src/core/log.js';
 import type { Profile } from '../../src/core/profiles/schema.js';
@@ -39,8 +40,9 @@ export async function testCluster(dir: string, options: PracticeOptions = {}): P
     home,
     machine: (more = {}) => {
       const profile = { ...practice.profile, ...more };
-      const transport = new LazyTransport(profile, { prompter: silent, home, logger: nullLogger });
-      const machine = new SshMachine({ profile, transport, bundleDir });
+      const questions = new Questions(silent);
+      const transport = new LazyTransport(profile, { prompter: questions, home, logger: nullLogger });
+      const machine = new SshMachine({ profile, transport, questions, bundleDir });
       machines.push(machine);
       return machine;
     },

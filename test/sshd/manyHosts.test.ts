@@ -4,6 +4,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runOnAll } from '../../src/core/clusters/fanOut.js';
+import { Questions } from '../../src/core/clusters/retry.js';
 import { SshMachine } from '../../src/core/clusters/sshMachine.js';
 import { nullLogger } from '../../src/core/log.js';
 import type { Profile } from '../../src/core/profiles/schema.js';
@@ -44,16 +45,17 @@ describe.skipIf(unavailable !== undefined)(
           proxyJump: `${user}@${cluster.jumpAddress}`,
         })),
       };
+      const questions = new Questions({
+        secret: () => Promise.reject(new Error('a secret was asked for')),
+        trust: () => Promise.reject(new Error('a host key was asked about')),
+      });
       const transport = new Ssh2Transport({
-        prompter: {
-          secret: () => Promise.reject(new Error('a secret was asked for')),
-          trust: () => Promise.reject(new Error('a host key was asked about')),
-        },
+        prompter: questions,
         home,
         configFile: cluster.sshConfig,
         logger: nullLogger,
       });
-      machine = new SshMachine({ profile, transport, bundleDir });
+      machine = new SshMachine({ profile, transport, questions, bundleDir });
     });
     afterAll(async () => {
       machine.dispose();

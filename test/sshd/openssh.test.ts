@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { build } from 'esbuild';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startSshd } from '../../scripts/lib/sshd.mjs';
 import type { Sshd } from '../../scripts/lib/sshd.mjs';
 import { UserError } from '../../src/core/errors.js';
@@ -71,12 +71,12 @@ const sshProcesses = (): string[] =>
     if (!/^\d+$/.test(pid)) return [];
     try {
       const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
-      return line.includes('trainyard-mux-') ? [`${pid} ${line}`] : [];
+      return line.includes(join(root, 'trainyard-mux-')) ? [`${pid} ${line}`] : [];
     } catch {
       return []; // it ended
     }
   });
-const folders = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('trainyard-mux-'));
+const folders = (): string[] => readdirSync(root).filter((name) => name.startsWith('trainyard-mux-'));
 
 async function finish(channel: SshChannel): Promise<{ out: Buffer; err: string; code: number | null }> {
   const [out, err, { code }] = await Promise.all([
@@ -102,6 +102,7 @@ function firstMatch(stream: Readable, pattern: RegExp): Promise<RegExpExecArray>
 }
 
 beforeAll(async () => {
+  vi.stubEnv('TMPDIR', root); // where connections have their folders: others' must not be seen here
   mkdirSync(home);
   const plain = keyFile('plain', '');
   const locked = keyFile('locked', passphrase);
@@ -119,6 +120,7 @@ afterAll(async () => {
   expect(sshProcesses()).toEqual([]);
   expect(folders()).toEqual([]);
   await sshd.stop();
+  vi.unstubAllEnvs();
   rmSync(root, { recursive: true, force: true });
 });
 
@@ -385,12 +387,12 @@ test('nothing outlives a client that was killed', async () => {
   });
   const configFile = join(root, 'client-config');
   writeFileSync(configFile, `UserKnownHostsFile ${config}\n`);
-  const env = { ...process.env, TMPDIR: root };
-  const client = spawn(process.execPath, [bundle, JSON.stringify({ target, configFile })], { env });
+  const client = spawn(process.execPath, [bundle, JSON.stringify({ target, configFile })]);
   await firstMatch(client.stdout, /ready/);
   expect(sshProcesses().length).toBeGreaterThan(1);
   client.kill('SIGKILL');
   await expect.poll(sshProcesses, { timeout: 5000 }).toEqual([]);
+  await expect.poll(folders).toEqual([]);
 });
 
 /** A server that sends back what it gets. */

@@ -53,6 +53,31 @@ test('a program has three pipes and an end', async () => {
   expect(await channel.closed).toEqual({ code: 7, signal: null });
 });
 
+test('a program ends also when nobody reads what it printed, and it can be read afterwards', async () => {
+  const channel = await connection.exec('cat > /dev/null; echo done');
+  channel.stdin.end(Buffer.alloc(5_000_000));
+  expect(await channel.closed).toEqual({ code: 0, signal: null });
+  expect(await text(channel.stdout)).toBe('done\n');
+});
+
+test('the end of a program comes after all it printed', async () => {
+  const channel = await connection.exec('head -c 3000000 /dev/zero; echo >&2 last');
+  let bytes = 0;
+  let errors = '';
+  channel.stdout.on('data', (data: Buffer) => (bytes += data.length));
+  channel.stderr.on('data', (data: Buffer) => (errors += data.toString()));
+  await channel.closed;
+  expect([bytes, errors]).toEqual([3_000_000, 'last\n']);
+});
+
+test('a reader that stops ends the program', async () => {
+  const channel = await connection.exec('yes; echo ended >&2');
+  channel.stdout.destroy();
+  const { code, signal } = await channel.closed;
+  expect(code === 0).toBe(false);
+  expect([null, 'SIGPIPE', 'SIGHUP']).toContain(signal);
+});
+
 test('a signal that ended a program is named', async () => {
   const channel = await connection.exec('kill -TERM $$');
   await text(channel.stdout);

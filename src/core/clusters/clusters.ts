@@ -1,5 +1,6 @@
 // A session for every profile there is, as profiles come and go.
 import { Emitter, type Disposable, type Event } from '../lifecycle.js';
+import { nullLogger, type Logger } from '../log.js';
 import type { Machine } from '../machine.js';
 import type { Profile } from '../profiles/schema.js';
 import { noSuchProfile, type ProfileStore } from '../profiles/store.js';
@@ -15,6 +16,7 @@ export class Clusters implements Disposable {
   constructor(
     private readonly store: () => ProfileStore,
     private readonly makeMachine: (profile: Profile) => Machine,
+    private readonly logger: Logger = nullLogger,
   ) {}
 
   /** In the order of the profile file, `local` first. UserError (usage) when the file cannot be understood. */
@@ -33,7 +35,7 @@ export class Clusters implements Disposable {
         return known;
       }
       known?.dispose();
-      const session = new ClusterSession(profile, this.makeMachine);
+      const session = new ClusterSession(profile, this.makeMachine, this.logger);
       const subscription = session.onState(() => {
         this.changes.fire(undefined);
       });

@@ -1,8 +1,11 @@
 // One profile's cluster as somebody looks at it: connected or not, and the machine behind it.
 import { errorText } from '../errors.js';
 import { Emitter, type Disposable, type Event } from '../lifecycle.js';
+import { nullLogger, type Logger } from '../log.js';
 import type { Machine } from '../machine.js';
 import type { Profile } from '../profiles/schema.js';
+import { Tunnels } from '../tunnels/tunnels.js';
+import { SshMachine } from './sshMachine.js';
 
 export type SessionState =
   | { kind: 'disconnected' }
@@ -14,6 +17,7 @@ export class ClusterSession implements Disposable {
   private readonly states = new Emitter<SessionState>();
   private current: SessionState = { kind: 'disconnected' };
   private opened: Machine | undefined;
+  private tunnelsNow: Tunnels | undefined;
   private opening: Promise<Machine> | undefined;
 
   readonly onState: Event<SessionState> = this.states.event;
@@ -21,6 +25,7 @@ export class ClusterSession implements Disposable {
   constructor(
     private profileNow: Profile,
     private readonly makeMachine: (profile: Profile) => Machine,
+    private readonly logger: Logger = nullLogger,
   ) {}
 
   get profile(): Profile {
@@ -34,6 +39,11 @@ export class ClusterSession implements Disposable {
 
   get state(): SessionState {
     return this.current;
+  }
+
+  /** Those of a cluster that is connected; they end with the connection. */
+  get tunnels(): Tunnels | undefined {
+    return this.tunnelsNow;
   }
 
   /** The machine, if it is connected now. */
@@ -52,14 +62,12 @@ export class ClusterSession implements Disposable {
 
   /** Ends the connection; runs go on. */
   disconnect(): void {
-    this.opened?.dispose();
-    this.opened = undefined;
+    this.close();
     this.become({ kind: 'disconnected' });
   }
 
   dispose(): void {
-    this.opened?.dispose();
-    this.opened = undefined;
+    this.close();
     this.states.dispose();
   }
 
@@ -72,14 +80,23 @@ export class ClusterSession implements Disposable {
       return this.fail(error);
     }
     try {
+      if (machine instanceof SshMachine) await machine.connectHead();
       const { cores, host } = await machine.node.hello();
       this.opened = machine;
+      if (machine instanceof SshMachine) this.tunnelsNow = new Tunnels(machine, this.logger);
       this.become({ kind: 'connected', cores, host });
       return machine;
     } catch (error) {
       machine.dispose();
       return this.fail(error);
     }
+  }
+
+  private close(): void {
+    this.tunnelsNow?.dispose();
+    this.tunnelsNow = undefined;
+    this.opened?.dispose();
+    this.opened = undefined;
   }
 
   private fail(error: unknown): never {

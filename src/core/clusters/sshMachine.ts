@@ -20,13 +20,16 @@ import { RunRegistry, workdirOf } from '../runs/registry.js';
 import type { StopMode } from '../runs/schema.js';
 import { planRun, type RunRequest } from '../runs/spec.js';
 import { parseTrainerHelp, type TrainerFlag } from '../runs/trainerHelp.js';
-import type { SshTransport } from '../ssh/transport.js';
+import type { SshShell, SshTransport } from '../ssh/transport.js';
 import { offersOf } from './offers.js';
+import type { Questions } from './retry.js';
 import { SshNode } from './sshNode.js';
 
 export interface SshMachineOptions {
   profile: Profile;
   transport: SshTransport;
+  /** Through which the transport asks. */
+  questions: Questions;
   /** Folder of the running bundle: `bin/` and `share/` stand beside it. */
   bundleDir: string;
   env?: NodeJS.ProcessEnv;
@@ -39,10 +42,12 @@ export class SshMachine implements Machine {
   private payload: Promise<Payload> | undefined;
 
   constructor(private readonly options: SshMachineOptions) {
-    const { profile, transport, logger = nullLogger } = options;
+    const { profile, transport, questions, logger = nullLogger } = options;
     const workdir = profile.workdir ?? '~/.trainyard';
     const payload = (): Promise<Payload> => this.readPayload();
-    this.nodes = headFirst(profile).map((host) => new SshNode(host, { transport, payload, workdir, logger }));
+    this.nodes = headFirst(profile).map(
+      (host) => new SshNode(host, { transport, questions, payload, workdir, logger }),
+    );
     const [head] = this.nodes;
     if (!head) throw new UserError('usage', `profile ${profile.name} has no hosts`, 'Add one to it');
     this.head = head;
@@ -126,14 +131,29 @@ export class SshMachine implements Machine {
     await (await this.node.client()).request('run.stop', { dir, mode, by });
   }
 
+  async shell(size: { columns: number; rows: number; term: string }): Promise<SshShell> {
+    return (await this.head.connection()).shell(size);
+  }
+
   async connectSocket(path: string): Promise<Duplex> {
     return (await this.head.connection()).forwardUnix(path);
   }
 
-  /** Logs in on every node, so that all questions come together. UserError (connection), Cancelled. */
+  /** Logs in on every node at once, so that all questions come together. UserError (connection), Cancelled. */
   async connectAll(signal?: AbortSignal): Promise<void> {
+    for (const error of await this.tryAll(signal)) if (error !== undefined) throw error;
+  }
+
+  /** The same, where only the head must be reached: what is wrong with the others is said where they are shown. */
+  async connectHead(signal?: AbortSignal): Promise<void> {
+    const [error] = await this.tryAll(signal);
+    if (error !== undefined) throw error;
+  }
+
+  /** For each node what went wrong, or undefined. */
+  private async tryAll(signal: AbortSignal | undefined): Promise<unknown[]> {
     const results = await Promise.allSettled(this.nodes.map((node) => node.connection(signal)));
-    for (const result of results) if (result.status === 'rejected') throw result.reason;
+    return results.map((result) => (result.status === 'rejected' ? result.reason : undefined));
   }
 
   /** The nodes of these names, or all. UserError (usage) for a name that the profile does not have. */

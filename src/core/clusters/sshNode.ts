@@ -14,10 +14,13 @@ import { neededBytes } from '../nodes/pythonRuntime.js';
 import type { NodeRuntime } from '../nodes/runtime.js';
 import { agentStream } from '../nodes/sshAgent.js';
 import type { Host } from '../profiles/schema.js';
+import { RetryPolicy, type Questions } from './retry.js';
 import type { SshChannel, SshConnection, SshTarget, SshTransport } from '../ssh/transport.js';
 
 export interface SshNodeOptions {
   transport: SshTransport;
+  /** Through which the transport asks. */
+  questions: Questions;
   payload: () => Promise<Payload>;
   /** The profile's, `~` standing for the node's home folder. */
   workdir: string;
@@ -31,6 +34,7 @@ const lookSchema = z.object({ found: z.array(z.string()) });
 export class SshNode implements Disposable {
   readonly name: string;
   readonly node: AgentNode;
+  private readonly retries = new RetryPolicy();
   private connecting: Promise<SshConnection> | undefined;
   private disposed = false;
 
@@ -53,11 +57,19 @@ export class SshNode implements Disposable {
       if (this.connecting === known) this.connecting = undefined;
       return this.connection(signal);
     }
+    this.retries.admit();
     const opening = this.options.transport.connect(targetOf(this.host), signal ? { signal } : {});
     this.connecting = opening;
-    opening.catch(() => {
-      if (this.connecting === opening) this.connecting = undefined;
-    });
+    opening.then(
+      () => {
+        this.wasAsked();
+        this.retries.succeeded();
+      },
+      (error: unknown) => {
+        if (this.connecting === opening) this.connecting = undefined;
+        this.retries.failed(error, this.wasAsked(), this.name);
+      },
+    );
     const connection = await opening;
     try {
       this.assertInUse();
@@ -135,6 +147,14 @@ export class SshNode implements Disposable {
       },
       () => undefined,
     );
+  }
+
+  /** About this host, or one on the way to it. */
+  private wasAsked(): boolean {
+    const hops = (this.host.proxyJump ?? '')
+      .split(',')
+      .map((hop) => hop.replace(/^.*@/, '').replace(/:\d+$/, ''));
+    return [this.name, ...hops].filter((host) => this.options.questions.takeAsked(host)).length > 0;
   }
 
   private assertInUse(): void {

@@ -1,10 +1,11 @@
 // A channel of ssh2 as a process's three pipes.
-import { Writable } from 'node:stream';
+import { PassThrough, pipeline, Writable } from 'node:stream';
 import type { Readable } from 'node:stream';
 import type { ClientChannel } from 'ssh2';
 import type { SshChannel, SshShell } from './transport.js';
 
-const chunk = 256 * 1024;
+const inputBuffer = 256 * 1024;
+const outputBuffer = 1024 * 1024;
 
 /**
  * stdin is a stream of its own: the end of writing must not look like the end of the channel, and what is written to a
@@ -12,7 +13,7 @@ const chunk = 256 * 1024;
  */
 class ChannelInput extends Writable {
   constructor(private readonly channel: ClientChannel) {
-    super({ highWaterMark: chunk });
+    super({ highWaterMark: inputBuffer });
     channel.once('close', () => this.destroy());
   }
 
@@ -29,6 +30,22 @@ class ChannelInput extends Writable {
   }
 }
 
+/** What a program prints. Taken from the channel also when nobody reads yet, so that the channel's end is seen. */
+function output(from: Readable): PassThrough {
+  const stream = new PassThrough({ highWaterMark: outputBuffer });
+  stream.on('error', () => undefined); // a reader's own pipeline tells it
+  pipeline(from, stream, () => undefined);
+  return stream;
+}
+
+/** Resolves when a reader has everything; who has not begun to read is not waited for. */
+function delivered(stream: Readable): Promise<void> {
+  if (stream.readableFlowing === null || stream.readableEnded || stream.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    stream.once('end', resolve).once('close', resolve);
+  });
+}
+
 export class Ssh2Channel implements SshShell {
   readonly stdin: Writable;
   readonly stdout: Readable;
@@ -38,13 +55,9 @@ export class Ssh2Channel implements SshShell {
   constructor(private readonly channel: ClientChannel) {
     this.stdin = new ChannelInput(channel);
     this.stdin.on('error', () => undefined); // the writer's own callback or pipeline tells it
-    this.stdout = channel;
-    this.stderr = channel.stderr;
-    this.closed = new Promise((resolve) => {
-      channel.once('close', (code?: number | null, signal?: string) => {
-        resolve({ code: code ?? null, signal: signal ?? null });
-      });
-    });
+    this.stdout = output(channel);
+    this.stderr = output(channel.stderr);
+    this.closed = this.end();
   }
 
   resize(columns: number, rows: number): void {
@@ -53,7 +66,17 @@ export class Ssh2Channel implements SshShell {
 
   dispose(): void {
     this.channel.close();
-    this.channel.resume(); // what nobody reads any more must not keep the channel open
-    this.channel.stderr.resume();
+    this.stdout.resume(); // what nobody reads any more must not keep the channel open
+    this.stderr.resume();
+  }
+
+  private async end(): SshChannel['closed'] {
+    const ending = await new Promise<Awaited<SshChannel['closed']>>((resolve) => {
+      this.channel.once('close', (code?: number | null, signal?: string) => {
+        resolve({ code: code ?? null, signal: signal ?? null });
+      });
+    });
+    await Promise.all([delivered(this.stdout), delivered(this.stderr)]);
+    return ending;
   }
 }

@@ -1,5 +1,5 @@
 // SSH as a profile wants it, loaded when a connection is first asked for: nothing of it may cost time before.
-import { Cancelled, UserError } from '../errors.js';
+import { Cancelled } from '../errors.js';
 import type { Logger } from '../log.js';
 import type { Profile } from '../profiles/schema.js';
 import type { Prompter, SshConnection, SshTarget, SshTransport } from './transport.js';
@@ -12,7 +12,8 @@ export interface TransportOptions {
 }
 
 export class LazyTransport implements SshTransport {
-  private loading: Promise<SshTransport> | undefined;
+  private choosing: Promise<(target: SshTarget) => Promise<SshTransport>> | undefined;
+  private readonly made: SshTransport[] = [];
   private disposed = false;
 
   constructor(
@@ -21,27 +22,48 @@ export class LazyTransport implements SshTransport {
   ) {}
 
   async connect(target: SshTarget, options: { signal?: AbortSignal }): Promise<SshConnection> {
-    this.loading ??= this.load();
-    return (await this.loading).connect(target, options);
+    this.choosing ??= this.load();
+    const choose = await this.choosing;
+    return (await choose(target)).connect(target, options);
   }
 
   dispose(): void {
     this.disposed = true;
-    this.loading?.then(
-      (transport) => {
-        transport.dispose();
-      },
-      () => undefined,
-    );
+    for (const transport of this.made) transport.dispose();
   }
 
-  private async load(): Promise<SshTransport> {
-    if (this.profile.transport === 'openssh') {
-      const what = 'the profile asks for the transport openssh, which this version does not have';
-      throw new UserError('usage', what, 'Set "transport" to "auto"');
+  /** ssh2, and the user's own ssh for hosts that it cannot reach; or the one that the profile names. */
+  private async load(): Promise<(target: SshTarget) => Promise<SshTransport>> {
+    const { transport: wanted = 'auto' } = this.profile;
+    const { logger } = this.options;
+    if (wanted === 'openssh') {
+      const own = await this.own();
+      return () => Promise.resolve(own);
     }
-    const { Ssh2Transport } = await import('./ssh2Transport.js');
-    if (this.disposed) throw new Cancelled('the cluster was disconnected');
-    return new Ssh2Transport(this.options);
+    const [{ Ssh2Transport }, { needsOpenSsh }] = await Promise.all([
+      import('./ssh2Transport.js'),
+      import('./config.js'),
+    ]);
+    const ssh2 = this.keep(new Ssh2Transport(this.options));
+    let own: Promise<SshTransport> | undefined;
+    return async (target) => {
+      const reason = wanted === 'auto' ? needsOpenSsh(await ssh2.resolve(target)) : undefined;
+      if (reason === undefined) return ssh2;
+      logger.log('info', `${target.host} is reached by the ssh of this machine: ${reason}`);
+      own ??= this.own();
+      return own;
+    };
+  }
+
+  private async own(): Promise<SshTransport> {
+    const { OpensshTransport } = await import('./openssh/opensshTransport.js');
+    return this.keep(new OpensshTransport(this.options));
+  }
+
+  private keep<T extends SshTransport>(transport: T): T {
+    this.made.push(transport);
+    if (!this.disposed) return transport;
+    transport.dispose();
+    throw new Cancelled('the cluster was disconnected');
   }
 }

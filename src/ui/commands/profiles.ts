@@ -6,6 +6,7 @@ import { errorText, UserError } from '../../core/errors.js';
 import { parseHosts, seenFromHere } from '../../core/profiles/import.js';
 import { profileSchema, type Profile } from '../../core/profiles/schema.js';
 import { check, problemsText } from '../../core/validation.js';
+import { reopenTunnels } from './cluster.js';
 import { pickProfile } from './pick.js';
 import type { Ui } from './ui.js';
 
@@ -106,6 +107,7 @@ export async function connect(ui: Ui, given?: ProfileArgument): Promise<void> {
   const session = await pickProfile(ui, given, 'Connect', ({ state }) => state.kind !== 'connected');
   if (!session) return;
   await session.machine();
+  await reopenTunnels(ui, session);
   await (await ui.services.backend()).monitor.refresh();
 }
 

@@ -8,6 +8,7 @@ import type { Ui } from './ui.js';
 type Table = { [K in CommandId]: (...args: CommandArguments[K]) => Promise<void> };
 
 function tableOf(ui: Ui): Table {
+  const cluster = async (): Promise<typeof Lazy.cluster> => (await ui.services.lazy()).cluster;
   const profiles = async (): Promise<typeof Lazy.profiles> => (await ui.services.lazy()).profiles;
   const runs = async (): Promise<typeof Lazy.runs> => (await ui.services.lazy()).runs;
   const starting = async (): Promise<typeof Lazy.starting> => (await ui.services.lazy()).starting;
@@ -20,6 +21,12 @@ function tableOf(ui: Ui): Table {
     'trainyard.openProfiles': async () => (await profiles()).openProfiles(ui),
     'trainyard.connect': async (profile) => (await profiles()).connect(ui, profile),
     'trainyard.disconnect': async (profile) => (await profiles()).disconnect(ui, profile),
+    'trainyard.checkProfile': async (profile) => (await cluster()).checkProfile(ui, profile),
+    'trainyard.openNodeTerminal': async (host) => (await cluster()).openNodeTerminal(ui, host),
+    'trainyard.runOnAll': async (profile) => (await cluster()).runOnAll(ui, profile),
+    'trainyard.copyToAll': async (profile) => (await cluster()).copyToAll(ui, profile),
+    'trainyard.openTunnel': async (profile) => (await cluster()).openTunnel(ui, profile),
+    'trainyard.closeTunnel': async (tunnel) => (await cluster()).closeTunnel(ui, tunnel),
     'trainyard.refresh': async () => {
       await ui.clusters.refresh();
       await ui.runs.refresh();

@@ -77,6 +77,18 @@ export async function openTerminal(ui: Ui, given?: RunArgument): Promise<void> {
 export async function revealRunFolder(ui: Ui, given?: RunArgument): Promise<void> {
   const run = await pickRun(ui, given, 'Reveal Run Folder');
   if (!run) return;
+  const machine = await (await ui.services.backend()).machine(run.profile);
+  if (machine.shell !== undefined) {
+    const shell = 'Open Terminal';
+    const chosen = await vscode.window.showInformationMessage(
+      `The run's folder is on ${run.profile}: ${run.dir}`,
+      shell,
+      'Copy Path',
+    );
+    if (chosen === 'Copy Path') await vscode.env.clipboard.writeText(run.dir);
+    if (chosen === shell) await ui.terminals.open(run);
+    return;
+  }
   // Where the window is not on the user's own machine there is no file manager to show it in.
   if (vscode.env.uiKind === vscode.UIKind.Desktop && vscode.env.remoteName === undefined) {
     await vscode.commands.executeCommand('revealFileInOS', vscode.Uri.file(run.dir));

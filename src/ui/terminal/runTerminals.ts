@@ -5,7 +5,26 @@ import type { RunArgument } from '../../contributions.js';
 import { errorText } from '../../core/errors.js';
 import type { Services } from '../services.js';
 import { shortName } from '../tree/describe.js';
+import { NodeTerminal, type OpenShell } from './nodeTerminal.js';
 import { loadPty, PtyTerminal } from './ptyTerminal.js';
+
+/** The same in every shell: single quotes, and a quote itself outside of them. */
+const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
+
+/** A login shell there, which then becomes one in the run's folder with its environment. */
+function onNode(
+  name: string,
+  run: RunArgument,
+  shell: OpenShell,
+  env: Readonly<Record<string, string>>,
+  programs: readonly string[],
+): vscode.Terminal {
+  const settings = Object.entries(env).map(([key, value]) => quoted(`${key}=${value}`));
+  const path = `${quoted(`PATH=${programs.join(':')}:`)}"$PATH"`;
+  const first = ` cd ${quoted(run.dir)}; exec env ${settings.join(' ')} ${path} $SHELL\r`;
+  const pty = new NodeTerminal(run.profile, shell, first);
+  return vscode.window.createTerminal({ name, pty, iconPath: new vscode.ThemeIcon('rocket') });
+}
 
 export class RunTerminals {
   constructor(private readonly services: Services) {}
@@ -15,12 +34,12 @@ export class RunTerminals {
     const details = await (await machine.node.client()).request('run.get', { dir: run.dir });
     const paths = details.run?.paths;
     const programs = paths ? [paths.trainer, paths.python].map((path) => dirname(path)) : [];
-    const env: Record<string, string> = {
-      ...details.run?.env,
-      TRAINYARD_RUN_DIR: run.dir,
-      PATH: [...programs, process.env['PATH'] ?? ''].join(delimiter),
-    };
-    const terminal = this.make(`Run ${shortName(run.id)}`, run.dir, env);
+    const env: Record<string, string> = { ...details.run?.env, TRAINYARD_RUN_DIR: run.dir };
+    const name = `Run ${shortName(run.id)}`;
+    const terminal =
+      machine.shell === undefined
+        ? this.make(name, run.dir, { ...env, PATH: [...programs, process.env['PATH'] ?? ''].join(delimiter) })
+        : onNode(name, run, machine.shell.bind(machine), env, programs);
     terminal.show();
     return terminal;
   }

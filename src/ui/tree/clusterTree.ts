@@ -6,16 +6,29 @@ import { errorText } from '../../core/errors.js';
 import { DisposableStore } from '../../core/lifecycle.js';
 import type { HostSample } from '../../core/metrics/schema.js';
 import { isOver } from '../../core/runs/status.js';
+import { tunnelText, type Tunnel } from '../../core/tunnels/tunnels.js';
 import type { Backend } from '../backend.js';
 import type { ContextKeys } from '../contextKeys.js';
 import type { Services } from '../services.js';
 import { ageText, ClusterFigures, freshSample, type HostFigures } from './clusterFigures.js';
-import { describeGpu, describeHost, describeProfile, shortName, type ItemText } from './describe.js';
+import {
+  describeGpu,
+  describeHost,
+  describeProfile,
+  describeTunnel,
+  shortName,
+  type ItemText,
+} from './describe.js';
 import { treeItem } from './item.js';
 
 type Gpu = HostSample['gpus'][number];
 export type ClusterNode = ProfileArgument &
-  ({ kind: 'profile' } | { kind: 'host'; host: string } | { kind: 'gpu'; host: string; gpu: Gpu });
+  (
+    | { kind: 'profile' }
+    | { kind: 'host'; host: string }
+    | { kind: 'gpu'; host: string; gpu: Gpu }
+    | { kind: 'tunnel'; tunnel: string; shown: Tunnel }
+  );
 
 export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode.Disposable {
   private readonly store = new DisposableStore();
@@ -63,6 +76,9 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
       const open = this.getChildren(node).length > 0;
       return treeItem(node.profile, text, open ? Expanded : None);
     }
+    if (node.kind === 'tunnel') {
+      return treeItem(`${node.profile}/tunnel ${node.tunnel}`, describeTunnel(node.shown));
+    }
     const figures = this.figures.get(node.profile)?.host(node.host);
     if (node.kind === 'host') {
       const hasGpus = this.gpuNodes(node.profile, figures).length > 0;
@@ -84,7 +100,10 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
       const hosts = this.hosts(profile);
       // One machine needs no level of its own: its figures stand at the profile, its GPUs below it.
       if (session.profile.kind === 'local') return this.gpuNodes(profile, hosts[0]);
-      return hosts.map(({ name }) => ({ kind: 'host', profile, host: name }));
+      return [
+        ...hosts.map(({ name }): ClusterNode => ({ kind: 'host', profile, host: name })),
+        ...tunnelNodes(session),
+      ];
     }
     return node.kind === 'host' ? this.gpuNodes(profile, this.figures.get(profile)?.host(node.host)) : [];
   }
@@ -124,6 +143,8 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
       canConnect: states.some((kind) => kind === 'disconnected' || kind === 'failed'),
       canDisconnect: states.includes('connected'),
       hasOwnProfiles: this.sessions.length > 1,
+      hasCluster: this.sessions.some(({ connected, profile }) => connected && profile.kind === 'ssh'),
+      hasTunnels: this.sessions.some(({ tunnels }) => (tunnels?.all.length ?? 0) > 0),
     });
     for (const session of this.sessions) {
       this.connectOnce(session);
@@ -187,6 +208,15 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
     );
     return found && shortName(found.run.entry.id);
   }
+}
+
+function tunnelNodes({ profile, tunnels }: ClusterSession): ClusterNode[] {
+  return (tunnels?.all ?? []).map((shown) => ({
+    kind: 'tunnel',
+    profile: profile.name,
+    tunnel: tunnelText(shown.spec),
+    shown,
+  }));
 }
 
 function hostText(name: string, figures: HostFigures | undefined): ItemText {

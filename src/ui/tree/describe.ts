@@ -4,6 +4,7 @@ import type { Checkpoint } from '../../core/checkpoints/schema.js';
 import type { SessionState } from '../../core/clusters/session.js';
 import type { HostSample } from '../../core/metrics/schema.js';
 import type { Profile } from '../../core/profiles/schema.js';
+import type { Tunnel } from '../../core/tunnels/tunnels.js';
 import type { RunOverview } from '../../core/runs/overview.js';
 import { isOver, type RunStatus } from '../../core/runs/status.js';
 import { duration, gigabytes, percent, plural, size, whole } from '../words.js';
@@ -91,7 +92,6 @@ export function describeProfile(
   state: SessionState,
   sample: HostSample | undefined,
 ): ItemText {
-  const own = profile.name !== 'local';
   const nodes = profile.hosts?.length ?? 1;
   const what = profile.kind === 'local' ? 'this machine' : `${profile.kind}, ${plural(nodes, 'node')}`;
   const connected = state.kind === 'connected';
@@ -111,13 +111,25 @@ export function describeProfile(
       : connected
         ? { color: 'charts.green' }
         : {}),
-    contextValue: own
-      ? connected
-        ? contextValues.ownConnected
-        : contextValues.ownDisconnected
-      : connected
-        ? contextValues.builtinConnected
-        : contextValues.builtinDisconnected,
+    contextValue: profileContext(profile, connected),
+  };
+}
+
+function profileContext({ name, kind }: Profile, connected: boolean): string {
+  if (kind === 'ssh') return connected ? contextValues.sshConnected : contextValues.sshDisconnected;
+  if (name !== 'local') return connected ? contextValues.ownConnected : contextValues.ownDisconnected;
+  return connected ? contextValues.builtinConnected : contextValues.builtinDisconnected;
+}
+
+/** `127.0.0.1:8080 → gpu1 127.0.0.1:80`, how much went through, and why it does not. */
+export function describeTunnel({ forward }: Tunnel): ItemText {
+  const { local, remote, bytesIn, bytesOut, lastProblem } = forward;
+  return {
+    label: `${local} → ${remote}`,
+    description: lastProblem ?? `${size(bytesIn)} in, ${size(bytesOut)} out`,
+    tooltip: `${local} leads to ${remote}${lastProblem === undefined ? '' : `\n${lastProblem}`}`,
+    icon: lastProblem === undefined ? 'arrow-swap' : 'warning',
+    contextValue: contextValues.tunnel,
   };
 }
 

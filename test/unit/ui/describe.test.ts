@@ -135,7 +135,7 @@ it('a profile, by how it is connected', () => {
   expect(text({ kind: 'connecting' })).toBe('ssh, 2 nodes · connecting…');
   expect(text({ kind: 'failed', message: 'no route. Try.' })).toBe('no route. Try.');
   const connected: SessionState = { kind: 'connected', cores: 2, host: 'vm' };
-  expect(describeProfile(lab, connected, undefined).contextValue).toBe('profile.own.connected');
+  expect(describeProfile(lab, connected, undefined).contextValue).toBe('profile.ssh.connected');
   expect(describeProfile(localProfile, connected, undefined).contextValue).toBe('profile.builtin.connected');
 });
 

@@ -11,13 +11,18 @@ const patience = 2000;
 
 /**
  * ssh with its own words, and beside it a reader of a pipe that only this process holds: when this process is gone, however
- * that came, the pipe ends and with it ssh. A line in the pipe tells the reader that ssh has ended before.
+ * that came, the pipe ends, and with it ssh and its folder. A line in the pipe tells the reader that ssh has ended before.
  */
-const guarded = `{ read -r line <&3 || kill "$$"; } >/dev/null 2>&1 & exec 3<&-; exec "$@"`;
+const guarded = `folder=$1; shift
+{ read -r line <&3 || { kill "$$"; rm -rf -- "$folder"; }; } >/dev/null 2>&1 &
+exec 3<&-
+exec "$@"`;
 
 export interface MasterStart {
   ssh: string;
   words: readonly string[];
+  /** Of this connection alone; removed here only when this process dies before it. */
+  folder: string;
   control: string;
   env: NodeJS.ProcessEnv;
 }
@@ -52,8 +57,8 @@ export class Master implements Disposable {
   }
 
   /** UserError (connection) where there is no ssh. */
-  static async start({ ssh, words, control, env }: MasterStart): Promise<Master> {
-    const child = spawn('/bin/sh', ['-c', guarded, 'sh', ssh, ...words], {
+  static async start({ ssh, words, folder, control, env }: MasterStart): Promise<Master> {
+    const child = spawn('/bin/sh', ['-c', guarded, 'sh', folder, ssh, ...words], {
       detached: true, // no terminal to ask in, and no Ctrl-C that is meant for this process
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
       env,

@@ -1,0 +1,42 @@
+// The results of a check as a table that can be read, kept and sent to whoever runs the cluster.
+import * as vscode from 'vscode';
+import type { CheckResult } from '../../core/nodes/checks.js';
+
+/** Markdown: what failed first, each with what to do about it. */
+export function checksMarkdown(profile: string, results: readonly CheckResult[]): string {
+  const failed = results.filter(({ ok }) => !ok);
+  const passed = results.filter(({ ok }) => ok);
+  const table = (head: string, rows: readonly string[]): string[] =>
+    rows.length === 0 ? [] : [head, head.replace(/[^|]+/g, ' --- '), ...rows, ''];
+  const headline =
+    failed.length === 0
+      ? 'Everything is as a run needs it.'
+      : `${failed.length} of ${results.length} checks failed.`;
+  return [
+    `# Checks of ${profile}`,
+    '',
+    headline,
+    '',
+    ...table(
+      '| Failed | Node | What it is | What to do |',
+      failed.map((each) => row([`**${each.name}**`, each.host ?? '', each.detail, each.hint])),
+    ),
+    ...table(
+      '| Passed | Node | |',
+      passed.map(({ name, host, detail }) => row([name, host ?? '', detail])),
+    ),
+  ].join('\n');
+}
+
+const row = (cells: readonly string[]): string => `| ${cells.map(escaped).join(' | ')} |`;
+const escaped = (text: string): string => text.replace(/[|<>`\\]/g, '\\$&').replace(/\s+/g, ' ');
+
+export async function showChecks(profile: string, results: readonly CheckResult[]): Promise<void> {
+  const content = checksMarkdown(profile, results);
+  const document = await vscode.workspace.openTextDocument({ content, language: 'markdown' });
+  try {
+    await vscode.commands.executeCommand('markdown.showPreview', document.uri);
+  } catch {
+    await vscode.window.showTextDocument(document); // an editor without its own markdown preview
+  }
+}
