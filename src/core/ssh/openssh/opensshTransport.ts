@@ -189,7 +189,8 @@ export class OpensshTransport implements SshTransport {
       askpass = await Askpass.start(folder, conversation.answer);
       master = await Master.start({
         ssh: this.ssh,
-        words: ['-S', control, ...words],
+        words,
+        folder,
         control,
         env: this.environment(askpass.program),
       });
