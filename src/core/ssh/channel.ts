@@ -34,7 +34,9 @@ class ChannelInput extends Writable {
 function output(from: Readable): PassThrough {
   const stream = new PassThrough({ highWaterMark: outputBuffer });
   stream.on('error', () => undefined); // a reader's own pipeline tells it
-  pipeline(from, stream, () => undefined);
+  pipeline(from, stream, () => {
+    from.resume(); // the reader left, and what still comes must not keep the channel open
+  });
   return stream;
 }
 
