@@ -117,11 +117,12 @@ beforeAll(async () => {
   target = { host: '127.0.0.77', port, identityFile: plain };
 });
 afterAll(async () => {
-  expect(sshProcesses()).toEqual([]);
-  expect(folders()).toEqual([]);
+  const left = [sshProcesses(), folders()];
   await sshd.stop();
   vi.unstubAllEnvs();
   rmSync(root, { recursive: true, force: true });
+  expect(left).toEqual([[], []]);
+});
 });
 
 describe('a connection', () => {
