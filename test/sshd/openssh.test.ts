@@ -123,7 +123,6 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
   expect(left).toEqual([[], []]);
 });
-});
 
 describe('a connection', () => {
   let transport: OpensshTransport;
