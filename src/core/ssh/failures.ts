@@ -97,7 +97,7 @@ function noSsh(place: Place, what: string, error: Error | undefined): UserError 
 export function loginEnded(where: string, user: string, error?: Error): UserError {
   return failure(
     `${where} broke off the login of ${user}: ${error?.message ?? 'it closed the connection'}`,
-    'Name the right key as identityFile in the profile: servers allow a few tries only',
+    'Servers allow a few tries and a minute or two: connect again, and name the right key as identityFile in the profile',
     error,
   );
 }
