@@ -94,6 +94,12 @@ test('a changed key of the jump host only: nothing is sent to it, and the host b
   expect(said).toContain('Connection from');
   expect(said).not.toMatch(/userauth|Accepted|Failed|authenticating user/);
   expect(logOfNodes().slice(before[1])).toBe('');
+  const { host, port, proxyJump } = nodeAt(0, hop(jump));
+  world.configure(`IdentityFile ${world.makeKey('locked', { passphrase: 'never asked for' })}`);
+  const byQuestion = transport.connect({ host, port: port!, proxyJump: proxyJump! });
+  await expect(byQuestion).rejects.toThrow('the host key of 127.0.0.2 has changed');
+  expect(prompter.secrets).toEqual([]);
+  world.configure(`IdentityFile ${world.key}`);
 });
 
 test('a jump host that is lost takes along what goes through it', async () => {

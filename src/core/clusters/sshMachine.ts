@@ -151,9 +151,17 @@ export class SshMachine implements Machine {
   }
 
   /** For each node what went wrong, or undefined. */
-  private async tryAll(signal: AbortSignal | undefined): Promise<unknown[]> {
-    const results = await Promise.allSettled(this.nodes.map((node) => node.connection(signal)));
-    return results.map((result) => (result.status === 'rejected' ? result.reason : undefined));
+  private tryAll(signal: AbortSignal | undefined): Promise<(Error | undefined)[]> {
+    return Promise.all(
+      this.nodes.map(async (node) => {
+        try {
+          await node.connection(signal);
+          return undefined;
+        } catch (error) {
+          return error instanceof Error ? error : new Error(String(error));
+        }
+      }),
+    );
   }
 
   /** The nodes of these names, or all. UserError (usage) for a name that the profile does not have. */
