@@ -160,10 +160,10 @@ void Cluster::take_ready(ClusterNode& node, const Fields& fields) {
   if (!node.terminated.empty()) node.wire->send({{"kind", "terminate"}, {"ranks", node.terminated}});
 }
 
-void Cluster::drop(ClusterNode& node, const std::string& why) {
+void Cluster::drop(ClusterNode& node, std::string why) {  // by value: it often is the connection's own
   node.wire.reset();
   node.ready = false;
-  node.why = why.empty() ? "the connection was closed" : why;
+  node.why = why.empty() ? "the connection was closed" : std::move(why);
   if (node.disconnected == 0) node.disconnected = monotonic_seconds();
 }
 
@@ -265,7 +265,7 @@ Json Cluster::launch_message(const ClusterNode& node, const std::vector<std::str
     network["FI_TCP_PORT_LOW_RANGE"] = std::to_string(spec_.first_port);
     network["FI_TCP_PORT_HIGH_RANGE"] = std::to_string(spec_.last_port);
   }
-  if (spec_.interface != "auto") {
+  if (spec_.interface != "auto" && spec_.interface != "lo") {  // between hosts UCX takes no loopback for a way
     network["UCX_NET_DEVICES"] = spec_.interface;
     network["FI_TCP_IFACE"] = spec_.interface;
   }

@@ -56,7 +56,7 @@ class Cluster : public RankHosts {
   bool pump(ClusterNode& node);
   void take(ClusterNode& node, const Json& message);
   void take_ready(ClusterNode& node, const Fields& fields);
-  void drop(ClusterNode& node, const std::string& why);
+  void drop(ClusterNode& node, std::string why);
   void look_for_lost(ClusterNode& node, double now);
   void lose(ClusterNode& node, const std::string& why);
   void read_launches();

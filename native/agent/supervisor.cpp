@@ -230,6 +230,10 @@ GenerationResult Supervisor::run_generation() {
   sweep.run(kSweepSeconds);
   state_.mpiexec.reset();
   settle_nodes(false);
+  if (result.reason && spec.ranks < spec_.ranks) {  // a checkpoint may refuse to go on with fewer
+    result.reason = "with " + std::to_string(spec.ranks) + " of " + std::to_string(spec_.ranks) +
+                    " ranks, since not every node came back: " + *result.reason;
+  }
   return result;
 }
 
