@@ -1,6 +1,6 @@
 // npm run demo [-- --headless]: from a bare clone to training on real images in the editor, or without a window.
 import { parseArgs } from 'node:util';
-import { runCluster } from './demo/cluster.mjs';
+import { runCluster, withCluster } from './demo/cluster.mjs';
 import { prepareDemoData, recipe } from './demo/data.mjs';
 import { runHeadless } from './demo/headless.mjs';
 import { openEditor } from './demo/editor.mjs';
@@ -32,7 +32,10 @@ main(async () => {
     const nodes = Number(values.cluster);
     if (!Number.isInteger(nodes) || nodes < 1 || nodes > 16)
       throw new Error(`--cluster takes a number from 1 to 16, not ${values.cluster}`);
-    process.exitCode = await runCluster({ cli, data, started, epochs: values.epochs, nodes });
+    if (values.headless)
+      process.exitCode = await runCluster({ cli, data, started, epochs: values.epochs, nodes });
+    else
+      await withCluster({ cli, data, epochs: values.epochs, nodes }, (cluster) => openEditor(data, cluster));
   } else if (values.headless)
     process.exitCode = await runHeadless({ cli, data, started, epochs: values.epochs, ranks: values.ranks });
   else await openEditor(data);

@@ -86,6 +86,22 @@ function show({ type, line }) {
     );
 }
 
+/** The same cluster for somebody who looks: it lives as long as `use` does, which is given what the editor needs. */
+export async function withCluster({ cli, data, epochs, nodes }, use) {
+  step(`a practice cluster of ${nodes} nodes`);
+  const cluster = await startPracticeCluster({ nodes });
+  try {
+    const home = makeHome(cluster);
+    step('checking the nodes, and putting agent, trainer, runtime and images on them');
+    const client = new Client(cli, home);
+    client.ask('check', cluster.profile.name);
+    client.ask('copy', cluster.profile.name, data, remoteData);
+    await use({ home, profile: cluster.profile.name, words: demoTraining(remoteData, epochs) });
+  } finally {
+    await cluster.stop();
+  }
+}
+
 /** Returns the exit code. */
 export async function runCluster({ cli, data, started, epochs, nodes }) {
   step(`a practice cluster of ${nodes} nodes`);

@@ -50,12 +50,10 @@ function stepProblems(lines) {
     steps.set(line.step, line);
   }
   const numbers = [...steps.keys()].sort((a, b) => a - b);
-  const stride = Math.min(...numbers.slice(1).map((step, index) => step - numbers[index]));
-  const gaps = numbers.slice(1).filter((step, index) => step - numbers[index] !== stride);
+  const stride = numbers[0]; // the first line is written after as many steps as lie between two lines
   const last = numbers.at(-1);
-  return gaps
-    .filter((step) => step !== last)
-    .map((step) => `steps before ${step} are missing from metrics.jsonl`);
+  const gaps = numbers.slice(1).filter((step, index) => step !== last && step - numbers[index] !== stride);
+  return gaps.map((step) => `steps before ${step} are missing from metrics.jsonl`);
 }
 
 /** The journal tells what happened: every node joined, the rank that was killed, one restart, the end. */

@@ -14,10 +14,10 @@ function makeStarter(folder) {
   return starter;
 }
 
-function openVsCode(data, folder) {
+function openVsCode(data, folder, env) {
   step('opening VS Code');
   const development = [root, makeStarter(folder)].map((path) => `--extensionDevelopmentPath=${path}`);
-  run('code', ['--new-window', ...development, data]);
+  run('code', ['--new-window', ...development, data], { env: { ...process.env, ...env } });
   process.stdout.write('The training starts in the window that opens, and its dashboard with it.\n');
 }
 
@@ -28,12 +28,17 @@ function interrupted() {
   });
 }
 
-async function serveWorkbench(data, folder) {
+async function serveWorkbench(data, folder, env) {
   const extensionsDir = join(folder, 'extensions');
   linkExtension(extensionsDir, 'trainyard', root);
   linkExtension(extensionsDir, 'demo-starter', makeStarter(folder));
   const stop = interrupted();
-  const server = await startCodeServer({ extensionsDir, userDataDir: join(folder, 'user'), folder: data });
+  const server = await startCodeServer({
+    extensionsDir,
+    userDataDir: join(folder, 'user'),
+    folder: data,
+    env,
+  });
   try {
     process.stdout.write(
       `\nVS Code was not found; here is one for the browser:\n\n  ${server.url}\n\nThe training starts when it opens. Ctrl-C ends the editor; the run goes on (npx trainyard stop last).\n`,
@@ -44,14 +49,23 @@ async function serveWorkbench(data, folder) {
   }
 }
 
-export async function openEditor(data) {
+/** `cluster`: Trainyard's own folder for it, its profile, and what to train there; this machine when left out. */
+export async function openEditor(data, cluster) {
   const folder = mkdtempSync(join(tmpdir(), 'ty-demo-'));
+  const env = cluster
+    ? {
+        TRAINYARD_HOME: cluster.home,
+        TRAINYARD_DEMO_PROFILE: cluster.profile,
+        TRAINYARD_DEMO_WORDS: JSON.stringify(cluster.words),
+      }
+    : {};
   if (has('code')) {
-    openVsCode(data, folder); // the window reads the starter after this script's end, so its folder stays
+    openVsCode(data, folder, env); // the window reads the starter after this script's end, so its folder stays
+    if (cluster) await interrupted(); // the cluster is there as long as this script
     return;
   }
   try {
-    await serveWorkbench(data, folder);
+    await serveWorkbench(data, folder, env);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

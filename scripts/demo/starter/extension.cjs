@@ -7,5 +7,11 @@ exports.activate = async ({ extensionPath }) => {
   if (existsSync(mark)) return;
   writeFileSync(mark, '');
   await vscode.commands.executeCommand('workbench.view.extension.trainyard');
-  await vscode.commands.executeCommand('trainyard.runDemo');
+  const profile = process.env.TRAINYARD_DEMO_PROFILE;
+  if (profile === undefined) await vscode.commands.executeCommand('trainyard.runDemo');
+  else
+    await vscode.commands.executeCommand('trainyard.runTraining', {
+      profile,
+      words: JSON.parse(process.env.TRAINYARD_DEMO_WORDS),
+    });
 };

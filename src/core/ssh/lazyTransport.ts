@@ -1,5 +1,5 @@
 // SSH as a profile wants it, loaded when a connection is first asked for: nothing of it may cost time before.
-import { Cancelled } from '../errors.js';
+import { Cancelled, errorText } from '../errors.js';
 import type { Logger } from '../log.js';
 import type { Profile } from '../profiles/schema.js';
 import type { Prompter, SshConnection, SshTarget, SshTransport } from './transport.js';
@@ -11,8 +11,16 @@ export interface TransportOptions {
   logger: Logger;
 }
 
+interface Loaded {
+  ssh2: SshTransport | undefined;
+  /** Whether an error says that only the user's own ssh will do. */
+  needsOwn: (error: unknown) => boolean;
+}
+
 export class LazyTransport implements SshTransport {
-  private choosing: Promise<(target: SshTarget) => Promise<SshTransport>> | undefined;
+  private loading: Promise<Loaded> | undefined;
+  private own: Promise<SshTransport> | undefined;
+  private readonly ownHosts = new Set<string>();
   private readonly made: SshTransport[] = [];
   private disposed = false;
 
@@ -21,10 +29,24 @@ export class LazyTransport implements SshTransport {
     private readonly options: TransportOptions,
   ) {}
 
+  /** By ssh2, or by the user's own ssh: where the profile says so, and for hosts that ssh2 cannot reach. */
   async connect(target: SshTarget, options: { signal?: AbortSignal }): Promise<SshConnection> {
-    this.choosing ??= this.load();
-    const choose = await this.choosing;
-    return (await choose(target)).connect(target, options);
+    this.loading ??= this.load();
+    const { ssh2, needsOwn } = await this.loading;
+    if (ssh2 && !this.ownHosts.has(target.host)) {
+      try {
+        return await ssh2.connect(target, options);
+      } catch (error) {
+        if (this.profile.transport === 'ssh2' || !needsOwn(error)) throw error;
+        this.options.logger.log(
+          'info',
+          `${target.host} is reached by the ssh of this machine: ${errorText(error)}`,
+        );
+        this.ownHosts.add(target.host);
+      }
+    }
+    this.own ??= this.loadOwn();
+    return (await this.own).connect(target, options);
   }
 
   dispose(): void {
@@ -32,30 +54,17 @@ export class LazyTransport implements SshTransport {
     for (const transport of this.made) transport.dispose();
   }
 
-  /** ssh2, and the user's own ssh for hosts that it cannot reach; or the one that the profile names. */
-  private async load(): Promise<(target: SshTarget) => Promise<SshTransport>> {
-    const { transport: wanted = 'auto' } = this.profile;
-    const { logger } = this.options;
-    if (wanted === 'openssh') {
-      const own = await this.own();
-      return () => Promise.resolve(own);
-    }
-    const [{ Ssh2Transport }, { needsOpenSsh }] = await Promise.all([
+  private async load(): Promise<Loaded> {
+    if (this.profile.transport === 'openssh') return { ssh2: undefined, needsOwn: () => true };
+    const [{ Ssh2Transport }, { NeedsOpenSsh }] = await Promise.all([
       import('./ssh2Transport.js'),
-      import('./config.js'),
+      import('./failures.js'),
     ]);
     const ssh2 = this.keep(new Ssh2Transport(this.options));
-    let own: Promise<SshTransport> | undefined;
-    return async (target) => {
-      const reason = wanted === 'auto' ? needsOpenSsh(await ssh2.resolve(target)) : undefined;
-      if (reason === undefined) return ssh2;
-      logger.log('info', `${target.host} is reached by the ssh of this machine: ${reason}`);
-      own ??= this.own();
-      return own;
-    };
+    return { ssh2, needsOwn: (error) => error instanceof NeedsOpenSsh };
   }
 
-  private async own(): Promise<SshTransport> {
+  private async loadOwn(): Promise<SshTransport> {
     const { OpensshTransport } = await import('./openssh/opensshTransport.js');
     return this.keep(new OpensshTransport(this.options));
   }
