@@ -77,6 +77,7 @@ void Cluster::start_own_join() {
 
 void Cluster::step() {
   start_own_join();
+  busy_ = false;
   for (std::unique_ptr<Wire>& wire : port_.step()) admit(std::move(wire));
   const double now = monotonic_seconds();
   const bool beat = now >= next_beat_;
@@ -123,6 +124,7 @@ void Cluster::take(ClusterNode& node, const Json& message) {
   const Fields fields(message, "message");
   const std::string kind = fields.string("kind");
   if (kind == "ready") return take_ready(node, fields);
+  busy_ = busy_ || kind == "log";
   if (node.copy.take(kind, message)) return;
   const bool of_this_generation = fields.integer_or("generation", 0, 0, INT32_MAX) == generation_;
   if (kind == "gone" && of_this_generation) {

@@ -20,6 +20,8 @@ class Cluster : public RankHosts {
 
   /// Everything there is to read, write and notice, for at most a moment; to be called ten times a second.
   void step();
+  /// Whether bytes of logs came in the last step: then the next should follow soon.
+  bool busy() const { return busy_; }
   /// Whether the nodes' states changed since the last call.
   bool changed() { return std::exchange(changed_, false); }
   Json nodes_json() const;
@@ -79,7 +81,7 @@ class Cluster : public RankHosts {
   std::unique_ptr<Tail> launches_;    ///< until every proxy is named
   std::optional<std::string> failure_;
   int64_t kill_round_ = 0, settle_round_ = 0;
-  bool over_ = false, changed_ = false;
+  bool over_ = false, changed_ = false, busy_ = false;
 };
 
 }  // namespace trainyard

@@ -19,6 +19,7 @@ namespace trainyard {
 namespace {
 
 constexpr long kTickNanoseconds = 100'000'000;
+constexpr long kBusyTickNanoseconds = 5'000'000;  // while other nodes' logs stream in
 constexpr double kSlowLookSeconds = 0.5;
 constexpr double kEvaluatorSeconds = 600;  // for the last evaluation of a run that ended well
 constexpr double kFailedEvaluatorSeconds = 5;
@@ -112,7 +113,7 @@ void Supervisor::wait_and_look() {
 
 void Supervisor::take_signals() {
   const sigset_t handled = handled_signals();
-  const timespec tick{0, kTickNanoseconds};
+  const timespec tick{0, cluster_ && cluster_->busy() ? kBusyTickNanoseconds : kTickNanoseconds};
   siginfo_t info{};
   const int number = ::sigtimedwait(&handled, &info, &tick);
   if (number == SIGTERM || number == SIGINT) {

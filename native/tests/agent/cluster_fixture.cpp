@@ -44,7 +44,7 @@ std::string ClusterTest::start_spread(const Json& spec) {
   return dir;
 }
 
-std::string ClusterTest::join_second(const std::string& dir) {
+std::string ClusterTest::join_second(const std::string& dir, const std::string& address, int port) {
   const Json joining = client_->call("run.joining", {{"dir", dir}});
   const fs::path tools = fs::path(TRAINYARD_MPIEXEC).parent_path();
   const Json answer = client_->call(
@@ -52,7 +52,7 @@ std::string ClusterTest::join_second(const std::string& dir) {
       {{"workdir", folder_.file("second")},
        {"id", fs::path(dir).filename().string()},
        {"host", "gpu2"},
-       {"head", {{"address", "127.0.0.2"}, {"port", joining["port"]}}},
+       {"head", {{"address", address}, {"port", port != 0 ? Json(port) : joining["port"]}}},
        {"key", joining["key"]},
        {"paths",
         {{"agent", TRAINYARD_AGENT}, {"trainer", "/bin/sh"}, {"proxy", (tools / "hydra_pmi_proxy").string()}}}});

@@ -18,8 +18,8 @@ class ClusterTest : public RunTest {
   Json spread_script(const std::string& script) const { return spread_spec({"/bin/sh", "-c", script}); }
   /// Starts the run and lets the second node join; the head's folder.
   std::string start_spread(const Json& spec);
-  /// (Again) the second node's part; its folder.
-  std::string join_second(const std::string& dir);
+  /// (Again) the second node's part, by the head's own port or by another way to it; its folder.
+  std::string join_second(const std::string& dir, const std::string& address = "127.0.0.2", int port = 0);
   /// The second node's run folder.
   std::string second(const std::string& dir) const;
   ProcessId second_join(const std::string& dir) const;

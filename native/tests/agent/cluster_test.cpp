@@ -7,6 +7,7 @@
 
 #include "common/files.h"
 #include "tests/agent/cluster_fixture.h"
+#include "tests/agent/relay.h"
 
 namespace trainyard::test {
 namespace {
@@ -142,6 +143,28 @@ TEST_F(ClusterTest, LogBytesOfAnotherNodeArriveAsTheyAre) {
   EXPECT_EQ(ended(dir)["phase"], "finished");
   EXPECT_TRUE(text(dir + "/logs/rank-2.log") == all);
   EXPECT_TRUE(text(dir + "/logs/rank-3.log") == all);
+}
+
+TEST_F(ClusterTest, ACutConnectionLosesAndDoublesNothing) {
+  const std::string dir = start(spread_script(
+      "if [ $PMI_RANK -ge 2 ]; then n=0; while [ $n -lt 80 ]; do n=$((n+1)); head -c 100000 /dev/urandom; sleep 0.05; "
+      "done; else sleep 6; fi"));
+  Relay relay(client_->call("run.joining", {{"dir", dir}})["port"]);
+  join_second(dir, "127.0.0.1", relay.port());
+  ASSERT_TRUE(wait_for_phase(dir, "running"));
+  int cuts = 0;
+  while (state(dir)["phase"] == "running") {
+    sleep_ms(400);
+    cuts += relay.cut();
+  }
+  const Json last = ended(dir);
+  EXPECT_EQ(last["phase"], "finished") << last["reason"];
+  EXPECT_EQ(last["generation"], 1);
+  EXPECT_GE(cuts, 3);
+  for (const char* log : {"/logs/rank-2.log", "/logs/rank-3.log"}) {
+    EXPECT_EQ(text(dir + log).size(), 8'000'000U);
+    EXPECT_TRUE(text(dir + log) == text(second(dir) + log));
+  }
 }
 
 TEST_F(ClusterTest, ANodeThatDoesNotJoinIsNamed) {
