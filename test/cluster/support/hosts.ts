@@ -1,0 +1,133 @@
+// Hosts for the fault tests: homes of their own, so that nothing here meets a run of somebody else, and the practice cluster's
+// runtime by a link, so that it is made once on a machine.
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { startPracticeCluster } from '../../../scripts/practice.mjs';
+import { Questions } from '../../../src/core/clusters/retry.js';
+import { SshMachine } from '../../../src/core/clusters/sshMachine.js';
+import { nullLogger } from '../../../src/core/log.js';
+import type { Profile } from '../../../src/core/profiles/schema.js';
+import { LazyTransport } from '../../../src/core/ssh/lazyTransport.js';
+import { NamespaceCluster } from '../../sshd/namespaces.js';
+
+const root = join(import.meta.dirname, '../../..');
+const sharedRuntime = join(homedir(), '.cache/trainyard/practice/practice-1/home/.trainyard/runtime');
+
+/** The nodes of this machine are one machine. */
+const env = { OMP_NUM_THREADS: '1' };
+
+/** Nobody is there to answer: every question fails the test. */
+const silent = {
+  secret: () => Promise.reject(new Error('a secret was asked for')),
+  trust: () => Promise.reject(new Error('a host key was asked about')),
+};
+
+export class FaultHosts {
+  private readonly machines: SshMachine[] = [];
+
+  constructor(
+    readonly profile: Profile,
+    /** A TRAINYARD_HOME that knows the hosts' keys and the profile. */
+    readonly trainyardHome: string,
+    readonly homes: readonly string[],
+    private readonly end: () => Promise<void>,
+  ) {
+    const file = { version: 1, profiles: [profile] };
+    writeFileSync(join(trainyardHome, 'profiles.json'), JSON.stringify(file));
+  }
+
+  machine(more: Partial<Profile> = {}): SshMachine {
+    const profile = { ...this.profile, ...more };
+    const questions = new Questions(silent);
+    const options = { prompter: questions, home: this.trainyardHome, logger: nullLogger };
+    const transport = new LazyTransport(profile, options);
+    const bundleDir = join(root, 'dist');
+    const machine = new SshMachine({ profile, transport, questions, bundleDir });
+    this.machines.push(machine);
+    return machine;
+  }
+
+  async stop(): Promise<void> {
+    for (const machine of this.machines) machine.dispose();
+    await this.end();
+  }
+}
+
+export function linkRuntime(workdir: string): void {
+  mkdirSync(sharedRuntime, { recursive: true, mode: 0o700 });
+  mkdirSync(workdir, { recursive: true, mode: 0o700 });
+  symlinkSync(sharedRuntime, join(workdir, 'runtime'));
+}
+
+/** Installs the runtime where no test before did. */
+async function prepared(hosts: FaultHosts): Promise<FaultHosts> {
+  try {
+    await hosts.machine().runtime();
+    return hosts;
+  } catch (error) {
+    await hosts.stop();
+    throw error;
+  }
+}
+
+export interface PracticeFaultOptions {
+  nodes: number;
+  /** Another way to each of them. */
+  throughPort?: (target: { host: string; port: number }) => Promise<number>;
+}
+
+/** Hosts at 127.0.0.2 and on, without root. */
+export async function practiceHosts({ nodes, throughPort }: PracticeFaultOptions): Promise<FaultHosts> {
+  const dir = mkdtempSync(join(tmpdir(), 'trainyard-faults-'));
+  for (let index = 1; index <= nodes; ++index)
+    linkRuntime(join(dir, `practice-${index}`, 'home', '.trainyard'));
+  const practice = await startPracticeCluster({ dir, nodes });
+  const end = async (): Promise<void> => {
+    await practice.stop();
+    rmSync(dir, { recursive: true, force: true });
+  };
+  const trainyardHome = join(dir, 'trainyard');
+  mkdirSync(trainyardHome, { mode: 0o700 });
+  const known = join(trainyardHome, 'known_hosts');
+  copyFileSync(practice.knownHosts, known);
+  let profile: Profile = { ...practice.profile, env };
+  if (throughPort) {
+    const hosts = await Promise.all(
+      (profile.hosts ?? []).map(async (host) => {
+        const port = await throughPort({ host: host.host, port: practice.port });
+        return { ...host, host: '127.0.0.1', port };
+      }),
+    );
+    profile = { ...profile, hosts };
+    const keys = hosts.map(({ port }, index) => `[127.0.0.1]:${port} ${practice.nodes[index]?.hostKey ?? ''}\n`);
+    writeFileSync(known, keys.join(''));
+  }
+  const homes = practice.nodes.map(({ home }) => home);
+  return prepared(new FaultHosts(profile, trainyardHome, homes, end));
+}
+
+/** Hosts with networks of their own, whose links can be cut. Needs root. */
+export async function separateHosts(
+  count: number,
+): Promise<{ hosts: FaultHosts; network: NamespaceCluster }> {
+  const network = await NamespaceCluster.start({ hosts: count });
+  for (const { home } of network.hosts) linkRuntime(join(home, '.trainyard'));
+  const trainyardHome = mkdtempSync(join(tmpdir(), 'trainyard-faults-'));
+  copyFileSync(network.knownHosts, join(trainyardHome, 'known_hosts'));
+  const user = userInfo().username;
+  const { identityFile } = network;
+  const profile: Profile = {
+    name: 'apart',
+    kind: 'ssh',
+    hosts: network.hosts.map(({ address }) => ({ host: address, user, slots: 1, identityFile })),
+    interface: 'eth0',
+    env,
+  };
+  const end = async (): Promise<void> => {
+    await network.stop();
+    rmSync(trainyardHome, { recursive: true, force: true });
+  };
+  const homes = network.hosts.map(({ home }) => home);
+  return { hosts: await prepared(new FaultHosts(profile, trainyardHome, homes, end)), network };
+}
