@@ -8,7 +8,7 @@ import { run, step } from './shell.mjs';
 
 const cli = join(root, 'dist', 'trainyard.cjs');
 
-/** Installs what package-lock.json names, unless that very lock file was installed here before. */
+/** Installs what package-lock.json names, unless that very lock file was installed here before. No package needs its install script: they would only compile parts that the bundles leave out. */
 export function ensurePackages() {
   const lock = createHash('sha256')
     .update(readFileSync(join(root, 'package-lock.json')))
@@ -16,7 +16,10 @@ export function ensurePackages() {
   const marker = join(root, 'node_modules', '.trainyard-lock');
   if (existsSync(marker) && readFileSync(marker, 'utf8') === lock) return;
   step('npm packages');
-  run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: root, stdio: ['ignore', 2, 2] });
+  run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+  });
   writeFileSync(marker, lock);
 }
 
