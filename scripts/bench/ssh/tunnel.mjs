@@ -1,0 +1,128 @@
+// Bytes through a tunnel: ours beside `ssh -L`, and what ours holds when nobody reads.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { performance } from 'node:perf_hooks';
+import { byTurns } from './rounds.mjs';
+import { ourCipher } from './world.mjs';
+
+const size = 512 * 1024 * 1024;
+const chunk = Buffer.alloc(1024 * 1024, 'trainyard');
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Listens on a port of its own; `serve` is given each connection. */
+async function listen(serve) {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined); // who measured has left
+    serve(socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+/** Writes as fast as it is taken, `bytes` in all. */
+function pour(socket, bytes) {
+  let left = bytes;
+  const more = () => {
+    for (; left > 0 && !socket.destroyed; left -= chunk.length) {
+      if (!socket.write(chunk)) {
+        left -= chunk.length;
+        socket.once('drain', more);
+        return;
+      }
+    }
+    socket.end();
+  };
+  more();
+}
+
+/** Milliseconds until everything came through `port`. */
+function fetched(port) {
+  const began = performance.now();
+  let bytes = 0;
+  return new Promise((resolve, reject) => {
+    const onread = { buffer: Buffer.alloc(1024 * 1024), callback: (count) => (bytes += count) > 0 };
+    connect({ host: '127.0.0.1', port, onread })
+      .on('error', reject)
+      .on('close', () => {
+        if (bytes === size) resolve(performance.now() - began);
+        else reject(new Error(`${bytes} of ${size} bytes came through the tunnel`));
+      });
+  });
+}
+
+async function freePort() {
+  const server = await listen(() => undefined);
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** An `ssh -L` that stays. */
+async function sshTunnel(world, remote, cipher) {
+  const port = await freePort();
+  const [command, ...args] = world.ssh(
+    ['-N', '-o', 'ExitOnForwardFailure=yes', '-L', `127.0.0.1:${port}:127.0.0.1:${remote}`],
+    cipher,
+  );
+  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+  for (const end = Date.now() + 10_000; ; await pause(50)) {
+    const socket = connect(port, '127.0.0.1');
+    const open = await Promise.race([
+      once(socket, 'connect').then(() => true),
+      once(socket, 'error').then(() => false),
+    ]).catch(() => false);
+    socket.destroy();
+    if (open) return { port, stop: () => child.kill() };
+    if (Date.now() > end || child.exitCode !== null) {
+      child.kill();
+      throw new Error('ssh -L did not start');
+    }
+  }
+}
+
+export async function measureTunnel(world, onRound) {
+  const source = await listen((socket) => pour(socket, size));
+  const remote = source.address().port;
+  const client = world.client();
+  const theirs = await Promise.all([sshTunnel(world, remote), sshTunnel(world, remote, ourCipher)]);
+  try {
+    const ours = await client.ask('tunnel', { port: remote });
+    return await byTurns(
+      {
+        ours: () => fetched(ours),
+        ssh: () => fetched(theirs[0].port),
+        sameCipher: () => fetched(theirs[1].port),
+      },
+      onRound,
+    );
+  } finally {
+    for (const tunnel of theirs) tunnel.stop();
+    client.stop();
+    source.close();
+  }
+}
+
+/** The most that is held above the start while one side writes and the other has stopped reading, either way round. Bytes. */
+export async function measureStalled(world) {
+  const grown = [];
+  for (const stalls of ['here', 'there']) {
+    const client = world.client();
+    const far = await listen((socket) => (stalls === 'here' ? pour(socket, size) : socket.pause()));
+    const port = await client.ask('tunnel', { port: far.address().port });
+    const before = await client.ask('resident');
+    const near = connect(port, '127.0.0.1').on('error', () => undefined);
+    near.pause();
+    if (stalls === 'there') pour(near, size);
+    let most = before;
+    for (const end = Date.now() + 10_000; Date.now() < end; await pause(100))
+      most = Math.max(most, await client.ask('resident'));
+    grown.push(most - before);
+    near.destroy();
+    client.stop();
+    far.close();
+  }
+  return Math.max(...grown);
+}
