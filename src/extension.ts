@@ -9,6 +9,7 @@ import { dashboardPanels } from './ui/panels/dashboardPanel.js';
 import { RunPanels } from './ui/panels/runPanels.js';
 import { tensorboardPanels } from './ui/panels/tensorboardPanel.js';
 import { ProfileWatcher } from './ui/profileWatcher.js';
+import { ReadOnlyDocuments } from './ui/readOnlyDocuments.js';
 import { Services } from './ui/services.js';
 import { snapshotOf, type Snapshot } from './ui/snapshot.js';
 import { StatusBar } from './ui/statusBar.js';
@@ -42,6 +43,7 @@ export function activate(context: vscode.ExtensionContext): Api {
     dashboards: new RunPanels(services, dashboardPanels),
     tensorboards: new RunPanels(services, tensorboardPanels),
     terminals: new RunTerminals(services),
+    documents: new ReadOnlyDocuments(),
     showOutput: () => {
       channel.show();
     },
@@ -57,6 +59,7 @@ export function activate(context: vscode.ExtensionContext): Api {
     ui.checkpoints,
     ui.dashboards,
     ui.tensorboards,
+    ui.documents,
     new ProfileWatcher(services),
     runs.onSelect((run) => void ui.checkpoints.choose(run)),
     registerCommands(ui),

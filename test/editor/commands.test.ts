@@ -174,6 +174,7 @@ test('a cluster over SSH: keys reviewed once, checks, terminal, a command and a 
     await until('the tunnel in the tree', async () =>
       JSON.stringify((await workbench.snapshot()).clusters).includes('127.0.0.1:18211') ? true : undefined,
     );
+    await workbench.host.command('notifications.clearAll');
     await workbench.screenshot('cluster', 'dark', 1600);
     await command('trainyard.closeTunnel', { ...given, tunnel: `18211:${port}` });
     await expect(fetch('http://127.0.0.1:18211/')).rejects.toThrow();
@@ -181,11 +182,13 @@ test('a cluster over SSH: keys reviewed once, checks, terminal, a command and a 
 
     await command('trainyard.checkProfile', { profile: 'local' });
     await until('the table of checks', async () =>
-      (await workbench.host.ask('tabs', {})).some(({ label }) => /Preview|Untitled/.test(label))
+      (await workbench.host.ask('tabs', {})).some(({ label }) => label.includes('Checks of local'))
         ? true
         : undefined,
     );
-    await workbench.page.waitForTimeout(1500);
+    await workbench.host.command('workbench.action.closePanel');
+    await workbench.host.command('notifications.clearAll');
+    await workbench.webview().getByText('Everything is as a run needs it').waitFor();
     await workbench.screenshot('checks', 'dark', 1600);
     await command('trainyard.disconnect', given);
   } finally {

@@ -1,5 +1,6 @@
 // When a lost connection is tried again: soon, then ever more seldom; at once after sleep; never where a person was asked in vain.
 import { UserError } from '../errors.js';
+import { Unreached } from '../ssh/failures.js';
 import type { Prompter, SecretRequest, UnknownHostKey } from '../ssh/transport.js';
 
 /** Passes questions on and remembers about which hosts they were. */
@@ -26,6 +27,8 @@ export class Questions implements Prompter {
 
 const firstPause = 500;
 const longestPause = 30_000;
+/** To a host that nobody reaches: it costs it nothing, and a link that heals is used within 10 s. */
+const longestUnreached = 3_000;
 /** Callers ask about once a second: a longer silence means that this machine slept, or that nobody looked. */
 const silence = 15_000;
 
@@ -63,7 +66,8 @@ export class RetryPolicy {
       );
     }
     this.last = error;
-    this.pause = Math.min(longestPause, Math.max(firstPause, this.pause * 2));
+    const longest = error instanceof Unreached ? longestUnreached : longestPause;
+    this.pause = Math.min(longest, Math.max(firstPause, this.pause * 2));
     this.notBefore = now + this.pause * (0.75 + Math.random() / 2);
   }
 }

@@ -6,6 +6,13 @@ export class Dropped extends Error {
   override readonly name = 'Dropped';
 }
 
+/** No connection came about: nothing was asked of the host, so it may be tried again soon and often. */
+export class Unreached extends UserError {
+  constructor(what: string, hint: string, cause?: unknown) {
+    super('connection', what, hint, cause === undefined ? undefined : { cause });
+  }
+}
+
 /** Only the user's own ssh can make this connection; nothing was sent to the host that must not be. */
 export class NeedsOpenSsh extends UserError {
   constructor(
@@ -54,8 +61,15 @@ export function socketFailure(place: Place, error: unknown): Error {
   }
   if (code === 'ECONNRESET' || code === 'EPIPE') return new Dropped(errorText(error));
   const known = socketErrors[code];
-  if (known) return failure(`${placeText(place)} ${known[0]}`, known[1], error);
+  if (known) return new Unreached(`${placeText(place)} ${known[0]}`, known[1], error);
   return failure(`${placeText(place)} cannot be reached: ${errorText(error)}`, 'Check the network', error);
+}
+
+export function gaveNoAnswer(place: Place): UserError {
+  return new Unreached(
+    `${placeText(place)} did not answer in time (connecting)`,
+    'Check the address, the network and the firewall',
+  );
 }
 
 export function timedOut(place: Place, during: string): UserError {

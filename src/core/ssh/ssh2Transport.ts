@@ -16,7 +16,7 @@ import {
   NeedsOpenSsh,
   placeText,
   socketFailure,
-  timedOut,
+  gaveNoAnswer,
   type Place,
 } from './failures.js';
 import { login } from './handshake.js';
@@ -33,7 +33,8 @@ const atOnce = 8;
 const attempts = 7;
 const firstPause = 250;
 const longestPause = 5000;
-const connectPatience = 15_000;
+/** Long enough for the fourth attempt of TCP; what heals later is met by the next connection sooner than by the fifth. */
+const connectPatience = 8_000;
 const mostHops = 8;
 
 export interface Ssh2TransportOptions {
@@ -227,7 +228,7 @@ function openSocket(place: Place, signal: AbortSignal): Promise<Socket> {
       fail(new Cancelled());
     };
     const timer = setTimeout(() => {
-      fail(timedOut(place, 'connecting'));
+      fail(gaveNoAnswer(place));
     }, connectPatience);
     signal.addEventListener('abort', cancel, { once: true });
     socket.once('error', fail);

@@ -1,6 +1,7 @@
 // The results of a check as a table that can be read, kept and sent to whoever runs the cluster.
 import * as vscode from 'vscode';
 import type { CheckResult } from '../../core/nodes/checks.js';
+import type { ReadOnlyDocuments } from '../readOnlyDocuments.js';
 
 /** Markdown: what failed first, each with what to do about it. */
 export function checksMarkdown(profile: string, results: readonly CheckResult[]): string {
@@ -31,12 +32,15 @@ export function checksMarkdown(profile: string, results: readonly CheckResult[])
 const row = (cells: readonly string[]): string => `| ${cells.map(escaped).join(' | ')} |`;
 const escaped = (text: string): string => text.replace(/[|<>`\\]/g, '\\$&').replace(/\s+/g, ' ');
 
-export async function showChecks(profile: string, results: readonly CheckResult[]): Promise<void> {
-  const content = checksMarkdown(profile, results);
-  const document = await vscode.workspace.openTextDocument({ content, language: 'markdown' });
+export async function showChecks(
+  documents: ReadOnlyDocuments,
+  profile: string,
+  results: readonly CheckResult[],
+): Promise<void> {
+  const uri = documents.put(`Checks of ${profile}.md`, checksMarkdown(profile, results));
   try {
-    await vscode.commands.executeCommand('markdown.showPreview', document.uri);
+    await vscode.commands.executeCommand('markdown.showPreview', uri);
   } catch {
-    await vscode.window.showTextDocument(document); // an editor without its own markdown preview
+    await vscode.window.showTextDocument(uri); // an editor without its own markdown preview
   }
 }

@@ -7,6 +7,7 @@ import { SshMachine } from '../../core/clusters/sshMachine.js';
 import { errorText, UserError } from '../../core/errors.js';
 import { parseTunnel, tunnelText } from '../../core/tunnels/tunnels.js';
 import { forgetTunnel, rememberedTunnels, rememberTunnel } from '../rememberedTunnels.js';
+import { plural } from '../words.js';
 import { NodeTerminal } from '../terminal/nodeTerminal.js';
 import { showChecks } from './checksDocument.js';
 import { pickProfile } from './pick.js';
@@ -38,7 +39,7 @@ export async function checkProfile(ui: Ui, given?: ProfileArgument): Promise<voi
   const results = await withProgress(`Checking ${profile.name}`, async (progress) =>
     (await session.machine()).check(profile, progress),
   );
-  await showChecks(profile.name, results);
+  await showChecks(ui.documents, profile.name, results);
 }
 
 export async function openNodeTerminal(ui: Ui, given?: HostArgument): Promise<void> {
@@ -77,9 +78,7 @@ export async function runOnAll(ui: Ui, given?: ProfileArgument): Promise<void> {
     return [`── ${host}: ${ending}`, ...(lines.get(host) ?? []), ''].join('\n');
   });
   const content = [`$ ${command}`, '', ...parts].join('\n');
-  await vscode.window.showTextDocument(
-    await vscode.workspace.openTextDocument({ content, language: 'plaintext' }),
-  );
+  await vscode.window.showTextDocument(ui.documents.put(`All nodes of ${session.profile.name}.txt`, content));
 }
 
 export async function copyToAll(ui: Ui, given?: ProfileArgument): Promise<void> {
@@ -103,7 +102,9 @@ export async function copyToAll(ui: Ui, given?: ProfileArgument): Promise<void> 
   });
   if (to === undefined) return;
   const files = await withProgress(`Copying ${from}`, (progress) => copy(machine.nodes, from, to, progress));
-  void vscode.window.showInformationMessage(`${files} files are in ${to} on ${machine.nodes.length} nodes.`);
+  void vscode.window.showInformationMessage(
+    `${plural(files, 'file')} copied to ${to} on ${plural(machine.nodes.length, 'node')}.`,
+  );
 }
 
 export async function openTunnel(ui: Ui, given?: ProfileArgument): Promise<void> {

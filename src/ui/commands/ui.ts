@@ -3,6 +3,7 @@ import type { ContextKeys } from '../contextKeys.js';
 import type { DashboardPanel } from '../panels/dashboardPanel.js';
 import type { RunPanels } from '../panels/runPanels.js';
 import type { TensorBoardPanel } from '../panels/tensorboardPanel.js';
+import type { ReadOnlyDocuments } from '../readOnlyDocuments.js';
 import type { Services } from '../services.js';
 import type { RunTerminals } from '../terminal/runTerminals.js';
 import type { CheckpointTree } from '../tree/checkpointTree.js';
@@ -18,5 +19,6 @@ export interface Ui {
   dashboards: RunPanels<DashboardPanel>;
   tensorboards: RunPanels<TensorBoardPanel>;
   terminals: RunTerminals;
+  documents: ReadOnlyDocuments;
   showOutput: () => void;
 }

@@ -74,7 +74,8 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
       const own = session.profile.kind === 'local' ? this.hosts(node.profile)[0] : undefined;
       const text = describeProfile(session.profile, session.state, freshSample(own));
       const open = this.getChildren(node).length > 0;
-      return treeItem(node.profile, text, open ? Expanded : None);
+      // The editor heeds how an item begins only where its id is new to it.
+      return treeItem(open ? `${node.profile}/` : node.profile, text, open ? Expanded : None);
     }
     if (node.kind === 'tunnel') {
       return treeItem(`${node.profile}/tunnel ${node.tunnel}`, describeTunnel(node.shown));

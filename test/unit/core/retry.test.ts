@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Questions, RetryPolicy } from '../../../src/core/clusters/retry.js';
+import { Unreached } from '../../../src/core/ssh/failures.js';
 
 const lost = new Error('lost');
 
@@ -33,6 +34,20 @@ describe('RetryPolicy', () => {
       policy.admit(now + 300);
     }).toThrow(lost);
     policy.admit(now + 800);
+  });
+
+  it('goes on asking often where nobody answers, so that a healed link is used soon', () => {
+    const policy = new RetryPolicy();
+    const silent = new Unreached('gpu1 did not answer', 'Check the network');
+    for (let attempt = 0; attempt < 20; attempt++) policy.failed(silent, false, 'gpu1', 1_000_000);
+    expect(() => {
+      policy.admit(1_000_000);
+    }).not.toThrow(); // nobody asked before
+    policy.failed(silent, false, 'gpu1', 1_000_000);
+    expect(() => {
+      policy.admit(1_002_000);
+    }).toThrow(silent);
+    policy.admit(1_003_800);
   });
 
   it('tries at once after sleep', () => {

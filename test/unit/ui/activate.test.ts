@@ -6,6 +6,7 @@ const editor = vi.hoisted(() => ({
   commands: new Map<string, (...args: unknown[]) => Promise<void>>(),
   views: new Set<string>(),
   panels: new Set<string>(),
+  schemes: new Set<string>(),
   disposed: 0,
   shown: [] as string[],
 }));
@@ -70,6 +71,11 @@ vi.mock('vscode', () => {
     Uri: { file: (path: string) => ({ path }) },
     workspace: {
       getConfiguration: () => ({ get: () => undefined }),
+      registerTextDocumentContentProvider: (scheme: string) => {
+        editor.schemes.add(scheme);
+        return disposable(() => editor.schemes.delete(scheme));
+      },
+      onDidCloseTextDocument: () => disposable(),
       createFileSystemWatcher: () => ({
         ...disposable(),
         onDidChange: () => disposable(),
@@ -119,6 +125,7 @@ describe('activate', () => {
     expect([...editor.panels].sort()).toEqual(Object.values(panelTypes).sort());
     for (const item of context.subscriptions) item.dispose();
     expect([...editor.panels]).toEqual([]);
+    expect([...editor.schemes]).toEqual([]);
     expect([...editor.commands.keys()]).toEqual([]);
     expect([...editor.views]).toEqual([]);
   });

@@ -1,10 +1,12 @@
 // What ssh says when it cannot connect, in words that say what to do.
-import { Dropped, failure } from '../failures.js';
+import { Dropped, failure, Unreached } from '../failures.js';
 import type { Conversation } from './conversation.js';
 import type { SshTarget } from '../transport.js';
 
 const dropped =
   /^(kex_exchange_identification|ssh_exchange_identification|banner exchange|ssh_dispatch_run_fatal)\b.*(closed|reset|timed out|broken)|^Connection (closed|reset) by|Not allowed at this time|Exceeded MaxStartups/im;
+
+const unreached = /^ssh: connect to host .* (timed out|refused|No route to host|Network is unreachable)$/;
 
 /** `lines` is the end of ssh's stderr. */
 export function connectFailure(
@@ -56,8 +58,7 @@ export function connectFailure(
   }
   // Only what came before the login may be tried again: after it, the user would be asked twice.
   if (!conversation.asked && dropped.test(text)) return new Dropped(said);
-  return failure(
-    `ssh cannot connect to ${host}: ${said}`,
-    'Check the address, the network and your SSH configuration',
-  );
+  const what = `ssh cannot connect to ${host}: ${said}`;
+  const hint = 'Check the address, the network and your SSH configuration';
+  return unreached.test(said) ? new Unreached(what, hint) : failure(what, hint);
 }
