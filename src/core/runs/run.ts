@@ -12,6 +12,9 @@ import { check, problemsText } from '../validation.js';
 import { isOver, statusOf } from './status.js';
 import { eventSchema, type RunEvent } from './schema.js';
 
+/** Milliseconds between a loss and the next attempt; twice as long each time. */
+const firstPause = 200;
+
 export interface FollowedLine<T> {
   offset: number;
   /** The line as it stands in the file, with fields that this version does not know. */
@@ -57,6 +60,7 @@ export class RunFollower implements Disposable {
   private readonly wake = new AbortController();
   private poke: (() => void) | undefined;
   private finishedSeen = false;
+  private newsSinceLoss = false;
   private readonly extraNames = new Set<string>();
 
   readonly onMetric: Event<FollowedLine<Metric>> = this.metrics.event;
@@ -71,6 +75,7 @@ export class RunFollower implements Disposable {
     this.metricsFile = this.store.add(new FollowedFile(`${options.dir}/metrics.jsonl`));
     this.eventsFile = this.store.add(new FollowedFile(`${options.dir}/events.jsonl`));
     this.files = [this.eventsFile, this.metricsFile];
+    for (const file of this.files) this.noteNews(file);
     this.metricsFile.onLine((line) => {
       this.metrics.fire(this.understand(line, metricSchema, 'metrics.jsonl'));
     });
@@ -91,14 +96,14 @@ export class RunFollower implements Disposable {
    */
   async follow(): Promise<RunDetails> {
     let lost = false;
-    let pause = 200;
+    let pause = firstPause;
     for (;;) {
       try {
         const client = await this.options.client();
         const details = await this.look(client);
         if (lost) this.connections.fire('back');
         lost = false;
-        pause = 200;
+        pause = firstPause;
         if (this.isEnd(details)) return details;
         await this.sleep(this.options.pollInterval ?? 1000);
       } catch (error) {
@@ -106,6 +111,8 @@ export class RunFollower implements Disposable {
         this.logger.log('info', `following ${this.options.dir}: ${errorText(error)}`);
         if (!lost) this.connections.fire('lost');
         lost = true;
+        if (this.newsSinceLoss) pause = firstPause; // a link that brings something and breaks is no dead one
+        this.newsSinceLoss = false;
         await this.sleep(pause);
         pause = Math.min(pause * 2, 5000);
       }
@@ -133,10 +140,17 @@ export class RunFollower implements Disposable {
       this.extraNames.add(extra.name);
       const file = this.store.add(new FollowedFile(`${this.options.dir}/${extra.name}`, extra.start));
       file.onLine(extra.onLine);
+      this.noteNews(file);
       file.onReset(extra.onReset);
       this.files.push(file);
       await file.attach(client);
     }
+  }
+
+  private noteNews(file: FollowedFile): void {
+    file.onLine(() => {
+      this.newsSinceLoss = true;
+    });
   }
 
   private isEnd(details: RunDetails): boolean {

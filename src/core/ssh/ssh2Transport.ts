@@ -13,10 +13,10 @@ import { readSettings, type ConfigSourceOptions } from './configSource.js';
 import {
   Dropped,
   failure,
+  gaveNoAnswer,
   NeedsOpenSsh,
   placeText,
   socketFailure,
-  gaveNoAnswer,
   type Place,
 } from './failures.js';
 import { login } from './handshake.js';
