@@ -4,7 +4,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NamespaceCluster } from '../sshd/namespaces.js';
 import { unavailable } from '../sshd/namespaces.js';
 import { separateHosts, type FaultHosts } from './support/hosts.js';
-import { endless, linesOf, measured, seconds, startRun, training, untilStep, Watcher } from './support/runs.js';
+import {
+  endless,
+  linesOf,
+  measured,
+  seconds,
+  startRun,
+  training,
+  untilStep,
+  Watcher,
+} from './support/runs.js';
 
 /** Longer than it takes to see it, so that attempts to connect fail too. */
 const silence = 40_000;

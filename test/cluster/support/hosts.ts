@@ -85,7 +85,7 @@ export async function practiceHosts({ nodes, throughPort }: PracticeFaultOptions
   const practice = await startPracticeCluster({ dir, nodes });
   const end = async (): Promise<void> => {
     await practice.stop();
-    rmSync(dir, { recursive: true, force: true });
+    rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
   };
   const trainyardHome = join(dir, 'trainyard');
   mkdirSync(trainyardHome, { mode: 0o700 });
@@ -100,7 +100,9 @@ export async function practiceHosts({ nodes, throughPort }: PracticeFaultOptions
       }),
     );
     profile = { ...profile, hosts };
-    const keys = hosts.map(({ port }, index) => `[127.0.0.1]:${port} ${practice.nodes[index]?.hostKey ?? ''}\n`);
+    const keys = hosts.map(
+      ({ port }, index) => `[127.0.0.1]:${port} ${practice.nodes[index]?.hostKey ?? ''}\n`,
+    );
     writeFileSync(known, keys.join(''));
   }
   const homes = practice.nodes.map(({ home }) => home);

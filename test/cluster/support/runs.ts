@@ -107,6 +107,7 @@ export async function untilOver(machine: SshMachine, dir: string, limit = 60): P
 export const untilStep = (dir: string, step: number, limit = 60): Promise<Line> =>
   until(
     `step ${step} in ${dir}`,
-    () => linesOf(dir, 'metrics.jsonl').findLast((line) => line.kind === 'step' && Number(line['step']) >= step),
+    () =>
+      linesOf(dir, 'metrics.jsonl').findLast((line) => line.kind === 'step' && Number(line['step']) >= step),
     limit,
   );
