@@ -80,6 +80,7 @@ const carried = [
   { from: join(native, 'trainer'), to: 'bin/trainer', mode: 0o755 },
   { from: join(root, 'native/agent/tensorboard_server.py'), to: 'share/tensorboard_server.py', mode: 0o755 },
   { from: join(root, 'native/runtime/requirements.txt'), to: 'share/requirements.txt', mode: 0o644 },
+  { from: join(root, 'native/runtime/pip.txt'), to: 'share/pip.txt', mode: 0o644 },
   ...['wire', 'probe', 'install', 'runtime', 'verbs'].map((part) => ({
     from: join(root, `native/node/${part}.py`),
     to: `share/node/${part}.py`,

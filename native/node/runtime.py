@@ -37,6 +37,7 @@ def make_environment(target, wheels):
         raise Refused(
             "%s cannot make environments: %s" % (sys.executable, said[-1] if said else "it said nothing"),
             "Install %s on this node, or ask its administrator to" % package,
+            "wheels",
         )
     import shutil
 
@@ -102,7 +103,7 @@ def runtime(params):
         if wheels:
             line += ["--no-index", "--find-links", wheels]
         else:
-            line += ["--retries", "2", "--timeout", "15"]
+            line += ["--retries", "1", "--timeout", "10"]
         progress("installing MPICH, oneDNN and TensorBoard")
 
         def tell(text):
@@ -113,7 +114,7 @@ def runtime(params):
         if code != 0:
             errors = [text for text in said if text.lstrip().startswith(("ERROR", "error"))]
             what = (errors or said or ["it said nothing"])[-1].strip()
-            raise Refused("pip could not install the runtime: " + what, pip_hint(said))
+            raise Refused("pip could not install the runtime: " + what, pip_hint(said), "wheels")
         missing = runtime_problem(partial)
         if missing:
             raise Refused("the runtime was made without " + missing, "Report this")
@@ -128,4 +129,6 @@ def runtime(params):
     finally:
         shutil.rmtree(partial, ignore_errors=True)
         shutil.rmtree(partial + "-old", ignore_errors=True)
+    if wheels:
+        shutil.rmtree(wheels, ignore_errors=True)  # they were only the way
     return {"made": True}

@@ -24,36 +24,62 @@ def look(params):
     return {"found": answers}
 
 
+class Archive:
+    """Input as tarfile reads it, front to back. A file's bytes are taken past it, as they come: its own way copies them thrice."""
+
+    def __init__(self):
+        self.input = os.fdopen(0, "rb", CHUNK, closefd=False)
+        self.at = 0
+
+    def read(self, count):
+        data = self.input.read(count)
+        self.at += len(data)
+        return data
+
+    def tell(self):
+        return self.at
+
+    def pass_on(self, count, write):
+        """A file's bytes; then those that fill its last block."""
+        end = self.at + count
+        while self.at < end:
+            data = self.input.read1(min(end - self.at, CHUNK))
+            if not data:
+                raise Refused("the connection ended in the middle of a file", "Try again")
+            self.at += len(data)
+            write(data)
+        self.read(-count % 512)
+
+
 def unpack(params):
     """A tar archive up to the end of input, below a folder and never outside of it; `as` renames its one file."""
-    import shutil
     import tarfile
 
     target = expand(params["to"])
     make_private(target)
     count = 0
-    with tarfile.open(fileobj=os.fdopen(0, "rb", closefd=False), mode="r|") as archive:
-        for member in archive:
-            path = os.path.normpath(os.path.join(target, member.name))
-            inside = path == target or path.startswith(target.rstrip(os.sep) + os.sep)
-            if params.get("as"):
-                path = os.path.join(target, params["as"])
-            if not inside or not (member.isreg() or member.isdir()):
-                raise Refused("the archive holds %s, which is no plain file of it" % member.name, "Report this")
-            if member.isdir():
-                os.makedirs(path, exist_ok=True)
-                continue
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            temporary = "%s.partial-%d" % (path, os.getpid())
-            try:
-                with open(temporary, "wb") as out:
-                    shutil.copyfileobj(archive.extractfile(member), out, CHUNK)
-                os.chmod(temporary, member.mode & 0o777)
-                os.replace(temporary, path)
-            finally:
-                if os.path.lexists(temporary):
-                    os.unlink(temporary)
-            count += 1
+    archive = Archive()
+    for member in tarfile.open(fileobj=archive, mode="r:"):
+        path = os.path.normpath(os.path.join(target, member.name))
+        inside = path == target or path.startswith(target.rstrip(os.sep) + os.sep)
+        if params.get("as"):
+            path = os.path.join(target, params["as"])
+        if not inside or member.issparse() or not (member.isreg() or member.isdir()):
+            raise Refused("the archive holds %s, which is no plain file of it" % member.name, "Report this")
+        if member.isdir():
+            os.makedirs(path, exist_ok=True)
+            continue
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        temporary = "%s.partial-%d" % (path, os.getpid())
+        try:
+            with open(temporary, "wb") as out:
+                archive.pass_on(member.size, out.write)
+            os.chmod(temporary, member.mode & 0o777)
+            os.replace(temporary, path)
+        finally:
+            if os.path.lexists(temporary):
+                os.unlink(temporary)
+        count += 1
     return {"files": count}
 
 
@@ -119,7 +145,7 @@ def main():
         try:
             say({"result": OPERATIONS[request["op"]](request.get("params", {}))})
         except Refused as error:
-            say({"error": {"what": error.what, "hint": error.hint}})
+            say({"error": {"what": error.what, "hint": error.hint, "remedy": error.remedy}})
         except OSError as error:
             say({"error": {"what": reason(error), "hint": "Check this node's disk and permissions"}})
 

@@ -15,10 +15,11 @@ USERS_UMASK = os.umask(0o077)
 class Refused(Exception):
     """What is wrong with this node, and what to do about it."""
 
-    def __init__(self, what, hint):
+    def __init__(self, what, hint, remedy=None):
         Exception.__init__(self, what)
         self.what = what
         self.hint = hint
+        self.remedy = remedy  # "wheels": the client may bring the packages itself
 
 
 def say(message):

@@ -172,7 +172,7 @@ test('a cluster over SSH: keys reviewed once, checks, terminal, a command and a 
     await opening;
     expect(await (await fetch('http://127.0.0.1:18211/')).text()).toBe('through the tunnel');
     await until('the tunnel in the tree', async () =>
-      JSON.stringify((await workbench.snapshot()).clusters).includes('127.0.0.1:18211') ? true : undefined,
+      JSON.stringify((await workbench.snapshot()).clusters).includes(':18211') ? true : undefined,
     );
     await workbench.host.command('notifications.clearAll');
     await workbench.screenshot('cluster', 'dark', 1600);

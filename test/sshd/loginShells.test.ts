@@ -5,6 +5,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { runOnAll } from '../../src/core/clusters/fanOut.js';
+import type { SshMachine } from '../../src/core/clusters/sshMachine.js';
+import type { Profile } from '../../src/core/profiles/schema.js';
+import { RunFollower } from '../../src/core/runs/run.js';
+import { statusOf } from '../../src/core/runs/status.js';
 import { testCluster } from './cluster.js';
 
 const dir = mkdtempSync(join(tmpdir(), 'trainyard-shells-'));
@@ -28,6 +32,26 @@ const has = (shell: string): string | undefined => {
   return found === '' ? undefined : found;
 };
 
+/** The same short run for each. */
+async function train(machine: SshMachine, profile: Profile): Promise<{ phase: string; steps: number }> {
+  const words = ['train', '--model', 'mlp', '--data', 'synthetic', '--steps', '20'];
+  const { dir: run } = await machine.start({
+    profile: { ...profile, workdir: join(dir, 'shared') },
+    words,
+    cwd: '/',
+  });
+  const follower = new RunFollower({ dir: run, client: () => machine.node.client() });
+  let steps = 0;
+  follower.onMetric(({ value }) => {
+    if (value?.kind === 'step') steps = value.step;
+  });
+  try {
+    return { phase: statusOf(await follower.follow()), steps };
+  } finally {
+    follower.dispose();
+  }
+}
+
 describe('a login shell', () => {
   for (const [index, [name, startFile, text]] of shells.entries()) {
     const shell = has(name);
@@ -42,7 +66,7 @@ describe('a login shell', () => {
         writeFileSync(path, text);
         const cluster = await testCluster(own, { nodes: 1, shell: shell! });
         try {
-          const machine = cluster.machine();
+          const machine = cluster.machine({ workdir: join(dir, 'shared') }); // one runtime for all
           const hello = await machine.node.hello();
           expect(hello.home).toBe(home);
           const words = [
@@ -75,12 +99,14 @@ describe('a login shell', () => {
               .map((word) => `${word}|`)
               .join(''),
           );
+          expect(await train(machine, cluster.profile)).toEqual({ phase: 'finished', steps: 20 });
           const failing = await runOnAll(machine.nodes, ['sh', '-c', 'kill -9 $$'], () => undefined);
           expect(failing[0]?.code === 0).toBe(false);
         } finally {
           await cluster.stop();
         }
       },
+      180_000,
     );
   }
 });

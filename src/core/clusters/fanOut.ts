@@ -1,12 +1,9 @@
 // The same act on several nodes at once: a command, or files put there.
-import { spawn } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import * as z from 'zod/mini';
 import { errorText, UserError } from '../errors.js';
 import type { Progress } from '../machine.js';
-import { LineTail } from '../nodes/localConnection.js';
+import { sendTree } from '../nodes/sendTree.js';
 import type { SshNode } from './sshNode.js';
 
 export interface HostLine {
@@ -70,8 +67,6 @@ function readLines(stream: NodeJS.ReadableStream, onLine: (text: string) => void
   };
 }
 
-const unpackedSchema = z.object({ files: z.int() });
-
 /**
  * Puts a file or a folder's content on each node. A folder's files go below `to`; a file becomes `to`, or goes into it when that ends with a slash.
  * Each file appears whole or not at all. UserError (usage, connection, preflight), Cancelled. Returns how many files each node got.
@@ -84,36 +79,16 @@ export async function copyToAll(
 ): Promise<number> {
   const source = resolve(from);
   const kind = await kindOf(source);
-  const intoFolder = kind === 'folder' || to.endsWith('/');
-  const params = intoFolder ? { to } : { to: dirname(to), as: basename(to) };
-  const words = kind === 'folder' ? ['-C', source, '.'] : ['-C', dirname(source), '--', basename(source)];
+  const named = kind === 'file' && !to.endsWith('/');
+  const folder = named ? dirname(to) : to;
+  const file = kind === 'file' ? { as: named ? basename(to) : undefined } : undefined;
   let done = 0;
   const counts = await Promise.all(
     nodes.map((node) =>
       node.withBootstrap(async (bootstrap) => {
-        const tar = spawn('tar', ['-cf', '-', ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
-        const said = new LineTail();
-        tar.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-          said.push(chunk);
-        });
-        const ended = new Promise<number | null>((settle, reject) => {
-          tar.on('error', reject);
-          tar.on('close', settle);
-        });
-        try {
-          const sending = pipeline(tar.stdout, bootstrap.input('unpack', params));
-          const answer = bootstrap.answer('unpack', unpackedSchema, progress);
-          const [code] = await Promise.all([ended, sending]);
-          if (code !== 0) {
-            const what = `tar could not read ${source}: ${said.lines().at(-1) ?? `exit ${code ?? '?'}`}`;
-            throw new UserError('usage', what, 'Check that its files can be read');
-          }
-          const { files } = await answer;
-          progress.onProgress?.(`${++done} of ${nodes.length} nodes have it`);
-          return files;
-        } finally {
-          tar.kill();
-        }
+        const files = await sendTree(bootstrap, source, folder, progress, file);
+        progress.onProgress?.(`${++done} of ${nodes.length} nodes have it`);
+        return files;
       }, progress.signal),
     ),
   );

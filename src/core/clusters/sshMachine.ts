@@ -11,7 +11,7 @@ import { assertPassed, good, type CheckResult } from '../nodes/checks.js';
 import { readPayload, type Payload } from '../nodes/payload.js';
 import { checkRemoteData, judgeTrainer, trainerTrial } from '../nodes/preflight.js';
 import type { Probe } from '../nodes/probe.js';
-import type { NodeRuntime } from '../nodes/runtime.js';
+import { cacheFolder, type NodeRuntime } from '../nodes/runtime.js';
 import { findNativeSources } from '../nodes/sources.js';
 import type { Host, Profile } from '../profiles/schema.js';
 import { flagValue } from '../runs/flags.js';
@@ -45,8 +45,9 @@ export class SshMachine implements Machine {
     const { profile, transport, questions, logger = nullLogger } = options;
     const workdir = profile.workdir ?? '~/.trainyard';
     const payload = (): Promise<Payload> => this.readPayload();
+    const cache = cacheFolder(options.env);
     this.nodes = headFirst(profile).map(
-      (host) => new SshNode(host, { transport, questions, payload, workdir, logger }),
+      (host) => new SshNode(host, { transport, questions, payload, cache, workdir, logger }),
     );
     const [head] = this.nodes;
     if (!head) throw new UserError('usage', `profile ${profile.name} has no hosts`, 'Add one to it');

@@ -5,14 +5,16 @@ import { Cancelled } from '../errors.js';
 import type { Disposable } from '../lifecycle.js';
 import { nullLogger, type Logger } from '../log.js';
 import type { Progress } from '../machine.js';
-import { Bootstrap } from '../nodes/bootstrap.js';
+import { Bootstrap, NodeRefusal } from '../nodes/bootstrap.js';
 import { assertPassed, type CheckResult } from '../nodes/checks.js';
 import { AgentNode } from '../nodes/node.js';
 import type { Payload } from '../nodes/payload.js';
 import { checkProbe, probeSchema, type Probe } from '../nodes/probe.js';
 import { neededBytes } from '../nodes/pythonRuntime.js';
 import type { NodeRuntime } from '../nodes/runtime.js';
+import { sendTree } from '../nodes/sendTree.js';
 import { agentStream } from '../nodes/sshAgent.js';
+import { ensureWheels } from '../nodes/wheels.js';
 import type { Host } from '../profiles/schema.js';
 import { RetryPolicy, type Questions } from './retry.js';
 import type { SshChannel, SshConnection, SshTarget, SshTransport } from '../ssh/transport.js';
@@ -22,6 +24,8 @@ export interface SshNodeOptions {
   /** Through which the transport asks. */
   questions: Questions;
   payload: () => Promise<Payload>;
+  /** This machine's folder for what was fetched. */
+  cache: string;
   /** The profile's, `~` standing for the node's home folder. */
   workdir: string;
   logger?: Logger;
@@ -92,11 +96,7 @@ export class SshNode implements Disposable {
       const found = await this.probeBy(bootstrap, 'none', false);
       assertPassed(this.judge(found, false));
       await this.install(bootstrap, found, payload, progress);
-      if (found.hasRuntime !== true) {
-        const { requirements } = payload;
-        const params = { dir: found.runtimeDir, requirements, neededBytes };
-        await bootstrap.request('runtime', params, nothing, progress);
-      }
+      if (found.hasRuntime !== true) await this.makeRuntime(bootstrap, found, payload, progress);
       return found;
     }, progress.signal);
     return runtimeOf(probe, payload);
@@ -193,6 +193,28 @@ export class SshNode implements Disposable {
     };
     const body = payload.files.map(({ bytes }) => bytes);
     await bootstrap.request('install', params, nothing, { ...progress, body });
+  }
+
+  /** By the node's own pip; where that cannot, from packages that this machine fetches and sends. */
+  private async makeRuntime(
+    bootstrap: Bootstrap,
+    { runtimeDir: dir, workdir, python }: Probe,
+    { requirements, pip, runtime }: Payload,
+    progress: Progress,
+  ): Promise<void> {
+    const params = { dir, requirements, neededBytes };
+    try {
+      await bootstrap.request('runtime', params, nothing, progress);
+    } catch (error) {
+      if (!(error instanceof NodeRefusal) || error.remedy !== 'wheels') throw error;
+      this.options.logger?.log('info', `${error.message} The packages come from this machine.`);
+      const root = join(this.options.cache, 'wheels');
+      const folder = await ensureWheels({ root, runtime, requirements, pip, python }, progress);
+      const wheels = join(workdir, 'wheels', runtime);
+      progress.onProgress?.('sending the packages');
+      await this.withBootstrap((channel) => sendTree(channel, folder, wheels, progress), progress.signal);
+      await bootstrap.request('runtime', { ...params, wheels }, nothing, progress);
+    }
   }
 
   /** The agent, put there when it is not. What keeps it from running is said first. */

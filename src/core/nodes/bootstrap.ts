@@ -33,8 +33,21 @@ const readAll = (length: number): string =>
 const answerSchema = z.object({
   result: z.optional(z.unknown()),
   progress: z.optional(z.string()),
-  error: z.optional(z.object({ what: z.string(), hint: z.string() })),
+  error: z.optional(
+    z.object({ what: z.string(), hint: z.string(), remedy: z.optional(z.nullable(z.string())) }),
+  ),
 });
+
+/** What the set-up program said no to. `remedy` is `wheels` when the client may bring the packages itself. */
+export class NodeRefusal extends UserError {
+  constructor(
+    what: string,
+    hint: string,
+    readonly remedy: string | undefined,
+  ) {
+    super('preflight', what, hint);
+  }
+}
 
 /** Start files of a login shell may print and sleep; what reads input is fed empty lines meanwhile. */
 const readyTimeout = 30_000;
@@ -127,8 +140,9 @@ export class Bootstrap implements Disposable {
       const line = await this.nextLine(options.signal);
       const { progress, error, result } = demand(answerSchema, JSON.parse(line), `answer to ${op}`);
       if (progress !== undefined) options.onProgress?.(progress);
-      else if (error) throw new UserError('preflight', `${this.where}: ${error.what}`, error.hint);
-      else return demand(schema, result, `answer to ${op}`);
+      else if (error) {
+        throw new NodeRefusal(`${this.where}: ${error.what}`, error.hint, error.remedy ?? undefined);
+      } else return demand(schema, result, `answer to ${op}`);
     }
   }
 

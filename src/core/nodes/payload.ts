@@ -1,7 +1,7 @@
 // What is put on a node, and by which names: content decides them, so nothing is sent twice and nothing is replaced in use.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { NativeSources } from './sources.js';
 
 export interface PayloadFile {
@@ -17,6 +17,8 @@ export interface Payload {
   /** Name of the node folder, 16 hex digits. */
   node: string;
   requirements: string;
+  /** The pinned line of pip itself, for nodes whose Python comes without it. */
+  pip: string;
   /** Name of the runtime's folder, 16 hex digits. */
   runtime: string;
   hashes: { agent: string; trainer: string; requirements: string };
@@ -33,6 +35,7 @@ export async function readPayload(sources: NativeSources): Promise<Payload> {
     readOne('share/tensorboard_server.py', sources.tensorboardServer, false),
   ]);
   const requirements = await readFile(sources.requirements, 'utf8');
+  const pip = await readFile(join(dirname(sources.requirements), 'pip.txt'), 'utf8');
   const parts = bootstrapParts.map((part) => readFile(join(sources.bootstrap, `${part}.py`), 'utf8'));
   const [agent, trainer] = files;
   const requirementsHash = sha256(requirements);
@@ -40,6 +43,7 @@ export async function readPayload(sources: NativeSources): Promise<Payload> {
     files,
     node: sha256(files.map((file) => file.sha256).join('')).slice(0, 16),
     requirements,
+    pip,
     runtime: requirementsHash.slice(0, 16),
     hashes: { agent: agent.sha256, trainer: trainer.sha256, requirements: requirementsHash },
     bootstrap: (await Promise.all(parts)).join('\n\n'),

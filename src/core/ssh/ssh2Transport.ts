@@ -1,5 +1,4 @@
 // Connections by ssh2, as the user's own SSH configuration describes them.
-import { connect as connectSocket } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,6 +18,7 @@ import {
   socketFailure,
   type Place,
 } from './failures.js';
+import { GatheringSocket } from './gatheringSocket.js';
 import { login } from './handshake.js';
 import { HostKeyChecker } from './hostKeys/checker.js';
 import { HostKeyReview, type Arrival } from './hostKeys/review.js';
@@ -207,7 +207,8 @@ export class Ssh2Transport implements SshTransport {
 }
 
 function openSocket(place: Place, signal: AbortSignal): Promise<Socket> {
-  const socket = connectSocket({ host: place.hostName, port: place.port, noDelay: true });
+  const socket = new GatheringSocket().setNoDelay(true);
+  socket.connect({ host: place.hostName, port: place.port });
   return new Promise((resolve, reject) => {
     const finish = (act: () => void): void => {
       clearTimeout(timer);

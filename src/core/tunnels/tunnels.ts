@@ -64,7 +64,10 @@ export class Tunnels implements Disposable {
     const forward = await PortForward.open({
       port: spec.local,
       connect: async () => (await node.connection()).forwardTcp(spec.address, spec.remote),
-      remote: `${node.name} ${spec.address}:${spec.remote}`,
+      remote:
+        spec.address === '127.0.0.1'
+          ? `${node.name}:${spec.remote}`
+          : `${spec.address}:${spec.remote} by ${node.name}`,
       logger: this.logger,
     });
     const tunnel = { spec, forward };

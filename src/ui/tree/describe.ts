@@ -121,11 +121,11 @@ function profileContext({ name, kind }: Profile, connected: boolean): string {
   return connected ? contextValues.builtinConnected : contextValues.builtinDisconnected;
 }
 
-/** `127.0.0.1:8080 → gpu1 127.0.0.1:80`, how much went through, and why it does not. */
+/** `:8080 → gpu1:80`, how much went through, and why it does not. */
 export function describeTunnel({ forward }: Tunnel): ItemText {
-  const { local, remote, bytesIn, bytesOut, lastProblem } = forward;
+  const { local, port, remote, bytesIn, bytesOut, lastProblem } = forward;
   return {
-    label: `${local} → ${remote}`,
+    label: `:${port} → ${remote}`,
     description: lastProblem ?? `${size(bytesIn)} in, ${size(bytesOut)} out`,
     tooltip: `${local} leads to ${remote}${lastProblem === undefined ? '' : `\n${lastProblem}`}`,
     icon: lastProblem === undefined ? 'arrow-swap' : 'warning',

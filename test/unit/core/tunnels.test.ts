@@ -50,7 +50,11 @@ describe('a forwarded port', () => {
         Promise.resolve(connect({ port: portOf(target), host: '127.0.0.1', allowHalfOpen: true })),
       remote: 'there',
     });
-    open.push({ close: () => { forward.dispose(); } });
+    open.push({
+      close: () => {
+        forward.dispose();
+      },
+    });
     const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, index) => index % 251));
     expect((await through(forward.port, bytes)).equals(bytes)).toBe(true);
     expect([forward.bytesOut, forward.bytesIn]).toEqual([bytes.length, bytes.length]);
@@ -68,7 +72,11 @@ describe('a forwarded port', () => {
           : Promise.resolve(connect({ port: portOf(target), host: '127.0.0.1', allowHalfOpen: true })),
       remote: 'there',
     });
-    open.push({ close: () => { forward.dispose(); } });
+    open.push({
+      close: () => {
+        forward.dispose();
+      },
+    });
     expect((await through(forward.port, Buffer.from('x'))).length).toBe(0);
     expect([forward.state, forward.lastProblem]).toEqual(['failing', 'no way']);
     broken = false;
@@ -83,7 +91,11 @@ describe('a forwarded port', () => {
       connect: () => Promise.reject(new Error('unused')),
       remote: 'there',
     });
-    open.push({ close: () => { forward.dispose(); } });
+    open.push({
+      close: () => {
+        forward.dispose();
+      },
+    });
     expect(forward.port).toBeGreaterThan(portOf(taken));
   });
 });
