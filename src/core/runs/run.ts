@@ -14,6 +14,9 @@ import { eventSchema, type RunEvent } from './schema.js';
 
 /** Milliseconds between a loss and the next attempt; twice as long each time. */
 const firstPause = 200;
+const longestPause = 5000;
+/** Where the agent had answered: a link that breaks again and again is used as long as it lasts. */
+const longestAfterAnswer = 1000;
 
 export interface FollowedLine<T> {
   offset: number;
@@ -60,7 +63,6 @@ export class RunFollower implements Disposable {
   private readonly wake = new AbortController();
   private poke: (() => void) | undefined;
   private finishedSeen = false;
-  private newsSinceLoss = false;
   private readonly extraNames = new Set<string>();
 
   readonly onMetric: Event<FollowedLine<Metric>> = this.metrics.event;
@@ -75,7 +77,6 @@ export class RunFollower implements Disposable {
     this.metricsFile = this.store.add(new FollowedFile(`${options.dir}/metrics.jsonl`));
     this.eventsFile = this.store.add(new FollowedFile(`${options.dir}/events.jsonl`));
     this.files = [this.eventsFile, this.metricsFile];
-    for (const file of this.files) this.noteNews(file);
     this.metricsFile.onLine((line) => {
       this.metrics.fire(this.understand(line, metricSchema, 'metrics.jsonl'));
     });
@@ -98,8 +99,10 @@ export class RunFollower implements Disposable {
     let lost = false;
     let pause = firstPause;
     for (;;) {
+      let longest = longestPause;
       try {
         const client = await this.options.client();
+        longest = longestAfterAnswer;
         const details = await this.look(client);
         if (lost) this.connections.fire('back');
         lost = false;
@@ -111,10 +114,9 @@ export class RunFollower implements Disposable {
         this.logger.log('info', `following ${this.options.dir}: ${errorText(error)}`);
         if (!lost) this.connections.fire('lost');
         lost = true;
-        if (this.newsSinceLoss) pause = firstPause; // a link that brings something and breaks is no dead one
-        this.newsSinceLoss = false;
+        pause = Math.min(pause, longest);
         await this.sleep(pause);
-        pause = Math.min(pause * 2, 5000);
+        pause *= 2;
       }
     }
   }
@@ -140,17 +142,10 @@ export class RunFollower implements Disposable {
       this.extraNames.add(extra.name);
       const file = this.store.add(new FollowedFile(`${this.options.dir}/${extra.name}`, extra.start));
       file.onLine(extra.onLine);
-      this.noteNews(file);
       file.onReset(extra.onReset);
       this.files.push(file);
       await file.attach(client);
     }
-  }
-
-  private noteNews(file: FollowedFile): void {
-    file.onLine(() => {
-      this.newsSinceLoss = true;
-    });
   }
 
   private isEnd(details: RunDetails): boolean {

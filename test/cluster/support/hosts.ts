@@ -1,6 +1,14 @@
 // Hosts for the fault tests: homes of their own, so that nothing here meets a run of somebody else, and the practice cluster's
 // runtime by a link, so that it is made once on a machine.
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir, tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { startPracticeCluster } from '../../../scripts/practice.mjs';
@@ -71,14 +79,8 @@ async function prepared(hosts: FaultHosts): Promise<FaultHosts> {
   }
 }
 
-export interface PracticeFaultOptions {
-  nodes: number;
-  /** Another way to each of them. */
-  throughPort?: (target: { host: string; port: number }) => Promise<number>;
-}
-
-/** Hosts at 127.0.0.2 and on, without root. */
-export async function practiceHosts({ nodes, throughPort }: PracticeFaultOptions): Promise<FaultHosts> {
+/** Hosts at 127.0.0.2 and on, without root. The first one's key is known at every port of 127.0.0.1 too, for ways around. */
+export async function practiceHosts({ nodes }: { nodes: number }): Promise<FaultHosts> {
   const dir = mkdtempSync(join(tmpdir(), 'trainyard-faults-'));
   for (let index = 1; index <= nodes; ++index)
     linkRuntime(join(dir, `practice-${index}`, 'home', '.trainyard'));
@@ -91,22 +93,9 @@ export async function practiceHosts({ nodes, throughPort }: PracticeFaultOptions
   mkdirSync(trainyardHome, { mode: 0o700 });
   const known = join(trainyardHome, 'known_hosts');
   copyFileSync(practice.knownHosts, known);
-  let profile: Profile = { ...practice.profile, env };
-  if (throughPort) {
-    const hosts = await Promise.all(
-      (profile.hosts ?? []).map(async (host) => {
-        const port = await throughPort({ host: host.host, port: practice.port });
-        return { ...host, host: '127.0.0.1', port };
-      }),
-    );
-    profile = { ...profile, hosts };
-    const keys = hosts.map(
-      ({ port }, index) => `[127.0.0.1]:${port} ${practice.nodes[index]?.hostKey ?? ''}\n`,
-    );
-    writeFileSync(known, keys.join(''));
-  }
+  appendFileSync(known, `[127.0.0.1]:* ${practice.nodes[0]?.hostKey ?? ''}\n`);
   const homes = practice.nodes.map(({ home }) => home);
-  return prepared(new FaultHosts(profile, trainyardHome, homes, end));
+  return prepared(new FaultHosts({ ...practice.profile, env }, trainyardHome, homes, end));
 }
 
 /** Hosts with networks of their own, whose links can be cut. Needs root. */
