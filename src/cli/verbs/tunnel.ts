@@ -1,6 +1,7 @@
 import { SshMachine } from '../../core/clusters/sshMachine.js';
 import { exitCodes, UserError } from '../../core/errors.js';
-import { parseTunnel, Tunnels } from '../../core/tunnels/tunnels.js';
+import { Tunnels } from '../../core/tunnels/tunnels.js';
+import { parseTunnel } from '../../core/tunnels/tunnelSpec.js';
 import type { Verb } from '../context.js';
 import { bytesText } from '../format.js';
 import { untilSignal } from '../signals.js';

@@ -55,9 +55,10 @@ export function placeRanks(
   if (ranks > all || ranks === 0) {
     const what =
       ranks === 0
-        ? `no node of profile ${profile.name} has a GPU that is free`
+        ? `no node of profile ${profile.name} has a free GPU`
         : `${ranks} ranks were asked for, and there is room for ${all}`;
-    const hint = all === 0 ? 'Wait, or name other GPUs in the profile' : `Use --ranks ${all} or fewer`;
+    const hint =
+      all === 0 ? 'Use --device cpu, wait, or name other GPUs in the profile' : `Use --ranks ${all} or fewer`;
     throw new UserError('preflight', `${what} (${rooms.map(roomText).join('; ')})`, hint);
   }
   let left = ranks;

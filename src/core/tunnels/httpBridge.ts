@@ -192,7 +192,9 @@ function readHead(socket: Socket): Promise<RequestHead | undefined> {
 function firstByte(channel: Duplex): Promise<void> {
   return new Promise((resolve, reject) => {
     channel.once('readable', () => {
-      resolve();
+      // It is said of the end too, when a server dies with the request in its queue.
+      if (channel.readableLength > 0) resolve();
+      else reject(new Error('the channel ended'));
     });
     channel.once('error', reject);
     channel.once('close', () => {

@@ -5,7 +5,7 @@ import { copyToAll as copy, runOnAll as run } from '../../core/clusters/fanOut.j
 import type { ClusterSession } from '../../core/clusters/session.js';
 import { SshMachine } from '../../core/clusters/sshMachine.js';
 import { errorText, UserError } from '../../core/errors.js';
-import { parseTunnel, tunnelText } from '../../core/tunnels/tunnels.js';
+import { parseTunnel, tunnelText } from '../../core/tunnels/tunnelSpec.js';
 import { forgetTunnel, rememberedTunnels, rememberTunnel } from '../rememberedTunnels.js';
 import { plural } from '../words.js';
 import { NodeTerminal } from '../terminal/nodeTerminal.js';

@@ -174,6 +174,17 @@ describe('HttpBridge', () => {
     expect(await answer.text()).toContain('does not answer');
   });
 
+  it('says the same of a server that dies before it answers', async () => {
+    const path = join(folder, 'dying');
+    const dying = createServer((socket) => socket.once('data', () => socket.end()));
+    await new Promise<void>((resolve) => dying.listen(path, resolve));
+    const bridge = await HttpBridge.open({ connect: () => Promise.resolve(connect(path)), port: 0 });
+    open.push(bridge);
+    const answer = await fetch(bridge.url);
+    dying.close();
+    expect(answer.status).toBe(502);
+  });
+
   it('breaks off an answer whose server breaks off', async () => {
     const bridge = await bridgeTo((_, response) => {
       response.writeHead(200, { 'content-length': '100' });

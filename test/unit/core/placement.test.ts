@@ -44,7 +44,7 @@ describe('placeRanks', () => {
   it('names what there is when it does not fit', () => {
     const busy = [offer({ host: 'a' }, { gpus: [gpu(0, 'process 7')] })];
     expect(() => placeRanks(lab, cuda, busy)).toThrow(
-      /no node of profile lab has a GPU that is free \(a has 0, GPU 0 is taken by process 7\)/,
+      /no node of profile lab has a free GPU \(a has 0, GPU 0 is taken by process 7\)/,
     );
     const offers = [offer({ host: 'a', slots: 2 }), offer({ host: 'b', slots: 4 })];
     expect(() => placeRanks(lab, ['train'], offers, { ranks: 7 })).toThrow(

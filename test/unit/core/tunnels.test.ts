@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import { PortForward } from '../../../src/core/tunnels/portForward.js';
-import { parseTunnel, tunnelText } from '../../../src/core/tunnels/tunnels.js';
+import { parseTunnel, tunnelText } from '../../../src/core/tunnels/tunnelSpec.js';
 
 describe('the words of a tunnel', () => {
   it.each([

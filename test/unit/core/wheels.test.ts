@@ -18,8 +18,9 @@ describe('requirementsFor', () => {
     const kept = requirementsFor(text, [major, minor, 1]);
     const names = packages(kept).map((line) => line.split('==')[0]);
     expect(new Set(names).size).toBe(names.length);
-    for (const name of ['mpich', 'onednn-cpu-gomp', 'tensorboard', 'numpy', 'protobuf'])
-      {expect(names).toContain(name);}
+    for (const name of ['mpich', 'onednn-cpu-gomp', 'tensorboard', 'numpy', 'protobuf']) {
+      expect(names).toContain(name);
+    }
     expect(kept).not.toContain(' ; ');
     for (const [index, line] of kept.split('\n').entries()) {
       if (/^\S+==/.test(line)) expect(kept.split('\n')[index + 1], line).toMatch(/^ +--hash=sha256:/);
