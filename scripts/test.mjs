@@ -45,6 +45,7 @@ const suites = {
   native: { budget: 12, run: testNative },
   local: { budget: 10, run: () => (ensureBuilt(), vitest('test/local/vitest.config.mts')) },
   sshd: { budget: 6, run: () => (ensureBuilt(), ensureSshd(), vitest('test/sshd/vitest.config.mts')) },
+  cluster: { budget: 8, run: () => (ensureBuilt(), ensureSshd(), vitest('test/cluster/vitest.config.mts')) },
   webview: {
     budget: 4,
     run: () => (ensurePackages(), ensureChromium(), vitest('test/webview/vitest.config.mts')),

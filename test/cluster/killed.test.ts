@@ -130,21 +130,20 @@ describe('a run that is alive', () => {
     await expect(startRun(hosts.machine(), hosts.profile, words(10), { runDir: dir })).rejects.toMatchObject({
       code: agentErrors.badState,
     });
-    const killedAt = Date.now();
     const serving = living().filter(
       ({ words: [program = '', verb] }) =>
         hosts.homes.some((home) => program.startsWith(home)) && verb === 'serve',
     );
     expect(serving.length).toBeGreaterThanOrEqual(2);
     for (const { pid } of serving) process.kill(pid, 'SIGKILL');
-    await watcher.next('lost', killedAt, 10);
-    const back = await watcher.next('back', killedAt, 10);
-    const { step } = await untilStep(dir, 100);
-    await untilStep(dir, Number(step) + 200);
+    const killedAt = Date.now();
+    const [known, trained] = [watcher.lastStep, Number((await untilStep(dir, 100))['step'])];
+    await until('news after it', () => watcher.lastStep > Math.max(known, trained + 200), 20);
+    const back = Date.now() - killedAt;
     expect(supervisorsOf(dir)).toEqual([supervisor]);
     expect(eventsOf(dir).filter(({ kind }) => kind === 'started')).toHaveLength(1);
     await machine.stop(dir, 'now');
     expect((await watcher.ended).state?.phase).toBe('stopped');
-    measured(5, `agents killed: attached again after ${seconds(back)}, the same supervisor`);
+    measured(5, `agents killed: news again after ${seconds(back)}, the same supervisor`);
   });
 });

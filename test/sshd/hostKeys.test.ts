@@ -64,6 +64,12 @@ test('a changed key is refused: both fingerprints, the file and the line are nam
   expect(attempts(server).slice(before)).toEqual([]);
 });
 
+test('a key that is being rotated is known by its new one, while the old one stands beside it', async () => {
+  world.know(`${place(server)} ${other}`, known(server));
+  await connects(target);
+  expect(prompter.questions).toEqual([]);
+});
+
 test('a revoked key is refused, also when it is known', async () => {
   world.know(known(server), `@revoked * ${server.hostKey}`);
   const before = attempts(server).length;

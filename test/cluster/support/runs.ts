@@ -35,6 +35,8 @@ export async function startRun(
 /** A user interface that stays with a run. */
 export class Watcher {
   readonly changes: { change: 'lost' | 'back'; at: number }[] = [];
+  /** Of the metrics that arrived. */
+  lastStep = 0;
   readonly ended: Promise<RunDetails>;
   private readonly follower: RunFollower;
 
@@ -42,6 +44,9 @@ export class Watcher {
     this.follower = new RunFollower({ dir, client: () => machine.node.client() });
     this.follower.onConnection((change) => {
       this.changes.push({ change, at: Date.now() });
+    });
+    this.follower.onMetric(({ value }) => {
+      if (value?.kind === 'step') this.lastStep = value.step;
     });
     this.ended = this.follower.follow();
     this.ended.catch(() => undefined); // it is disposed of while it follows

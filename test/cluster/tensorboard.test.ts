@@ -1,0 +1,161 @@
+// Fault 16: TensorBoard over SSH, where its port is taken, strangers ask, and it dies or takes its time.
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { request } from 'node:http';
+import { userInfo } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { UserError } from '../../src/core/errors.js';
+import type { SshMachine } from '../../src/core/clusters/sshMachine.js';
+import { TensorBoards } from '../../src/core/tunnels/tensorboard.js';
+import { processesNaming, until } from '../local/harness.js';
+import { practiceHosts, type FaultHosts } from './support/hosts.js';
+import { measured, seconds, startRun, training, untilOver } from './support/runs.js';
+
+let hosts: FaultHosts;
+let machine: SshMachine;
+let dir: string;
+let taken: Server;
+const boards = new TensorBoards();
+
+beforeAll(async () => {
+  hosts = await practiceHosts({ nodes: 1 });
+  machine = hosts.machine();
+  dir = await startRun(machine, hosts.profile, training(50));
+  await untilOver(machine, dir);
+  taken = createServer((socket) => socket.end());
+  await new Promise<void>((resolve) => {
+    taken.once('error', () => {
+      resolve(); // somebody else has it: as good
+    });
+    taken.listen(6006, '127.0.0.1', resolve);
+  });
+});
+afterAll(async () => {
+  boards.dispose();
+  taken.close();
+  await hosts.stop();
+});
+
+function ask(url: string, headers: Record<string, string> = {}): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    const asked = request(url, { headers, agent: false }, (answer) => {
+      let body = '';
+      answer.setEncoding('utf8').on('data', (text: string) => (body += text));
+      answer.on('end', () => {
+        resolve({ status: answer.statusCode ?? 0, body });
+      });
+    });
+    asked.on('error', reject);
+    asked.end();
+  });
+}
+
+/** TensorBoard and whatever it started. */
+const processes = (): number[] =>
+  processesNaming(dir)
+    .filter((line) => line.includes('tensorboard'))
+    .map((line) => Number(line.split(' ')[0]));
+
+/** Ports on which one of these processes listens. */
+function listening(pids: readonly number[]): string[] {
+  const sockets = new Set(
+    pids.flatMap((pid) =>
+      readdirSync(`/proc/${pid}/fd`).flatMap((name) => {
+        const inode = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${name}`))?.[1];
+        return inode === undefined ? [] : [inode];
+      }),
+    ),
+  );
+  expect(sockets.size).toBeGreaterThan(0);
+  return ['tcp', 'tcp6'].flatMap((table) =>
+    readFileSync(`/proc/net/${table}`, 'utf8')
+      .split('\n')
+      .slice(1)
+      .map((line) => line.trim().split(/\s+/))
+      .filter((fields) => fields[3] === '0A' && sockets.has(fields[9] ?? ''))
+      .map((fields) => fields[1] ?? ''),
+  );
+}
+
+describe('TensorBoard of a run on a node', () => {
+  test('comes to the next free port, answers nobody who came by another name, and listens on no port there', async () => {
+    const began = Date.now();
+    const bridge = await boards.open(machine, dir);
+    measured(16, `served at port ${bridge.port} after ${seconds(Date.now() - began)}, 6006 being taken`);
+    expect(bridge.port).toBeGreaterThan(6006);
+    expect(await ask(bridge.url)).toMatchObject({
+      status: 200,
+      body: expect.stringContaining('TensorBoard'),
+    });
+    const foreign: Record<string, string>[] = [
+      { host: 'evil.example' },
+      { host: `evil.example:${bridge.port}` },
+      { host: '127.0.0.1:6006' },
+      { origin: 'http://evil.example' },
+      { origin: 'null' },
+    ];
+    for (const headers of foreign) {
+      expect({ headers, status: (await ask(bridge.url, headers)).status }).toEqual({ headers, status: 403 });
+    }
+    expect((await ask(bridge.url, { origin: `http://127.0.0.1:${bridge.port}` })).status).toBe(200);
+    expect(listening(processes())).toEqual([]);
+  });
+
+  test.skipIf(userInfo().uid !== 0)('is closed to another user of the node (as root only)', async () => {
+    const { socket } = await (await machine.node.client()).request('tensorboard.status', { dir });
+    const knock = `import os, socket, sys
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+try:
+    socket.socket(socket.AF_UNIX).connect(sys.argv[1])
+    print("open")
+except PermissionError:
+    print("closed")`;
+    expect(execFileSync('python3', ['-c', knock, socket ?? ''], { encoding: 'utf8' })).toBe('closed\n');
+  });
+
+  test('that is killed says so, and starts again', async () => {
+    const before = await boards.open(machine, dir);
+    const { pid } = await (await machine.node.client()).request('tensorboard.status', { dir });
+    for (const each of processes()) process.kill(each, 'SIGKILL');
+    await expect
+      .poll(async () => (await boards.status(machine, dir)).running, { timeout: 10_000 })
+      .toBe(false);
+    const answer = await ask(before.url);
+    expect(answer.status).toBe(502);
+    expect(answer.body).toMatch(/TensorBoard/);
+    const began = Date.now();
+    const bridge = await boards.open(machine, dir);
+    expect((await ask(bridge.url)).status).toBe(200);
+    const after = await (await machine.node.client()).request('tensorboard.status', { dir });
+    expect(after).toMatchObject({ running: true });
+    expect(after.pid).not.toBe(pid);
+    measured(16, `killed and started again: serving after ${seconds(Date.now() - began)}`);
+  });
+
+  test('that takes its time is waited for; one that dies meanwhile is said with its last words', async () => {
+    await boards.stop(machine, dir);
+    await until('TensorBoard to end', () => processes().length === 0, 20);
+    const opening = boards.open(machine, dir);
+    const [pid] = await until('its process', () => (processes().length > 0 ? processes() : undefined), 20);
+    process.kill(pid!, 'SIGSTOP');
+    await sleep(3000);
+    const resumedAt = Date.now();
+    process.kill(pid!, 'SIGCONT');
+    const bridge = await opening;
+    expect(Date.now()).toBeGreaterThan(resumedAt);
+    expect((await ask(bridge.url)).status).toBe(200);
+
+    await boards.stop(machine, dir);
+    await until('TensorBoard to end', () => processes().length === 0, 20);
+    const dying = boards.open(machine, dir).catch((error: unknown) => error);
+    const doomed = await until('its process', () => (processes().length > 0 ? processes() : undefined), 20);
+    for (const each of doomed) process.kill(each, 'SIGKILL');
+    const error = await dying;
+    expect(error).toBeInstanceOf(Error);
+    expect((error as Error).message).toMatch(/TensorBoard|tensorboard/);
+    expect(error instanceof UserError ? error.code : 'agent').toMatch(/failed|agent/);
+    expect((await ask((await boards.open(machine, dir)).url)).status).toBe(200);
+  });
+});
