@@ -16,6 +16,19 @@ const plainWord = z.string().check(
   }),
 );
 const text = z.string().check(z.minLength(1));
+/** A line break in it would end a line of what launches the ranks. */
+const path = z
+  .string()
+  .check(
+    z.regex(/^[^\p{Cc}]+$/u, {
+      error: 'must not be empty or contain line breaks or other control characters',
+    }),
+  );
+/** What the system can hand to a program. */
+const variable = z.string().check(
+  // eslint-disable-next-line no-control-regex -- it is the one character that cannot be in it
+  z.regex(/^[^\u0000]*$/, { error: 'must not contain a zero character' }),
+);
 const positive = z.int().check(z.gte(1));
 const portRangeText = /^(\d{1,5})-(\d{1,5})$/;
 
@@ -31,7 +44,7 @@ export const hostSchema = z.strictObject({
       .check(z.minLength(1), about('GPUs to use on this node, in the order in which ranks take them.')),
   ),
   identityFile: optional(
-    text.check(about('Private key to offer. Its passphrase never stands in this file.')),
+    path.check(about('Private key to offer. Its passphrase never stands in this file.')),
   ),
   proxyJump: optional(plainWord.check(about('Jump host, or several separated by commas.'))),
 });
@@ -46,7 +59,7 @@ export const profileSchema = z
     head: optional(
       plainWord.check(about('The host on which runs live and are supervised. Left out: the first.')),
     ),
-    workdir: optional(text.check(about('Folder for runs on the node. Left out: `~/.trainyard`.'))),
+    workdir: optional(path.check(about('Folder for runs on the node. Left out: `~/.trainyard`.'))),
     interface: optional(
       plainWord.check(about('Network interface of the ranks, or `auto`. That network must be private.')),
     ),
@@ -75,7 +88,7 @@ export const profileSchema = z
     ),
     env: optional(
       z
-        .record(z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/)), z.string())
+        .record(z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/)), variable)
         .check(about('Environment of the ranks. No secrets: it is stored with every run.')),
     ),
     prologue: optional(
@@ -89,7 +102,7 @@ export const profileSchema = z
     pricePerNodeHour: optional(z.number().check(z.gte(0), about('For cost figures; any currency.'))),
     stage: optional(
       z
-        .strictObject({ from: text, to: text })
+        .strictObject({ from: path, to: path })
         .check(about('Copies data to a disk of each node before a run.')),
     ),
   })
