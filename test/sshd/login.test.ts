@@ -1,14 +1,15 @@
 // Logging in to real servers: what is offered, what the user is asked, and what is said when it fails.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Sshd } from '../../scripts/lib/sshd.mjs';
 import { isCancelled, UserError } from '../../src/core/errors.js';
 import type { SshTarget } from '../../src/core/ssh/transport.js';
 import { known, ScriptedPrompter, text, World } from './support/hosts.js';
+import { pamPrefix, passwordOptions, setPassword } from './support/passwords.js';
 
 const canMount = spawnSync('unshare', ['-m', 'true']).status === 0;
 const user = userInfo().username;
@@ -29,35 +30,6 @@ const publicKeys = (): string =>
   [world.key, keys.encrypted, keys.pem, keys.rsa, keys.ecdsa]
     .map((path) => readFileSync(`${path}.pub`, 'utf8'))
     .join('');
-
-/** A list of passwords in which the user has one. */
-function shadow(): string {
-  const hash = execFileSync('openssl', ['passwd', '-6', password], { encoding: 'utf8' }).trim();
-  return `${user}:${hash}:19000:0:99999:7:::\n`;
-}
-
-/** Gives the user a password, for this server alone. */
-function setPassword(server: Sshd): void {
-  writeFileSync(join(dirname(server.log), `shadow-${server.port}`), shadow());
-}
-
-const passwordOptions = ['PermitRootLogin yes', 'PasswordAuthentication yes'];
-
-/** PAM with rules and a list of passwords of its own, by mounts that only this server sees. */
-function pamPrefix(): string[] {
-  const folder = join(world.dir, 'pam.d');
-  mkdirSync(folder);
-  const rules = [
-    'auth required pam_unix.so',
-    'account required pam_permit.so',
-    'session required pam_permit.so',
-  ];
-  for (const name of ['sshd', 'other']) writeFileSync(join(folder, name), `${rules.join('\n')}\n`);
-  const list = join(world.dir, 'shadow');
-  writeFileSync(list, shadow(), { mode: 0o600 });
-  const mounts = `mount --bind '${folder}' /etc/pam.d && mount --bind '${list}' /etc/shadow`;
-  return ['unshare', '-m', 'sh', '-c', `${mounts} && exec "$@"`, 'sh'];
-}
 
 const targetOf = (server: Sshd, more: Partial<SshTarget> = {}): SshTarget => ({
   host: server.address,
@@ -81,7 +53,7 @@ beforeAll(async () => {
   byPassword = await world.serve('127.0.0.3', {
     extraConfig: [...passwordOptions, 'AuthenticationMethods any', 'PubkeyAuthentication no'],
   });
-  setPassword(byPassword);
+  setPassword(byPassword, password);
   world.know(known(byKey), known(byPassword));
 });
 beforeEach(() => {
@@ -199,7 +171,7 @@ test('two factors: a key, then a password', async () => {
     authorizedKey: publicKeys(),
     extraConfig: [...passwordOptions, 'AuthenticationMethods publickey,password'],
   });
-  setPassword(server);
+  setPassword(server, password);
   world.know(known(byKey), known(byPassword), known(server));
   for (const identityFile of [world.key, keys.rsa]) {
     prompter.answers = [password];
@@ -211,7 +183,7 @@ test('two factors: a key, then a password', async () => {
 test.runIf(canMount)('keyboard-interactive: the server says what to ask', async () => {
   const server = await world.serve('127.0.0.6', {
     authorizedKey: publicKeys(),
-    prefix: pamPrefix(),
+    prefix: pamPrefix(world.dir, password),
     extraConfig: [
       'UsePAM yes',
       'PermitRootLogin yes',
