@@ -1,10 +1,11 @@
 // Fault 15: values of a profile that a shell, an option parser or a configuration file would take for something else.
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { profileSchema, type Host, type Profile } from '../../src/core/profiles/schema.js';
+import { profileSchema, type Profile } from '../../src/core/profiles/schema.js';
 import type { SshMachine } from '../../src/core/clusters/sshMachine.js';
 import { check, pathText } from '../../src/core/validation.js';
 import { linkRuntime, practiceHosts, type FaultHosts } from './support/hosts.js';
@@ -100,6 +101,14 @@ said = {"argv": sys.argv[1:], "env": {k: v for k, v in os.environ.items() if k.s
 sys.stdout.write(json.dumps(said) + "\\n")
 `;
 
+test('the canary is made where a shell does see a value', () => {
+  for (const value of attacks.filter((text) => !/^[-'%x]/.test(text))) {
+    spawnSync('sh', ['-c', `: ${value}`]);
+    expect({ value, ran: existsSync(canary) }).toEqual({ value, ran: true });
+    rmSync(canary);
+  }
+});
+
 describe('a hostile value', () => {
   test.each(Object.keys(fields))('of %s is refused by its name, or kept as it is', (field) => {
     fc.assert(
@@ -185,7 +194,7 @@ describe('a hostile value', () => {
       let tried = 0;
       for (const field of ['host', 'user', 'identityFile', 'proxyJump'] as const) {
         for (const value of attacks) {
-          const host = { ...hosts.profile.hosts![0]!, [field]: value } as Host;
+          const host = { ...hosts.profile.hosts![0]!, [field]: value };
           const profile = { ...hosts.profile, transport, hosts: [host] };
           const result = check(profileSchema, profile);
           if (!result.ok) {

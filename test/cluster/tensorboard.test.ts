@@ -85,10 +85,9 @@ describe('TensorBoard of a run on a node', () => {
     const bridge = await boards.open(machine, dir);
     measured(16, `served at port ${bridge.port} after ${seconds(Date.now() - began)}, 6006 being taken`);
     expect(bridge.port).toBeGreaterThan(6006);
-    expect(await ask(bridge.url)).toMatchObject({
-      status: 200,
-      body: expect.stringContaining('TensorBoard'),
-    });
+    const page = await ask(bridge.url);
+    expect(page.status).toBe(200);
+    expect(page.body).toContain('TensorBoard');
     const foreign: Record<string, string>[] = [
       { host: 'evil.example' },
       { host: `evil.example:${bridge.port}` },
