@@ -9,6 +9,8 @@ export interface PracticeOptions {
   portRange?: string;
   extraConfig?: string[];
   shell?: string;
+  /** For the sessions of each node, in their order. */
+  environments?: Record<string, string>[];
 }
 
 export interface PracticeNode extends Sshd {

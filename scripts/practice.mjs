@@ -43,6 +43,7 @@ export async function startPracticeCluster({
   portRange = '47000-47099',
   extraConfig,
   shell,
+  environments,
 } = {}) {
   if (!Number.isInteger(count) || count < 1 || count > 100)
     throw new Error('nodes must be a number from 1 to 100');
@@ -57,7 +58,9 @@ export async function startPracticeCluster({
       const name = `practice-${index + 1}`;
       const home = join(dir, name, 'home');
       const stateDir = join(dir, name, 'sshd');
-      const sshd = await startSshd({ address, port, home, stateDir, authorizedKey, extraConfig, shell });
+      const environment = environments?.[index];
+      const own = { address, port, home, stateDir, environment };
+      const sshd = await startSshd({ ...own, authorizedKey, extraConfig, shell });
       return { name, home, ...sshd };
     }),
   );
