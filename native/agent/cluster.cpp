@@ -219,8 +219,10 @@ std::vector<NodeSpec> Cluster::present() const {
   return specs;
 }
 
-void Cluster::begin_generation(int number, const std::vector<NodeSpec>& nodes, const std::string& launch_log) {
+void Cluster::begin_generation(int number, const RunSpec& spec, const std::string& launch_log) {
+  const std::vector<NodeSpec>& nodes = spec.nodes;
   generation_ = number;
+  argv_ = spec.argv;
   members_.clear();
   failure_.reset();
   settle_round_ = 0;
@@ -276,7 +278,7 @@ Json Cluster::launch_message(const ClusterNode& node, const std::vector<std::str
           {"first", node.first},
           {"count", node.count},
           {"proxy", words},
-          {"argv", spec_.argv},
+          {"argv", argv_},
           {"trainer", spec_.is_trainer},
           {"cwd", spec_.given_cwd},
           {"env", Json(spec_.env)},

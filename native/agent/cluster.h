@@ -36,7 +36,8 @@ class Cluster : public RankHosts {
   bool head_is_here() const { return nodes_.front().is_here(); }
 
   /// A generation on these nodes; mpiexec is about to write to `launch_log`.
-  void begin_generation(int number, const std::vector<NodeSpec>& nodes, const std::string& launch_log);
+  /// `spec`: with the nodes and the command of this generation.
+  void begin_generation(int number, const RunSpec& spec, const std::string& launch_log);
   /// Why the generation cannot go on, once a node of it was lost.
   const std::optional<std::string>& failure() const { return failure_; }
   /// Asks every node to end what is left of the generation, or (`over`) of the run, and then to leave.
@@ -77,6 +78,7 @@ class Cluster : public RankHosts {
   std::optional<ProcessId> own_join_;
   double next_own_join_ = 0, next_beat_ = 0, next_kill_ = 0;
   int generation_ = 0;
+  std::vector<std::string> argv_;     ///< of this generation
   std::vector<std::string> members_;  ///< hosts of the generation, as mpiexec numbers them
   std::unique_ptr<Tail> launches_;    ///< until every proxy is named
   std::optional<std::string> failure_;

@@ -44,7 +44,7 @@ constexpr char kAllDone = 'd';
 
 }  // namespace
 
-Guard::Guard(std::function<std::vector<NamedProcess>()> find, int lock_fd) {
+Guard::Guard(const std::function<std::vector<NamedProcess>()>& find, int lock_fd) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw file_error("make", "a pipe");
   Descriptor reader(ends[0]);

@@ -15,7 +15,7 @@ class Guard {
   /// Forks the guard. It keeps the lock of the process it stands beside (`lock_fd`) open until it has swept, so that
   /// no second one can start among the remains of the first.
   /// `find`: what it then ends.
-  Guard(std::function<std::vector<NamedProcess>()> find, int lock_fd);
+  Guard(const std::function<std::vector<NamedProcess>()>& find, int lock_fd);
   /// Sends it away: the supervisor has left nothing behind.
   ~Guard();
   Guard(const Guard&) = delete;

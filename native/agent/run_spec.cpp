@@ -95,6 +95,16 @@ std::vector<std::string> trainer_line(const std::string& trainer, const std::vec
 
 }  // namespace
 
+RunSpec RunSpec::with_fewer(const std::vector<NodeSpec>& present) const {
+  RunSpec fewer = *this;
+  fewer.nodes = present;
+  fewer.ranks = 0;
+  for (const NodeSpec& node : present) fewer.ranks += node.slots;
+  const bool trains = is_trainer && !argv.empty() && argv.front() == "train";
+  if (trains && fewer.ranks < ranks) fewer.argv.insert(fewer.argv.end(), {"--planned-ranks", std::to_string(ranks)});
+  return fewer;
+}
+
 std::vector<std::string> RunSpec::rank_command(const std::string& run_dir) const {
   return is_trainer ? trainer_line(trainer, argv, run_dir) : argv;
 }

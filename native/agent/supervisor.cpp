@@ -183,12 +183,7 @@ Command Supervisor::mpiexec_command(const RunSpec& spec) const {
 }
 
 GenerationResult Supervisor::run_generation() {
-  RunSpec spec = spec_;
-  if (cluster_) {
-    spec.nodes = cluster_->present();
-    spec.ranks = 0;
-    for (const NodeSpec& node : spec.nodes) spec.ranks += node.slots;
-  }
+  const RunSpec spec = cluster_ ? spec_.with_fewer(cluster_->present()) : spec_;
   state_.world = spec.ranks;
   journal_.set_generation(state_.generation);
   journal_.event("started", {{"world", spec.ranks}, {"argv", spec.argv}});
@@ -198,7 +193,7 @@ GenerationResult Supervisor::run_generation() {
   try {
     RankHosts& hosts = cluster_ ? static_cast<RankHosts&>(*cluster_) : local_;
     if (cluster_) {
-      cluster_->begin_generation(state_.generation, spec.nodes, folder_.log("mpiexec"));
+      cluster_->begin_generation(state_.generation, spec, folder_.log("mpiexec"));
     } else {
       replace_file(folder_.command(state_.generation), to_line(Json(spec.rank_command(folder_.dir()))) + "\n");
     }
@@ -231,7 +226,7 @@ GenerationResult Supervisor::run_generation() {
   sweep.run(kSweepSeconds);
   state_.mpiexec.reset();
   settle_nodes(false);
-  if (result.reason && spec.ranks < spec_.ranks) {  // a checkpoint may refuse to go on with fewer
+  if (result.reason && spec.ranks < spec_.ranks) {
     result.reason = "with " + std::to_string(spec.ranks) + " of " + std::to_string(spec_.ranks) +
                     " ranks, since not every node came back: " + *result.reason;
   }

@@ -66,6 +66,16 @@ describe('two ranks of batch B equal one rank of batch 2B', () => {
     expect(largestDistance(two, one).distance).toBeLessThan(1e-6);
   });
 
+  it('two ranks left of four that were planned do what four would: same batch, same learning rate', async () => {
+    const flags = ['--model', 'mlp', '--lr-scale-by-world', '--warmup-epochs', '0.5'];
+    const four = await weightsAfter('planned-4', 4, 8, 10, flags);
+    const two = await weightsAfter('planned-2', 2, 8, 10, [...flags, '--planned-ranks', '4']);
+    expect(largestDistance(two, four).distance).toBeLessThan(1e-6);
+    const args = ['train', '--data', 'synthetic', '--model', 'mlp', '--batch-size', '8', '--planned-ranks', '4'];
+    const uneven = await runRanks(3, [...args, '--run-dir', join(folder.path, 'uneven')]);
+    expectExit(uneven, 2);
+  });
+
   it('without it, batch norm sees half the batch, and the difference shows', async () => {
     const two = await weightsAfter('local-2', 2, 16, 1, ['--model', 'resnet20']);
     const one = await weightsAfter('local-1', 1, 32, 1, ['--model', 'resnet20']);

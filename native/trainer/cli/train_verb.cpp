@@ -30,6 +30,12 @@ void add_run_flags(CLI::App& command, TrainOptions& o) {
 
 void add_recipe_flags(CLI::App& command, TrainOptions& o) {
   command.add_option("--batch-size", o.batch_size, "images per replica and step")->capture_default_str();
+  command
+      .add_option(
+          "--planned-ranks", o.planned_ranks,
+          "replicas that --batch-size and --lr are meant for (0: as many as there are); with fewer, each takes a "
+          "larger part of the same global batch")
+      ->capture_default_str();
   command.add_option("--optimizer", o.optimizer, "sgd")->check(CLI::IsMember({"sgd"}))->capture_default_str();
   command.add_option("--lr", o.lr, "peak learning rate")->capture_default_str();
   command.add_flag("--lr-scale-by-world", o.lr_scale_by_world,

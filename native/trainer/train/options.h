@@ -13,8 +13,9 @@ struct TrainOptions {
   std::string device = "cpu";
   std::string precision = "fp32";
   std::string comm = "auto";
-  int batch_size = 32;  ///< per replica
-  int64_t steps = 0;    ///< 0: by epochs
+  int batch_size = 32;    ///< per replica
+  int planned_ranks = 0;  ///< replicas that batch_size and lr are meant for; 0: as many as there are
+  int64_t steps = 0;      ///< 0: by epochs
   double epochs = 10;
   std::string optimizer = "sgd";
   double lr = 0.1;

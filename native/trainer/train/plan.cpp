@@ -30,6 +30,7 @@ void check_options(const TrainOptions& options) {
   require(!options.data.empty(), "--data is missing. Give a folder of class folders, or 'synthetic'");
   require(!options.run_dir.empty(), "--run-dir is missing. Give the folder that this run may write to");
   require(options.batch_size > 0, "--batch-size must be at least 1");
+  require(options.planned_ranks >= 0, "--planned-ranks must not be negative");
   require(options.steps >= 0 && options.epochs > 0, "--steps and --epochs must be above 0");
   require(options.lr > 0 && std::isfinite(options.lr), "--lr must be a number above 0");
   require(options.momentum >= 0 && options.momentum < 1, "--momentum must be in [0, 1)");
@@ -41,6 +42,16 @@ void check_options(const TrainOptions& options) {
   require(options.prefetch >= 1 && options.loader_threads >= 1, "--prefetch and --loader-threads must be at least 1");
   require(options.init_weights.empty() || std::filesystem::exists(options.init_weights),
           "--init-weights " + options.init_weights + " does not exist");
+}
+
+void share_batch(const TrainOptions& options, int world, TrainPlan& plan) {
+  plan.world = world;
+  plan.planned_world = options.planned_ranks > 0 ? options.planned_ranks : world;
+  plan.global_batch = static_cast<int64_t>(options.batch_size) * plan.planned_world;
+  require(plan.global_batch % world == 0, "the " + std::to_string(plan.global_batch) +
+                                              " images of a step cannot be shared equally by " + std::to_string(world) +
+                                              " ranks. Use a --batch-size that can, or another number of ranks");
+  plan.batch = static_cast<int>(plan.global_batch / world);
 }
 
 std::optional<std::string> find_resume(const TrainOptions& options) {
@@ -65,7 +76,7 @@ void finish_plan(const TrainOptions& options, TrainPlan& plan) {
   plan.total_steps = std::max<int64_t>(plan.total_steps, 1);
   plan.checkpoint_every = options.checkpoint_every > 0 ? options.checkpoint_every : plan.steps_per_epoch;
   plan.schedule.start_lr = options.lr;
-  plan.schedule.peak_lr = options.lr_scale_by_world ? options.lr * plan.world : options.lr;
+  plan.schedule.peak_lr = options.lr_scale_by_world ? options.lr * plan.planned_world : options.lr;
   if (!options.lr_scale_by_world && options.warmup_epochs > 0) plan.schedule.start_lr = 0;
   plan.schedule.warmup_steps = std::llround(options.warmup_epochs * per_epoch);
   plan.schedule.total_steps = plan.total_steps;
@@ -88,7 +99,7 @@ nlohmann::json checkpoint_state(const TrainOptions& options, const TrainPlan& pl
           {"generation", generation_from_environment()},
           {"seed", options.seed},
           {"world", plan.world},
-          {"batch_size", options.batch_size},
+          {"batch_size", plan.batch},
           {"global_batch", plan.global_batch},
           {"samples_seen", step * plan.global_batch},
           {"model", options.model},

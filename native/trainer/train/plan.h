@@ -17,6 +17,8 @@ struct TrainPlan {
   size_t images = 0;
   int image_size = 0;
   int world = 1;
+  int planned_world = 1;  ///< replicas that batch size and learning rate are meant for
+  int batch = 0;          ///< images per replica and step
   int64_t global_batch = 0;
   int64_t steps_per_epoch = 0;
   int64_t total_steps = 0;
@@ -28,6 +30,11 @@ struct TrainPlan {
 
 /// Throws Error(Exit::usage) for values that make no sense together.
 void check_options(const TrainOptions& options);
+
+/// Fills in world, batch and global_batch. Where fewer replicas are left than were planned, each takes a larger part of
+/// the same global batch: order of images, learning rate and number of steps stay as they were. Throws
+/// Error(Exit::usage) when it cannot be shared equally.
+void share_batch(const TrainOptions& options, int world, TrainPlan& plan);
 
 /// The checkpoint --resume names: `auto` (the newest valid one, or none), `none` (refused where checkpoints exist, so
 /// that two histories never mix), or a path.

@@ -61,15 +61,14 @@ class TrainRun {
 
   void open_data() {
     plan_.image_size = image_size_for(options_);
-    plan_.world = communicator_.world();
-    plan_.global_batch = static_cast<int64_t>(options_.batch_size) * plan_.world;
+    share_batch(options_, communicator_.world(), plan_);
     dataset_ = open_dataset(options_.data, plan_.image_size);
     plan_.classes = static_cast<int>(dataset_->class_names().size());
     plan_.class_names = dataset_->class_names();
     plan_.images = dataset_->size();
     LoaderOptions loader;
     loader.image_size = plan_.image_size;
-    loader.batch = options_.batch_size;
+    loader.batch = plan_.batch;
     loader.rank = communicator_.rank();
     loader.world = communicator_.world();
     loader.seed = options_.seed;
@@ -93,7 +92,7 @@ class TrainRun {
     network.model = options_.model;
     network.classes = plan_.classes;
     network.image_size = plan_.image_size;
-    network.batch = options_.batch_size;
+    network.batch = plan_.batch;
     network.seed = options_.seed;
     step_ = std::make_unique<TrainingStep>(communicator_, network, options_.momentum, options_.weight_decay,
                                            options_.sync_batch_norm);
@@ -117,7 +116,7 @@ class TrainRun {
                          {"class_names", plan_.class_names},
                          {"train_images", plan_.images},
                          {"world", plan_.world},
-                         {"batch_size", options_.batch_size},
+                         {"batch_size", plan_.batch},
                          {"global_batch", plan_.global_batch},
                          {"steps_per_epoch", plan_.steps_per_epoch},
                          {"total_steps", plan_.total_steps},
