@@ -11,8 +11,8 @@ import { practiceHosts, type FaultHosts } from './support/hosts.js';
 import { measured, seconds, startRun } from './support/runs.js';
 
 /** Readers of the same run, each by a link of its own: most of the time of a cut is waiting. */
-const readers = 4;
-const cutsEach = 25;
+const readers = 5;
+const cutsEach = 20;
 const linesPerSecond = 10_000;
 
 let hosts: FaultHosts;

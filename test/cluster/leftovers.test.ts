@@ -85,17 +85,17 @@ test('kill-leftovers ends them on every node within 15 s, names them, and touche
     10,
   );
 
-  // All that would end them goes at once: supervisor, guard, joins, wrappers.
-  for (let alive = agentsOf(dir); alive.length > 0; alive = agentsOf(dir)) {
-    for (const pid of alive) {
+  // All that would end them goes: supervisor, guard, joins, wrappers. Stopped first, so that none acts on another's end.
+  for (const signal of ['SIGSTOP', 'SIGKILL'] as const) {
+    for (const pid of agentsOf(dir)) {
       try {
-        process.kill(pid, 'SIGKILL');
+        process.kill(pid, signal);
       } catch {
         // it went with another one
       }
     }
-    await new Promise((wake) => setTimeout(wake, 50));
   }
+  await until('the agents to be gone', () => agentsOf(dir).length === 0, 10);
   // A bystander that was given the pid of a rank of the run: recorded there, with another start time.
   const bystander = spawn('python3', ['-c', 'import time\ntime.sleep(3600)'], {
     stdio: 'ignore',

@@ -71,7 +71,17 @@ describe('two ranks of batch B equal one rank of batch 2B', () => {
     const four = await weightsAfter('planned-4', 4, 8, 10, flags);
     const two = await weightsAfter('planned-2', 2, 8, 10, [...flags, '--planned-ranks', '4']);
     expect(largestDistance(two, four).distance).toBeLessThan(1e-6);
-    const args = ['train', '--data', 'synthetic', '--model', 'mlp', '--batch-size', '8', '--planned-ranks', '4'];
+    const args = [
+      'train',
+      '--data',
+      'synthetic',
+      '--model',
+      'mlp',
+      '--batch-size',
+      '8',
+      '--planned-ranks',
+      '4',
+    ];
     const uneven = await runRanks(3, [...args, '--run-dir', join(folder.path, 'uneven')]);
     expectExit(uneven, 2);
   });
