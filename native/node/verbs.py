@@ -47,7 +47,8 @@ class Archive:
             if not data:
                 raise Refused("the connection ended in the middle of a file", "Try again")
             self.at += len(data)
-            write(data)
+            while data:
+                data = data[write(data):]
         self.read(-count % 512)
 
 
@@ -58,6 +59,7 @@ def unpack(params):
     target = expand(params["to"])
     make_private(target)
     count = 0
+    made = set()
     archive = Archive()
     for member in tarfile.open(fileobj=archive, mode="r:"):
         path = os.path.normpath(os.path.join(target, member.name))
@@ -69,16 +71,20 @@ def unpack(params):
         if member.isdir():
             os.makedirs(path, exist_ok=True)
             continue
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        folder = os.path.dirname(path)
+        if folder not in made:
+            os.makedirs(folder, exist_ok=True)
+            made.add(folder)
         temporary = "%s.partial-%d" % (path, os.getpid())
         try:
-            with open(temporary, "wb") as out:
+            with open(temporary, "wb", 0) as out:
                 archive.pass_on(member.size, out.write)
-            os.chmod(temporary, member.mode & 0o777)
+                os.fchmod(out.fileno(), member.mode & 0o777)
             os.replace(temporary, path)
-        finally:
+        except BaseException:
             if os.path.lexists(temporary):
                 os.unlink(temporary)
+            raise
         count += 1
     return {"files": count}
 
