@@ -17,6 +17,7 @@ import { SshMachine } from '../../../src/core/clusters/sshMachine.js';
 import { nullLogger } from '../../../src/core/log.js';
 import type { Profile } from '../../../src/core/profiles/schema.js';
 import { LazyTransport } from '../../../src/core/ssh/lazyTransport.js';
+import { processesNaming, until } from '../../local/harness.js';
 import { NamespaceCluster } from '../../sshd/namespaces.js';
 
 const root = join(import.meta.dirname, '../../..');
@@ -79,6 +80,26 @@ async function prepared(hosts: FaultHosts): Promise<FaultHosts> {
   }
 }
 
+/** What an agent started detached has an environment of its own, without the mark by which the practice cluster ends the rest. */
+async function endAllOf(dir: string): Promise<void> {
+  const left = (): number[] => processesNaming(dir).map((line) => Number(line.split(' ')[0]));
+  await until(
+    `nothing of ${dir} to be left`,
+    () => {
+      const pids = left();
+      for (const pid of pids) {
+        try {
+          process.kill(pid, 'SIGKILL');
+        } catch {
+          // it went with another one
+        }
+      }
+      return pids.length === 0;
+    },
+    15,
+  );
+}
+
 /** Hosts at 127.0.0.2 and on, without root. The first one's key is known at every port of 127.0.0.1 too, for ways around. */
 export async function practiceHosts({ nodes }: { nodes: number }): Promise<FaultHosts> {
   const dir = mkdtempSync(join(tmpdir(), 'trainyard-faults-'));
@@ -87,6 +108,7 @@ export async function practiceHosts({ nodes }: { nodes: number }): Promise<Fault
   const practice = await startPracticeCluster({ dir, nodes });
   const end = async (): Promise<void> => {
     await practice.stop();
+    await endAllOf(dir);
     rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
   };
   const trainyardHome = join(dir, 'trainyard');
