@@ -73,7 +73,7 @@ std::optional<std::string> SampleLog::tick() {
   if (now < next_sample_) return std::nullopt;
   next_sample_ = now + kSamplePeriod;
   try {
-    const std::string line = to_line(sampler_.sample());
+    std::string line = to_line(sampler_.sample());
     file_.append(line);
     return line;
   } catch (const std::exception& error) {
