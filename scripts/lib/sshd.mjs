@@ -11,7 +11,7 @@ import { findSshd } from './sshdPackage.mjs';
 
 const passedOn =
   /^(PATH|LANG|PIP_.+|SSL_CERT_FILE|SSL_CERT_DIR|https?_proxy|no_proxy|HTTPS?_PROXY|NO_PROXY)$/;
-const markName = 'TRAINYARD_SSHD';
+const markName = 'PRACTICE_SSHD'; // not of those that the agent takes out of an environment: what it starts detached ends too
 
 /** Its path and what it needs in its environment. An error names the Debian package that is missing. */
 export function ensureSshd() {
