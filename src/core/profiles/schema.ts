@@ -17,13 +17,11 @@ const plainWord = z.string().check(
 );
 const text = z.string().check(z.minLength(1));
 /** A line break in it would end a line of what launches the ranks. */
-const path = z
-  .string()
-  .check(
-    z.regex(/^[^\p{Cc}]+$/u, {
-      error: 'must not be empty or contain line breaks or other control characters',
-    }),
-  );
+const path = z.string().check(
+  z.regex(/^[^\p{Cc}]+$/u, {
+    error: 'must not be empty or contain line breaks or other control characters',
+  }),
+);
 /** What the system can hand to a program. */
 const variable = z.string().check(
   // eslint-disable-next-line no-control-regex -- it is the one character that cannot be in it
