@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startPracticeCluster } from '../../scripts/practice.mjs';
 import { commandIds, type CommandId } from '../../src/contributions.js';
+import { configuredHosts } from '../../src/core/ssh/configuredHosts.js';
 import { until } from './hostClient.js';
 import { Workbench } from './workbench.js';
 
@@ -93,6 +94,7 @@ test('profiles: add, edit, duplicate, remove, import, open', async () => {
   const hosts = join(workbench.folder, 'workspace/hosts');
   await workbench.writeFile(hosts, 'me@127.0.0.1:9\nme@127.0.0.2:9\n');
   const importing = command('trainyard.importProfile');
+  if ((await configuredHosts()).length > 0) await choose(); // the first choice is a hosts file
   await answer('Import a Hosts File', hosts);
   await nameIt('lab');
   await importing;

@@ -5,6 +5,7 @@ import type { ProfileArgument } from '../../contributions.js';
 import { errorText, UserError } from '../../core/errors.js';
 import { parseHosts, seenFromHere } from '../../core/profiles/import.js';
 import { profileSchema, type Profile } from '../../core/profiles/schema.js';
+import { configuredHosts } from '../../core/ssh/configuredHosts.js';
 import { check, problemsText } from '../../core/validation.js';
 import { reopenTunnels } from './cluster.js';
 import { pickProfile } from './pick.js';
@@ -82,8 +83,30 @@ export async function removeProfile(ui: Ui, given?: ProfileArgument): Promise<vo
   await changed(ui);
 }
 
-/** From a hosts file: `host slots=8`, `user@host:port`, machine files with a host a line. */
+/** From a hosts file, or from hosts of the user's own SSH configuration. */
 export async function importProfile(ui: Ui): Promise<void> {
+  const configured = await configuredHosts();
+  if (configured.length === 0) {
+    await importHostsFile(ui);
+    return;
+  }
+  const fromFile = { label: 'A hosts file…', file: true };
+  const fromConfig = { label: 'Hosts of your SSH configuration…', file: false };
+  const choice = await vscode.window.showQuickPick([fromFile, fromConfig], { title: 'Import Profile' });
+  if (choice?.file === true) await importHostsFile(ui);
+  if (choice?.file !== false) return;
+  const chosen = await vscode.window.showQuickPick(configured, {
+    title: 'Import Profile',
+    placeHolder: 'Which hosts? The first one is the head',
+    canPickMany: true,
+  });
+  if (!chosen || chosen.length === 0) return;
+  const name = await askName(ui, 'Import Profile', 'lab');
+  if (name !== undefined) await save(ui, { name, kind: 'ssh', hosts: chosen.map((host) => ({ host })) });
+}
+
+/** `host slots=8`, `user@host:port`, machine files with a host a line. */
+async function importHostsFile(ui: Ui): Promise<void> {
   const picked = await vscode.window.showOpenDialog({ title: 'Import a Hosts File', openLabel: 'Import' });
   const file = picked?.[0];
   if (!file) return;
