@@ -160,11 +160,14 @@ describe.each(['ssh2', 'openssh'] as const)('%s', (name) => {
 });
 
 test('a secret in a command line, an environment or a file is found by these means', async () => {
+  const shown = [
+    spawn('sh', ['-c', 'sleep 50; true', secrets.password]),
+    spawn('sleep', ['50'], { env: { HIDDEN: secrets.passphrase, PATH: process.env['PATH'] } }),
+  ];
   const watch = new ProcessWatch(list);
-  spawnSync('sh', ['-c', 'sleep 4', secrets.password]); // longer than a look at all processes takes
-  spawnSync('sleep', ['4'], { env: { HIDDEN: secrets.passphrase, PATH: process.env['PATH'] } });
   const found = (await watch.end()).join('\n');
-  expect(found).toContain(`cmdline: sh -c sleep 4 ${secrets.password}`);
+  for (const child of shown) child.kill();
+  expect(found).toContain(`cmdline: sh -c sleep 50; true ${secrets.password}`);
   expect(found).toMatch(new RegExp(`environ: .*HIDDEN=${secrets.passphrase}`));
   const file = join(temporary, 'left');
   writeFileSync(file, secrets.password);
