@@ -53,6 +53,18 @@ async function answer(question: string, text: string): Promise<void> {
   });
   await workbench.page.keyboard.press('Enter');
 }
+/** Types a line until it has had its effect: a shell that is still starting may lose it. */
+async function typeInTerminal(line: string, done: () => boolean): Promise<void> {
+  const terminal = workbench.page.locator('.terminal-wrapper.active');
+  await until(`effect of ${line}`, async () => {
+    if (done()) return true;
+    // Without the focus an open profiles.json would take what is typed, and save it.
+    await terminal.click();
+    await workbench.page.keyboard.type(`${line}\n`);
+    await workbench.page.waitForTimeout(1500);
+    return undefined;
+  });
+}
 const nameIt = (name: string): Promise<void> => answer('A name for the profile', name);
 const press = (name: string): Promise<void> =>
   workbench.page.locator('.monaco-dialog-box').getByRole('button', { name, exact: true }).click();
@@ -91,6 +103,7 @@ test('profiles: add, edit, duplicate, remove, import, open', async () => {
   await command('trainyard.editProfile', { profile: 'third' });
   await command('trainyard.openProfiles');
   expect((await workbench.host.ask('tabs', {})).map(({ label }) => label).join()).toContain('profiles.json');
+  await workbench.host.command('workbench.action.closeAllEditors');
   const hosts = join(workbench.folder, 'workspace/hosts');
   await workbench.writeFile(hosts, 'me@127.0.0.1:9\nme@127.0.0.2:9\n');
   const importing = command('trainyard.importProfile');
@@ -143,14 +156,8 @@ test('a cluster over SSH: keys reviewed once, checks, terminal, a command and a 
     expect(hosts.map(({ label }) => label)).toEqual(['127.0.0.2', '127.0.0.3']);
 
     await command('trainyard.openNodeTerminal', { ...given, host: '127.0.0.3' });
-    await workbench.page.locator('.terminal-wrapper.active').waitFor();
     const home = cluster.nodes[1]!.home;
-    await until('what the terminal wrote', async () => {
-      if (existsSync(join(home, 'seen'))) return true;
-      await workbench.page.keyboard.type('echo typed > $HOME/seen\n');
-      await workbench.page.waitForTimeout(1500);
-      return undefined;
-    });
+    await typeInTerminal('echo typed > $HOME/seen', () => existsSync(join(home, 'seen')));
     const running = command('trainyard.runOnAll', given);
     await answer('A shell command', 'echo I am at $HOME');
     await running;
@@ -215,14 +222,10 @@ test('a run: started, cloned, run again; dashboard, logs, terminal, checkpoints'
   await command('trainyard.openDashboard', run);
   await command('trainyard.openLogs', run);
   await command('trainyard.openTerminal', run);
-  await workbench.page.locator('.terminal-wrapper.active').waitFor();
-  await workbench.page.keyboard.type(
-    'echo $TRAINYARD_RUN_DIR > $TRAINYARD_RUN_DIR/seen; which mpiexec >> seen\n',
-  );
-  await until('what the terminal wrote', () =>
-    existsSync(join(run.dir, 'seen')) && readFileSync(join(run.dir, 'seen'), 'utf8').includes('bin/mpiexec')
-      ? true
-      : undefined,
+  const seen = join(run.dir, 'seen');
+  await typeInTerminal(
+    'echo $TRAINYARD_RUN_DIR > $TRAINYARD_RUN_DIR/seen; which mpiexec >> seen',
+    () => existsSync(seen) && readFileSync(seen, 'utf8').includes('bin/mpiexec'),
   );
   const cloning = command('trainyard.cloneRun', run);
   await choose();
