@@ -85,15 +85,19 @@ test('32 hosts behind a busy jump host: all connected, with one login to the jum
 
 test('a changed key of the jump host only: nothing is sent to it, and the host behind is not reached', async () => {
   world.know(`[${jump.address}]:${jump.port} ${other}`, ...knownNodes());
-  const before = [log(jump).length, logOfNodes().length];
+  const before = log(jump).length;
+  // Counted: that earlier connections have ended may be logged only now.
+  const reached = (): number => logOfNodes().split('Connection from').length - 1;
+  const reachedBefore = reached();
+  expect(reachedBefore).toBeGreaterThan(0);
   const transport = world.transport(prompter);
   await expect(transport.connect(nodeAt(0, hop(jump)))).rejects.toThrow(
     'the host key of 127.0.0.2 has changed',
   );
-  const said = log(jump).slice(before[0]);
+  const said = log(jump).slice(before);
   expect(said).toContain('Connection from');
   expect(said).not.toMatch(/userauth|Accepted|Failed|authenticating user/);
-  expect(logOfNodes().slice(before[1])).toBe('');
+  expect(reached()).toBe(reachedBefore);
   const { host, port, proxyJump } = nodeAt(0, hop(jump));
   world.configure(`IdentityFile ${world.makeKey('locked', { passphrase: 'never asked for' })}`);
   const byQuestion = transport.connect({ host, port: port!, proxyJump: proxyJump! });

@@ -1,16 +1,18 @@
 // Jump hosts: one connection to each, shared by all that are reached through it.
 import { Cancelled, UserError } from '../errors.js';
-import type { Ssh2Connection } from './ssh2Connection.js';
-import type { SshTarget } from './transport.js';
+import { failure } from './failures.js';
+import type { SshConnection, SshTarget } from './transport.js';
 
-export interface Lease {
-  connection: Ssh2Connection;
+const mostHops = 8;
+
+export interface Lease<C extends SshConnection> {
+  connection: C;
   release(): void;
 }
 
-interface Shared {
+interface Shared<C> {
   users: number;
-  opening: Promise<Ssh2Connection>;
+  opening: Promise<C>;
   cancel: AbortController;
 }
 
@@ -46,15 +48,21 @@ export function lastHop(proxyJump: string, host: string): SshTarget {
   return before === '' ? last : { ...last, proxyJump: before };
 }
 
-export class JumpPool {
-  private readonly shared = new Map<string, Shared>();
+/** UserError (connection) when a way has more jump hosts than anybody's. */
+export function checkHops(host: string, jumps: number): void {
+  if (jumps <= mostHops) return;
+  throw failure(`the way to ${host} has more than ${mostHops} jump hosts`, 'Look for a loop in ProxyJump');
+}
+
+export class JumpPool<C extends SshConnection> {
+  private readonly shared = new Map<string, Shared<C>>();
 
   /** `open` is called for the first who wants it, and its signal fires when nobody does any more. */
   async lease(
     key: string,
-    open: (signal: AbortSignal) => Promise<Ssh2Connection>,
+    open: (signal: AbortSignal) => Promise<C>,
     signal?: AbortSignal,
-  ): Promise<Lease> {
+  ): Promise<Lease<C>> {
     const entry = this.entry(key, open);
     entry.users++;
     let held = true;
@@ -72,11 +80,11 @@ export class JumpPool {
     }
   }
 
-  private entry(key: string, open: (signal: AbortSignal) => Promise<Ssh2Connection>): Shared {
+  private entry(key: string, open: (signal: AbortSignal) => Promise<C>): Shared<C> {
     const known = this.shared.get(key);
     if (known) return known;
     const cancel = new AbortController();
-    const entry: Shared = { users: 0, opening: open(cancel.signal), cancel };
+    const entry: Shared<C> = { users: 0, opening: open(cancel.signal), cancel };
     this.shared.set(key, entry);
     const forget = (): void => {
       if (this.shared.get(key) === entry) this.shared.delete(key);
@@ -85,7 +93,7 @@ export class JumpPool {
     return entry;
   }
 
-  private drop(key: string, entry: Shared): void {
+  private drop(key: string, entry: Shared<C>): void {
     if (this.shared.get(key) === entry) this.shared.delete(key);
     entry.cancel.abort();
     entry.opening.then(

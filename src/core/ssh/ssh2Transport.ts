@@ -1,41 +1,28 @@
 // Connections by ssh2, as the user's own SSH configuration describes them.
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Cancelled, throwIfCancelled, UserError } from '../errors.js';
 import { nullLogger, type Logger } from '../log.js';
 import { trainyardHome } from '../profiles/store.js';
+import { Attempts } from './attempts.js';
 import { loadIdentities } from './auth/identities.js';
 import { Secrets } from './auth/secrets.js';
-import { needsOpenSsh, ownSurroundings, sshConfig, type SshConfig, type Surroundings } from './config.js';
-import { readSettings, type ConfigSourceOptions } from './configSource.js';
-import {
-  Dropped,
-  failure,
-  gaveNoAnswer,
-  NeedsOpenSsh,
-  placeText,
-  socketFailure,
-  type Place,
-} from './failures.js';
+import { needsOpenSsh, ownSurroundings, type SshConfig, type Surroundings } from './config.js';
+import { ConfigReader } from './configReader.js';
+import { gaveNoAnswer, NeedsOpenSsh, placeText, socketFailure, type Place } from './failures.js';
 import { GatheringSocket } from './gatheringSocket.js';
 import { login } from './handshake.js';
 import { HostKeyChecker } from './hostKeys/checker.js';
 import { HostKeyReview, type Arrival } from './hostKeys/review.js';
 import { TrustStore } from './hostKeys/trustStore.js';
-import { JumpPool, lastHop, type Lease } from './jumps.js';
+import { checkHops, JumpPool, lastHop, type Lease } from './jumps.js';
 import { loadSsh2 } from './library.js';
-import { Limiter, type Slot } from './limiter.js';
+import type { Slot } from './limiter.js';
 import { Ssh2Connection } from './ssh2Connection.js';
 import type { Prompter, SshConnection, SshTarget, SshTransport } from './transport.js';
 
-const atOnce = 8;
-const attempts = 7;
-const firstPause = 250;
-const longestPause = 5000;
 /** Long enough for the fourth attempt of TCP; what heals later is met by the next connection sooner than by the fifth. */
 const connectPatience = 8_000;
-const mostHops = 8;
 
 export interface Ssh2TransportOptions {
   prompter: Prompter;
@@ -49,13 +36,12 @@ export interface Ssh2TransportOptions {
 
 /** Owns the jump connections and what the user entered; the connections it gives belong to who asked for them. */
 export class Ssh2Transport implements SshTransport {
-  private readonly limiter = new Limiter(atOnce);
-  private readonly reading = new Limiter(atOnce);
-  private readonly jumps = new JumpPool();
+  private readonly attempts: Attempts;
+  private readonly configs: ConfigReader;
+  private readonly jumps = new JumpPool<Ssh2Connection>();
   private readonly secrets: Secrets;
   private readonly review: HostKeyReview;
   private readonly store: TrustStore;
-  private readonly source: ConfigSourceOptions;
   private readonly logger: Logger;
   private readonly lifetime = new AbortController();
   private readonly connections = new Set<Ssh2Connection>();
@@ -65,8 +51,9 @@ export class Ssh2Transport implements SshTransport {
     this.secrets = new Secrets(prompter);
     this.review = new HostKeyReview(prompter);
     this.store = new TrustStore(home ?? trainyardHome(around.env));
-    this.source = { around, ...(configFile === undefined ? {} : { configFile }) };
+    this.configs = new ConfigReader(configFile === undefined ? { around } : { around, configFile });
     this.logger = logger ?? nullLogger;
+    this.attempts = new Attempts(this.logger);
   }
 
   /** UserError (connection, usage; NeedsOpenSsh where ssh2 cannot do it), Cancelled. */
@@ -82,13 +69,8 @@ export class Ssh2Transport implements SshTransport {
   }
 
   /** What the user's configuration and the profile say of a host. UserError (usage, connection), Cancelled. */
-  async resolve(target: SshTarget, signal?: AbortSignal): Promise<SshConfig> {
-    const slot = await this.reading.acquire(signal);
-    try {
-      return sshConfig(target, await readSettings(target, this.source, signal), this.source.around);
-    } finally {
-      slot.release();
-    }
+  resolve(target: SshTarget, signal?: AbortSignal): Promise<SshConfig> {
+    return this.configs.read(target, signal);
   }
 
   dispose(): void {
@@ -101,12 +83,7 @@ export class Ssh2Transport implements SshTransport {
   private async route(target: SshTarget, signal: AbortSignal): Promise<SshConfig[]> {
     const route: SshConfig[] = [];
     for (let next: SshTarget | undefined = target; next !== undefined;) {
-      if (route.length > mostHops) {
-        throw failure(
-          `the way to ${target.host} has more than ${mostHops} jump hosts`,
-          'Look for a loop in ProxyJump',
-        );
-      }
+      checkHops(target.host, route.length);
       const config: SshConfig = await this.resolve(next, signal);
       const reason = needsOpenSsh(config);
       if (reason !== undefined) throw new NeedsOpenSsh(config.host, reason);
@@ -122,17 +99,23 @@ export class Ssh2Transport implements SshTransport {
     signal: AbortSignal,
   ): Promise<Ssh2Connection> {
     if (config === undefined) throw new Error('a route without hosts');
-    let lease: Lease | undefined;
+    let lease: Lease<Ssh2Connection> | undefined;
     try {
       lease = jumps.length === 0 ? undefined : await this.lease(jumps, signal);
-      return await this.persistently(config, lease, arrival, signal);
+      const place: Place = { where: config.host, hostName: config.hostName, port: config.port };
+      const through = lease;
+      return await this.attempts.persist(
+        placeText(place),
+        (slot) => this.attempt(config, place, through, arrival, slot, signal),
+        signal,
+      );
     } catch (error) {
       lease?.release();
       throw error;
     }
   }
 
-  private lease(jumps: readonly SshConfig[], signal: AbortSignal): Promise<Lease> {
+  private lease(jumps: readonly SshConfig[], signal: AbortSignal): Promise<Lease<Ssh2Connection>> {
     const key = JSON.stringify(jumps.map(({ user, hostName, port, host }) => [user, hostName, port, host]));
     return this.jumps.lease(
       key,
@@ -148,37 +131,10 @@ export class Ssh2Transport implements SshTransport {
     );
   }
 
-  /** A connection that was dropped before the login began is made again; whatever was refused is not. */
-  private async persistently(
-    config: SshConfig,
-    lease: Lease | undefined,
-    arrival: Arrival,
-    signal: AbortSignal,
-  ): Promise<Ssh2Connection> {
-    const place: Place = { where: config.host, hostName: config.hostName, port: config.port };
-    for (let attempt = 1; ; attempt++) {
-      const slot = await this.limiter.acquire(signal);
-      try {
-        return await this.attempt(config, place, lease, arrival, slot, signal);
-      } catch (error) {
-        if (signal.aborted) throw new Cancelled();
-        if (!(error instanceof Dropped)) throw error;
-        this.logger.log('debug', `${placeText(place)}: attempt ${attempt} was dropped: ${error.message}`);
-        if (attempt === attempts) throw droppedFor(place, error);
-      } finally {
-        slot.release();
-      }
-      const pause = Math.min(longestPause, firstPause * 2 ** attempt) * (0.5 + Math.random());
-      await sleep(pause, undefined, { signal }).catch(() => {
-        throw new Cancelled();
-      });
-    }
-  }
-
   private async attempt(
     config: SshConfig,
     place: Place,
-    lease: Lease | undefined,
+    lease: Lease<Ssh2Connection> | undefined,
     arrival: Arrival,
     slot: Slot,
     signal: AbortSignal,
@@ -200,7 +156,11 @@ export class Ssh2Transport implements SshTransport {
     return connection;
   }
 
-  private async reach(place: Place, lease: Lease | undefined, signal: AbortSignal): Promise<Duplex> {
+  private async reach(
+    place: Place,
+    lease: Lease<Ssh2Connection> | undefined,
+    signal: AbortSignal,
+  ): Promise<Duplex> {
     throwIfCancelled(signal);
     return lease ? lease.connection.forwardTcp(place.hostName, place.port) : openSocket(place, signal);
   }
@@ -239,12 +199,4 @@ function openSocket(place: Place, signal: AbortSignal): Promise<Socket> {
       });
     });
   });
-}
-
-function droppedFor(place: Place, error: Dropped): UserError {
-  return failure(
-    `${placeText(place)} dropped ${attempts} connections before the login: ${error.message}`,
-    'It may be overloaded or limit logins (MaxStartups in sshd_config); wait a moment and connect again',
-    error,
-  );
 }

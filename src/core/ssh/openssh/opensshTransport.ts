@@ -2,16 +2,15 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Cancelled, throwIfCancelled, UserError } from '../../errors.js';
+import { throwIfCancelled, UserError } from '../../errors.js';
 import { nullLogger, type Logger } from '../../log.js';
 import { Secrets } from '../auth/secrets.js';
-import { ownSurroundings, sshConfig, type SshConfig, type Surroundings } from '../config.js';
-import { readSettings } from '../configSource.js';
-import { Dropped, failure } from '../failures.js';
+import { Attempts } from '../attempts.js';
+import { ownSurroundings, type Surroundings } from '../config.js';
+import { ConfigReader } from '../configReader.js';
 import { HostKeyReview, type Arrival } from '../hostKeys/review.js';
-import { lastHop } from '../jumps.js';
-import { Limiter, type Slot } from '../limiter.js';
+import { checkHops, JumpPool, lastHop, type Lease } from '../jumps.js';
+import type { Slot } from '../limiter.js';
 import type { Prompter, SshConnection, SshTarget, SshTransport } from '../transport.js';
 import { checkTarget, masterArguments, throughJump } from './arguments.js';
 import { Askpass } from './askpass.js';
@@ -19,13 +18,7 @@ import { connectFailure } from './complaints.js';
 import { Conversation, givenUp, type Shared } from './conversation.js';
 import { Master } from './master.js';
 import { OpensshConnection } from './opensshConnection.js';
-import { SharedJumps, type Lease } from './sharedJumps.js';
 
-const atOnce = 8;
-const mostHops = 8;
-const attempts = 7;
-const firstPause = 250;
-const longestPause = 5000;
 /** The name of a control socket gets 17 characters more while it is made, and 104 is all that some systems take. */
 const longestFolder = 70;
 
@@ -42,15 +35,15 @@ export interface OpensshTransportOptions {
 /** What one connection needs besides its target. */
 interface Way {
   arrival: Arrival;
-  jump: Lease | undefined;
+  jump: Lease<OpensshConnection> | undefined;
   signal: AbortSignal;
 }
 
 /** Owns its connections and what the user entered. */
 export class OpensshTransport implements SshTransport {
-  private readonly limiter = new Limiter(atOnce);
-  private readonly reading = new Limiter(atOnce);
-  private readonly jumps = new SharedJumps();
+  private readonly attempts: Attempts;
+  private readonly configs: ConfigReader;
+  private readonly jumps = new JumpPool<OpensshConnection>();
   private readonly review: HostKeyReview;
   private readonly shared: Shared;
   private readonly around: Surroundings;
@@ -64,7 +57,11 @@ export class OpensshTransport implements SshTransport {
     this.shared = { secrets: new Secrets(options.prompter), review: this.review, passphrases: new Map() };
     this.around = options.surroundings ?? ownSurroundings();
     this.ssh = options.ssh ?? 'ssh';
+    const { configFile } = options;
+    const source = { around: this.around, ssh: this.ssh };
+    this.configs = new ConfigReader(configFile === undefined ? source : { ...source, configFile });
     this.logger = options.logger ?? nullLogger;
+    this.attempts = new Attempts(this.logger);
   }
 
   /** UserError (connection, usage), Cancelled. */
@@ -89,10 +86,11 @@ export class OpensshTransport implements SshTransport {
   private async open(target: SshTarget, signal: AbortSignal, depth: number): Promise<OpensshConnection> {
     checkTarget(target);
     const arrival = this.review.begin();
-    let jump: Lease | undefined;
+    let jump: Lease<OpensshConnection> | undefined;
     try {
       jump = await this.leaseJump(target, signal, depth);
-      return await this.persistently(target, { arrival, jump, signal });
+      const way = { arrival, jump, signal };
+      return await this.attempts.persist(target.host, (slot) => this.attempt(target, way, slot), signal);
     } catch (error) {
       jump?.release();
       throw error;
@@ -101,33 +99,17 @@ export class OpensshTransport implements SshTransport {
     }
   }
 
-  private async resolve(target: SshTarget, signal: AbortSignal): Promise<SshConfig> {
-    const { configFile } = this.options;
-    const source = {
-      around: this.around,
-      ssh: this.ssh,
-      ...(configFile === undefined ? {} : { configFile }),
-    };
-    const slot = await this.reading.acquire(signal);
-    try {
-      return sshConfig(target, await readSettings(target, source, signal), this.around);
-    } finally {
-      slot.release();
-    }
-  }
-
   /** ssh would log in at the jump host once for each host behind it; so the way through it is a channel of one login. */
-  private async leaseJump(target: SshTarget, signal: AbortSignal, depth: number): Promise<Lease | undefined> {
-    const config = await this.resolve(target, signal);
+  private async leaseJump(
+    target: SshTarget,
+    signal: AbortSignal,
+    depth: number,
+  ): Promise<Lease<OpensshConnection> | undefined> {
+    const config = await this.configs.read(target, signal);
     if (config.proxyJump === undefined) return undefined;
-    if (depth >= mostHops) {
-      throw failure(
-        `the way to ${config.host} has more than ${mostHops} jump hosts`,
-        'Look for a loop in ProxyJump',
-      );
-    }
+    checkHops(config.host, depth + 1);
     const hop = lastHop(config.proxyJump, config.host);
-    const jump = await this.resolve(hop, signal);
+    const jump = await this.configs.read(hop, signal);
     // As in ssh: a ProxyJump for all hosts does not stand in its own way.
     if (jump.hostName === config.hostName && jump.port === config.port && jump.user === config.user) {
       return undefined;
@@ -138,34 +120,6 @@ export class OpensshTransport implements SshTransport {
       (own) => this.open(hop, AbortSignal.any([own, this.lifetime.signal]), depth + 1),
       signal,
     );
-  }
-
-  /** A connection that was dropped before the login began is made again; whatever was refused is not. */
-  private async persistently(target: SshTarget, way: Way): Promise<OpensshConnection> {
-    const { signal } = way;
-    for (let attempt = 1; ; attempt++) {
-      const slot = await this.limiter.acquire(signal);
-      try {
-        return await this.attempt(target, way, slot);
-      } catch (error) {
-        if (signal.aborted) throw new Cancelled();
-        if (!(error instanceof Dropped)) throw error;
-        this.logger.log('debug', `${target.host}: attempt ${attempt} was dropped: ${error.message}`);
-        if (attempt === attempts) {
-          throw failure(
-            `${target.host} dropped ${attempts} connections before the login: ${error.message}`,
-            'It may be overloaded or limit logins (MaxStartups in sshd_config); wait a moment and connect again',
-            error,
-          );
-        }
-      } finally {
-        slot.release();
-      }
-      const pause = Math.min(longestPause, firstPause * 2 ** attempt) * (0.5 + Math.random());
-      await sleep(pause, undefined, { signal }).catch(() => {
-        throw new Cancelled();
-      });
-    }
   }
 
   private async attempt(target: SshTarget, way: Way, slot: Slot): Promise<OpensshConnection> {
@@ -218,7 +172,7 @@ export class OpensshTransport implements SshTransport {
   private keep(
     target: SshTarget,
     parts: { folder: string; control: string; master: Master },
-    jump: Lease | undefined,
+    jump: Lease<OpensshConnection> | undefined,
   ): OpensshConnection {
     const connection: OpensshConnection = new OpensshConnection({
       ...parts,
