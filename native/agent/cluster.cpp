@@ -23,7 +23,21 @@ constexpr double kBeatSeconds = 1;
 constexpr double kKillSeconds = 0.2;     // between two rounds
 constexpr double kOwnJoinSeconds = 2;    // between two starts of the head's own
 constexpr double kMomentSeconds = 0.05;  // for one node's messages in one step
+constexpr double kActivityIsOld = 5;     // told each second
 constexpr size_t kKeyBytes = 32;
+
+std::vector<Activity> read_activity(const Fields& message) {
+  std::vector<Activity> activities;
+  const Json* ranks = message.find("ranks");
+  if (ranks == nullptr || !ranks->is_array()) return activities;
+  for (const Json& one : *ranks) {
+    const Fields fields(one, "activity");
+    const std::string state = fields.string("state");
+    activities.push_back({static_cast<int>(fields.integer("rank", 0, INT32_MAX)), state.empty() ? '?' : state.front(),
+                          fields.number_or("busy", 0, 0, 1e6)});
+  }
+  return activities;
+}
 
 }  // namespace
 
@@ -129,6 +143,9 @@ void Cluster::take(ClusterNode& node, const Json& message) {
   const bool of_this_generation = fields.integer_or("generation", 0, 0, INT32_MAX) == generation_;
   if (kind == "gone" && of_this_generation) {
     node.gone.insert(static_cast<int>(fields.integer("rank", 0, INT32_MAX)));
+  } else if (kind == "activity" && of_this_generation) {
+    node.activity = read_activity(fields);
+    node.activity_told = monotonic_seconds();
   } else if (kind == "killed" && fields.integer("left", 0, INT32_MAX) == 0) {
     node.clean_round = fields.integer("round", 0, INT64_MAX);
   } else if (kind == "settled") {
@@ -239,6 +256,7 @@ void Cluster::begin_generation(int number, const RunSpec& spec, const std::strin
     node.launched_by = 0;
     node.terminated.clear();
     node.gone.clear();
+    node.activity.clear();
     node.settled.reset();
     node.clean_round = 0;
   }
@@ -381,11 +399,15 @@ bool Cluster::kill_everything() {
 }
 
 Suspects Cluster::suspects(const std::vector<RankProcess>& late) const {
-  std::vector<RankProcess> here;  // of other machines' processes nothing can be seen from here
+  std::vector<Activity> told;
   for (const RankProcess& rank : late) {
-    if (nodes_.front().holds(rank.rank)) here.push_back(rank);
+    const ClusterNode* node = of_rank(rank.rank);
+    if (node == nullptr || monotonic_seconds() - node->activity_told > kActivityIsOld) continue;
+    for (const Activity& one : node->activity) {
+      if (one.rank == rank.rank) told.push_back(one);
+    }
   }
-  return find_suspects(here);
+  return judge(told);
 }
 
 }  // namespace trainyard

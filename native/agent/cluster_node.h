@@ -5,7 +5,9 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
+#include "agent/hang.h"
 #include "agent/head_copy.h"
 #include "agent/run_spec.h"
 #include "agent/wire.h"
@@ -33,6 +35,8 @@ struct ClusterNode {
   std::optional<Json> launch;  ///< the message that starts its proxy, once mpiexec has named that
   int launched_by = 0;         ///< pid of the `agent join` that got it
   std::set<int> terminated, gone;
+  std::vector<Activity> activity;  ///< of its ranks, as it told last
+  double activity_told = 0;        ///< monotonic seconds
   int64_t clean_round = 0;         ///< newest round of `kill` after which nothing was left
   std::optional<int64_t> settled;  ///< the newest `settle` it has answered
   Json left = Json::array();       ///< what it could not end

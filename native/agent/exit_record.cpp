@@ -90,6 +90,8 @@ std::string signal_name(int signal) {
   return found == kNames.end() ? "an unnamed signal" : found->second;
 }
 
+bool ExitRecord::may_be_consequence() const { return signal == SIGABRT && !last_line; }
+
 std::optional<std::string> last_error_line(const std::string& path, uint64_t offset) {
   const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return std::nullopt;
@@ -128,11 +130,15 @@ const ExitRecord* first_failure(const std::vector<ExitRecord>& records) {
     if (first == nullptr || record.ended < first->ended) first = &record;
   }
   // MPI_Abort brings the other ranks down in no particular order: the one that said why explains it. A SIGKILL, though,
-  // is nobody's consequence.
+  // is nobody's consequence; and the record of a rank on another node comes later, by another clock.
   if (first == nullptr || first->last_line || first->signal == SIGKILL) return first;
   for (const ExitRecord& record : records) {
     const bool failed = !record.succeeded() && !record.stopped_on_request();
     if (failed && record.last_line && record.ended - first->ended < kCascadeSeconds) return &record;
+  }
+  if (!first->may_be_consequence()) return first;
+  for (const ExitRecord& record : records) {
+    if (record.signal && record.signal != SIGABRT) return &record;
   }
   return first;
 }

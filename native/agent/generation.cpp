@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kGraceSeconds = 5;        // between SIGTERM and SIGKILL for the rest of a failed group
 constexpr double kCascadeSeconds = 0.5;    // ranks that one failure brings down: their records tell more than the first
+constexpr double kExplanationSeconds = 3;  // for the record of a rank elsewhere whose loss made others abort
 constexpr double kRecordSeconds = 1;       // for the wrappers of killed programs to write their records
 constexpr double kSlowLookSeconds = 0.25;  // looks that read several files
 constexpr double kLostSeconds = 1.5;       // a record may still be on its way to the disk
@@ -80,8 +81,10 @@ void Generation::look_for_ends() {
   if (!failed || ending_) return;
   const double now = monotonic_seconds();
   if (failure_seen_ == 0) failure_seen_ = now;
-  if (now - failure_seen_ < kCascadeSeconds && records.size() < ranks_.size()) return;
-  first_failure_ = *first_failure(records);
+  const ExitRecord first = *first_failure(records);
+  const double wait = first.may_be_consequence() ? kExplanationSeconds : kCascadeSeconds;
+  if (now - failure_seen_ < wait && records.size() < ranks_.size()) return;
+  first_failure_ = first;
   begin_ending(kGraceSeconds);
 }
 
@@ -131,8 +134,9 @@ void Generation::look_for_hangs() {
   const std::vector<int> late = heartbeats_.overdue(excused);
   if (late.empty()) return;
   std::vector<RankProcess> processes;
-  for (const int rank : late) {
-    if (ranks_[static_cast<size_t>(rank)].program) processes.push_back(*ranks_[static_cast<size_t>(rank)].program);
+  for (size_t rank = 0; rank < ranks_.size(); ++rank) {
+    const bool runs = ranks_[rank].program && !ranks_[rank].record;
+    if (runs && heartbeats_.is_silent(static_cast<int>(rank))) processes.push_back(*ranks_[rank].program);
   }
   const Suspects suspects = hosts_.suspects(processes);
   const int64_t step = heartbeats_.last_step();

@@ -1,5 +1,7 @@
 #include "agent/hang.h"
 
+#include <unistd.h>
+
 #include <sstream>
 
 #include "agent/kill.h"
@@ -11,27 +13,27 @@ namespace trainyard {
 namespace {
 
 constexpr int kLookMs = 330;
-constexpr long kBusyTicks = 5;  // of about 33 in that time
+constexpr double kBusy = 0.15;
 
-struct Activity {
+struct Stat {
   char state = '?';
-  long ticks = 0;  ///< user and system time
+  long ticks = 0;
 };
 
-Activity activity_of(int pid) {
+Stat stat_of(int pid) {
   try {
     const std::string text = read_file("/proc/" + std::to_string(pid) + "/stat");
     const size_t name_end = text.rfind(')');
     if (name_end == std::string::npos) return {};
     std::istringstream fields(text.substr(name_end + 1));
-    Activity activity;
-    fields >> activity.state;
+    Stat stat;
+    fields >> stat.state;
     std::string skipped;
     for (int field = 4; field < 14; ++field) fields >> skipped;
     long user = 0, system = 0;
     fields >> user >> system;
-    activity.ticks = user + system;
-    return activity;
+    stat.ticks = user + system;
+    return stat;
   } catch (const Error&) {
     return {};  // gone meanwhile
   }
@@ -39,25 +41,47 @@ Activity activity_of(int pid) {
 
 }  // namespace
 
-Suspects find_suspects(const std::vector<RankProcess>& late) {
-  std::vector<Activity> before;
-  Suspects stopped{{}, "is stopped"};
-  for (const RankProcess& rank : late) {
-    before.push_back(activity_of(rank.process.pid));
-    if (before.back().state == 'T' || before.back().state == 't') stopped.ranks.push_back(rank.rank);
+std::vector<Activity> ActivityWatch::look(const std::vector<RankProcess>& ranks) {
+  std::vector<Activity> activities;
+  std::map<int, Seen> seen;
+  const double ticks_per_second = static_cast<double>(::sysconf(_SC_CLK_TCK));
+  for (const RankProcess& rank : ranks) {
+    const Stat stat = stat_of(rank.process.pid);
+    const Seen now{rank.process, stat.ticks, monotonic_seconds()};
+    Activity activity{rank.rank, stat.state, 0};
+    const auto found = before_.find(rank.rank);
+    if (found != before_.end()) {
+      const Seen& before = found->second;
+      const bool same = before.process.pid == rank.process.pid && before.process.start_time == rank.process.start_time;
+      const double used = static_cast<double>(now.ticks - before.ticks) / ticks_per_second;
+      if (same && now.at > before.at) activity.busy = used / (now.at - before.at);
+    }
+    seen.emplace(rank.rank, now);
+    activities.push_back(activity);
   }
-  if (!stopped.ranks.empty()) return stopped;
+  before_ = std::move(seen);
+  return activities;
+}
 
-  sleep_ms(kLookMs);
+Suspects judge(const std::vector<Activity>& late) {
+  Suspects stopped{{}, "is stopped"};
   Suspects idle{{}, "computes nothing while the others wait"};
   bool others_are_busy = false;
-  for (size_t index = 0; index < late.size(); ++index) {
-    const long used = activity_of(late[index].process.pid).ticks - before[index].ticks;
-    if (used == 0) idle.ranks.push_back(late[index].rank);
-    others_are_busy = others_are_busy || used >= kBusyTicks;
+  for (const Activity& activity : late) {
+    if (activity.state == 'T' || activity.state == 't') stopped.ranks.push_back(activity.rank);
+    if (activity.busy <= 0) idle.ranks.push_back(activity.rank);
+    others_are_busy = others_are_busy || activity.busy >= kBusy;
   }
+  if (!stopped.ranks.empty()) return stopped;
   if (!others_are_busy) idle.ranks.clear();
   return idle;
+}
+
+Suspects find_suspects(const std::vector<RankProcess>& late) {
+  ActivityWatch watch;
+  watch.look(late);
+  sleep_ms(kLookMs);
+  return judge(watch.look(late));
 }
 
 }  // namespace trainyard

@@ -44,6 +44,10 @@ std::vector<int> HeartbeatWatch::overdue(const std::vector<bool>& excused) {
   return late;
 }
 
+bool HeartbeatWatch::is_silent(int rank) const {
+  return monotonic_seconds() - ranks_[static_cast<size_t>(rank)].changed > timeout_ / 2;
+}
+
 int64_t HeartbeatWatch::last_step() const {
   int64_t least = ranks_.front().step;
   for (const Rank& rank : ranks_) least = std::min(least, rank.step);

@@ -27,6 +27,9 @@ class HeartbeatWatch {
   /// Reads all heartbeats. Returns the ranks among those not `excused` (ended ones) that are overdue.
   std::vector<int> overdue(const std::vector<bool>& excused);
 
+  /// Whether a rank has not beaten for half of the timeout: ranks that wait for one another fall silent one by one.
+  bool is_silent(int rank) const;
+
   int64_t last_step() const;  ///< the least of the ranks' newest steps, 0 before the first
   int64_t step_of(int rank) const { return ranks_[static_cast<size_t>(rank)].step; }
 

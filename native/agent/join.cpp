@@ -11,6 +11,7 @@
 #include <cstdlib>
 
 #include "agent/guard.h"
+#include "agent/hang.h"
 #include "agent/join_head.h"
 #include "agent/kill.h"
 #include "agent/node_copy.h"
@@ -27,6 +28,7 @@ constexpr double kEndWithoutHead = 20;  // seconds after which ranks that nobody
 constexpr double kLeaveWithoutHead = 3600;
 constexpr double kSettleSeconds = 12;  // for the ranks to be gone
 constexpr double kDrainSeconds = 30;   // for the logs to reach the head
+constexpr double kActivitySeconds = 1;
 
 Descriptor take_lock(const RunFolder& folder, const std::string& host) {
   const std::string path = folder.node(host, "join.lock");
@@ -172,6 +174,20 @@ class Join {
     for (const int rank : ranks_.newly_gone()) {
       wire.send({{"kind", "gone"}, {"generation", ranks_.generation()}, {"rank", rank}});
     }
+    tell_activity(wire);
+  }
+
+  /// Of processes elsewhere the head sees nothing, and would not know which of ranks that stand still is stopped.
+  void tell_activity(Wire& wire) {
+    const double now = monotonic_seconds();
+    if (now < next_activity_) return;
+    next_activity_ = now + kActivitySeconds;
+    Json list = Json::array();
+    for (const Activity& one : activity_.look(ranks_.programs())) {
+      list.push_back({{"rank", one.rank}, {"state", std::string(1, one.state)}, {"busy", one.busy}});
+    }
+    if (list.empty()) return;
+    wire.send({{"kind", "activity"}, {"generation", ranks_.generation()}, {"ranks", list}});
   }
 
   void take_sample() {
@@ -257,10 +273,11 @@ class Join {
   NodeRanks ranks_;
   NodeCopy copy_;
   SampleLog samples_;
+  ActivityWatch activity_;
   std::optional<Settling> settling_;
   std::string state_, why_;
   bool over_ = false, welcomed_ = false, shared_ = false, is_head_ = false;
-  double next_beat_ = 0;
+  double next_beat_ = 0, next_activity_ = 0;
 };
 
 }  // namespace

@@ -135,6 +135,14 @@ void NodeRanks::forget_told_gone() {
   for (Rank& rank : ranks_) rank.told_gone = false;
 }
 
+std::vector<RankProcess> NodeRanks::programs() const {
+  std::vector<RankProcess> programs;
+  for (const Rank& rank : ranks_) {
+    if (rank.started) programs.push_back(rank.started->program);
+  }
+  return programs;
+}
+
 void NodeRanks::kill_programs(const std::vector<int>& ranks) const {
   std::vector<StartedRank> pending;
   for (const int number : ranks) {

@@ -45,6 +45,8 @@ class NodeRanks {
   /// Ranks that vanished without an exit record, each told once.
   std::vector<int> newly_gone();
   void forget_told_gone();
+  /// Programs that have started, as far as they are known.
+  std::vector<RankProcess> programs() const;
 
  private:
   struct Rank {

@@ -1,15 +1,13 @@
 // Where sshd comes from: the system, or Debian's packages fetched and unpacked without installing them.
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { triplet, unpackPackage } from './debPackages.mjs';
 import { cache } from './paths.mjs';
-import { capture, has, run, step } from './shell.mjs';
+import { capture, has, step } from './shell.mjs';
 
 const installed = ['/usr/sbin/sshd', '/usr/local/sbin/sshd', '/sbin/sshd'];
-const triplet = { x64: 'x86_64-linux-gnu', arm64: 'aarch64-linux-gnu' }[process.arch];
 const libraryFolders = (root) =>
-  ['usr/lib', 'lib']
-    .map((folder) => join(root, folder, triplet ?? ''))
-    .filter((folder) => existsSync(folder));
+  ['usr/lib', 'lib'].map((folder) => join(root, folder, triplet)).filter((folder) => existsSync(folder));
 /** Lets one sshd see a home and a shell of its own for the user. Another system may do without. */
 const wrapperPackage = 'libnss-wrapper';
 const serverPackage = 'openssh-server';
@@ -24,19 +22,6 @@ function candidateAfterUpdate(name) {
   if (found !== undefined || process.getuid() !== 0) return found;
   capture('apt-get', ['update', '-q']); // what it says shows in whether there is a candidate afterwards
   return candidate(name);
-}
-
-/** Fetches the first of these names that there is, and unpacks it below `root`. */
-function unpack(names, root) {
-  const folder = join(root, 'debs');
-  mkdirSync(folder, { recursive: true });
-  const got = names.find((name) => capture('apt-get', ['download', '-q', name], { cwd: folder }).ok);
-  if (got === undefined)
-    throw new Error(
-      `apt-get download ${names[0]} failed. Install the package ${names[0]}, or run apt-get update.`,
-    );
-  for (const deb of readdirSync(folder)) run('dpkg', ['-x', join(folder, deb), root]);
-  rmSync(folder, { recursive: true });
 }
 
 function missingLibraries(program, root) {
@@ -54,11 +39,11 @@ function packagesOf(library) {
 
 function unpackServer(root) {
   step('sshd from Debian, unpacked without installing it (3 MB, once)');
-  unpack([serverPackage], root);
+  unpackPackage([serverPackage], root);
   const program = join(root, 'usr/sbin/sshd');
   // A library that comes may want another.
   for (let missing = missingLibraries(program, root), last; missing.length > 0;) {
-    for (const library of missing) unpack(packagesOf(library), root);
+    for (const library of missing) unpackPackage(packagesOf(library), root);
     [last, missing] = [missing, missingLibraries(program, root)];
     if (missing.join() === last.join())
       throw new Error(`sshd needs ${missing.join(', ')}. Install the package ${serverPackage}.`);
@@ -71,7 +56,7 @@ function make(folder, server) {
   mkdirSync(temporary, { recursive: true });
   try {
     if (server) unpackServer(temporary);
-    unpack([wrapperPackage], temporary);
+    unpackPackage([wrapperPackage], temporary);
     if (!existsSync(folder)) renameSync(temporary, folder);
   } finally {
     rmSync(temporary, { recursive: true, force: true });

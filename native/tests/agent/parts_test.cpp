@@ -1,9 +1,11 @@
 // Small parts by themselves.
+#include <csignal>
 #include <fstream>
 
 #include "agent/base64.h"
 #include "agent/exit_record.h"
 #include "agent/frames.h"
+#include "agent/hang.h"
 #include "agent/run_folder.h"
 #include "agent/run_state.h"
 #include "agent/sample_log.h"
@@ -61,6 +63,30 @@ TEST(ExitRecord, TheFirstFailureExplainsTheRest) {
   EXPECT_EQ(first_failure(records)->rank, 2);
   EXPECT_EQ(first.description(), "rank 2 on h exited with code 1 at step 9");
   EXPECT_EQ(later.code(), 134);
+}
+
+TEST(ExitRecord, ARankThatLostAnotherDoesNotExplainTheLoss) {
+  ExitRecord aborted, killed;
+  aborted.signal = SIGABRT;
+  aborted.ended = 100;
+  killed.rank = 1;
+  killed.signal = SIGKILL;
+  killed.ended = 3700;  // by a clock that is an hour ahead
+  EXPECT_EQ(first_failure({aborted, killed})->rank, 1);
+  EXPECT_EQ(first_failure({aborted})->rank, 0);
+  killed.signal = SIGABRT;
+  EXPECT_EQ(first_failure({aborted, killed})->rank, 0);
+  aborted.last_line = "trainer: error: it knew why";
+  killed.signal = SIGKILL;
+  EXPECT_EQ(first_failure({aborted, killed})->rank, 0);
+}
+
+TEST(Hang, NamesTheStoppedOrElseTheIdle) {
+  EXPECT_EQ(judge({{0, 'R', 0.9}, {1, 'T', 0}}).ranks, std::vector<int>{1});
+  EXPECT_EQ(judge({{0, 'R', 0.9}, {1, 'S', 0}}).ranks, std::vector<int>{1});
+  EXPECT_TRUE(judge({{0, 'S', 0}, {1, 'S', 0}}).ranks.empty());
+  EXPECT_TRUE(judge({{0, 'R', 0.9}, {1, 'R', 0.4}}).ranks.empty());
+  EXPECT_TRUE(judge({}).ranks.empty());
 }
 
 TEST(RunState, IsInterruptedOnlyWhenNobodySupervises) {

@@ -1,0 +1,34 @@
+// Debian's packages, unpacked into the user's cache without installing them.
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { cache } from './paths.mjs';
+import { capture, run } from './shell.mjs';
+
+export const triplet = { x64: 'x86_64-linux-gnu', arm64: 'aarch64-linux-gnu' }[process.arch] ?? '';
+
+/** Fetches the first of these names that there is, and unpacks it below `root`. */
+export function unpackPackage(names, root) {
+  const folder = join(root, 'debs');
+  mkdirSync(folder, { recursive: true });
+  const got = names.find((name) => capture('apt-get', ['download', '-q', name], { cwd: folder }).ok);
+  if (got === undefined)
+    throw new Error(
+      `apt-get download ${names[0]} failed. Install the package ${names[0]}, or run apt-get update.`,
+    );
+  for (const deb of readdirSync(folder)) run('dpkg', ['-x', join(folder, deb), root]);
+  rmSync(folder, { recursive: true });
+}
+
+/** The folder with these packages, made once on a machine. An error names the package that is missing. */
+export function cachedPackages(names) {
+  const root = join(cache, 'packages', names[0]);
+  if (existsSync(root)) return root;
+  const temporary = `${root}.partial-${process.pid}`;
+  try {
+    for (const name of names) unpackPackage([name], temporary);
+    if (!existsSync(root)) renameSync(temporary, root);
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+  }
+  return root;
+}

@@ -1,0 +1,1 @@
+export declare function ensureStrace(): { program: string; env: Record<string, string> };
