@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { chromium, type Browser, type FrameLocator, type Page } from 'playwright-core';
 import { bundleEditorTests } from '../../scripts/editor/bundle.mjs';
 import { chromiumFlags, ensureChromium } from '../../scripts/lib/chromium.mjs';
@@ -48,12 +48,17 @@ export class Workbench {
     readonly host: HostClient,
   ) {}
 
-  /** With `vsix`, our extension is installed from it; otherwise it is the one of this clone. */
-  static async open(vsix?: string): Promise<Workbench> {
+  /** With `vsix`, our extension is installed from it; otherwise it is the one of this clone. `files` are the workspace's. */
+  static async open(vsix?: string, files: Record<string, string> = {}): Promise<Workbench> {
     const { driver, suite } = await bundleEditorTests();
     const folder = mkdtempSync(join(tmpdir(), 'ty-editor-')); // short: paths of Unix sockets are limited
     const at = (name: string): string => join(folder, name);
     for (const name of ['home', 'driver', 'workspace']) mkdirSync(at(name));
+    for (const [name, text] of Object.entries(files)) {
+      const path = at(join('workspace', name));
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, text);
+    }
     const profiles = [{ name: 'local', kind: 'local', workdir: at('work') }];
     writeFileSync(at('home/profiles.json'), JSON.stringify({ version: 1, profiles }));
     const folders = { extensionsDir: at('extensions'), userDataDir: at('user') };
