@@ -16,7 +16,7 @@ import {
 } from './support/runs.js';
 
 /** Longer than it takes to see it, so that attempts to connect fail too. */
-const silence = 30_000;
+const silence = 60_000;
 
 describe.skipIf(unavailable !== undefined)(`a half-open connection (${unavailable ?? 'namespaces'})`, () => {
   let hosts: FaultHosts;

@@ -22,10 +22,18 @@ const reading = 'read line\n';
 const shells: [name: string, startFile: string, text: string][] = [
   ['bash', '.bashrc', noise],
   ['bash', '.bashrc', `${noise}${reading}echo "read: $line"\n`],
+  ['bash', '.bashrc', `${noise}exec tcsh\n`], // which forgets what it was asked to run
   ['dash', '.profile', noise],
   ['fish', '.config/fish/config.fish', noise],
   ['tcsh', '.tcshrc', 'echo "welcome"\nsleep 0.3\n'],
 ];
+
+const becomes = (text: string): string | undefined => /exec (\w+)/.exec(text)?.[1];
+const whatItDoes = (text: string): string => {
+  const other = becomes(text);
+  if (other !== undefined) return `becomes ${other}`;
+  return text.includes('read') ? 'prints, sleeps and reads' : 'prints and sleeps';
+};
 
 const has = (shell: string): string | undefined => {
   const found = spawnSync('sh', ['-c', `command -v ${shell}`], { encoding: 'utf8' }).stdout.trim();
@@ -54,17 +62,17 @@ async function train(machine: SshMachine, profile: Profile): Promise<{ phase: st
 
 describe('a login shell', () => {
   for (const [index, [name, startFile, text]] of shells.entries()) {
-    const shell = has(name);
-    const title = `${name}, whose ${startFile} ${text.includes('read') ? 'prints, sleeps and reads' : 'prints and sleeps'}`;
-    it.skipIf(shell === undefined)(
-      `${title}${shell === undefined ? ` (${name} is not installed)` : ''}`,
+    const missing = [name, becomes(text) ?? name].find((one) => has(one) === undefined);
+    const title = `${name}, whose ${startFile} ${whatItDoes(text)}`;
+    it.skipIf(missing !== undefined)(
+      `${title}${missing === undefined ? '' : ` (${missing} is not installed)`}`,
       async () => {
         const own = join(dir, String(index));
         const home = join(own, 'practice-1', 'home');
         const path = join(home, startFile);
         mkdirSync(dirname(path), { recursive: true });
         writeFileSync(path, text);
-        const cluster = await testCluster(own, { nodes: 1, shell: shell! });
+        const cluster = await testCluster(own, { nodes: 1, shell: has(name)! });
         try {
           const machine = cluster.machine({ workdir: join(dir, 'shared') }); // one runtime for all
           const hello = await machine.node.hello();

@@ -19,6 +19,12 @@ export const bootstrapCommand =
   `exec python3 -ISc 'import os;os.write(1,b"trainyard-ready\\n");` +
   `exec(b"".join(iter(lambda:os.read(0,1)or os._exit(9),b"\\0")))'`;
 
+/**
+ * The same for a shell that reads lines, as one does that a start file has become (`exec fish`). Where our program reads it after
+ * all, it is a string of Python that nobody uses.
+ */
+export const typedCommand = `"""env" ${bootstrapCommand.slice('exec '.length)} # """`;
+
 /** The line before is read byte by byte, so that nothing after it is lost; the rest in one piece. */
 const readAll = (length: number): string =>
   [
@@ -52,6 +58,7 @@ export class NodeRefusal extends UserError {
 /** Start files of a login shell may print and sleep; what reads input is fed empty lines meanwhile. */
 const readyTimeout = 30_000;
 const feedAfter = 2_000;
+const typeEvery = 4_000;
 const longestLine = 1024 * 1024;
 
 export interface RequestOptions {
@@ -172,6 +179,7 @@ export class Bootstrap implements Disposable {
 
   private async untilReady(signal: AbortSignal | undefined): Promise<void> {
     const started = Date.now();
+    let typeAfter = typeEvery;
     while (!this.isReady) {
       throwIfCancelled(signal);
       const waited = Date.now() - started;
@@ -185,6 +193,10 @@ export class Bootstrap implements Disposable {
         );
       }
       if (waited > feedAfter) this.channel.stdin.write('\n'); // for a start file that reads; ours skips blank lines
+      if (waited > typeAfter) {
+        this.channel.stdin.write(`${typedCommand}\n`);
+        typeAfter += typeEvery;
+      }
       await this.somethingNew(500, signal);
     }
   }
