@@ -24,69 +24,47 @@ def look(params):
     return {"found": answers}
 
 
-class Archive:
-    """Input as tarfile reads it, front to back. A file's bytes are taken past it, as they come: its own way copies them thrice."""
-
-    def __init__(self):
-        self.input = os.fdopen(0, "rb", CHUNK, closefd=False)
-        self.at = 0
-
-    def read(self, count):
-        data = self.input.read(count)
-        self.at += len(data)
-        return data
-
-    def tell(self):
-        return self.at
-
-    def pass_on(self, count, write):
-        """A file's bytes; then those that fill its last block."""
-        end = self.at + count
-        while self.at < end:
-            data = self.input.read1(min(end - self.at, CHUNK))
-            if not data:
-                raise Refused("the connection ended in the middle of a file", "Try again")
-            self.at += len(data)
-            while data:
-                data = data[write(data):]
-        self.read(-count % 512)
-
-
 def unpack(params):
     """A tar archive up to the end of input, below a folder and never outside of it; `as` renames its one file."""
-    import tarfile
-
     target = expand(params["to"])
     make_private(target)
     count = 0
     made = set()
     archive = Archive()
-    for member in tarfile.open(fileobj=archive, mode="r:"):
+    for member in archive:
         path = os.path.normpath(os.path.join(target, member.name))
         inside = path == target or path.startswith(target.rstrip(os.sep) + os.sep)
         if params.get("as"):
             path = os.path.join(target, params["as"])
-        if not inside or member.issparse() or not (member.isreg() or member.isdir()):
+        if not inside or not (member.is_file() or member.is_folder()):
             raise Refused("the archive holds %s, which is no plain file of it" % member.name, "Report this")
-        if member.isdir():
+        if member.is_folder():
             os.makedirs(path, exist_ok=True)
             continue
         folder = os.path.dirname(path)
         if folder not in made:
             os.makedirs(folder, exist_ok=True)
             made.add(folder)
-        temporary = "%s.partial-%d" % (path, os.getpid())
-        try:
-            with open(temporary, "wb", 0) as out:
-                archive.pass_on(member.size, out.write)
-                os.fchmod(out.fileno(), member.mode & 0o777)
-            os.replace(temporary, path)
-        except BaseException:
-            if os.path.lexists(temporary):
-                os.unlink(temporary)
-            raise
+        receive(archive, member, path)
         count += 1
     return {"files": count}
+
+
+def receive(archive, member, path):
+    """A file of an archive, which appears whole or not at all."""
+    temporary = "%s.partial-%d" % (path, os.getpid())
+    try:
+        output = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        try:
+            archive.copy(member, output)
+            os.fchmod(output, member.mode)
+        finally:
+            os.close(output)
+        os.rename(temporary, path)
+    except BaseException:
+        if os.path.lexists(temporary):
+            os.unlink(temporary)
+        raise
 
 
 def clean(params):

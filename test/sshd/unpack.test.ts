@@ -1,0 +1,131 @@
+// What the set-up program on a node makes of tar archives: those that Python's own tarfile writes, in each format, and broken ones.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+
+const source = join(import.meta.dirname, '../../native/node');
+const parts = ['wire', 'probe', 'install', 'runtime', 'archive', 'verbs'];
+const program = parts.map((part) => readFileSync(join(source, `${part}.py`), 'utf8')).join('\n\n');
+
+const folder = mkdtempSync(join(tmpdir(), 'trainyard-unpack-'));
+let to: string;
+let count = 0;
+beforeEach(() => {
+  to = join(folder, String(count++), 'to');
+  mkdirSync(to, { recursive: true });
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface File {
+  name: string;
+  text: string;
+  mode?: number;
+  kind?: 'link' | 'fifo';
+}
+
+/** An archive by Python's tarfile. */
+function archive(files: readonly File[], format: 'USTAR' | 'GNU' | 'PAX'): Buffer {
+  const script = `
+import io, json, sys, tarfile
+out = io.BytesIO()
+with tarfile.open(fileobj=out, mode="w", format=tarfile.${format}_FORMAT) as tar:
+    for file in json.load(sys.stdin):
+        info = tarfile.TarInfo(file["name"])
+        data = file["text"].encode()
+        info.size = len(data)
+        info.mode = file.get("mode", 0o644)
+        if file.get("kind") == "link":
+            info.type, info.linkname, info.size = tarfile.SYMTYPE, "/etc/passwd", 0
+        if file.get("kind") == "fifo":
+            info.type, info.size = tarfile.FIFOTYPE, 0
+        tar.addfile(info, io.BytesIO(data))
+sys.stdout.buffer.write(out.getvalue())
+`;
+  const made = spawnSync('python3', ['-c', script], { input: JSON.stringify(files) });
+  if (made.status !== 0) throw new Error(made.stderr.toString());
+  return made.stdout;
+}
+
+/** What the node answers to this archive. */
+function unpack(input: Buffer): { files?: number; refused?: string } {
+  const request = Buffer.from(`${JSON.stringify({ op: 'unpack', params: { to } })}\n`);
+  const { stdout, stderr } = spawnSync('python3', ['-ISc', program], {
+    input: Buffer.concat([request, input]),
+  });
+  const [line = ''] = stdout.toString().split('\n');
+  if (line === '') throw new Error(stderr.toString());
+  const { result, error } = JSON.parse(line) as { result?: { files: number }; error?: { what: string } };
+  return result ?? { refused: error?.what ?? '' };
+}
+
+const everything = (): string[] => readdirSync(folder, { recursive: true }).map(String);
+
+describe.each(['USTAR', 'GNU', 'PAX'] as const)('an archive in the format %s', (format) => {
+  it('comes out as it went in, whatever the names', () => {
+    const long = `${'folder-of-a-long-name/'.repeat(4)}${'x'.repeat(90)}`;
+    const longer = format === 'USTAR' ? [] : [`${'d'.repeat(120)}/${'é'.repeat(110)}`];
+    const names = ['a', 'b c', 'ü/日本', '-rf \'"$(id)', 'line\nbreak', long, ...longer];
+    const files = names.map((name, index) => ({
+      name,
+      text: `${name}${'.'.repeat(index * 1000)}`,
+      mode: 0o640,
+    }));
+    expect(unpack(archive(files, format))).toEqual({ files: files.length });
+    for (const { name, text } of files) expect(readFileSync(join(to, name), 'utf8')).toBe(text);
+  });
+
+  it('is refused as a whole where it leads out, or holds what is no plain file', () => {
+    for (const bad of [
+      { name: '../out', text: 'out' },
+      { name: `${folder}/out`, text: 'out' },
+      { name: 'a/../../out', text: 'out' },
+      { name: 'link', text: '', kind: 'link' as const },
+      { name: 'fifo', text: '', kind: 'fifo' as const },
+    ]) {
+      expect(unpack(archive([bad], format)).refused).toContain('which is no plain file of it');
+    }
+    expect(everything().filter((path) => /out|link|fifo/.test(path))).toEqual([]);
+  });
+});
+
+it('a cut or damaged archive is refused, and no part of a file stays', () => {
+  const whole = archive(
+    [
+      { name: 'first', text: 'f'.repeat(700) },
+      { name: 'second', text: 's'.repeat(3000) },
+    ],
+    'GNU',
+  );
+  for (const length of [0, 100, 511, 513, 1000, 1535, 1537, 2100, 4000]) {
+    expect(unpack(whole.subarray(0, length)).refused).toContain('ended in the middle');
+    expect(readdirSync(to).filter((name) => name !== 'first')).toEqual([]);
+  }
+  const damaged = Buffer.from(whole);
+  damaged[1536 + 124] = '9'.charCodeAt(0); // a digit of the second size
+  expect(unpack(damaged).refused ?? '').not.toBe('');
+  expect(existsSync(join(to, 'second'))).toBe(false);
+});
+
+/** The header's own sum, without which nothing else in it is looked at. */
+function writeSum(header: Buffer): void {
+  header.fill(' ', 148, 156);
+  const sum = header.subarray(0, 512).reduce((all, byte) => all + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
+}
+
+it('any bytes at all are read to an end, and nothing appears outside', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 512, maxLength: 2048 }), fc.boolean(), (bytes, sums) => {
+      const header = Buffer.from(bytes);
+      if (sums) writeSum(header);
+      expect(unpack(header).refused).toMatch(/damaged|in the middle|no plain file|:/);
+    }),
+    { numRuns: 25 },
+  );
+  expect(everything().some((path) => path.includes('partial'))).toBe(false);
+});
