@@ -37,12 +37,16 @@ export class ByteTail {
     const lines: TailLine[] = [];
     let from = 0;
     for (let newline = fresh.indexOf(10); newline >= 0; newline = fresh.indexOf(10, from)) {
-      this.keep(fresh.subarray(from, newline));
-      // Decoded as a whole, so a character split between two pieces is one again.
-      if (!this.dropping) {
-        lines.push({ offset: this.lineStart, text: Buffer.concat(this.parts).toString('utf8') });
+      if (this.parts.length === 0 && !this.dropping) {
+        lines.push({ offset: this.lineStart, text: fresh.toString('utf8', from, newline) });
+      } else {
+        this.keep(fresh.subarray(from, newline));
+        // Decoded as a whole, so a character split between two pieces is one again.
+        if (!this.dropping) {
+          lines.push({ offset: this.lineStart, text: Buffer.concat(this.parts).toString('utf8') });
+        }
+        this.clear();
       }
-      this.clear();
       this.lineStart = this.end + newline + 1;
       from = newline + 1;
     }
