@@ -25,7 +25,8 @@ struct Case {
 class EveryModel : public testing::TestWithParam<Case> {};
 
 INSTANTIATE_TEST_SUITE_P(Models, EveryModel,
-                         testing::Values(Case{"mlp", 12}, Case{"resnet20", 32}, Case{"resnet18", 40}),
+                         testing::Values(Case{"mlp", 12}, Case{"resnet20", 32}, Case{"resnet18", 40},
+                                         Case{"resnet50", 40}),
                          [](const auto& info) { return std::string(info.param.model); });
 
 TEST_P(EveryModel, LearnsABatchByHeart) {
@@ -174,11 +175,37 @@ TEST_P(EveryModel, DrawsItsGraph) {
   EXPECT_EQ(net->graph().back().output_shape, (std::vector<int64_t>{-1, 10}));
 }
 
+/// A network for inference, which has no arena of gradients.
+std::unique_ptr<Network> inference_network(const char* model, int classes) {
+  NetworkOptions options{model, classes, 32, 1, false, 1, nullptr};
+  return make_network(options);
+}
+
 TEST(Models, HaveAsManyParametersAsPublished) {
-  // He et al. 2015, table 6: 0.27 M (option A: 269,722); torchvision's resnet18: 11,689,512 with 1000 classes.
-  EXPECT_EQ(network("resnet20", 10, 32, 1)->weights().size(), 269722U);
-  EXPECT_EQ(network("resnet18", 1000, 32, 1)->weights().size(), 11689512U);
-  EXPECT_EQ(network("mlp", 10, 32, 1)->weights().size(), 3072U * 256 + 256 + 256 * 128 + 128 + 128 * 10 + 10);
+  // He et al. 2015, table 6: 0.27 M and 0.85 M (option A: 269,722 and 853,018).
+  EXPECT_EQ(inference_network("resnet20", 10)->weights().size(), 269722U);
+  EXPECT_EQ(inference_network("resnet56", 10)->weights().size(), 853018U);
+  // torchvision's documentation of its weights, 1000 classes.
+  EXPECT_EQ(inference_network("resnet18", 1000)->weights().size(), 11689512U);
+  EXPECT_EQ(inference_network("resnet34", 1000)->weights().size(), 21797672U);
+  EXPECT_EQ(inference_network("resnet50", 1000)->weights().size(), 25557032U);
+  EXPECT_EQ(inference_network("resnet101", 1000)->weights().size(), 44549160U);
+  EXPECT_EQ(inference_network("resnet152", 1000)->weights().size(), 60192808U);
+  EXPECT_EQ(inference_network("mlp", 10)->weights().size(), 3072U * 256 + 256 + 256 * 128 + 128 + 128 * 10 + 10);
+}
+
+TEST(Models, BottlenecksStrideOnTheirSquareKernel) {
+  std::vector<GraphNode> nodes = inference_network("resnet50", 10)->graph();
+  const auto width_of = [&](const std::string& name) {
+    for (const GraphNode& node : nodes) {
+      if (node.name == name) return node.output_shape.at(3);
+    }
+    throw std::runtime_error("no layer " + name);
+  };
+  // 32 pixels are 8 behind the stem.
+  EXPECT_EQ(width_of("layer2/0/conv1"), 8);
+  EXPECT_EQ(width_of("layer2/0/conv2"), 4);
+  EXPECT_EQ(width_of("layer2/0/conv3"), 4);
 }
 
 TEST(Models, DrawConvolutionsWithHesVariance) {

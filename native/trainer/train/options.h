@@ -1,7 +1,11 @@
 // What the command line asks of the verbs, after parsing. Defaults here are the ones `--help` shows.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
+
+#include "trainer/optim/optimizer.h"
 
 namespace trainyard {
 
@@ -17,14 +21,13 @@ struct TrainOptions {
   int planned_ranks = 0;  ///< replicas that batch_size and lr are meant for; 0: as many as there are
   int64_t steps = 0;      ///< 0: by epochs
   double epochs = 10;
-  std::string optimizer = "sgd";
-  double lr = 0.1;
+  OptimizerOptions optimizer;
+  std::optional<double> lr;  ///< left out: the optimizer's own
   bool lr_scale_by_world = false;
   double warmup_epochs = 0;
-  std::string lr_schedule = "cosine";
-  double momentum = 0.9;
-  double weight_decay = 1e-4;
-  int64_t checkpoint_every = 0;  ///< steps; 0: once an epoch
+  std::string lr_schedule = "cosine";  ///< cosine, poly, step
+  std::vector<double> lr_steps;        ///< epochs at which `step` drops; empty: default_drops
+  int64_t checkpoint_every = 0;        ///< steps; 0: once an epoch
   int keep = 5;
   std::string resume = "auto";
   std::string init_weights;

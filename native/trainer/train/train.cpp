@@ -94,8 +94,10 @@ class TrainRun {
     network.image_size = plan_.image_size;
     network.batch = plan_.batch;
     network.seed = options_.seed;
-    step_ = std::make_unique<TrainingStep>(communicator_, network, options_.momentum, options_.weight_decay,
-                                           options_.sync_batch_norm);
+    StepOptions step;
+    step.optimizer = options_.optimizer;
+    step.sync_batch_norm = options_.sync_batch_norm;
+    step_ = std::make_unique<TrainingStep>(communicator_, network, step);
     if (leader() && plan_.resume_from) {
       load_weights(*plan_.resume_from, step_->network());
       load_optimizer(*plan_.resume_from, step_->network(), step_->optimizer());
@@ -148,7 +150,7 @@ class TrainRun {
     const double lr = plan_.schedule.at(done_);
     const bool wanted = signals_.requested() || (leader() && stop_file_.requested());
     const BatchView view{batch.count, plan_.image_size, batch.images.data(), batch.labels.data()};
-    const StepOutcome outcome = step_->run(view, lr, wanted);
+    const StepOutcome outcome = step_->run(view, done_ + 1, lr, wanted);
     loader_->recycle(std::move(batch));
     ++done_;
     interval_.add(outcome.loss, outcome.top1, outcome.comm_ms, lr);

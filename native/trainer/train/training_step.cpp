@@ -18,21 +18,19 @@ class TrainingStep::Reducer final : public StatisticsReducer {
   Communicator& communicator_;
 };
 
-TrainingStep::TrainingStep(Communicator& communicator, const NetworkOptions& network, double momentum,
-                           double weight_decay, bool sync_batch_norm)
+TrainingStep::TrainingStep(Communicator& communicator, const NetworkOptions& network, const StepOptions& options)
     : communicator_(communicator) {
-  NetworkOptions options = network;
-  if (sync_batch_norm && communicator.world() > 1) {
+  NetworkOptions wanted = network;
+  if (options.sync_batch_norm && communicator.world() > 1) {
     reducer_ = std::make_unique<Reducer>(communicator);
-    options.sync_batch_norm = reducer_.get();
+    wanted.sync_batch_norm = reducer_.get();
   }
-  network_ = make_network(options);
+  network_ = make_network(wanted);
   std::vector<ParameterRange> ranges;
   for (const TensorInfo& parameter : network_->parameters()) {
-    ranges.push_back({parameter.offset, parameter.size, parameter.decay});
+    ranges.push_back({.offset = parameter.offset, .size = parameter.size, .adapt = parameter.decay});
   }
-  optimizer_ = std::make_unique<Sgd>(std::move(ranges), network_->weights().size(), static_cast<float>(momentum),
-                                     static_cast<float>(weight_decay));
+  optimizer_ = make_optimizer(options.optimizer, std::move(ranges), network_->weights().size());
   all_reduce_ = std::make_unique<AllReduce>(communicator, network_->gradients());
 }
 
@@ -41,11 +39,11 @@ TrainingStep::~TrainingStep() = default;
 void TrainingStep::broadcast() {
   communicator_.broadcast(network_->weights(), 0);
   if (!network_->running_statistics().empty()) communicator_.broadcast(network_->running_statistics(), 0);
-  communicator_.broadcast(optimizer_->velocity(), 0);
+  for (const OptimizerState& state : optimizer_->state()) communicator_.broadcast(state.values, 0);
   network_->weights_changed();
 }
 
-StepOutcome TrainingStep::run(const BatchView& batch, double lr, bool stop_wanted) {
+StepOutcome TrainingStep::run(const BatchView& batch, int64_t number, double lr, bool stop_wanted) {
   const double global_batch = static_cast<double>(batch.count) * communicator_.world();
   const StepResult mine = network_->train_step(batch, static_cast<float>(1.0 / global_batch),
                                                [this](size_t begin, size_t end) { all_reduce_->ready(begin, end); });
@@ -61,7 +59,7 @@ StepOutcome TrainingStep::run(const BatchView& batch, double lr, bool stop_wante
                 "the loss is no longer a finite number. Lower --lr, add --warmup-epochs, and go on from the last "
                 "checkpoint (--resume auto)");
   }
-  optimizer_->step(network_->weights(), network_->gradients(), static_cast<float>(lr));
+  optimizer_->step(network_->weights(), network_->gradients(), static_cast<float>(lr), number);
   network_->weights_changed();
   return outcome;
 }

@@ -5,7 +5,7 @@
 
 #include "trainer/comm/communicator.h"
 #include "trainer/models/network.h"
-#include "trainer/optim/sgd.h"
+#include "trainer/optim/optimizer.h"
 #include "trainer/strategies/all_reduce.h"
 
 namespace trainyard {
@@ -18,28 +18,33 @@ struct StepOutcome {
   double comm_ms = 0;  ///< this rank's wait for all-reduce
 };
 
+struct StepOptions {
+  OptimizerOptions optimizer;
+  bool sync_batch_norm = false;
+};
+
 class TrainingStep {
  public:
-  TrainingStep(Communicator& communicator, const NetworkOptions& network, double momentum, double weight_decay,
-               bool sync_batch_norm);
+  TrainingStep(Communicator& communicator, const NetworkOptions& network, const StepOptions& options);
   ~TrainingStep();
   TrainingStep(const TrainingStep&) = delete;
   TrainingStep& operator=(const TrainingStep&) = delete;
 
   Network& network() { return *network_; }
-  Sgd& optimizer() { return *optimizer_; }
+  Optimizer& optimizer() { return *optimizer_; }
 
-  /// Makes rank 0's weights, running statistics and momentum everyone's.
+  /// Makes rank 0's weights, running statistics and optimizer state everyone's.
   void broadcast();
-  /// `stop_wanted`: this rank was asked to stop. Throws Error(Exit::data) when the loss is not finite.
-  StepOutcome run(const BatchView& batch, double lr, bool stop_wanted);
+  /// Update `number` (counted from 1). `stop_wanted`: this rank was asked to stop. Throws Error(Exit::data) when the
+  /// loss is not finite.
+  StepOutcome run(const BatchView& batch, int64_t number, double lr, bool stop_wanted);
 
  private:
   class Reducer;
   Communicator& communicator_;
   std::unique_ptr<Reducer> reducer_;
   std::unique_ptr<Network> network_;
-  std::unique_ptr<Sgd> optimizer_;
+  std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<AllReduce> all_reduce_;
 };
 
