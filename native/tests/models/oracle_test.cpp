@@ -148,7 +148,7 @@ TEST_P(Oracle, StepsAsPyTorchDoes) {
 
 INSTANTIATE_TEST_SUITE_P(PyTorch, Oracle,
                          testing::Combine(testing::Values("resnet18", "resnet20", "mlp", "resnet18_adam",
-                                                          "resnet18_lars"),
+                                                          "resnet18_lars", "resnet50"),
                                           testing::Values(1, 2)),
                          [](const auto& info) {
                            return std::get<0>(info.param) + "_" + std::to_string(std::get<1>(info.param)) + "threads";

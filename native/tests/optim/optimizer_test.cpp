@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "common/error.h"
 #include "trainer/base/parallel.h"
 #include "trainer/base/random.h"
+#include "trainer/optim/clip.h"
 #include "trainer/optim/norm.h"
 
 namespace trainyard {
@@ -111,6 +113,20 @@ TEST(Norms, AreExactAndTheSameOnAnyNumberOfThreads) {
   set_threads(3);
   EXPECT_EQ(squared_length(noise), once);
   set_threads(1);
+}
+
+TEST(Clipping, IsPyTorchs) {
+  // torch.nn.utils.clip_grad_norm_ of (3, -4, 12) to 6.5, in float64.
+  std::vector<float> gradients{3, -4, 12};
+  EXPECT_EQ(clip_to_length(gradients, 6.5), 13);
+  const double want[] = {1.49999988462, -1.99999984615, 5.99999953846};
+  for (size_t i = 0; i < 3; ++i) EXPECT_NEAR(gradients[i], want[i], 1e-6) << i;
+  std::vector<float> short_ones{0.3F, -0.4F};
+  EXPECT_NEAR(clip_to_length(short_ones, 6.5), 0.5, 1e-7);
+  EXPECT_EQ(short_ones, (std::vector<float>{0.3F, -0.4F}));
+  std::vector<float> broken{1, std::numeric_limits<float>::infinity()};
+  EXPECT_FALSE(std::isfinite(clip_to_length(broken, 1)));
+  EXPECT_EQ(broken[0], 1);
 }
 
 }  // namespace

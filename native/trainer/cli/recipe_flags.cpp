@@ -11,7 +11,11 @@ namespace trainyard {
 namespace {
 
 void add_batch_flags(CLI::App& command, TrainOptions& o) {
-  command.add_option("--batch-size", o.batch_size, "images per replica and step")->capture_default_str();
+  command.add_option("--batch-size", o.batch_size, "images per replica and micro-batch")->capture_default_str();
+  command
+      .add_option("--accumulate", o.accumulate,
+                  "micro-batches a step, whose gradients are averaged: a step sees this many times more images")
+      ->capture_default_str();
   command
       .add_option(
           "--planned-ranks", o.planned_ranks,
@@ -20,10 +24,19 @@ void add_batch_flags(CLI::App& command, TrainOptions& o) {
       ->capture_default_str();
   command.add_flag("--sync-batch-norm", o.sync_batch_norm,
                    "statistics over the whole global batch instead of each replica's");
-  command.add_option("--init-weights", o.init_weights, "a .safetensors file with torchvision's names to start from");
+  command.add_option(
+      "--init-weights", o.init_weights,
+      "a .safetensors file with torchvision's names to start from; a last layer of other classes is made new");
+  command.add_option("--label-smoothing", o.label_smoothing, "this part of each label is shared by all classes")
+      ->capture_default_str();
+  command
+      .add_option("--early-stop", o.early_stop,
+                  "end after so many evaluations (of --eval-data) without a better top-1 (0: never)")
+      ->capture_default_str();
 }
 
-void add_optimizer_flags(CLI::App& command, OptimizerOptions& o) {
+void add_optimizer_flags(CLI::App& command, TrainOptions& options) {
+  OptimizerOptions& o = options.optimizer;
   std::vector<std::string> kinds;
   for (const OptimizerInfo& known : known_optimizers()) kinds.push_back(known.kind);
   command.add_option("--optimizer", o.kind, "how gradients change weights")
@@ -37,6 +50,10 @@ void add_optimizer_flags(CLI::App& command, OptimizerOptions& o) {
   command
       .add_option("--weight-decay", o.weight_decay,
                   "not on batch norm and biases, unless --decay-norm-and-bias is given")
+      ->capture_default_str();
+  command
+      .add_option("--clip-norm", options.clip_norm,
+                  "gradients longer than this, all together, are cut to it (0: never)")
       ->capture_default_str();
   command.add_flag("--decay-norm-and-bias", o.decay_norm_and_bias, "weight decay on batch norm and biases too");
 }
@@ -87,7 +104,7 @@ std::string any_of(const std::vector<std::string>& words) {
 
 void add_recipe_flags(CLI::App& command, TrainOptions& options) {
   add_batch_flags(command, options);
-  add_optimizer_flags(command, options.optimizer);
+  add_optimizer_flags(command, options);
   add_rate_flags(command, options);
 }
 

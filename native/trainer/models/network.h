@@ -51,6 +51,7 @@ struct NetworkOptions {
   bool training = true;
   uint64_t seed = 1;
   StatisticsReducer* sync_batch_norm = nullptr;  ///< not owned; nullptr = each rank its own statistics
+  float label_smoothing = 0;                     ///< of train_step's loss: see SoftmaxCrossEntropyOp; evaluate has none
 };
 
 struct StepResult {

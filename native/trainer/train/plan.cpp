@@ -71,6 +71,13 @@ void check_options(const TrainOptions& options) {
   require(options.steps >= 0 && options.epochs > 0, "--steps and --epochs must be above 0");
   require(!options.lr || (*options.lr > 0 && std::isfinite(*options.lr)), "--lr must be a number above 0");
   check_optimizer(options.optimizer);
+  require(options.accumulate >= 1, "--accumulate must be at least 1");
+  require(options.clip_norm >= 0 && std::isfinite(options.clip_norm),
+          "--clip-norm must be a number that is not negative");
+  require(part_of_one(options.label_smoothing), "--label-smoothing must be in [0, 1)");
+  require(options.early_stop >= 0, "--early-stop must not be negative");
+  require(options.early_stop == 0 || !options.eval_data.empty(),
+          "--early-stop counts evaluations, which need --eval-data. Give both");
   for (size_t i = 0; i < options.lr_steps.size(); ++i) {
     require(std::isfinite(options.lr_steps[i]) && options.lr_steps[i] > (i == 0 ? 0 : options.lr_steps[i - 1]),
             "--lr-steps must be rising numbers of epochs above 0, like 30,60,80");
@@ -87,11 +94,12 @@ void check_options(const TrainOptions& options) {
 void share_batch(const TrainOptions& options, int world, TrainPlan& plan) {
   plan.world = world;
   plan.planned_world = options.planned_ranks > 0 ? options.planned_ranks : world;
-  plan.global_batch = static_cast<int64_t>(options.batch_size) * plan.planned_world;
-  require(plan.global_batch % world == 0, "the " + std::to_string(plan.global_batch) +
-                                              " images of a step cannot be shared equally by " + std::to_string(world) +
-                                              " ranks. Use a --batch-size that can, or another number of ranks");
-  plan.batch = static_cast<int>(plan.global_batch / world);
+  plan.global_batch = static_cast<int64_t>(options.batch_size) * options.accumulate * plan.planned_world;
+  const int64_t micro_batches = static_cast<int64_t>(world) * options.accumulate;
+  require(plan.global_batch % micro_batches == 0,
+          "the " + std::to_string(plan.global_batch) + " images of a step cannot be shared equally by " +
+              std::to_string(world) + " ranks. Use a --batch-size that can, or another number of ranks");
+  plan.batch = static_cast<int>(plan.global_batch / micro_batches);
 }
 
 std::optional<std::string> find_resume(const TrainOptions& options) {
@@ -144,6 +152,7 @@ nlohmann::json checkpoint_state(const TrainOptions& options, const TrainPlan& pl
           {"seed", options.seed},
           {"world", plan.world},
           {"batch_size", plan.batch},
+          {"accumulate", options.accumulate},
           {"global_batch", plan.global_batch},
           {"samples_seen", step * plan.global_batch},
           {"model", options.model},

@@ -18,7 +18,7 @@ struct TrainPlan {
   int image_size = 0;
   int world = 1;
   int planned_world = 1;  ///< replicas that batch size and learning rate are meant for
-  int batch = 0;          ///< images per replica and step
+  int batch = 0;          ///< images per replica and micro-batch
   int64_t global_batch = 0;
   int64_t steps_per_epoch = 0;
   int64_t total_steps = 0;
