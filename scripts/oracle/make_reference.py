@@ -63,7 +63,7 @@ ADAM = dict(kind="adam", lr=0.01, weight_decay=1e-4, eps=1e-3)
 LARS = dict(kind="lars", lr=2.0, weight_decay=1e-4)
 CASES = {
     "resnet18": Case(resnet18, 64, 7, 4, 1588),
-    "resnet20": Case(lambda size, classes: models.ResNet20(classes), 32, 5, 4, 60),
+    "resnet20": Case(lambda size, classes: models.CifarResNet(3, classes), 32, 5, 4, 60),
     "mlp": Case(lambda size, classes: models.Mlp(size, classes), 16, 5, 8, 3912),
     "resnet18_adam": Case(resnet18, 64, 7, 4, 1588, ("weight",), 32, 11, ADAM),
     "resnet18_lars": Case(resnet18, 64, 7, 4, 1588, ("weight",), 32, 11, LARS),
