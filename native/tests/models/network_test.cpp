@@ -243,6 +243,28 @@ TEST(Models, CountTheirMemory) {
   EXPECT_LT(large->memory_bytes() - before, 3 * large->weights().size_bytes());
 }
 
+TEST(Models, SmoothLabelsInTrainingOnly) {
+  constexpr int kClasses = 4;
+  const RandomBatch batch(6, 12, kClasses, 41);
+  NetworkOptions options{.model = "mlp", .classes = kClasses, .image_size = 12, .batch = 6, .seed = 3};
+  const auto sharp = make_network(options);
+  options.label_smoothing = 0.2F;
+  const auto smooth = make_network(options);
+  std::vector<float> logits(6 * kClasses);
+  const double plain = sharp->evaluate(batch.view(), logits).loss_sum;
+  EXPECT_EQ(smooth->evaluate(batch.view(), logits).loss_sum, plain);
+  EXPECT_NEAR(sharp->train_step(batch.view(), 1, nullptr).loss_sum, plain, 1e-6 * plain);
+  // A fifth of each label is shared: that part is the mean of what every class as the label would cost.
+  double shared = 0;
+  for (int c = 0; c < kClasses; ++c) {
+    RandomBatch relabelled = batch;
+    std::fill(relabelled.labels.begin(), relabelled.labels.end(), c);
+    shared += sharp->evaluate(relabelled.view(), logits).loss_sum / kClasses;
+  }
+  const double want = 0.8 * plain + 0.2 * shared;
+  EXPECT_NEAR(smooth->train_step(batch.view(), 1, nullptr).loss_sum, want, 1e-6 * want);
+}
+
 TEST(Models, RefuseWhatTheyCannotDo) {
   const auto code_of = [](const auto& action) {
     try {

@@ -1,6 +1,7 @@
 // One step of training on one rank: micro-batches, clipping, and numbers that stop being numbers.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -86,6 +87,33 @@ TEST(TrainingSteps, NameTheStepAndTheTensorThatAreNoNumbers) {
     EXPECT_NE(std::string(error.what()).find(parameters[2].name), std::string::npos) << error.what();
   }
   EXPECT_TRUE(std::equal(before.begin(), before.end(), step.network().weights().begin()));
+}
+
+TEST(TrainingSteps, NameTheGradientThatIsNoNumber) {
+  const auto communicator = make_single();
+  TrainingStep step(*communicator, mlp(8), {.clip_norm = 1});
+  // fc3 adds pairs that cancel, so the logits are 0; fc2's gradient is the product of 1e10 and slopes of about 1e29.
+  const auto& parameters = step.network().parameters();
+  const auto values = [&](size_t i) {
+    return step.network().weights().subspan(parameters.at(i).offset, parameters.at(i).size);
+  };
+  ASSERT_EQ(parameters.at(2).name, "fc2.weight");
+  std::ranges::fill(values(1), 1e10F);
+  std::ranges::fill(values(2), 0.0F);
+  std::ranges::fill(values(3), 1e-3F);
+  for (size_t i = 0; i < values(4).size(); ++i) {
+    const auto row = static_cast<float>(i / 128 + 1);
+    values(4)[i] = (i % 2 == 0 ? 1e30F : -1e30F) * row;
+  }
+  step.network().weights_changed();
+  const test::RandomBatch batch(8, 12, 4, 3);
+  try {
+    step.run(batch.view(), 4, 0.1, {});
+    FAIL() << "an infinite gradient was applied";
+  } catch (const Diverged& error) {
+    const std::string what = error.what();
+    EXPECT_EQ(what, "the gradient of step 4 is not a finite number (that of fc2.weight is not)");
+  }
 }
 
 TEST(FiniteNumbers, AreMissedWhereTheyEndFirst) {

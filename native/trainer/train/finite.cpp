@@ -1,5 +1,6 @@
 #include "trainer/train/finite.h"
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 #include <vector>
@@ -29,6 +30,14 @@ std::string first_not_finite(Network& network) {
   const std::string statistic = first_of(network.statistics(), network.running_statistics());
   if (statistic.empty()) return "";
   return " (all weights are, but not what reaches " + statistic.substr(0, statistic.rfind('.')) + ")";
+}
+
+std::string first_gradient_not_finite(Network& network) {
+  const auto& infos = network.parameters();
+  const auto found = std::find_if(infos.rbegin(), infos.rend(), [&](const TensorInfo& info) {
+    return !all_finite(network.gradients().subspan(info.offset, info.size));
+  });
+  return found == infos.rend() ? "" : " (that of " + found->name + " is not)";
 }
 
 }  // namespace trainyard

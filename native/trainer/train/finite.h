@@ -21,4 +21,7 @@ bool is_finite(Network& network);
 /// of the forward pass that met something else than numbers, or "" where nothing tells.
 std::string first_not_finite(Network& network);
 
+/// The same of a step whose gradients are not finite: the tensor that the backward pass reached first.
+std::string first_gradient_not_finite(Network& network);
+
 }  // namespace trainyard

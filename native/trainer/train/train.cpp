@@ -211,8 +211,9 @@ class TrainRun {
     if (!leader() || interval_.steps == 0) return;
     const nlohmann::json fields = interval_.fields(done_, plan_.steps_per_epoch, plan_.global_batch, plan_.world);
     log_->line("step", fields);
-    for (const char* tag : {"loss", "top1", "lr", "images_per_sec", "step_ms", "comm_ms", "input_wait_ms"}) {
-      log_->scalar(tag, done_, fields.at(tag).get<double>());
+    for (const char* tag :
+         {"loss", "top1", "lr", "images_per_sec", "step_ms", "comm_ms", "input_wait_ms", "gradient_norm"}) {
+      if (fields.contains(tag)) log_->scalar(tag, done_, fields.at(tag).get<double>());
     }
     for (size_t r = 0; r < hosts_.size(); ++r) {
       log_->line("host", {{"step", done_},

@@ -89,7 +89,7 @@ StepOutcome TrainingStep::run(const BatchView& batch, int64_t number, double lr,
   if (clip_norm_ > 0) {
     outcome.gradient_norm = clip_to_length(network_->gradients(), clip_norm_);
     if (!std::isfinite(outcome.gradient_norm)) {
-      throw Diverged("the gradient " + where + first_not_finite(*network_));
+      throw Diverged("the gradient " + where + first_gradient_not_finite(*network_));
     }
   }
   optimizer_->step(network_->weights(), network_->gradients(), static_cast<float>(lr), number);
