@@ -25,8 +25,7 @@ struct Case {
 class EveryModel : public testing::TestWithParam<Case> {};
 
 INSTANTIATE_TEST_SUITE_P(Models, EveryModel,
-                         testing::Values(Case{"mlp", 12}, Case{"resnet20", 32}, Case{"resnet18", 40},
-                                         Case{"resnet50", 40}),
+                         testing::Values(Case{"mlp", 12}, Case{"resnet20", 32}, Case{"resnet18", 40}),
                          [](const auto& info) { return std::string(info.param.model); });
 
 TEST_P(EveryModel, LearnsABatchByHeart) {
@@ -47,8 +46,7 @@ TEST_P(EveryModel, LearnsABatchByHeart) {
   EXPECT_EQ(last.top5, 8);
 }
 
-TEST_P(EveryModel, AnnouncesGradientsFromBackToFront) {
-  const auto [model, size] = GetParam();
+void expect_announced_from_back_to_front(const char* model, int size) {
   const RandomBatch batch(4, size, 3, 5);
   const auto net = network(model, 3, size, 4);
   std::vector<float> seen(net->gradients().size());
@@ -64,6 +62,12 @@ TEST_P(EveryModel, AnnouncesGradientsFromBackToFront) {
   // Announced means final: nothing has changed since.
   EXPECT_TRUE(std::equal(seen.begin(), seen.end(), net->gradients().begin()));
 }
+
+TEST_P(EveryModel, AnnouncesGradientsFromBackToFront) {
+  expect_announced_from_back_to_front(GetParam().model, GetParam().size);
+}
+
+TEST(Models, AnnounceGradientsOfBottlenecksFromBackToFront) { expect_announced_from_back_to_front("resnet50", 32); }
 
 TEST_P(EveryModel, RepeatsItsBits) {
   const auto [model, size] = GetParam();

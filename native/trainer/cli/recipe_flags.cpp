@@ -22,8 +22,7 @@ void add_batch_flags(CLI::App& command, TrainOptions& o) {
           "replicas that --batch-size and --lr are meant for (0: as many as there are); with fewer, each takes a "
           "larger part of the same global batch")
       ->capture_default_str();
-  command.add_flag("--sync-batch-norm", o.sync_batch_norm,
-                   "statistics over the whole global batch instead of each replica's");
+  command.add_flag("--sync-batch-norm", o.sync_batch_norm, "statistics over all replicas instead of each one's own");
   command.add_option(
       "--init-weights", o.init_weights,
       "a .safetensors file with torchvision's names to start from; a last layer of other classes is made new");
