@@ -29,8 +29,8 @@ STD = np.array([0.229, 0.224, 0.225], np.float32)
 
 
 def build(name, size, classes):
-    if name == "resnet20":
-        return models.ResNet20(classes)
+    if name in ("resnet20", "resnet56"):
+        return models.CifarResNet(3 if name == "resnet20" else 9, classes)
     if name == "mlp":
         return models.Mlp(size, classes)
     return getattr(torchvision.models, name)(num_classes=classes)

@@ -5,8 +5,9 @@ A development tool, not part of the product. Needs PyTorch 2.11, torchvision 0.2
 
 For each model: logits and loss of one batch, and of every parameter its momentum (gradient plus weight decay) and its
 value after one step of SGD (lr 0.1, momentum 0.9, weight decay 1e-4 on tensors of more than one dimension), batch norm's
-running statistics, and logits in evaluation mode afterwards. All in float64, as signed projections (formula.py), with the
-distance of PyTorch's own float32 from it. One float32 run is a sample whose distance may be small by luck, so the
+running statistics, and logits in evaluation mode afterwards. Large models leave out what follows from the rest, and cases
+with another optimizer keep the weights only. All in float64, as signed projections (formula.py), with the distance of
+PyTorch's own float32 from it. optimizers.txt holds whole small tensors after some steps of each optimizer instead. One float32 run is a sample whose distance may be small by luck, so the
 distance is the largest over eight float32 paths: 1 and 2 threads, NCHW and channels_last, with oneDNN and without.
 
 Where a number before a ReLU lies nearer to zero than float32's errors reach, any run may land on the other side, and whole
@@ -15,8 +16,10 @@ that keeps all such numbers (and draws between the maxima of pooling) away from 
 """
 import argparse
 import contextlib
+import dataclasses
 import itertools
 import pathlib
+from collections.abc import Callable
 from unittest import mock
 
 import numpy as np
@@ -26,20 +29,50 @@ from torch.nn import functional as F
 
 import formula
 import models
+import optimizers
 
 MEAN = np.array([0.485, 0.456, 0.406], np.float32)
 STD = np.array([0.229, 0.224, 0.225], np.float32)
-# make, image size, classes, batch, salt
+EVERYTHING = ("logits", "loss", "momentum", "weight", "statistic")
+
+
+@dataclasses.dataclass
+class Case:
+    make: Callable
+    size: int
+    classes: int
+    batch: int
+    salt: int
+    kinds: tuple = EVERYTHING
+    projections: int = 64
+    digits: int = 14
+    optimizer: dict = dataclasses.field(default_factory=lambda: dict(kind="sgd", lr=0.1, weight_decay=1e-4))
+
+
+def resnet18(size, classes):
+    return torchvision.models.resnet18(num_classes=classes)
+
+
+def resnet50(size, classes):
+    return torchvision.models.resnet50(num_classes=classes)
+
+
+# Adam divides by the size of a gradient: with its own epsilon, one near zero that changes its sign would turn a whole
+# update round. The small tensors of optimizers.txt, whose gradients are exact, have it.
+ADAM = dict(kind="adam", lr=0.01, weight_decay=1e-4, eps=1e-3)
+LARS = dict(kind="lars", lr=2.0, weight_decay=1e-4)
 CASES = {
-    "resnet18": (lambda size, classes: torchvision.models.resnet18(num_classes=classes), 64, 7, 4, 1588),
-    "resnet20": (lambda size, classes: models.ResNet20(classes), 32, 5, 4, 60),
-    "mlp": (lambda size, classes: models.Mlp(size, classes), 16, 5, 8, 3912),
+    "resnet18": Case(resnet18, 64, 7, 4, 1588),
+    "resnet20": Case(lambda size, classes: models.CifarResNet(3, classes), 32, 5, 4, 60),
+    "mlp": Case(lambda size, classes: models.Mlp(size, classes), 16, 5, 8, 3912),
+    "resnet18_adam": Case(resnet18, 64, 7, 4, 1588, ("weight",), 32, 11, ADAM),
+    "resnet18_lars": Case(resnet18, 64, 7, 4, 1588, ("weight",), 32, 11, LARS),
+    "resnet50": Case(resnet50, 40, 7, 2, 439, ("logits", "loss", "momentum", "statistic"), 32, 11),
 }
 
 
 def build(case, dtype):
-    make, size, classes, _, _ = CASES[case]
-    model = make(size, classes)
+    model = CASES[case].make(CASES[case].size, CASES[case].classes)
     with torch.no_grad():
         for name, value in model.named_parameters():
             value.copy_(torch.from_numpy(formula.parameter(name, tuple(value.shape))))
@@ -48,8 +81,7 @@ def build(case, dtype):
 
 def batch_of(case, dtype, salt):
     """The inputs are float32 in every run: what is compared is the arithmetic behind them."""
-    _, size, _, batch, _ = CASES[case]
-    pixels = formula.images(batch, size, salt).astype(np.float32) / np.float32(255)
+    pixels = formula.images(CASES[case].batch, CASES[case].size, salt).astype(np.float32) / np.float32(255)
     return torch.from_numpy(((pixels - MEAN) / STD).transpose(0, 3, 1, 2).copy()).to(dtype)
 
 
@@ -87,28 +119,24 @@ def search(case, count):
 
 def run(case, dtype, threads=1, channels_last=False, onednn=True):
     """One step. Returns {(kind, name): float64 array}."""
-    _, _, classes, batch, salt = CASES[case]
     torch.set_num_threads(threads)
     with torch.backends.mkldnn.flags(enabled=onednn):
         model = build(case, dtype)
-        x = batch_of(case, dtype, salt)
+        x = batch_of(case, dtype, CASES[case].salt)
         if channels_last:
             model = model.to(memory_format=torch.channels_last)
             x = x.to(memory_format=torch.channels_last)
-        y = torch.from_numpy(formula.labels(batch, classes))
-        decayed = [p for p in model.parameters() if p.dim() > 1]
-        others = [p for p in model.parameters() if p.dim() == 1]
-        sgd = torch.optim.SGD(
-            [{"params": decayed, "weight_decay": 1e-4}, {"params": others, "weight_decay": 0.0}], lr=0.1, momentum=0.9
-        )
+        y = torch.from_numpy(formula.labels(CASES[case].batch, CASES[case].classes))
+        optimizer = optimizers.make(parameters=model.parameters(), **CASES[case].optimizer)
         model.train()
         logits = model(x)
         loss = F.cross_entropy(logits, y)
         loss.backward()
-        sgd.step()
+        optimizer.step()
         results = {("logits", "training"): logits.detach(), ("loss", "training"): loss.detach().reshape(1)}
         for name, value in model.named_parameters():
-            results["momentum", name] = sgd.state[value]["momentum_buffer"]
+            if "momentum_buffer" in optimizer.state[value]:
+                results["momentum", name] = optimizer.state[value]["momentum_buffer"]
             results["weight", name] = value.detach()
         for name, value in model.named_buffers():
             if not name.endswith("num_batches_tracked"):
@@ -116,11 +144,12 @@ def run(case, dtype, threads=1, channels_last=False, onednn=True):
         model.eval()
         with torch.no_grad():
             results["logits", "evaluation"] = model(x)
-        return {key: value.double().contiguous().numpy().ravel() for key, value in results.items()}
+        kept = CASES[case].kinds
+        return {k: v.double().contiguous().numpy().ravel() for k, v in results.items() if k[0] in kept}
 
 
 def record(case, path):
-    _, size, classes, batch, salt = CASES[case]
+    told = CASES[case]
     exact = run(case, torch.float64)
     distances = dict.fromkeys(exact, 0.0)
     for threads, channels_last, onednn in itertools.product((1, 2), (False, True), (True, False)):
@@ -128,11 +157,11 @@ def record(case, path):
         for key, value in single.items():
             distances[key] = max(distances[key], float(np.linalg.norm(value - exact[key])))
     with path.open("w") as out:
-        print(f"model {case} size {size} classes {classes} batch {batch} salt {salt} torch {torch.__version__}", file=out)
+        print(f"model {case} size {told.size} classes {told.classes} batch {told.batch} salt {told.salt} torch {torch.__version__}", file=out)
         for (kind, name), value in exact.items():
-            numbers = value if kind in ("logits", "loss") else formula.projections(name, value)
+            numbers = value if kind in ("logits", "loss") else formula.projections(name, value, told.projections)
             fields = [kind, name, value.size, f"{np.linalg.norm(value):.9e}", f"{distances[kind, name]:.9e}"]
-            print(*fields, *(f"{number:.14e}" for number in numbers), file=out)
+            print(*fields, *(f"{number:.{told.digits}e}" for number in numbers), file=out)
     print(f"{path}: {path.stat().st_size} bytes, {len(exact)} tensors")
 
 
@@ -140,16 +169,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     repository = pathlib.Path(__file__).resolve().parents[2]
     parser.add_argument("--out", type=pathlib.Path, default=repository / "native/tests/fixtures/oracle")
+    parser.add_argument("cases", nargs="*", metavar="CASE", help=f"of {', '.join([*CASES, 'optimizers'])} (default: all)")
     parser.add_argument("--search", type=int, metavar="COUNT", help="only look for the best of COUNT salts")
     arguments = parser.parse_args()
     if arguments.search:
-        for case in CASES:
+        for case in arguments.cases or CASES:
             search(case, arguments.search)
         return
     arguments.out.mkdir(parents=True, exist_ok=True)
     torch.use_deterministic_algorithms(True)
-    for case in CASES:
-        record(case, arguments.out / f"{case}.txt")
+    for case in arguments.cases or [*CASES, "optimizers"]:
+        path = arguments.out / f"{case}.txt"
+        optimizers.record(path) if case == "optimizers" else record(case, path)
 
 
 if __name__ == "__main__":

@@ -20,14 +20,16 @@ class Block(nn.Module):
         return F.relu(y + F.pad(shortcut, (0, 0, 0, 0, 0, self.more)))
 
 
-class ResNet20(nn.Module):
-    def __init__(self, num_classes):
+class CifarResNet(nn.Module):
+    """6 * blocks + 2 layers: 3 blocks a stage are ResNet-20, 9 are ResNet-56."""
+
+    def __init__(self, blocks, num_classes):
         super().__init__()
         self.conv1 = nn.Conv2d(3, 16, 3, 1, 1, bias=False)
         self.bn1 = nn.BatchNorm2d(16)
-        self.layer1 = nn.Sequential(*[Block(16, 16, 1) for _ in range(3)])
-        self.layer2 = nn.Sequential(Block(16, 32, 2), Block(32, 32, 1), Block(32, 32, 1))
-        self.layer3 = nn.Sequential(Block(32, 64, 2), Block(64, 64, 1), Block(64, 64, 1))
+        self.layer1 = nn.Sequential(*[Block(16, 16, 1) for _ in range(blocks)])
+        self.layer2 = nn.Sequential(Block(16, 32, 2), *[Block(32, 32, 1) for _ in range(blocks - 1)])
+        self.layer3 = nn.Sequential(Block(32, 64, 2), *[Block(64, 64, 1) for _ in range(blocks - 1)])
         self.fc = nn.Linear(64, num_classes)
 
     def forward(self, x):

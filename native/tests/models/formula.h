@@ -16,6 +16,11 @@ inline uint64_t name_key(const std::string& name) {
   return hash;
 }
 
+/// The next multiple of 2^-15 in [-1, 1).
+inline float unit(Random& random) {
+  return static_cast<float>(static_cast<int64_t>(random.next() >> 48) - 32768) * 0x1p-15F;
+}
+
 /// Weights of He's variance, scales near 1, small biases.
 inline void fill_by_formula(const TensorInfo& info, std::span<float> values) {
   Random random{name_key(info.name)};
@@ -23,14 +28,14 @@ inline void fill_by_formula(const TensorInfo& info, std::span<float> values) {
       (info.name.find("bn") != std::string::npos || info.name.find("downsample.1") != std::string::npos) &&
       info.name.ends_with("weight");
   for (float& value : values) {
-    const float unit = static_cast<float>(static_cast<int64_t>(random.next() >> 48) - 32768) * 0x1p-15F;
+    const float drawn = unit(random);
     if (info.shape.size() == 4) {
       const auto fan = static_cast<double>(info.shape[0] * info.shape[2] * info.shape[3]);
-      value = unit * static_cast<float>(std::sqrt(6.0 / fan));
+      value = drawn * static_cast<float>(std::sqrt(6.0 / fan));
     } else if (info.shape.size() == 2) {
-      value = unit * static_cast<float>(1.0 / std::sqrt(static_cast<double>(info.shape[1])));
+      value = drawn * static_cast<float>(1.0 / std::sqrt(static_cast<double>(info.shape[1])));
     } else {
-      value = unit * 0.125F + (scale_of_norm ? 1.0F : 0.0F);
+      value = drawn * 0.125F + (scale_of_norm ? 1.0F : 0.0F);
     }
   }
 }

@@ -9,7 +9,7 @@
 
 #include "tests/models/formula.h"
 #include "trainer/base/parallel.h"
-#include "trainer/optim/sgd.h"
+#include "trainer/optim/optimizer.h"
 
 namespace trainyard {
 namespace {
@@ -54,6 +54,12 @@ class Oracle : public testing::TestWithParam<std::tuple<std::string, int>> {
  protected:
   ~Oracle() override { set_threads(1); }
 
+  /// Whether the fixture holds tensors of a kind.
+  bool holds(const std::string& kind) const {
+    const auto found = fixture_.tensors.lower_bound({kind, ""});
+    return found != fixture_.tensors.end() && found->first.first == kind;
+  }
+
   const Recorded& recorded(const std::string& kind, const std::string& name) {
     const auto found = fixture_.tensors.find({kind, name});
     if (found == fixture_.tensors.end()) throw std::runtime_error("PyTorch has no " + kind + " " + name);
@@ -76,57 +82,74 @@ class Oracle : public testing::TestWithParam<std::tuple<std::string, int>> {
   }
 
   /// The length of a difference, estimated from its projections: with 64 of them to within 9 % (one standard
-  /// deviation).
+  /// deviation), with 32 to within 13 %.
   void compare_tensor(const std::string& kind, const std::string& name, std::span<const float> got) {
     const Recorded& want = recorded(kind, name);
     ASSERT_EQ(got.size(), want.size) << kind << " " << name;
-    ASSERT_EQ(want.values.size(), test::kProjections);
+    ASSERT_GE(want.values.size(), test::kProjections / 2);
     const auto ours = test::projections(name, got);
     double squares = 0;
-    for (size_t j = 0; j < ours.size(); ++j) squares += std::pow(ours[j] - want.values[j], 2);
-    expect_near_float64(kind, name, std::sqrt(squares / test::kProjections), want);
+    for (size_t j = 0; j < want.values.size(); ++j) squares += std::pow(ours.at(j) - want.values[j], 2);
+    expect_near_float64(kind, name, std::sqrt(squares / static_cast<double>(want.values.size())), want);
   }
 
   Fixture fixture_;
   size_t compared_ = 0;
 };
 
+/// One step with the optimizer of the case: what scripts/oracle/make_reference.py ran.
+std::pair<OptimizerOptions, float> recipe(const std::string& name) {
+  if (name == "adam") return {{.kind = "adam", .weight_decay = 1e-4, .epsilon = 1e-3}, 0.01F};
+  if (name == "lars") return {{.kind = "lars", .weight_decay = 1e-4, .momentum = 0.9, .trust = 0.001}, 2.0F};
+  return {{.kind = "sgd", .weight_decay = 1e-4, .momentum = 0.9}, 0.1F};
+}
+
+/// The case "resnet18_adam" is model resnet18 and optimizer adam; without one it is sgd.
 TEST_P(Oracle, StepsAsPyTorchDoes) {
-  const auto& [model, threads] = GetParam();
+  const auto& [name, threads] = GetParam();
   set_threads(threads);
-  fixture_ = load(model);
+  fixture_ = load(name);
+  const std::string model = name.substr(0, name.find('_'));
   const auto net = test::network(model.c_str(), fixture_.classes, fixture_.size, fixture_.batch);
   std::vector<ParameterRange> ranges;
   for (const TensorInfo& info : net->parameters()) {
     test::fill_by_formula(info, net->weights().subspan(info.offset, info.size));
-    ranges.push_back({info.offset, info.size, info.decay});
+    ranges.push_back({.offset = info.offset, .size = info.size, .adapt = info.decay});
   }
   net->weights_changed();
   const test::RandomBatch batch =
       test::batch_by_formula(fixture_.batch, fixture_.size, fixture_.classes, fixture_.salt);
   const StepResult step = net->train_step(batch.view(), 1.0F / static_cast<float>(fixture_.batch), nullptr);
   const double loss = step.loss_sum / fixture_.batch;
-  compare_numbers("loss", "training", std::span(&loss, 1));
+  if (holds("loss")) compare_numbers("loss", "training", std::span(&loss, 1));
 
-  Sgd sgd(ranges, net->weights().size(), 0.9F, 1e-4F);
-  sgd.step(net->weights(), net->gradients(), 0.1F);
+  const auto [options, rate] = recipe(name.substr(model.size() + (model == name ? 0 : 1)));
+  const auto optimizer = make_optimizer(options, ranges, net->weights().size());
+  optimizer->step(net->weights(), net->gradients(), rate, 1);
+  const std::span<const float> state = optimizer->state().front().values;
   net->weights_changed();
   for (const TensorInfo& info : net->parameters()) {
-    compare_tensor("momentum", info.name, sgd.velocity().subspan(info.offset, info.size));
-    compare_tensor("weight", info.name, net->weights().subspan(info.offset, info.size));
+    if (holds("momentum")) compare_tensor("momentum", info.name, state.subspan(info.offset, info.size));
+    if (holds("weight")) compare_tensor("weight", info.name, net->weights().subspan(info.offset, info.size));
   }
   for (const TensorInfo& info : net->statistics()) {
+    if (!holds("statistic")) break;
     compare_tensor("statistic", info.name, net->running_statistics().subspan(info.offset, info.size));
   }
-  std::vector<float> logits(static_cast<size_t>(fixture_.batch) * fixture_.classes);
-  net->evaluate(batch.view(), logits);
-  compare_numbers("logits", "evaluation", std::vector<double>(logits.begin(), logits.end()));
+  if (holds("logits")) {
+    std::vector<float> logits(static_cast<size_t>(fixture_.batch) * fixture_.classes);
+    net->evaluate(batch.view(), logits);
+    compare_numbers("logits", "evaluation", std::vector<double>(logits.begin(), logits.end()));
+  }
   // All that PyTorch has but the logits of training, which a network keeps to itself.
-  EXPECT_EQ(compared_, fixture_.tensors.size() - 1);
+  EXPECT_GT(compared_, 0U);
+  EXPECT_EQ(compared_, fixture_.tensors.size() - (holds("logits") ? 1 : 0));
 }
 
 INSTANTIATE_TEST_SUITE_P(PyTorch, Oracle,
-                         testing::Combine(testing::Values("resnet18", "resnet20", "mlp"), testing::Values(1, 2)),
+                         testing::Combine(testing::Values("resnet18", "resnet20", "mlp", "resnet18_adam",
+                                                          "resnet18_lars", "resnet50"),
+                                          testing::Values(1, 2)),
                          [](const auto& info) {
                            return std::get<0>(info.param) + "_" + std::to_string(std::get<1>(info.param)) + "threads";
                          });

@@ -77,11 +77,11 @@ TEST_P(Linear, IsWhatItsDefinitionSays) {
 class Loss : public ContractTest {
  protected:
   LossResult run(const std::vector<double>& logits, const std::vector<int32_t>& labels, int classes,
-                 std::vector<double>* gradient = nullptr, float scale = 1) {
+                 std::vector<double>* gradient = nullptr, float scale = 1, float smoothing = 0) {
     float* z = bench_.floats(logits);
     float* dz = gradient != nullptr ? bench_.floats(std::vector<double>(logits.size(), NAN)) : nullptr;
     const LossResult result = bench_.backend().make_softmax_cross_entropy(classes)->run(
-        z, labels.data(), static_cast<int>(labels.size()), dz, scale);
+        z, labels.data(), static_cast<int>(labels.size()), dz, scale, smoothing);
     if (gradient != nullptr) *gradient = bench_.read(dz, logits.size());
     return result;
   }
@@ -106,6 +106,20 @@ TEST_P(Loss, IsTheNegativeLogLikelihood) {
   EXPECT_NEAR(result.loss_sum, plain_loss(logits, labels, 11), 1e-12 * result.loss_sum);
   expect_numeric_gradient(
       logits, gradient, [&] { return 0.25 * plain_loss(logits, labels, 11); }, 1e-6, "dlogits", 100);
+}
+
+TEST_P(Loss, SmoothsLabelsAsPyTorchDoes) {
+  // torch.nn.functional.cross_entropy(logits, labels, label_smoothing=0.125, reduction="sum") in float64, and its
+  // gradient.
+  const std::vector<double> logits{0.5, -1.25, 2, 0, 3, -0.5, 0.25, 1.5};
+  std::vector<double> gradient;
+  const LossResult result = run(logits, {2, 3}, 4, &gradient, 1, 0.125F);
+  EXPECT_NEAR(result.loss_sum, 2.375673945778955, 1e-12);
+  const std::vector<double> want{0.128443550032, -0.00349942206732, -0.190553162218, 0.0656090342528,
+                                 0.72790422049,  -0.00832552892719, 0.017281105642,  -0.736859797205};
+  for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(gradient[i], want[i], 1e-7) << i;
+  // The logits' own accuracy is what is counted.
+  EXPECT_EQ(result.top1, 1);
 }
 
 TEST_P(Loss, SurvivesHugeLogits) {

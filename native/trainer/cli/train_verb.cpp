@@ -1,6 +1,9 @@
 #include <memory>
+#include <string>
 
+#include "trainer/cli/recipe_flags.h"
 #include "trainer/cli/verbs.h"
+#include "trainer/models/network.h"
 #include "trainer/train/train.h"
 
 namespace trainyard {
@@ -16,7 +19,7 @@ void require_device(const TrainOptions& options) {
 }
 
 void add_run_flags(CLI::App& command, TrainOptions& o) {
-  command.add_option("--model", o.model, "resnet20 (32 px), resnet18 (224 px) or mlp")->capture_default_str();
+  command.add_option("--model", o.model, models_text())->capture_default_str();
   command.add_option("--data", o.data,
                      "a folder of class folders of JPEG files, synthetic, or synthetic:CLASSESxPIXELS");
   command.add_option("--eval-data", o.eval_data, "what the evaluator beside this run uses; training does not read it");
@@ -26,27 +29,6 @@ void add_run_flags(CLI::App& command, TrainOptions& o) {
   command.add_option("--seed", o.seed, "the same seed and world give the same weights, bit for bit")
       ->capture_default_str();
   command.add_option("--log-every", o.log_every, "steps between lines of metrics")->capture_default_str();
-}
-
-void add_recipe_flags(CLI::App& command, TrainOptions& o) {
-  command.add_option("--batch-size", o.batch_size, "images per replica and step")->capture_default_str();
-  command
-      .add_option(
-          "--planned-ranks", o.planned_ranks,
-          "replicas that --batch-size and --lr are meant for (0: as many as there are); with fewer, each takes a "
-          "larger part of the same global batch")
-      ->capture_default_str();
-  command.add_option("--optimizer", o.optimizer, "sgd")->check(CLI::IsMember({"sgd"}))->capture_default_str();
-  command.add_option("--lr", o.lr, "peak learning rate")->capture_default_str();
-  command.add_flag("--lr-scale-by-world", o.lr_scale_by_world,
-                   "multiply --lr by the number of replicas; warm-up then starts at --lr");
-  command.add_option("--warmup-epochs", o.warmup_epochs, "linear warm-up")->capture_default_str();
-  command.add_option("--lr-schedule", o.lr_schedule, "cosine")->check(CLI::IsMember({"cosine"}))->capture_default_str();
-  command.add_option("--momentum", o.momentum, "of SGD")->capture_default_str();
-  command.add_option("--weight-decay", o.weight_decay, "not on batch norm and biases")->capture_default_str();
-  command.add_flag("--sync-batch-norm", o.sync_batch_norm,
-                   "statistics over the whole global batch instead of each replica's");
-  command.add_option("--init-weights", o.init_weights, "a .safetensors file with torchvision's names to start from");
 }
 
 void add_data_flags(CLI::App& command, TrainOptions& o) {
@@ -85,6 +67,14 @@ void add_machine_flags(CLI::App& command, TrainOptions& o) {
 
 }  // namespace
 
+std::string models_text() {
+  std::string text;
+  for (const ModelInfo& model : known_models()) {
+    text += (text.empty() ? "" : ", ") + model.name + " (" + std::to_string(model.image_size) + " px)";
+  }
+  return text;
+}
+
 Verb add_train(CLI::App& app) {
   CLI::App* command = app.add_subcommand("train", "train a network on this process, or on all that mpiexec started");
   auto options = std::make_shared<TrainOptions>();
@@ -92,7 +82,8 @@ Verb add_train(CLI::App& app) {
   add_recipe_flags(*command, *options);
   add_data_flags(*command, *options);
   add_machine_flags(*command, *options);
-  return {command, [options] {
+  return {command, [command, options] {
+            check_recipe_flags(*command, *options);
             require_device(*options);
             const StopSignals signals;  // before MPI and its threads
             const auto communicator = make_communicator(options->comm);

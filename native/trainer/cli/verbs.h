@@ -3,6 +3,7 @@
 #pragma once
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <string>
 
 #include "common/error.h"
 
@@ -14,6 +15,9 @@ struct Verb {
   CLI::App* command = nullptr;
   Action action;
 };
+
+/// "resnet20 (32 px), …": the models and the image size each is meant for.
+std::string models_text();
 
 Verb add_train(CLI::App& app);
 Verb add_eval(CLI::App& app);

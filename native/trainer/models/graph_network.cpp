@@ -114,8 +114,8 @@ StepResult GraphNetwork::train_step(const BatchView& batch, float loss_scale,
   }
   const Run run = run_for(batch);
   training_->forward(run);
-  const LossResult loss =
-      loss_->run(training_->logits(), batch.labels, batch.count, training_->logits_gradient(), loss_scale);
+  const LossResult loss = loss_->run(training_->logits(), batch.labels, batch.count, training_->logits_gradient(),
+                                     loss_scale, options_.label_smoothing);
   training_->backward(run, ready);
   if (inference_) inference_->weights_changed();
   return result_of(loss);
@@ -134,7 +134,7 @@ StepResult GraphNetwork::evaluate(const BatchView& batch, std::span<float> logit
   inference_->forward(run_for(batch));
   backend_->to_host(logits.data(), inference_->logits(), wanted * sizeof(float));
   if (batch.labels == nullptr) return {};
-  return result_of(loss_->run(inference_->logits(), batch.labels, batch.count, nullptr, 1.0F));
+  return result_of(loss_->run(inference_->logits(), batch.labels, batch.count, nullptr, 1.0F, 0.0F));
 }
 
 size_t GraphNetwork::memory_bytes() const {

@@ -24,7 +24,7 @@ struct TensorInfo {
   std::vector<int64_t> shape;  ///< {64, 64, 3, 3}
   size_t offset = 0;           ///< first element in the arena
   size_t size = 0;             ///< elements
-  bool decay = true;           ///< weight decay applies (not to batch norm, not to biases)
+  bool decay = true;  ///< a weight: decays by default, and has its own rate under LARS (not batch norm, not biases)
 };
 
 /// Sums over all ranks, for batch norm whose statistics span the whole global batch. Summation order is fixed.
@@ -44,13 +44,14 @@ struct GraphNode {
 };
 
 struct NetworkOptions {
-  std::string model;  ///< resnet20, resnet18, mlp
+  std::string model;  ///< one of known_models()
   int classes = 0;
   int image_size = 0;  ///< square
   int batch = 0;       ///< the largest batch it will be given
   bool training = true;
   uint64_t seed = 1;
   StatisticsReducer* sync_batch_norm = nullptr;  ///< not owned; nullptr = each rank its own statistics
+  float label_smoothing = 0;                     ///< of train_step's loss: see SoftmaxCrossEntropyOp; evaluate has none
 };
 
 struct StepResult {

@@ -3,13 +3,17 @@
 #include <utility>
 
 #include "trainer/base/parallel.h"
+#include "trainer/optim/sgd_math.h"
 
 namespace trainyard {
 
-Sgd::Sgd(std::vector<ParameterRange> ranges, size_t arena_size, float momentum, float weight_decay)
-    : ranges_(std::move(ranges)), momentum_(momentum), weight_decay_(weight_decay), velocity_(arena_size, 0.0F) {}
+Sgd::Sgd(const OptimizerOptions& options, std::vector<ParameterRange> ranges, size_t arena_size)
+    : ranges_(std::move(ranges)),
+      momentum_(static_cast<float>(options.momentum)),
+      weight_decay_(static_cast<float>(options.weight_decay)),
+      velocity_(arena_size, 0.0F) {}
 
-void Sgd::step(std::span<float> weights, std::span<const float> gradients, float lr) {
+void Sgd::step(std::span<float> weights, std::span<const float> gradients, float lr, int64_t /*number*/) {
   for (const ParameterRange& range : ranges_) {
     const float decay = range.decay ? weight_decay_ : 0.0F;
     float* w = weights.data() + range.offset;
@@ -17,10 +21,7 @@ void Sgd::step(std::span<float> weights, std::span<const float> gradients, float
     float* v = velocity_.data() + range.offset;
     const float momentum = momentum_;
     parallel_for(range.size, 16384, [=](size_t begin, size_t end) {
-      for (size_t i = begin; i < end; ++i) {
-        v[i] = momentum * v[i] + (g[i] + decay * w[i]);
-        w[i] -= lr * v[i];
-      }
+      for (size_t i = begin; i < end; ++i) sgd_update(w[i], v[i], g[i], lr, momentum, decay);
     });
   }
 }

@@ -27,7 +27,7 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   network.classes = static_cast<int>(dataset->class_names().size());
   network.image_size = image_size;
   network.batch = options.batch_size;
-  TrainingStep step(communicator, network, 0.9, 1e-4, false);
+  TrainingStep step(communicator, network, {});
   step.broadcast();
 
   Interval interval;
@@ -42,10 +42,10 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
     const int64_t measured = done + 1 - options.warmup;
     const bool enough =
         options.seconds > 0 ? measured > 0 && interval.seconds() >= options.seconds : measured >= options.steps;
-    const StepOutcome outcome = step.run(view, 0.01, enough);
+    const StepOutcome outcome = step.run(view, done + 1, 0.01, {.stop = enough});
     loader->recycle(std::move(batch));
     interval.add(outcome.loss, outcome.top1, outcome.comm_ms, 0);
-    go = !outcome.stop;
+    go = !outcome.wishes.stop;
   }
   const int64_t global_batch = static_cast<int64_t>(options.batch_size) * communicator.world();
   nlohmann::json result = interval.fields(done, loader->steps_per_epoch(), global_batch, communicator.world());

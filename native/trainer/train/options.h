@@ -1,7 +1,11 @@
 // What the command line asks of the verbs, after parsing. Defaults here are the ones `--help` shows.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
+
+#include "trainer/optim/optimizer.h"
 
 namespace trainyard {
 
@@ -13,18 +17,21 @@ struct TrainOptions {
   std::string device = "cpu";
   std::string precision = "fp32";
   std::string comm = "auto";
-  int batch_size = 32;    ///< per replica
-  int planned_ranks = 0;  ///< replicas that batch_size and lr are meant for; 0: as many as there are
-  int64_t steps = 0;      ///< 0: by epochs
+  int batch_size = 32;   ///< per replica and micro-batch
+  int accumulate = 1;    ///< micro-batches a step
+  double clip_norm = 0;  ///< 0: no clipping
+  double label_smoothing = 0;
+  int64_t early_stop = 0;  ///< evaluations without a better top-1 that end the run; 0: never
+  int planned_ranks = 0;   ///< replicas that batch_size and lr are meant for; 0: as many as there are
+  int64_t steps = 0;       ///< 0: by epochs
   double epochs = 10;
-  std::string optimizer = "sgd";
-  double lr = 0.1;
+  OptimizerOptions optimizer{};
+  std::optional<double> lr;  ///< left out: the optimizer's own
   bool lr_scale_by_world = false;
   double warmup_epochs = 0;
-  std::string lr_schedule = "cosine";
-  double momentum = 0.9;
-  double weight_decay = 1e-4;
-  int64_t checkpoint_every = 0;  ///< steps; 0: once an epoch
+  std::string lr_schedule = "cosine";  ///< cosine, poly, step
+  std::vector<double> lr_steps;        ///< epochs at which `step` drops; empty: default_drops
+  int64_t checkpoint_every = 0;        ///< steps; 0: once an epoch
   int keep = 5;
   std::string resume = "auto";
   std::string init_weights;

@@ -24,6 +24,43 @@ void require_same(const nlohmann::json& state, const char* field, const T& ours,
                                said.dump() + ". Use the same flags, or another --run-dir");
 }
 
+bool part_of_one(double value) { return value >= 0 && value < 1; }
+
+void check_optimizer(const OptimizerOptions& options) {
+  require(part_of_one(options.momentum), "--momentum must be in [0, 1)");
+  require(part_of_one(options.beta1) && part_of_one(options.beta2), "--beta1 and --beta2 must be in [0, 1)");
+  require(options.epsilon > 0 && std::isfinite(options.epsilon), "--epsilon must be a number above 0");
+  require(options.trust > 0 && std::isfinite(options.trust), "--trust-coefficient must be a number above 0");
+  require(options.weight_decay >= 0 && std::isfinite(options.weight_decay),
+          "--weight-decay must be a number that is not negative");
+}
+
+Decay decay_of(const std::string& schedule) {
+  if (schedule == "cosine") return Decay::cosine;
+  if (schedule == "poly") return Decay::poly;
+  if (schedule == "step") return Decay::step;
+  throw Error(Exit::usage, "--lr-schedule " + schedule + " is not known. Use cosine, poly or step");
+}
+
+/// Epochs as steps; only `step` has any.
+std::vector<int64_t> drops_of(const TrainOptions& options, const TrainPlan& plan) {
+  if (plan.schedule.decay != Decay::step) return {};
+  if (options.lr_steps.empty()) return default_drops(plan.total_steps);
+  std::vector<int64_t> drops;
+  for (const double epoch : options.lr_steps) {
+    drops.push_back(std::llround(epoch * static_cast<double>(plan.steps_per_epoch)));
+  }
+  return drops;
+}
+
+double base_lr(const TrainOptions& options) {
+  if (options.lr) return *options.lr;
+  for (const OptimizerInfo& known : known_optimizers()) {
+    if (known.kind == options.optimizer.kind) return known.lr;
+  }
+  throw Error(Exit::usage, "--optimizer " + options.optimizer.kind + " is not known. Use sgd, lars or adam");
+}
+
 }  // namespace
 
 void check_options(const TrainOptions& options) {
@@ -32,9 +69,19 @@ void check_options(const TrainOptions& options) {
   require(options.batch_size > 0, "--batch-size must be at least 1");
   require(options.planned_ranks >= 0, "--planned-ranks must not be negative");
   require(options.steps >= 0 && options.epochs > 0, "--steps and --epochs must be above 0");
-  require(options.lr > 0 && std::isfinite(options.lr), "--lr must be a number above 0");
-  require(options.momentum >= 0 && options.momentum < 1, "--momentum must be in [0, 1)");
-  require(options.weight_decay >= 0, "--weight-decay must not be negative");
+  require(!options.lr || (*options.lr > 0 && std::isfinite(*options.lr)), "--lr must be a number above 0");
+  check_optimizer(options.optimizer);
+  require(options.accumulate >= 1, "--accumulate must be at least 1");
+  require(options.clip_norm >= 0 && std::isfinite(options.clip_norm),
+          "--clip-norm must be a number that is not negative");
+  require(part_of_one(options.label_smoothing), "--label-smoothing must be in [0, 1)");
+  require(options.early_stop >= 0, "--early-stop must not be negative");
+  require(options.early_stop == 0 || !options.eval_data.empty(),
+          "--early-stop counts evaluations, which need --eval-data. Give both");
+  for (size_t i = 0; i < options.lr_steps.size(); ++i) {
+    require(std::isfinite(options.lr_steps[i]) && options.lr_steps[i] > (i == 0 ? 0 : options.lr_steps[i - 1]),
+            "--lr-steps must be rising numbers of epochs above 0, like 30,60,80");
+  }
   require(options.warmup_epochs >= 0, "--warmup-epochs must not be negative");
   require(options.keep >= 1, "--keep must be at least 1");
   require(options.checkpoint_every >= 0 && options.log_every >= 1,
@@ -47,11 +94,12 @@ void check_options(const TrainOptions& options) {
 void share_batch(const TrainOptions& options, int world, TrainPlan& plan) {
   plan.world = world;
   plan.planned_world = options.planned_ranks > 0 ? options.planned_ranks : world;
-  plan.global_batch = static_cast<int64_t>(options.batch_size) * plan.planned_world;
-  require(plan.global_batch % world == 0, "the " + std::to_string(plan.global_batch) +
-                                              " images of a step cannot be shared equally by " + std::to_string(world) +
-                                              " ranks. Use a --batch-size that can, or another number of ranks");
-  plan.batch = static_cast<int>(plan.global_batch / world);
+  plan.global_batch = static_cast<int64_t>(options.batch_size) * options.accumulate * plan.planned_world;
+  const int64_t micro_batches = static_cast<int64_t>(world) * options.accumulate;
+  require(plan.global_batch % micro_batches == 0,
+          "the " + std::to_string(plan.global_batch) + " images of a step cannot be shared equally by " +
+              std::to_string(world) + " ranks. Use a --batch-size that can, or another number of ranks");
+  plan.batch = static_cast<int>(plan.global_batch / micro_batches);
 }
 
 std::optional<std::string> find_resume(const TrainOptions& options) {
@@ -75,11 +123,14 @@ void finish_plan(const TrainOptions& options, TrainPlan& plan) {
   plan.total_steps = options.steps > 0 ? options.steps : std::llround(options.epochs * per_epoch);
   plan.total_steps = std::max<int64_t>(plan.total_steps, 1);
   plan.checkpoint_every = options.checkpoint_every > 0 ? options.checkpoint_every : plan.steps_per_epoch;
-  plan.schedule.start_lr = options.lr;
-  plan.schedule.peak_lr = options.lr_scale_by_world ? options.lr * plan.planned_world : options.lr;
+  plan.schedule.decay = decay_of(options.lr_schedule);
+  plan.base_lr = base_lr(options);
+  plan.schedule.start_lr = plan.base_lr;
+  plan.schedule.peak_lr = options.lr_scale_by_world ? plan.base_lr * plan.planned_world : plan.base_lr;
   if (!options.lr_scale_by_world && options.warmup_epochs > 0) plan.schedule.start_lr = 0;
   plan.schedule.warmup_steps = std::llround(options.warmup_epochs * per_epoch);
   plan.schedule.total_steps = plan.total_steps;
+  plan.schedule.drops = drops_of(options, plan);
   require(plan.schedule.warmup_steps <= plan.total_steps, "--warmup-epochs is longer than the run");
   if (!plan.resume_from) return;
   const nlohmann::json state = read_checkpoint_state(*plan.resume_from);
@@ -90,6 +141,7 @@ void finish_plan(const TrainOptions& options, TrainPlan& plan) {
   require_same(state, "dataset_images", plan.images, *plan.resume_from);
   require_same(state, "global_batch", plan.global_batch, *plan.resume_from);
   require_same(state, "seed", options.seed, *plan.resume_from);
+  require_same(state, "optimizer", options.optimizer.kind, *plan.resume_from);
   plan.start_step = state.at("step").get<int64_t>();
 }
 
@@ -100,6 +152,7 @@ nlohmann::json checkpoint_state(const TrainOptions& options, const TrainPlan& pl
           {"seed", options.seed},
           {"world", plan.world},
           {"batch_size", plan.batch},
+          {"accumulate", options.accumulate},
           {"global_batch", plan.global_batch},
           {"samples_seen", step * plan.global_batch},
           {"model", options.model},
@@ -108,13 +161,14 @@ nlohmann::json checkpoint_state(const TrainOptions& options, const TrainPlan& pl
           {"image_size", plan.image_size},
           {"dataset_images", plan.images},
           {"augment", options.augment},
-          {"optimizer", options.optimizer},
+          {"optimizer", options.optimizer.kind},
           {"total_steps", plan.total_steps},
           {"schedule",
            {{"kind", options.lr_schedule},
-            {"base_lr", options.lr},
+            {"base_lr", plan.base_lr},
             {"peak_lr", plan.schedule.peak_lr},
             {"warmup_steps", plan.schedule.warmup_steps},
+            {"drops", plan.schedule.drops},
             {"total_steps", plan.schedule.total_steps}}}};
 }
 

@@ -18,12 +18,13 @@ struct TrainPlan {
   int image_size = 0;
   int world = 1;
   int planned_world = 1;  ///< replicas that batch size and learning rate are meant for
-  int batch = 0;          ///< images per replica and step
+  int batch = 0;          ///< images per replica and micro-batch
   int64_t global_batch = 0;
   int64_t steps_per_epoch = 0;
   int64_t total_steps = 0;
   int64_t checkpoint_every = 0;
-  CosineSchedule schedule;
+  double base_lr = 0;  ///< --lr, or the optimizer's own
+  Schedule schedule;
   std::optional<std::string> resume_from;  ///< a checkpoint folder
   int64_t start_step = 0;
 };
@@ -41,7 +42,7 @@ void share_batch(const TrainOptions& options, int world, TrainPlan& plan);
 std::optional<std::string> find_resume(const TrainOptions& options);
 
 /// Fills in total_steps, schedule, start_step. Throws Error(Exit::usage) when the checkpoint belongs to another model,
-/// data set or global batch.
+/// data set, global batch or optimizer.
 void finish_plan(const TrainOptions& options, TrainPlan& plan);
 
 /// state.json of a checkpoint at `step`.

@@ -1,6 +1,7 @@
 #include "trainer/train/snapshot.h"
 
 #include <filesystem>
+#include <utility>
 
 namespace trainyard {
 namespace {
@@ -23,7 +24,7 @@ void fill(const LoadedTensors& file, const std::vector<TensorInfo>& infos, std::
 
 }  // namespace
 
-CheckpointContents snapshot(Network& network, Sgd& optimizer, const nlohmann::json& state) {
+CheckpointContents snapshot(Network& network, Optimizer& optimizer, const nlohmann::json& state) {
   CheckpointContents contents;
   contents.step = state.at("step").get<int64_t>();
   contents.model = state.at("model").get<std::string>();
@@ -38,7 +39,11 @@ CheckpointContents snapshot(Network& network, Sgd& optimizer, const nlohmann::js
     }
     contents.tensors.push_back(std::move(view));
   }
-  contents.optimizer = views(network.parameters(), optimizer.velocity(), ".momentum");
+  for (const OptimizerState& part : optimizer.state()) {
+    for (TensorView& view : views(network.parameters(), part.values, part.suffix)) {
+      contents.optimizer.push_back(std::move(view));
+    }
+  }
   contents.state = state;
   return contents;
 }
@@ -51,9 +56,9 @@ void load_weights(const std::string& path, Network& network) {
   network.weights_changed();
 }
 
-void load_optimizer(const std::string& checkpoint, const Network& network, Sgd& optimizer) {
-  fill(LoadedTensors::read(checkpoint + "/optimizer.safetensors"), network.parameters(), optimizer.velocity(),
-       ".momentum");
+void load_optimizer(const std::string& checkpoint, const Network& network, Optimizer& optimizer) {
+  const LoadedTensors file = LoadedTensors::read(checkpoint + "/optimizer.safetensors");
+  for (const OptimizerState& part : optimizer.state()) fill(file, network.parameters(), part.values, part.suffix);
 }
 
 }  // namespace trainyard

@@ -5,18 +5,19 @@
 
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/models/network.h"
-#include "trainer/optim/sgd.h"
+#include "trainer/optim/optimizer.h"
 
 namespace trainyard {
 
 /// The views point into the network and the optimizer: save before the next step.
-CheckpointContents snapshot(Network& network, Sgd& optimizer, const nlohmann::json& state);
+CheckpointContents snapshot(Network& network, Optimizer& optimizer, const nlohmann::json& state);
 
 /// Reads model.safetensors of a checkpoint folder (or a bare .safetensors file) into the network. Throws
 /// Error(Exit::data) naming the first tensor that is missing or of another shape.
 void load_weights(const std::string& path, Network& network);
 
-/// Reads optimizer.safetensors of a checkpoint folder.
-void load_optimizer(const std::string& checkpoint, const Network& network, Sgd& optimizer);
+/// Reads optimizer.safetensors of a checkpoint folder. Throws Error(Exit::data) naming the first tensor that is
+/// missing.
+void load_optimizer(const std::string& checkpoint, const Network& network, Optimizer& optimizer);
 
 }  // namespace trainyard

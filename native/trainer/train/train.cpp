@@ -14,7 +14,9 @@
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/data/source.h"
 #include "trainer/train/best_step.h"
+#include "trainer/train/finite.h"
 #include "trainer/train/heartbeat.h"
+#include "trainer/train/init_weights.h"
 #include "trainer/train/interval.h"
 #include "trainer/train/memory_usage.h"
 #include "trainer/train/metrics_log.h"
@@ -68,7 +70,7 @@ class TrainRun {
     plan_.images = dataset_->size();
     LoaderOptions loader;
     loader.image_size = plan_.image_size;
-    loader.batch = plan_.batch;
+    loader.batch = plan_.batch * options_.accumulate;
     loader.rank = communicator_.rank();
     loader.world = communicator_.world();
     loader.seed = options_.seed;
@@ -94,15 +96,30 @@ class TrainRun {
     network.image_size = plan_.image_size;
     network.batch = plan_.batch;
     network.seed = options_.seed;
-    step_ = std::make_unique<TrainingStep>(communicator_, network, options_.momentum, options_.weight_decay,
-                                           options_.sync_batch_norm);
+    network.label_smoothing = static_cast<float>(options_.label_smoothing);
+    StepOptions step;
+    step.optimizer = options_.optimizer;
+    step.sync_batch_norm = options_.sync_batch_norm;
+    step.accumulate = options_.accumulate;
+    step.clip_norm = options_.clip_norm;
+    step_ = std::make_unique<TrainingStep>(communicator_, network, step);
     if (leader() && plan_.resume_from) {
       load_weights(*plan_.resume_from, step_->network());
+      last_checkpoint_ = *plan_.resume_from;
       load_optimizer(*plan_.resume_from, step_->network(), step_->optimizer());
     } else if (leader() && !options_.init_weights.empty()) {
-      load_weights(options_.init_weights, step_->network());
+      begin_from(options_.init_weights);
     }
     step_->broadcast();
+  }
+
+  void begin_from(const std::string& path) {
+    made_new_ = init_weights(path, step_->network());
+    if (made_new_.empty()) return;
+    std::string names;
+    for (const std::string& name : made_new_) names += (names.empty() ? "" : ", ") + name;
+    std::fprintf(stderr, "trainer: note: %s has another number of classes than the %d here: %s start anew\n",
+                 path.c_str(), plan_.classes, names.c_str());
   }
 
   void start_log() {
@@ -117,7 +134,10 @@ class TrainRun {
                          {"train_images", plan_.images},
                          {"world", plan_.world},
                          {"batch_size", plan_.batch},
+                         {"accumulate", options_.accumulate},
                          {"global_batch", plan_.global_batch},
+                         {"optimizer", options_.optimizer.kind},
+                         {"made_new", made_new_},
                          {"steps_per_epoch", plan_.steps_per_epoch},
                          {"total_steps", plan_.total_steps},
                          {"resumed_from", resumed},
@@ -131,40 +151,69 @@ class TrainRun {
     started_ = now_seconds();
     interval_.restart();
     for (done_ = plan_.start_step; done_ < plan_.total_steps;) {
-      const bool stop = one_step();
-      const bool last = done_ == plan_.total_steps;
+      const Wishes granted = one_step();
+      const bool last = done_ == plan_.total_steps || granted.finish;
+      const bool stop = granted.stop;
       if (done_ % options_.log_every == 0 || last || stop) write_interval();
       if (done_ % plan_.checkpoint_every == 0 || last || stop) checkpoint();
+      if (granted.finish) break;
       if (stop && !last) return Exit::stopped;
     }
     return Exit::ok;
   }
 
-  /// Returns whether the world was asked to stop.
-  bool one_step() {
+  /// Returns what the world agreed on.
+  Wishes one_step() {
     const Stopwatch input;
     Batch batch = loader_->next(done_);
     interval_.input_wait_ms += input.milliseconds();
     const double lr = plan_.schedule.at(done_);
     const bool wanted = signals_.requested() || (leader() && stop_file_.requested());
     const BatchView view{batch.count, plan_.image_size, batch.images.data(), batch.labels.data()};
-    const StepOutcome outcome = step_->run(view, lr, wanted);
+    const StepOutcome outcome = update(view, lr, {.stop = wanted, .finish = nothing_to_gain_});
     loader_->recycle(std::move(batch));
     ++done_;
     interval_.add(outcome.loss, outcome.top1, outcome.comm_ms, lr);
-    heartbeat_->beat(done_, outcome.stop ? "stopping" : "training");
-    return outcome.stop;
+    interval_.gradient_norm += outcome.gradient_norm;
+    heartbeat_->beat(done_, outcome.wishes.stop ? "stopping" : "training");
+    return outcome.wishes;
+  }
+
+  StepOutcome update(const BatchView& view, double lr, const Wishes& wishes) {
+    try {
+      return step_->run(view, done_ + 1, lr, wishes);
+    } catch (const Diverged& diverged) {
+      throw diverged_error(diverged.what());
+    }
+  }
+
+  Error diverged_error(const std::string& what) const {
+    const std::string good = !leader()                  ? ""
+                             : last_checkpoint_.empty() ? "No checkpoint was written yet. "
+                                                        : "The last good checkpoint is " + last_checkpoint_ + ". ";
+    return {Exit::data,
+            what + ". " + good + "Lower --lr, add --warmup-epochs or --clip-norm, and start again with --resume auto"};
+  }
+
+  /// An infinite weight may hide behind a ReLU and leave the loss finite. Weights are the same on every rank, so all of
+  /// them end here; running statistics are each rank's own.
+  void require_good_weights() {
+    if (is_finite(step_->network())) return;
+    throw diverged_error("the weights after step " + std::to_string(done_) + " are not finite numbers" +
+                         first_not_finite(step_->network()));
   }
 
   void write_interval() {
+    require_good_weights();
     const MemoryUsage memory = memory_usage();
     const std::array<double, 2> mine = {static_cast<double>(memory.used), static_cast<double>(memory.peak)};
     const std::vector<double> all = communicator_.gather(std::span<const double>(mine));
     if (!leader() || interval_.steps == 0) return;
     const nlohmann::json fields = interval_.fields(done_, plan_.steps_per_epoch, plan_.global_batch, plan_.world);
     log_->line("step", fields);
-    for (const char* tag : {"loss", "top1", "lr", "images_per_sec", "step_ms", "comm_ms", "input_wait_ms"}) {
-      log_->scalar(tag, done_, fields.at(tag).get<double>());
+    for (const char* tag :
+         {"loss", "top1", "lr", "images_per_sec", "step_ms", "comm_ms", "input_wait_ms", "gradient_norm"}) {
+      if (fields.contains(tag)) log_->scalar(tag, done_, fields.at(tag).get<double>());
     }
     for (size_t r = 0; r < hosts_.size(); ++r) {
       log_->line("host", {{"step", done_},
@@ -183,7 +232,9 @@ class TrainRun {
   /// Rank 0 writes; the others wait for it in their next all-reduce. A failure leaves the older ones as they are and
   /// training goes on, except for the last one, whose loss would lose the run's result.
   void checkpoint() {
-    if (!leader() || done_ == plan_.start_step) return;
+    if (done_ == plan_.start_step) return;
+    require_good_weights();
+    if (!leader()) return;
     const Stopwatch clock;
     heartbeat_->beat(done_, "checkpoint");
     try {
@@ -192,6 +243,7 @@ class TrainRun {
           options_.run_dir, snapshot(step_->network(), step_->optimizer(), checkpoint_state(options_, plan_, done_)));
       prune_checkpoints(options_.run_dir, options_.keep, best_step(options_.run_dir));
       checkpoint_error_.clear();
+      last_checkpoint_ = saved.path;
       log_->line("checkpoint", {{"step", done_},
                                 {"path", "checkpoints/" + std::filesystem::path(saved.path).filename().string()},
                                 {"bytes", saved.bytes},
@@ -203,6 +255,9 @@ class TrainRun {
                    static_cast<long long>(done_), error.what());
       log_->line("checkpoint_failed", {{"step", done_}, {"message", checkpoint_error_}});
     }
+    if (options_.early_stop > 0 && evaluations_since_best(options_.run_dir) >= options_.early_stop) {
+      nothing_to_gain_ = true;
+    }
     interval_.leave_out(clock.milliseconds());
   }
 
@@ -211,7 +266,8 @@ class TrainRun {
     log_->line("end", {{"step", done_},
                        {"seconds", now_seconds() - started_},
                        {"images_per_sec", seconds_ > 0 ? images_ / seconds_ : 0.0},
-                       {"reason", exit == Exit::stopped ? "stopped" : "finished"}});
+                       {"reason", exit == Exit::stopped ? "stopped" : "finished"},
+                       {"early_stop", exit == Exit::ok && done_ < plan_.total_steps}});
     log_->flush();
     if (checkpoint_error_.empty()) return;
     throw Error(Exit::data, "the last checkpoint (step " + std::to_string(done_) + ") could not be written: " +
@@ -239,7 +295,10 @@ class TrainRun {
   std::unique_ptr<MetricsLog> log_;  ///< rank 0 only
   std::vector<std::string> hosts_;
   Interval interval_;
-  std::string checkpoint_error_;  ///< of the newest attempt; empty after a success
+  std::vector<std::string> made_new_;  ///< tensors that --init-weights did not give
+  std::string last_checkpoint_;        ///< the newest that was written or resumed from; rank 0 only
+  bool nothing_to_gain_ = false;       ///< --early-stop has been reached
+  std::string checkpoint_error_;       ///< of the newest attempt; empty after a success
   int64_t done_ = 0;
   int64_t bad_images_ = 0;
   double started_ = 0;

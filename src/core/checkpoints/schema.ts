@@ -22,6 +22,7 @@ export const checkpointStateSchema = z.object({
   seed: z.int(),
   world: count,
   batch_size: count,
+  accumulate: z.optional(count),
   global_batch: count,
   samples_seen: count,
   model: z.string(),
@@ -32,7 +33,13 @@ export const checkpointStateSchema = z.object({
   augment: z.string(),
   optimizer: z.string(),
   total_steps: count,
-  schedule: z.object({ kind: z.string(), base_lr: z.number(), warmup_steps: count, total_steps: count }),
+  schedule: z.object({
+    kind: z.string(),
+    base_lr: z.number(),
+    warmup_steps: count,
+    drops: z.optional(z.array(count)),
+    total_steps: count,
+  }),
 });
 
 export const checkpointSchema = z.object({

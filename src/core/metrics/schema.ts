@@ -16,7 +16,10 @@ export const startLineSchema = z.object({
   train_images: count,
   world: count,
   batch_size: count,
+  accumulate: z.optional(count),
   global_batch: count,
+  optimizer: z.optional(z.string()),
+  made_new: z.optional(z.array(z.string())),
   steps_per_epoch: count,
   total_steps: count,
   resumed_from: z.nullable(z.string()),
@@ -37,6 +40,7 @@ export const stepLineSchema = z.object({
   comm_ms: z.number(),
   input_wait_ms: z.number(),
   world: count,
+  gradient_norm: z.optional(z.number()),
 });
 
 export const evalLineSchema = z.object({
@@ -82,6 +86,7 @@ export const metricSchema = z.discriminatedUnion('kind', [
     seconds: z.number(),
     images_per_sec: z.number(),
     reason: z.enum(['finished', 'stopped']),
+    early_stop: z.optional(z.boolean()),
   }),
 ]);
 

@@ -16,7 +16,15 @@ import type { Ui } from './ui.js';
 
 const models = [
   { label: 'resnet20', description: 'small residual network for images of about 32 pixels' },
+  { label: 'resnet56', description: 'a deeper one for images of about 32 pixels' },
   { label: 'resnet18', description: 'residual network for images of about 224 pixels' },
+  { label: 'resnet34', description: 'twice as deep' },
+  {
+    label: 'resnet50',
+    description: 'the usual choice for photographs: bottleneck blocks, 26 million weights',
+  },
+  { label: 'resnet101', description: 'the same with 45 million weights' },
+  { label: 'resnet152', description: 'the same with 60 million weights' },
   { label: 'mlp', description: 'two dense layers; quick, for trying things out' },
 ];
 

@@ -27,8 +27,11 @@ class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
  public:
   explicit CpuSoftmaxCrossEntropy(int classes) : classes_(classes) {}
 
-  LossResult run(const void* logits, const int32_t* labels, int count, void* dlogits, float scale) override {
+  LossResult run(const void* logits, const int32_t* labels, int count, void* dlogits, float scale,
+                 float smoothing) override {
     LossResult result;
+    const double own = 1.0 - double{smoothing};
+    const double each = double{smoothing} / classes_;
     for (int n = 0; n < count; ++n) {
       const size_t offset = size_t(n) * classes_;
       const float* z = static_cast<const float*>(logits) + offset;
@@ -44,12 +47,18 @@ class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
       const double largest = *std::max_element(z, z + classes_);
       double sum = 0;
       for (int c = 0; c < classes_; ++c) sum += std::exp(z[c] - largest);
-      result.loss_sum += std::log(sum) - (z[label] - largest);
+      const double log_sum = std::log(sum);
+      result.loss_sum += own * (log_sum - (z[label] - largest));
+      if (smoothing > 0) {
+        double rest = 0;
+        for (int c = 0; c < classes_; ++c) rest += log_sum - (z[c] - largest);
+        result.loss_sum += each * rest;
+      }
       if (dlogits == nullptr) continue;
       float* dz = static_cast<float*>(dlogits) + offset;
       for (int c = 0; c < classes_; ++c) {
         const double probability = std::exp(z[c] - largest) / sum;
-        dz[c] = static_cast<float>((probability - (c == label ? 1.0 : 0.0)) * double{scale});
+        dz[c] = static_cast<float>((probability - each - (c == label ? own : 0.0)) * double{scale});
       }
     }
     return result;

@@ -1,0 +1,52 @@
+// Which evaluation was the best, and for how many there has been no better one.
+#include "trainer/train/best_step.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/checkpoint/run_folder.h"
+
+namespace trainyard {
+namespace {
+
+class BestStep : public testing::Test {
+ protected:
+  void line(int generation, int64_t step, double top1) {
+    std::ofstream(folder_.path() + "/metrics.jsonl", std::ios::app)
+        << R"({"kind":"eval","time":1,"generation":)" << generation << R"(,"step":)" << step << R"(,"top1":)" << top1
+        << "}\n";
+  }
+  std::optional<int64_t> best() const { return best_step(folder_.path()); }
+  int64_t since() const { return evaluations_since_best(folder_.path()); }
+  RunFolder folder_;
+};
+
+TEST_F(BestStep, IsTheEarliestOfEquals) {
+  EXPECT_EQ(best(), std::nullopt);
+  EXPECT_EQ(since(), 0);
+  line(1, 10, 0.5);
+  EXPECT_EQ(since(), 0);
+  line(1, 20, 0.7);
+  line(1, 30, 0.7);
+  line(1, 40, 0.6);
+  EXPECT_EQ(best(), 20);
+  EXPECT_EQ(since(), 2);
+}
+
+TEST_F(BestStep, CountsAStepThatWasEvaluatedTwiceOnce) {
+  line(1, 10, 0.5);
+  line(1, 20, 0.4);
+  line(1, 20, 0.3);
+  EXPECT_EQ(since(), 1);
+}
+
+TEST_F(BestStep, ForgetsWhatANewGenerationRepeats) {
+  line(1, 10, 0.5);
+  line(1, 20, 0.9);
+  line(1, 30, 0.8);
+  line(2, 20, 0.4);
+  EXPECT_EQ(best(), 10);
+  EXPECT_EQ(since(), 1);
+}
+
+}  // namespace
+}  // namespace trainyard

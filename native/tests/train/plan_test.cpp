@@ -1,0 +1,110 @@
+// What the command line asks for, as a plan: batches, rates, and what is refused.
+#include "trainer/train/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "common/error.h"
+
+namespace trainyard {
+namespace {
+
+TrainOptions options() {
+  TrainOptions o;
+  o.data = "synthetic";
+  o.run_dir = "/nowhere";
+  return o;
+}
+
+TrainPlan plan(const TrainOptions& o, int world) {
+  TrainPlan made;
+  share_batch(o, world, made);
+  made.steps_per_epoch = 50;
+  finish_plan(o, made);
+  return made;
+}
+
+std::string refusal(const std::function<void(TrainOptions&)>& change) {
+  TrainOptions o = options();
+  change(o);
+  try {
+    check_options(o);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Exit::usage);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Plans, CountMicroBatchesInTheGlobalBatch) {
+  TrainOptions o = options();
+  o.batch_size = 8;
+  o.accumulate = 3;
+  EXPECT_EQ(plan(o, 4).global_batch, 96);
+  EXPECT_EQ(plan(o, 4).batch, 8);
+  // With half of the planned ranks, each takes twice as much at a time.
+  o.planned_ranks = 4;
+  EXPECT_EQ(plan(o, 2).global_batch, 96);
+  EXPECT_EQ(plan(o, 2).batch, 16);
+  EXPECT_THROW(plan(o, 3), Error);
+}
+
+TEST(Plans, ScaleTheRateByTheWorldAndWarmUpFromTheRateOfOne) {
+  TrainOptions o = options();
+  o.lr = 0.2;
+  o.warmup_epochs = 2;
+  EXPECT_EQ(plan(o, 4).schedule.start_lr, 0);
+  EXPECT_EQ(plan(o, 4).schedule.peak_lr, 0.2);
+  o.lr_scale_by_world = true;
+  const Schedule schedule = plan(o, 4).schedule;
+  EXPECT_EQ(schedule.start_lr, 0.2);
+  EXPECT_DOUBLE_EQ(schedule.peak_lr, 0.8);
+  EXPECT_EQ(schedule.warmup_steps, 100);
+  EXPECT_DOUBLE_EQ(schedule.at(49), 0.5);
+  EXPECT_DOUBLE_EQ(schedule.at(100), 0.8);
+}
+
+TEST(Plans, GiveEachOptimizerItsOwnRateUnlessTold) {
+  for (const OptimizerInfo& known : known_optimizers()) {
+    TrainOptions o = options();
+    o.optimizer.kind = known.kind;
+    EXPECT_EQ(plan(o, 1).schedule.peak_lr, known.lr);
+    o.lr = 0.03;
+    EXPECT_EQ(plan(o, 1).schedule.peak_lr, 0.03);
+  }
+}
+
+TEST(Plans, DropByEpochs) {
+  TrainOptions o = options();
+  o.epochs = 9;
+  o.lr_schedule = "step";
+  EXPECT_EQ(plan(o, 1).schedule.drops, (std::vector<int64_t>{150, 300, 400}));
+  o.lr_steps = {1, 2.5};
+  EXPECT_EQ(plan(o, 1).schedule.drops, (std::vector<int64_t>{50, 125}));
+  EXPECT_DOUBLE_EQ(plan(o, 1).schedule.at(125), 0.001);
+}
+
+TEST(Plans, RefuseWhatMakesNoSenseByItsFlag) {
+  EXPECT_EQ(refusal([](TrainOptions&) {}), "");
+  const std::vector<std::pair<const char*, std::function<void(TrainOptions&)>>> cases = {
+      {"--lr ", [](TrainOptions& o) { o.lr = 0; }},
+      {"--accumulate", [](TrainOptions& o) { o.accumulate = 0; }},
+      {"--clip-norm", [](TrainOptions& o) { o.clip_norm = -1; }},
+      {"--label-smoothing", [](TrainOptions& o) { o.label_smoothing = 1; }},
+      {"--beta1", [](TrainOptions& o) { o.optimizer.beta1 = 1; }},
+      {"--beta2", [](TrainOptions& o) { o.optimizer.beta2 = -0.1; }},
+      {"--epsilon", [](TrainOptions& o) { o.optimizer.epsilon = 0; }},
+      {"--trust-coefficient", [](TrainOptions& o) { o.optimizer.trust = 0; }},
+      {"--momentum", [](TrainOptions& o) { o.optimizer.momentum = 1; }},
+      {"--weight-decay", [](TrainOptions& o) { o.optimizer.weight_decay = -1; }},
+      {"--lr-steps", [](TrainOptions& o) { o.lr_steps = {3, 3}; }},
+      {"--early-stop", [](TrainOptions& o) { o.early_stop = 2; }},
+  };
+  for (const auto& [flag, change] : cases) {
+    EXPECT_NE(refusal(change).find(flag), std::string::npos) << flag << ": " << refusal(change);
+  }
+}
+
+}  // namespace
+}  // namespace trainyard
