@@ -16,7 +16,7 @@ import { Throttle } from './throttle.js';
 /** Milliseconds between two updates: a dozen a second look live. */
 const updateInterval = 80;
 /** Where news come faster than anybody reads, fewer and larger updates cost less. */
-const busyInterval = 200;
+const busyInterval = 250;
 const busyFrom = 10;
 
 const commands: Record<PageAction, CommandId> = {
