@@ -30,19 +30,6 @@ bool is_jpeg_name(const std::string& name) {
   return extension == "jpg" || extension == "jpeg";
 }
 
-/// "train-00012-of-01024" as TensorFlow's scripts name shards, or anything with .tfrecord in its name.
-bool is_shard_name(const std::string& name) {
-  if (name.find(".tfrecord") != std::string::npos) return true;
-  const size_t of = name.find("-of-");
-  const auto is_number = [](std::string_view text) {
-    return text.size() >= 2 && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-  };
-  if (of == std::string::npos || of == 0) return false;
-  const size_t dash = name.rfind('-', of - 1);
-  return dash != std::string::npos && is_number(std::string_view(name).substr(dash + 1, of - dash - 1)) &&
-         is_number(std::string_view(name).substr(of + 4));
-}
-
 struct Listing {
   std::vector<std::string> folders;
   std::vector<std::string> files;  ///< everything that is not a folder, links that lead nowhere among them
@@ -75,7 +62,8 @@ Listing list(const fs::path& folder) {
 }
 
 void check_is_folder(const std::string& folder) {
-  constexpr std::string_view kWanted = "Name a folder that holds one folder of JPEG files for each class";
+  constexpr std::string_view kWanted =
+      "Name a folder that holds one folder of JPEG files for each class, or TFRecord shards";
   std::error_code error;
   const auto status = fs::status(folder, error);
   if (status.type() == fs::file_type::not_found) {
@@ -83,9 +71,6 @@ void check_is_folder(const std::string& folder) {
   }
   if (error) refuse("cannot look at the data folder " + folder + ": " + error.message(), "Check its permissions");
   if (fs::is_directory(status)) return;
-  if (is_shard_name(fs::path(folder).filename().string())) {
-    refuse(folder + " looks like a TFRecord file, which is not supported yet", std::string(kWanted));
-  }
   refuse(folder + " is a file, not a folder", std::string(kWanted));
 }
 
@@ -143,10 +128,6 @@ class Folder : public Dataset {
   };
 
   [[noreturn]] void refuse_without_classes(const Listing& top) const {
-    if (std::any_of(top.files.begin(), top.files.end(), is_shard_name)) {
-      refuse(folder_ + " looks like a folder of TFRecord shards, which is not supported yet",
-             "Use a folder that holds one folder of JPEG files for each class");
-    }
     const bool images = std::any_of(top.files.begin(), top.files.end(), is_jpeg_name);
     refuse("the data folder " + folder_ + " has no class folders",
            images ? "Move its images into one folder for each class"
