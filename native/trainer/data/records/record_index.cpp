@@ -46,9 +46,10 @@ class Indexer {
   }
 
   RecordIndex run(const std::function<void(int64_t, int64_t)>& progress) {
-    running_ = std::min(paths_.size(), kMostThreads);
+    const size_t count = std::min(paths_.size(), kMostThreads);
+    running_ = count;
     std::vector<std::thread> threads;
-    for (size_t i = 0; i < running_; ++i) threads.emplace_back([this] { work(); });
+    for (size_t i = 0; i < count; ++i) threads.emplace_back([this] { work(); });
     try {
       wait(progress);
     } catch (...) {
