@@ -28,9 +28,25 @@ beforeAll(async () => {
 afterAll(folder.remove);
 
 /** Trains eight steps; gives the lines of metrics and the weights' hash. */
-async function train(name: string, data: string, ...flags: string[]): Promise<{ lines: Line[]; sha256: string }> {
+async function train(
+  name: string,
+  data: string,
+  ...flags: string[]
+): Promise<{ lines: Line[]; sha256: string }> {
   const dir = join(folder.path, name);
-  const args = ['train', '--model', 'mlp', '--data', data, '--run-dir', dir, '--batch-size', '12', '--threads', '1'];
+  const args = [
+    'train',
+    '--model',
+    'mlp',
+    '--data',
+    data,
+    '--run-dir',
+    dir,
+    '--batch-size',
+    '12',
+    '--threads',
+    '1',
+  ];
   expectExit(await runTrainer([...args, '--steps', '8', '--log-every', '1', ...flags]), 0);
   const weights = readFileSync(join(dir, 'checkpoints/step-00000008/model.safetensors'));
   return {
@@ -86,7 +102,11 @@ describe('shards that trainer prep writes', () => {
     expect(losses(fromShards.lines)).toEqual(losses(fromFolders.lines));
     expect(fromShards.sha256).toBe(fromFolders.sha256);
     const start = fromShards.lines.find(({ kind }) => kind === 'start');
-    expect(start).toMatchObject({ classes: 3, class_names: ['circle', 'square', 'triangle'], train_images: 96 });
+    expect(start).toMatchObject({
+      classes: 3,
+      class_names: ['circle', 'square', 'triangle'],
+      train_images: 96,
+    });
   });
 
   it('are evaluated by their validation half', async () => {
@@ -116,7 +136,14 @@ describe('shards that others wrote', () => {
     expect(fromTheirs.sha256).toBe(fromFolders.sha256);
     // The evaluator takes the offset from the checkpoint.
     const evaluated = await runTrainer([
-      ...['eval', '--run-dir', join(folder.path, 'run-theirs'), '--once', '--data', join(folder.path, 'train')],
+      ...[
+        'eval',
+        '--run-dir',
+        join(folder.path, 'run-theirs'),
+        '--once',
+        '--data',
+        join(folder.path, 'train'),
+      ],
     ]);
     expectExit(evaluated, 0);
     expect(evaluated.stdout).toContain('96 images');
@@ -154,7 +181,19 @@ describe('damaged shards', () => {
     expect(bad.map(({ message }) => String(message)).join()).toMatch(/cut short/);
     const dir = join(folder.path, 'run-strict');
     const strict = await runTrainer([
-      ...['train', '--model', 'mlp', '--data', theirs, '--run-dir', dir, '--batch-size', '12', '--steps', '8'],
+      ...[
+        'train',
+        '--model',
+        'mlp',
+        '--data',
+        theirs,
+        '--run-dir',
+        dir,
+        '--batch-size',
+        '12',
+        '--steps',
+        '8',
+      ],
       ...['--max-bad-images', '1'],
     ]);
     expect(strict.code).toBe(3);
