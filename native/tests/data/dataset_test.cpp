@@ -53,7 +53,7 @@ TEST(FolderData, says_what_is_wrong_and_what_to_do) {
   folder.write("flat/1.jpg", "x");
   expect_error(folder.path() + "/flat", Exit::data, HasSubstr("Move its images"));
   folder.write("holes/cat/1.jpg", "x");
-  folder.write("holes/dog/1.png", "x");
+  folder.write("holes/dog/1.gif", "x");
   expect_error(folder.path() + "/holes", Exit::data, AllOf(HasSubstr("class dog"), HasSubstr("Convert")));
   folder.write("split/train/cat/1.jpg", "x");
   folder.write("split/validation/cat/1.jpg", "x");

@@ -17,9 +17,10 @@ void require_device(const TrainOptions& options) {
 
 void add_run_flags(CLI::App& command, TrainOptions& o) {
   command.add_option("--model", o.model, "resnet20 (32 px), resnet18 (224 px) or mlp")->capture_default_str();
-  command.add_option("--data", o.data,
-                     "a folder of class folders of JPEG files, a folder of TFRecord shards (of several kinds the train "
-                     "ones; FOLDER/NAME: those whose names begin so), synthetic, or synthetic:CLASSESxPIXELS");
+  command.add_option(
+      "--data", o.data,
+      "a folder of class folders of JPEG or PNG files, a folder of TFRecord shards (of several kinds the train "
+      "ones; FOLDER/NAME: those whose names begin so), synthetic, or synthetic:CLASSESxPIXELS");
   command
       .add_option("--label-offset", o.label_offset,
                   "subtracted from the labels in TFRecord shards: 1 where their classes are numbered from 1")

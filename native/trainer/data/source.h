@@ -20,7 +20,7 @@ class Dataset {
   virtual int32_t label(size_t index) const = 0;
   /// A name for messages and predictions: the file's path, or the shard's and where in it.
   virtual std::string name(size_t index) const = 0;
-  /// The encoded JPEG, or, for synthetic data, nothing (then pixels() is used).
+  /// The encoded JPEG or PNG, or, for synthetic data, nothing (then pixels() is used).
   /// Throws BadImage (trainer/data/image.h) when the file cannot be read.
   virtual std::string encoded(size_t index) const = 0;
   /// Raw pixels of synthetic data: [size, size, 3]; false when this set is encoded.
@@ -45,11 +45,11 @@ struct DatasetOptions {
 };
 
 /// Opens `synthetic`, `synthetic:CLASSESxPIXELS`, a folder of TFRecord shards (trainer/data/records),
-/// or a folder of class folders (sorted by name; *.jpg, *.jpeg, any case). Names are sorted by their bytes, hidden ones
-/// are skipped. `synthetic` has 5,120 images of 10 classes, drawn at the image size; PIXELS is the side they are drawn
-/// at before they are scaled to the image size. Throws Error(Exit::data): folder missing, no class folders, a class
-/// without images (named). Throws Error(Exit::usage): an empty spec, a malformed synthetic one, a label offset for what
-/// has no labels of its own.
+/// or a folder of class folders (sorted by name; *.jpg, *.jpeg, *.png, any case). Names are sorted by their bytes,
+/// hidden ones are skipped. `synthetic` has 5,120 images of 10 classes, drawn at the image size; PIXELS is the side
+/// they are drawn at before they are scaled to the image size. Throws Error(Exit::data): folder missing, no class
+/// folders, a class without images (named). Throws Error(Exit::usage): an empty spec, a malformed synthetic one, a
+/// label offset for what has no labels of its own.
 std::unique_ptr<Dataset> open_dataset(const std::string& spec, int image_size, const DatasetOptions& options = {});
 
 enum class Augment { none, standard };
