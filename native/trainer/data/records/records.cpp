@@ -36,7 +36,8 @@ class Records : public Dataset {
       throw Error(Exit::data, index.first_problem.empty()
                                   ? "the shards in " + folder + " hold no record. Check that they were copied whole"
                                   : "no record of the shards in " + folder + " can be used, the first one is " +
-                                        index.first_problem + ". Give shards of tf.train.Example with JPEG or PNG images");
+                                        index.first_problem +
+                                        ". Give shards of tf.train.Example with JPEG or PNG images");
     }
     RecordClasses classes = name_classes(folder, index.classes, options);
     names_ = std::move(classes.names);
