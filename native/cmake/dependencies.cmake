@@ -10,6 +10,10 @@ add_library(dep_jpeg INTERFACE) # libturbojpeg: the TurboJPEG and the libjpeg in
 target_include_directories(dep_jpeg SYSTEM INTERFACE "${SYS}/include" "${SYS}/include/x86_64-linux-gnu")
 target_link_libraries(dep_jpeg INTERFACE "${SYS}/lib/x86_64-linux-gnu/libturbojpeg.a")
 
+add_library(dep_png INTERFACE) # libpng on zlib, static
+target_include_directories(dep_png SYSTEM INTERFACE "${SYS}/include" "${SYS}/include/x86_64-linux-gnu")
+target_link_libraries(dep_png INTERFACE "${SYS}/lib/x86_64-linux-gnu/libpng16.a" "${SYS}/lib/x86_64-linux-gnu/libz.a")
+
 # libgomp is oneDNN's thread pool and, through GOMP_parallel, ours. The system's own copy may want a newer glibc than
 # the one linked against here, which only matters to it.
 add_library(dep_gomp INTERFACE)

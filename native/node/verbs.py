@@ -10,15 +10,26 @@ def try_program(params):
     return {"code": code, "output": "\n".join(said)[-8000:]}
 
 
+def has_shards(path):
+    """Whether files beside it are TFRecord shards named like it: FOLDER/validation for FOLDER/validation-00000-of-00008."""
+    try:
+        beside = os.listdir(os.path.dirname(path))
+    except OSError:
+        return False
+    name = os.path.basename(path)
+    shards = [other for other in beside if "-of-" in other or other.endswith((".tfrecord", ".tfrecords", ".tfrec"))]
+    return any(name in other for other in shards)
+
+
 def look(params):
-    """What stands at each path: folder, file, missing, or why it cannot be told."""
+    """What stands at each path: folder, file, shards (TFRecord files of that name), missing, or why it cannot be told."""
     answers = []
     for given in params["paths"]:
         path = os.path.expanduser(given)
         try:
             answers.append("folder" if stat.S_ISDIR(os.stat(path).st_mode) else "file")
         except FileNotFoundError:
-            answers.append("missing")
+            answers.append("shards" if has_shards(path) else "missing")
         except OSError as error:
             answers.append(reason(error))
     return {"found": answers}

@@ -22,6 +22,8 @@ const requirements = join(root, 'scripts/requirements/toolchain.txt');
 const debianPackages = [
   'libturbojpeg0-dev',
   'libjpeg62-turbo-dev|libjpeg-turbo8-dev',
+  'libpng-dev',
+  'zlib1g-dev',
   'nlohmann-json3-dev',
   'libcli11-dev',
   'libprotozero-dev',

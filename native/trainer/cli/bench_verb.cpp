@@ -12,7 +12,8 @@ Verb add_bench(CLI::App& app) {
   CLI::App* step = command->add_subcommand("step", "training steps on this rank, or on all that mpiexec started");
   auto o = std::make_shared<BenchStepOptions>();
   step->add_option("--model", o->model, models_text())->capture_default_str();
-  step->add_option("--data", o->data, "synthetic, synthetic:CLASSESxPIXELS or a folder of class folders")
+  step->add_option("--data", o->data,
+                   "synthetic, synthetic:CLASSESxPIXELS, or a folder of class folders or TFRecord shards")
       ->capture_default_str();
   step->add_option("--batch-size", o->batch_size, "images per replica")
       ->check(CLI::PositiveNumber)

@@ -10,8 +10,16 @@ Verb add_eval(CLI::App& app) {
   auto o = std::make_shared<EvalOptions>();
   command->add_option("--run-dir", o->run_dir, "the run whose checkpoints are evaluated; results go there too")
       ->required();
-  command->add_option("--data", o->data, "a folder of class folders, with the classes of the training data")
+  command
+      ->add_option(
+          "--data", o->data,
+          "class folders or TFRecord shards with the classes of the training data; of a folder with several kinds of "
+          "shards the validation ones")
       ->required();
+  command
+      ->add_option("--label-offset", o->label_offset,
+                   "subtracted from the labels in TFRecord shards (default: as in training)")
+      ->check(CLI::Range(int64_t{-1'000'000}, int64_t{1'000'000}));
   command->add_option("--interval", o->interval, "seconds between looks for a newer checkpoint")->capture_default_str();
   command->add_option("--delay", o->delay, "seconds before the first look")->capture_default_str();
   auto* once = command->add_flag("--once", o->once, "evaluate the newest valid checkpoint (or --checkpoint) and end");

@@ -10,7 +10,12 @@ Verb add_predict(CLI::App& app) {
   CLI::App* command = app.add_subcommand("predict", "write class, probability and top five of each image as CSV");
   auto o = std::make_shared<PredictOptions>();
   command->add_option("--checkpoint", o->checkpoint, "a checkpoint folder")->required();
-  command->add_option("--data", o->data, "a folder of class folders of JPEG files")->required();
+  command->add_option("--data", o->data, "a folder of class folders of JPEG or PNG files, or of TFRecord shards")
+      ->required();
+  command
+      ->add_option("--label-offset", o->label_offset,
+                   "subtracted from the labels in TFRecord shards (default: as in training)")
+      ->check(CLI::Range(int64_t{-1'000'000}, int64_t{1'000'000}));
   command->add_option("--out", o->out, "the CSV file to write")->required();
   command->add_option("--threads", o->threads, "compute threads (0: one)")->capture_default_str();
   command->add_option("--batch-size", o->batch_size, "images at a time")

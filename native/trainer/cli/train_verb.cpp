@@ -20,9 +20,18 @@ void require_device(const TrainOptions& options) {
 
 void add_run_flags(CLI::App& command, TrainOptions& o) {
   command.add_option("--model", o.model, models_text())->capture_default_str();
-  command.add_option("--data", o.data,
-                     "a folder of class folders of JPEG files, synthetic, or synthetic:CLASSESxPIXELS");
-  command.add_option("--eval-data", o.eval_data, "what the evaluator beside this run uses; training does not read it");
+  command.add_option(
+      "--data", o.data,
+      "a folder of class folders of JPEG or PNG files, a folder of TFRecord shards (of several kinds the train "
+      "ones; FOLDER/NAME: those whose names begin so), synthetic, or synthetic:CLASSESxPIXELS");
+  command
+      .add_option("--label-offset", o.label_offset,
+                  "subtracted from the labels in TFRecord shards: 1 where their classes are numbered from 1")
+      ->check(CLI::Range(int64_t{-1'000'000}, int64_t{1'000'000}));
+  command.add_option(
+      "--eval-data", o.eval_data,
+      "what the evaluator beside this run uses (of shards of several kinds the validation ones); training does "
+      "not read it");
   command.add_option("--run-dir", o.run_dir, "the folder for metrics, event files and checkpoints; made when missing");
   command.add_option("--steps", o.steps, "updates in all (0: by --epochs)")->capture_default_str();
   command.add_option("--epochs", o.epochs, "passes over the data")->capture_default_str();

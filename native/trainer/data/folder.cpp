@@ -22,25 +22,12 @@ namespace fs = std::filesystem;
 
 bool is_hidden(const std::string& name) { return name.starts_with('.'); }
 
-bool is_jpeg_name(const std::string& name) {
+bool is_image_name(const std::string& name) {
   const size_t dot = name.rfind('.');
   if (dot == std::string::npos) return false;
   std::string extension = name.substr(dot + 1);
   for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return extension == "jpg" || extension == "jpeg";
-}
-
-/// "train-00012-of-01024" as TensorFlow's scripts name shards, or anything with .tfrecord in its name.
-bool is_shard_name(const std::string& name) {
-  if (name.find(".tfrecord") != std::string::npos) return true;
-  const size_t of = name.find("-of-");
-  const auto is_number = [](std::string_view text) {
-    return text.size() >= 2 && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-  };
-  if (of == std::string::npos || of == 0) return false;
-  const size_t dash = name.rfind('-', of - 1);
-  return dash != std::string::npos && is_number(std::string_view(name).substr(dash + 1, of - dash - 1)) &&
-         is_number(std::string_view(name).substr(of + 4));
+  return extension == "jpg" || extension == "jpeg" || extension == "png";
 }
 
 struct Listing {
@@ -75,7 +62,8 @@ Listing list(const fs::path& folder) {
 }
 
 void check_is_folder(const std::string& folder) {
-  constexpr std::string_view kWanted = "Name a folder that holds one folder of JPEG files for each class";
+  constexpr std::string_view kWanted =
+      "Name a folder that holds one folder of JPEG or PNG files for each class, or TFRecord shards";
   std::error_code error;
   const auto status = fs::status(folder, error);
   if (status.type() == fs::file_type::not_found) {
@@ -83,9 +71,6 @@ void check_is_folder(const std::string& folder) {
   }
   if (error) refuse("cannot look at the data folder " + folder + ": " + error.message(), "Check its permissions");
   if (fs::is_directory(status)) return;
-  if (is_shard_name(fs::path(folder).filename().string())) {
-    refuse(folder + " looks like a TFRecord file, which is not supported yet", std::string(kWanted));
-  }
   refuse(folder + " is a file, not a folder", std::string(kWanted));
 }
 
@@ -117,7 +102,7 @@ class Folder : public Dataset {
       Listing inside = list(fs::path(folder_) / name);
       const size_t before = files_.size();
       for (std::string& file : inside.files) {
-        if (!is_jpeg_name(file)) continue;
+        if (!is_image_name(file)) continue;
         files_.push_back({std::move(file), static_cast<int32_t>(classes_.size())});
       }
       if (files_.size() == before) refuse_empty_class(name, inside);
@@ -143,23 +128,19 @@ class Folder : public Dataset {
   };
 
   [[noreturn]] void refuse_without_classes(const Listing& top) const {
-    if (std::any_of(top.files.begin(), top.files.end(), is_shard_name)) {
-      refuse(folder_ + " looks like a folder of TFRecord shards, which is not supported yet",
-             "Use a folder that holds one folder of JPEG files for each class");
-    }
-    const bool images = std::any_of(top.files.begin(), top.files.end(), is_jpeg_name);
+    const bool images = std::any_of(top.files.begin(), top.files.end(), is_image_name);
     refuse("the data folder " + folder_ + " has no class folders",
            images ? "Move its images into one folder for each class"
-                  : "Put one folder of JPEG files for each class into it");
+                  : "Put one folder of JPEG or PNG files for each class into it");
   }
 
   [[noreturn]] void refuse_empty_class(const std::string& name, const Listing& inside) const {
     // One level too high is the usual slip: the folder that holds train and validation instead of one of them.
     if (!inside.folders.empty()) {
-      refuse("class " + name + " in " + folder_ + " has folders but no JPEG files of its own",
+      refuse("class " + name + " in " + folder_ + " has folders but no images of its own",
              "Name the folder that holds the class folders, perhaps " + folder_ + "/" + name);
     }
-    refuse("class " + name + " in " + folder_ + " has no JPEG files (.jpg or .jpeg)",
+    refuse("class " + name + " in " + folder_ + " has no JPEG or PNG files (.jpg, .jpeg or .png)",
            inside.files.empty() ? "Put images into it or remove the folder"
                                 : "Convert its files to JPEG or remove the folder");
   }

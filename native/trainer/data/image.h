@@ -19,7 +19,9 @@ struct Image {
   int full_height() const { return file_height > 0 ? file_height : height * shrink; }
 };
 
-/// A file that is no readable JPEG: `what()` says why, without the file's name.
+constexpr int64_t kMostPixels = 100'000'000;  ///< of a file; more is refused before memory is taken
+
+/// A file that is no readable image: `what()` says why, without the file's name.
 class BadImage : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -14,7 +14,6 @@ namespace trainyard {
 
 namespace {
 
-constexpr int64_t kMostPixels = 100'000'000;
 constexpr int kMostScans = 500;  // a few hundred bytes of progressive scans can otherwise cost minutes
 
 /// libjpeg's structures with the place to jump to on an error. `base` members come first: libjpeg hands back pointers

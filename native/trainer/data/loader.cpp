@@ -224,7 +224,7 @@ void ThreadedLoader::report(const Slot& slot) {
   }
   if (slot.unfilled) {
     throw Error(Exit::data, "no image of the data set could be decoded, the first one " + state_.dataset().name(0) +
-                                ". Check that the files are JPEG and readable");
+                                ". Check that the files are JPEG or PNG and readable");
   }
 }
 

@@ -18,6 +18,8 @@
 #include "common/files.h"
 #include "trainer/data/demo_image.h"
 #include "trainer/data/jpeg.h"
+#include "trainer/data/partial_folder.h"
+#include "trainer/data/prep_shards.h"
 
 namespace trainyard {
 
@@ -28,6 +30,8 @@ namespace fs = std::filesystem;
 constexpr uint64_t kDrawTag = 0x64656d6fULL;
 constexpr int kQuality = 90;
 constexpr int kMostImages = 100'000;
+constexpr int kMostShards = 99'999;  // five digits in a name
+constexpr double kDefaultValidation = 0.2;
 
 struct Plan {
   int classes = 0;
@@ -56,80 +60,41 @@ Plan read_plan(const PrepOptions& options) {
   if (plan.classes < 2 || plan.classes > most_classes || plan.images < 1 || plan.images > kMostImages) {
     refuse("'" + options.from + "' names no source of images",
            "Write demo:CLASSESxIMAGES_EACH with 2 to " + std::to_string(most_classes) + " classes and 1 to " +
-               std::to_string(kMostImages) + " images each, as in demo:5x400");
+               std::to_string(kMostImages) +
+               " images each, as in demo:5x400, or with --shards a folder of class folders");
   }
-  if (!(options.validation >= 0 && options.validation < 1)) {
+  const double validation = options.validation.value_or(kDefaultValidation);
+  plan.validation = std::min(static_cast<int>(std::lround(plan.images * validation)), plan.images - 1);
+  return plan;
+}
+
+void check(const PrepOptions& options) {
+  if (options.validation && !(*options.validation >= 0 && *options.validation < 1)) {
     refuse("the validation fraction is not in 0 to 1", "Set --validation to 0 or more and less than 1");
   }
   if (options.image_size < 16 || options.image_size > 1024) {
     refuse("the image size is not in 16 to 1024", "Set --image-size to something between, as 64");
   }
-  plan.validation = std::min(static_cast<int>(std::lround(plan.images * options.validation)), plan.images - 1);
-  return plan;
+  if (options.shards < 0 || options.shards > kMostShards) {
+    refuse("the number of shards is not in 0 to " + std::to_string(kMostShards), "Correct --shards");
+  }
+  std::error_code ignored;
+  if (options.shards > 0 && fs::is_directory(options.from, ignored)) return;
+  if (fs::is_directory(options.from, ignored)) {
+    refuse(options.from + " is a folder, of which only TFRecord shards can be made", "Add --shards N");
+  }
+  read_plan(options);
 }
-
-std::string without_slashes(std::string path) {
-  while (path.size() > 1 && path.back() == '/') path.pop_back();
-  return path;
-}
-
-void check_target(const std::string& to) {
-  if (to.empty()) refuse("--to is empty", "Name the folder to make");
-  std::error_code error;
-  const auto status = fs::symlink_status(to, error);
-  if (status.type() == fs::file_type::not_found) return;
-  if (fs::is_directory(status) && fs::is_empty(to, error) && !error) return;
-  refuse(to + (fs::is_directory(status) ? " exists and is not empty" : " exists and is no folder"),
-         "Name another folder with --to or remove this one");
-}
-
-/// to.partial, removed at the end of its scope unless it became `to`.
-class PartialFolder {
- public:
-  explicit PartialFolder(std::string to) : to_(std::move(to)), path_(to_ + ".partial") {
-    std::error_code error;
-    fs::remove_all(path_, error);
-    if (!error) fs::create_directories(path_, error);
-    if (error) fail("cannot make " + path_, error);
-  }
-  ~PartialFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  PartialFolder(const PartialFolder&) = delete;
-  PartialFolder& operator=(const PartialFolder&) = delete;
-
-  std::string make(const std::string& name) const {
-    std::error_code error;
-    fs::create_directories(path_ + "/" + name, error);
-    if (error) fail("cannot make " + path_ + "/" + name, error);
-    return path_ + "/" + name + "/";
-  }
-
-  void finish() {
-    std::error_code error;
-    fs::rename(path_, to_, error);
-    if (error) fail("cannot rename " + path_ + " to " + to_, error);
-    path_.clear();
-  }
-
- private:
-  [[noreturn]] static void fail(const std::string& what, const std::error_code& error) {
-    throw Error(Exit::data, what + ": " + error.message() + ". Check the path, its permissions and the free space");
-  }
-
-  std::string to_;
-  std::string path_;
-};
 
 /// Draws and writes all images on several threads, stopping at the first error.
 class Writer {
  public:
-  Writer(const PrepOptions& options, const Plan& plan, const PartialFolder& folder) : options_(options), plan_(plan) {
+  Writer(const PrepOptions& options, const Plan& plan, const PartialFolder& folder, const std::string& below)
+      : options_(options), plan_(plan) {
     for (int i = 0; i < plan.classes; ++i) {
       const std::string& name = shapes()[static_cast<size_t>(i)].name;
-      train_.push_back(folder.make("train/" + name));
-      validation_.push_back(plan.validation > 0 ? folder.make("validation/" + name) : std::string());
+      train_.push_back(folder.make(below + "train/" + name));
+      validation_.push_back(plan.validation > 0 ? folder.make(below + "validation/" + name) : std::string());
     }
   }
 
@@ -189,21 +154,40 @@ class Writer {
   std::exception_ptr error_;
 };
 
-}  // namespace
-
-PrepSummary prep(const PrepOptions& options) {
-  const auto begin = std::chrono::steady_clock::now();
+PrepSummary draw(const PrepOptions& options, const PartialFolder& folder, const std::string& below) {
   const Plan plan = read_plan(options);
-  const std::string to = without_slashes(options.to);
-  check_target(to);
-  PartialFolder folder(to);
   PrepSummary summary;
-  summary.bytes = Writer(options, plan, folder).run();
-  folder.finish();
+  summary.bytes = Writer(options, plan, folder, below).run();
   for (int i = 0; i < plan.classes; ++i) summary.class_names.push_back(shapes()[static_cast<size_t>(i)].name);
   std::sort(summary.class_names.begin(), summary.class_names.end());
   summary.validation_images = int64_t{plan.classes} * plan.validation;
   summary.train_images = int64_t{plan.classes} * plan.images - summary.validation_images;
+  return summary;
+}
+
+PrepSummary make(const PrepOptions& options, const PartialFolder& folder) {
+  if (options.shards == 0) return draw(options, folder, "");
+  std::error_code ignored;
+  if (!options.from.starts_with("demo:") && fs::is_directory(options.from, ignored)) {
+    return prep_shards(options.from, options, folder);
+  }
+  // The images are drawn into class folders first, so that both ways hold the same ones.
+  draw(options, folder, "images/");
+  PrepOptions drawn = options;
+  drawn.validation.reset();
+  const PrepSummary summary = prep_shards(folder.path() + "/images", drawn, folder);
+  folder.remove("images");
+  return summary;
+}
+
+}  // namespace
+
+PrepSummary prep(const PrepOptions& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  check(options);
+  PartialFolder folder(options.to);
+  PrepSummary summary = make(options, folder);
+  folder.finish();
   summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return summary;
 }

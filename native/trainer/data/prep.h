@@ -1,27 +1,34 @@
-// `trainer prep`: a labelled image folder that needs no download.
+// `trainer prep`: a labelled image folder that needs no download, and TFRecord shards of such a folder or another.
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace trainyard {
 
 struct PrepOptions {
-  std::string from;         ///< demo:CLASSESxIMAGES_EACH, 2 to 8 classes
-  std::string to;           ///< the folder to make; it may exist if it is empty
-  double validation = 0.2;  ///< the part of each class's images that validates, 0 (none) to below 1
-  int image_size = 64;      ///< pixels a side, 16 to 1024
+  std::string from;  ///< demo:CLASSESxIMAGES_EACH, 2 to 8 classes; with shards also a folder (prep_shards.h)
+  std::string to;    ///< the folder to make; it may exist if it is empty
+  /// The part of each class's images that validates, 0 (none) to below 1; nothing: 0.2, or as the folder has it.
+  std::optional<double> validation;
+  int image_size = 64;  ///< pixels a side of drawn images, 16 to 1024
   uint64_t seed = 1;
-  int threads = 0;  ///< 0: as many as the machine has
+  int threads = 0;       ///< 0: as many as the machine has
+  int shards = 0;        ///< TFRecord files of each half; 0: images in class folders
+  bool shuffle = false;  ///< with shards: records in an order drawn by the seed instead of class by class
   /// Images written so far, and how many there will be. Called from the writing threads, one at a time.
   std::function<void(int64_t done, int64_t total)> progress;
+  /// Called likewise for a file that is no readable image and is left out of the shards.
+  std::function<void(const std::string& path, const std::string& message)> on_bad_image;
 };
 
 struct PrepSummary {
   std::vector<std::string> class_names;  ///< in the order a data set lists them
   int64_t train_images = 0;
   int64_t validation_images = 0;
+  int64_t left_out = 0;  ///< files that are no readable images
   int64_t bytes = 0;
   double seconds = 0;
 };
@@ -29,9 +36,11 @@ struct PrepSummary {
 /// Writes to/train/<class>/0001.jpg … and to/validation/<class>/0001.jpg …: simple shapes of random place, size, turn,
 /// colour and light on cluttered, noisy grounds. Every image depends on seed, class and number only. Of each class
 /// round(images * validation) validate, but at least one trains. Works in `to`.partial, which is renamed at the end and
-/// removed on failure; one left over from before is removed first.
+/// removed on failure; one left over from before is removed first. With shards the drawn images, or those of a folder,
+/// become TFRecord shards instead (prep_shards.h).
 /// Throws Error(Exit::usage): a malformed `from`, options out of range, `to` exists and is not an empty folder.
-/// Throws Error(Exit::data): a file could not be written (path and reason named).
+/// Throws Error(Exit::data): a file could not be written (path and reason named), the folder holds no class folders,
+/// more than 100 of its files are no images.
 PrepSummary prep(const PrepOptions& options);
 
 }  // namespace trainyard

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "trainer/data/cache.h"
-#include "trainer/data/jpeg.h"
+#include "trainer/data/image_decoder.h"
 #include "trainer/data/resize.h"
 #include "trainer/data/source.h"
 
@@ -49,7 +49,7 @@ class Reader {
   const Image& decode(size_t index);
 
   ReaderState& state_;
-  JpegDecoder decoder_;
+  ImageDecoder decoder_;
   Resizer resizer_;
   Image image_;
 };

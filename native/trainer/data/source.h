@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,22 +16,41 @@ class Dataset {
   virtual ~Dataset() = default;
   virtual size_t size() const = 0;
   virtual const std::vector<std::string>& class_names() const = 0;
+  /// The class; without meaning for an image that cannot be read.
   virtual int32_t label(size_t index) const = 0;
-  /// A name for messages and predictions: the file's path.
+  /// A name for messages and predictions: the file's path, or the shard's and where in it.
   virtual std::string name(size_t index) const = 0;
-  /// The encoded JPEG, or, for synthetic data, nothing (then pixels() is used).
+  /// The encoded JPEG or PNG, or, for synthetic data, nothing (then pixels() is used).
   /// Throws BadImage (trainer/data/image.h) when the file cannot be read.
   virtual std::string encoded(size_t index) const = 0;
   /// Raw pixels of synthetic data: [size, size, 3]; false when this set is encoded.
   virtual bool pixels(size_t index, int image_size, uint8_t* out) const = 0;
 };
 
-/// Opens `synthetic`, `synthetic:CLASSESxPIXELS`, or a folder of class folders (sorted by name; *.jpg, *.jpeg, any
-/// case). Names are sorted by their bytes, hidden ones are skipped. `synthetic` has 5,120 images of 10 classes, drawn
-/// at the image size; PIXELS is the side they are drawn at before they are scaled to the image size. Throws
-/// Error(Exit::data): folder missing, no class folders, a class without images (named). Throws Error(Exit::usage): an
-/// empty spec, a malformed synthetic one.
-std::unique_ptr<Dataset> open_dataset(const std::string& spec, int image_size);
+enum class Purpose { training, evaluation };
+
+/// What a checkpoint says of the data that it was trained on.
+struct TrainedData {
+  std::vector<std::string> class_names;
+  int64_t label_offset = 0;
+};
+
+/// For TFRecord shards; the other kinds need none of it.
+struct DatasetOptions {
+  Purpose purpose = Purpose::training;  ///< which shards of a folder that holds several kinds
+  std::optional<int64_t> label_offset;  ///< subtracted from labels; nothing: the checkpoint's, else 0
+  std::optional<TrainedData> trained;
+  /// Called now and then, from the opening thread, while shards are walked through: bytes done, and in all.
+  std::function<void(int64_t done, int64_t total)> progress;
+};
+
+/// Opens `synthetic`, `synthetic:CLASSESxPIXELS`, a folder of TFRecord shards (trainer/data/records),
+/// or a folder of class folders (sorted by name; *.jpg, *.jpeg, *.png, any case). Names are sorted by their bytes,
+/// hidden ones are skipped. `synthetic` has 5,120 images of 10 classes, drawn at the image size; PIXELS is the side
+/// they are drawn at before they are scaled to the image size. Throws Error(Exit::data): folder missing, no class
+/// folders, a class without images (named). Throws Error(Exit::usage): an empty spec, a malformed synthetic one, a
+/// label offset for what has no labels of its own.
+std::unique_ptr<Dataset> open_dataset(const std::string& spec, int image_size, const DatasetOptions& options = {});
 
 enum class Augment { none, standard };
 

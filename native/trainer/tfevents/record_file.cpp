@@ -3,10 +3,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdint>
 
 #include "common/error.h"
-#include "trainer/base/crc32c.h"
+#include "trainer/base/record_frame.h"
 
 namespace trainyard {
 
@@ -14,22 +13,7 @@ namespace {
 
 constexpr size_t flush_at = size_t{1} << 18;
 
-template <typename Number>
-std::string little_endian(Number value) {
-  std::string bytes;
-  for (size_t i = 0; i < sizeof value; ++i) bytes.push_back(static_cast<char>((value >> (8 * i)) & 0xffU));
-  return bytes;
-}
-
 }  // namespace
-
-std::string framed_record(std::string_view data) {
-  std::string record = little_endian(static_cast<uint64_t>(data.size()));
-  record += little_endian(mask_crc(crc32c(record)));
-  record += data;
-  record += little_endian(mask_crc(crc32c(data)));
-  return record;
-}
 
 void RecordFile::append(std::string_view data) {
   kept_ += framed_record(data);

@@ -1,4 +1,4 @@
-// TFRecord framing: length, masked CRC of the length, data, masked CRC of the data (lib/io/record_writer.cc).
+// A file of TFRecord records (trainer/base/record_frame.h) that grows while others read it.
 #pragma once
 #include <sys/types.h>
 
@@ -8,9 +8,6 @@
 #include "common/files.h"
 
 namespace trainyard {
-
-/// The bytes of one record.
-std::string framed_record(std::string_view data);
 
 /// A file of records that a reader may follow as it grows. What a full disk cut off is taken back, so that the records
 /// that follow later stand where a reader looks for them.

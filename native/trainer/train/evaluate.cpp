@@ -5,6 +5,7 @@
 
 #include "common/error.h"
 #include "trainer/checkpoint/checkpoint.h"
+#include "trainer/train/shard_progress.h"
 #include "trainer/train/snapshot.h"
 
 namespace trainyard {
@@ -70,8 +71,22 @@ EvalScores evaluate(Network& network, const Dataset& dataset, int image_size, in
 
 CheckpointModel read_checkpoint_model(const std::string& checkpoint) {
   const nlohmann::json state = read_checkpoint_state(checkpoint);
-  return {state.at("model").get<std::string>(), state.at("classes").get<int>(), state.at("image_size").get<int>(),
-          state.at("step").get<int64_t>(), state.at("class_names").get<std::vector<std::string>>()};
+  return {state.at("model").get<std::string>(),
+          state.at("classes").get<int>(),
+          state.at("image_size").get<int>(),
+          state.at("step").get<int64_t>(),
+          state.at("class_names").get<std::vector<std::string>>(),
+          state.value("label_offset", int64_t{0})};
+}
+
+std::unique_ptr<Dataset> open_for_evaluation(const std::string& data, std::optional<int64_t> label_offset,
+                                             const CheckpointModel& model) {
+  DatasetOptions options;
+  options.purpose = Purpose::evaluation;
+  options.label_offset = label_offset;
+  options.trained = TrainedData{model.class_names, model.label_offset};
+  options.progress = shard_progress(true);
+  return open_dataset(data, model.image_size, options);
 }
 
 std::unique_ptr<Network> load_network(const std::string& checkpoint, const CheckpointModel& model, int batch_size) {
@@ -90,7 +105,7 @@ void require_same_classes(const CheckpointModel& model, const Dataset& dataset, 
   if (dataset.class_names() == model.class_names) return;
   throw Error(Exit::data, "the classes of " + data + " (" + std::to_string(dataset.class_names().size()) +
                               ") are not those the checkpoint was trained on (" + std::to_string(model.classes) +
-                              "). Give a folder with the same class folders");
+                              "). Give a folder with the same classes");
 }
 
 }  // namespace trainyard

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,8 +36,13 @@ struct CheckpointModel {
   int image_size = 0;
   int64_t step = 0;
   std::vector<std::string> class_names;
+  int64_t label_offset = 0;  ///< of the shards it was trained on
 };
 CheckpointModel read_checkpoint_model(const std::string& checkpoint);
+
+/// The data that a checkpoint is evaluated on. Throws as open_dataset.
+std::unique_ptr<Dataset> open_for_evaluation(const std::string& data, std::optional<int64_t> label_offset,
+                                             const CheckpointModel& model);
 
 /// An inference network of that kind with the checkpoint's weights.
 std::unique_ptr<Network> load_network(const std::string& checkpoint, const CheckpointModel& model, int batch_size);

@@ -71,7 +71,7 @@ class Evaluator {
     const Stopwatch clock;
     const CheckpointModel model = read_checkpoint_model(path);
     if (!dataset_) {
-      dataset_ = open_dataset(options_.data, model.image_size);
+      dataset_ = open_for_evaluation(options_.data, options_.label_offset, model);
       require_same_classes(model, *dataset_, options_.data);
     }
     if (network_) {

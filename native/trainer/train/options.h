@@ -12,7 +12,8 @@ namespace trainyard {
 struct TrainOptions {
   std::string model = "resnet20";
   std::string data;
-  std::string eval_data;  ///< only checked here; the evaluator is a process of its own
+  std::optional<int64_t> label_offset;  ///< subtracted from the labels in TFRecord shards
+  std::string eval_data;                ///< only checked here; the evaluator is a process of its own
   std::string run_dir;
   std::string device = "cpu";
   std::string precision = "fp32";
@@ -50,8 +51,9 @@ struct TrainOptions {
 struct EvalOptions {
   std::string run_dir;
   std::string data;
-  double interval = 10;  ///< seconds
-  double delay = 0;      ///< seconds before the first look
+  std::optional<int64_t> label_offset;  ///< nothing: as the checkpoint's training had it
+  double interval = 10;                 ///< seconds
+  double delay = 0;                     ///< seconds before the first look
   bool once = false;
   std::string checkpoint;  ///< with once: this one instead of the newest valid
   int threads = 1;
@@ -61,6 +63,7 @@ struct EvalOptions {
 struct PredictOptions {
   std::string checkpoint;
   std::string data;
+  std::optional<int64_t> label_offset;  ///< as in EvalOptions
   std::string out;
   int threads = 0;
   int batch_size = 50;

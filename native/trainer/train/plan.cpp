@@ -64,7 +64,8 @@ double base_lr(const TrainOptions& options) {
 }  // namespace
 
 void check_options(const TrainOptions& options) {
-  require(!options.data.empty(), "--data is missing. Give a folder of class folders, or 'synthetic'");
+  require(!options.data.empty(),
+          "--data is missing. Give a folder of class folders or of TFRecord shards, or 'synthetic'");
   require(!options.run_dir.empty(), "--run-dir is missing. Give the folder that this run may write to");
   require(options.batch_size > 0, "--batch-size must be at least 1");
   require(options.planned_ranks >= 0, "--planned-ranks must not be negative");
@@ -137,6 +138,9 @@ void finish_plan(const TrainOptions& options, TrainPlan& plan) {
   require_same(state, "model", options.model, *plan.resume_from);
   require_same(state, "classes", plan.classes, *plan.resume_from);
   require_same(state, "class_names", plan.class_names, *plan.resume_from);
+  if (state.contains("label_offset")) {
+    require_same(state, "label_offset", options.label_offset.value_or(0), *plan.resume_from);
+  }
   require_same(state, "image_size", plan.image_size, *plan.resume_from);
   require_same(state, "dataset_images", plan.images, *plan.resume_from);
   require_same(state, "global_batch", plan.global_batch, *plan.resume_from);
@@ -158,6 +162,7 @@ nlohmann::json checkpoint_state(const TrainOptions& options, const TrainPlan& pl
           {"model", options.model},
           {"classes", plan.classes},
           {"class_names", plan.class_names},
+          {"label_offset", options.label_offset.value_or(0)},
           {"image_size", plan.image_size},
           {"dataset_images", plan.images},
           {"augment", options.augment},

@@ -63,7 +63,7 @@ std::string row(const std::string& name, std::span<const float> logits, const st
 int64_t predict(const PredictOptions& options) {
   set_threads(std::max(options.threads, 1));
   const CheckpointModel model = read_checkpoint_model(options.checkpoint);
-  const auto dataset = open_dataset(options.data, model.image_size);
+  const auto dataset = open_for_evaluation(options.data, options.label_offset, model);
   if (options.logits) require_same_classes(model, *dataset, options.data);
   const auto network = load_network(options.checkpoint, model, options.batch_size);
   std::string csv = "path,class,probability,top5";

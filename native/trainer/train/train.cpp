@@ -21,6 +21,7 @@
 #include "trainer/train/memory_usage.h"
 #include "trainer/train/metrics_log.h"
 #include "trainer/train/plan.h"
+#include "trainer/train/shard_progress.h"
 #include "trainer/train/snapshot.h"
 #include "trainer/train/training_step.h"
 
@@ -64,7 +65,10 @@ class TrainRun {
   void open_data() {
     plan_.image_size = image_size_for(options_);
     share_batch(options_, communicator_.world(), plan_);
-    dataset_ = open_dataset(options_.data, plan_.image_size);
+    DatasetOptions data;
+    data.label_offset = options_.label_offset;
+    data.progress = shard_progress(leader(), [this] { heartbeat_->beat(0, "starting"); });
+    dataset_ = open_dataset(options_.data, plan_.image_size, data);
     plan_.classes = static_cast<int>(dataset_->class_names().size());
     plan_.class_names = dataset_->class_names();
     plan_.images = dataset_->size();

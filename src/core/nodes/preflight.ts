@@ -1,6 +1,6 @@
 // What is checked before a run starts, each with what to do about it.
-import { stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { readdir, stat } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { errorText, systemCode } from '../errors.js';
 import { flagValue } from '../runs/flags.js';
 import { agentErrors, type AgentResult } from './agentApi.js';
@@ -67,7 +67,7 @@ export async function checkData(argv: readonly string[]): Promise<CheckResult[]>
   return checkRemoteData(argv, (paths) => Promise.all(paths.map(lookHere)));
 }
 
-/** The same on another node: `look` says `folder`, `file`, `missing`, or why it cannot be told. */
+/** The same on another node: `look` says `folder`, `file`, `shards`, `missing`, or why it cannot be told. */
 export async function checkRemoteData(
   argv: readonly string[],
   look: (paths: string[]) => Promise<readonly string[]>,
@@ -82,18 +82,29 @@ export async function checkRemoteData(
     const name = flag.slice(2);
     const what = found[index] ?? 'missing';
     if (what === 'folder') return good(name, `${path} is there`);
+    if (what === 'shards' || (what === 'file' && shardName.test(path))) {
+      return good(name, `the TFRecord shards ${path} are there`);
+    }
     if (what === 'file') {
-      return bad(name, `${path} is not a folder`, 'Name a folder that holds one folder for each class');
+      const hint = 'Name a folder that holds one folder for each class, or TFRecord shards';
+      return bad(name, `${path} is not a folder`, hint);
     }
     const why = what === 'missing' ? 'does not exist' : `cannot be read: ${what}`;
     return bad(name, `${path} ${why}`, `Correct ${flag}, or copy the data there`);
   });
 }
 
+/** How TFRecord shards are named; FOLDER/validation means those of FOLDER that are named so. */
+const shardName = /(-of-\d+|\.tfrec(ords?)?)$/;
+
 async function lookHere(path: string): Promise<string> {
   try {
     return (await stat(path)).isDirectory() ? 'folder' : 'file';
   } catch (error) {
-    return systemCode(error) === 'ENOENT' ? 'missing' : errorText(error);
+    if (systemCode(error) !== 'ENOENT') return errorText(error);
+    const beside = await readdir(dirname(path)).catch(() => []);
+    return beside.some((name) => name.includes(basename(path)) && shardName.test(name))
+      ? 'shards'
+      : 'missing';
   }
 }

@@ -40,6 +40,13 @@ it('data folders that are there, are files, or are missing; names are left to th
   ]);
   expect(await check('--data', join(folder, 'nowhere'))).toEqual([false]);
   expect(await check('--data', 'synthetic', 'train')).toEqual([]);
+  mkdirSync(join(folder, 'shards'));
+  writeFileSync(join(folder, 'shards/flowers_train_00000-of-00001.tfrecord'), '');
+  writeFileSync(join(folder, 'shards/labels.txt'), '');
+  const shards = (name: string): string => join(folder, 'shards', name);
+  expect(await check('--data', shards('train'), '--eval-data', shards('validation'))).toEqual([true, false]);
+  expect(await check('--data', shards('flowers_train_00000-of-00001.tfrecord'))).toEqual([true]);
+  expect(await check('--data', shards('labels'))).toEqual([false]);
 });
 
 it('disk of the nearest folder that exists', async () => {

@@ -1,0 +1,175 @@
+// PNG files of every kind become the RGB they stand for, under any name; damaged ones are said to be bad.
+#include "trainer/data/png.h"
+
+#include <gmock/gmock.h>
+#include <png.h>
+
+#include <functional>
+
+#include "records_support.h"
+#include "trainer/data/image_header.h"
+#include "trainer/data/prep.h"
+
+namespace trainyard {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+struct Kind {
+  int color_type;
+  int depth;
+  int channels;
+  bool interlaced = false;
+};
+
+/// Writes rows of packed samples; `before` may set more of the header (a palette).
+std::string encode(int width, int height, const Kind& kind, std::vector<uint8_t> samples,
+                   const std::function<void(png_structp, png_infop)>& before = {}) {
+  std::string file;
+  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
+  png_infop info = png_create_info_struct(png);
+  png_set_write_fn(
+      png, &file,
+      [](png_structp p, png_bytep bytes, size_t count) {
+        static_cast<std::string*>(png_get_io_ptr(p))->append(reinterpret_cast<const char*>(bytes), count);
+      },
+      nullptr);
+  png_set_IHDR(png, info, static_cast<png_uint_32>(width), static_cast<png_uint_32>(height), kind.depth,
+               kind.color_type, kind.interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_BASE,
+               PNG_FILTER_TYPE_BASE);
+  if (before) before(png, info);
+  const size_t row = (static_cast<size_t>(width * kind.channels * kind.depth) + 7) / 8;
+  std::vector<png_bytep> rows;
+  for (int y = 0; y < height; ++y) rows.push_back(samples.data() + static_cast<size_t>(y) * row);
+  png_set_rows(png, info, rows.data());
+  png_write_png(png, info, PNG_TRANSFORM_IDENTITY, nullptr);
+  png_destroy_write_struct(&png, &info);
+  return file;
+}
+
+std::string encode_rgb(const Image& image, bool interlaced = false) {
+  return encode(image.width, image.height, {PNG_COLOR_TYPE_RGB, 8, 3, interlaced}, image.pixels);
+}
+
+Image decode(const std::string& file) {
+  Image image;
+  decode_png(file, image);
+  return image;
+}
+
+/// PNG's CRC-32 (ISO 3309), by its definition.
+uint32_t png_crc(const std::string& bytes) {
+  uint32_t crc = ~0U;
+  for (const char byte : bytes) {
+    crc ^= static_cast<uint8_t>(byte);
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1U) != 0 ? 0xedb88320U : 0U);
+  }
+  return ~crc;
+}
+
+std::string why_bad(const std::string& file) {
+  try {
+    decode(file);
+  } catch (const BadImage& error) {
+    return error.what();
+  }
+  return "it is not";
+}
+
+TEST(Png, comes_back_as_it_went) {
+  const Image image = sample_image(61, 47, 1);
+  for (const bool interlaced : {false, true}) {
+    const Image back = decode(encode_rgb(image, interlaced));
+    EXPECT_EQ(back.width, 61);
+    EXPECT_EQ(back.full_height(), 47);
+    EXPECT_EQ(back.pixels, image.pixels);
+  }
+}
+
+TEST(Png, of_every_kind_becomes_rgb) {
+  EXPECT_THAT(decode(encode(2, 1, {PNG_COLOR_TYPE_GRAY, 8, 1}, {7, 200})).pixels, ElementsAre(7, 7, 7, 200, 200, 200));
+  EXPECT_THAT(decode(encode(2, 1, {PNG_COLOR_TYPE_GRAY, 1, 1}, {0x40})).pixels, ElementsAre(0, 0, 0, 255, 255, 255));
+  EXPECT_THAT(decode(encode(1, 1, {PNG_COLOR_TYPE_GRAY_ALPHA, 8, 2}, {9, 0})).pixels, ElementsAre(9, 9, 9));
+  EXPECT_THAT(decode(encode(1, 1, {PNG_COLOR_TYPE_RGB_ALPHA, 8, 4}, {1, 2, 3, 0})).pixels, ElementsAre(1, 2, 3));
+  EXPECT_THAT(decode(encode(1, 1, {PNG_COLOR_TYPE_RGB, 16, 3}, {1, 0, 0x7f, 0xff, 0xff, 0xff})).pixels,
+              ElementsAre(1, 127, 255));
+  EXPECT_THAT(decode(encode(1, 1, {PNG_COLOR_TYPE_GRAY, 16, 1}, {0x80, 0x80})).pixels, ElementsAre(128, 128, 128));
+  const auto palette = [](png_structp png, png_infop info) {
+    const png_color colours[] = {{1, 2, 3}, {250, 251, 252}};
+    const png_byte alphas[] = {0, 255};
+    png_set_PLTE(png, info, colours, 2);
+    png_set_tRNS(png, info, alphas, 2, nullptr);
+  };
+  EXPECT_THAT(decode(encode(2, 1, {PNG_COLOR_TYPE_PALETTE, 4, 1}, {0x10}, palette)).pixels,
+              ElementsAre(250, 251, 252, 1, 2, 3));
+}
+
+TEST(Png, what_is_no_sound_file_is_said_to_be_bad) {
+  const std::string good = encode_rgb(sample_image(64, 64, 4));
+  EXPECT_EQ(why_bad(good), "it is not");
+  EXPECT_THAT(why_bad(good.substr(0, good.size() / 2)), HasSubstr("Premature end"));
+  EXPECT_THAT(why_bad(good.substr(0, good.size() - 1)), HasSubstr("Premature end"));
+  EXPECT_THAT(why_bad(good.substr(0, 8)), HasSubstr("Premature end"));
+  std::string damaged = good;
+  damaged[damaged.size() / 2] ^= 1;
+  EXPECT_NE(why_bad(damaged), "it is not");
+}
+
+TEST(Png, a_header_that_claims_too_much_is_refused_before_memory_is_taken) {
+  EXPECT_THAT(why_bad(encode(200'000, 1, {PNG_COLOR_TYPE_GRAY, 1, 1}, std::vector<uint8_t>(25'000))), "it is not");
+  // 30000 x 30000 pixels of one bit, of which only the first row is there.
+  std::string file = encode(30'000, 1, {PNG_COLOR_TYPE_GRAY, 1, 1}, std::vector<uint8_t>(3'750));
+  file.replace(20, 4, std::string("\0\0\x75\x30", 4));
+  const uint32_t crc = png_crc(file.substr(12, 17));
+  for (size_t i = 0; i < 4; ++i) file[29 + i] = static_cast<char>(crc >> (24 - 8 * i));
+  EXPECT_THAT(why_bad(file), HasSubstr("more than 100 million"));
+}
+
+/// Every damaged file either decodes or is said to be bad; nothing else may happen.
+TEST(Png, damage_never_does_harm) {
+  const std::string whole = encode_rgb(sample_image(40, 30, 7), true);
+  Random random({11});
+  int bad = 0;
+  for (int i = 0; i < 3000; ++i) {
+    std::string damaged = whole;
+    for (uint64_t k = random.below(3) + 1; k > 0; --k) {
+      damaged[8 + random.below(damaged.size() - 8)] = static_cast<char>(random.below(256));
+    }
+    if (random.below(2) == 0) damaged.resize(random.below(damaged.size()));
+    bad += why_bad(damaged) != "it is not" ? 1 : 0;
+  }
+  EXPECT_GT(bad, 2000);
+}
+
+TEST(Png, is_read_in_class_folders_and_shards_whatever_its_name_says) {
+  const TemporaryFolder folder;
+  const std::string png = encode_rgb(sample_image(20, 18, 3));
+  folder.write("from/a/1.png", png);
+  folder.write("from/a/2.jpg", png);
+  folder.write("from/b/1.PNG", small_jpeg(5));
+  LoaderOptions loading;
+  loading.image_size = 16;
+  loading.batch = 3;
+  loading.shuffle = false;
+  loading.augment = Augment::none;
+  const auto folders = open_records_at(folder.path() + "/from");
+  const Batch batch = take(*folders, loading, 0, 1)[0];
+  EXPECT_THAT(batch.indices, ElementsAre(0, 1, 2));
+  EXPECT_TRUE(std::equal(batch.images.begin(), batch.images.begin() + 768, batch.images.begin() + 768));
+  PrepOptions options;
+  options.from = folder.path() + "/from";
+  options.to = folder.path() + "/to";
+  options.shards = 1;
+  options.validation = 0;
+  EXPECT_EQ(prep(options).left_out, 0);
+  EXPECT_EQ(take(*open_records_at(options.to), loading, 0, 1)[0].images, batch.images);
+  const ImageHeader header = read_image_header(png);
+  EXPECT_EQ(header.format, "PNG");
+  EXPECT_EQ(header.width, 20);
+  EXPECT_EQ(header.height, 18);
+  EXPECT_THROW(read_image_header(png.substr(0, 20)), BadImage);
+}
+
+}  // namespace
+}  // namespace trainyard

@@ -1,0 +1,23 @@
+// An image file of any kind that is understood, whatever its name says.
+#pragma once
+#include <string_view>
+
+#include "trainer/data/jpeg.h"
+#include "trainer/data/png.h"
+
+namespace trainyard {
+
+/// Keeps scratch memory between calls; one thread at a time.
+class ImageDecoder {
+ public:
+  /// A PNG by its first bytes, else a JPEG, which is shrunk as JpegDecoder says. Throws BadImage.
+  void decode(std::string_view file, int shorter_side, Image& image) {
+    if (is_png(file)) return decode_png(file, image);
+    jpeg_.decode(file, shorter_side, image);
+  }
+
+ private:
+  JpegDecoder jpeg_;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,133 @@
+#include "trainer/data/records/pack.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "common/error.h"
+#include "common/files.h"
+#include "trainer/base/record_frame.h"
+#include "trainer/data/image.h"
+#include "trainer/data/image_header.h"
+#include "trainer/data/records/example.h"
+#include "trainer/data/records/shard_scan.h"
+
+namespace trainyard {
+
+namespace {
+
+constexpr size_t kWriteAt = size_t{1} << 20;
+
+std::string shard_path(const PackOptions& options, int shard) {
+  char number[32];
+  std::snprintf(number, sizeof number, "-%05d-of-%05d", shard, options.shards);
+  return options.prefix + number;
+}
+
+class Packer {
+ public:
+  Packer(const std::vector<PackItem>& items, const PackOptions& options) : items_(items), options_(options) {}
+
+  PackSummary run() {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < std::min(options_.threads, options_.shards); ++i) threads.emplace_back([this] { work(); });
+    for (std::thread& thread : threads) thread.join();
+    if (error_) std::rethrow_exception(error_);
+    return summary_;
+  }
+
+ private:
+  void work() {
+    try {
+      for (int i = next_++; i < options_.shards && !stopped_; i = next_++) write(i);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!error_) error_ = std::current_exception();
+      stopped_ = true;
+    }
+  }
+
+  void write(int shard) {
+    const std::string path = shard_path(options_, shard);
+    const Descriptor fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+    if (!fd) throw file_error("create", path);
+    const auto part = [&](int number) { return items_.size() * static_cast<size_t>(number) / options_.shards; };
+    std::string kept;
+    int64_t images = 0;
+    for (size_t i = part(shard); i < part(shard + 1) && !stopped_; ++i) {
+      if (const auto example = serialize(items_[i])) {
+        kept += framed_record(*example);
+        ++images;
+      }
+      if (kept.size() >= kWriteAt) flush(fd, path, kept);
+    }
+    flush(fd, path, kept);
+    if (::fsync(fd.get()) != 0) throw file_error("sync", path);
+    check(fd, path, images);
+  }
+
+  static void flush(const Descriptor& fd, const std::string& path, std::string& kept) {
+    write_all(fd.get(), kept, path);
+    kept.clear();
+  }
+
+  /// The item as an Example, or nothing where it is no image.
+  std::optional<std::string> serialize(const PackItem& item) {
+    std::optional<std::string> example;
+    std::string problem;
+    try {
+      const std::string file = item.data->encoded(item.index);
+      const ImageHeader header = read_image_header(file);
+      example = write_example({file, header.format, item.label, options_.class_names[static_cast<size_t>(item.label)],
+                               item.filename, header.height, header.width});
+    } catch (const BadImage& error) {
+      problem = error.what();
+    }
+    const std::lock_guard lock(mutex_);
+    if (!example && options_.on_bad_image) options_.on_bad_image(item.data->name(item.index), problem);
+    if (options_.on_item) options_.on_item();
+    return example;
+  }
+
+  void check(const Descriptor& fd, const std::string& path, int64_t images) {
+    struct stat status{};
+    if (::fstat(fd.get(), &status) != 0) throw file_error("look at", path);
+    ShardScan scan(fd.get(), path, static_cast<uint64_t>(status.st_size));
+    int64_t found = 0;
+    while (const auto record = scan.next()) {
+      if (!record->problem.empty() || !scan.is_sound(*record)) break;
+      ++found;
+    }
+    if (found != images) {
+      throw Error(Exit::data, path + " does not read back as it was written, from its record " + std::to_string(found) +
+                                  " on. Check the disk and the memory of this machine");
+    }
+    const std::lock_guard lock(mutex_);
+    summary_.images += images;
+    summary_.bytes += status.st_size;
+  }
+
+  const std::vector<PackItem>& items_;
+  const PackOptions& options_;
+  std::atomic<int> next_ = 0;
+  std::atomic<bool> stopped_ = false;
+  std::mutex mutex_;
+  PackSummary summary_;
+  std::exception_ptr error_;
+};
+
+}  // namespace
+
+PackSummary pack(const std::vector<PackItem>& items, const PackOptions& options) {
+  return Packer(items, options).run();
+}
+
+}  // namespace trainyard

@@ -1,0 +1,162 @@
+#include "trainer/data/records/record_index.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "common/error.h"
+#include "common/files.h"
+#include "trainer/data/records/shard_scan.h"
+
+namespace trainyard {
+
+namespace {
+
+constexpr size_t kMostThreads = 8;  // for a disk's or a network's waiting, not for arithmetic
+constexpr auto kBetweenReports = std::chrono::milliseconds(250);
+
+struct Shard {
+  Descriptor fd;
+  uint64_t size = 0;
+};
+
+Shard open_shard(const std::string& path) {
+  Shard shard{Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC)), 0};
+  struct stat status{};
+  if (!shard.fd || ::fstat(shard.fd.get(), &status) != 0) throw file_error("open", path);
+  if (!S_ISREG(status.st_mode)) throw Error(Exit::data, path + " is no file. Remove it or name other shards");
+  shard.size = static_cast<uint64_t>(status.st_size);
+  return shard;
+}
+
+/// What the threads share.
+class Indexer {
+ public:
+  explicit Indexer(const std::vector<std::string>& paths) : paths_(paths), problems_(paths.size()) {
+    index_.shards.resize(paths.size());
+    for (const std::string& path : paths) total_ += static_cast<int64_t>(open_shard(path).size);
+  }
+
+  RecordIndex run(const std::function<void(int64_t, int64_t)>& progress) {
+    const size_t count = std::min(paths_.size(), kMostThreads);
+    running_ = count;
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < count; ++i) threads.emplace_back([this] { work(); });
+    try {
+      wait(progress);
+    } catch (...) {
+      stopped_ = true;
+      for (std::thread& thread : threads) thread.join();
+      throw;
+    }
+    for (std::thread& thread : threads) thread.join();
+    if (error_) std::rethrow_exception(error_);
+    const auto problem = std::find_if(problems_.begin(), problems_.end(), [](const auto& p) { return !p.empty(); });
+    if (problem != problems_.end()) index_.first_problem = *problem;
+    return std::move(index_);
+  }
+
+ private:
+  void wait(const std::function<void(int64_t, int64_t)>& progress) {
+    std::unique_lock lock(mutex_);
+    while (!ended_.wait_for(lock, kBetweenReports, [this] { return running_ == 0; })) {
+      lock.unlock();
+      if (progress) progress(done_, total_);
+      lock.lock();
+    }
+  }
+
+  void work() {
+    try {
+      for (size_t i = next_++; i < paths_.size() && !stopped_; i = next_++) scan(i);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!error_) error_ = std::current_exception();
+      stopped_ = true;
+    }
+    const std::lock_guard lock(mutex_);
+    --running_;
+    ended_.notify_one();
+  }
+
+  void scan(size_t number) {
+    const std::string& path = paths_[number];
+    const Shard shard = open_shard(path);
+    ShardScan walk(shard.fd.get(), path, shard.size);
+    std::vector<RecordEntry>& entries = index_.shards[number];
+    std::set<int64_t> known;  // labels met in this shard, so that the lock is rarely needed
+    uint64_t reported = 0;
+    while (auto record = walk.next()) {
+      if (record->problem.empty() && known.insert(record->label).second) meet(walk, *record, number);
+      const bool usable = record->problem.empty();
+      if (!usable && problems_[number].empty()) {
+        problems_[number] = record_name(path, record->offset) + ": " + record->problem;
+      }
+      entries.push_back({record->offset, static_cast<uint32_t>(record->length),
+                         usable ? static_cast<int32_t>(record->label) : RecordEntry::kNoLabel});
+      done_ += static_cast<int64_t>(walk.position() - reported);
+      reported = walk.position();
+      if (stopped_) return;
+    }
+    entries.shrink_to_fit();
+  }
+
+  /// Takes a class in, or marks the record as damaged. The first shard that has a class speaks for it, whichever thread
+  /// met it first.
+  void meet(ShardScan& walk, ScannedRecord& record, size_t shard) {
+    {
+      const std::lock_guard lock(mutex_);
+      const auto known = index_.classes.find(record.label);
+      if (known != index_.classes.end() && known->second.shard < shard) return;
+    }
+    if (!walk.is_sound(record)) {
+      record.problem = kDamagedData;
+      return;
+    }
+    const std::string where = record_name(paths_[shard], record.offset);
+    if (record.label <= RecordEntry::kNoLabel || record.label > INT32_MAX) {
+      throw Error(Exit::data, "the label " + std::to_string(record.label) + " of " + where +
+                                  " is no class. Number the classes from 0 in image/class/label");
+    }
+    const FirstOfClass first{shard, where, walk.text(record)};
+    const std::lock_guard lock(mutex_);
+    const auto [known, is_new] = index_.classes.try_emplace(record.label, first);
+    if (!is_new && shard < known->second.shard) known->second = first;
+    if (static_cast<int64_t>(index_.classes.size()) <= kMostClasses) return;
+    throw Error(Exit::data, "the shards have more than " + std::to_string(kMostClasses) + " different labels, " +
+                                where + " among them. Number the classes from 0 in image/class/label");
+  }
+
+  const std::vector<std::string>& paths_;
+  std::vector<std::string> problems_;  ///< the first of each shard
+  RecordIndex index_;
+  int64_t total_ = 0;
+  std::atomic<size_t> next_ = 0;
+  std::atomic<int64_t> done_ = 0;
+  std::atomic<bool> stopped_ = false;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  size_t running_ = 0;
+  std::exception_ptr error_;
+};
+
+}  // namespace
+
+std::string record_name(const std::string& path, uint64_t offset) {
+  return path + " at byte " + std::to_string(offset);
+}
+
+RecordIndex index_records(const std::vector<std::string>& paths,
+                          const std::function<void(int64_t done, int64_t total)>& progress) {
+  return Indexer(paths).run(progress);
+}
+
+}  // namespace trainyard

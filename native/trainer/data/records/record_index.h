@@ -1,0 +1,45 @@
+// Where every record of a data set lies and what its label is, in 16 bytes each, so that a million take 16 MB.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+struct RecordEntry {
+  static constexpr int32_t kNoLabel = INT32_MIN;  ///< of a record that cannot be used
+
+  uint64_t offset;
+  uint32_t length;
+  int32_t label;  ///< as it stands in the record
+};
+static_assert(sizeof(RecordEntry) == 16);
+
+/// The first sound record of a class.
+struct FirstOfClass {
+  size_t shard = 0;
+  std::string where;  ///< for messages: "PATH at byte N"
+  std::string text;   ///< its image/class/text, may be empty
+};
+
+struct RecordIndex {
+  std::vector<std::vector<RecordEntry>> shards;  ///< in the order of the paths
+  std::map<int64_t, FirstOfClass> classes;       ///< by label, as it stands in the records
+  std::string first_problem;                     ///< "PATH at byte N: why", of the first record that cannot be used
+};
+
+constexpr int64_t kMostClasses = 100'000;
+
+/// "PATH at byte N".
+std::string record_name(const std::string& path, uint64_t offset);
+
+/// Walks through all shards on several threads. Of a record nearly only the label is read; its data's checksum is
+/// looked at where the record says something new, which a damaged one would: a label not met before.
+/// progress: called now and then from the calling thread with the bytes walked over and those there are.
+/// Throws Error(Exit::data): a shard cannot be read, more than kMostClasses labels, a label that fits no class.
+RecordIndex index_records(const std::vector<std::string>& paths,
+                          const std::function<void(int64_t done, int64_t total)>& progress);
+
+}  // namespace trainyard

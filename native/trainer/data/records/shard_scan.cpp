@@ -1,0 +1,87 @@
+#include "trainer/data/records/shard_scan.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "trainer/base/crc32c.h"
+#include "trainer/base/record_frame.h"
+#include "trainer/data/image.h"
+#include "trainer/data/records/example.h"
+
+namespace trainyard {
+
+const char* const kDamagedData = "the record is damaged: the checksum of its data is wrong";
+
+namespace {
+constexpr size_t kPiece = 65536;
+constexpr uint64_t kLongestText = 1024;
+}  // namespace
+
+ShardScan::ShardScan(int fd, const std::string& path, uint64_t size, uint64_t offset)
+    : fd_(fd), path_(path), size_(size), at_(offset), bytes_(fd, path) {}
+
+std::optional<ScannedRecord> ShardScan::next() {
+  if (at_ >= size_) return std::nullopt;
+  ScannedRecord record;
+  record.offset = at_;
+  const auto header = bytes_.look(at_, kRecordHeader);
+  const auto length = record_length(header);
+  const uint64_t left = size_ - at_;
+  at_ = size_;
+  if (header.size() < kRecordHeader) {
+    record.problem = "the shard ends within a record: it was cut short";
+  } else if (!length) {
+    record.problem = "the record is damaged: the checksum of its length is wrong, so what follows it cannot be found";
+  } else if (left < kRecordHeader + kRecordFooter || *length > left - kRecordHeader - kRecordFooter) {
+    record.problem = "the shard ends within a record of " + std::to_string(*length) + " bytes: it was cut short";
+  } else {
+    at_ = record.offset + kRecordHeader + *length + kRecordFooter;
+    if (*length > kLongestRecord) {
+      record.problem = "the record has " + std::to_string(*length) + " bytes, more than any image";
+    } else {
+      record.length = *length;
+      read_fields(record);
+    }
+  }
+  return record;
+}
+
+void ShardScan::read_fields(ScannedRecord& record) {
+  const uint64_t begin = record.offset + kRecordHeader;
+  const Range data{begin, begin + record.length};
+  try {
+    const ExampleFields fields = read_example(bytes_, data);
+    record.label = fields.label.value_or(0);
+    record.text = fields.text.value_or(Range{});
+    if (!fields.label || !fields.image) {
+      record.problem = std::string("the record has no ") +
+                       (fields.label ? "bytes image/encoded" : "whole number image/class/label") +
+                       "; its features are: " + feature_names(bytes_, data);
+    }
+  } catch (const BadImage& error) {
+    record.problem = error.what();
+  }
+  if (!record.problem.empty() && !is_sound(record)) record.problem = kDamagedData;
+}
+
+bool ShardScan::is_sound(const ScannedRecord& record) const {
+  std::vector<char> piece(static_cast<size_t>(std::min<uint64_t>(record.length + kRecordFooter, kPiece)));
+  uint64_t at = record.offset + kRecordHeader;
+  const uint64_t end = at + record.length;
+  uint32_t crc = 0;
+  while (at < end) {
+    const auto count = static_cast<size_t>(std::min<uint64_t>(end - at, piece.size()));
+    if (read_at(fd_, at, piece.data(), count, path_) != count) return false;
+    crc = crc32c({piece.data(), count}, crc);
+    at += count;
+  }
+  if (read_at(fd_, end, piece.data(), kRecordFooter, path_) != kRecordFooter) return false;
+  return is_footer_of({piece.data(), kRecordFooter}, crc);
+}
+
+std::string ShardScan::text(const ScannedRecord& record) {
+  const auto count = static_cast<size_t>(std::min(record.text.size(), kLongestText));
+  return std::string(bytes_.look(record.text.begin, count));
+}
+
+}  // namespace trainyard
