@@ -94,6 +94,8 @@ class TrainRun {
     network.image_size = plan_.image_size;
     network.batch = plan_.batch;
     network.seed = options_.seed;
+    network.device = options_.device;
+    network.device_index = communicator_.local_rank();
     step_ = std::make_unique<TrainingStep>(communicator_, network, options_.momentum, options_.weight_decay,
                                            options_.sync_batch_norm);
     if (leader() && plan_.resume_from) {

@@ -1,0 +1,15 @@
+// Convolutions by cuDNN's graph API.
+#pragma once
+#include <cudnn.h>
+
+#include <memory>
+
+#include "trainer/ops/cuda/makers.h"
+
+namespace trainyard::cuda {
+
+/// Fails where cuDNN has no engine that computes it in fp32, without TF32 and the same way every time.
+std::unique_ptr<ConvolutionPlans> plan_convolution(const Launcher& launcher, cudnnHandle_t handle,
+                                                   const Conv2dParams& params);
+
+}  // namespace trainyard::cuda
