@@ -35,7 +35,7 @@ class Library final : public CudaLibrary {
     int count = 0;
     const cudaError_t error = cudaGetDeviceCount(&count);
     if (error == cudaErrorNoDevice) return {};
-    check(launcher_, error, "cudaGetDeviceCount");
+    check(launcher_, error, "libtrainer_cuda.so: cudaGetDeviceCount");
     std::vector<CudaDevice> found;
     for (int i = 0; i < count; ++i) found.push_back(device(i));
     return found;
