@@ -1,15 +1,7 @@
 // NVIDIA's compiler and libraries, kept in the user's cache and used through build/cuda. Only what builds or tests
 // libtrainer_cuda.so asks for them; they are proprietary and never part of what we ship.
 import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { build, cache, root, toolchainLink } from './paths.mjs';
 import { has, run, step } from './shell.mjs';

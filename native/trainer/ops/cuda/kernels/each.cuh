@@ -25,8 +25,8 @@ void each(const Launcher& launcher, size_t count, const F& f) {
   // One element a thread up to 2^24 threads; beyond that, threads take several.
   constexpr size_t kMostBlocks = size_t{1} << 16U;
   const size_t blocks = (count + kThreads - 1) / kThreads;
-  each_kernel<F><<<static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks), kThreads, 0,
-                   launcher.stream>>>(static_cast<unsigned>(count), f);
+  each_kernel<F><<<static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks), kThreads, 0, launcher.stream>>>(
+      static_cast<unsigned>(count), f);
   report_launch(launcher, static_cast<int>(cudaGetLastError()));
 }
 
