@@ -130,7 +130,7 @@ export function testNative() {
   ensureToolchain();
   buildCuda();
   step('native: tests');
-  configure();
+  configure('-DTRAINYARD_CUDA=ON');
   ninja(['all']);
   return runNativeTests(join(output, 'node', 'bin'));
 }

@@ -81,23 +81,24 @@ std::string text_of(const Conv2dParams& p) {
          std::to_string(p.kernel_h) + "x" + std::to_string(p.kernel_w) + ", stride " + std::to_string(p.stride_h);
 }
 
-Plan make_plan(const Launcher& launcher, cudnnHandle_t handle, const Conv2dParams& p, const Direction& d) {
-  const Shape in = p.input.shape;
-  const Shape out = p.output_shape();
-  const Descriptor x = channels_last(launcher, kX, {in.n, in.c, in.h, in.w});
-  const Descriptor w = channels_last(launcher, kW, {out.c, in.c, p.kernel_h, p.kernel_w});
-  const Descriptor y = channels_last(launcher, kY, {out.n, out.c, out.h, out.w});
-  const Descriptor description = convolution(launcher, p);
-  Descriptor operation(launcher, d.operation);
-  operation.set(d.x, x).set(d.w, w).set(d.y, y).set(d.convolution, description).set(d.alpha, 1.0F).set(d.beta, 0.0F);
-  operation.finalize();
-  Descriptor graph(launcher, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
-  graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, handle).set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation);
-  graph.finalize();
-  std::optional<Plan> plan = choose_plan(launcher, handle, graph);
+const Direction& direction(Pass pass) {
+  switch (pass) {
+    case Pass::forward:
+      return kForward;
+    case Pass::backward_data:
+      return kBackwardData;
+    case Pass::backward_weights:
+      break;
+  }
+  return kBackwardWeights;
+}
+
+Plan make_plan(const Launcher& launcher, cudnnHandle_t handle, const Conv2dParams& p, Pass pass) {
+  std::optional<Plan> plan = choose_plan(launcher, {handle, nullptr}, convolution_graph(launcher, handle, p, pass));
   if (!plan) {
-    const std::string message = "cuDNN has no engine for the " + std::string(d.name) + " of a convolution of " +
-                                text_of(p) + " in fp32 on this GPU. Update cuDNN, or use --device cpu";
+    const std::string message = "cuDNN has no engine for the " + std::string(direction(pass).name) +
+                                " of a convolution of " + text_of(p) +
+                                " in fp32 on this GPU. Update cuDNN, or use --device cpu";
     launcher.fail(static_cast<int>(Exit::device), message.c_str());
   }
   return std::move(*plan);
@@ -106,9 +107,9 @@ Plan make_plan(const Launcher& launcher, cudnnHandle_t handle, const Conv2dParam
 class DnnConvolution final : public ConvolutionPlans {
  public:
   DnnConvolution(const Launcher& launcher, cudnnHandle_t handle, const Conv2dParams& p)
-      : launcher_(launcher), handle_(handle), forward_(make_plan(launcher, handle, p, kForward)) {
-    if (p.training) weights_.emplace(make_plan(launcher, handle, p, kBackwardWeights));
-    if (p.training && p.input_gradient) data_.emplace(make_plan(launcher, handle, p, kBackwardData));
+      : launcher_(launcher), handle_(handle), forward_(make_plan(launcher, handle, p, Pass::forward)) {
+    if (p.training) weights_.emplace(make_plan(launcher, handle, p, Pass::backward_weights));
+    if (p.training && p.input_gradient) data_.emplace(make_plan(launcher, handle, p, Pass::backward_data));
   }
 
   std::string description() const override {
@@ -145,8 +146,9 @@ class DnnConvolution final : public ConvolutionPlans {
     }
     Descriptor pack(launcher_, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
     pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids)
-        .raw(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, pointers.size(), pointers.data())
-        .raw(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace);
+        .raw(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, pointers.size(),
+             static_cast<const void*>(pointers.data()))
+        .raw(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, static_cast<const void*>(&workspace));
     pack.finalize();
     check(launcher_, cudnnBackendExecute(handle_, plan.plan.get(), pack.get()), "cudnnBackendExecute");
   }
@@ -158,6 +160,24 @@ class DnnConvolution final : public ConvolutionPlans {
 };
 
 }  // namespace
+
+Descriptor convolution_graph(const Launcher& launcher, cudnnHandle_t handle, const Conv2dParams& p, Pass pass) {
+  const Direction& d = direction(pass);
+  const Shape in = p.input.shape;
+  const Shape out = p.output_shape();
+  const Descriptor x = channels_last(launcher, kX, {in.n, in.c, in.h, in.w});
+  const Descriptor w = channels_last(launcher, kW, {out.c, in.c, p.kernel_h, p.kernel_w});
+  const Descriptor y = channels_last(launcher, kY, {out.n, out.c, out.h, out.w});
+  const Descriptor description = convolution(launcher, p);
+  Descriptor operation(launcher, d.operation);
+  operation.set(d.x, x).set(d.w, w).set(d.y, y).set(d.convolution, description).set(d.alpha, 1.0F).set(d.beta, 0.0F);
+  operation.finalize();
+  Descriptor graph(launcher, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+  if (handle != nullptr) graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, handle);
+  graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation);
+  graph.finalize();
+  return graph;
+}
 
 std::unique_ptr<ConvolutionPlans> plan_convolution(const Launcher& launcher, cudnnHandle_t handle,
                                                    const Conv2dParams& params) {

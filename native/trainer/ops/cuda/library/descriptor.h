@@ -28,11 +28,11 @@ class Descriptor {
   }
   Descriptor& set(cudnnBackendAttributeName_t name, float value) { return raw(name, CUDNN_TYPE_FLOAT, 1, &value); }
   Descriptor& set(cudnnBackendAttributeName_t name, const Descriptor& value) {
-    const cudnnBackendDescriptor_t handle = value.get();
-    return raw(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &handle);
+    void* handle = value.get();
+    return raw(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, static_cast<const void*>(&handle));
   }
   Descriptor& set(cudnnBackendAttributeName_t name, cudnnHandle_t value) {
-    return raw(name, CUDNN_TYPE_HANDLE, 1, &value);
+    return raw(name, CUDNN_TYPE_HANDLE, 1, static_cast<const void*>(&value));
   }
   Descriptor& raw(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, size_t count,
                   const void* values) {

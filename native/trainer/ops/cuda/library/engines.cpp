@@ -14,10 +14,12 @@ constexpr int64_t kMostWorkspace = int64_t{1} << 30;
 using Notes = std::vector<cudnnBackendNumericalNote_t>;
 
 /// The engine configurations cuDNN's heuristics suggest, best first.
-std::vector<Descriptor> suggestions(const Launcher& launcher, const Descriptor& graph, cudnnBackendHeurMode_t mode) {
+std::vector<Descriptor> suggestions(const Launcher& launcher, const Target& target, const Descriptor& graph,
+                                    cudnnBackendHeurMode_t mode) {
   Descriptor heuristics(launcher, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
   heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph)
       .raw(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode);
+  if (target.properties != nullptr) heuristics.set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, *target.properties);
   if (!heuristics.try_finalize()) return {};
   int64_t count = 0;
   check(launcher,
@@ -33,7 +35,7 @@ std::vector<Descriptor> suggestions(const Launcher& launcher, const Descriptor& 
   int64_t given = 0;
   check(launcher,
         cudnnBackendGetAttribute(heuristics.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, count,
-                                 &given, handles.data()),
+                                 &given, static_cast<void*>(handles.data())),
         "cudnnBackendGetAttribute");
   while (static_cast<int64_t>(configurations.size()) > given) configurations.pop_back();
   return configurations;
@@ -64,7 +66,7 @@ Engine engine_of(const Launcher& launcher, const Descriptor& configuration) {
   int64_t count = 0;
   check(launcher,
         cudnnBackendGetAttribute(configuration.get(), CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
-                                 &count, &handle),
+                                 &count, static_cast<void*>(&handle)),
         "cudnnBackendGetAttribute");
   Engine found;
   found.index = engine.number(CUDNN_ATTR_ENGINE_GLOBAL_INDEX);
@@ -77,10 +79,15 @@ Engine engine_of(const Launcher& launcher, const Descriptor& configuration) {
   return found;
 }
 
-std::optional<Plan> finish(const Launcher& launcher, cudnnHandle_t handle, const Descriptor& configuration,
+std::optional<Plan> finish(const Launcher& launcher, const Target& target, const Descriptor& configuration,
                            int64_t index) {
   Descriptor plan(launcher, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
-  plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, handle).set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
+  plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
+  if (target.properties != nullptr) {
+    plan.set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, *target.properties);
+  } else {
+    plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, target.handle);
+  }
   if (!plan.try_finalize()) return std::nullopt;
   const int64_t workspace = plan.number(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
   if (workspace > kMostWorkspace) return std::nullopt;
@@ -89,15 +96,21 @@ std::optional<Plan> finish(const Launcher& launcher, cudnnHandle_t handle, const
 
 }  // namespace
 
-std::optional<Plan> choose_plan(const Launcher& launcher, cudnnHandle_t handle, const Descriptor& graph) {
-  for (const bool transforming : {false, true}) {
-    for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
-      for (const Descriptor& configuration : suggestions(launcher, graph, mode)) {
-        const Engine engine = engine_of(launcher, configuration);
-        if (!engine.exact() || engine.transforms() != transforming) continue;
-        if (auto plan = finish(launcher, handle, configuration, engine.index)) return plan;
-      }
+std::vector<Candidate> candidates(const Launcher& launcher, const Target& target, const Descriptor& graph) {
+  std::vector<Candidate> found;
+  for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
+    for (Descriptor& configuration : suggestions(launcher, target, graph, mode)) {
+      const Engine engine = engine_of(launcher, configuration);
+      if (engine.exact()) found.push_back({std::move(configuration), engine.index, engine.transforms()});
     }
+  }
+  std::stable_partition(found.begin(), found.end(), [](const Candidate& c) { return !c.transforms; });
+  return found;
+}
+
+std::optional<Plan> choose_plan(const Launcher& launcher, const Target& target, const Descriptor& graph) {
+  for (const Candidate& candidate : candidates(launcher, target, graph)) {
+    if (auto plan = finish(launcher, target, candidate.configuration, candidate.engine)) return plan;
   }
   return std::nullopt;
 }

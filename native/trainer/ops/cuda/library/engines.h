@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "trainer/ops/cuda/library/descriptor.h"
 
@@ -13,8 +14,24 @@ struct Plan {
   std::string name;      ///< "engine 12"
 };
 
-/// The first of cuDNN's suggestions that computes in plain fp32 and gives the same bits every time; one that transforms
-/// its input (Winograd, Fourier), which rounds worse, only where no other does. Nothing where none does.
-std::optional<Plan> choose_plan(const Launcher& launcher, cudnnHandle_t handle, const Descriptor& graph);
+/// An engine and its settings, as cuDNN suggests them.
+struct Candidate {
+  Descriptor configuration;
+  int64_t engine = 0;
+  bool transforms = false;  ///< its input (Winograd, Fourier), which rounds worse
+};
+
+/// What is planned for: the handle's device, or one that need not be there, by its properties.
+struct Target {
+  cudnnHandle_t handle = nullptr;
+  const Descriptor* properties = nullptr;  ///< a CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, where there is no handle
+};
+
+/// cuDNN's suggestions that compute in plain fp32 and give the same bits every time: best first, but those that
+/// transform behind all others.
+std::vector<Candidate> candidates(const Launcher& launcher, const Target& target, const Descriptor& graph);
+
+/// The first candidate that cuDNN can really run, in at most 1 GiB of workspace. Nothing where there is none.
+std::optional<Plan> choose_plan(const Launcher& launcher, const Target& target, const Descriptor& graph);
 
 }  // namespace trainyard::cuda
