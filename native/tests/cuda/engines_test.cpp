@@ -1,5 +1,7 @@
 // Without a device cuDNN still plans for one whose properties it is given: for every convolution of our models there is
 // an engine that computes in plain fp32 and gives the same bits every time, and its plan can be made.
+#include "trainer/ops/cuda/library/engines.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
@@ -8,7 +10,6 @@
 #include "trainer/layers/program.h"
 #include "trainer/models/builders.h"
 #include "trainer/ops/cuda/library/convolution.h"
-#include "trainer/ops/cuda/library/engines.h"
 #include "trainer/ops/cuda/ops_backend.h"
 
 namespace trainyard {

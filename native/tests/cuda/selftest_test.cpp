@@ -13,7 +13,7 @@ namespace {
 
 TEST(Selftest, PassesForRightOps) {
   const auto backend = test::make_host_cuda();
-  const auto rows = selftest(*backend);
+  const auto rows = selftest(*backend, *make_cpu_backend());
   EXPECT_GT(rows.size(), 50U);
   for (const SelftestRow& row : rows) EXPECT_TRUE(row.ok()) << row.op << ", " << row.quantity << ": " << row.error;
 }
@@ -61,7 +61,7 @@ class Damaged final : public cuda::OpsBackend {
 TEST(Selftest, NamesAWrongOp) {
   Damaged backend;
   int wrong = 0;
-  for (const SelftestRow& row : selftest(backend)) {
+  for (const SelftestRow& row : selftest(backend, *make_cpu_backend())) {
     if (row.ok()) continue;
     ++wrong;
     EXPECT_EQ(row.op.substr(0, 4), "add ");

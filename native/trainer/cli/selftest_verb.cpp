@@ -35,7 +35,7 @@ Exit run(const SelftestOptions& options) {
   require_cuda_device(*library, options.index);
   const auto backend = library->open(options.index);
   if (!options.json) std::printf("%s (%s) against the CPU\n\n", backend->name().c_str(), library->versions().c_str());
-  const std::vector<SelftestRow> rows = selftest(*backend);
+  const std::vector<SelftestRow> rows = selftest(*backend, *make_cpu_backend());
   print(rows, options.json);
   const auto wrong = std::count_if(rows.begin(), rows.end(), [](const SelftestRow& row) { return !row.ok(); });
   if (wrong == 0) return Exit::ok;

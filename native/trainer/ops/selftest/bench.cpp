@@ -79,9 +79,9 @@ std::vector<float> normal_numbers(size_t count, uint64_t seed) {
 
 void Comparison::run(const std::string& op, double bound, const Case& body) {
   Side tested(tested_);
-  Side cpu(*cpu_);
+  Side reference(reference_);
   const std::vector<Result> got = body(tested);
-  const std::vector<Result> want = body(cpu);
+  const std::vector<Result> want = body(reference);
   for (size_t i = 0; i < want.size(); ++i) {
     rows.push_back({op, want[i].quantity, distance(got[i].values, want[i].values), bound});
   }

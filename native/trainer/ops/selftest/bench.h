@@ -44,14 +44,14 @@ std::vector<float> normal_numbers(size_t count, uint64_t seed);
 
 class Comparison {
  public:
-  explicit Comparison(Backend& tested) : tested_(tested), cpu_(make_cpu_backend()) {}
+  Comparison(Backend& tested, Backend& reference) : tested_(tested), reference_(reference) {}
   /// bound 0: the same bits.
   void run(const std::string& op, double bound, const Case& body);
   std::vector<SelftestRow> rows;
 
  private:
   Backend& tested_;
-  std::unique_ptr<Backend> cpu_;
+  Backend& reference_;
 };
 
 }  // namespace trainyard::selftest_detail

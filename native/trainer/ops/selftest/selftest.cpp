@@ -210,8 +210,8 @@ void loss(Comparison& all) {
 
 }  // namespace
 
-std::vector<SelftestRow> selftest(Backend& tested) {
-  Comparison all(tested);
+std::vector<SelftestRow> selftest(Backend& tested, Backend& reference) {
+  Comparison all(tested, reference);
   elementwise(all);
   for (const bool residual : {false, true}) {
     for (const bool relu : {false, true}) batch_norm(all, {4, 40, 14, 14}, residual, relu);
