@@ -1,4 +1,4 @@
-// Builds and tests the native parts: node scripts/native.mjs build|test|format|format:check|tidy
+// Builds and tests the native parts: node scripts/native.mjs build|cuda|test|format|format:check
 import {
   cpSync,
   existsSync,
@@ -13,10 +13,11 @@ import {
 } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, cache, root, toolchainLink } from './lib/paths.mjs';
 import { capture, main, run, step } from './lib/shell.mjs';
+import { ensureCudaToolkit } from './lib/cudaToolkit.mjs';
 import { runNativeTests } from './lib/native-tests.mjs';
 import { ensureToolchain } from './lib/toolchain.mjs';
 
@@ -31,10 +32,10 @@ function nativeFiles(ending = /./) {
     .sort();
 }
 
-/** What the two programs are made from: everything under native but the tests, and the toolchain. */
-function sourcesHash(toolchain) {
-  const hash = createHash('sha256').update(toolchain);
-  for (const path of nativeFiles().filter((path) => !path.startsWith('native/tests/'))) {
+/** What a program is made from: the files that `takes`, and what builds them. */
+function sourcesHash(tools, takes) {
+  const hash = createHash('sha256').update(tools);
+  for (const path of nativeFiles().filter(takes)) {
     hash
       .update(path)
       .update('\0')
@@ -44,9 +45,15 @@ function sourcesHash(toolchain) {
   return hash.digest('hex').slice(0, 16);
 }
 
-function configure() {
+/** Everything under native but the tests. */
+const ofPrograms = (path) => !path.startsWith('native/tests/');
+/** What libtrainer_cuda.so is made from, and the rules. */
+const ofCudaLibrary = (path) =>
+  /^native\/(CMake|cmake\/|common\/|trainer\/(ops\/(CMake|contract\/|cuda\/)|tensor\/))/.test(path);
+
+function configure(...more) {
   mkdirSync(build, { recursive: true });
-  const log = capture(tool('cmake'), ['--preset', 'release', '-Wno-author', '-Wno-deprecated'], {
+  const log = capture(tool('cmake'), ['--preset', 'release', '-Wno-author', '-Wno-deprecated', ...more], {
     cwd: native,
   });
   if (!log.ok) throw new Error(`cmake failed:\n${log.stdout}\n${log.stderr}`);
@@ -59,9 +66,9 @@ function ninja(targets) {
   });
 }
 
-/** Keeps the five newest builds of the two programs, so that a second clone of the same sources need not compile. */
+/** Keeps the five newest builds, so that a second clone of the same sources need not compile. */
 function store(binaries, kept) {
-  const folder = join(cache, 'native');
+  const folder = dirname(kept);
   mkdirSync(folder, { recursive: true });
   const temporary = `${kept}.partial-${process.pid}`;
   cpSync(binaries, temporary, { recursive: true, filter: (path) => !/test_[a-z_]+$/.test(path) });
@@ -78,6 +85,9 @@ function restore(kept, binaries) {
   utimesSync(kept, now, now);
   mkdirSync(binaries, { recursive: true });
   cpSync(kept, binaries, { recursive: true });
+}
+
+function linkLibraries() {
   const libraries = join(output, 'node', 'lib');
   rmSync(libraries, { force: true });
   symlinkSync(join(toolchainLink, 'venv', 'lib'), libraries);
@@ -87,9 +97,10 @@ function restore(kept, binaries) {
 export function buildNative() {
   const toolchain = ensureToolchain();
   const binaries = join(output, 'node', 'bin');
-  const kept = join(cache, 'native', sourcesHash(toolchain));
+  const kept = join(cache, 'native', sourcesHash(toolchain, ofPrograms));
   if (existsSync(kept)) {
     restore(kept, binaries);
+    linkLibraries();
     return;
   }
   step('native: agent and trainer');
@@ -98,22 +109,40 @@ export function buildNative() {
   store(binaries, kept);
 }
 
+/** Makes build/native/release/node/cuda: libtrainer_cuda.so, and what the assembler said of its kernels. */
+export function buildCuda() {
+  const toolchain = ensureToolchain();
+  const tools = ensureCudaToolkit();
+  const folder = join(output, 'node', 'cuda');
+  const kept = join(cache, 'cuda-library', sourcesHash(toolchain + tools, ofCudaLibrary));
+  if (existsSync(kept)) {
+    restore(kept, folder);
+    return;
+  }
+  step('native: CUDA library');
+  configure('-DTRAINYARD_CUDA=ON');
+  ninja(['trainer_cuda']);
+  store(folder, kept);
+}
+
 /** Builds and runs every native test program; returns its counts. */
 export function testNative() {
   ensureToolchain();
+  buildCuda();
   step('native: tests');
-  configure();
+  configure('-DTRAINYARD_CUDA=ON');
   ninja(['all']);
   return runNativeTests(join(output, 'node', 'bin'));
 }
 
 function format(arguments_) {
   ensureToolchain();
-  run(tool('clang-format'), [...arguments_, ...nativeFiles(/\.(cpp|h)$/)], { cwd: root });
+  run(tool('clang-format'), [...arguments_, ...nativeFiles(/\.(cpp|h|cu|cuh)$/)], { cwd: root });
 }
 
 const verbs = {
   build: buildNative,
+  cuda: buildCuda,
   test: () => {
     const { failed } = testNative();
     if (failed > 0) process.exitCode = 1;

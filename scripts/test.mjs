@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from './lib/paths.mjs';
 import { ensureChromium } from './lib/chromium.mjs';
+import { ensureCudaToolkit } from './lib/cudaToolkit.mjs';
 import { ensureBuilt, ensurePackages } from './lib/prepare.mjs';
 import { ensureSshd } from './lib/sshd.mjs';
 import { main, step } from './lib/shell.mjs';
@@ -43,7 +44,10 @@ function vitest(config) {
 const suites = {
   unit: { budget: 2, run: () => (ensurePackages(), vitest('vitest.config.mts')) },
   native: { budget: 12, run: testNative },
-  local: { budget: 10, run: () => (ensureBuilt(), vitest('test/local/vitest.config.mts')) },
+  local: {
+    budget: 10,
+    run: () => (ensureBuilt(), ensureCudaToolkit(), vitest('test/local/vitest.config.mts')),
+  },
   sshd: { budget: 6, run: () => (ensureBuilt(), ensureSshd(), vitest('test/sshd/vitest.config.mts')) },
   cluster: { budget: 8, run: () => (ensureBuilt(), ensureSshd(), vitest('test/cluster/vitest.config.mts')) },
   webview: {

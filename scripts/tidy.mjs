@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { build, cache, root, toolchainLink } from './lib/paths.mjs';
+import { cudaLink, ensureCudaToolkit } from './lib/cudaToolkit.mjs';
 import { capture, main, step } from './lib/shell.mjs';
 import { ensureToolchain } from './lib/toolchain.mjs';
 
@@ -44,6 +45,8 @@ function compilerArguments() {
     join(venv, 'site-packages/nvidia/cu13/include'),
     join(sys, 'src/googletest/googletest/include'),
     join(sys, 'src/googletest/googlemock/include'),
+    join(cudaLink, 'cu13/include'),
+    join(cudaLink, 'cudnn/include'),
   ];
   return [
     '-std=c++20',
@@ -57,6 +60,8 @@ function compilerArguments() {
     ...dependencies.flatMap((path) => ['-isystem', path]),
     `-I${join(root, 'native')}`,
     '-DTRAINYARD_FIXTURES=""',
+    '-DTRAINYARD_CUDA_ABI=""',
+    '-DTRAINYARD_CUDA_TARGETS="sm_90"',
   ];
 }
 
@@ -99,6 +104,7 @@ main(async () => {
       !existsSync(marker(path)),
   );
   if (waiting.length === 0) return;
+  if (waiting.some((path) => path.includes('/cuda/library/'))) ensureCudaToolkit();
   step(`clang-tidy on ${waiting.length} files`);
   const args = compilerArguments();
   let bad = 0;

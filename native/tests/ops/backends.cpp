@@ -4,13 +4,15 @@
 #include <cstring>
 #include <limits>
 
+#include "tests/ops/host_cuda.h"
 #include "trainer/base/random.h"
 
 namespace trainyard::test {
 
 const std::vector<BackendCase>& backends() {
   static const std::vector<BackendCase> list{
-      {"cpu", make_cpu_backend, {Layout::nchw16c, Layout::nchw8c, Layout::nhwc, Layout::nchw}}};
+      {"cpu", make_cpu_backend, {Layout::nchw16c, Layout::nchw8c, Layout::nhwc, Layout::nchw}},
+      {"cuda_arithmetic", make_host_cuda, {Layout::nhwc}}};
   return list;
 }
 

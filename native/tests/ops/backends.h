@@ -1,5 +1,5 @@
 // The back ends under test, and tensors that live in their memory. A new back end joins by one more line in
-// backends.cpp.
+// backends.cpp. The CUDA back end is there with its own ops, run on the host (host_cuda.h).
 #pragma once
 #include <gtest/gtest.h>
 

@@ -4,9 +4,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <vector>
 
 #include "trainer/base/cpu_features.h"
 #include "trainer/cli/verbs.h"
+#include "trainer/ops/cuda_library.h"
 
 namespace trainyard {
 namespace {
@@ -27,6 +29,47 @@ nlohmann::ordered_json cpu() {
           {"usable", instruction_set() != "sse2"}};
 }
 
+/// One object a device; where there is none, one object with the reason.
+std::vector<nlohmann::ordered_json> cuda() {
+  const auto none = [](const std::string& reason) {
+    return std::vector<nlohmann::ordered_json>{{{"device", "cuda"}, {"usable", false}, {"reason", reason}}};
+  };
+  try {
+    const auto library = load_cuda_library();
+    std::vector<nlohmann::ordered_json> found;
+    for (const CudaDevice& device : library->devices()) {
+      const std::string capability =
+          std::to_string(device.capability_major) + "." + std::to_string(device.capability_minor);
+      found.push_back({{"device", "cuda"},
+                       {"index", device.index},
+                       {"name", device.name},
+                       {"uuid", device.uuid},
+                       {"memory_total", device.memory_total},
+                       {"capability", capability},
+                       {"usable", device.usable},
+                       {"libraries", library->versions()}});
+      if (!device.usable) found.back()["reason"] = "the CUDA library holds no code for " + capability;
+    }
+    return found.empty() ? none("no GPU is visible (" + library->versions() + ")") : found;
+  } catch (const Error& error) {
+    return none(error.what());
+  }
+}
+
+void print(const nlohmann::ordered_json& device) {
+  const auto gigabytes = [&] { return static_cast<double>(device["memory_total"].get<uint64_t>()) / 1e9; };
+  if (device["device"] == "cpu") {
+    std::printf("cpu   %u cores, %.1f GB, %s\n", device["cores"].get<unsigned>(), gigabytes(),
+                device["instructions"].get<std::string>().c_str());
+  } else if (!device.contains("index")) {
+    std::printf("cuda  none: %s\n", device["reason"].get<std::string>().c_str());
+  } else {
+    std::printf("cuda  %d: %s, %.1f GB, capability %s%s\n", device["index"].get<int>(),
+                device["name"].get<std::string>().c_str(), gigabytes(), device["capability"].get<std::string>().c_str(),
+                device["usable"].get<bool>() ? "" : " (this build has no code for it)");
+  }
+}
+
 }  // namespace
 
 Verb add_devices(CLI::App& app) {
@@ -34,15 +77,15 @@ Verb add_devices(CLI::App& app) {
   auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "one JSON object a line");
   return {command, [json] {
-            const auto device = cpu();
-            if (*json) {
-              std::printf("%s\n", device.dump().c_str());
-              return Exit::ok;
+            std::vector<nlohmann::ordered_json> devices = cuda();
+            devices.insert(devices.begin(), cpu());
+            for (const auto& device : devices) {
+              if (*json) {
+                std::printf("%s\n", device.dump().c_str());
+              } else {
+                print(device);
+              }
             }
-            std::printf("cpu   %u cores, %.1f GB, %s\n", device["cores"].get<unsigned>(),
-                        static_cast<double>(device["memory_total"].get<uint64_t>()) / 1e9,
-                        device["instructions"].get<std::string>().c_str());
-            std::printf("cuda  none: this build has no CUDA back end (libtrainer_cuda.so)\n");
             return Exit::ok;
           }};
 }

@@ -80,7 +80,7 @@ int run(int argc, char** argv) {
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   app.set_version_flag("--version", "trainer 0.1.0");
   const std::vector<Verb> verbs = {add_train(app), add_eval(app),    add_predict(app), add_checkpoints(app),
-                                   add_prep(app),  add_devices(app), add_bench(app)};
+                                   add_prep(app),  add_devices(app), add_bench(app),   add_selftest(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

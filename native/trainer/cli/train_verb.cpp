@@ -4,18 +4,15 @@
 #include "trainer/cli/recipe_flags.h"
 #include "trainer/cli/verbs.h"
 #include "trainer/models/network.h"
+#include "trainer/ops/cuda_library.h"
 #include "trainer/train/train.h"
 
 namespace trainyard {
 namespace {
 
-/// What the build lacks is said before anything starts, with the exit code of a missing device.
+/// What this machine lacks is said before anything starts, with the exit code of a missing device.
 void require_device(const TrainOptions& options) {
-  if (options.device == "cuda") {
-    throw Error(Exit::device,
-                "--device cuda: this build has no CUDA back end (libtrainer_cuda.so is not beside the trainer). Use "
-                "--device cpu");
-  }
+  if (options.device == "cuda") require_cuda_device(*load_cuda_library(), 0);
 }
 
 void add_run_flags(CLI::App& command, TrainOptions& o) {

@@ -26,5 +26,6 @@ Verb add_checkpoints(CLI::App& app);
 Verb add_prep(CLI::App& app);
 Verb add_devices(CLI::App& app);
 Verb add_bench(CLI::App& app);
+Verb add_selftest(CLI::App& app);
 
 }  // namespace trainyard

@@ -28,13 +28,15 @@ GraphNetwork::GraphNetwork(const NetworkOptions& options, std::unique_ptr<Graph>
       backend_(std::move(backend)),
       parameters_(infos(graph_->parameters())),
       statistics_(infos(graph_->statistics())),
-      weights_(backend_->allocate(graph_->parameter_elements() * sizeof(float))),
-      running_(backend_->allocate(graph_->statistic_elements() * sizeof(float))),
+      weights_(*backend_, graph_->parameter_elements()),
+      running_(*backend_, graph_->statistic_elements()),
       loss_(backend_->make_softmax_cross_entropy(options.classes)) {
   initialise(graph_->parameters(), options.seed, weights());
   initialise(graph_->statistics(), options.seed, running_statistics());
+  weights_.to_device();
+  running_.to_device();
   if (options.training) {
-    gradients_ = backend_->allocate(graph_->parameter_elements() * sizeof(float));
+    gradients_.emplace(*backend_, graph_->parameter_elements());
     training_ = std::make_unique<Program>(*graph_, *backend_, Purpose{options.batch, true});
     bind(*training_);
   }
@@ -42,7 +44,7 @@ GraphNetwork::GraphNetwork(const NetworkOptions& options, std::unique_ptr<Graph>
 
 std::span<float> GraphNetwork::gradients() {
   if (!gradients_) return {};
-  return view(*gradients_, graph_->parameter_elements());
+  return gradients_->host();
 }
 
 std::vector<GraphNode> GraphNetwork::graph() const {
@@ -66,6 +68,8 @@ std::vector<GraphNode> GraphNetwork::graph() const {
 }
 
 void GraphNetwork::weights_changed() {
+  weights_.to_device();
+  running_.to_device();
   if (training_) training_->weights_changed();
   if (inference_) inference_->weights_changed();
 }
@@ -96,13 +100,24 @@ Run GraphNetwork::run_for(const BatchView& batch) {
   Run run;
   run.images = batch.images;
   run.count = batch.count;
-  run.weights = weights().data();
-  run.gradients = gradients().data();
-  run.statistics = running_statistics().data();
-  if (StatisticsReducer* reducer = options_.sync_batch_norm; reducer != nullptr) {
-    run.sum = [reducer](double* values, size_t count) { reducer->sum(values, count); };
+  run.weights = weights_.device();
+  run.gradients = gradients_ ? gradients_->device() : nullptr;
+  run.statistics = running_.device();
+  if (options_.sync_batch_norm != nullptr) {
+    run.sum = [this](double* values, size_t count) { sum_over_ranks(values, count); };
   }
   return run;
+}
+
+void GraphNetwork::sum_over_ranks(double* values, size_t count) {
+  if (backend_->host_memory()) {
+    options_.sync_batch_norm->sum(values, count);
+    return;
+  }
+  statistics_copy_.resize(count);
+  backend_->to_host(statistics_copy_.data(), values, count * sizeof(double));
+  options_.sync_batch_norm->sum(statistics_copy_.data(), count);
+  backend_->from_host(values, statistics_copy_.data(), count * sizeof(double));
 }
 
 StepResult GraphNetwork::train_step(const BatchView& batch, float loss_scale,
@@ -116,7 +131,11 @@ StepResult GraphNetwork::train_step(const BatchView& batch, float loss_scale,
   training_->forward(run);
   const LossResult loss = loss_->run(training_->logits(), batch.labels, batch.count, training_->logits_gradient(),
                                      loss_scale, options_.label_smoothing);
-  training_->backward(run, ready);
+  training_->backward(run, [&](size_t begin, size_t end) {
+    gradients_->to_host(begin, end);
+    if (ready) ready(begin, end);
+  });
+  running_.to_host();
   if (inference_) inference_->weights_changed();
   return result_of(loss);
 }
@@ -138,7 +157,7 @@ StepResult GraphNetwork::evaluate(const BatchView& batch, std::span<float> logit
 }
 
 size_t GraphNetwork::memory_bytes() const {
-  size_t total = weights_->bytes() + running_->bytes();
+  size_t total = weights_.bytes() + running_.bytes();
   if (gradients_) total += gradients_->bytes();
   if (activations_) total += activations_->bytes();
   if (training_) total += training_->persistent_bytes();

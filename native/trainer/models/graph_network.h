@@ -1,14 +1,18 @@
 // A Network made of a graph and a back end.
 #pragma once
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "trainer/layers/program.h"
+#include "trainer/models/arena.h"
 #include "trainer/models/network.h"
 
 namespace trainyard {
 
-/// Owns the arenas and the programs. The back end's memory must be the host's: weights() and the rest show it as it is.
+/// Owns the arenas and the programs. Where the back end's memory is not the host's, weights() and the rest are copies
+/// on the host: weights go to the device in weights_changed(), gradients come back as they become final, running
+/// statistics at the end of a step.
 class GraphNetwork final : public Network {
  public:
   GraphNetwork(const NetworkOptions& options, std::unique_ptr<Graph> graph, std::unique_ptr<Backend> backend);
@@ -16,9 +20,9 @@ class GraphNetwork final : public Network {
   const std::vector<TensorInfo>& parameters() const override { return parameters_; }
   const std::vector<TensorInfo>& statistics() const override { return statistics_; }
   std::vector<GraphNode> graph() const override;
-  std::span<float> weights() override { return view(*weights_, graph_->parameter_elements()); }
+  std::span<float> weights() override { return weights_.host(); }
   std::span<float> gradients() override;
-  std::span<float> running_statistics() override { return view(*running_, graph_->statistic_elements()); }
+  std::span<float> running_statistics() override { return running_.host(); }
   void weights_changed() override;
   StepResult train_step(const BatchView& batch, float loss_scale,
                         const std::function<void(size_t, size_t)>& ready) override;
@@ -26,9 +30,7 @@ class GraphNetwork final : public Network {
   size_t memory_bytes() const override;
 
  private:
-  static std::span<float> view(const BackendMemory& memory, size_t elements) {
-    return {reinterpret_cast<float*>(memory.data()), elements};
-  }
+  void sum_over_ranks(double* values, size_t count);
   Run run_for(const BatchView& batch);
   void check(const BatchView& batch) const;
   /// Gives a program the shared activation memory, made larger where needed.
@@ -39,7 +41,9 @@ class GraphNetwork final : public Network {
   std::unique_ptr<Backend> backend_;
   std::vector<TensorInfo> parameters_;
   std::vector<TensorInfo> statistics_;
-  std::unique_ptr<BackendMemory> weights_, gradients_, running_;
+  Arena weights_, running_;
+  std::optional<Arena> gradients_;              // for training
+  std::vector<double> statistics_copy_;         // on the host, while they are summed over the ranks
   std::unique_ptr<BackendMemory> activations_;  // shared by both programs, which never hold anything between two calls
   std::unique_ptr<SoftmaxCrossEntropyOp> loss_;
   std::unique_ptr<Program> training_;

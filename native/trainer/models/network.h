@@ -52,6 +52,8 @@ struct NetworkOptions {
   uint64_t seed = 1;
   StatisticsReducer* sync_batch_norm = nullptr;  ///< not owned; nullptr = each rank its own statistics
   float label_smoothing = 0;                     ///< of train_step's loss: see SoftmaxCrossEntropyOp; evaluate has none
+  std::string device = "cpu";                    ///< cpu or cuda
+  int device_index = 0;                          ///< which GPU, as CUDA counts
 };
 
 struct StepResult {
@@ -89,8 +91,9 @@ class Network {
   virtual size_t memory_bytes() const = 0;
 };
 
-/// Builds a network on the CPU back end with initial weights drawn from options.seed (He et al. 2015 for convolutions,
-/// PyTorch's defaults elsewhere). Throws Error(Exit::usage) naming the known models when `model` is unknown.
+/// Builds a network on its device with initial weights drawn from options.seed (He et al. 2015 for convolutions,
+/// PyTorch's defaults elsewhere). Throws Error(Exit::usage) naming the known models when `model` is unknown, and
+/// Error(Exit::device) when the device cannot be used.
 std::unique_ptr<Network> make_network(const NetworkOptions& options);
 
 /// The models make_network knows, with the image size each is meant for.

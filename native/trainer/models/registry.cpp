@@ -6,6 +6,7 @@
 #include "trainer/models/builders.h"
 #include "trainer/models/graph_network.h"
 #include "trainer/models/processor.h"
+#include "trainer/ops/cuda_library.h"
 
 namespace trainyard {
 
@@ -58,6 +59,10 @@ void check(const NetworkOptions& options, const Known& model) {
   }
 }
 
+std::unique_ptr<Backend> make_backend(const NetworkOptions& options) {
+  return options.device == "cuda" ? open_cuda_backend(options.device_index) : make_cpu_backend();
+}
+
 }  // namespace
 
 std::span<const ModelInfo> known_models() {
@@ -77,7 +82,7 @@ std::unique_ptr<Network> make_network(const NetworkOptions& options) {
   }
   auto graph = std::make_unique<Graph>();
   model.build(*graph, options.image_size, options.classes);
-  return std::make_unique<GraphNetwork>(options, std::move(graph), make_cpu_backend());
+  return std::make_unique<GraphNetwork>(options, std::move(graph), make_backend(options));
 }
 
 }  // namespace trainyard

@@ -101,6 +101,8 @@ class TrainRun {
     network.batch = plan_.batch;
     network.seed = options_.seed;
     network.label_smoothing = static_cast<float>(options_.label_smoothing);
+    network.device = options_.device;
+    network.device_index = communicator_.local_rank();
     StepOptions step;
     step.optimizer = options_.optimizer;
     step.sync_batch_norm = options_.sync_batch_norm;

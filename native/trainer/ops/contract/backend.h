@@ -32,8 +32,10 @@ class Backend {
   virtual ~Backend() = default;
   virtual std::string name() const = 0;
 
+  /// Whether the host may read and write the back end's memory itself, at any time.
+  virtual bool host_memory() const = 0;
   virtual std::unique_ptr<BackendMemory> allocate(size_t bytes) = 0;
-  /// Copies between the host and the back end's memory, in order with the ops.
+  /// Copies between the host and the back end's memory, in order with the ops; `host` may be used again at once.
   virtual void to_host(void* host, const void* memory, size_t bytes) = 0;
   virtual void from_host(void* memory, const void* host, size_t bytes) = 0;
   /// Waits until every op run so far is done.

@@ -20,6 +20,7 @@ class CpuMemory final : public BackendMemory {
 class CpuBackend final : public Backend {
  public:
   std::string name() const override { return "cpu"; }
+  bool host_memory() const override { return true; }
   std::unique_ptr<BackendMemory> allocate(size_t bytes) override { return std::make_unique<CpuMemory>(bytes); }
   void to_host(void* host, const void* memory, size_t bytes) override { std::memcpy(host, memory, bytes); }
   void from_host(void* memory, const void* host, size_t bytes) override { std::memcpy(memory, host, bytes); }

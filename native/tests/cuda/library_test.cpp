@@ -1,0 +1,133 @@
+// libtrainer_cuda.so as it was built: loads or says why not, refuses another trainer, and has kernels without spills.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+
+#include "common/error.h"
+#include "trainer/ops/cuda_library.h"
+
+namespace trainyard {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kFolder = TRAINYARD_CUDA_FOLDER;
+const fs::path kLibrary = kFolder / "libtrainer_cuda.so";
+
+class CudaLibraryFile : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!fs::exists(kLibrary)) GTEST_SKIP() << kLibrary << " was not built: node scripts/native.mjs cuda";
+    const std::string toolkit = TRAINYARD_CUDA_TOOLKIT;
+    ::setenv("TRAINYARD_CUDA_LIBRARY", kLibrary.c_str(), 1);
+    ::setenv("TRAINYARD_NVIDIA_LIBRARIES", (toolkit + "/cu13/lib:" + toolkit + "/cudnn/lib").c_str(), 1);
+  }
+  void TearDown() override {
+    ::unsetenv("TRAINYARD_CUDA_LIBRARY");
+    ::unsetenv("TRAINYARD_NVIDIA_LIBRARIES");
+  }
+
+  /// What load_cuda_library() throws.
+  static std::string refusal() {
+    try {
+      load_cuda_library();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Exit::device);
+      return error.what();
+    }
+    return "";
+  }
+};
+
+TEST_F(CudaLibraryFile, SaysWhatItWasBuiltFor) {
+  const std::string versions = load_cuda_library()->versions();
+  EXPECT_TRUE(
+      std::regex_search(versions, std::regex("^CUDA 13\\.0, .*cuDNN 9\\.[0-9]+\\.[0-9]+, cuBLAS 13\\..*sm_80 sm_90")))
+      << versions;
+}
+
+TEST_F(CudaLibraryFile, HasADeviceOrSaysWhyNot) {
+  const auto library = load_cuda_library();
+  try {
+    const auto devices = library->devices();
+    if (!devices.empty()) {
+      EXPECT_GT(devices[0].memory_total, 0U);
+      return;
+    }
+  } catch (const Error& error) {
+    // Thrown in the library, caught here: across two C++ runtimes.
+    EXPECT_EQ(error.code(), Exit::device);
+    EXPECT_NE(std::string(error.what()).find("Install the NVIDIA driver"), std::string::npos) << error.what();
+  }
+  try {
+    open_cuda_backend(0);
+    FAIL() << "a back end without a device";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Exit::device);
+    EXPECT_NE(std::string(error.what()).find("--device cpu"), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(CudaLibraryFile, RefusesATrainerOfOtherSources) {
+  void* library = ::dlopen(kLibrary.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    load_cuda_library();  // which first loads what it needs
+    library = ::dlopen(kLibrary.c_str(), RTLD_NOW | RTLD_LOCAL);
+  }
+  ASSERT_NE(library, nullptr);
+  const auto entry = reinterpret_cast<CudaEntry>(::dlsym(library, kCudaEntryName));
+  ASSERT_NE(entry, nullptr);
+  const char* error = nullptr;
+  EXPECT_EQ(entry("another", nullptr, &error), nullptr);
+  ASSERT_NE(error, nullptr);
+  EXPECT_NE(std::string(error).find("other sources"), std::string::npos);
+}
+
+TEST_F(CudaLibraryFile, AMissingOneIsNamedWithItsPlace) {
+  ::setenv("TRAINYARD_CUDA_LIBRARY", "/nowhere/libtrainer_cuda.so", 1);
+  EXPECT_NE(refusal().find("/nowhere/libtrainer_cuda.so"), std::string::npos) << refusal();
+}
+
+TEST_F(CudaLibraryFile, ADamagedOneIsNamedWithTheReason) {
+  const fs::path damaged = fs::path(testing::TempDir()) / "damaged-libtrainer_cuda.so";
+  std::ofstream(damaged) << "no library\n";
+  ::setenv("TRAINYARD_CUDA_LIBRARY", damaged.c_str(), 1);
+  const std::string text = refusal();
+  fs::remove(damaged);
+  EXPECT_NE(text.find(damaged.string() + " cannot be loaded: "), std::string::npos) << text;
+}
+
+/// What ptxas said of each kernel: registers in local memory would be many times slower than the rest.
+TEST_F(CudaLibraryFile, NoKernelSpills) {
+  std::map<std::string, std::set<std::string>> targets;  // by kernel
+  int measured = 0;
+  for (const auto& entry : fs::directory_iterator(kFolder)) {
+    if (entry.path().extension() != ".ptxas") continue;
+    std::ifstream file(entry.path());
+    const std::regex compiling("Compiling entry function '([^']+)' for '([^']+)'");
+    std::string kernel;
+    std::smatch match;
+    for (std::string line; std::getline(file, line);) {
+      if (std::regex_search(line, match, compiling)) {
+        kernel = match[1];
+        targets[kernel].insert(match[2]);
+      }
+      if (line.find("bytes stack frame") == std::string::npos) continue;
+      ++measured;
+      EXPECT_NE(line.find(" 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads"), std::string::npos)
+          << kernel << ": " << line;
+    }
+  }
+  EXPECT_GE(targets.size(), 27U);
+  EXPECT_EQ(measured, static_cast<int>(2 * targets.size()));
+  for (const auto& [kernel, made] : targets) EXPECT_EQ(made, (std::set<std::string>{"sm_80", "sm_90"})) << kernel;
+}
+
+}  // namespace
+}  // namespace trainyard

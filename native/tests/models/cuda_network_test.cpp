@@ -1,0 +1,124 @@
+// Whole networks on the CUDA back end's ops, run on the host: what memory that is not the host's asks of a network
+// (copies of weights, gradients and statistics at the right times), and the same numbers as on the CPU.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/models/support.h"
+#include "tests/ops/host_cuda.h"
+#include "trainer/models/builders.h"
+#include "trainer/models/graph_network.h"
+
+namespace trainyard {
+namespace {
+
+using test::descend;
+using test::network;
+using test::RandomBatch;
+
+constexpr int kClasses = 5;
+constexpr int kBatch = 4;
+
+std::unique_ptr<Network> on_device(const std::string& model, int size, StatisticsReducer* reducer = nullptr) {
+  NetworkOptions options;
+  options.model = model;
+  options.classes = kClasses;
+  options.image_size = size;
+  options.batch = kBatch;
+  options.sync_batch_norm = reducer;
+  auto graph = std::make_unique<Graph>();
+  if (model == "mlp") {
+    build_mlp(*graph, size, kClasses);
+  } else {
+    build_cifar_resnet(*graph, 3, size, kClasses);
+  }
+  return std::make_unique<GraphNetwork>(options, std::move(graph), test::make_host_cuda());
+}
+
+/// |a - b| / |b|
+double distance(std::span<const float> a, std::span<const float> b) {
+  double difference = 0;
+  double length = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    difference += std::pow(double{a[i]} - double{b[i]}, 2);
+    length += std::pow(double{b[i]}, 2);
+  }
+  return std::sqrt(difference / length);
+}
+
+class CudaNetwork : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Models, CudaNetwork, testing::Values("mlp", "resnet20"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST_P(CudaNetwork, TrainsAsTheCpuDoes) {
+  constexpr int kSize = 8;
+  const RandomBatch batch(kBatch, kSize, kClasses, 9);
+  const auto device = on_device(GetParam(), kSize);
+  const auto cpu = network(GetParam(), kClasses, kSize, kBatch);
+  ASSERT_EQ(device->weights().size(), cpu->weights().size());
+  // Both round in fp32; every step multiplies what one rounding of the step before has become.
+  double tolerance = 2e-5;
+  for (int step = 0; step < 3; ++step, tolerance *= 10) {
+    size_t announced = device->gradients().size();
+    const StepResult got = device->train_step(batch.view(), 1.0F / kBatch, [&](size_t begin, size_t end) {
+      EXPECT_EQ(end, announced);
+      announced = begin;
+    });
+    const StepResult want = cpu->train_step(batch.view(), 1.0F / kBatch, nullptr);
+    EXPECT_EQ(announced, 0U);
+    EXPECT_NEAR(got.loss_sum, want.loss_sum, tolerance * want.loss_sum) << step;
+    EXPECT_EQ(got.top1, want.top1);
+    EXPECT_LT(distance(device->gradients(), cpu->gradients()), tolerance) << step;
+    if (!cpu->running_statistics().empty()) {
+      EXPECT_LT(distance(device->running_statistics(), cpu->running_statistics()), tolerance) << step;
+    }
+    descend(*device, 0.02F);
+    descend(*cpu, 0.02F);
+    EXPECT_LT(distance(device->weights(), cpu->weights()), tolerance) << step;
+  }
+  std::vector<float> got(kBatch * kClasses);
+  std::vector<float> want(got.size());
+  device->evaluate(batch.view(), got);
+  cpu->evaluate(batch.view(), want);
+  EXPECT_LT(distance(got, want), tolerance);
+}
+
+TEST_P(CudaNetwork, GradientsAreThereWhenTheyAreAnnounced) {
+  const RandomBatch batch(kBatch, 8, kClasses, 10);
+  const auto device = on_device(GetParam(), 8);
+  std::vector<float> seen(device->gradients().size());
+  device->train_step(batch.view(), 0.25F, [&](size_t begin, size_t end) {
+    const auto gradients = device->gradients();
+    std::copy(gradients.begin() + begin, gradients.begin() + end, seen.begin() + begin);
+  });
+  EXPECT_TRUE(std::equal(seen.begin(), seen.end(), device->gradients().begin()));
+  EXPECT_GT(distance(seen, std::vector<float>(seen.size(), 1e-9F)), 1.0);
+}
+
+/// Two ranks that see the same batch: every sum doubles, and so does the count.
+class Twin final : public StatisticsReducer {
+ public:
+  void sum(double* values, size_t count) override {
+    for (size_t i = 0; i < count; ++i) values[i] *= 2;
+    ++calls;
+  }
+  int world() const override { return 2; }
+  int calls = 0;
+};
+
+TEST(CudaNetworkOverRanks, StatisticsPassThroughTheHost) {
+  const RandomBatch batch(kBatch, 8, kClasses, 11);
+  Twin twin;
+  const auto alone = on_device("resnet20", 8);
+  const auto both = on_device("resnet20", 8, &twin);
+  const double want = alone->train_step(batch.view(), 0.25F, nullptr).loss_sum;
+  const double got = both->train_step(batch.view(), 0.25F, nullptr).loss_sum;
+  EXPECT_GT(twin.calls, 0);
+  EXPECT_NEAR(got, want, 1e-9);
+  EXPECT_LT(distance(both->gradients(), alone->gradients()), 1e-9);
+  // Of twice as many numbers the unbiased variance is smaller, and nothing else differs.
+  EXPECT_GT(distance(both->running_statistics(), alone->running_statistics()), 1e-6);
+}
+
+}  // namespace
+}  // namespace trainyard

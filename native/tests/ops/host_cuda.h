@@ -1,0 +1,12 @@
+// The CUDA back end's ops on the host: kernels become loops, cuBLAS and cuDNN become their definitions. Its memory is
+// the host's but never handed out as that, so whoever forgets a copy reads nothing of use.
+#pragma once
+#include <memory>
+
+#include "trainer/ops/contract/backend.h"
+
+namespace trainyard::test {
+
+std::unique_ptr<Backend> make_host_cuda();
+
+}  // namespace trainyard::test

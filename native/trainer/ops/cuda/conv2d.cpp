@@ -1,0 +1,78 @@
+// Convolutions: master weights are reordered to channels last, and their gradients back; the rest is cuDNN's.
+#include <string>
+
+#include "common/error.h"
+#include "trainer/ops/cuda/makers.h"
+#include "trainer/ops/cuda/math/elementwise.h"
+
+namespace trainyard::cuda {
+
+namespace {
+
+class CudaConv2d final : public Conv2dOp {
+ public:
+  CudaConv2d(const Device& device, const Conv2dParams& params)
+      : device_(device),
+        in_(static_cast<unsigned>(params.input.shape.c)),
+        window_(static_cast<unsigned>(params.kernel_h * params.kernel_w)),
+        weights_(size_t{in_} * window_ * static_cast<size_t>(params.out_channels)) {
+    require_channels_last(device, params.input, "convolution");
+    output_ = {params.output_shape(), Layout::nhwc};
+    if (output_.shape.h < 1 || output_.shape.w < 1) {
+      device.fail(static_cast<int>(Exit::usage), "A " + std::to_string(params.kernel_h) + "x" +
+                                                     std::to_string(params.kernel_w) +
+                                                     " convolution does not fit an input of " +
+                                                     to_string(params.input.shape) + ". Use a larger --image-size.");
+    }
+    plans_ = device.plan_convolution(params);
+  }
+
+  const TensorDesc& output() const override { return output_; }
+  std::string description() const override { return plans_->description(); }
+
+  // Never the plain weights, even where both orders are the same: cuDNN wants them aligned.
+  size_t forward_weights_bytes() const override { return packed_bytes(); }
+  size_t backward_weights_bytes() const override { return packed_bytes(); }
+  void pack_forward(const float* weights, void* packed) override { pack(weights, packed); }
+  void pack_backward(const float* weights, void* packed) override { pack(weights, packed); }
+
+  size_t forward_scratch_bytes() const override { return plans_->forward_scratch_bytes(); }
+  size_t backward_data_scratch_bytes() const override { return plans_->backward_data_scratch_bytes(); }
+  size_t backward_weights_scratch_bytes() const override {
+    return packed_bytes() + plans_->backward_weights_scratch_bytes();
+  }
+
+  void forward(const void* x, const void* weights, void* y, void* scratch) override {
+    plans_->forward(x, weights, y, scratch);
+  }
+
+  void backward_data(const void* dy, const void* weights, void* dx, void* scratch) override {
+    plans_->backward_data(dy, weights, dx, scratch);
+  }
+
+  void backward_weights(const void* x, const void* dy, float* dw, void* scratch) override {
+    auto* gradient = static_cast<float*>(scratch);  // [out, kernel_h, kernel_w, in]
+    plans_->backward_weights(x, dy, gradient, static_cast<std::byte*>(scratch) + packed_bytes());
+    each(device_.launcher, weights_, ToChannelsFirst{gradient, dw, in_, window_});
+  }
+
+ private:
+  size_t packed_bytes() const { return (weights_ * sizeof(float) + 63) / 64 * 64; }
+  void pack(const float* weights, void* packed) const {
+    each(device_.launcher, weights_, ToChannelsLast{weights, static_cast<float*>(packed), in_, window_});
+  }
+
+  const Device& device_;
+  unsigned in_, window_;
+  size_t weights_;  // elements of [out, in, kernel_h, kernel_w]
+  TensorDesc output_;
+  std::unique_ptr<ConvolutionPlans> plans_;
+};
+
+}  // namespace
+
+std::unique_ptr<Conv2dOp> make_conv2d(const Device& device, const Conv2dParams& params) {
+  return std::make_unique<CudaConv2d>(device, params);
+}
+
+}  // namespace trainyard::cuda

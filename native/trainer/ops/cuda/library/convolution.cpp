@@ -1,0 +1,187 @@
+#include "trainer/ops/cuda/library/convolution.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "common/error.h"
+#include "trainer/ops/cuda/library/engines.h"
+
+namespace trainyard::cuda {
+
+namespace {
+
+enum Id : int64_t { kX = 1, kW = 2, kY = 3 };
+
+/// A tensor [n, c, h, w] that lies in memory as [n, h, w, c].
+Descriptor channels_last(const Launcher& launcher, Id id, const std::array<int64_t, 4>& dims) {
+  const auto& [n, c, h, w] = dims;
+  Descriptor tensor(launcher, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+  const cudnnDataType_t type = CUDNN_DATA_FLOAT;
+  tensor.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, static_cast<int64_t>(id))
+      .raw(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type)
+      .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, int64_t{16})
+      .set(CUDNN_ATTR_TENSOR_DIMENSIONS, dims)
+      .set(CUDNN_ATTR_TENSOR_STRIDES, std::array<int64_t, 4>{h * w * c, 1, w * c, c});
+  tensor.finalize();
+  return tensor;
+}
+
+Descriptor convolution(const Launcher& launcher, const Conv2dParams& p) {
+  Descriptor made(launcher, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
+  const cudnnDataType_t type = CUDNN_DATA_FLOAT;
+  const cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
+  const std::array<int64_t, 2> pads{p.pad_h, p.pad_w};
+  made.raw(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type)
+      .raw(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode)
+      .set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, int64_t{2})
+      .set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, pads)
+      .set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, pads)
+      .set(CUDNN_ATTR_CONVOLUTION_DILATIONS, std::array<int64_t, 2>{1, 1})
+      .set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, std::array<int64_t, 2>{p.stride_h, p.stride_w});
+  made.finalize();
+  return made;
+}
+
+/// The names of one direction's attributes.
+struct Direction {
+  const char* name;
+  cudnnBackendDescriptorType_t operation;
+  cudnnBackendAttributeName_t x, w, y, convolution, alpha, beta;
+};
+
+constexpr Direction kForward{"forward",
+                             CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
+                             CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,
+                             CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
+                             CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y,
+                             CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
+                             CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
+                             CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA};
+constexpr Direction kBackwardData{"data gradient",
+                                  CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
+                                  CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX,
+                                  CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
+                                  CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY,
+                                  CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
+                                  CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
+                                  CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA};
+constexpr Direction kBackwardWeights{"weight gradient",
+                                     CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
+                                     CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
+                                     CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
+                                     CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY,
+                                     CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC,
+                                     CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
+                                     CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA};
+
+std::string text_of(const Conv2dParams& p) {
+  return to_string(p.input.shape) + " to " + std::to_string(p.out_channels) + " channels by " +
+         std::to_string(p.kernel_h) + "x" + std::to_string(p.kernel_w) + ", stride " + std::to_string(p.stride_h);
+}
+
+const Direction& direction(Pass pass) {
+  switch (pass) {
+    case Pass::forward:
+      return kForward;
+    case Pass::backward_data:
+      return kBackwardData;
+    case Pass::backward_weights:
+      break;
+  }
+  return kBackwardWeights;
+}
+
+Plan make_plan(const Launcher& launcher, cudnnHandle_t handle, const Conv2dParams& p, Pass pass) {
+  std::optional<Plan> plan = choose_plan(launcher, {handle, nullptr}, convolution_graph(launcher, handle, p, pass));
+  if (!plan) {
+    const std::string message = "cuDNN has no engine for the " + std::string(direction(pass).name) +
+                                " of a convolution of " + text_of(p) +
+                                " in fp32 on this GPU. Update cuDNN, or use --device cpu";
+    launcher.fail(static_cast<int>(Exit::device), message.c_str());
+  }
+  return std::move(*plan);
+}
+
+class DnnConvolution final : public ConvolutionPlans {
+ public:
+  DnnConvolution(const Launcher& launcher, cudnnHandle_t handle, const Conv2dParams& p)
+      : launcher_(launcher), handle_(handle), forward_(make_plan(launcher, handle, p, Pass::forward)) {
+    if (p.training) weights_.emplace(make_plan(launcher, handle, p, Pass::backward_weights));
+    if (p.training && p.input_gradient) data_.emplace(make_plan(launcher, handle, p, Pass::backward_data));
+  }
+
+  std::string description() const override {
+    return "forward " + forward_.name + (data_ ? ", data " + data_->name : "") +
+           (weights_ ? ", weights " + weights_->name : "");
+  }
+
+  size_t forward_scratch_bytes() const override { return bytes(forward_); }
+  size_t backward_data_scratch_bytes() const override { return data_ ? bytes(*data_) : 0; }
+  size_t backward_weights_scratch_bytes() const override { return weights_ ? bytes(*weights_) : 0; }
+
+  void forward(const void* x, const void* weights, void* y, void* scratch) override {
+    run(forward_, x, weights, y, scratch);
+  }
+  void backward_data(const void* dy, const void* weights, void* dx, void* scratch) override {
+    run(*data_, dx, weights, dy, scratch);
+  }
+  void backward_weights(const void* x, const void* dy, void* dw, void* scratch) override {
+    run(*weights_, x, dw, dy, scratch);
+  }
+
+ private:
+  static constexpr size_t kAlignment = 256;  // what cudaMalloc gives, so what every engine can live with
+
+  static size_t bytes(const Plan& plan) { return plan.workspace == 0 ? 0 : plan.workspace + kAlignment; }
+
+  void run(const Plan& plan, const void* x, const void* w, const void* y, void* scratch) {
+    const std::array<int64_t, 3> ids{kX, kW, kY};
+    const std::array<const void*, 3> pointers{x, w, y};
+    void* workspace = nullptr;
+    if (plan.workspace > 0) {
+      const auto address = reinterpret_cast<uintptr_t>(scratch);
+      workspace = static_cast<std::byte*>(scratch) + (kAlignment - address % kAlignment) % kAlignment;
+    }
+    Descriptor pack(launcher_, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+    pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids)
+        .raw(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, pointers.size(),
+             static_cast<const void*>(pointers.data()))
+        .raw(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, static_cast<const void*>(&workspace));
+    pack.finalize();
+    check(launcher_, cudnnBackendExecute(handle_, plan.plan.get(), pack.get()), "cudnnBackendExecute");
+  }
+
+  const Launcher& launcher_;
+  cudnnHandle_t handle_;
+  Plan forward_;
+  std::optional<Plan> data_, weights_;
+};
+
+}  // namespace
+
+Descriptor convolution_graph(const Launcher& launcher, cudnnHandle_t handle, const Conv2dParams& p, Pass pass) {
+  const Direction& d = direction(pass);
+  const Shape in = p.input.shape;
+  const Shape out = p.output_shape();
+  const Descriptor x = channels_last(launcher, kX, {in.n, in.c, in.h, in.w});
+  const Descriptor w = channels_last(launcher, kW, {out.c, in.c, p.kernel_h, p.kernel_w});
+  const Descriptor y = channels_last(launcher, kY, {out.n, out.c, out.h, out.w});
+  const Descriptor description = convolution(launcher, p);
+  Descriptor operation(launcher, d.operation);
+  operation.set(d.x, x).set(d.w, w).set(d.y, y).set(d.convolution, description).set(d.alpha, 1.0F).set(d.beta, 0.0F);
+  operation.finalize();
+  Descriptor graph(launcher, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+  if (handle != nullptr) graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, handle);
+  graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation);
+  graph.finalize();
+  return graph;
+}
+
+std::unique_ptr<ConvolutionPlans> plan_convolution(const Launcher& launcher, cudnnHandle_t handle,
+                                                   const Conv2dParams& params) {
+  return std::make_unique<DnnConvolution>(launcher, handle, params);
+}
+
+}  // namespace trainyard::cuda

@@ -1,0 +1,21 @@
+// Convolutions by cuDNN's graph API.
+#pragma once
+#include <cudnn.h>
+
+#include <memory>
+
+#include "trainer/ops/cuda/library/descriptor.h"
+#include "trainer/ops/cuda/makers.h"
+
+namespace trainyard::cuda {
+
+enum class Pass { forward, backward_data, backward_weights };
+
+/// One pass of a convolution as a graph of cuDNN's. Without a handle it can only be asked about.
+Descriptor convolution_graph(const Launcher& launcher, cudnnHandle_t handle, const Conv2dParams& params, Pass pass);
+
+/// Fails where cuDNN has no engine that computes it in fp32, without TF32 and the same way every time.
+std::unique_ptr<ConvolutionPlans> plan_convolution(const Launcher& launcher, cudnnHandle_t handle,
+                                                   const Conv2dParams& params);
+
+}  // namespace trainyard::cuda

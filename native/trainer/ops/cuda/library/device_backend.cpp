@@ -1,0 +1,93 @@
+#include "trainer/ops/cuda/library/device_backend.h"
+
+#include <string>
+
+#include "trainer/ops/cuda/library/convolution.h"
+#include "trainer/ops/cuda/library/handles.h"
+#include "trainer/ops/cuda/ops_backend.h"
+
+namespace trainyard::cuda {
+
+namespace {
+
+class DeviceMemory final : public BackendMemory {
+ public:
+  DeviceMemory(const Launcher& launcher, size_t bytes) : bytes_(bytes) {
+    void* data = nullptr;
+    const cudaError_t error = cudaMalloc(&data, bytes);
+    if (error == cudaErrorMemoryAllocation) fail_out_of_memory(launcher, bytes);
+    check(launcher, error, "cudaMalloc");
+    data_.reset(static_cast<std::byte*>(data));
+    check(launcher, cudaMemsetAsync(data, 0, bytes, launcher.stream), "cudaMemsetAsync");
+  }
+  std::byte* data() const override { return data_.get(); }
+  size_t bytes() const override { return bytes_; }
+
+ private:
+  std::unique_ptr<std::byte, FreeBy<cudaFree>> data_;
+  size_t bytes_;
+};
+
+class DeviceBackend final : public OpsBackend {
+ public:
+  DeviceBackend(int device, CudaFail fail) : launcher_{nullptr, fail} {
+    check(launcher_, cudaSetDevice(device), "cudaSetDevice");
+    cudaDeviceProp properties{};
+    check(launcher_, cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
+    name_ = "cuda:" + std::to_string(device) + " " + properties.name;
+    stream_ = make_stream(launcher_);
+    launcher_.stream = stream_.get();
+    blas_ = make_blas(launcher_);
+    dnn_ = make_dnn(launcher_);
+    device_.launcher = launcher_;
+    device_.memory = this;
+    device_.multiply = [this](const Product& p) { multiply(p); };
+    device_.plan_convolution = [this](const Conv2dParams& p) { return plan_convolution(launcher_, dnn_.get(), p); };
+  }
+
+  std::string name() const override { return name_; }
+
+  std::unique_ptr<BackendMemory> allocate(size_t bytes) override {
+    return std::make_unique<DeviceMemory>(launcher_, bytes);
+  }
+
+  void to_host(void* host, const void* memory, size_t bytes) override {
+    copy(host, memory, bytes, cudaMemcpyDeviceToHost, "cudaMemcpyAsync to the host");
+  }
+  void from_host(void* memory, const void* host, size_t bytes) override {
+    copy(memory, host, bytes, cudaMemcpyHostToDevice, "cudaMemcpyAsync to the device");
+  }
+  void synchronize() override { check(launcher_, cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize"); }
+
+ private:
+  /// In order with the ops; the host's side may be used again afterwards.
+  void copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, const char* call) {
+    if (bytes == 0) return;
+    check(launcher_, cudaMemcpyAsync(to, from, bytes, kind, stream_.get()), call);
+    synchronize();
+  }
+
+  void multiply(const Product& p) {
+    const float one = 1;
+    const float zero = 0;
+    const auto op = [](bool transpose) { return transpose ? CUBLAS_OP_T : CUBLAS_OP_N; };
+    check(launcher_,
+          cublasSgemm(blas_.get(), op(p.transpose_a), op(p.transpose_b), p.rows, p.columns, p.inner, &one, p.a,
+                      p.stride_a, p.b, p.stride_b, &zero, p.c, p.stride_c),
+          "cublasSgemm");
+  }
+
+  Launcher launcher_;
+  std::string name_;
+  Stream stream_;
+  BlasHandle blas_;
+  DnnHandle dnn_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_device_backend(int device, CudaFail fail) {
+  return std::make_unique<DeviceBackend>(device, fail);
+}
+
+}  // namespace trainyard::cuda

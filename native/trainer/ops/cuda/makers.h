@@ -1,0 +1,61 @@
+// The back end's ops. They know a launcher, a back end's memory and what NVIDIA's libraries do for them, and no header
+// of CUDA: the tests run them on the host, with launchers that loop.
+#pragma once
+#include "trainer/ops/contract/backend.h"
+#include "trainer/ops/cuda/launch.h"
+
+namespace trainyard::cuda {
+
+/// c = a b, in cuBLAS's own terms: column-major, [rows, inner] times [inner, columns], either factor transposed.
+struct Product {
+  bool transpose_a, transpose_b;
+  int rows, columns, inner;
+  const float* a;
+  int stride_a;
+  const float* b;
+  int stride_b;
+  float* c;
+  int stride_c;
+};
+
+/// One convolution over channels-last memory: x [n, h, w, in], weights [out, kernel_h, kernel_w, in], y [n, h', w',
+/// out]. Every pointer is 64-byte aligned.
+class ConvolutionPlans {
+ public:
+  virtual ~ConvolutionPlans() = default;
+  /// The kernels chosen, for logs.
+  virtual std::string description() const = 0;
+  virtual size_t forward_scratch_bytes() const = 0;
+  virtual size_t backward_data_scratch_bytes() const = 0;
+  virtual size_t backward_weights_scratch_bytes() const = 0;
+  virtual void forward(const void* x, const void* weights, void* y, void* scratch) = 0;
+  virtual void backward_data(const void* dy, const void* weights, void* dx, void* scratch) = 0;
+  virtual void backward_weights(const void* x, const void* dy, void* dw, void* scratch) = 0;
+};
+
+/// What an op has of its device. Lives as long as the ops.
+struct Device {
+  Launcher launcher{};
+  Backend* memory = nullptr;                       ///< for buffers of an op's own and copies
+  std::function<void(const Product&)> multiply{};  ///< cuBLAS, in fp32
+  std::function<std::unique_ptr<ConvolutionPlans>(const Conv2dParams&)> plan_convolution{};  ///< cuDNN
+
+  /// Throws Error in the trainer.
+  [[noreturn]] void fail(int exit_code, const std::string& message) const;
+};
+
+std::unique_ptr<Conv2dOp> make_conv2d(const Device& device, const Conv2dParams& params);
+std::unique_ptr<BatchNormOp> make_batch_norm(const Device& device, const BatchNormParams& params);
+std::unique_ptr<MaxPoolOp> make_max_pool(const Device& device, const MaxPoolParams& params);
+std::unique_ptr<GlobalAvgPoolOp> make_global_avg_pool(const Device& device, const TensorDesc& input);
+std::unique_ptr<LinearOp> make_linear(const Device& device, const LinearParams& params);
+std::unique_ptr<InputOp> make_input(const Device& device, const TensorDesc& output, const std::array<float, 3>& mean,
+                                    const std::array<float, 3>& std);
+std::unique_ptr<ShortcutOp> make_shortcut(const Device& device, const TensorDesc& input, int out_channels, int stride);
+std::unique_ptr<AddOp> make_add(const Device& device, const TensorDesc& tensor);
+std::unique_ptr<SoftmaxCrossEntropyOp> make_softmax_cross_entropy(const Device& device, int classes);
+
+/// Fails for a layout other than channels last, which is the only one these ops know (n c 1 1 is plain in both).
+void require_channels_last(const Device& device, const TensorDesc& tensor, const char* op);
+
+}  // namespace trainyard::cuda

@@ -1,0 +1,147 @@
+// Pooling over NHWC. Backward passes gather, so that every run adds in the same order.
+#pragma once
+#include "trainer/ops/cuda/math/host_device.h"
+
+namespace trainyard::cuda {
+
+struct PoolShape {
+  unsigned channels;
+  int in_h, in_w, out_h, out_w;
+  int kernel, stride, pad;
+};
+
+/// Where one of NHWC's elements lies.
+struct Position {
+  unsigned c;
+  int w, h;
+  unsigned n;
+
+  TRAINYARD_HD static Position of(unsigned i, unsigned channels, int height, int width) {
+    const unsigned pixel = i / channels;
+    const unsigned row = pixel / static_cast<unsigned>(width);
+    return {i % channels, static_cast<int>(pixel % static_cast<unsigned>(width)),
+            static_cast<int>(row % static_cast<unsigned>(height)), row / static_cast<unsigned>(height)};
+  }
+};
+
+TRAINYARD_HD size_t element(const Position& p, unsigned channels, int height, int width, int h, int w) {
+  return ((static_cast<size_t>(p.n) * static_cast<size_t>(height) + static_cast<size_t>(h)) *
+              static_cast<size_t>(width) +
+          static_cast<size_t>(w)) *
+             channels +
+         p.c;
+}
+
+/// Index = element of y. The first of the largest wins; its place in the window goes to `winner`.
+struct MaxPool {
+  PoolShape s;
+  const float* x;
+  float* y;
+  uint8_t* winner;  // or nullptr
+
+  TRAINYARD_HD void operator()(unsigned i) const {
+    const Position out = Position::of(i, s.channels, s.out_h, s.out_w);
+    float best = 0;
+    int place = -1;
+    for (int kh = 0; kh < s.kernel; ++kh) {
+      const int h = out.h * s.stride - s.pad + kh;
+      if (h < 0 || h >= s.in_h) continue;
+      for (int kw = 0; kw < s.kernel; ++kw) {
+        const int w = out.w * s.stride - s.pad + kw;
+        if (w < 0 || w >= s.in_w) continue;
+        const float value = x[element(out, s.channels, s.in_h, s.in_w, h, w)];
+        if (place >= 0 && !(value > best)) continue;
+        best = value;
+        place = kh * s.kernel + kw;
+      }
+    }
+    y[i] = best;
+    if (winner != nullptr) winner[i] = static_cast<uint8_t>(place);
+  }
+};
+
+/// Index = element of dx: the sum of dy over the windows that this element won, in row order.
+struct MaxPoolGradient {
+  PoolShape s;
+  const float* dy;
+  const uint8_t* winner;
+  float* dx;
+
+  TRAINYARD_HD void operator()(unsigned i) const {
+    const Position in = Position::of(i, s.channels, s.in_h, s.in_w);
+    float sum = 0;
+    // Windows that hold row h start at most at h + pad and at least kernel - 1 rows before.
+    const int first_h = (in.h + s.pad - s.kernel + s.stride) / s.stride;
+    const int first_w = (in.w + s.pad - s.kernel + s.stride) / s.stride;
+    for (int h = first_h > 0 ? first_h : 0; h < s.out_h && h * s.stride <= in.h + s.pad; ++h) {
+      const int kh = in.h + s.pad - h * s.stride;
+      for (int w = first_w > 0 ? first_w : 0; w < s.out_w && w * s.stride <= in.w + s.pad; ++w) {
+        const int kw = in.w + s.pad - w * s.stride;
+        const size_t from = element(in, s.channels, s.out_h, s.out_w, h, w);
+        if (winner[from] == kh * s.kernel + kw) sum += dy[from];
+      }
+    }
+    dx[i] = sum;
+  }
+};
+
+/// Index = n * channels + c.
+struct GlobalAverage {
+  const float* x;  // [n, pixels, channels]
+  float* y;        // [n, channels]
+  unsigned pixels, channels;
+
+  TRAINYARD_HD void operator()(unsigned index) const {
+    const float* from = x + static_cast<size_t>(index / channels) * pixels * channels + index % channels;
+    double sum = 0;
+    for (unsigned p = 0; p < pixels; ++p) sum += static_cast<double>(from[static_cast<size_t>(p) * channels]);
+    y[index] = static_cast<float>(sum / static_cast<double>(pixels));
+  }
+};
+
+/// Index = element of dx.
+struct GlobalAverageGradient {
+  const float* dy;  // [n, channels]
+  float* dx;        // [n, pixels, channels]
+  unsigned pixels, channels;
+
+  TRAINYARD_HD void operator()(unsigned i) const {
+    const unsigned c = i % channels;
+    const unsigned n = i / channels / pixels;
+    dx[i] = dy[static_cast<size_t>(n) * channels + c] / static_cast<float>(pixels);
+  }
+};
+
+/// Index = element of y: every stride-th pixel of x, zeros in the channels that x lacks.
+struct Shortcut {
+  const float* x;
+  float* y;
+  unsigned in_channels, out_channels;
+  int in_h, in_w, out_h, out_w, stride;
+
+  TRAINYARD_HD void operator()(unsigned i) const {
+    const Position out = Position::of(i, out_channels, out_h, out_w);
+    if (out.c >= in_channels) {
+      y[i] = 0;
+      return;
+    }
+    y[i] = x[element(out, in_channels, in_h, in_w, out.h * stride, out.w * stride)];
+  }
+};
+
+/// Index = element of dx.
+struct ShortcutGradient {
+  const float* dy;
+  float* dx;
+  unsigned in_channels, out_channels;
+  int in_h, in_w, out_h, out_w, stride;
+
+  TRAINYARD_HD void operator()(unsigned i) const {
+    const Position in = Position::of(i, in_channels, in_h, in_w);
+    const bool picked = in.h % stride == 0 && in.w % stride == 0;
+    dx[i] = picked && in.c < out_channels ? dy[element(in, out_channels, out_h, out_w, in.h / stride, in.w / stride)]
+                                          : 0.0F;
+  }
+};
+
+}  // namespace trainyard::cuda

@@ -1,0 +1,60 @@
+// Max pooling: forward notes each window's winner in a byte, backward gathers.
+#include "common/error.h"
+#include "trainer/ops/cuda/makers.h"
+#include "trainer/ops/cuda/math/pooling.h"
+
+namespace trainyard::cuda {
+
+namespace {
+
+class CudaMaxPool final : public MaxPoolOp {
+ public:
+  CudaMaxPool(const Device& device, const MaxPoolParams& p) : device_(device), input_(p.input), training_(p.training) {
+    require_channels_last(device, p.input, "max pooling");
+    const Shape& in = p.input.shape;
+    const auto size = [&](int extent) { return (extent + 2 * p.pad - p.kernel) / p.stride + 1; };
+    output_ = {{in.n, in.c, size(in.h), size(in.w)}, p.input.layout};
+    const bool fits = in.h + 2 * p.pad >= p.kernel && in.w + 2 * p.pad >= p.kernel;
+    if (!fits) {
+      device.fail(static_cast<int>(Exit::usage),
+                  "Pooling does not fit an input of " + to_string(in) + ". Use a larger --image-size.");
+    }
+    constexpr int kLargest = 15;  // so that a place in the window fits a byte
+    if (p.kernel > kLargest || 2 * p.pad > p.kernel) {
+      device.fail(static_cast<int>(Exit::internal),
+                  "The CUDA back end pools windows of at most 15 pixels, half of them padding. Report it.");
+    }
+    shape_ = {static_cast<unsigned>(in.c), in.h, in.w, output_.shape.h, output_.shape.w, p.kernel, p.stride, p.pad};
+  }
+
+  const TensorDesc& output() const override { return output_; }
+  size_t workspace_bytes() const override { return training_ ? output_.elements() : 0; }
+  size_t scratch_bytes() const override { return 0; }
+
+  void forward(const void* x, void* y, void* workspace, void* /*scratch*/) override {
+    auto* winner = training_ ? static_cast<uint8_t*>(workspace) : nullptr;
+    each(device_.launcher, output_.elements(),
+         MaxPool{shape_, static_cast<const float*>(x), static_cast<float*>(y), winner});
+  }
+
+  void backward(const void* dy, const void* workspace, void* dx, void* /*scratch*/) override {
+    each(device_.launcher, input_.elements(),
+         MaxPoolGradient{shape_, static_cast<const float*>(dy), static_cast<const uint8_t*>(workspace),
+                         static_cast<float*>(dx)});
+  }
+
+ private:
+  const Device& device_;
+  TensorDesc input_;   // [n, c, h, w]
+  TensorDesc output_;  // [n, c, h', w']
+  bool training_;
+  PoolShape shape_{};
+};
+
+}  // namespace
+
+std::unique_ptr<MaxPoolOp> make_max_pool(const Device& device, const MaxPoolParams& params) {
+  return std::make_unique<CudaMaxPool>(device, params);
+}
+
+}  // namespace trainyard::cuda

@@ -1,0 +1,42 @@
+// A back end whose ops are these, whatever runs them: the device, or the tests' loops.
+#pragma once
+#include "trainer/ops/cuda/makers.h"
+
+namespace trainyard::cuda {
+
+class OpsBackend : public Backend {
+ public:
+  bool host_memory() const override { return false; }
+  Layout input_layout(const Conv2dParams& /*params*/) override { return Layout::nhwc; }
+  std::unique_ptr<InputOp> make_input(const TensorDesc& output, const std::array<float, 3>& mean,
+                                      const std::array<float, 3>& std) override {
+    return cuda::make_input(device_, output, mean, std);
+  }
+  std::unique_ptr<Conv2dOp> make_conv2d(const Conv2dParams& params) override {
+    return cuda::make_conv2d(device_, params);
+  }
+  std::unique_ptr<BatchNormOp> make_batch_norm(const BatchNormParams& params) override {
+    return cuda::make_batch_norm(device_, params);
+  }
+  std::unique_ptr<MaxPoolOp> make_max_pool(const MaxPoolParams& params) override {
+    return cuda::make_max_pool(device_, params);
+  }
+  std::unique_ptr<GlobalAvgPoolOp> make_global_avg_pool(const TensorDesc& input) override {
+    return cuda::make_global_avg_pool(device_, input);
+  }
+  std::unique_ptr<LinearOp> make_linear(const LinearParams& params) override {
+    return cuda::make_linear(device_, params);
+  }
+  std::unique_ptr<ShortcutOp> make_shortcut(const TensorDesc& input, int out_channels, int stride) override {
+    return cuda::make_shortcut(device_, input, out_channels, stride);
+  }
+  std::unique_ptr<AddOp> make_add(const TensorDesc& tensor) override { return cuda::make_add(device_, tensor); }
+  std::unique_ptr<SoftmaxCrossEntropyOp> make_softmax_cross_entropy(int classes) override {
+    return cuda::make_softmax_cross_entropy(device_, classes);
+  }
+
+ protected:
+  Device device_;  ///< to be filled in by the deriving class
+};
+
+}  // namespace trainyard::cuda

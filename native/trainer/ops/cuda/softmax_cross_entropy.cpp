@@ -1,0 +1,92 @@
+// Softmax and cross entropy: the device gives one loss and one rank per image, the host adds them up in order.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "common/error.h"
+#include "trainer/ops/cuda/makers.h"
+#include "trainer/ops/cuda/math/softmax.h"
+
+namespace trainyard::cuda {
+
+namespace {
+
+constexpr unsigned kMostParts = 32;
+
+class CudaSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
+ public:
+  CudaSoftmaxCrossEntropy(const Device& device, int classes)
+      : device_(device), classes_(static_cast<unsigned>(classes)), parts_(std::min(classes_, kMostParts)) {}
+
+  LossResult run(const void* logits, const int32_t* labels, int count, void* dlogits, float scale,
+                 float smoothing) override {
+    check(labels, count);
+    const auto images = static_cast<size_t>(count);
+    reserve(images);
+    device_.memory->from_host(labels_, labels, images * sizeof(int32_t));
+    const SoftmaxShape shape{static_cast<const float*>(logits), labels_, classes_, parts_, double{smoothing}};
+    const Launcher& launcher = device_.launcher;
+    each(launcher, images * parts_, SoftmaxLargest{shape, largest_, before_});
+    each(launcher, images * parts_, SoftmaxSums{shape, largest_, sums_, shifted_});
+    each(launcher, images, SoftmaxLoss{shape, largest_, sums_, shifted_, before_, folded_, loss_});
+    if (dlogits != nullptr) {
+      each(launcher, images * classes_, SoftmaxGradient{shape, folded_, static_cast<float*>(dlogits), scale});
+    }
+    std::vector<ImageLoss> losses(images);
+    device_.memory->to_host(losses.data(), loss_, images * sizeof(ImageLoss));
+    LossResult result;
+    for (const ImageLoss& image : losses) {
+      result.loss_sum += image.loss;
+      result.top1 += image.before < 1 ? 1 : 0;
+      result.top5 += image.before < 5 ? 1 : 0;
+    }
+    return result;
+  }
+
+ private:
+  void check(const int32_t* labels, int count) const {
+    for (int n = 0; n < count; ++n) {
+      if (labels[n] >= 0 && labels[n] < static_cast<int>(classes_)) continue;
+      device_.fail(static_cast<int>(Exit::data), "Image " + std::to_string(n) + " of a batch has label " +
+                                                     std::to_string(labels[n]) + ", but the model has " +
+                                                     std::to_string(classes_) +
+                                                     " classes. Train on the data the model was made for.");
+    }
+  }
+
+  void reserve(size_t images) {
+    if (images <= images_) return;
+    const size_t parts = images * parts_;
+    const size_t doubles = 3 * parts + 2 * images;
+    memory_ = device_.memory->allocate(doubles * sizeof(double) + images * sizeof(ImageLoss) +
+                                       (parts + images) * sizeof(int32_t));
+    largest_ = reinterpret_cast<double*>(memory_->data());
+    sums_ = largest_ + parts;
+    shifted_ = sums_ + parts;
+    folded_ = shifted_ + parts;
+    loss_ = reinterpret_cast<ImageLoss*>(folded_ + 2 * images);
+    before_ = reinterpret_cast<int32_t*>(loss_ + images);
+    labels_ = before_ + parts;
+    images_ = images;
+  }
+
+  const Device& device_;
+  unsigned classes_, parts_;
+  size_t images_ = 0;  // that there is room for
+  std::unique_ptr<BackendMemory> memory_;
+  double* largest_ = nullptr;  // [images, parts]
+  double* sums_ = nullptr;     // [images, parts]
+  double* shifted_ = nullptr;  // [images, parts]
+  double* folded_ = nullptr;   // [images, 2]
+  ImageLoss* loss_ = nullptr;  // [images]
+  int32_t* before_ = nullptr;  // [images, parts]
+  int32_t* labels_ = nullptr;  // [images]
+};
+
+}  // namespace
+
+std::unique_ptr<SoftmaxCrossEntropyOp> make_softmax_cross_entropy(const Device& device, int classes) {
+  return std::make_unique<CudaSoftmaxCrossEntropy>(device, classes);
+}
+
+}  // namespace trainyard::cuda

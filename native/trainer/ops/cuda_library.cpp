@@ -1,0 +1,140 @@
+#include "trainer/ops/cuda_library.h"
+
+#include <dlfcn.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "common/error.h"
+
+namespace trainyard {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kLibrary = "libtrainer_cuda.so";
+/// In the order of what needs what.
+constexpr std::array<const char*, 3> kNvidia{"libcublasLt.so.13", "libcublas.so.13", "libcudnn.so.9"};
+constexpr const char* kAdvice = ". Use --device cpu, or see docs/architecture.md for how the CUDA library is built";
+
+std::vector<fs::path> split(const char* list) {
+  std::vector<fs::path> parts;
+  std::istringstream stream(list == nullptr ? "" : list);
+  for (std::string part; std::getline(stream, part, ':');) {
+    if (!part.empty()) parts.emplace_back(part);
+  }
+  return parts;
+}
+
+fs::path own_folder() {
+  std::error_code error;
+  return fs::read_symlink("/proc/self/exe", error).parent_path();
+}
+
+std::string joined(const std::vector<fs::path>& paths) {
+  std::string text;
+  for (const fs::path& path : paths) text += (text.empty() ? "" : ", ") + path.string();
+  return text;
+}
+
+fs::path find_library() {
+  std::vector<fs::path> places;
+  if (const char* given = std::getenv("TRAINYARD_CUDA_LIBRARY"); given != nullptr && *given != '\0') {
+    places = {given};
+  } else {
+    places = {own_folder() / kLibrary, (own_folder() / ".." / "cuda" / kLibrary).lexically_normal()};
+  }
+  for (const fs::path& place : places) {
+    if (fs::exists(place)) return place;
+  }
+  throw Error(Exit::device,
+              std::string("there is no CUDA back end: ") + kLibrary + " was looked for at " + joined(places) + kAdvice);
+}
+
+/// Where NVIDIA's wheels put their libraries below the node's runtime.
+std::vector<fs::path> nvidia_folders() {
+  std::vector<fs::path> folders = split(std::getenv("TRAINYARD_NVIDIA_LIBRARIES"));
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(own_folder() / ".." / "lib", error)) {
+    if (!entry.path().filename().string().starts_with("python3")) continue;
+    const fs::path nvidia = entry.path() / "site-packages" / "nvidia";
+    for (const char* part : {"cu13", "cudnn"}) folders.push_back((nvidia / part / "lib").lexically_normal());
+  }
+  return folders;
+}
+
+/// What dlopen last said, without the folder of every file it names.
+std::string last_error() {
+  const char* text = ::dlerror();
+  return text == nullptr ? "unknown error" : text;
+}
+
+/// Loaded by their full paths, so that libtrainer_cuda.so finds them by their names. Those that are in none of the
+/// folders are left to the system; if it has none either, loading libtrainer_cuda.so says so.
+void load_nvidia(const std::vector<fs::path>& folders) {
+  for (const char* name : kNvidia) {
+    for (const fs::path& folder : folders) {
+      if (!fs::exists(folder / name)) continue;
+      // Never closed: CUDA's libraries start threads and cannot be unloaded.
+      if (::dlopen((folder / name).c_str(), RTLD_LAZY | RTLD_GLOBAL) != nullptr) break;
+      throw Error(Exit::device, "the CUDA back end cannot be used: " + last_error() + kAdvice);
+    }
+  }
+}
+
+[[noreturn]] void fail(int exit_code, const char* message) { throw Error(static_cast<Exit>(exit_code), message); }
+
+}  // namespace
+
+std::unique_ptr<CudaLibrary> load_cuda_library() {
+  const fs::path path = find_library();
+  const std::vector<fs::path> folders = nvidia_folders();
+  load_nvidia(folders);
+  void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    throw Error(Exit::device, std::string("the CUDA back end ") + path.string() + " cannot be loaded: " + last_error() +
+                                  ". NVIDIA's libraries were looked for in " +
+                                  (folders.empty() ? std::string("no folder") : joined(folders)) +
+                                  " and where the system has its own" + kAdvice);
+  }
+  const auto entry = reinterpret_cast<CudaEntry>(::dlsym(library, kCudaEntryName));
+  const char* error = "it has no entry for this trainer";
+  std::unique_ptr<CudaLibrary> made(entry == nullptr ? nullptr : entry(TRAINYARD_CUDA_ABI, fail, &error));
+  if (made) return made;
+  throw Error(Exit::device,
+              "the CUDA back end " + path.string() + " cannot be used: " + error + ". Build both together" + kAdvice);
+}
+
+void require_cuda_device(CudaLibrary& library, int index) {
+  const std::vector<CudaDevice> devices = library.devices();
+  if (devices.empty()) {
+    throw Error(
+        Exit::device,
+        std::string("no CUDA device is visible to ") + kLibrary + " (" + library.versions() +
+            "). Check that nvidia-smi lists a GPU and that CUDA_VISIBLE_DEVICES is not empty, or use --device cpu");
+  }
+  if (index >= static_cast<int>(devices.size())) {
+    throw Error(Exit::device,
+                "this rank wants CUDA device " + std::to_string(index) + ", but only " +
+                    std::to_string(devices.size()) +
+                    " can be seen. Start no more ranks than there are GPUs, and check CUDA_VISIBLE_DEVICES");
+  }
+  const CudaDevice& device = devices[static_cast<size_t>(index)];
+  if (device.usable) return;
+  throw Error(Exit::device, device.name + " has compute capability " + std::to_string(device.capability_major) + "." +
+                                std::to_string(device.capability_minor) + ", for which " + kLibrary +
+                                " holds no code (" + library.versions() +
+                                "). Build it with TRAINYARD_CUDA_ARCHITECTURES, or use --device cpu");
+}
+
+std::unique_ptr<Backend> open_cuda_backend(int index) {
+  const auto library = load_cuda_library();
+  require_cuda_device(*library, index);
+  return library->open(index);
+}
+
+}  // namespace trainyard

@@ -1,0 +1,22 @@
+// The CUDA back end lives in a library of its own, so that the trainer starts on machines that know nothing of CUDA.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "trainer/ops/cuda/library/abi.h"
+
+namespace trainyard {
+
+/// Loads libtrainer_cuda.so from TRAINYARD_CUDA_LIBRARY (a path), from the trainer's folder or from ../cuda beside it,
+/// and before it NVIDIA's libraries: from the folders of TRAINYARD_NVIDIA_LIBRARIES (separated by colons), from the
+/// wheels in the node's runtime, or from wherever the system finds them. Throws Error(Exit::device) that names what was
+/// looked for and where.
+std::unique_ptr<CudaLibrary> load_cuda_library();
+
+/// Throws Error(Exit::device) unless device `index` is there and the library has code for it. Takes no memory of it.
+void require_cuda_device(CudaLibrary& library, int index);
+
+/// load_cuda_library, require_cuda_device, and the back end on that device.
+std::unique_ptr<Backend> open_cuda_backend(int index);
+
+}  // namespace trainyard

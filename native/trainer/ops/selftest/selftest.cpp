@@ -1,0 +1,239 @@
+#include "trainer/ops/selftest/selftest.h"
+
+#include "trainer/base/random.h"
+#include "trainer/ops/selftest/bench.h"
+
+namespace trainyard {
+
+namespace {
+
+using selftest_detail::Comparison;
+using selftest_detail::normal_numbers;
+using selftest_detail::Result;
+using selftest_detail::Side;
+
+/// Sums of up to some thousand products in fp32 differ by some 1e-6 from order to order; TF32 would be at 3e-4.
+constexpr double kSums = 1e-5;
+/// Half a dozen roundings.
+constexpr double kRoundings = 1e-6;
+
+TensorDesc channels_last(const Shape& shape) { return {shape, Layout::nhwc}; }
+size_t count(const Shape& shape) { return static_cast<size_t>(shape.elements()); }
+
+struct ConvCase {
+  Shape in;
+  int out, kernel_h, kernel_w, stride, pad_h, pad_w;
+};
+
+void conv2d(Comparison& all, const ConvCase& test) {
+  const std::string name = "conv2d " + to_string(test.in) + " to " + std::to_string(test.out) + " by " +
+                           std::to_string(test.kernel_h) + "x" + std::to_string(test.kernel_w) + "/" +
+                           std::to_string(test.stride);
+  all.run(name, kSums, [&](Side& side) -> std::vector<Result> {
+    const Conv2dParams p{channels_last(test.in),
+                         test.out,
+                         test.kernel_h,
+                         test.kernel_w,
+                         test.stride,
+                         test.stride,
+                         test.pad_h,
+                         test.pad_w};
+    const auto op = side.backend().make_conv2d(p);
+    const size_t weights = static_cast<size_t>(test.out) * test.in.c * test.kernel_h * test.kernel_w;
+    float* w = side.floats(normal_numbers(weights, 2));
+    const auto packed = [&](size_t bytes, void (Conv2dOp::*pack)(const float*, void*)) -> const void* {
+      if (bytes == 0) return w;
+      void* memory = side.scratch(bytes);
+      (op.get()->*pack)(w, memory);
+      return memory;
+    };
+    void* x = side.put(p.input, normal_numbers(count(test.in), 1));
+    void* y = side.room(op->output());
+    op->forward(x, packed(op->forward_weights_bytes(), &Conv2dOp::pack_forward), y,
+                side.scratch(op->forward_scratch_bytes()));
+    void* dy = side.put(op->output(), normal_numbers(count(p.output_shape()), 3));
+    void* dx = side.room(p.input);
+    op->backward_data(dy, packed(op->backward_weights_bytes(), &Conv2dOp::pack_backward), dx,
+                      side.scratch(op->backward_data_scratch_bytes()));
+    float* dw = side.poisoned(weights);
+    op->backward_weights(x, dy, dw, side.scratch(op->backward_weights_scratch_bytes()));
+    return {{"y", side.take(op->output(), y)}, {"dx", side.take(p.input, dx)}, {"dw", side.read(dw, weights)}};
+  });
+}
+
+void batch_norm(Comparison& all, const Shape& shape, bool residual, bool relu) {
+  const std::string name = "batch norm " + to_string(shape) + (residual ? " + add" : "") + (relu ? " + ReLU" : "");
+  all.run(name, kRoundings, [&](Side& side) -> std::vector<Result> {
+    BatchNormParams p;
+    p.input = channels_last(shape);
+    p.residual = residual;
+    p.relu = relu;
+    const auto op = side.backend().make_batch_norm(p);
+    const auto channels = static_cast<size_t>(shape.c);
+    BatchNormOp::Forward f;
+    f.x = side.put(p.input, normal_numbers(count(shape), 11));
+    if (residual) f.residual = side.put(p.input, normal_numbers(count(shape), 12));
+    f.y = side.room(p.input);
+    f.gamma = side.floats(normal_numbers(channels, 13));
+    f.beta = side.floats(normal_numbers(channels, 14));
+    f.running_mean = side.floats(std::vector<float>(channels, 0.0F));
+    f.running_var = side.floats(std::vector<float>(channels, 1.0F));
+    f.saved = side.scratch(op->saved_bytes());
+    f.scratch = side.scratch(op->scratch_bytes());
+    op->forward_training(f, {});
+    BatchNormOp::Backward b;
+    b.dy = side.put(p.input, normal_numbers(count(shape), 15));
+    b.x = f.x;
+    b.y = f.y;
+    b.gamma = f.gamma;
+    b.beta = f.beta;
+    b.saved = f.saved;
+    b.dx = side.room(p.input);
+    b.dgamma = side.poisoned(channels);
+    b.dbeta = side.poisoned(channels);
+    b.scratch = side.scratch(op->scratch_bytes());
+    op->backward(b, {});
+    std::vector<Result> results{{"y", side.take(p.input, f.y)},
+                                {"running mean", side.read(f.running_mean, channels)},
+                                {"running variance", side.read(f.running_var, channels)},
+                                {"dx", side.take(p.input, b.dx)},
+                                {"dgamma", side.read(b.dgamma, channels)},
+                                {"dbeta", side.read(b.dbeta, channels)}};
+    f.y = side.room(p.input);
+    op->forward_inference(f);
+    results.push_back({"y of inference", side.take(p.input, f.y)});
+    return results;
+  });
+}
+
+void pooling(Comparison& all) {
+  const Shape shape{2, 64, 56, 56};
+  all.run("max pool " + to_string(shape) + " 3x3/2", 0, [&](Side& side) -> std::vector<Result> {
+    const TensorDesc in = channels_last(shape);
+    const auto op = side.backend().make_max_pool({in, 3, 2, 1, true});
+    void* y = side.room(op->output());
+    void* workspace = side.scratch(op->workspace_bytes());
+    op->forward(side.put(in, normal_numbers(count(shape), 21)), y, workspace, side.scratch(op->scratch_bytes()));
+    // Whole numbers: sums of up to four of them are the same in any order.
+    std::vector<float> dy = normal_numbers(count(op->output().shape), 22);
+    for (float& value : dy) value = static_cast<float>(static_cast<int>(8 * value));
+    void* dx = side.room(in);
+    op->backward(side.put(op->output(), dy), workspace, dx, side.scratch(op->scratch_bytes()));
+    return {{"y", side.take(op->output(), y)}, {"dx", side.take(in, dx)}};
+  });
+  const Shape last{3, 512, 7, 7};
+  all.run("global average pool " + to_string(last), kRoundings, [&](Side& side) -> std::vector<Result> {
+    const TensorDesc in = channels_last(last);
+    const auto op = side.backend().make_global_avg_pool(in);
+    void* y = side.room(op->output());
+    op->forward(side.put(in, normal_numbers(count(last), 23)), y);
+    void* dx = side.room(in);
+    op->backward(side.put(op->output(), normal_numbers(count(op->output().shape), 24)), dx);
+    return {{"y", side.take(op->output(), y)}, {"dx", side.take(in, dx)}};
+  });
+}
+
+void linear(Comparison& all, const LinearParams& p) {
+  const std::string name = "linear " + std::to_string(p.batch) + "x" + std::to_string(p.in) + " to " +
+                           std::to_string(p.out) + (p.relu ? " + ReLU" : "");
+  all.run(name, kSums, [&](Side& side) -> std::vector<Result> {
+    const size_t ins = static_cast<size_t>(p.batch) * p.in;
+    const size_t outs = static_cast<size_t>(p.batch) * p.out;
+    const size_t weights = static_cast<size_t>(p.in) * p.out;
+    const auto op = side.backend().make_linear(p);
+    float* x = side.floats(normal_numbers(ins, 31));
+    float* w = side.floats(normal_numbers(weights, 32));
+    float* y = side.poisoned(outs);
+    op->forward(x, w, side.floats(normal_numbers(static_cast<size_t>(p.out), 33)), y);
+    float* dy = side.floats(normal_numbers(outs, 34));
+    op->backward_relu(y, dy);
+    float* dx = side.poisoned(ins);
+    float* dw = side.poisoned(weights);
+    float* db = side.poisoned(static_cast<size_t>(p.out));
+    op->backward_data(dy, w, dx);
+    op->backward_weights(x, dy, dw, db);
+    return {{"y", side.read(y, outs)},
+            {"dx", side.read(dx, ins)},
+            {"dw", side.read(dw, weights)},
+            {"db", side.read(db, static_cast<size_t>(p.out))}};
+  });
+}
+
+void elementwise(Comparison& all) {
+  const Shape shape{4, 16, 15, 15};
+  const TensorDesc desc = channels_last(shape);
+  all.run("shortcut " + to_string(shape) + " to 32 /2", 0, [&](Side& side) -> std::vector<Result> {
+    const auto op = side.backend().make_shortcut(desc, 32, 2);
+    void* y = side.room(op->output());
+    op->forward(side.put(desc, normal_numbers(count(shape), 41)), y);
+    void* dx = side.room(desc);
+    op->backward(side.put(op->output(), normal_numbers(count(op->output().shape), 42)), dx);
+    return {{"y", side.take(op->output(), y)}, {"dx", side.take(desc, dx)}};
+  });
+  all.run("add " + to_string(shape), 0, [&](Side& side) -> std::vector<Result> {
+    void* sum = side.put(desc, normal_numbers(count(shape), 43));
+    side.backend().make_add(desc)->run(sum, side.put(desc, normal_numbers(count(shape), 44)));
+    return {{"sum", side.take(desc, sum)}};
+  });
+  const Shape images{3, 3, 33, 31};
+  all.run("input " + to_string(images), 0, [&](Side& side) -> std::vector<Result> {
+    Random random{45};
+    std::vector<uint8_t> pixels(count(images));
+    for (uint8_t& byte : pixels) byte = static_cast<uint8_t>(random.below(256));
+    const TensorDesc out = channels_last(images);
+    void* y = side.room(out);
+    side.backend()
+        .make_input(out, {0.485F, 0.456F, 0.406F}, {0.229F, 0.224F, 0.225F})
+        ->forward(pixels.data(), images.n - 1, y);
+    return {{"y", side.take(out, y)}};
+  });
+}
+
+void loss(Comparison& all) {
+  constexpr int kImages = 9;
+  constexpr int kClasses = 1000;
+  all.run("softmax cross entropy 9x1000", kRoundings, [&](Side& side) -> std::vector<Result> {
+    Random random{51};
+    std::vector<int32_t> labels(kImages);
+    for (int32_t& label : labels) label = static_cast<int32_t>(random.below(kClasses));
+    std::vector<float> logits = normal_numbers(size_t{kImages} * kClasses, 52);
+    logits[static_cast<size_t>(labels[0])] = 9;  // one image is right
+    float* z = side.floats(logits);
+    float* dz = side.poisoned(logits.size());
+    const LossResult result =
+        side.backend().make_softmax_cross_entropy(kClasses)->run(z, labels.data(), kImages, dz, 1.0F / kImages, 0.1F);
+    return {{"loss", {static_cast<float>(result.loss_sum)}},
+            {"top 1 and 5", {static_cast<float>(result.top1), static_cast<float>(result.top5)}},
+            {"dlogits", side.read(dz, logits.size())}};
+  });
+}
+
+}  // namespace
+
+std::vector<SelftestRow> selftest(Backend& tested, Backend& reference) {
+  Comparison all(tested, reference);
+  elementwise(all);
+  for (const bool residual : {false, true}) {
+    for (const bool relu : {false, true}) batch_norm(all, {4, 40, 14, 14}, residual, relu);
+  }
+  batch_norm(all, {2, 3, 30, 30}, false, true);
+  pooling(all);
+  linear(all, {6, 512, 1000, false});
+  linear(all, {32, 784, 128, true});
+  loss(all);
+  // The kinds of convolution in ResNets and Inception: stem, 3x3, 1x1, strided ones, long windows, odd channels.
+  for (const ConvCase& test : {ConvCase{{2, 3, 64, 64}, 64, 7, 7, 2, 3, 3},
+                               {{2, 64, 14, 14}, 64, 3, 3, 1, 1, 1},
+                               {{2, 64, 14, 14}, 128, 3, 3, 2, 1, 1},
+                               {{2, 128, 14, 14}, 256, 1, 1, 2, 0, 0},
+                               {{2, 256, 7, 7}, 64, 1, 1, 1, 0, 0},
+                               {{2, 64, 9, 9}, 64, 1, 7, 1, 0, 3},
+                               {{2, 64, 9, 9}, 64, 7, 1, 1, 3, 0},
+                               {{3, 20, 11, 13}, 36, 5, 5, 1, 2, 2},
+                               {{3, 17, 6, 5}, 33, 3, 3, 1, 1, 1}}) {
+    conv2d(all, test);
+  }
+  return std::move(all.rows);
+}
+
+}  // namespace trainyard

@@ -1,0 +1,21 @@
+// Every op of a back end against another's, on random numbers: what to run first on a machine with a new device.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "trainer/ops/contract/backend.h"
+
+namespace trainyard {
+
+struct SelftestRow {
+  std::string op;        ///< "conv2d 2x64x14x14 to 128 by 3x3/2"
+  std::string quantity;  ///< "y", "dx", …
+  double error = 0;      ///< |tested - reference| / |reference| over all elements; NaN where a number is none
+  double bound = 0;
+  bool ok() const { return error <= bound; }  // false for NaN
+};
+
+/// Runs every op of the contract on both back ends. Outputs are poisoned first, so that an element nobody writes fails.
+std::vector<SelftestRow> selftest(Backend& tested, Backend& reference);
+
+}  // namespace trainyard
