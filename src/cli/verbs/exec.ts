@@ -1,5 +1,5 @@
+import { demandCluster } from '../../core/clusters/cluster.js';
 import { copyToAll, runOnAll } from '../../core/clusters/fanOut.js';
-import { SshMachine } from '../../core/clusters/sshMachine.js';
 import type { SshNode } from '../../core/clusters/sshNode.js';
 import { exitCodes, UserError } from '../../core/errors.js';
 import type { Args, Flag } from '../args.js';
@@ -9,14 +9,8 @@ const hostsFlag: Flag = { name: 'hosts', value: 'A,B', help: 'only these hosts; 
 
 async function chosenNodes(context: Context, args: Args): Promise<readonly SshNode[]> {
   const profile = await context.profile(args.words[0]);
-  if (!(context.machine instanceof SshMachine)) {
-    throw new UserError(
-      'usage',
-      `profile ${profile.name} is this machine`,
-      'Use your shell, or a profile of kind ssh',
-    );
-  }
-  return context.machine.select(args.value('hosts')?.split(','));
+  const machine = demandCluster(context.machine, profile, 'Use your shell, or a profile of kind ssh');
+  return machine.select(args.value('hosts')?.split(','));
 }
 
 export const exec: Verb = {

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
-import { SshMachine } from '../../core/clusters/sshMachine.js';
+import { demandCluster } from '../../core/clusters/cluster.js';
 import { exitCodes, UserError } from '../../core/errors.js';
+import { givenWorkdir } from '../../core/runs/registry.js';
 import type { Context, Verb } from '../context.js';
 
 interface Found {
@@ -30,7 +31,7 @@ export const killLeftovers: Verb = {
   ],
   async run(context, args) {
     const profile = await context.profile(args.words[0]);
-    const workdir = profile.workdir ?? '~/.trainyard';
+    const workdir = givenWorkdir(profile);
     const all = args.has('all');
     const perHost = await Promise.all(
       context.machine.nodes.map(async ({ name: host, node }): Promise<Found[]> => {
@@ -66,12 +67,8 @@ export const clean: Verb = {
   details: ['Refused while anything of a run is alive on a host. What is needed again is put there again.'],
   async run(context, args) {
     const profile = await context.profile(args.words[0]);
-    const { machine } = context;
-    if (!(machine instanceof SshMachine)) {
-      const hint = 'Remove ~/.cache/trainyard by hand';
-      throw new UserError('usage', `profile ${profile.name} is this machine`, hint);
-    }
-    const workdir = profile.workdir ?? '~/.trainyard';
+    const machine = demandCluster(context.machine, profile, 'Remove ~/.cache/trainyard by hand');
+    const workdir = givenWorkdir(profile);
     for (const { name, node } of machine.nodes) {
       const { runs } = await (await node.client()).request('leftovers.list', { workdir });
       const busy = runs.find(({ processes }) => processes.length > 0);

@@ -1,5 +1,5 @@
-import { SshMachine } from '../../core/clusters/sshMachine.js';
-import { exitCodes, UserError } from '../../core/errors.js';
+import { demandCluster } from '../../core/clusters/cluster.js';
+import { exitCodes } from '../../core/errors.js';
 import type { Verb } from '../context.js';
 
 export const trust: Verb = {
@@ -10,10 +10,7 @@ export const trust: Verb = {
   details: ['A key that changed is never accepted here: remove the old line from known_hosts by hand first.'],
   async run(context, args) {
     const profile = await context.profile(args.words[0], { trustAll: args.has('yes') });
-    const { machine } = context;
-    if (!(machine instanceof SshMachine)) {
-      throw new UserError('usage', `profile ${profile.name} is this machine`, 'It has no host keys');
-    }
+    const machine = demandCluster(context.machine, profile, 'It has no host keys');
     await context.withProgress(({ signal }) => machine.connectAll(signal));
     const hosts = machine.nodes.map(({ name }) => name);
     if (context.json) context.output.json({ type: 'trusted', hosts });

@@ -1,5 +1,5 @@
-import { SshMachine } from '../../core/clusters/sshMachine.js';
-import { exitCodes, UserError } from '../../core/errors.js';
+import { demandCluster } from '../../core/clusters/cluster.js';
+import { exitCodes } from '../../core/errors.js';
 import { Tunnels } from '../../core/tunnels/tunnels.js';
 import { parseTunnel } from '../../core/tunnels/tunnelSpec.js';
 import type { Verb } from '../context.js';
@@ -17,11 +17,8 @@ export const tunnel: Verb = {
   ],
   async run(context, args) {
     const profile = await context.profile(args.words[0]);
-    const { machine } = context;
     const spec = parseTunnel(args.words[1] ?? '');
-    if (!(machine instanceof SshMachine)) {
-      throw new UserError('usage', `profile ${profile.name} is this machine`, 'Its ports are here already');
-    }
+    const machine = demandCluster(context.machine, profile, 'Its ports are here already');
     const tunnels = new Tunnels(machine, context.logger);
     try {
       const { forward } = await context.withProgress(({ signal }) => tunnels.open(spec, signal));

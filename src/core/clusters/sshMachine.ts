@@ -16,7 +16,7 @@ import { findNativeSources } from '../nodes/sources.js';
 import type { Host, Profile } from '../profiles/schema.js';
 import { flagValue } from '../runs/flags.js';
 import { placeRanks, type Placement } from '../runs/placement.js';
-import { RunRegistry, workdirOf } from '../runs/registry.js';
+import { givenWorkdir, RunRegistry, workdirOf } from '../runs/registry.js';
 import type { StopMode } from '../runs/schema.js';
 import { planRun, type RunRequest } from '../runs/spec.js';
 import { parseTrainerHelp, type TrainerFlag } from '../runs/trainerHelp.js';
@@ -43,7 +43,7 @@ export class SshMachine implements Machine {
 
   constructor(private readonly options: SshMachineOptions) {
     const { profile, transport, questions, logger = nullLogger } = options;
-    const workdir = profile.workdir ?? '~/.trainyard';
+    const workdir = givenWorkdir(profile);
     const payload = (): Promise<Payload> => this.readPayload();
     const cache = cacheFolder(options.env);
     this.nodes = headFirst(profile).map(
@@ -192,7 +192,7 @@ export class SshMachine implements Machine {
     if (others.length === 0) return;
     const { port, key } = await (await this.node.client()).request('run.joining', { dir });
     const address = placement.nodes[0]?.address ?? this.head.name;
-    const workdir = this.options.profile.workdir ?? '~/.trainyard';
+    const workdir = givenWorkdir(this.options.profile);
     await Promise.all(
       others.map(async (node) => {
         const runtime = runtimes.get(node);
@@ -232,7 +232,7 @@ export class SshMachine implements Machine {
     progress: Progress,
   ): Promise<ReadonlyMap<SshNode, NodeRuntime>> {
     const token = randomBytes(8).toString('hex');
-    const { workdir = '~/.trainyard' } = this.options.profile;
+    const workdir = givenWorkdir(this.options.profile);
     await this.head.probe(token, true);
     const runtimes = new Map<SshNode, NodeRuntime>();
     try {

@@ -17,6 +17,7 @@ import { agentStream } from '../nodes/sshAgent.js';
 import { ensureWheels } from '../nodes/wheels.js';
 import type { Host } from '../profiles/schema.js';
 import { RetryPolicy, type Questions } from './retry.js';
+import { parseJump } from '../ssh/jumps.js';
 import type { SshChannel, SshConnection, SshTarget, SshTransport } from '../ssh/transport.js';
 
 export interface SshNodeOptions {
@@ -151,9 +152,7 @@ export class SshNode implements Disposable {
 
   /** About this host, or one on the way to it. */
   private wasAsked(): boolean {
-    const hops = (this.host.proxyJump ?? '')
-      .split(',')
-      .map((hop) => hop.replace(/^.*@/, '').replace(/:\d+$/, ''));
+    const hops = (this.host.proxyJump ?? '').split(',').map((hop) => parseJump(hop.trim())?.host ?? hop);
     return [this.name, ...hops].filter((host) => this.options.questions.takeAsked(host)).length > 0;
   }
 

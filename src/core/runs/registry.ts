@@ -6,9 +6,14 @@ import { agentErrors, type RunEntry } from '../nodes/agentApi.js';
 import { AgentError, type AgentClient } from '../nodes/agentClient.js';
 import type { Profile } from '../profiles/schema.js';
 
+/** The profile's workdir as it stands there, or the default. */
+export function givenWorkdir(profile: Profile): string {
+  return profile.workdir ?? '~/.trainyard';
+}
+
 /** The profile's workdir with `~` replaced by the node's home folder. */
 export function workdirOf(profile: Profile, home: string): string {
-  const workdir = profile.workdir ?? '~/.trainyard';
+  const workdir = givenWorkdir(profile);
   return workdir === '~' || workdir.startsWith('~/') ? join(home, workdir.slice(1)) : workdir;
 }
 

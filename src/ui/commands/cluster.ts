@@ -1,9 +1,10 @@
 // Commands on the nodes of a profile: checks, terminals, one command or one copy for all, tunnels.
 import * as vscode from 'vscode';
 import type { HostArgument, ProfileArgument, TunnelArgument } from '../../contributions.js';
+import { demandCluster } from '../../core/clusters/cluster.js';
 import { copyToAll as copy, runOnAll as run } from '../../core/clusters/fanOut.js';
 import type { ClusterSession } from '../../core/clusters/session.js';
-import { SshMachine } from '../../core/clusters/sshMachine.js';
+import type { SshMachine } from '../../core/clusters/sshMachine.js';
 import { errorText, UserError } from '../../core/errors.js';
 import { parseTunnel, tunnelText } from '../../core/tunnels/tunnelSpec.js';
 import { forgetTunnel, rememberedTunnels, rememberTunnel } from '../rememberedTunnels.js';
@@ -26,10 +27,8 @@ async function pickCluster(
 ): Promise<Cluster | undefined> {
   const session = await pickProfile(ui, given, title, ({ profile }) => profile.kind === 'ssh');
   if (!session) return undefined;
-  const machine = await session.machine();
-  if (machine instanceof SshMachine) return { session, machine };
-  const what = `profile ${session.profile.name} is this machine`;
-  throw new UserError('usage', what, 'Choose a profile whose hosts are reached by SSH');
+  const hint = 'Choose a profile whose hosts are reached by SSH';
+  return { session, machine: demandCluster(await session.machine(), session.profile, hint) };
 }
 
 export async function checkProfile(ui: Ui, given?: ProfileArgument): Promise<void> {
