@@ -96,10 +96,12 @@ std::unique_ptr<CudaLibrary> load_cuda_library() {
   load_nvidia(folders);
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    throw Error(Exit::device, std::string("the CUDA back end ") + path.string() + " cannot be loaded: " + last_error() +
-                                  ". NVIDIA's libraries were looked for in " +
-                                  (folders.empty() ? std::string("no folder") : joined(folders)) +
-                                  " and where the system has its own" + kAdvice);
+    throw Error(Exit::device,
+                std::string("the CUDA back end ") + path.string() + " cannot be loaded: " + last_error() +
+                    ". NVIDIA's libraries were looked for in " +
+                    (folders.empty() ? std::string("no folder") : joined(folders)) +
+                    " and where the system has its own. Install cuBLAS 13 and cuDNN 9 there (pip's nvidia-cublas and "
+                    "nvidia-cudnn-cu13), name their folders in TRAINYARD_NVIDIA_LIBRARIES, or use --device cpu");
   }
   const auto entry = reinterpret_cast<CudaEntry>(::dlsym(library, kCudaEntryName));
   const char* error = "it has no entry for this trainer";
