@@ -5,11 +5,13 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
   symlinkSync,
   utimesSync,
+  writeFileSync,
 } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
@@ -52,11 +54,15 @@ const ofCudaLibrary = (path) =>
   /^native\/(CMake|cmake\/|common\/|trainer\/(ops\/(CMake|contract\/|cuda\/)|tensor\/))/.test(path);
 
 function configure(...more) {
-  mkdirSync(build, { recursive: true });
-  const log = capture(tool('cmake'), ['--preset', 'release', '-Wno-author', '-Wno-deprecated', ...more], {
-    cwd: native,
-  });
+  mkdirSync(output, { recursive: true });
+  // CMake keeps the compiler that it found first.
+  const stamp = join(output, 'toolchain.txt');
+  const toolchain = realpathSync(toolchainLink);
+  const fresh = existsSync(stamp) && readFileSync(stamp, 'utf8') === toolchain ? [] : ['--fresh'];
+  const words = ['--preset', 'release', '-Wno-author', '-Wno-deprecated', ...fresh, ...more];
+  const log = capture(tool('cmake'), words, { cwd: native });
   if (!log.ok) throw new Error(`cmake failed:\n${log.stdout}\n${log.stderr}`);
+  writeFileSync(stamp, toolchain);
 }
 
 function ninja(targets) {

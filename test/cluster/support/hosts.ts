@@ -9,19 +9,20 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { homedir, tmpdir, userInfo } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { startPracticeCluster } from '../../../scripts/practice.mjs';
 import { Questions } from '../../../src/core/clusters/retry.js';
 import { SshMachine } from '../../../src/core/clusters/sshMachine.js';
 import { nullLogger } from '../../../src/core/log.js';
+import { cacheFolder } from '../../../src/core/nodes/runtime.js';
 import type { Profile } from '../../../src/core/profiles/schema.js';
 import { LazyTransport } from '../../../src/core/ssh/lazyTransport.js';
 import { processesNaming, until } from '../../local/harness.js';
 import { NamespaceCluster } from '../../sshd/namespaces.js';
 
 const root = join(import.meta.dirname, '../../..');
-const sharedRuntime = join(homedir(), '.cache/trainyard/practice/practice-1/home/.trainyard/runtime');
+const sharedRuntime = join(cacheFolder(), 'practice/practice-1/home/.trainyard/runtime');
 
 /** The nodes of this machine are one machine. */
 const env = { OMP_NUM_THREADS: '1' };
