@@ -74,8 +74,10 @@ struct Training {
       build_mlp(*graph, size, classes);
     } else if (model == "resnet20") {
       build_cifar_resnet(*graph, 3, size, classes);
+    } else if (model == "resnet50") {
+      build_resnet(*graph, Block::bottleneck, {3, 4, 6, 3}, size, classes);
     } else {
-      build_resnet(*graph, {2, 2, 2, 2}, size, classes);
+      build_resnet(*graph, Block::basic, {2, 2, 2, 2}, size, classes);
     }
     network = std::make_unique<GraphNetwork>(options, std::move(graph), std::move(backend));
     Random random{77};
