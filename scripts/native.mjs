@@ -67,9 +67,9 @@ function configure(...more) {
 
 function ninja(targets) {
   const cores = Math.max(2, availableParallelism());
-  run(tool('ninja'), ['-C', output, '-j', String(cores), ...targets], {
-    stdio: ['ignore', process.stderr.isTTY ? 2 : 'ignore', 2],
-  });
+  // What a compiler complains of comes on ninja's standard output.
+  const quiet = process.stderr.isTTY ? [] : ['--quiet'];
+  run(tool('ninja'), ['-C', output, '-j', String(cores), ...quiet, ...targets], { stdio: ['ignore', 2, 2] });
 }
 
 /** Keeps the five newest builds, so that a second clone of the same sources need not compile. */

@@ -101,10 +101,13 @@ TEST_P(Engines, ExactOnesExistForEveryConvolutionOfEveryModel) {
     build_cifar_resnet(small, 3, 32, 10);
     const Program cifar(small, recorder, Purpose{batch, true});
     Graph large;
-    build_resnet(large, {2, 2, 2, 2}, 224, 1000);
+    build_resnet(large, Block::basic, {2, 2, 2, 2}, 224, 1000);
     const Program imagenet(large, recorder, Purpose{batch, true});
+    Graph deep;
+    build_resnet(deep, Block::bottleneck, {3, 4, 6, 3}, 224, 1000);
+    const Program bottlenecks(deep, recorder, Purpose{batch, true});
   }
-  EXPECT_GE(recorder.asked.size(), 2 * (19U + 20U));
+  EXPECT_GE(recorder.asked.size(), 2 * (19U + 20U + 53U));
   for (const Conv2dParams& params : recorder.asked) {
     for (const cuda::Pass pass : {cuda::Pass::forward, cuda::Pass::backward_weights, cuda::Pass::backward_data}) {
       if (pass == cuda::Pass::backward_data && !params.input_gradient) continue;
