@@ -49,7 +49,7 @@ const suites = {
     run: () => (ensureBuilt(), ensureCudaToolkit(), vitest('test/local/vitest.config.mts')),
   },
   sshd: { budget: 6, run: () => (ensureBuilt(), ensureSshd(), vitest('test/sshd/vitest.config.mts')) },
-  cluster: { budget: 8, run: () => (ensureBuilt(), ensureSshd(), vitest('test/cluster/vitest.config.mts')) },
+  cluster: { budget: 10, run: () => (ensureBuilt(), ensureSshd(), vitest('test/cluster/vitest.config.mts')) },
   webview: {
     budget: 4,
     run: () => (ensurePackages(), ensureChromium(), vitest('test/webview/vitest.config.mts')),
