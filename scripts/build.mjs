@@ -81,7 +81,7 @@ const carried = [
   { from: join(root, 'native/agent/tensorboard_server.py'), to: 'share/tensorboard_server.py', mode: 0o755 },
   { from: join(root, 'native/runtime/requirements.txt'), to: 'share/requirements.txt', mode: 0o644 },
   { from: join(root, 'native/runtime/pip.txt'), to: 'share/pip.txt', mode: 0o644 },
-  ...['wire', 'probe', 'install', 'runtime', 'archive', 'verbs'].map((part) => ({
+  ...['wire', 'probe', 'install', 'runtime', 'archive', 'relay', 'copies', 'verbs'].map((part) => ({
     from: join(root, `native/node/${part}.py`),
     to: `share/node/${part}.py`,
     mode: 0o644,

@@ -2,6 +2,7 @@
 # over the header of a small file than the system over its bytes, which it copies thrice; here they go straight to the file.
 
 BLOCK = 512
+RECORD = 20 * BLOCK
 MOST_EXTENDED = 1 << 20
 CUT_SHORT = "the connection ended in the middle of a file"
 DAMAGED = "the archive came damaged"
@@ -50,17 +51,33 @@ class Member:
         return self.kind in (b"0", b"\0", b"7") and not self.sparse
 
 
-class Archive:
-    """On standard input."""
+def standard_input(buffer):
+    return os.readv(0, [buffer])
 
-    def __init__(self):
+
+class Archive:
+    """As `source` gives it: a function that fills a buffer and returns how many bytes came, 0 at the end."""
+
+    def __init__(self, source=standard_input):
+        self.source = source
         self.chunk = bytearray(CHUNK)
         self.rest = memoryview(b"")
+        self.filled = 0
 
     def fill(self):
-        count = os.readv(0, [self.chunk])
+        count = self.source(self.chunk)
         self.rest = memoryview(self.chunk)[:count]
+        self.filled += count
         return count > 0
+
+    def finish(self):
+        """After the first of the two empty blocks that end an archive: the other, and what fills the last record. More is not the archive's."""
+        taken = self.filled - len(self.rest)
+        left = BLOCK + -(taken + BLOCK) % RECORD
+        while left > 0 and (self.rest or self.fill()):
+            step = min(left, len(self.rest))
+            self.rest = self.rest[step:]
+            left -= step
 
     def some(self, most):
         if not self.rest and not self.fill():
@@ -88,8 +105,7 @@ class Archive:
         """The next one, or None after the last."""
         header = self.read(BLOCK)
         if not any(header):
-            while self.fill():
-                pass  # what fills the last record
+            self.finish()
             return None
         try:
             if sum(header) - sum(header[148:156]) + 8 * ord(" ") == number(header[148:156]):

@@ -129,6 +129,4 @@ def runtime(params):
     finally:
         shutil.rmtree(partial, ignore_errors=True)
         shutil.rmtree(partial + "-old", ignore_errors=True)
-    if wheels:
-        shutil.rmtree(wheels, ignore_errors=True)  # they were only the way
     return {"made": True}

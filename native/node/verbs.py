@@ -1,4 +1,4 @@
-# Looking, trying, unpacking, cleaning up, and becoming another program; and the loop over requests.
+# Looking, trying, cleaning up, and becoming another program; and the loop over requests.
 
 
 def try_program(params):
@@ -35,56 +35,13 @@ def look(params):
     return {"found": answers}
 
 
-def unpack(params):
-    """A tar archive up to the end of input, below a folder and never outside of it; `as` renames its one file."""
-    target = expand(params["to"])
-    make_private(target)
-    count = 0
-    made = set()
-    archive = Archive()
-    for member in archive:
-        path = os.path.normpath(os.path.join(target, member.name))
-        inside = path == target or path.startswith(target.rstrip(os.sep) + os.sep)
-        if params.get("as"):
-            path = os.path.join(target, params["as"])
-        if not inside or not (member.is_file() or member.is_folder()):
-            raise Refused("the archive holds %s, which is no plain file of it" % member.name, "Report this")
-        if member.is_folder():
-            os.makedirs(path, exist_ok=True)
-            continue
-        folder = os.path.dirname(path)
-        if folder not in made:
-            os.makedirs(folder, exist_ok=True)
-            made.add(folder)
-        receive(archive, member, path)
-        count += 1
-    return {"files": count}
-
-
-def receive(archive, member, path):
-    """A file of an archive, which appears whole or not at all."""
-    temporary = "%s.partial-%d" % (path, os.getpid())
-    try:
-        output = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        try:
-            archive.copy(member, output)
-            os.fchmod(output, member.mode)
-        finally:
-            os.close(output)
-        os.rename(temporary, path)
-    except BaseException:
-        if os.path.lexists(temporary):
-            os.unlink(temporary)
-        raise
-
-
 def clean(params):
     """Removes the programs and the runtime; `all` also the runs. Nothing else is touched."""
     import shutil
 
     workdir = expand(params["workdir"])
     removed = []
-    for name in ("node", "runtime") + (("runs",) if params.get("all") else ()):
+    for name in ("node", "runtime", "wheels") + (("runs",) if params.get("all") else ()):
         path = os.path.join(workdir, name)
         if os.path.isdir(path) and not os.path.islink(path):
             shutil.rmtree(path)
@@ -120,29 +77,40 @@ def run(params):
     become(params["argv"], params.get("env"), params.get("cwd"))
 
 
-OPERATIONS = {
-    "probe": probe,
-    "forget": forget_token,
-    "install": install,
-    "runtime": runtime,
-    "try": try_program,
-    "look": look,
-    "unpack": unpack,
-    "clean": clean,
-    "serve": serve,
-    "run": run,
-}
+def operations(copies):
+    return {
+        "probe": probe,
+        "forget": forget_token,
+        "install": install,
+        "runtime": runtime,
+        "try": try_program,
+        "look": look,
+        "unpack": copies.unpack,
+        "offer": copies.offer,
+        "fetch": copies.fetch,
+        "clean": clean,
+        "serve": serve,
+        "run": run,
+    }
+
+
+def answer(known, request):
+    try:
+        say({"result": known[request["op"]](request.get("params", {}))})
+    except Refused as error:
+        say({"error": {"what": error.what, "hint": error.hint, "remedy": error.remedy}})
+    except OSError as error:
+        say({"error": {"what": reason(error), "hint": "Check this node's disk and permissions"}})
 
 
 def main():
-    while True:
-        request = json.loads(read_line().decode())
-        try:
-            say({"result": OPERATIONS[request["op"]](request.get("params", {}))})
-        except Refused as error:
-            say({"error": {"what": error.what, "hint": error.hint, "remedy": error.remedy}})
-        except OSError as error:
-            say({"error": {"what": reason(error), "hint": "Check this node's disk and permissions"}})
+    copies = Copies()
+    known = operations(copies)
+    try:
+        while True:
+            answer(known, json.loads(read_line().decode()))
+    finally:
+        copies.close()
 
 
 main()

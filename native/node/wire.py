@@ -1,5 +1,5 @@
 # What Trainyard runs on a node before anything of it is there: these files, one after the other (wire, probe, install, runtime, archive,
-# verbs), come over the connection as one program and are never written to disk. It talks in JSON lines: an answer to each request, progress in between, and raw bytes after `install` and `unpack`.
+# relay, copies, verbs), come over the connection as one program and are never written to disk. It talks in JSON lines: an answer to each request, progress in between, and raw bytes after `install` and `unpack`.
 # Plain Python 3.6, so that a node whose Python is too old for training can still say so.
 # What only some requests need is imported there: most channels only become another program, and start in a third of the time.
 import json
@@ -19,7 +19,7 @@ class Refused(Exception):
         Exception.__init__(self, what)
         self.what = what
         self.hint = hint
-        self.remedy = remedy  # "wheels": the client may bring the packages itself
+        self.remedy = remedy  # "wheels": the client may bring the packages itself; "direct": it may send the files itself
 
 
 def say(message):

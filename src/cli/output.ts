@@ -6,6 +6,8 @@ export interface Output {
   line(text: string): void;
   /** One JSON object on stdout. */
   json(value: object): void;
+  /** Bytes on stdout, as they are. */
+  bytes(data: Buffer): void;
   /** One line on stderr, for a person; nothing that a script reads. */
   note(text: string): void;
 }
@@ -27,6 +29,9 @@ export function processOutput(): Output {
     line,
     json: (value) => {
       line(JSON.stringify(value));
+    },
+    bytes: (data) => {
+      process.stdout.write(data);
     },
     note: (text) => {
       process.stderr.write(`${text}\n`);

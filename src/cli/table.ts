@@ -8,6 +8,7 @@ import { copy, exec } from './verbs/exec.js';
 import { gpus } from './verbs/gpus.js';
 import { importHosts } from './verbs/import.js';
 import { clean, killLeftovers } from './verbs/leftovers.js';
+import { logs } from './verbs/logs.js';
 import { profiles } from './verbs/profiles.js';
 import { run } from './verbs/run.js';
 import { runs } from './verbs/runs.js';
@@ -28,6 +29,7 @@ export const verbs: readonly Verb[] = [
   run,
   runs,
   attach,
+  logs,
   stop,
   checkpoints,
   tensorboard,

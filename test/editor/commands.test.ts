@@ -220,7 +220,14 @@ test('a run: started, cloned, run again; dashboard, logs, terminal, checkpoints'
   await command('trainyard.copyCheckpointPath', { ...run, step: 400, path: 'checkpoints/step-00000400' });
   await command('trainyard.copyRunFolder', run);
   await command('trainyard.openDashboard', run);
-  await command('trainyard.openLogs', run);
+  const opening = command('trainyard.openLogs', run);
+  await choose();
+  await opening;
+  await until('the logs of all ranks', async () =>
+    (await workbench.host.ask('tabs', {})).some(({ label }) => label.includes('All ranks and the evaluator'))
+      ? true
+      : undefined,
+  );
   await command('trainyard.openTerminal', run);
   const seen = join(run.dir, 'seen');
   await typeInTerminal(

@@ -1,26 +1,28 @@
-// A node that reaches nothing but us: its runtime comes from here. In a network namespace, so that it is truly cut off.
+// Nodes that reach nothing but us and one another: their runtime comes from here. In network namespaces, so that they are truly cut off.
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Questions } from '../../src/core/clusters/retry.js';
 import { SshMachine } from '../../src/core/clusters/sshMachine.js';
 import { nullLogger } from '../../src/core/log.js';
+import { Bootstrap } from '../../src/core/nodes/bootstrap.js';
+import type { Profile } from '../../src/core/profiles/schema.js';
 import { Ssh2Transport } from '../../src/core/ssh/ssh2Transport.js';
 import { bundleDir } from './cluster.js';
 import { NamespaceCluster, unavailable } from './namespaces.js';
 
 describe.skipIf(unavailable !== undefined)(
-  `a node without internet access (${unavailable ?? 'namespaces'})`,
+  `nodes without internet access (${unavailable ?? 'namespaces'})`,
   () => {
     let cluster: NamespaceCluster;
     let machine: SshMachine;
     let home: string;
+    let profile: Profile;
     beforeAll(async () => {
-      cluster = await NamespaceCluster.start({ hosts: 1 });
+      cluster = await NamespaceCluster.start({ hosts: 2 });
       home = mkdtempSync(join(tmpdir(), 'trainyard-offline-'));
       copyFileSync(cluster.knownHosts, join(home, 'known_hosts'));
-      const [host] = cluster.hosts;
       const questions = new Questions({
         secret: () => Promise.reject(new Error('a secret was asked for')),
         trust: () => Promise.reject(new Error('a host key was asked about')),
@@ -31,12 +33,17 @@ describe.skipIf(unavailable !== undefined)(
         configFile: cluster.sshConfig,
         logger: nullLogger,
       });
+      profile = {
+        name: 'offline',
+        kind: 'ssh',
+        hosts: cluster.hosts.map(({ address }) => ({
+          host: address,
+          user: userInfo().username,
+          identityFile: cluster.identityFile,
+        })),
+      };
       machine = new SshMachine({
-        profile: {
-          name: 'offline',
-          kind: 'ssh',
-          hosts: [{ host: host!.address, user: userInfo().username, identityFile: cluster.identityFile }],
-        },
+        profile,
         transport,
         questions,
         bundleDir,
@@ -48,16 +55,22 @@ describe.skipIf(unavailable !== undefined)(
       rmSync(home, { recursive: true, force: true });
     });
 
-    it('gets the packages from this machine, and keeps none of the way', async () => {
+    it('get the packages, the first from this machine and the other from the first, and keep none of the way', async () => {
       const told: string[] = [];
-      const runtime = await machine.runtime({ onProgress: (text) => told.push(text) });
-      expect(told.join('|')).toContain('sending the packages');
-      const workdir = join(cluster.hosts[0]!.home, '.trainyard');
-      expect(runtime.runtimeDir.startsWith(workdir)).toBe(true);
-      expect(existsSync(runtime.mpiexec)).toBe(true);
+      const sent = vi.spyOn(Bootstrap.prototype, 'input');
+      const results = await machine.check(profile, { onProgress: (text) => told.push(text) });
+      expect(results.filter(({ ok }) => !ok)).toEqual([]);
+      expect(results.filter(({ name }) => name === 'trainer')).toHaveLength(2);
+      expect(told.join('|')).toContain('waiting for the packages');
+      expect(sent).toHaveBeenCalledTimes(1);
       expect(await machine.runTrainer(['devices', '--json'])).toContain('cpu');
-      expect(readdirSync(join(workdir, 'wheels'))).toEqual([]);
-      expect(readdirSync(join(workdir, 'runtime')).filter((name) => name.startsWith('.'))).toEqual([]);
-    }, 180_000);
+      for (const { home } of cluster.hosts) {
+        const workdir = join(home, '.trainyard');
+        await vi.waitFor(() => { expect(readdirSync(join(workdir, 'wheels'))).toEqual([]); });
+        const [name, ...more] = readdirSync(join(workdir, 'runtime'));
+        expect(more).toEqual([]);
+        expect(existsSync(join(workdir, 'runtime', name!, 'bin', 'mpiexec'))).toBe(true);
+      }
+    }, 300_000);
   },
 );

@@ -1,5 +1,6 @@
 // Putting agent, trainer and files on a node, over a real sshd.
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import {
   chmodSync,
   existsSync,
@@ -12,11 +13,14 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { copyToAll, runOnAll } from '../../src/core/clusters/fanOut.js';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { runOnAll } from '../../src/core/clusters/fanOut.js';
+import type { SshMachine } from '../../src/core/clusters/sshMachine.js';
 import { UserError } from '../../src/core/errors.js';
+import { Bootstrap } from '../../src/core/nodes/bootstrap.js';
 import { bundleDir, testCluster, type TestCluster } from './cluster.js';
 
 const dir = mkdtempSync(join(tmpdir(), 'trainyard-provision-'));
@@ -94,30 +98,62 @@ describe('copy', () => {
     writeFileSync(join(source, 'deep', '-dash', 'run.sh'), '#!/bin/sh\n');
     chmodSync(join(source, 'deep', '-dash', 'run.sh'), 0o755);
     const machine = cluster.machine();
-    expect(await copyToAll(machine.nodes, source, '~/to here')).toBe(2);
+    expect(await machine.copy(machine.nodes, source, '~/to here')).toBe(2);
     for (const index of [0, 1]) {
       const to = join(home(index), 'to here', 'deep');
       expect(readFileSync(join(to, 'é "$x" \n.bin')).equals(bytes)).toBe(true);
       expect(statSync(join(to, '-dash', 'run.sh')).mode & 0o700).toBe(0o700);
     }
-    await copyToAll(machine.nodes, join(source, 'deep', '-dash', 'run.sh'), '~/bin/renamed');
-    await copyToAll(machine.nodes, join(source, 'deep', '-dash', 'run.sh'), '~/bin/');
+    await machine.copy(machine.nodes, join(source, 'deep', '-dash', 'run.sh'), '~/bin/renamed');
+    await machine.copy(machine.nodes, join(source, 'deep', '-dash', 'run.sh'), '~/bin/');
     expect(readdirSync(join(home(1), 'bin')).sort()).toEqual(['renamed', 'run.sh']);
   });
 
   it('says what cannot be copied, and leaves nothing half', async () => {
     const machine = cluster.machine();
-    expect((await failure(copyToAll(machine.nodes, join(dir, 'nowhere'), '~/x'))).message).toMatch(
+    expect((await failure(machine.copy(machine.nodes, join(dir, 'nowhere'), '~/x'))).message).toMatch(
       /nowhere cannot be copied/,
     );
     const source = join(dir, 'links');
     mkdirSync(source);
     symlinkSync('/etc/passwd', join(source, 'link'));
-    expect((await failure(copyToAll(machine.nodes, source, '~/links'))).message).toMatch(/no plain file/);
+    expect((await failure(machine.copy(machine.nodes, source, '~/links'))).message).toMatch(/no plain file/);
     expect(existsSync(join(home(0), 'links', 'link'))).toBe(false);
-    expect((await failure(copyToAll(machine.nodes, source, 'relative'))).message).toMatch(
+    expect((await failure(machine.copy(machine.nodes, source, 'relative'))).message).toMatch(
       /not an absolute path/,
     );
+  });
+});
+
+describe('copies go from node to node', () => {
+  /** How often this machine sent the files itself. */
+  async function sendings(machine: SshMachine): Promise<number> {
+    const source = join(dir, 'once');
+    mkdirSync(source, { recursive: true });
+    writeFileSync(join(source, 'data'), Buffer.alloc(3_000_000, 7));
+    const sent = vi.spyOn(Bootstrap.prototype, 'input');
+    const to = `~/relay-${Math.random().toString(36).slice(2)}`;
+    expect(await machine.copy(machine.nodes, source, to)).toBe(1);
+    for (const index of [0, 1]) {
+      expect(readFileSync(join(home(index), to.slice(2), 'data'))).toHaveLength(3_000_000);
+    }
+    const calls = sent.mock.calls.filter(([, params]) => JSON.stringify(params).includes(to));
+    sent.mockRestore();
+    return calls.length;
+  }
+
+  it('after one sending from here', async () => {
+    expect(await sendings(cluster.machine())).toBe(1);
+  });
+
+  it('except where no port is free, or none can be reached', async () => {
+    const taken = createServer().listen(0, '0.0.0.0');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    expect(await sendings(cluster.machine({ portRange: `${port}-${port}` }))).toBe(2);
+    taken.close();
+    const hosts = cluster.profile.hosts!.map((host) => ({ ...host, address: '0.0.0.1' }));
+    expect(await sendings(cluster.machine({ hosts }))).toBe(2);
   });
 });
 

@@ -1,5 +1,6 @@
 import { demandCluster } from '../../core/clusters/cluster.js';
-import { copyToAll, runOnAll } from '../../core/clusters/fanOut.js';
+import { runOnAll } from '../../core/clusters/fanOut.js';
+import type { SshMachine } from '../../core/clusters/sshMachine.js';
 import type { SshNode } from '../../core/clusters/sshNode.js';
 import { exitCodes, UserError } from '../../core/errors.js';
 import type { Args, Flag } from '../args.js';
@@ -7,10 +8,13 @@ import type { Context, Verb } from '../context.js';
 
 const hostsFlag: Flag = { name: 'hosts', value: 'A,B', help: 'only these hosts; by default all' };
 
-async function chosenNodes(context: Context, args: Args): Promise<readonly SshNode[]> {
+async function choose(
+  context: Context,
+  args: Args,
+): Promise<{ machine: SshMachine; nodes: readonly SshNode[] }> {
   const profile = await context.profile(args.words[0]);
   const machine = demandCluster(context.machine, profile, 'Use your shell, or a profile of kind ssh');
-  return machine.select(args.value('hosts')?.split(','));
+  return { machine, nodes: machine.select(args.value('hosts')?.split(',')) };
 }
 
 export const exec: Verb = {
@@ -31,7 +35,7 @@ export const exec: Verb = {
         'Write it after --: trainyard exec P -- nvidia-smi',
       );
     }
-    const nodes = await chosenNodes(context, args);
+    const { nodes } = await choose(context, args);
     const width = Math.max(...nodes.map(({ name }) => name.length));
     const endings = await context.withProgress(({ signal }) =>
       runOnAll(
@@ -61,13 +65,14 @@ export const copy: Verb = {
   words: ['P', 'SRC', 'DST'],
   flags: [hostsFlag],
   details: [
+    'It is sent to one of them, and from there from node to node, on a port of the portRange.',
     'A folder is copied as it is: its files go below DST. A file becomes DST, or goes into it when DST ends with a slash. ~/ is the home folder of the host.',
     'Example: trainyard copy lab ./images ~/images',
   ],
   async run(context, args) {
     const [, from = '', to = ''] = args.words;
-    const nodes = await chosenNodes(context, args);
-    const files = await context.withProgress((progress) => copyToAll(nodes, from, to, progress));
+    const { machine, nodes } = await choose(context, args);
+    const files = await context.withProgress((progress) => machine.copy(nodes, from, to, progress));
     const hosts = nodes.map(({ name }) => name);
     if (context.json) context.output.json({ type: 'copied', files, hosts, to });
     else context.output.line(`${files} ${files === 1 ? 'file' : 'files'} to ${to} on ${hosts.join(', ')}`);

@@ -2,8 +2,10 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { errorText, UserError } from '../errors.js';
+import type { Logger } from '../log.js';
 import type { Progress } from '../machine.js';
-import { sendTree } from '../nodes/sendTree.js';
+import type { Profile } from '../profiles/schema.js';
+import { Relay } from './relay.js';
 import type { SshNode } from './sshNode.js';
 
 export interface HostLine {
@@ -68,31 +70,34 @@ function readLines(stream: NodeJS.ReadableStream, onLine: (text: string) => void
 }
 
 /**
- * Puts a file or a folder's content on each node. A folder's files go below `to`; a file becomes `to`, or goes into it when that ends with a slash.
- * Each file appears whole or not at all. UserError (usage, connection, preflight), Cancelled. Returns how many files each node got.
+ * Puts a file or a folder's content on each node: on the first from this machine, on the others from node to node. A folder's files go below
+ * `to`; a file becomes `to`, or goes into it when that ends with a slash. Each file appears whole or not at all. UserError (usage, connection,
+ * preflight), Cancelled. Returns how many files each node got.
  */
 export async function copyToAll(
+  { profile, logger }: { profile: Profile; logger: Logger },
   nodes: readonly SshNode[],
   from: string,
   to: string,
   progress: Progress = {},
 ): Promise<number> {
   const source = resolve(from);
-  const kind = await kindOf(source);
-  const named = kind === 'file' && !to.endsWith('/');
-  const folder = named ? dirname(to) : to;
-  const file = kind === 'file' ? { as: named ? basename(to) : undefined } : undefined;
+  const named = (await kindOf(source)) === 'file' && !to.endsWith('/');
+  const target = named ? { to: dirname(to), as: basename(to) } : { to };
+  const relay = new Relay({ profile, from: source, target, logger });
   let done = 0;
-  const counts = await Promise.all(
-    nodes.map((node) =>
-      node.withBootstrap(async (bootstrap) => {
-        const files = await sendTree(bootstrap, source, folder, progress, file);
+  try {
+    const counts = await Promise.all(
+      nodes.map(async (node) => {
+        const { files } = await relay.deliver(node, progress);
         progress.onProgress?.(`${++done} of ${nodes.length} nodes have it`);
         return files;
-      }, progress.signal),
-    ),
-  );
-  return Math.max(0, ...counts);
+      }),
+    );
+    return Math.max(0, ...counts);
+  } finally {
+    relay.dispose();
+  }
 }
 
 async function kindOf(path: string): Promise<'folder' | 'file'> {

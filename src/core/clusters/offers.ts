@@ -5,10 +5,10 @@ import type { SshNode } from './sshNode.js';
 
 export async function offersOf(nodes: readonly SshNode[]): Promise<NodeOffer[]> {
   return Promise.all(
-    nodes.map(async ({ host, node }) => {
+    nodes.map(async ({ host, address, node }) => {
       const { cores } = await node.hello();
       const { gpus } = await (await node.client()).request('host.sample');
-      return { host, address: host.address ?? host.host, cores, gpus: gpus.map(offeredGpu) };
+      return { host, address, cores, gpus: gpus.map(offeredGpu) };
     }),
   );
 }

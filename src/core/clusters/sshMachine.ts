@@ -21,7 +21,9 @@ import type { StopMode } from '../runs/schema.js';
 import { planRun, type RunRequest } from '../runs/spec.js';
 import { parseTrainerHelp, type TrainerFlag } from '../runs/trainerHelp.js';
 import type { SshShell, SshTransport } from '../ssh/transport.js';
+import { copyToAll } from './fanOut.js';
 import { offersOf } from './offers.js';
+import { Packages } from './packages.js';
 import type { Questions } from './retry.js';
 import { SshNode } from './sshNode.js';
 
@@ -45,9 +47,8 @@ export class SshMachine implements Machine {
     const { profile, transport, questions, logger = nullLogger } = options;
     const workdir = givenWorkdir(profile);
     const payload = (): Promise<Payload> => this.readPayload();
-    const cache = cacheFolder(options.env);
     this.nodes = headFirst(profile).map(
-      (host) => new SshNode(host, { transport, questions, payload, cache, workdir, logger }),
+      (host) => new SshNode(host, { transport, questions, payload, workdir, logger }),
     );
     const [head] = this.nodes;
     if (!head) throw new UserError('usage', `profile ${profile.name} has no hosts`, 'Add one to it');
@@ -59,7 +60,7 @@ export class SshMachine implements Machine {
   }
 
   runtime(progress: Progress = {}): Promise<NodeRuntime> {
-    return this.head.prepare(progress);
+    return this.withPackages((packages) => this.head.prepare(packages, progress));
   }
 
   async workdir(profile: Profile): Promise<string> {
@@ -176,6 +177,12 @@ export class SshMachine implements Machine {
     });
   }
 
+  /** Puts files of this machine on these nodes: see `copyToAll`. */
+  copy(nodes: readonly SshNode[], from: string, to: string, progress: Progress = {}): Promise<number> {
+    const { profile, logger = nullLogger } = this.options;
+    return copyToAll({ profile, logger }, nodes, from, to, progress);
+  }
+
   dispose(): void {
     for (const node of this.nodes) node.dispose();
     this.options.transport.dispose();
@@ -236,13 +243,15 @@ export class SshMachine implements Machine {
     await this.head.probe(token, true);
     const runtimes = new Map<SshNode, NodeRuntime>();
     try {
-      const head = this.prepareOne(this.head, progress);
-      await Promise.all(
-        nodes.map(async (node) => {
-          if (node !== this.head && (await node.probe(token)).sharesToken === true) await head;
-          runtimes.set(node, await (node === this.head ? head : this.prepareOne(node, progress)));
-        }),
-      );
+      await this.withPackages(async (packages) => {
+        const head = prepareOne(this.head, packages, progress);
+        await Promise.all(
+          nodes.map(async (node) => {
+            if (node !== this.head && (await node.probe(token)).sharesToken === true) await head;
+            runtimes.set(node, await (node === this.head ? head : prepareOne(node, packages, progress)));
+          }),
+        );
+      });
     } finally {
       await this.head.withBootstrap((bootstrap) =>
         bootstrap.request('forget', { workdir, token }, z.unknown()),
@@ -251,11 +260,14 @@ export class SshMachine implements Machine {
     return runtimes;
   }
 
-  private prepareOne(node: SshNode, { onProgress, signal }: Progress): Promise<NodeRuntime> {
-    return node.prepare({
-      onProgress: (text) => onProgress?.(`${node.name}: ${text}`),
-      ...(signal ? { signal } : {}),
-    });
+  private async withPackages<T>(task: (packages: Packages) => Promise<T>): Promise<T> {
+    const { profile, env, logger = nullLogger } = this.options;
+    const packages = new Packages({ profile, cache: cacheFolder(env), logger });
+    try {
+      return await task(packages);
+    } finally {
+      packages.dispose();
+    }
   }
 
   private readPayload(): Promise<Payload> {
@@ -263,6 +275,17 @@ export class SshMachine implements Machine {
     this.payload ??= findNativeSources(bundleDir, env).then(readPayload);
     return this.payload;
   }
+}
+
+function prepareOne(
+  node: SshNode,
+  packages: Packages,
+  { onProgress, signal }: Progress,
+): Promise<NodeRuntime> {
+  return node.prepare(packages, {
+    onProgress: (text) => onProgress?.(`${node.name}: ${text}`),
+    ...(signal ? { signal } : {}),
+  });
 }
 
 async function tryTrainer(node: SshNode, runtime: NodeRuntime | undefined): Promise<CheckResult> {

@@ -12,10 +12,9 @@ import type { Payload } from '../nodes/payload.js';
 import { checkProbe, probeSchema, type Probe } from '../nodes/probe.js';
 import { neededBytes } from '../nodes/pythonRuntime.js';
 import type { NodeRuntime } from '../nodes/runtime.js';
-import { sendTree } from '../nodes/sendTree.js';
 import { agentStream } from '../nodes/sshAgent.js';
-import { ensureWheels } from '../nodes/wheels.js';
 import type { Host } from '../profiles/schema.js';
+import type { Packages } from './packages.js';
 import { RetryPolicy, type Questions } from './retry.js';
 import { parseJump } from '../ssh/jumps.js';
 import type { SshChannel, SshConnection, SshTarget, SshTransport } from '../ssh/transport.js';
@@ -25,8 +24,6 @@ export interface SshNodeOptions {
   /** Through which the transport asks. */
   questions: Questions;
   payload: () => Promise<Payload>;
-  /** This machine's folder for what was fetched. */
-  cache: string;
   /** The profile's, `~` standing for the node's home folder. */
   workdir: string;
   logger?: Logger;
@@ -50,6 +47,11 @@ export class SshNode implements Disposable {
     this.name = host.host;
     const { logger = nullLogger } = options;
     this.node = new AgentNode({ open: () => this.openAgent(), logger });
+  }
+
+  /** How the other nodes reach it. */
+  get address(): string {
+    return this.host.address ?? this.host.host;
   }
 
   /** The one connection; made anew after it was lost. UserError (connection), Cancelled. */
@@ -91,13 +93,13 @@ export class SshNode implements Disposable {
   }
 
   /** Programs and runtime, put there when they are not. UserError (preflight, connection), Cancelled. */
-  async prepare(progress: Progress = {}): Promise<NodeRuntime> {
+  async prepare(packages: Packages, progress: Progress = {}): Promise<NodeRuntime> {
     const payload = await this.options.payload();
     const probe = await this.withBootstrap(async (bootstrap) => {
       const found = await this.probeBy(bootstrap, 'none', false);
       assertPassed(this.judge(found, false));
       await this.install(bootstrap, found, payload, progress);
-      if (found.hasRuntime !== true) await this.makeRuntime(bootstrap, found, payload, progress);
+      if (found.hasRuntime !== true) await this.makeRuntime(bootstrap, found, payload, packages, progress);
       return found;
     }, progress.signal);
     return runtimeOf(probe, payload);
@@ -160,7 +162,8 @@ export class SshNode implements Disposable {
     if (this.disposed) throw new Cancelled('the cluster was disconnected');
   }
 
-  private async bootstrap(signal?: AbortSignal): Promise<Bootstrap> {
+  /** A channel of its own with the set-up program. UserError (connection, preflight), Cancelled. */
+  async bootstrap(signal?: AbortSignal): Promise<Bootstrap> {
     const { bootstrap } = await this.options.payload();
     return Bootstrap.open(await this.connection(signal), bootstrap, signal);
   }
@@ -197,21 +200,18 @@ export class SshNode implements Disposable {
   /** By the node's own pip; where that cannot, from packages that this machine fetches and sends. */
   private async makeRuntime(
     bootstrap: Bootstrap,
-    { runtimeDir: dir, workdir, python }: Probe,
-    { requirements, pip, runtime }: Payload,
+    { runtimeDir: dir, python }: Probe,
+    payload: Payload,
+    packages: Packages,
     progress: Progress,
   ): Promise<void> {
-    const params = { dir, requirements, neededBytes };
+    const params = { dir, requirements: payload.requirements, neededBytes };
     try {
       await bootstrap.request('runtime', params, nothing, progress);
     } catch (error) {
       if (!(error instanceof NodeRefusal) || error.remedy !== 'wheels') throw error;
       this.options.logger?.log('info', `${error.message} The packages come from this machine.`);
-      const root = join(this.options.cache, 'wheels');
-      const folder = await ensureWheels({ root, runtime, requirements, pip, python }, progress);
-      const wheels = join(workdir, 'wheels', runtime);
-      progress.onProgress?.('sending the packages');
-      await this.withBootstrap((channel) => sendTree(channel, folder, wheels, progress), progress.signal);
+      const wheels = await packages.bring(this, python, payload, progress);
       await bootstrap.request('runtime', { ...params, wheels }, nothing, progress);
     }
   }

@@ -26,7 +26,7 @@ export interface Payload {
   bootstrap: string;
 }
 
-const bootstrapParts = ['wire', 'probe', 'install', 'runtime', 'archive', 'verbs'];
+export const bootstrapParts = ['wire', 'probe', 'install', 'runtime', 'archive', 'relay', 'copies', 'verbs'];
 
 export async function readPayload(sources: NativeSources): Promise<Payload> {
   const files = await Promise.all([

@@ -1,5 +1,6 @@
 // A file or folder of this machine sent to a node as a tar archive, which the set-up program there unpacks.
 import { spawn } from 'node:child_process';
+import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import * as z from 'zod/mini';
@@ -8,21 +9,33 @@ import type { Progress } from '../machine.js';
 import type { Bootstrap } from './bootstrap.js';
 import { LineTail } from './localConnection.js';
 
-const unpackedSchema = z.object({ files: z.int() });
+export const unpackedSchema = z.object({ files: z.int(), folder: z.string(), shared: z.boolean() });
+
+/** `folder`: as the node calls it. `shared`: they were there already, on a disk that another node sees too. */
+export type Received = z.infer<typeof unpackedSchema>;
+
+/** Where files come to lie on a node. */
+export interface TreeTarget {
+  /** The folder. */
+  to: string;
+  /** The name of the one file there is. */
+  as?: string;
+  /** Beside `to`, under a name of its own, and only until the channel ends. */
+  temporary?: boolean;
+}
 
 /**
- * The content of folder `from` comes to lie below `to`. With `file`, `from` is a file, which comes to lie in `to`, as `file.as` where that is
- * given. Each file appears whole or not at all. Nothing else can follow on this channel. UserError (usage, connection, preflight), Cancelled.
+ * The content of a folder, or a file, comes to lie below `target.to`. Each file appears whole or not at all. UserError (usage, connection,
+ * preflight), Cancelled.
  */
 export async function sendTree(
   bootstrap: Bootstrap,
   from: string,
-  to: string,
+  target: TreeTarget,
   progress: Progress = {},
-  file?: { as: string | undefined },
-): Promise<number> {
-  const words = file ? ['-C', dirname(from), '--', basename(from)] : ['-C', from, '.'];
-  const params = file?.as === undefined ? { to } : { to, as: file.as };
+): Promise<Received> {
+  const isFolder = (await stat(from)).isDirectory();
+  const words = isFolder ? ['-C', from, '.'] : ['-C', dirname(from), '--', basename(from)];
   const tar = spawn('tar', ['-cf', '-', ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
   const said = new LineTail();
   tar.stderr.setEncoding('utf8').on('data', (chunk: string) => {
@@ -34,11 +47,11 @@ export async function sendTree(
   });
   try {
     // Where the node refuses, its words come with the answer, and the sending only breaks off.
-    const sending = pipeline(tar.stdout, bootstrap.input('unpack', params)).then(
+    const sending = pipeline(tar.stdout, bootstrap.input('unpack', target), { end: false }).then(
       () => undefined,
       (error: unknown) => error,
     );
-    const [code, , { files }] = await Promise.all([
+    const [code, , received] = await Promise.all([
       ended,
       sending,
       bootstrap.answer('unpack', unpackedSchema, progress),
@@ -51,7 +64,7 @@ export async function sendTree(
     if (broken !== undefined) {
       throw new UserError('connection', `the copy was not received whole: ${errorText(broken)}`, 'Try again');
     }
-    return files;
+    return received;
   } finally {
     tar.kill();
   }

@@ -1,5 +1,6 @@
 // The profile, and the file that holds profiles. This is the source of media/profiles.schema.json.
 import * as z from 'zod/mini';
+import { portRangeText } from './ports.js';
 
 const about = <T>(text: string): z.core.$ZodCheck<T> => z.describe<T>(text);
 const optional = z.optional;
@@ -28,7 +29,6 @@ const variable = z.string().check(
   z.regex(/^[^\u0000]*$/, { error: 'must not contain a zero character' }),
 );
 const positive = z.int().check(z.gte(1));
-const portRangeText = /^(\d{1,5})-(\d{1,5})$/;
 
 export const hostSchema = z.strictObject({
   host: plainWord.check(about('Name or address, as you reach it; an alias of your SSH configuration works.')),

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { UserError } from '../errors.js';
 import type { NodeRuntime } from '../nodes/runtime.js';
+import { portRangeOf } from '../profiles/ports.js';
 import type { Profile } from '../profiles/schema.js';
 import type { Placement } from './placement.js';
 import {
@@ -128,7 +129,7 @@ export function planRun(
           launcher: 'manual',
           nodes: cluster.placement.nodes,
           interface: profile.interface ?? 'auto',
-          portRange: profile.portRange ?? defaultPortRange,
+          portRange: portRangeOf(profile),
           minNodes: Math.min(
             profile.minNodes ?? cluster.placement.nodes.length,
             cluster.placement.nodes.length,
@@ -139,7 +140,6 @@ export function planRun(
   };
 }
 
-export const defaultPortRange = '47000-47100';
 const evaluatorFlags = ['--interval', '2', '--threads', '1'];
 
 /** The evaluator runs on the head, and is given whole paths. */

@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import type { HostArgument, ProfileArgument, TunnelArgument } from '../../contributions.js';
 import { demandCluster } from '../../core/clusters/cluster.js';
-import { copyToAll as copy, runOnAll as run } from '../../core/clusters/fanOut.js';
+import { runOnAll as run } from '../../core/clusters/fanOut.js';
 import type { ClusterSession } from '../../core/clusters/session.js';
 import type { SshMachine } from '../../core/clusters/sshMachine.js';
 import { errorText, UserError } from '../../core/errors.js';
@@ -100,7 +100,9 @@ export async function copyToAll(ui: Ui, given?: ProfileArgument): Promise<void> 
     ignoreFocusOut: true,
   });
   if (to === undefined) return;
-  const files = await withProgress(`Copying ${from}`, (progress) => copy(machine.nodes, from, to, progress));
+  const files = await withProgress(`Copying ${from}`, (progress) =>
+    machine.copy(machine.nodes, from, to, progress),
+  );
   void vscode.window.showInformationMessage(
     `${plural(files, 'file')} copied to ${to} on ${plural(machine.nodes.length, 'node')}.`,
   );

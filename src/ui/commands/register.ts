@@ -9,6 +9,7 @@ type Table = { [K in CommandId]: (...args: CommandArguments[K]) => Promise<void>
 
 function tableOf(ui: Ui): Table {
   const cluster = async (): Promise<typeof Lazy.cluster> => (await ui.services.lazy()).cluster;
+  const logs = async (): Promise<typeof Lazy.logs> => (await ui.services.lazy()).logs;
   const profiles = async (): Promise<typeof Lazy.profiles> => (await ui.services.lazy()).profiles;
   const runs = async (): Promise<typeof Lazy.runs> => (await ui.services.lazy()).runs;
   const starting = async (): Promise<typeof Lazy.starting> => (await ui.services.lazy()).starting;
@@ -41,7 +42,7 @@ function tableOf(ui: Ui): Table {
     'trainyard.openDashboard': async (run) => (await runs()).openDashboard(ui, run),
     'trainyard.openTensorBoard': async (run) => (await runs()).openTensorBoard(ui, run),
     'trainyard.openTensorBoardInBrowser': async (run) => (await runs()).openTensorBoardInBrowser(ui, run),
-    'trainyard.openLogs': async (run) => (await runs()).openLogs(ui, run),
+    'trainyard.openLogs': async (run) => (await logs()).openLogs(ui, run),
     'trainyard.openTerminal': async (run) => (await runs()).openTerminal(ui, run),
     'trainyard.revealRunFolder': async (run) => (await runs()).revealRunFolder(ui, run),
     'trainyard.copyRunFolder': async (run) => (await runs()).copyRunFolder(ui, run),

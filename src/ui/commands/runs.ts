@@ -52,23 +52,6 @@ export async function openTensorBoardInBrowser(ui: Ui, given?: RunArgument): Pro
   await vscode.env.openExternal(uri);
 }
 
-/** The log of rank 0, which prints what concerns them all; the supervisor's where there is none. */
-export async function openLogs(ui: Ui, given?: RunArgument): Promise<void> {
-  const run = await pickRun(ui, given, 'Open Log');
-  if (!run) return;
-  for (const name of ['logs/rank-0.log', 'supervisor.log']) {
-    const uri = vscode.Uri.file(`${run.dir}/${name}`);
-    try {
-      await vscode.workspace.fs.stat(uri);
-    } catch {
-      continue;
-    }
-    await vscode.window.showTextDocument(uri, { preview: true });
-    return;
-  }
-  throw new UserError('usage', `${run.id} has no log yet`, 'Try again in a moment');
-}
-
 export async function openTerminal(ui: Ui, given?: RunArgument): Promise<void> {
   const run = await pickRun(ui, given, 'Open Terminal');
   if (run) await ui.terminals.open(run);

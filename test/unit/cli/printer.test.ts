@@ -17,6 +17,9 @@ function recorder(): { output: Output; lines: string[] } {
       json: (value) => {
         line(JSON.stringify(value));
       },
+      bytes: (data) => {
+        line(data.toString());
+      },
       note: line,
     },
     lines,

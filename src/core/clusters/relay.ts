@@ -1,0 +1,136 @@
+// The same files on many nodes: sent once from this machine, then from node to node.
+import { randomBytes } from 'node:crypto';
+import * as z from 'zod/mini';
+import { Cancelled } from '../errors.js';
+import type { Disposable } from '../lifecycle.js';
+import type { Logger } from '../log.js';
+import type { Progress } from '../machine.js';
+import { NodeRefusal, type Bootstrap } from '../nodes/bootstrap.js';
+import { sendTree, unpackedSchema, type Received, type TreeTarget } from '../nodes/sendTree.js';
+import { portsOf } from '../profiles/ports.js';
+import type { Profile } from '../profiles/schema.js';
+import type { SshNode } from './sshNode.js';
+
+/** While one receiver writes its disk the other one uses the link. */
+const receiversEach = 2;
+
+const offeredSchema = z.object({
+  port: z.int(),
+  first: z.string(),
+  mark: z.nullable(z.array(z.union([z.int(), z.string()]))),
+});
+
+interface Source {
+  node: SshNode;
+  files: number;
+  offer: z.infer<typeof offeredSchema>;
+  receivers: number;
+}
+
+export interface RelayOptions {
+  profile: Profile;
+  /** The folder, or the file, of this machine. */
+  from: string;
+  target: TreeTarget;
+  logger: Logger;
+}
+
+/**
+ * Whoever has the files offers them to the others, on a port of the profile's range and under a key of this relay. A node that cannot reach
+ * any that offers gets them from this machine. What nodes offer is offered until `dispose`.
+ */
+export class Relay implements Disposable {
+  private readonly key = randomBytes(32).toString('hex');
+  private readonly channels: Bootstrap[] = [];
+  private readonly sources: Source[] = [];
+  private waiting: (() => void)[] = [];
+  private seeding = false;
+  private nobodyOffers = false;
+  private disposed = false;
+
+  constructor(private readonly options: RelayOptions) {}
+
+  /** Puts the files on this node. Calls may run at the same time. UserError (usage, connection, preflight), Cancelled. */
+  async deliver(node: SshNode, progress: Progress = {}): Promise<Received> {
+    const bootstrap = await node.bootstrap(progress.signal);
+    this.channels.push(bootstrap);
+    if (this.disposed) bootstrap.dispose();
+    const source = await this.take();
+    if (source) {
+      try {
+        const received = await this.fetch(bootstrap, source, progress);
+        await this.offer(node, bootstrap, received);
+        return received;
+      } catch (error) {
+        if (!(error instanceof NodeRefusal) || error.remedy !== 'direct') throw error;
+        this.options.logger.log('info', `${error.message} ${node.name} gets the files from this machine.`);
+      } finally {
+        source.receivers--;
+        this.wake();
+      }
+    }
+    const { from, target } = this.options;
+    try {
+      const received = await sendTree(bootstrap, from, target, progress);
+      await this.offer(node, bootstrap, received);
+      return received;
+    } finally {
+      if (source === undefined) this.seeding = false;
+      this.wake();
+    }
+  }
+
+  dispose(): void {
+    this.disposed = true;
+    this.wake();
+    for (const channel of this.channels) channel.dispose();
+  }
+
+  /** One that has room for a receiver; undefined for the node that this machine sends to. */
+  private async take(): Promise<Source | undefined> {
+    for (;;) {
+      if (this.disposed) throw new Cancelled('the copy was given up');
+      const free = this.sources.find(({ receivers }) => receivers < receiversEach);
+      if (free) {
+        free.receivers++;
+        return free;
+      }
+      if (this.nobodyOffers) return undefined;
+      if (this.sources.length === 0 && !this.seeding) {
+        this.seeding = true;
+        return undefined;
+      }
+      await new Promise<void>((resolve) => {
+        this.waiting.push(resolve);
+      });
+    }
+  }
+
+  private wake(): void {
+    const { waiting } = this;
+    this.waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+
+  private fetch(bootstrap: Bootstrap, { node, files, offer }: Source, progress: Progress): Promise<Received> {
+    const { key } = this;
+    const { port, first, mark } = offer;
+    const params = { host: node.address, port, key, files, first, mark, ...this.options.target };
+    return bootstrap.request('fetch', params, unpackedSchema, progress);
+  }
+
+  private async offer(node: SshNode, bootstrap: Bootstrap, { files, shared }: Received): Promise<void> {
+    if (shared) return;
+    const [firstPort, lastPort] = portsOf(this.options.profile);
+    const params = { key: this.key, address: node.address, firstPort, lastPort };
+    try {
+      const offer = await bootstrap.request('offer', params, offeredSchema);
+      this.sources.push({ node, files, offer, receivers: 0 });
+    } catch (error) {
+      if (!(error instanceof NodeRefusal)) throw error;
+      this.options.logger.log('info', `${error.message} It sends no files on.`);
+      this.nobodyOffers = this.sources.length === 0;
+    }
+    this.wake();
+  }
+}
