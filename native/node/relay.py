@@ -118,7 +118,7 @@ def respond(connection, key):
 
 
 def listen(address, first, last):
-    """On the address by which the nodes reach this one, where it is its own; else, as behind a forwarded port, on all."""
+    """On the address by which the nodes reach this one, where it is its own; else, as behind a forwarded port, or for None, on all."""
     import errno
     import socket
 
@@ -151,3 +151,38 @@ def reach(host, port):
         raise Refused("port %d of %s cannot be reached from here: %s" % (port, host, error), "Open it between the nodes", "direct")
     connection.settimeout(PATIENCE)
     return connection
+
+
+def ring(params):
+    """Answers whoever connects with a word, for as long as this process lives. On all interfaces, like mpiexec's control port."""
+    import threading
+
+    listener, port = listen(None, params["firstPort"], params["lastPort"])
+
+    def serve():
+        while True:
+            connection, _ = listener.accept()
+            try:
+                connection.sendall(params["word"].encode())
+            except OSError:
+                pass  # it left without listening
+            finally:
+                connection.close()
+
+    threading.Thread(target=serve, daemon=True).start()
+    # The third word is the address at which this connection came in.
+    return {"port": port, "reachedAt": (os.environ.get("SSH_CONNECTION", "").split() + [None] * 3)[2]}
+
+
+def hear(params):
+    """What a port answers: the word, or why it cannot be reached."""
+    try:
+        connection = reach(params["host"], params["port"])
+    except Refused as error:
+        return {"word": None, "problem": error.what}
+    try:
+        return {"word": receive_bytes(connection, params["length"]).decode("ascii", "replace"), "problem": None}
+    except Refused as error:
+        return {"word": None, "problem": error.what}
+    finally:
+        connection.close()

@@ -88,6 +88,8 @@ def operations(copies):
         "unpack": copies.unpack,
         "offer": copies.offer,
         "fetch": copies.fetch,
+        "ring": ring,
+        "hear": hear,
         "clean": clean,
         "serve": serve,
         "run": run,

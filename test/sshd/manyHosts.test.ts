@@ -1,12 +1,15 @@
 // 32 hosts, each a network namespace with an sshd of its own, behind one jump host that takes few connections at a time.
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { runOnAll } from '../../src/core/clusters/fanOut.js';
+import { checkPorts } from '../../src/core/clusters/portCheck.js';
 import { Questions } from '../../src/core/clusters/retry.js';
 import { SshMachine } from '../../src/core/clusters/sshMachine.js';
 import { nullLogger } from '../../src/core/log.js';
+import { Bootstrap } from '../../src/core/nodes/bootstrap.js';
 import type { Profile } from '../../src/core/profiles/schema.js';
 import { Ssh2Transport } from '../../src/core/ssh/ssh2Transport.js';
 import { bundleDir } from './cluster.js';
@@ -23,6 +26,7 @@ describe.skipIf(unavailable !== undefined)(
     let cluster: NamespaceCluster;
     let machine: SshMachine;
     let home: string;
+    let profile: Profile;
 
     beforeAll(async () => {
       cluster = await NamespaceCluster.start({
@@ -35,7 +39,7 @@ describe.skipIf(unavailable !== undefined)(
       copyFileSync(cluster.knownHosts, join(home, 'known_hosts'));
       const user = userInfo().username;
       const { identityFile } = cluster;
-      const profile: Profile = {
+      profile = {
         name: 'many',
         kind: 'ssh',
         hosts: cluster.hosts.map(({ address }) => ({
@@ -85,6 +89,28 @@ describe.skipIf(unavailable !== undefined)(
       expect(lines.sort()).toEqual(cluster.hosts.map((host) => host.home).sort());
       expect(connected).toBeLessThan(connectLimit);
       expect(answered).toBeLessThan(execLimit);
+    });
+
+    it('get files that pass the jump host once', async () => {
+      const data = join(home, 'data');
+      writeFileSync(data, randomBytes(4_000_000));
+      const sent = vi.spyOn(Bootstrap.prototype, 'input');
+      const before = performance.now();
+      expect(await machine.copy(machine.nodes, data, '~/data')).toBe(1);
+      process.stdout.write(
+        `4 MB on ${count} hosts in ${((performance.now() - before) / 1000).toFixed(1)} s\n`,
+      );
+      expect(sent).toHaveBeenCalledTimes(1);
+      for (const host of cluster.hosts) {
+        expect(readFileSync(join(host.home, 'data')).equals(readFileSync(data))).toBe(true);
+      }
+    });
+
+    it('reach the ports of their head, which this machine does not', async () => {
+      const results = await checkPorts(profile, machine.nodes);
+      expect(results).toHaveLength(count);
+      expect(results[0]?.detail).toBe('47000-47100 cannot be reached from this machine');
+      expect(results.filter(({ ok }) => !ok)).toEqual([]);
     });
   },
 );

@@ -66,7 +66,9 @@ describe.skipIf(unavailable !== undefined)(
       expect(await machine.runTrainer(['devices', '--json'])).toContain('cpu');
       for (const { home } of cluster.hosts) {
         const workdir = join(home, '.trainyard');
-        await vi.waitFor(() => { expect(readdirSync(join(workdir, 'wheels'))).toEqual([]); });
+        await vi.waitFor(() => {
+          expect(readdirSync(join(workdir, 'wheels'))).toEqual([]);
+        });
         const [name, ...more] = readdirSync(join(workdir, 'runtime'));
         expect(more).toEqual([]);
         expect(existsSync(join(workdir, 'runtime', name!, 'bin', 'mpiexec'))).toBe(true);

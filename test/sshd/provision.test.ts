@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { runOnAll } from '../../src/core/clusters/fanOut.js';
+import { checkPorts } from '../../src/core/clusters/portCheck.js';
 import type { SshMachine } from '../../src/core/clusters/sshMachine.js';
 import { UserError } from '../../src/core/errors.js';
 import { Bootstrap } from '../../src/core/nodes/bootstrap.js';
@@ -154,6 +155,35 @@ describe('copies go from node to node', () => {
     taken.close();
     const hosts = cluster.profile.hosts!.map((host) => ({ ...host, address: '0.0.0.1' }));
     expect(await sendings(cluster.machine({ hosts }))).toBe(2);
+  });
+});
+
+describe('the ports of the head', () => {
+  it('are said to be open to the other nodes, and to this machine where they are', async () => {
+    const { profile } = cluster;
+    const results = await checkPorts(profile, cluster.machine().nodes);
+    expect(results.map(({ host, ok, detail }) => `${host ?? ''} ${ok ? 'ok' : 'no'} ${detail}`)).toEqual([
+      `127.0.0.2 ok ${profile.portRange!} can be reached from this machine too: the network of the ranks should be private`,
+      '127.0.0.3 ok reaches 127.0.0.2',
+    ]);
+  });
+
+  it('are said to be closed to a node, with what to do about it', async () => {
+    const hosts = cluster.profile.hosts!.map((host) => ({ ...host, address: '0.0.0.1' }));
+    const [, result] = await checkPorts(cluster.profile, cluster.machine({ hosts }).nodes);
+    expect(result).toMatchObject({ host: '127.0.0.3', ok: false });
+    expect(`${result!.detail} ${result!.hint}`).toMatch(/of 0\.0\.0\.1 cannot be reached.*"address"/);
+  });
+
+  it('are said to be taken where they are', async () => {
+    const taken = createServer().listen(0, '0.0.0.0');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const profile = { ...cluster.profile, portRange: `${port}-${port}` };
+    const results = await checkPorts(profile, cluster.machine().nodes);
+    expect(results).toHaveLength(1);
+    expect(results[0]).toMatchObject({ ok: false, detail: `no port from ${port} to ${port} is free` });
+    taken.close();
   });
 });
 

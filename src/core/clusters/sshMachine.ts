@@ -24,6 +24,7 @@ import type { SshShell, SshTransport } from '../ssh/transport.js';
 import { copyToAll } from './fanOut.js';
 import { offersOf } from './offers.js';
 import { Packages } from './packages.js';
+import { checkPorts } from './portCheck.js';
 import type { Questions } from './retry.js';
 import { SshNode } from './sshNode.js';
 
@@ -76,12 +77,13 @@ export class SshMachine implements Machine {
     const probes = await this.probeAll(this.nodes, false, progress);
     const results = probes.flatMap(({ results: each }) => each);
     if (results.some(({ ok }) => !ok)) return results;
+    const ports = await checkPorts(this.options.profile, this.nodes);
     const runtimes = await this.prepareAll(this.nodes, progress);
     const trainers = await Promise.all(this.nodes.map((node) => tryTrainer(node, runtimes.get(node))));
     const offers = await offersOf(this.nodes);
     const { ranks, nodes } = placeRanks(profile, ['train'], offers);
     const room = nodes.map(({ host, slots }) => `${host} ${slots}`).join(', ');
-    return [...results, ...trainers, good('slots', `${ranks}: ${room}`)];
+    return [...results, ...ports, ...trainers, good('slots', `${ranks}: ${room}`)];
   }
 
   async start(request: RunRequest, progress: Progress = {}): Promise<StartedRun> {

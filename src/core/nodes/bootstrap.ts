@@ -46,12 +46,14 @@ const answerSchema = z.object({
 
 /** What the set-up program said no to. `remedy` is `wheels` when the client may bring the packages itself. */
 export class NodeRefusal extends UserError {
+  /** `said`: without the node's name. */
   constructor(
-    what: string,
+    where: string,
+    readonly said: string,
     hint: string,
     readonly remedy: string | undefined,
   ) {
-    super('preflight', what, hint);
+    super('preflight', `${where}: ${said}`, hint);
   }
 }
 
@@ -148,7 +150,7 @@ export class Bootstrap implements Disposable {
       const { progress, error, result } = demand(answerSchema, JSON.parse(line), `answer to ${op}`);
       if (progress !== undefined) options.onProgress?.(progress);
       else if (error) {
-        throw new NodeRefusal(`${this.where}: ${error.what}`, error.hint, error.remedy ?? undefined);
+        throw new NodeRefusal(this.where, error.what, error.hint, error.remedy ?? undefined);
       } else return demand(schema, result, `answer to ${op}`);
     }
   }
