@@ -20,6 +20,7 @@ import { givenWorkdir, RunRegistry, workdirOf } from '../runs/registry.js';
 import type { StopMode } from '../runs/schema.js';
 import { planRun, type RunRequest } from '../runs/spec.js';
 import { parseTrainerHelp, type TrainerFlag } from '../runs/trainerHelp.js';
+import { ThroughHead } from '../ssh/throughHead.js';
 import type { SshShell, SshTransport } from '../ssh/transport.js';
 import { copyToAll } from './fanOut.js';
 import { offersOf } from './offers.js';
@@ -48,11 +49,18 @@ export class SshMachine implements Machine {
     const { profile, transport, questions, logger = nullLogger } = options;
     const workdir = givenWorkdir(profile);
     const payload = (): Promise<Payload> => this.readPayload();
-    this.nodes = headFirst(profile).map(
-      (host) => new SshNode(host, { transport, questions, payload, workdir, logger }),
-    );
-    const [head] = this.nodes;
-    if (!head) throw new UserError('usage', `profile ${profile.name} has no hosts`, 'Add one to it');
+    const shared = { questions, payload, workdir, logger };
+    const [first, ...others] = headFirst(profile);
+    if (!first) throw new UserError('usage', `profile ${profile.name} has no hosts`, 'Add one to it');
+    const head = new SshNode(first, { transport, ...shared });
+    this.nodes = [
+      head,
+      ...others.map((host) => {
+        const own = profile.launcher === 'ssh';
+        const way = own ? new ThroughHead(head, host.address ?? host.host) : transport;
+        return new SshNode(host, { transport: way, ...shared });
+      }),
+    ];
     this.head = head;
   }
 

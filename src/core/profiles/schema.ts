@@ -70,7 +70,15 @@ export const profileSchema = z
         ),
     ),
     transport: optional(z.enum(['auto', 'ssh2', 'openssh']).check(about('How this machine speaks SSH.'))),
-    launcher: optional(z.enum(['auto', 'manual', 'ssh']).check(about('How processes reach the nodes.'))),
+    launcher: optional(
+      z
+        .enum(['auto', 'manual', 'ssh'])
+        .check(
+          about(
+            'How the nodes are reached: each from here (auto, manual), or, all but the head, by the own ssh of the head with the keys that lie there (ssh).',
+          ),
+        ),
+    ),
     slurm: optional(
       z
         .strictObject({

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { startPracticeCluster } from '../../../scripts/practice.mjs';
+import { startPracticeCluster, type PracticeOptions } from '../../../scripts/practice.mjs';
 import { Questions } from '../../../src/core/clusters/retry.js';
 import { SshMachine } from '../../../src/core/clusters/sshMachine.js';
 import { nullLogger } from '../../../src/core/log.js';
@@ -102,11 +102,14 @@ async function endAllOf(dir: string): Promise<void> {
 }
 
 /** Hosts at 127.0.0.2 and on, without root. The first one's key is known at every port of 127.0.0.1 too, for ways around. */
-export async function practiceHosts({ nodes }: { nodes: number }): Promise<FaultHosts> {
+export async function practiceHosts({
+  nodes,
+  ...more
+}: Pick<PracticeOptions, 'environments'> & { nodes: number }): Promise<FaultHosts> {
   const dir = mkdtempSync(join(tmpdir(), 'trainyard-faults-'));
   for (let index = 1; index <= nodes; ++index)
     linkRuntime(join(dir, `practice-${index}`, 'home', '.trainyard'));
-  const practice = await startPracticeCluster({ dir, nodes });
+  const practice = await startPracticeCluster({ dir, nodes, ...more });
   const end = async (): Promise<void> => {
     await practice.stop();
     await endAllOf(dir);

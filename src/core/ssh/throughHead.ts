@@ -1,0 +1,114 @@
+// A node that this machine cannot log in to, or should not: its head's own ssh does, with the keys and known hosts that lie there.
+import { Duplex } from 'node:stream';
+import { LineTail } from '../nodes/localConnection.js';
+import { connectionLost, failure } from './failures.js';
+import type { SshChannel, SshConnection, SshShell, SshTarget, SshTransport } from './transport.js';
+
+/** The head as this needs it. */
+export interface Head {
+  readonly name: string;
+  connection(signal?: AbortSignal): Promise<SshConnection>;
+  /** A program there; no shell reads its words. */
+  run(argv: readonly string[], more?: { signal?: AbortSignal }): Promise<SshChannel>;
+}
+
+/** Asks nothing, and gives up on a node that has gone. What its host key must be is for the head's own configuration to say. */
+const options = ['BatchMode=yes', 'ConnectTimeout=15', 'ServerAliveInterval=5', 'ServerAliveCountMax=3'];
+
+export class ThroughHead implements SshTransport {
+  /** `address`: the node's, as its head knows it. */
+  constructor(
+    private readonly head: Head,
+    private readonly address: string,
+  ) {}
+
+  /** Each channel of the connection is a login of the head's. UserError (connection), Cancelled. */
+  async connect(
+    { host, port, user }: SshTarget,
+    { signal }: { signal?: AbortSignal },
+  ): Promise<SshConnection> {
+    const words = [
+      ...['ssh', '-T'],
+      ...options.flatMap((option) => ['-o', option]),
+      ...(port === undefined ? [] : ['-p', String(port)]),
+      ...(user === undefined ? [] : ['-l', user]),
+    ];
+    const via = await this.head.connection(signal);
+    const connection = new ConnectionThroughHead(host, this.head, via, words, this.address);
+    await connection.tryLogin(signal);
+    return connection;
+  }
+
+  dispose(): void {
+    // the head's transport has the connection
+  }
+}
+
+class ConnectionThroughHead implements SshConnection {
+  readonly onClose: SshConnection['onClose'];
+  private disposed = false;
+
+  constructor(
+    readonly where: string,
+    private readonly head: Head,
+    private readonly via: SshConnection,
+    private readonly words: readonly string[],
+    private readonly address: string,
+  ) {
+    this.onClose = (listener) =>
+      via.onClose(() => {
+        listener(connectionLost(where, undefined));
+      });
+  }
+
+  get isClosed(): boolean {
+    return this.disposed || this.via.isClosed;
+  }
+
+  async tryLogin(signal: AbortSignal | undefined): Promise<void> {
+    const argv = [...this.words, '--', this.address, 'exit 0'];
+    const channel = await this.head.run(argv, signal ? { signal } : {});
+    const said = new LineTail();
+    channel.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said.push(text);
+    });
+    channel.stdout.resume();
+    channel.stdin.end();
+    const { code } = await channel.closed;
+    channel.dispose();
+    if (code === 0) return;
+    const why = said.lines().at(-1) ?? `exit ${code ?? 'unknown'}`;
+    throw failure(
+      `${this.head.name} cannot log in to ${this.where}: ${why}`,
+      `Check there that "ssh ${this.address}" works without a question, or remove "launcher" from the profile`,
+    );
+  }
+
+  exec(command: string): Promise<SshChannel> {
+    return this.head.run([...this.words, '--', this.address, command]);
+  }
+
+  shell(): Promise<SshShell> {
+    const { where, head } = this;
+    const what = `${where} is reached through ${head.name}, and a terminal on it would not follow the window's size`;
+    return Promise.reject(
+      failure(what, `Open a terminal on ${head.name}, and run there: ssh ${this.address}`),
+    );
+  }
+
+  async forwardTcp(host: string, port: number): Promise<Duplex> {
+    const argv = [...this.words, '-W', `${host}:${port}`, '--', this.address];
+    const channel = await this.head.run(argv);
+    channel.stderr.resume();
+    return Duplex.from({ readable: channel.stdout, writable: channel.stdin });
+  }
+
+  forwardUnix(path: string): Promise<Duplex> {
+    const what = `${path} of ${this.where} cannot be reached through ${this.head.name}`;
+    return Promise.reject(failure(what, 'Only sockets of the head can be'));
+  }
+
+  dispose(): void {
+    this.disposed = true;
+  }
+}

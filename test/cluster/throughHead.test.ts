@@ -1,0 +1,93 @@
+// A cluster whose keys lie on its head: this machine can log in there and nowhere else, and the head's own ssh reaches the others.
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runOnAll } from '../../src/core/clusters/fanOut.js';
+import type { SshMachine } from '../../src/core/clusters/sshMachine.js';
+import { practiceHosts, type FaultHosts } from './support/hosts.js';
+import { eventsOf, linesOf, startRun, training, Watcher } from './support/runs.js';
+
+let hosts: FaultHosts;
+let machine: SshMachine;
+const tools = mkdtempSync(join(tmpdir(), 'trainyard-head-'));
+const key = join(tools, 'id_ed25519');
+
+/** OpenSSH looks into the home folder that the list of users gives, which is one for all hosts here: so the head's settings are named to it. */
+function headsOwnSsh(): void {
+  const config = join(tools, 'config');
+  const lines = [
+    `IdentityFile ${key}`,
+    'IdentitiesOnly yes',
+    `UserKnownHostsFile ${join(tools, 'known_hosts')}`,
+  ];
+  writeFileSync(config, `Host *\n  ${lines.join('\n  ')}\n`);
+  const real = execFileSync('sh', ['-c', 'command -v ssh'], { encoding: 'utf8' }).trim();
+  writeFileSync(join(tools, 'ssh'), `#!/bin/sh\nexec ${real} -F ${config} "$@"\n`);
+  chmodSync(join(tools, 'ssh'), 0o755);
+}
+
+beforeAll(async () => {
+  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key]);
+  headsOwnSsh();
+  const PATH = `${tools}:${process.env['PATH'] ?? ''}`;
+  hosts = await practiceHosts({ nodes: 2, environments: [{ PATH }] });
+  // The other one lets in the key that lies on the head, and no other.
+  writeFileSync(join(hosts.homes[1]!, '../sshd/authorized_keys'), readFileSync(`${key}.pub`));
+  machine = hosts.machine({ launcher: 'ssh' });
+});
+afterAll(async () => {
+  await hosts.stop();
+  rmSync(tools, { recursive: true, force: true });
+});
+
+describe('a cluster whose keys lie on its head', () => {
+  it('is refused, with what to do, while the head does not know the key of the other host', async () => {
+    await expect(hosts.machine({ launcher: 'ssh' }).connectAll()).rejects.toThrow(
+      /127\.0\.0\.2 cannot log in to 127\.0\.0\.3: .*Check there that "ssh 127\.0\.0\.3" works/,
+    );
+    const known = readFileSync(join(hosts.trainyardHome, 'known_hosts'));
+    writeFileSync(join(tools, 'known_hosts'), known);
+  });
+
+  it('cannot be reached from here but for the head', async () => {
+    await expect(hosts.machine().connectAll()).rejects.toThrow(/127\.0\.0\.3/);
+  });
+
+  it('runs commands and gets files', async () => {
+    await machine.connectAll();
+    const lines: string[] = [];
+    const program = 'import os; print(os.environ["HOME"])';
+    const endings = await runOnAll(machine.nodes, ['python3', '-c', program], ({ text }) => lines.push(text));
+    expect(endings.map(({ code }) => code)).toEqual([0, 0]);
+    expect(lines.sort()).toEqual([...hosts.homes].sort());
+    const file = join(tools, 'config');
+    expect(await machine.copy(machine.nodes, file, '~/copied')).toBe(1);
+    for (const home of hosts.homes) {
+      expect(readFileSync(join(home, 'copied')).equals(readFileSync(file))).toBe(true);
+    }
+  });
+
+  it('trains on both hosts', async () => {
+    const dir = await startRun(machine, hosts.profile, training(300));
+    const watcher = new Watcher(machine, dir);
+    const { state } = await watcher.ended;
+    watcher.dispose();
+    expect(state).toMatchObject({ phase: 'finished', exitCode: 0, world: 2 });
+    const started = eventsOf(dir).flatMap((event) => (event.kind === 'rank_started' ? [event.host] : []));
+    expect(started.sort()).toEqual(['127.0.0.2', '127.0.0.3']);
+    expect(
+      linesOf(dir, 'metrics.jsonl')
+        .filter(({ kind }) => kind === 'step')
+        .at(-1),
+    ).toMatchObject({ step: 300 });
+  });
+
+  it('says where a terminal is to be opened', async () => {
+    const connection = await machine.nodes[1]!.connection();
+    await expect(connection.shell({ columns: 80, rows: 24, term: 'xterm' })).rejects.toThrow(
+      /Open a terminal on 127\.0\.0\.2, and run there: ssh 127\.0\.0\.3/,
+    );
+  });
+});
