@@ -35,6 +35,23 @@ def look(params):
     return {"found": answers}
 
 
+def list_folder(params):
+    """What is in a folder: the names of its folders, links to folders too, and how many other entries. At most `most` names."""
+    folders = []
+    others = 0
+    with os.scandir(os.path.expanduser(params["path"])) as entries:
+        for entry in entries:
+            try:
+                is_folder = entry.is_dir()
+            except OSError:
+                is_folder = False
+            if not is_folder:
+                others += 1
+            elif len(folders) < params["most"]:
+                folders.append(entry.name)
+    return {"folders": sorted(folders), "others": others}
+
+
 def clean(params):
     """Removes the programs and the runtime; `all` also the runs. Nothing else is touched."""
     import shutil
@@ -85,6 +102,7 @@ def operations(copies):
         "runtime": runtime,
         "try": try_program,
         "look": look,
+        "list": list_folder,
         "unpack": copies.unpack,
         "offer": copies.offer,
         "fetch": copies.fetch,

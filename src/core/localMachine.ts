@@ -1,13 +1,17 @@
 // This machine as a place to run on: its agent, its runtime, its runs.
 import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { hostname, userInfo } from 'node:os';
+import { homedir, hostname, userInfo } from 'node:os';
+import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { throwIfCancelled } from './errors.js';
+import { errorText, throwIfCancelled, UserError } from './errors.js';
 import { nullLogger, type Logger } from './log.js';
 import {
   earlierRun,
   trainerError,
+  mostListed,
+  type FolderListing,
   type Machine,
   type NamedNode,
   type Progress,
@@ -119,6 +123,17 @@ export class LocalMachine implements Machine {
   /** The flags of one of the trainer's verbs. */
   async trainerFlags(verb: string): Promise<TrainerFlag[]> {
     return parseTrainerHelp(await this.runTrainer([verb, '--help']));
+  }
+
+  async list(path: string): Promise<FolderListing> {
+    const folder = path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : path;
+    try {
+      const entries = await readdir(folder, { withFileTypes: true });
+      const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+      return { folders: folders.sort().slice(0, mostListed), others: entries.length - folders.length };
+    } catch (error) {
+      throw new UserError('preflight', errorText(error), 'Name a folder that can be read', { cause: error });
+    }
   }
 
   async stop(dir: string, mode: StopMode): Promise<void> {

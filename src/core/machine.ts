@@ -32,6 +32,16 @@ export interface NamedNode {
   readonly node: AgentNode;
 }
 
+export interface FolderListing {
+  /** Names, sorted; of very many only some. */
+  folders: string[];
+  /** How many entries are no folders. */
+  others: number;
+}
+
+/** Names of a folder that are listed. */
+export const mostListed = 1000;
+
 export interface Machine extends Disposable {
   /** On which runs live and are supervised: this machine, or the cluster's head. */
   readonly node: AgentNode;
@@ -50,6 +60,8 @@ export interface Machine extends Disposable {
   runTrainer(args: readonly string[], progress?: Progress): Promise<string>;
   /** The flags of one of the trainer's verbs. */
   trainerFlags(verb: string): Promise<TrainerFlag[]>;
+  /** What is in a folder of `node`; `~/` is the home folder there. UserError (preflight) when it cannot be read. */
+  list(path: string): Promise<FolderListing>;
   stop(dir: string, mode: StopMode): Promise<void>;
   /** A login shell on `node`; absent where that is this machine. */
   shell?(size: { columns: number; rows: number; term: string }): Promise<SshShell>;

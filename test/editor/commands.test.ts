@@ -1,5 +1,5 @@
 // Every command once, as somebody would give it: what it asks is answered in the window, what it does is looked at.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -172,6 +172,27 @@ test('a cluster over SSH: keys reviewed once, checks, terminal, a command and a 
     for (const node of cluster.nodes) {
       expect(readFileSync(join(node.home, 'texts/words.txt'), 'utf8')).toBe('words\n');
     }
+
+    for (const name of ['train', 'validation']) {
+      mkdirSync(join(cluster.nodes[0]!.home, 'images', name, 'rose'), { recursive: true });
+    }
+    const choosing = command('trainyard.runTraining', given);
+    await answer('Run Training: what', 'Folder of images');
+    const widget = workbench.page.locator('.quick-input-widget:visible');
+    await widget.getByText(/train on this folder/).waitFor();
+    await workbench.page.keyboard.type('ima');
+    await widget.getByText('~/images/', { exact: true }).waitFor();
+    await workbench.page.keyboard.press('Enter');
+    await widget.getByText('train on this folder: 2 folders, 0 files').waitFor();
+    await workbench.screenshot('remote-folder', 'dark', 1600);
+    await workbench.page.keyboard.press('Enter');
+    await answer('Run Training: model', 'resnet20');
+    await widget.getByText('Run on practice').waitFor();
+    expect(await widget.locator('input').first().inputValue()).toContain(
+      '--data ~/images/train --eval-data ~/images/validation',
+    );
+    await workbench.page.keyboard.press('Escape');
+    await choosing;
 
     const server = createServer((_, response) => response.end('through the tunnel'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

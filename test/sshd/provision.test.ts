@@ -158,6 +158,20 @@ describe('copies go from node to node', () => {
   });
 });
 
+describe('folders of the head', () => {
+  it('are listed by name, hidden ones and links to folders too; what cannot be read is said', async () => {
+    const machine = cluster.machine();
+    const at = join(home(0), 'listed');
+    for (const name of ['b', 'a $x', '.hidden']) mkdirSync(join(at, name), { recursive: true });
+    symlinkSync(join(at, 'b'), join(at, 'link'));
+    symlinkSync(join(at, 'nowhere'), join(at, 'dangling'));
+    writeFileSync(join(at, 'file'), '');
+    expect(await machine.list('~/listed')).toEqual({ folders: ['.hidden', 'a $x', 'b', 'link'], others: 2 });
+    expect((await failure(machine.list('~/listed/none'))).message).toMatch(/none: No such file/);
+    expect((await failure(machine.list('~/listed/file'))).message).toMatch(/file: Not a directory/);
+  });
+});
+
 describe('the ports of the head', () => {
   it('are said to be open to the other nodes, and to this machine where they are', async () => {
     const { profile } = cluster;

@@ -6,7 +6,14 @@ import type { Duplex } from 'node:stream';
 import * as z from 'zod/mini';
 import { throwIfCancelled, UserError } from '../errors.js';
 import { nullLogger, type Logger } from '../log.js';
-import { earlierRun, trainerError, type Machine, type Progress, type StartedRun } from '../machine.js';
+import {
+  earlierRun,
+  trainerError,
+  type FolderListing,
+  type Machine,
+  type Progress,
+  type StartedRun,
+} from '../machine.js';
 import { assertPassed, good, type CheckResult } from '../nodes/checks.js';
 import { readPayload, type Payload } from '../nodes/payload.js';
 import { checkRemoteData, judgeTrainer, trainerTrial } from '../nodes/preflight.js';
@@ -136,6 +143,10 @@ export class SshMachine implements Machine {
 
   async trainerFlags(verb: string): Promise<TrainerFlag[]> {
     return parseTrainerHelp(await this.runTrainer([verb, '--help']));
+  }
+
+  list(path: string): Promise<FolderListing> {
+    return this.head.list(path);
   }
 
   async stop(dir: string, mode: StopMode): Promise<void> {

@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { Cancelled } from '../errors.js';
 import type { Disposable } from '../lifecycle.js';
 import { nullLogger, type Logger } from '../log.js';
-import type { Progress } from '../machine.js';
+import { mostListed, type FolderListing, type Progress } from '../machine.js';
 import { Bootstrap, NodeRefusal } from '../nodes/bootstrap.js';
 import { assertPassed, type CheckResult } from '../nodes/checks.js';
 import { AgentNode } from '../nodes/node.js';
@@ -31,6 +31,7 @@ export interface SshNodeOptions {
 
 const nothing = z.unknown();
 const trialSchema = z.object({ code: z.nullable(z.int()), output: z.string() });
+const listingSchema = z.object({ folders: z.array(z.string()), others: z.int() });
 const lookSchema = z.object({ found: z.array(z.string()) });
 
 export class SshNode implements Disposable {
@@ -119,6 +120,12 @@ export class SshNode implements Disposable {
   async look(paths: readonly string[]): Promise<string[]> {
     const found = await this.withBootstrap((bootstrap) => bootstrap.request('look', { paths }, lookSchema));
     return found.found;
+  }
+
+  /** What is in a folder. UserError (preflight) when it cannot be read. */
+  list(path: string): Promise<FolderListing> {
+    const params = { path, most: mostListed };
+    return this.withBootstrap((bootstrap) => bootstrap.request('list', params, listingSchema));
   }
 
   /** A program with its streams; no shell reads its words. */

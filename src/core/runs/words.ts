@@ -31,7 +31,7 @@ export function splitWords(text: string): string[] {
 
 /** What `splitWords` takes apart into the same words again. */
 export function joinWords(words: readonly string[]): string {
-  return words.map((word) => (/^[\w./:=@%+,-]+$/.test(word) ? word : quoted(word))).join(' ');
+  return words.map((word) => (/^[\w./:=@%+,~-]+$/.test(word) ? word : quoted(word))).join(' ');
 }
 
 const quoted = (word: string): string => `"${word.replace(/["\\]/g, (character) => `\\${character}`)}"`;

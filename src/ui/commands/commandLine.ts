@@ -1,10 +1,11 @@
 // A command line that can be edited, with the trainer's flags offered as one types.
 import * as vscode from 'vscode';
 import { completions, type TrainerFlag } from '../../core/runs/trainerHelp.js';
+import { isPath, type Folders } from './folders.js';
 
 interface Item extends vscode.QuickPickItem {
-  /** Undefined: this is the line itself. */
-  flag?: TrainerFlag;
+  /** What takes the place of the line's last word. Undefined: this is the line itself. */
+  word?: string;
 }
 
 /** Resolves with the line, or undefined when it was given up. `flags` may come later than the box. */
@@ -12,10 +13,13 @@ export function editCommandLine(
   title: string,
   initial: string,
   flags: Promise<readonly TrainerFlag[]>,
+  folders: Folders,
 ): Promise<string | undefined> {
   const box = vscode.window.createQuickPick<Item>();
   let known: readonly TrainerFlag[] = [];
   const render = (): void => {
+    const last = box.value.split(/\s+/).at(-1) ?? '';
+    const below = isPath(last) ? folders.completions(last, render) : [];
     const offered = completions(box.value, known).slice(0, 40);
     box.items = [
       { label: '$(play) Start', description: box.value, alwaysShow: true },
@@ -26,26 +30,25 @@ export function editCommandLine(
           .trim(),
         detail: flag.help,
         alwaysShow: true,
-        flag,
+        word: `${flag.name} `,
       })),
+      ...below.map((path) => ({ label: `$(folder) ${path}`, alwaysShow: true, word: path })),
     ];
   };
   box.title = title;
   box.placeholder = 'train --model resnet20 --data FOLDER --epochs 10';
-  box.value = initial;
   box.ignoreFocusOut = true;
-  render();
   return new Promise((resolve, reject) => {
     box.onDidChangeValue(render);
     box.onDidAccept(() => {
-      const flag = box.activeItems[0]?.flag;
-      if (!flag) {
+      const word = box.activeItems[0]?.word;
+      if (word === undefined) {
         resolve(box.value);
         box.hide();
         return;
       }
       const words = box.value.split(/\s+/).slice(0, -1);
-      box.value = [...words, flag.name, ''].join(' ').trimStart();
+      box.value = [...words, word].join(' ').trimStart();
       render();
     });
     box.onDidHide(() => {
@@ -57,5 +60,7 @@ export function editCommandLine(
       render();
     }, reject);
     box.show();
+    box.value = initial; // not before: what stands there when a box opens is selected, and typing would replace it
+    render();
   });
 }

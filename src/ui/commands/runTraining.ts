@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { ProfileArgument, RunArgument, RunWords } from '../../contributions.js';
 import { errorText, UserError } from '../../core/errors.js';
+import type { Machine } from '../../core/machine.js';
 import { demoTraining, prepareDemoData } from '../../core/runs/demo.js';
 import type { TrainerFlag } from '../../core/runs/trainerHelp.js';
 import { joinWords, splitWords } from '../../core/runs/words.js';
 import { editCommandLine } from './commandLine.js';
+import { browse, Folders } from './folders.js';
 import { pickProfile, pickRun } from './pick.js';
 import { withProgress } from './progress.js';
 import { recentRuns, type RecentRun } from '../recentRuns.js';
@@ -76,6 +78,7 @@ async function editAndStart(ui: Ui, recent: RecentRun): Promise<void> {
     `Run on ${recent.profile}${ranks}`,
     joinWords(recent.words),
     trainerFlags(ui, recent.profile),
+    new Folders(await (await ui.services.backend()).machine(recent.profile)),
   );
   if (line === undefined) return;
   await startRun(ui, { ...recent, words: splitWords(line) });
@@ -101,7 +104,9 @@ async function chooseWhat(ui: Ui, profile: string): Promise<readonly string[] | 
       label: `$(history) ${joinWords(run.words)}`,
       words: () => Promise.resolve(run.words),
     }));
-  const workspace = workspaceImages();
+  const machine = await (await ui.services.backend()).machine(profile);
+  const isHere = machine.shell === undefined;
+  const workspace = isHere ? workspaceImages() : undefined;
   const items: What[] = [
     ...(recent.length > 0 ? [separator('recent'), ...recent] : []),
     separator('new'),
@@ -111,15 +116,17 @@ async function chooseWhat(ui: Ui, profile: string): Promise<readonly string[] | 
           {
             label: '$(folder-library) Images in this workspace',
             description: workspace,
-            words: () => withModel(dataFlags(workspace)),
+            words: async () => withModel(await dataFlags(machine, workspace)),
           },
         ]),
     {
       label: '$(folder-opened) Folder of images…',
       description: 'one folder a class, or train/ and validation/',
       words: async () => {
-        const folder = await chooseFolder();
-        return folder === undefined ? undefined : withModel(dataFlags(folder));
+        const folder = await (isHere
+          ? chooseFolder()
+          : browse('Run Training: folder of images', new Folders(machine)));
+        return folder === undefined ? undefined : withModel(await dataFlags(machine, folder));
       },
     },
     {
@@ -170,9 +177,10 @@ function workspaceImages(): string | undefined {
 }
 
 /** `--data …` and, where the folder has them apart, `--eval-data …`. */
-function dataFlags(folder: string): string[] {
-  const train = join(folder, 'train');
-  const validation = ['validation', 'val', 'test'].map((name) => join(folder, name)).find(isFolder);
-  if (!isFolder(train)) return ['--data', folder];
-  return ['--data', train, ...(validation === undefined ? [] : ['--eval-data', validation])];
+async function dataFlags(machine: Machine, folder: string): Promise<string[]> {
+  const { folders } = await machine.list(folder);
+  if (!folders.includes('train')) return ['--data', folder];
+  const validation = ['validation', 'val', 'test'].find((name) => folders.includes(name));
+  const below = (name: string): string => `${folder.replace(/\/$/, '')}/${name}`;
+  return ['--data', below('train'), ...(validation === undefined ? [] : ['--eval-data', below(validation)])];
 }

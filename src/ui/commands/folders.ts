@@ -1,0 +1,124 @@
+// Folders of the machine on which a run will be: offered while a path is typed, or chosen from a list one walks through.
+import * as vscode from 'vscode';
+import { errorText } from '../../core/errors.js';
+import type { FolderListing, Machine } from '../../core/machine.js';
+import { plural } from '../words.js';
+
+/** More than fit on a screen help nobody. */
+const mostOffered = 40;
+
+export const isPath = (word: string): boolean => /^(\/|~\/)/.test(word);
+
+/** `/data/ima` lies in `/data/`. */
+const parentOf = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1);
+
+type Listed = FolderListing | { problem: string };
+
+/** Asks for each folder once; what is not known yet is told by a call when it is. */
+export class Folders {
+  private readonly known = new Map<string, Listed | undefined>();
+
+  constructor(private readonly machine: Pick<Machine, 'list'>) {}
+
+  /** What is in the folder; undefined as long as it is not known. */
+  look(folder: string, onNews: () => void): Listed | undefined {
+    if (!this.known.has(folder)) {
+      this.known.set(folder, undefined);
+      const settle = (listed: Listed): void => {
+        this.known.set(folder, listed);
+        onNews();
+      };
+      this.machine.list(folder).then(settle, (error: unknown) => {
+        settle({ problem: errorText(error) });
+      });
+    }
+    return this.known.get(folder);
+  }
+
+  /** Folders that begin with what was typed, each as a whole path with a slash at its end. */
+  completions(typed: string, onNews: () => void): string[] {
+    const parent = parentOf(typed);
+    const listed = this.look(parent, onNews);
+    if (!listed || 'problem' in listed) return [];
+    const begun = typed.slice(parent.length);
+    return listed.folders
+      .filter((name) => name.startsWith(begun) && (begun.startsWith('.') || !name.startsWith('.')))
+      .slice(0, mostOffered)
+      .map((name) => `${parent}${name}/`);
+  }
+}
+
+interface Item extends vscode.QuickPickItem {
+  path: string;
+  /** This is the folder, and not the way to another one. */
+  isChoice: boolean;
+}
+
+/** The editor sorts by how well labels match what was typed: that of the folder itself matches best. */
+const choice = (folder: string, content: string): Item => ({
+  label: `$(check) ${folder}`,
+  description: `train on this folder: ${content}`,
+  alwaysShow: true,
+  path: folder.replace(/\/$/, '') || folder,
+  isChoice: true,
+});
+
+const step = (path: string, icon: string, description = ''): Item => ({
+  label: `${icon} ${path}`,
+  description,
+  alwaysShow: true,
+  path,
+  isChoice: false,
+});
+
+/** Resolves with a path without a slash at its end, or undefined when it was given up. */
+export function browse(title: string, folders: Folders): Promise<string | undefined> {
+  const box = vscode.window.createQuickPick<Item>();
+  const render = (): void => {
+    const { value } = box;
+    if (!isPath(value)) {
+      box.items = [];
+      return;
+    }
+    const folder = parentOf(value);
+    const listed = folders.look(folder, render);
+    box.busy = listed === undefined;
+    const below = folders.completions(value, render);
+    const isThere = value === folder && listed !== undefined && !('problem' in listed);
+    const none = below.length === 0 && listed !== undefined;
+    box.items = [
+      ...(isThere ? [choice(folder, describe(listed))] : []),
+      ...(none && !isThere ? [step(value, '$(circle-slash) There is no folder', describe(listed))] : []),
+      ...below.map((path) => step(path, '$(folder)')),
+    ];
+  };
+  box.title = title;
+  box.placeholder = '/data/images or ~/images, as it is called there';
+  box.ignoreFocusOut = true;
+  return new Promise((resolve) => {
+    box.onDidChangeValue(render);
+    box.onDidAccept(() => {
+      const item = box.activeItems[0] ?? box.items[0]; // a list that has just come has none active
+      if (!item) return;
+      if (!item.isChoice) {
+        box.value = item.path;
+        render();
+        return;
+      }
+      resolve(item.path);
+      box.hide();
+    });
+    box.onDidHide(() => {
+      box.dispose();
+      resolve(undefined);
+    });
+    box.show();
+    box.value = '~/'; // not before: what stands there when a box opens is selected, and typing would replace it
+    render();
+  });
+}
+
+function describe(listed: Listed): string {
+  if ('problem' in listed) return listed.problem;
+  return `${plural(listed.folders.length, 'folder')}, ${plural(listed.others, 'file')}`;
+}
