@@ -109,12 +109,14 @@ void add_recipe_flags(CLI::App& command, TrainOptions& options) {
 
 void check_recipe_flags(const CLI::App& command, const TrainOptions& options) {
   const std::string& optimizer = options.optimizer.kind;
-  const std::array<Bound, 6> bounds{{{"--momentum", "--optimizer", optimizer, {"sgd", "lars"}},
+  const std::string& strategy = options.strategy.kind;
+  const std::array<Bound, 7> bounds{{{"--momentum", "--optimizer", optimizer, {"sgd", "lars"}},
                                      {"--trust-coefficient", "--optimizer", optimizer, {"lars"}},
                                      {"--beta1", "--optimizer", optimizer, {"adam"}},
                                      {"--beta2", "--optimizer", optimizer, {"adam"}},
                                      {"--epsilon", "--optimizer", optimizer, {"adam"}},
-                                     {"--lr-steps", "--lr-schedule", options.lr_schedule, {"step"}}}};
+                                     {"--lr-steps", "--lr-schedule", options.lr_schedule, {"step"}},
+                                     {"--allreduce", "--strategy", strategy, {"auto", "mirrored", "multi-worker"}}}};
   for (const Bound& bound : bounds) {
     const bool fits = std::find(bound.choices.begin(), bound.choices.end(), bound.chosen) != bound.choices.end();
     if (fits || command.count(bound.flag) == 0) continue;

@@ -39,32 +39,32 @@ int image_size_for(const TrainOptions& options) {
 /// One run from its first step to its last: what the steps share, so that each part below stays short.
 class TrainRun {
  public:
-  TrainRun(const TrainOptions& options, Communicator& communicator, const StopSignals& signals)
-      : options_(options), communicator_(communicator), signals_(signals), stop_file_(options.run_dir) {}
+  TrainRun(const TrainOptions& options, const Team& team, const StopSignals& signals)
+      : options_(options), team_(team), workers_(team.peers()), signals_(signals), stop_file_(options.run_dir) {}
 
   Exit run() {
     prepare();
     const Exit exit = steps();
+    step_->strategy().end();
     finish(exit);
     return exit;
   }
 
  private:
-  bool leader() const { return communicator_.rank() == 0; }
+  bool leader() const { return workers_.rank() == 0; }
 
   void prepare() {
     if (leader()) std::filesystem::create_directories(options_.run_dir);
-    heartbeat_ = std::make_unique<Heartbeat>(options_.run_dir, communicator_.rank());
+    heartbeat_ = std::make_unique<Heartbeat>(options_.run_dir, team_.world().rank());
     heartbeat_->beat(0, "starting");
     open_data();
     build();
     if (leader()) start_log();
-    hosts_ = communicator_.gather(host_name());
   }
 
   void open_data() {
     plan_.image_size = image_size_for(options_);
-    share_batch(options_, communicator_.world(), plan_);
+    share_batch(options_, workers_.world(), plan_);
     DatasetOptions data;
     data.label_offset = options_.label_offset;
     data.progress = shard_progress(leader(), [this] { heartbeat_->beat(0, "starting"); });
@@ -75,8 +75,8 @@ class TrainRun {
     LoaderOptions loader;
     loader.image_size = plan_.image_size;
     loader.batch = plan_.batch * options_.accumulate;
-    loader.rank = communicator_.rank();
-    loader.world = communicator_.world();
+    loader.rank = workers_.rank();
+    loader.world = workers_.world();
     loader.seed = options_.seed;
     loader.augment = options_.augment == "none" ? Augment::none : Augment::standard;
     loader.cache = options_.cache == "ram";
@@ -93,7 +93,7 @@ class TrainRun {
     if (leader()) plan_.resume_from = find_resume(options_);
     finish_plan(options_, plan_);
     const double start = static_cast<double>(plan_.start_step);
-    plan_.start_step = std::llround(communicator_.gather(std::span(&start, 1)).front());
+    plan_.start_step = std::llround(workers_.gather(std::span(&start, 1)).front());
     NetworkOptions network;
     network.model = options_.model;
     network.classes = plan_.classes;
@@ -102,21 +102,21 @@ class TrainRun {
     network.seed = options_.seed;
     network.label_smoothing = static_cast<float>(options_.label_smoothing);
     network.device = options_.device;
-    network.device_index = communicator_.local_rank();
+    network.device_index = workers_.local_rank();
     StepOptions step;
     step.optimizer = options_.optimizer;
     step.sync_batch_norm = options_.sync_batch_norm;
     step.accumulate = options_.accumulate;
     step.clip_norm = options_.clip_norm;
-    step_ = std::make_unique<TrainingStep>(communicator_, network, step);
+    step_ = std::make_unique<TrainingStep>(workers_, network, step, team_.maker());
     if (leader() && plan_.resume_from) {
       load_weights(*plan_.resume_from, step_->network());
       last_checkpoint_ = *plan_.resume_from;
-      load_optimizer(*plan_.resume_from, step_->network(), step_->optimizer());
+      load_optimizer(*plan_.resume_from, step_->network(), step_->strategy().state());
     } else if (leader() && !options_.init_weights.empty()) {
       begin_from(options_.init_weights);
     }
-    step_->broadcast();
+    step_->distribute();
   }
 
   void begin_from(const std::string& path) {
@@ -143,6 +143,10 @@ class TrainRun {
                          {"accumulate", options_.accumulate},
                          {"global_batch", plan_.global_batch},
                          {"optimizer", options_.optimizer.kind},
+                         {"strategy", team_.strategy()},
+                         {"servers", team_.servers().size()},
+                         {"all_reduce",
+                          team_.all_reduce().empty() ? nlohmann::json(nullptr) : nlohmann::json(team_.all_reduce())},
                          {"made_new", made_new_},
                          {"steps_per_epoch", plan_.steps_per_epoch},
                          {"total_steps", plan_.total_steps},
@@ -212,8 +216,8 @@ class TrainRun {
   void write_interval() {
     require_good_weights();
     const MemoryUsage memory = memory_usage();
-    const std::array<double, 2> mine = {static_cast<double>(memory.used), static_cast<double>(memory.peak)};
-    const std::vector<double> all = communicator_.gather(std::span<const double>(mine));
+    const Report report =
+        step_->strategy().report({static_cast<double>(memory.used), static_cast<double>(memory.peak)});
     if (!leader() || interval_.steps == 0) return;
     const nlohmann::json fields = interval_.fields(done_, plan_.steps_per_epoch, plan_.global_batch, plan_.world);
     log_->line("step", fields);
@@ -221,13 +225,13 @@ class TrainRun {
          {"loss", "top1", "lr", "images_per_sec", "step_ms", "comm_ms", "input_wait_ms", "gradient_norm"}) {
       if (fields.contains(tag)) log_->scalar(tag, done_, fields.at(tag).get<double>());
     }
-    for (size_t r = 0; r < hosts_.size(); ++r) {
+    for (size_t r = 0; r < report.ranks.size(); ++r) {
       log_->line("host", {{"step", done_},
                           {"rank", r},
-                          {"host", hosts_[r]},
+                          {"host", team_.hosts()[r]},
                           {"device", options_.device},
-                          {"memory_used", static_cast<uint64_t>(all[2 * r])},
-                          {"memory_peak", static_cast<uint64_t>(all[2 * r + 1])}});
+                          {"memory_used", static_cast<uint64_t>(report.ranks[r].memory_used)},
+                          {"memory_peak", static_cast<uint64_t>(report.ranks[r].memory_peak)}});
     }
     images_ += static_cast<double>(interval_.steps * plan_.global_batch);
     seconds_ += interval_.seconds();
@@ -240,13 +244,15 @@ class TrainRun {
   void checkpoint() {
     if (done_ == plan_.start_step) return;
     require_good_weights();
+    step_->strategy().collect();
     if (!leader()) return;
     const Stopwatch clock;
     heartbeat_->beat(done_, "checkpoint");
     try {
       prune_checkpoints(options_.run_dir, options_.keep, best_step(options_.run_dir));
       const CheckpointInfo saved = save_checkpoint(
-          options_.run_dir, snapshot(step_->network(), step_->optimizer(), checkpoint_state(options_, plan_, done_)));
+          options_.run_dir,
+          snapshot(step_->network(), step_->strategy().state(), checkpoint_state(options_, plan_, done_)));
       prune_checkpoints(options_.run_dir, options_.keep, best_step(options_.run_dir));
       checkpoint_error_.clear();
       last_checkpoint_ = saved.path;
@@ -290,7 +296,8 @@ class TrainRun {
   }
 
   const TrainOptions& options_;
-  Communicator& communicator_;
+  const Team& team_;
+  Communicator& workers_;
   const StopSignals& signals_;
   StopFile stop_file_;
   TrainPlan plan_;
@@ -299,7 +306,6 @@ class TrainRun {
   std::unique_ptr<Loader> loader_;
   std::unique_ptr<TrainingStep> step_;
   std::unique_ptr<MetricsLog> log_;  ///< rank 0 only
-  std::vector<std::string> hosts_;
   Interval interval_;
   std::vector<std::string> made_new_;  ///< tensors that --init-weights did not give
   std::string last_checkpoint_;        ///< the newest that was written or resumed from; rank 0 only
@@ -326,7 +332,8 @@ int threads_for_rank(int wanted, const Communicator& communicator) {
 Exit train(const TrainOptions& options, Communicator& communicator, const StopSignals& signals) {
   check_options(options);
   set_threads(threads_for_rank(options.threads, communicator));
-  return TrainRun(options, communicator, signals).run();
+  const Team team(options.strategy, communicator);
+  return TrainRun(options, team, signals).run();
 }
 
 }  // namespace trainyard
