@@ -110,13 +110,18 @@ void add_recipe_flags(CLI::App& command, TrainOptions& options) {
 void check_recipe_flags(const CLI::App& command, const TrainOptions& options) {
   const std::string& optimizer = options.optimizer.kind;
   const std::string& strategy = options.strategy.kind;
-  const std::array<Bound, 7> bounds{{{"--momentum", "--optimizer", optimizer, {"sgd", "lars"}},
-                                     {"--trust-coefficient", "--optimizer", optimizer, {"lars"}},
-                                     {"--beta1", "--optimizer", optimizer, {"adam"}},
-                                     {"--beta2", "--optimizer", optimizer, {"adam"}},
-                                     {"--epsilon", "--optimizer", optimizer, {"adam"}},
-                                     {"--lr-steps", "--lr-schedule", options.lr_schedule, {"step"}},
-                                     {"--allreduce", "--strategy", strategy, {"auto", "mirrored", "multi-worker"}}}};
+  const std::vector<std::string> lockstep = {"auto", "mirrored", "multi-worker", "central-storage", "parameter-server"};
+  const std::array<Bound, 10> bounds{
+      {{"--momentum", "--optimizer", optimizer, {"sgd", "lars"}},
+       {"--trust-coefficient", "--optimizer", optimizer, {"lars"}},
+       {"--beta1", "--optimizer", optimizer, {"adam"}},
+       {"--beta2", "--optimizer", optimizer, {"adam"}},
+       {"--epsilon", "--optimizer", optimizer, {"adam"}},
+       {"--lr-steps", "--lr-schedule", options.lr_schedule, {"step"}},
+       {"--allreduce", "--strategy", strategy, {"auto", "mirrored", "multi-worker"}},
+       {"--servers", "--strategy", strategy, {"parameter-server", "parameter-server-async"}},
+       {"--sync-batch-norm", "--strategy", strategy, lockstep},
+       {"--lr-scale-by-world", "--strategy", strategy, lockstep}}};
   for (const Bound& bound : bounds) {
     const bool fits = std::find(bound.choices.begin(), bound.choices.end(), bound.chosen) != bound.choices.end();
     if (fits || command.count(bound.flag) == 0) continue;

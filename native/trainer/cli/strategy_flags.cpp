@@ -11,7 +11,9 @@ void add_strategy_flags(CLI::App& command, StrategyOptions& o) {
   command
       .add_option("--strategy", o.kind,
                   "mirrored (one host) and multi-worker: every rank keeps all variables; central-storage: rank 0 "
-                  "keeps them and sends copies; auto: mirrored or multi-worker, by the hosts")
+                  "keeps them and sends copies; parameter-server: --servers of the ranks keep a part each and train "
+                  "nothing; parameter-server-async: the same, and no worker waits for another; auto: mirrored or "
+                  "multi-worker, by the hosts")
       ->check(CLI::IsMember(kinds))
       ->capture_default_str();
   command
@@ -21,6 +23,11 @@ void add_strategy_flags(CLI::App& command, StrategyOptions& o) {
           "(hierarchical where several hosts have several ranks, else the MPI library's own)")
       ->check(CLI::IsMember({"auto", "ring", "tree", "hierarchical"}))
       ->capture_default_str();
+  command
+      .add_option("--servers", o.servers,
+                  "of parameter-server: how many of the ranks keep variables, the last ones of each host in turn (left "
+                  "out: 1)")
+      ->check(CLI::PositiveNumber);
 }
 
 }  // namespace trainyard

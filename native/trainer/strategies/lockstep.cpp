@@ -17,13 +17,13 @@ void Lockstep::ready(size_t begin) {
 }
 
 void Lockstep::sum(StepSums& sums) {
-  std::array<double, 4> values = {sums.loss, sums.top1, sums.stop, sums.finish};
+  std::array<double, 5> values = {sums.images, sums.loss, sums.top1, sums.stop, sums.finish};
   workers_.start_sum(std::span<double>(values));
   const Stopwatch clock;
   workers_.wait_all();
   waited_ms_ += clock.milliseconds();
   buckets_.restart();
-  sums = {.loss = values[0], .top1 = values[1], .stop = values[2], .finish = values[3]};
+  sums = {.images = values[0], .loss = values[1], .top1 = values[2], .stop = values[3], .finish = values[4]};
 }
 
 double Lockstep::take_waited_ms() { return std::exchange(waited_ms_, 0.0); }

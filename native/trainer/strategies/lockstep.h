@@ -12,7 +12,7 @@ class Lockstep : public Strategy {
   void sum(StepSums& sums) override;
   double take_waited_ms() override;
   Report report(const RankFigures& mine) override;
-  void end() override {}
+  void end(bool /*stopped*/) override {}
 
  protected:
   /// start: how a bucket of gradients sets off to where it is summed.

@@ -22,6 +22,7 @@ struct Variables {
 
 /// Sums over the workers whose gradients an update is made of.
 struct StepSums {
+  double images = 0;
   double loss = 0;
   double top1 = 0;    ///< images
   double stop = 0;    ///< workers that ask for it
@@ -61,8 +62,8 @@ class Strategy {
   virtual void collect() = 0;
   /// Figures of every rank, on rank 0. mine: of this one.
   virtual Report report(const RankFigures& mine) = 0;
-  /// The run is over; servers may go home.
-  virtual void end() = 0;
+  /// The run is over, or stopped; servers may go home.
+  virtual void end(bool stopped) = 0;
 };
 
 using StrategyMaker = std::function<std::unique_ptr<Strategy>(Communicator& workers, const Variables& variables,

@@ -7,10 +7,14 @@
 #include "common/process.h"
 #include "trainer/strategies/central_storage.h"
 #include "trainer/strategies/mirrored.h"
+#include "trainer/strategies/parameter_server.h"
+#include "trainer/strategies/parameter_server_async.h"
 
 namespace trainyard {
 
-std::vector<std::string> strategy_names() { return {"mirrored", "multi-worker", "central-storage"}; }
+std::vector<std::string> strategy_names() {
+  return {"mirrored", "multi-worker", "central-storage", "parameter-server", "parameter-server-async"};
+}
 
 bool has_servers(const std::string& kind) { return kind.starts_with("parameter-server"); }
 
@@ -74,7 +78,11 @@ std::vector<int> Team::ranks(bool servers) const {
 
 StrategyMaker Team::maker() const {
   if (strategy_ == "central-storage") return make_central_storage;
-  return make_mirrored;
+  if (!has_servers(strategy_)) return make_mirrored;
+  const auto make = is_asynchronous(strategy_) ? make_parameter_server_async : make_parameter_server;
+  return [this, make](Communicator& workers, const Variables& variables, const OptimizerOptions& optimizer) {
+    return make(*this, workers, variables, optimizer);
+  };
 }
 
 }  // namespace trainyard

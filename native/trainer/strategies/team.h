@@ -45,7 +45,7 @@ class Team {
   const std::string& strategy() const { return strategy_; }
   /// The algorithm in use, or "" where the strategy has none.
   const std::string& all_reduce() const { return all_reduce_; }
-  /// Makes this worker's part.
+  /// Makes this worker's part. The team must outlive it.
   StrategyMaker maker() const;
 
  private:

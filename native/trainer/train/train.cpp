@@ -13,6 +13,7 @@
 #include "trainer/base/parallel.h"
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/data/source.h"
+#include "trainer/strategies/server.h"
 #include "trainer/train/best_step.h"
 #include "trainer/train/finite.h"
 #include "trainer/train/heartbeat.h"
@@ -21,6 +22,7 @@
 #include "trainer/train/memory_usage.h"
 #include "trainer/train/metrics_log.h"
 #include "trainer/train/plan.h"
+#include "trainer/train/servers_log.h"
 #include "trainer/train/shard_progress.h"
 #include "trainer/train/snapshot.h"
 #include "trainer/train/training_step.h"
@@ -36,6 +38,11 @@ int image_size_for(const TrainOptions& options) {
   return 32;  // unknown model: make_network names the known ones
 }
 
+RankFigures rank_memory() {
+  const MemoryUsage memory = memory_usage();
+  return {static_cast<double>(memory.used), static_cast<double>(memory.peak)};
+}
+
 /// One run from its first step to its last: what the steps share, so that each part below stays short.
 class TrainRun {
  public:
@@ -45,7 +52,7 @@ class TrainRun {
   Exit run() {
     prepare();
     const Exit exit = steps();
-    step_->strategy().end();
+    step_->strategy().end(exit == Exit::stopped);
     finish(exit);
     return exit;
   }
@@ -164,8 +171,10 @@ class TrainRun {
       const Wishes granted = one_step();
       const bool last = done_ == plan_.total_steps || granted.finish;
       const bool stop = granted.stop;
+      const bool keep = done_ % plan_.checkpoint_every == 0 || last || stop;
+      if (keep) step_->collect();
       if (done_ % options_.log_every == 0 || last || stop) write_interval();
-      if (done_ % plan_.checkpoint_every == 0 || last || stop) checkpoint();
+      if (keep) checkpoint();
       if (granted.finish) break;
       if (stop && !last) return Exit::stopped;
     }
@@ -215,14 +224,16 @@ class TrainRun {
 
   void write_interval() {
     require_good_weights();
-    const MemoryUsage memory = memory_usage();
-    const Report report =
-        step_->strategy().report({static_cast<double>(memory.used), static_cast<double>(memory.peak)});
+    const Report report = step_->strategy().report(rank_memory());
     if (!leader() || interval_.steps == 0) return;
-    const nlohmann::json fields = interval_.fields(done_, plan_.steps_per_epoch, plan_.global_batch, plan_.world);
+    nlohmann::json fields = interval_.fields(done_, plan_.steps_per_epoch, plan_.global_batch, plan_.world);
+    const double images =
+        report.pushed ? report.pushed->images : static_cast<double>(interval_.steps * plan_.global_batch);
+    if (report.pushed) add_pushed(*report.pushed, interval_.seconds(), fields);
+    servers_log_.add(report.servers, fields);
     log_->line("step", fields);
-    for (const char* tag :
-         {"loss", "top1", "lr", "images_per_sec", "step_ms", "comm_ms", "input_wait_ms", "gradient_norm"}) {
+    for (const char* tag : {"loss", "top1", "lr", "images_per_sec", "step_ms", "comm_ms", "input_wait_ms",
+                            "gradient_norm", "staleness", "server_busy"}) {
       if (fields.contains(tag)) log_->scalar(tag, done_, fields.at(tag).get<double>());
     }
     for (size_t r = 0; r < report.ranks.size(); ++r) {
@@ -233,7 +244,7 @@ class TrainRun {
                           {"memory_used", static_cast<uint64_t>(report.ranks[r].memory_used)},
                           {"memory_peak", static_cast<uint64_t>(report.ranks[r].memory_peak)}});
     }
-    images_ += static_cast<double>(interval_.steps * plan_.global_batch);
+    images_ += images;
     seconds_ += interval_.seconds();
     log_->flush();
     interval_.restart();
@@ -244,7 +255,6 @@ class TrainRun {
   void checkpoint() {
     if (done_ == plan_.start_step) return;
     require_good_weights();
-    step_->strategy().collect();
     if (!leader()) return;
     const Stopwatch clock;
     heartbeat_->beat(done_, "checkpoint");
@@ -275,11 +285,13 @@ class TrainRun {
 
   void finish(Exit exit) {
     if (!leader()) return;
-    log_->line("end", {{"step", done_},
-                       {"seconds", now_seconds() - started_},
-                       {"images_per_sec", seconds_ > 0 ? images_ / seconds_ : 0.0},
-                       {"reason", exit == Exit::stopped ? "stopped" : "finished"},
-                       {"early_stop", exit == Exit::ok && done_ < plan_.total_steps}});
+    nlohmann::json end = {{"step", done_},
+                          {"seconds", now_seconds() - started_},
+                          {"images_per_sec", seconds_ > 0 ? images_ / seconds_ : 0.0},
+                          {"reason", exit == Exit::stopped ? "stopped" : "finished"},
+                          {"early_stop", exit == Exit::ok && done_ < plan_.total_steps}};
+    servers_log_.add_totals(end);
+    log_->line("end", end);
     log_->flush();
     if (checkpoint_error_.empty()) return;
     throw Error(Exit::data, "the last checkpoint (step " + std::to_string(done_) + ") could not be written: " +
@@ -297,6 +309,7 @@ class TrainRun {
 
   const TrainOptions& options_;
   const Team& team_;
+  ServersLog servers_log_{team_.hosts()};
   Communicator& workers_;
   const StopSignals& signals_;
   StopFile stop_file_;
@@ -318,6 +331,17 @@ class TrainRun {
   double seconds_ = 0;
 };
 
+/// A parameter server's part: no data, no network, a heartbeat. Signals are the workers' to answer.
+Exit serve(const TrainOptions& options, const Team& team) {
+  Heartbeat heartbeat(options.run_dir, team.world().rank());
+  heartbeat.beat(0, "starting");
+  const bool stopped =
+      serve_variables(team, {.optimizer = options.optimizer,
+                             .alive = [&](int64_t step) { heartbeat.beat(step, step > 0 ? "training" : "starting"); },
+                             .memory = rank_memory});
+  return stopped ? Exit::stopped : Exit::ok;
+}
+
 }  // namespace
 
 int threads_for_rank(int wanted, const Communicator& communicator) {
@@ -333,6 +357,7 @@ Exit train(const TrainOptions& options, Communicator& communicator, const StopSi
   check_options(options);
   set_threads(threads_for_rank(options.threads, communicator));
   const Team team(options.strategy, communicator);
+  if (team.serves()) return serve(options, team);
   return TrainRun(options, team, signals).run();
 }
 

@@ -45,6 +45,11 @@ void TrainingStep::distribute() {
   network_->weights_changed();
 }
 
+void TrainingStep::collect() {
+  strategy_->collect();
+  network_->weights_changed();
+}
+
 StepResult TrainingStep::compute(const BatchView& batch, float loss_scale) {
   const int micro = batch.count / accumulate_;
   const size_t image_bytes = static_cast<size_t>(batch.image_size) * static_cast<size_t>(batch.image_size) * 3;
@@ -73,7 +78,8 @@ StepResult TrainingStep::compute(const BatchView& batch, float loss_scale) {
 StepOutcome TrainingStep::run(const BatchView& batch, int64_t number, double lr, const Wishes& wishes) {
   const double images = static_cast<double>(batch.count) * strategy_->workers_an_update();
   const StepResult mine = compute(batch, static_cast<float>(1.0 / images));
-  StepSums sums{.loss = mine.loss_sum,
+  StepSums sums{.images = static_cast<double>(batch.count),
+                .loss = mine.loss_sum,
                 .top1 = static_cast<double>(mine.top1),
                 .stop = wishes.stop ? 1.0 : 0.0,
                 .finish = wishes.finish ? 1.0 : 0.0};

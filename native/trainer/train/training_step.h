@@ -48,6 +48,8 @@ class TrainingStep {
 
   /// Makes rank 0's weights, running statistics and optimizer state those of the run.
   void distribute();
+  /// Brings rank 0's weights and strategy().state() up to date for a checkpoint. All workers, at the same step.
+  void collect();
   /// Update `number` (counted from 1) with a batch of network.batch * accumulate images. Throws Diverged naming the
   /// step, before anything is changed by it, when the loss or the clipped gradient is not finite.
   StepOutcome run(const BatchView& batch, int64_t number, double lr, const Wishes& wishes);

@@ -56,6 +56,7 @@ export const stepLineSchema = z.object({
   world: count,
   gradient_norm: z.optional(z.number()),
   servers: z.optional(z.array(serverSchema)),
+  server_busy: z.optional(z.number()),
   staleness: z.optional(z.number()),
 });
 
