@@ -80,7 +80,12 @@ class Mpi final : public Communicator {
   int local_world() const override { return local_world_; }
 
   void broadcast(std::span<float> values, int root) override {
-    check_mpi(MPI_Bcast(values.data(), mpi_count(values.size()), MPI_FLOAT, root, all_.value), "MPI_Bcast");
+    // Not MPI_Bcast: MPICH's own inside a host waits without yielding, which costs a second where ranks outnumber
+    // cores.
+    std::vector<int> members = everyone_;
+    std::rotate(members.begin(), members.begin() + root, members.end());
+    const auto place = static_cast<size_t>((rank_ - root + world_) % world_);
+    ScheduledSum(*sums_mailbox_, values, tree_copy_rounds(members, place, values.size()), take_tag()).wait();
   }
   void sum(std::span<double> values) override {
     check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data(), mpi_count(values.size()), MPI_DOUBLE, MPI_SUM, all_.value),
@@ -156,10 +161,10 @@ class Mpi final : public Communicator {
               "MPI_Iallreduce");
     requests_.push_back(request);
   }
+  /// What is under way is told apart by its number; MPI promises tags up to 32767.
+  int take_tag() { return std::exchange(next_tag_, (next_tag_ + 1) % 32768); }
   void start(std::span<float> values, std::vector<Round> rounds) {
-    // Sums under way are told apart by their numbers; MPI promises tags up to 32767.
-    sums_.emplace_back(*sums_mailbox_, values, std::move(rounds), next_tag_);
-    next_tag_ = (next_tag_ + 1) % 32768;
+    sums_.emplace_back(*sums_mailbox_, values, std::move(rounds), take_tag());
   }
 
   std::shared_ptr<Session> session_;

@@ -1,4 +1,4 @@
-// One sum under way by a schedule of messages.
+// One sum, or copy, under way by a schedule of messages.
 #pragma once
 #include <memory>
 #include <span>
