@@ -134,7 +134,10 @@ describe('in lockstep, any number of workers equals one rank of the joint batch'
     expectExit(await runRanks(2, training(name, ...parts)), 0);
     for (const flags of strategies.filter(([kind]) => kind !== 'mirrored' && kind !== 'multi-worker')) {
       const other = `${name}-${flags.join('-')}`;
-      const outcome = await runRanks(2 + extraRanks(flags), training(other, ...parts, '--strategy', ...flags));
+      const outcome = await runRanks(
+        2 + extraRanks(flags),
+        training(other, ...parts, '--strategy', ...flags),
+      );
       expectExit(outcome, 0);
       expect(largestDistance(weights(other, 6), weights(name, 6)).distance, other).toBeLessThan(1e-6);
     }
@@ -193,6 +196,8 @@ describe('parameter-server-async', () => {
     const server = end?.servers?.[0];
     expect(server?.updates).toBe(3 * (plan?.total_steps ?? 0)); // a worker's push each
     expect(server?.staleness).toBeGreaterThan(0);
+    const pushed = ofKind('async', 'step').reduce((sum, line) => sum + (line.images ?? 0), 0);
+    expect(pushed).toBe(16 * 3 * (plan?.total_steps ?? 0)); // every worker's, up to the last
     expect(server?.busy).toBeGreaterThan(0);
     expect(server?.busy).toBeLessThan(1);
     expect(ofKind('async', 'step').every((line) => (line.staleness ?? -1) >= 0)).toBe(true);
@@ -201,6 +206,25 @@ describe('parameter-server-async', () => {
     const flags = ['--batch-size', '16', '--steps', '8', '--strategy', 'parameter-server-async'];
     expectExit(await runRanks(2, training('async-one', ...flags)), 0);
     expect(ofKind('async-one', 'end')[0]?.servers?.[0]).toMatchObject({ staleness: 0, updates: 8 });
+  });
+});
+
+describe('a hundred processes', () => {
+  it('90 workers and 10 servers finish, and agree with one rank of the joint batch', async () => {
+    const flags = ['--data', 'synthetic:10x32', '--steps', '3', '--log-every', '3'];
+    expectExit(await runTrainer(training('one-90', ...flags, '--batch-size', '90')), 0);
+    const args = training('hundred', ...flags, '--batch-size', '1', '--strategy', 'parameter-server');
+    expectExit(await runRanks(100, [...args, '--servers', '10']), 0);
+    expect(largestDistance(weights('hundred', 3), weights('one-90', 3)).distance).toBeLessThan(1e-6);
+    const peaks = ofKind('hundred', 'host').map(({ memory_peak }) => memory_peak / 1e6);
+    console.log(
+      `memory of 100 processes: ${Math.min(...peaks).toFixed(0)} to ${Math.max(...peaks).toFixed(0)} MB each`,
+    );
+    expect(peaks).toHaveLength(100);
+    expect(Math.max(...peaks)).toBeLessThan(200);
+    const kept = ofKind('hundred', 'end')[0]?.servers?.map(({ parameters }) => parameters) ?? [];
+    expect(kept).toHaveLength(10);
+    expect(Math.max(...kept) / Math.min(...kept)).toBeLessThan(1.2);
   });
 });
 
@@ -302,6 +326,7 @@ describe('through trainyard', () => {
     const state = JSON.parse(readFileSync(join(dirOf('cli'), 'state.json'), 'utf8')) as unknown;
     expect(state).toMatchObject({ phase: 'finished', exitCode: 0, world: 2 });
     expect(ofKind('cli', 'start')[0]).toMatchObject({ world: 1, servers: 1, global_batch: 16 });
-    expect(outcome.stdout).toContain('"type":"summary"');
+    const summary = outcome.stdout.split('\n').find((line) => line.includes('"type":"summary"'));
+    expect(JSON.parse(summary ?? '')).toMatchObject({ servers: [{ rank: 1, updates: 12, staleness: 0 }] });
   });
 });

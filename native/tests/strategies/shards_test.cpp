@@ -53,8 +53,8 @@ TEST(Shards, HoldEverythingOnceAndAboutEquallyMuch) {
     ASSERT_EQ(shards.size(), servers);
     expect_a_partition(shards, all);
     for (const Shard& shard : shards) {
-      EXPECT_LE(shard.size, elements / servers * 3 / 2) << servers << " servers";
-      EXPECT_GE(shard.size, elements / servers / 2) << servers << " servers";
+      EXPECT_LE(shard.size, elements / servers * 9 / 8) << servers << " servers";
+      EXPECT_GE(shard.size, elements / servers * 7 / 8) << servers << " servers";
     }
   }
 }

@@ -6,10 +6,10 @@
 namespace trainyard {
 namespace {
 
-std::vector<ParameterRange> pieces_of(const std::vector<ParameterRange>& tensors, size_t fair) {
+std::vector<ParameterRange> pieces_of(const std::vector<ParameterRange>& tensors, size_t largest) {
   std::vector<ParameterRange> pieces;
   for (const ParameterRange& tensor : tensors) {
-    const size_t count = std::max<size_t>(1, (tensor.size + fair - 1) / fair);
+    const size_t count = std::max<size_t>(1, (tensor.size + largest - 1) / largest);
     for (size_t i = 0; i < count; ++i) {
       const size_t begin = tensor.size * i / count;
       ParameterRange piece = tensor;
@@ -52,8 +52,8 @@ void Shard::unpack(std::span<const float> packed, std::span<float> arena) const 
 std::vector<Shard> shard_parameters(const std::vector<ParameterRange>& tensors, size_t servers, bool whole_tensors) {
   const size_t all = std::accumulate(tensors.begin(), tensors.end(), size_t{0},
                                      [](size_t sum, const ParameterRange& tensor) { return sum + tensor.size; });
-  const size_t fair = std::max<size_t>(1, (all + servers - 1) / servers);
-  std::vector<ParameterRange> pieces = pieces_of(tensors, whole_tensors ? std::max<size_t>(all, 1) : fair);
+  const size_t largest = whole_tensors ? all : all / (8 * servers);
+  std::vector<ParameterRange> pieces = pieces_of(tensors, std::max<size_t>(1, largest));
   std::stable_sort(pieces.begin(), pieces.end(),
                    [](const ParameterRange& a, const ParameterRange& b) { return a.size > b.size; });
   std::vector<Shard> shards(servers);

@@ -11,6 +11,7 @@ double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 }  // namespace
 
 void add_pushed(const PushedFigures& pushed, double seconds, nlohmann::json& fields) {
+  fields["images"] = std::llround(pushed.images);
   fields["loss"] = share(pushed.loss, pushed.images);
   fields["top1"] = share(pushed.top1, pushed.images);
   fields["images_per_sec"] = share(pushed.images, seconds);

@@ -8,7 +8,8 @@
 
 namespace trainyard {
 
-/// Where workers do not wait for each other, a line's loss, top1 and images_per_sec are all of theirs, not rank 0's.
+/// Where workers do not wait for each other, a line also counts their `images`, and its loss, top1 and images_per_sec
+/// are all of theirs, not rank 0's.
 void add_pushed(const PushedFigures& pushed, double seconds, nlohmann::json& fields);
 
 class ServersLog {

@@ -55,6 +55,7 @@ export const stepLineSchema = z.object({
   input_wait_ms: z.number(),
   world: count,
   gradient_norm: z.optional(z.number()),
+  images: z.optional(count),
   servers: z.optional(z.array(serverSchema)),
   server_busy: z.optional(z.number()),
   staleness: z.optional(z.number()),
@@ -113,6 +114,7 @@ export type Metric = z.infer<typeof metricSchema>;
 export const parseMetric = (value: unknown): Metric => demand(metricSchema, value, 'metric');
 
 export type StartLine = z.infer<typeof startLineSchema>;
+export type ServerFigures = z.infer<typeof serverSchema>;
 export type StepLine = z.infer<typeof stepLineSchema>;
 export type EvalLine = z.infer<typeof evalLineSchema>;
 
