@@ -1,15 +1,17 @@
 // Strategies: those in lockstep are the same mathematics whoever keeps the variables; the asynchronous one learns.
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseMetric } from '../../src/core/metrics/schema';
 import type { Metric } from '../../src/core/metrics/schema';
 import {
+  cli,
   expectExit,
   fingerprint,
   killRanksAt,
   largestDistance,
   mpiexec,
+  processesNaming,
   readLines,
   readTensors,
   run,
@@ -328,5 +330,64 @@ describe('through trainyard', () => {
     expect(ofKind('cli', 'start')[0]).toMatchObject({ world: 1, servers: 1, global_batch: 16 });
     const summary = outcome.stdout.split('\n').find((line) => line.includes('"type":"summary"'));
     expect(JSON.parse(summary ?? '')).toMatchObject({ servers: [{ rank: 1, updates: 12, staleness: 0 }] });
+  });
+
+  // Servers are processes of their own, and this machine may have two cores only.
+  const home = dirOf('home');
+  const room = { env: { TRAINYARD_HOME: home } };
+  beforeAll(() => {
+    const profile = { name: 'local', kind: 'local', hosts: [{ host: 'localhost', slots: 4 }] };
+    mkdirSync(home, { recursive: true });
+    writeFileSync(join(home, 'profiles.json'), JSON.stringify({ version: 1, profiles: [profile] }));
+  });
+  const served = (name: string, ...more: string[]): string[] => [
+    'run',
+    'local',
+    '--ranks',
+    '3',
+    '--no-evaluator',
+    '--',
+    ...training(name, '--batch-size', '8', '--strategy', 'parameter-server', '--servers', '2', ...more),
+  ];
+  const stateOf = (name: string): unknown =>
+    JSON.parse(readFileSync(join(dirOf(name), 'state.json'), 'utf8'));
+
+  it('a worker whose loss is no number ends the servers too, with the reason', async () => {
+    const outcome = await runCli(served('diverges', '--steps', '200', '--lr', '1e6'), room);
+    expectExit(outcome, 5);
+    expect(outcome.stdout + outcome.stderr).toContain('is not a finite number');
+    expect(stateOf('diverges')).toMatchObject({ phase: 'failed', exitCode: 3 });
+    await until('all ranks to end', () => processesNaming(dirOf('diverges')).length === 0, 20);
+  });
+  it('a server that is killed is named, and nobody waits for it', async () => {
+    const name = 'server-killed';
+    const running = start(
+      process.execPath,
+      [cli, ...served(name, '--steps', '100000', '--log-every', '1')],
+      room,
+    );
+    await until('training', () => metricsText(name).includes('"step":6,'));
+    const state = stateOf(name) as { ranks: { rank: number; pid: number }[] };
+    process.kill(state.ranks.find(({ rank }) => rank === 2)?.pid ?? -1, 'SIGKILL');
+    const outcome = await running.ended;
+    expectExit(outcome, 5);
+    expect(outcome.stdout + outcome.stderr).toMatch(/rank 2.*(signal 9|lost|killed)/);
+    await until('all ranks to end', () => processesNaming(dirOf(name)).length === 0, 20);
+  });
+  it('a stop request leaves a checkpoint, from which another strategy goes on', async () => {
+    const name = 'stopped';
+    const running = start(
+      process.execPath,
+      [cli, ...served(name, '--steps', '400', '--log-every', '1')],
+      room,
+    );
+    await until('training', () => metricsText(name).includes('"step":6,'));
+    expectExit(await runCli(['stop', dirOf(name)], room), 0);
+    expectExit(await running.ended, 75);
+    expect(stateOf(name)).toMatchObject({ phase: 'stopped', exitCode: 75 });
+    const { step } = ofKind(name, 'checkpoint').at(-1) ?? { step: 0 };
+    const more = ['--batch-size', '8', '--steps', String(step + 5), '--strategy', 'central-storage'];
+    expectExit(await runRanks(1, training(name, ...more)), 0);
+    expect(ofKind(name, 'start').at(-1)?.resumed_from).toBe(`step-${String(step).padStart(8, '0')}`);
   });
 });

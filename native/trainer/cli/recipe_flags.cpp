@@ -19,8 +19,8 @@ void add_batch_flags(CLI::App& command, TrainOptions& o) {
   command
       .add_option(
           "--planned-ranks", o.planned_ranks,
-          "replicas that --batch-size and --lr are meant for (0: as many as there are); with fewer, each takes a "
-          "larger part of the same global batch")
+          "ranks (workers and servers) that --batch-size and --lr are meant for (0: as many as there are); with fewer, "
+          "each worker takes a larger part of the same global batch")
       ->capture_default_str();
   command.add_flag("--sync-batch-norm", o.sync_batch_norm, "statistics over all replicas instead of each one's own");
   command.add_option(
