@@ -219,8 +219,8 @@ describe('a hundred processes', () => {
     expectExit(await runRanks(100, [...args, '--servers', '10']), 0);
     expect(largestDistance(weights('hundred', 3), weights('one-90', 3)).distance).toBeLessThan(1e-6);
     const peaks = ofKind('hundred', 'host').map(({ memory_peak }) => memory_peak / 1e6);
-    console.log(
-      `memory of 100 processes: ${Math.min(...peaks).toFixed(0)} to ${Math.max(...peaks).toFixed(0)} MB each`,
+    process.stdout.write(
+      `memory of 100 processes: ${Math.min(...peaks).toFixed(0)} to ${Math.max(...peaks).toFixed(0)} MB each\n`,
     );
     expect(peaks).toHaveLength(100);
     expect(Math.max(...peaks)).toBeLessThan(200);
