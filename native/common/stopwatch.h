@@ -6,9 +6,7 @@ namespace trainyard {
 
 class Stopwatch {
  public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
   double milliseconds() const { return 1000.0 * seconds(); }
 
  private:
