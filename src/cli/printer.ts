@@ -3,7 +3,7 @@ import type { FollowedLine } from '../core/runs/run.js';
 import { eventText } from '../core/runs/marks.js';
 import type { RunEvent, RunFile } from '../core/runs/schema.js';
 import type { RunSummary } from '../core/runs/summary.js';
-import type { EvalLine, Metric, StartLine, StepLine } from '../core/metrics/schema.js';
+import type { EvalLine, Metric, ServerFigures, StartLine, StepLine } from '../core/metrics/schema.js';
 import { bytesText, durationText, percentText, rateText } from './format.js';
 import type { Output } from './output.js';
 
@@ -61,6 +61,19 @@ const quoted = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 const figure = (value: number | null, digits: number): string =>
   value === null ? '-' : value.toFixed(digits);
+
+/** "2, busiest 31% busy (rank 4 on gpu1), gradients 2.6 updates old": a busiest of near 100% holds the workers up. */
+function serversText(servers: readonly ServerFigures[]): string {
+  const busiest = servers.reduce<ServerFigures | undefined>(
+    (a, b) => (a && a.busy >= b.busy ? a : b),
+    undefined,
+  );
+  if (!busiest) return '0';
+  const updates = servers.reduce((sum, server) => sum + server.updates, 0);
+  const stale = servers.reduce((sum, server) => sum + server.staleness * server.updates, 0);
+  const age = stale > 0 ? `, gradients ${(stale / updates).toFixed(1)} updates old` : '';
+  return `${servers.length}, busiest ${percentText(busiest.busy)} busy (rank ${busiest.rank} on ${busiest.host})${age}`;
+}
 
 export class TablePrinter implements RunPrinter {
   private headed = false;
@@ -182,6 +195,7 @@ export class TablePrinter implements RunPrinter {
         `${percentText(summary.best_top1 ?? 0)} best, ${percentText(summary.top1 ?? 0)} last (evaluation)`,
       );
     } else if (summary.train_top1 !== null) row('top-1', `${percentText(summary.train_top1)} (training)`);
+    if (summary.servers !== null) row('servers', serversText(summary.servers));
     row('checkpoints', String(summary.checkpoints));
     row('folder', summary.dir);
   }
@@ -192,6 +206,7 @@ export class TablePrinter implements RunPrinter {
     this.output.line(
       `${line.model}, ${line.parameters.toLocaleString('en-US')} parameters, ${line.classes} classes, ` +
         `${line.train_images} images; batch ${line.global_batch} (${line.world} x ${line.batch_size}), ` +
+        (line.servers ? `${line.servers} ${line.servers === 1 ? 'server' : 'servers'}, ` : '') +
         `${line.total_steps} steps, ${line.precision} on ${line.device}${resumed}`,
     );
   }

@@ -1,7 +1,8 @@
 // What the local tests share: the built programs, folders that go away, and child processes that are waited for.
 import { spawn } from 'node:child_process';
 import type { ChildProcess, SpawnOptions } from 'node:child_process';
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -151,4 +152,41 @@ export function relativeDistance(a: Float32Array, b: Float32Array): number {
     norm += value ** 2;
   }
   return norm === 0 ? Math.sqrt(difference) : Math.sqrt(difference / norm);
+}
+
+/** The tensor that differs most by norm; fails where one side lacks any. */
+export function largestDistance(
+  a: Map<string, Tensor>,
+  b: Map<string, Tensor>,
+): { name: string; distance: number } {
+  if ([...a.keys()].join() !== [...b.keys()].join()) throw new Error('other tensors');
+  let worst = { name: '', distance: 0 };
+  for (const [name, tensor] of a) {
+    const distance = relativeDistance(tensor.values, b.get(name)?.values ?? new Float32Array());
+    if (!(distance <= worst.distance)) worst = { name, distance };
+  }
+  return worst;
+}
+
+/** SHA-256 of what a checkpoint holds: weights and the optimizer's memory. */
+export function fingerprint(dir: string, step: number): string {
+  const files = ['model.safetensors', 'optimizer.safetensors'].map((name) =>
+    join(dir, `checkpoints/step-${String(step).padStart(8, '0')}`, name),
+  );
+  return files.map((file) => createHash('sha256').update(readFileSync(file)).digest('hex')).join(' ');
+}
+
+const newestStep = (dir: string): number => {
+  const metrics = join(dir, 'metrics.jsonl');
+  if (!existsSync(metrics)) return 0;
+  const steps = [...readFileSync(metrics, 'utf8').matchAll(/"kind":"step"[^\n]*"step":(\d+)/g)];
+  return Number(steps.at(-1)?.[1] ?? 0);
+};
+
+/** Starts ranks and kills all of them with SIGKILL once metrics show a step of at least `at`. */
+export async function killRanksAt(ranks: number, args: string[], dir: string, at: number): Promise<void> {
+  const running = start(mpiexec, ['-launcher', 'fork', '-n', String(ranks), trainer, ...args]);
+  await until(`step ${at} in ${dir}`, () => newestStep(dir) >= at || running.child.exitCode !== null);
+  running.child.kill('SIGKILL');
+  await running.ended;
 }

@@ -1,7 +1,7 @@
 // Data parallelism is arithmetic: two ranks of batch B are one rank of batch 2B.
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectExit, readTensors, relativeDistance, runRanks, runTrainer, temporaryFolder } from './harness';
+import { expectExit, largestDistance, readTensors, runRanks, runTrainer, temporaryFolder } from './harness';
 
 const folder = temporaryFolder('ranks');
 const data = join(folder.path, 'data');
@@ -35,19 +35,6 @@ async function weightsAfter(
   ];
   expectExit(await runRanks(ranks, args), 0);
   return readTensors(join(dir, `checkpoints/step-${String(steps).padStart(8, '0')}/model.safetensors`));
-}
-
-function largestDistance(
-  a: ReturnType<typeof readTensors>,
-  b: ReturnType<typeof readTensors>,
-): { name: string; distance: number } {
-  expect([...a.keys()]).toEqual([...b.keys()]);
-  let worst = { name: '', distance: 0 };
-  for (const [name, tensor] of a) {
-    const distance = relativeDistance(tensor.values, b.get(name)?.values ?? new Float32Array());
-    if (!(distance <= worst.distance)) worst = { name, distance };
-  }
-  return worst;
 }
 
 describe('two ranks of batch B equal one rank of batch 2B', () => {

@@ -1,18 +1,14 @@
 // A run that was killed and resumed ends with the same weights, bit for bit, as one left alone.
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   expectExit,
-  mpiexec,
+  fingerprint,
+  killRanksAt,
   readLines,
   runRanks,
   runTrainer,
-  start,
   temporaryFolder,
-  trainer,
-  until,
 } from './harness';
 
 const folder = temporaryFolder('resume');
@@ -49,30 +45,6 @@ const training = (dir: string): string[] => [
   '2',
 ];
 
-function fingerprint(dir: string): string {
-  const files = ['model.safetensors', 'optimizer.safetensors'].map((name) =>
-    join(dir, `checkpoints/step-${String(steps).padStart(8, '0')}`, name),
-  );
-  return files.map((file) => createHash('sha256').update(readFileSync(file)).digest('hex')).join(' ');
-}
-
-const newestStep = (dir: string): number => {
-  const metrics = join(dir, 'metrics.jsonl');
-  if (!existsSync(metrics)) return 0;
-  const text = readFileSync(metrics, 'utf8');
-  return Number(
-    /.*"kind":"step".*"step":(\d+)/s.exec(text)?.[1] ?? /"step":(\d+)[^\n]*\n?$/.exec(text)?.[1] ?? 0,
-  );
-};
-
-/** Starts two ranks and kills both with SIGKILL once metrics show a step of at least `at`. */
-async function killAt(dir: string, at: number): Promise<void> {
-  const running = start(mpiexec, ['-launcher', 'fork', '-n', '2', trainer, ...training(dir)]);
-  await until(`step ${at} in ${dir}`, () => newestStep(dir) >= at || running.child.exitCode !== null);
-  running.child.kill('SIGKILL');
-  await running.ended;
-}
-
 describe('kill and resume', () => {
   it(
     '20 kills at random steps of both schedule phases: the same SHA-256 as a run left alone',
@@ -80,7 +52,7 @@ describe('kill and resume', () => {
     async () => {
       const alone = join(folder.path, 'alone');
       expectExit(await runRanks(2, training(alone)), 0);
-      const expected = fingerprint(alone);
+      const expected = fingerprint(alone, steps);
       const plan = readLines(join(alone, 'metrics.jsonl')).find((line) => line.kind === 'start');
       expect(plan).toMatchObject({ steps_per_epoch: 9, total_steps: steps, world: 2 });
 
@@ -90,11 +62,11 @@ describe('kill and resume', () => {
         // Five rising random steps a round, one in each fifth of the run: two of them fall into the warm-up.
         for (let part = 0; part < 5; ++part) {
           const at = 1 + part * 11 + Math.floor(Math.random() * 10);
-          await killAt(dir, at);
+          await killRanksAt(2, training(dir), dir, at);
           kills.push(at);
         }
         expectExit(await runRanks(2, training(dir)), 0);
-        expect(fingerprint(dir), `killed at ${kills.slice(-5).join(', ')}`).toBe(expected);
+        expect(fingerprint(dir, steps), `killed at ${kills.slice(-5).join(', ')}`).toBe(expected);
         const starts = readLines(join(dir, 'metrics.jsonl')).filter((line) => line.kind === 'start');
         expect(starts.some((line) => line['resumed_from'] !== null)).toBe(true);
       }
@@ -106,6 +78,6 @@ describe('kill and resume', () => {
   it('another seed gives other weights', async () => {
     const dir = join(folder.path, 'seed');
     expectExit(await runRanks(2, [...training(dir), '--seed', '2']), 0);
-    expect(fingerprint(dir)).not.toBe(fingerprint(join(folder.path, 'alone')));
+    expect(fingerprint(dir, steps)).not.toBe(fingerprint(join(folder.path, 'alone'), steps));
   });
 });

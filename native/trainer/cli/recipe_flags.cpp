@@ -19,8 +19,8 @@ void add_batch_flags(CLI::App& command, TrainOptions& o) {
   command
       .add_option(
           "--planned-ranks", o.planned_ranks,
-          "replicas that --batch-size and --lr are meant for (0: as many as there are); with fewer, each takes a "
-          "larger part of the same global batch")
+          "ranks (workers and servers) that --batch-size and --lr are meant for (0: as many as there are); with fewer, "
+          "each worker takes a larger part of the same global batch")
       ->capture_default_str();
   command.add_flag("--sync-batch-norm", o.sync_batch_norm, "statistics over all replicas instead of each one's own");
   command.add_option(
@@ -109,12 +109,19 @@ void add_recipe_flags(CLI::App& command, TrainOptions& options) {
 
 void check_recipe_flags(const CLI::App& command, const TrainOptions& options) {
   const std::string& optimizer = options.optimizer.kind;
-  const std::array<Bound, 6> bounds{{{"--momentum", "--optimizer", optimizer, {"sgd", "lars"}},
-                                     {"--trust-coefficient", "--optimizer", optimizer, {"lars"}},
-                                     {"--beta1", "--optimizer", optimizer, {"adam"}},
-                                     {"--beta2", "--optimizer", optimizer, {"adam"}},
-                                     {"--epsilon", "--optimizer", optimizer, {"adam"}},
-                                     {"--lr-steps", "--lr-schedule", options.lr_schedule, {"step"}}}};
+  const std::string& strategy = options.strategy.kind;
+  const std::vector<std::string> lockstep = {"auto", "mirrored", "multi-worker", "central-storage", "parameter-server"};
+  const std::array<Bound, 10> bounds{
+      {{"--momentum", "--optimizer", optimizer, {"sgd", "lars"}},
+       {"--trust-coefficient", "--optimizer", optimizer, {"lars"}},
+       {"--beta1", "--optimizer", optimizer, {"adam"}},
+       {"--beta2", "--optimizer", optimizer, {"adam"}},
+       {"--epsilon", "--optimizer", optimizer, {"adam"}},
+       {"--lr-steps", "--lr-schedule", options.lr_schedule, {"step"}},
+       {"--allreduce", "--strategy", strategy, {"auto", "mirrored", "multi-worker"}},
+       {"--servers", "--strategy", strategy, {"parameter-server", "parameter-server-async"}},
+       {"--sync-batch-norm", "--strategy", strategy, lockstep},
+       {"--lr-scale-by-world", "--strategy", strategy, lockstep}}};
   for (const Bound& bound : bounds) {
     const bool fits = std::find(bound.choices.begin(), bound.choices.end(), bound.chosen) != bound.choices.end();
     if (fits || command.count(bound.flag) == 0) continue;

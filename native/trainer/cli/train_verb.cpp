@@ -2,6 +2,7 @@
 #include <string>
 
 #include "trainer/cli/recipe_flags.h"
+#include "trainer/cli/strategy_flags.h"
 #include "trainer/cli/verbs.h"
 #include "trainer/models/network.h"
 #include "trainer/ops/cuda_library.h"
@@ -86,6 +87,7 @@ Verb add_train(CLI::App& app) {
   auto options = std::make_shared<TrainOptions>();
   add_run_flags(*command, *options);
   add_recipe_flags(*command, *options);
+  add_strategy_flags(*command, options->strategy);
   add_data_flags(*command, *options);
   add_machine_flags(*command, *options);
   return {command, [command, options] {

@@ -1,11 +1,13 @@
-// The ranks of one generation talking to each other. Only collectives: every rank calls the same ones in the same
-// order.
+// The ranks of one generation talking to each other. All but the mailbox are collectives: every rank calls the same
+// ones in the same order.
 #pragma once
 #include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "trainer/comm/mailbox.h"
 
 namespace trainyard {
 
@@ -26,6 +28,8 @@ class Communicator {
   /// As sum, but only starts it: `values` belong to the communicator until wait_all().
   virtual void start_sum(std::span<float> values) = 0;
   virtual void start_sum(std::span<double> values) = 0;
+  /// As start_sum, but only rank 0 has the sums afterwards; what the others have then is of no use.
+  virtual void start_sum_at_first(std::span<float> values) = 0;
   /// Lets started sums move on; cheap enough to call once a layer.
   virtual void progress() = 0;
   virtual void wait_all() = 0;
@@ -33,12 +37,23 @@ class Communicator {
   virtual std::vector<std::string> gather(const std::string& text) = 0;
   /// Everyone's values, one after the other by rank: [world, values.size()].
   virtual std::vector<double> gather(std::span<const double> values) = 0;
+
+  /// By which algorithm sums of floats are found from now on: auto, ring, tree or hierarchical (schedule.h). hosts:
+  /// where each rank runs. `auto` looks at that: hierarchical where several hosts have several ranks, else the MPI
+  /// library's own choice. Returns the one chosen ("library" for the library's). Throws Error(Exit::usage) for another
+  /// word.
+  virtual std::string choose_all_reduce(const std::string& kind, const std::vector<std::string>& hosts) = 0;
+  /// The ranks that gave the same color, in the same order, talking to each other alone.
+  virtual std::unique_ptr<Communicator> part(int color) = 0;
+  /// Messages that meet none of the collectives'. One a communicator.
+  virtual Mailbox& mailbox() = 0;
 };
 
 std::unique_ptr<Communicator> make_single();
 
 /// Joins the other processes that mpiexec started. Its end is MPI_Finalize, left out while an exception passes, since
-/// the other ranks would be waited for. Must be made before any other thread uses MPI, and once in a process.
+/// the other ranks would be waited for. Must be made before any other thread uses MPI, and once in a process. All calls
+/// must come from the thread that made it (MPI_THREAD_FUNNELED is what is asked for, and checked).
 std::unique_ptr<Communicator> make_mpi();
 
 /// Whether mpiexec started this process.

@@ -1,52 +1,78 @@
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <exception>
-#include <limits>
+#include <numeric>
+#include <optional>
+#include <utility>
 
 #include "common/error.h"
+#include "trainer/comm/all_reduce_kind.h"
 #include "trainer/comm/communicator.h"
+#include "trainer/comm/mpi_check.h"
+#include "trainer/comm/mpi_mailbox.h"
+#include "trainer/comm/scheduled_sum.h"
 
 namespace trainyard {
 namespace {
 
-void check(int code, const char* what) {
-  if (code == MPI_SUCCESS) return;
-  std::array<char, MPI_MAX_ERROR_STRING> text{};
-  int length = 0;
-  MPI_Error_string(code, text.data(), &length);
-  throw Error(Exit::internal, std::string(what) + " failed: " + std::string(text.data(), static_cast<size_t>(length)) +
-                                  ". Another rank may have ended; see its log");
-}
-
-int count_of(size_t size) {
-  if (size > static_cast<size_t>(std::numeric_limits<int>::max())) {
-    throw Error(Exit::internal, "a message of more than 2^31 elements. Please report this");
+/// MPI_Init to MPI_Finalize, which is left out while an exception passes.
+class Session {
+ public:
+  Session() {
+    int provided = 0;
+    check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+    if (provided < MPI_THREAD_FUNNELED) {
+      throw Error(Exit::device, "this MPI library cannot be used by a process with threads. Use the runtime's own");
+    }
   }
-  return static_cast<int>(size);
-}
+  ~Session() {
+    if (std::uncaught_exceptions() == exceptions_at_start_) MPI_Finalize();
+  }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+ private:
+  int exceptions_at_start_ = std::uncaught_exceptions();
+};
+
+/// A communicator handle, freed before MPI ends.
+class Handle {
+ public:
+  Handle() = default;
+  ~Handle() {
+    if (value != MPI_COMM_NULL && std::uncaught_exceptions() == exceptions_at_start_) MPI_Comm_free(&value);
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  MPI_Comm value = MPI_COMM_NULL;
+
+ private:
+  int exceptions_at_start_ = std::uncaught_exceptions();
+};
 
 class Mpi final : public Communicator {
  public:
-  Mpi() {
-    int provided = 0;
-    check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
-    check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    check(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "MPI_Comm_rank");
-    check(MPI_Comm_size(MPI_COMM_WORLD, &world_), "MPI_Comm_size");
-    MPI_Comm local = MPI_COMM_NULL;
-    check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &local),
-          "MPI_Comm_split_type");
-    check(MPI_Comm_rank(local, &local_rank_), "MPI_Comm_rank");
-    check(MPI_Comm_size(local, &local_world_), "MPI_Comm_size");
-    check(MPI_Comm_free(&local), "MPI_Comm_free");
+  /// session: shared by all parts of the world, and ended after the last of them.
+  Mpi(std::shared_ptr<Session> session, MPI_Comm parent, int color) : session_(std::move(session)) {
+    check_mpi(MPI_Comm_split(parent, color, 0, &all_.value), "MPI_Comm_split");
+    check_mpi(MPI_Comm_set_errhandler(all_.value, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check_mpi(MPI_Comm_dup(all_.value, &messages_.value), "MPI_Comm_dup");
+    check_mpi(MPI_Comm_dup(all_.value, &sums_comm_.value), "MPI_Comm_dup");
+    mailbox_.emplace(messages_.value);
+    sums_mailbox_.emplace(sums_comm_.value);
+    check_mpi(MPI_Comm_rank(all_.value, &rank_), "MPI_Comm_rank");
+    check_mpi(MPI_Comm_size(all_.value, &world_), "MPI_Comm_size");
+    Handle local;
+    check_mpi(MPI_Comm_split_type(all_.value, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &local.value),
+              "MPI_Comm_split_type");
+    check_mpi(MPI_Comm_rank(local.value, &local_rank_), "MPI_Comm_rank");
+    check_mpi(MPI_Comm_size(local.value, &local_world_), "MPI_Comm_size");
+    everyone_.resize(static_cast<size_t>(world_));
+    std::iota(everyone_.begin(), everyone_.end(), 0);
   }
-  ~Mpi() override {
-    if (std::uncaught_exceptions() == exceptions_at_start_) MPI_Finalize();
-  }
-  Mpi(const Mpi&) = delete;
-  Mpi& operator=(const Mpi&) = delete;
 
   int rank() const override { return rank_; }
   int world() const override { return world_; }
@@ -54,23 +80,50 @@ class Mpi final : public Communicator {
   int local_world() const override { return local_world_; }
 
   void broadcast(std::span<float> values, int root) override {
-    check(MPI_Bcast(values.data(), count_of(values.size()), MPI_FLOAT, root, MPI_COMM_WORLD), "MPI_Bcast");
+    // Not MPI_Bcast: MPICH's own inside a host waits without yielding, which costs a second where ranks outnumber
+    // cores.
+    std::vector<int> members = everyone_;
+    std::rotate(members.begin(), members.begin() + root, members.end());
+    const auto place = static_cast<size_t>((rank_ - root + world_) % world_);
+    ScheduledSum(*sums_mailbox_, values, tree_copy_rounds(members, place, values.size()), take_tag()).wait();
   }
   void sum(std::span<double> values) override {
-    check(MPI_Allreduce(MPI_IN_PLACE, values.data(), count_of(values.size()), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD),
-          "MPI_Allreduce");
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data(), mpi_count(values.size()), MPI_DOUBLE, MPI_SUM, all_.value),
+              "MPI_Allreduce");
   }
-  void start_sum(std::span<float> values) override { start(values.data(), values.size(), MPI_FLOAT); }
+  void start_sum(std::span<float> values) override {
+    switch (kind_) {
+      case AllReduceKind::library:
+        start(values.data(), values.size(), MPI_FLOAT);
+        break;
+      case AllReduceKind::ring:
+        start(values, ring_rounds(everyone_, me(), values.size()));
+        break;
+      case AllReduceKind::tree:
+        start(values, tree_rounds(everyone_, me(), values.size()));
+        break;
+      case AllReduceKind::hierarchical:
+        start(values, hierarchical_rounds(hosts_, me(), values.size()));
+        break;
+    }
+  }
   void start_sum(std::span<double> values) override { start(values.data(), values.size(), MPI_DOUBLE); }
+  void start_sum_at_first(std::span<float> values) override {
+    start(values, tree_sum_rounds(everyone_, me(), values.size()));
+  }
   void progress() override {
-    if (requests_.empty()) return;
-    int done = 0;
-    check(MPI_Testall(count_of(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
-    if (done != 0) requests_.clear();
+    if (!requests_.empty()) {
+      int done = 0;
+      check_mpi(MPI_Testall(mpi_count(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+      if (done != 0) requests_.clear();
+    }
+    for (ScheduledSum& one : sums_) one.advance();
   }
   void wait_all() override {
+    for (ScheduledSum& one : sums_) one.wait();
+    sums_.clear();
     if (requests_.empty()) return;
-    check(MPI_Waitall(count_of(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    check_mpi(MPI_Waitall(mpi_count(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
     requests_.clear();
   }
   std::vector<std::string> gather(const std::string& text) override {
@@ -78,37 +131,66 @@ class Mpi final : public Communicator {
     std::array<char, kWidth> mine{};
     std::memcpy(mine.data(), text.data(), std::min(text.size(), kWidth - 1));
     std::vector<char> all(kWidth * static_cast<size_t>(world_));
-    check(MPI_Allgather(mine.data(), kWidth, MPI_CHAR, all.data(), kWidth, MPI_CHAR, MPI_COMM_WORLD), "MPI_Allgather");
+    check_mpi(MPI_Allgather(mine.data(), kWidth, MPI_CHAR, all.data(), kWidth, MPI_CHAR, all_.value), "MPI_Allgather");
     std::vector<std::string> texts;
     for (size_t r = 0; r < static_cast<size_t>(world_); ++r) texts.emplace_back(all.data() + r * kWidth);
     return texts;
   }
   std::vector<double> gather(std::span<const double> values) override {
     std::vector<double> all(values.size() * static_cast<size_t>(world_));
-    const int count = count_of(values.size());
-    check(MPI_Allgather(values.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, MPI_COMM_WORLD),
-          "MPI_Allgather");
+    const int count = mpi_count(values.size());
+    check_mpi(MPI_Allgather(values.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, all_.value),
+              "MPI_Allgather");
     return all;
   }
 
+  std::string choose_all_reduce(const std::string& kind, const std::vector<std::string>& hosts) override {
+    kind_ = all_reduce_kind(kind, hosts);
+    hosts_ = hosts;
+    return name_of(kind_);
+  }
+  std::unique_ptr<Communicator> part(int color) override { return std::make_unique<Mpi>(session_, all_.value, color); }
+  Mailbox& mailbox() override { return *mailbox_; }
+
  private:
+  size_t me() const { return static_cast<size_t>(rank_); }
+
   void start(void* values, size_t size, MPI_Datatype type) {
     MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Iallreduce(MPI_IN_PLACE, values, count_of(size), type, MPI_SUM, MPI_COMM_WORLD, &request),
-          "MPI_Iallreduce");
+    check_mpi(MPI_Iallreduce(MPI_IN_PLACE, values, mpi_count(size), type, MPI_SUM, all_.value, &request),
+              "MPI_Iallreduce");
     requests_.push_back(request);
   }
+  /// What is under way is told apart by its number; MPI promises tags up to 32767.
+  int take_tag() { return std::exchange(next_tag_, (next_tag_ + 1) % 32768); }
+  void start(std::span<float> values, std::vector<Round> rounds) {
+    sums_.emplace_back(*sums_mailbox_, values, std::move(rounds), take_tag());
+  }
 
+  std::shared_ptr<Session> session_;
+  Handle all_;
+  Handle messages_;   ///< the mailbox's
+  Handle sums_comm_;  ///< of sums by schedule
+  std::optional<MpiMailbox> mailbox_;
+  std::optional<MpiMailbox> sums_mailbox_;
   int rank_ = 0;
   int world_ = 1;
   int local_rank_ = 0;
   int local_world_ = 1;
-  int exceptions_at_start_ = std::uncaught_exceptions();
+  std::vector<int> everyone_;
+  AllReduceKind kind_ = AllReduceKind::library;
+  std::vector<std::string> hosts_;
   std::vector<MPI_Request> requests_;
+  std::vector<ScheduledSum> sums_;
+  int next_tag_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Communicator> make_mpi() { return std::make_unique<Mpi>(); }
+std::unique_ptr<Communicator> make_mpi() {
+  auto session = std::make_shared<Session>();
+  check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  return std::make_unique<Mpi>(std::move(session), MPI_COMM_WORLD, 0);
+}
 
 }  // namespace trainyard

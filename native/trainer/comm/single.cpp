@@ -1,6 +1,7 @@
 #include <cstdlib>
 
 #include "common/error.h"
+#include "trainer/comm/all_reduce_kind.h"
 #include "trainer/comm/communicator.h"
 
 namespace trainyard {
@@ -16,10 +17,16 @@ class Single final : public Communicator {
   void sum(std::span<double>) override {}
   void start_sum(std::span<float>) override {}
   void start_sum(std::span<double>) override {}
+  void start_sum_at_first(std::span<float>) override {}
   void progress() override {}
   void wait_all() override {}
   std::vector<std::string> gather(const std::string& text) override { return {text}; }
   std::vector<double> gather(std::span<const double> values) override { return {values.begin(), values.end()}; }
+  std::string choose_all_reduce(const std::string& kind, const std::vector<std::string>& hosts) override {
+    return name_of(all_reduce_kind(kind, hosts));
+  }
+  std::unique_ptr<Communicator> part(int) override { return make_single(); }
+  Mailbox& mailbox() override { throw Error(Exit::internal, "one rank has nobody to write to. Please report this"); }
 };
 
 }  // namespace

@@ -8,4 +8,7 @@ namespace trainyard {
 /// 1e-6), as PyTorch's clip_grad_norm_. Returns the length before. Gradients that are not finite stay as they are.
 double clip_to_length(std::span<float> gradients, double limit);
 
+/// The same for a part of gradients whose whole length is known.
+void cut_to_length(std::span<float> gradients, double length, double limit);
+
 }  // namespace trainyard

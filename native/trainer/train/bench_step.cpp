@@ -28,7 +28,7 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   network.image_size = image_size;
   network.batch = options.batch_size;
   TrainingStep step(communicator, network, {});
-  step.broadcast();
+  step.distribute();
 
   Interval interval;
   int64_t done = 0;

@@ -1,20 +1,11 @@
-// What happened since the last line of metrics, and the clocks that measure it.
+// What happened since the last line of metrics.
 #pragma once
-#include <chrono>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
+#include "common/stopwatch.h"
+
 namespace trainyard {
-
-class Stopwatch {
- public:
-  double milliseconds() const {
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 struct Interval {
   int64_t steps = 0;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "trainer/optim/optimizer.h"
+#include "trainer/strategies/team.h"
 
 namespace trainyard {
 
@@ -18,13 +19,14 @@ struct TrainOptions {
   std::string device = "cpu";
   std::string precision = "fp32";
   std::string comm = "auto";
+  StrategyOptions strategy{};
   int batch_size = 32;   ///< per replica and micro-batch
   int accumulate = 1;    ///< micro-batches a step
   double clip_norm = 0;  ///< 0: no clipping
   double label_smoothing = 0;
   int64_t early_stop = 0;  ///< evaluations without a better top-1 that end the run; 0: never
-  int planned_ranks = 0;   ///< replicas that batch_size and lr are meant for; 0: as many as there are
-  int64_t steps = 0;       ///< 0: by epochs
+  int planned_ranks = 0;  ///< ranks (workers and servers) that batch_size and lr are meant for; 0: as many as there are
+  int64_t steps = 0;      ///< 0: by epochs
   double epochs = 10;
   OptimizerOptions optimizer{};
   std::optional<double> lr;  ///< left out: the optimizer's own

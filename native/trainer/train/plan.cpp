@@ -94,7 +94,10 @@ void check_options(const TrainOptions& options) {
 
 void share_batch(const TrainOptions& options, int world, TrainPlan& plan) {
   plan.world = world;
-  plan.planned_world = options.planned_ranks > 0 ? options.planned_ranks : world;
+  // Ranks are planned together; batches and rates are the workers'.
+  const int planned_workers = options.planned_ranks - server_count(options.strategy);
+  plan.planned_world = options.planned_ranks > 0 ? planned_workers : world;
+  require(plan.planned_world > 0, "--planned-ranks counts servers too, and leaves none to train. Give more of them");
   plan.global_batch = static_cast<int64_t>(options.batch_size) * options.accumulate * plan.planned_world;
   const int64_t micro_batches = static_cast<int64_t>(world) * options.accumulate;
   require(plan.global_batch % micro_batches == 0,
@@ -167,6 +170,7 @@ nlohmann::json checkpoint_state(const TrainOptions& options, const TrainPlan& pl
           {"dataset_images", plan.images},
           {"augment", options.augment},
           {"optimizer", options.optimizer.kind},
+          {"strategy", options.strategy.kind},
           {"total_steps", plan.total_steps},
           {"schedule",
            {{"kind", options.lr_schedule},

@@ -32,9 +32,9 @@ struct TrainPlan {
 /// Throws Error(Exit::usage) for values that make no sense together.
 void check_options(const TrainOptions& options);
 
-/// Fills in world, batch and global_batch. Where fewer replicas are left than were planned, each takes a larger part of
-/// the same global batch: order of images, learning rate and number of steps stay as they were. Throws
-/// Error(Exit::usage) when it cannot be shared equally.
+/// Fills in world, batch and global_batch. world: the ranks that train. Where fewer replicas are left than were
+/// planned, each takes a larger part of the same global batch: order of images, learning rate and number of steps stay
+/// as they were. Throws Error(Exit::usage) when it cannot be shared equally.
 void share_batch(const TrainOptions& options, int world, TrainPlan& plan);
 
 /// The checkpoint --resume names: `auto` (the newest valid one, or none), `none` (refused where checkpoints exist, so

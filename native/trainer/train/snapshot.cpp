@@ -24,7 +24,8 @@ void fill(const LoadedTensors& file, const std::vector<TensorInfo>& infos, std::
 
 }  // namespace
 
-CheckpointContents snapshot(Network& network, Optimizer& optimizer, const nlohmann::json& state) {
+CheckpointContents snapshot(Network& network, const std::vector<OptimizerState>& optimizer,
+                            const nlohmann::json& state) {
   CheckpointContents contents;
   contents.step = state.at("step").get<int64_t>();
   contents.model = state.at("model").get<std::string>();
@@ -39,7 +40,7 @@ CheckpointContents snapshot(Network& network, Optimizer& optimizer, const nlohma
     }
     contents.tensors.push_back(std::move(view));
   }
-  for (const OptimizerState& part : optimizer.state()) {
+  for (const OptimizerState& part : optimizer) {
     for (TensorView& view : views(network.parameters(), part.values, part.suffix)) {
       contents.optimizer.push_back(std::move(view));
     }
@@ -56,9 +57,10 @@ void load_weights(const std::string& path, Network& network) {
   network.weights_changed();
 }
 
-void load_optimizer(const std::string& checkpoint, const Network& network, Optimizer& optimizer) {
+void load_optimizer(const std::string& checkpoint, const Network& network,
+                    const std::vector<OptimizerState>& optimizer) {
   const LoadedTensors file = LoadedTensors::read(checkpoint + "/optimizer.safetensors");
-  for (const OptimizerState& part : optimizer.state()) fill(file, network.parameters(), part.values, part.suffix);
+  for (const OptimizerState& part : optimizer) fill(file, network.parameters(), part.values, part.suffix);
 }
 
 }  // namespace trainyard

@@ -2,6 +2,7 @@
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/models/network.h"
@@ -9,8 +10,9 @@
 
 namespace trainyard {
 
-/// The views point into the network and the optimizer: save before the next step.
-CheckpointContents snapshot(Network& network, Optimizer& optimizer, const nlohmann::json& state);
+/// The views point into the network and the optimizer's memory: save before the next step.
+CheckpointContents snapshot(Network& network, const std::vector<OptimizerState>& optimizer,
+                            const nlohmann::json& state);
 
 /// Reads model.safetensors of a checkpoint folder (or a bare .safetensors file) into the network. Throws
 /// Error(Exit::data) naming the first tensor that is missing or of another shape.
@@ -18,6 +20,7 @@ void load_weights(const std::string& path, Network& network);
 
 /// Reads optimizer.safetensors of a checkpoint folder. Throws Error(Exit::data) naming the first tensor that is
 /// missing.
-void load_optimizer(const std::string& checkpoint, const Network& network, Optimizer& optimizer);
+void load_optimizer(const std::string& checkpoint, const Network& network,
+                    const std::vector<OptimizerState>& optimizer);
 
 }  // namespace trainyard

@@ -13,6 +13,7 @@
 #include "trainer/base/parallel.h"
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/data/source.h"
+#include "trainer/strategies/server.h"
 #include "trainer/train/best_step.h"
 #include "trainer/train/finite.h"
 #include "trainer/train/heartbeat.h"
@@ -21,6 +22,7 @@
 #include "trainer/train/memory_usage.h"
 #include "trainer/train/metrics_log.h"
 #include "trainer/train/plan.h"
+#include "trainer/train/servers_log.h"
 #include "trainer/train/shard_progress.h"
 #include "trainer/train/snapshot.h"
 #include "trainer/train/training_step.h"
@@ -36,35 +38,40 @@ int image_size_for(const TrainOptions& options) {
   return 32;  // unknown model: make_network names the known ones
 }
 
+RankFigures rank_memory() {
+  const MemoryUsage memory = memory_usage();
+  return {static_cast<double>(memory.used), static_cast<double>(memory.peak)};
+}
+
 /// One run from its first step to its last: what the steps share, so that each part below stays short.
 class TrainRun {
  public:
-  TrainRun(const TrainOptions& options, Communicator& communicator, const StopSignals& signals)
-      : options_(options), communicator_(communicator), signals_(signals), stop_file_(options.run_dir) {}
+  TrainRun(const TrainOptions& options, const Team& team, const StopSignals& signals)
+      : options_(options), team_(team), workers_(team.peers()), signals_(signals), stop_file_(options.run_dir) {}
 
   Exit run() {
     prepare();
     const Exit exit = steps();
+    step_->strategy().end(exit == Exit::stopped);
     finish(exit);
     return exit;
   }
 
  private:
-  bool leader() const { return communicator_.rank() == 0; }
+  bool leader() const { return workers_.rank() == 0; }
 
   void prepare() {
     if (leader()) std::filesystem::create_directories(options_.run_dir);
-    heartbeat_ = std::make_unique<Heartbeat>(options_.run_dir, communicator_.rank());
+    heartbeat_ = std::make_unique<Heartbeat>(options_.run_dir, team_.world().rank());
     heartbeat_->beat(0, "starting");
     open_data();
     build();
     if (leader()) start_log();
-    hosts_ = communicator_.gather(host_name());
   }
 
   void open_data() {
     plan_.image_size = image_size_for(options_);
-    share_batch(options_, communicator_.world(), plan_);
+    share_batch(options_, workers_.world(), plan_);
     DatasetOptions data;
     data.label_offset = options_.label_offset;
     data.progress = shard_progress(leader(), [this] { heartbeat_->beat(0, "starting"); });
@@ -75,8 +82,8 @@ class TrainRun {
     LoaderOptions loader;
     loader.image_size = plan_.image_size;
     loader.batch = plan_.batch * options_.accumulate;
-    loader.rank = communicator_.rank();
-    loader.world = communicator_.world();
+    loader.rank = workers_.rank();
+    loader.world = workers_.world();
     loader.seed = options_.seed;
     loader.augment = options_.augment == "none" ? Augment::none : Augment::standard;
     loader.cache = options_.cache == "ram";
@@ -93,7 +100,7 @@ class TrainRun {
     if (leader()) plan_.resume_from = find_resume(options_);
     finish_plan(options_, plan_);
     const double start = static_cast<double>(plan_.start_step);
-    plan_.start_step = std::llround(communicator_.gather(std::span(&start, 1)).front());
+    plan_.start_step = std::llround(workers_.gather(std::span(&start, 1)).front());
     NetworkOptions network;
     network.model = options_.model;
     network.classes = plan_.classes;
@@ -102,21 +109,21 @@ class TrainRun {
     network.seed = options_.seed;
     network.label_smoothing = static_cast<float>(options_.label_smoothing);
     network.device = options_.device;
-    network.device_index = communicator_.local_rank();
+    network.device_index = workers_.local_rank();
     StepOptions step;
     step.optimizer = options_.optimizer;
     step.sync_batch_norm = options_.sync_batch_norm;
     step.accumulate = options_.accumulate;
     step.clip_norm = options_.clip_norm;
-    step_ = std::make_unique<TrainingStep>(communicator_, network, step);
+    step_ = std::make_unique<TrainingStep>(workers_, network, step, team_.maker());
     if (leader() && plan_.resume_from) {
       load_weights(*plan_.resume_from, step_->network());
       last_checkpoint_ = *plan_.resume_from;
-      load_optimizer(*plan_.resume_from, step_->network(), step_->optimizer());
+      load_optimizer(*plan_.resume_from, step_->network(), step_->strategy().state());
     } else if (leader() && !options_.init_weights.empty()) {
       begin_from(options_.init_weights);
     }
-    step_->broadcast();
+    step_->distribute();
   }
 
   void begin_from(const std::string& path) {
@@ -143,6 +150,10 @@ class TrainRun {
                          {"accumulate", options_.accumulate},
                          {"global_batch", plan_.global_batch},
                          {"optimizer", options_.optimizer.kind},
+                         {"strategy", team_.strategy()},
+                         {"servers", team_.servers().size()},
+                         {"all_reduce",
+                          team_.all_reduce().empty() ? nlohmann::json(nullptr) : nlohmann::json(team_.all_reduce())},
                          {"made_new", made_new_},
                          {"steps_per_epoch", plan_.steps_per_epoch},
                          {"total_steps", plan_.total_steps},
@@ -160,8 +171,10 @@ class TrainRun {
       const Wishes granted = one_step();
       const bool last = done_ == plan_.total_steps || granted.finish;
       const bool stop = granted.stop;
+      const bool keep = done_ % plan_.checkpoint_every == 0 || last || stop;
+      if (keep) step_->collect();
       if (done_ % options_.log_every == 0 || last || stop) write_interval();
-      if (done_ % plan_.checkpoint_every == 0 || last || stop) checkpoint();
+      if (keep) checkpoint();
       if (granted.finish) break;
       if (stop && !last) return Exit::stopped;
     }
@@ -211,25 +224,27 @@ class TrainRun {
 
   void write_interval() {
     require_good_weights();
-    const MemoryUsage memory = memory_usage();
-    const std::array<double, 2> mine = {static_cast<double>(memory.used), static_cast<double>(memory.peak)};
-    const std::vector<double> all = communicator_.gather(std::span<const double>(mine));
+    const Report report = step_->strategy().report(rank_memory());
     if (!leader() || interval_.steps == 0) return;
-    const nlohmann::json fields = interval_.fields(done_, plan_.steps_per_epoch, plan_.global_batch, plan_.world);
+    nlohmann::json fields = interval_.fields(done_, plan_.steps_per_epoch, plan_.global_batch, plan_.world);
+    const double images =
+        report.pushed ? report.pushed->images : static_cast<double>(interval_.steps * plan_.global_batch);
+    if (report.pushed) add_pushed(*report.pushed, interval_.seconds(), fields);
+    servers_log_.add(report.servers, fields);
     log_->line("step", fields);
-    for (const char* tag :
-         {"loss", "top1", "lr", "images_per_sec", "step_ms", "comm_ms", "input_wait_ms", "gradient_norm"}) {
+    for (const char* tag : {"loss", "top1", "lr", "images_per_sec", "step_ms", "comm_ms", "input_wait_ms",
+                            "gradient_norm", "staleness", "server_busy"}) {
       if (fields.contains(tag)) log_->scalar(tag, done_, fields.at(tag).get<double>());
     }
-    for (size_t r = 0; r < hosts_.size(); ++r) {
+    for (size_t r = 0; r < report.ranks.size(); ++r) {
       log_->line("host", {{"step", done_},
                           {"rank", r},
-                          {"host", hosts_[r]},
+                          {"host", team_.hosts()[r]},
                           {"device", options_.device},
-                          {"memory_used", static_cast<uint64_t>(all[2 * r])},
-                          {"memory_peak", static_cast<uint64_t>(all[2 * r + 1])}});
+                          {"memory_used", static_cast<uint64_t>(report.ranks[r].memory_used)},
+                          {"memory_peak", static_cast<uint64_t>(report.ranks[r].memory_peak)}});
     }
-    images_ += static_cast<double>(interval_.steps * plan_.global_batch);
+    images_ += images;
     seconds_ += interval_.seconds();
     log_->flush();
     interval_.restart();
@@ -246,7 +261,8 @@ class TrainRun {
     try {
       prune_checkpoints(options_.run_dir, options_.keep, best_step(options_.run_dir));
       const CheckpointInfo saved = save_checkpoint(
-          options_.run_dir, snapshot(step_->network(), step_->optimizer(), checkpoint_state(options_, plan_, done_)));
+          options_.run_dir,
+          snapshot(step_->network(), step_->strategy().state(), checkpoint_state(options_, plan_, done_)));
       prune_checkpoints(options_.run_dir, options_.keep, best_step(options_.run_dir));
       checkpoint_error_.clear();
       last_checkpoint_ = saved.path;
@@ -269,11 +285,13 @@ class TrainRun {
 
   void finish(Exit exit) {
     if (!leader()) return;
-    log_->line("end", {{"step", done_},
-                       {"seconds", now_seconds() - started_},
-                       {"images_per_sec", seconds_ > 0 ? images_ / seconds_ : 0.0},
-                       {"reason", exit == Exit::stopped ? "stopped" : "finished"},
-                       {"early_stop", exit == Exit::ok && done_ < plan_.total_steps}});
+    nlohmann::json end = {{"step", done_},
+                          {"seconds", now_seconds() - started_},
+                          {"images_per_sec", seconds_ > 0 ? images_ / seconds_ : 0.0},
+                          {"reason", exit == Exit::stopped ? "stopped" : "finished"},
+                          {"early_stop", exit == Exit::ok && done_ < plan_.total_steps}};
+    servers_log_.add_totals(end);
+    log_->line("end", end);
     log_->flush();
     if (checkpoint_error_.empty()) return;
     throw Error(Exit::data, "the last checkpoint (step " + std::to_string(done_) + ") could not be written: " +
@@ -290,7 +308,9 @@ class TrainRun {
   }
 
   const TrainOptions& options_;
-  Communicator& communicator_;
+  const Team& team_;
+  ServersLog servers_log_{team_.hosts()};
+  Communicator& workers_;
   const StopSignals& signals_;
   StopFile stop_file_;
   TrainPlan plan_;
@@ -299,7 +319,6 @@ class TrainRun {
   std::unique_ptr<Loader> loader_;
   std::unique_ptr<TrainingStep> step_;
   std::unique_ptr<MetricsLog> log_;  ///< rank 0 only
-  std::vector<std::string> hosts_;
   Interval interval_;
   std::vector<std::string> made_new_;  ///< tensors that --init-weights did not give
   std::string last_checkpoint_;        ///< the newest that was written or resumed from; rank 0 only
@@ -311,6 +330,17 @@ class TrainRun {
   double images_ = 0;
   double seconds_ = 0;
 };
+
+/// A parameter server's part: no data, no network, a heartbeat. Signals are the workers' to answer.
+Exit serve(const TrainOptions& options, const Team& team) {
+  Heartbeat heartbeat(options.run_dir, team.world().rank());
+  heartbeat.beat(0, "starting");
+  const bool stopped =
+      serve_variables(team, {.optimizer = options.optimizer,
+                             .alive = [&](int64_t step) { heartbeat.beat(step, step > 0 ? "training" : "starting"); },
+                             .memory = rank_memory});
+  return stopped ? Exit::stopped : Exit::ok;
+}
 
 }  // namespace
 
@@ -326,7 +356,9 @@ int threads_for_rank(int wanted, const Communicator& communicator) {
 Exit train(const TrainOptions& options, Communicator& communicator, const StopSignals& signals) {
   check_options(options);
   set_threads(threads_for_rank(options.threads, communicator));
-  return TrainRun(options, communicator, signals).run();
+  const Team team(options.strategy, communicator);
+  if (team.serves()) return serve(options, team);
+  return TrainRun(options, team, signals).run();
 }
 
 }  // namespace trainyard

@@ -8,7 +8,7 @@
 namespace trainyard {
 
 /// Trains until the plan is done or a stop is asked for. Returns Exit::ok, or Exit::stopped after the checkpoint that a
-/// stop asks for. Throws Error. Called by every rank with the same options.
+/// stop asks for. Throws Error. Called by every rank, workers and servers, with the same options.
 Exit train(const TrainOptions& options, Communicator& communicator, const StopSignals& signals);
 
 /// Threads this rank should use: `wanted` if above 0, else OMP_NUM_THREADS, else this host's cores shared by its ranks.

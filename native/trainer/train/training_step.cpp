@@ -1,13 +1,11 @@
 #include "trainer/train/training_step.h"
 
-#include <array>
 #include <cmath>
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "trainer/optim/clip.h"
 #include "trainer/train/finite.h"
 
 namespace trainyard {
@@ -22,11 +20,12 @@ class TrainingStep::Reducer final : public StatisticsReducer {
   Communicator& communicator_;
 };
 
-TrainingStep::TrainingStep(Communicator& communicator, const NetworkOptions& network, const StepOptions& options)
-    : communicator_(communicator), accumulate_(options.accumulate), clip_norm_(options.clip_norm) {
+TrainingStep::TrainingStep(Communicator& workers, const NetworkOptions& network, const StepOptions& options,
+                           const StrategyMaker& strategy)
+    : workers_(workers), accumulate_(options.accumulate), clip_norm_(options.clip_norm) {
   NetworkOptions wanted = network;
-  if (options.sync_batch_norm && communicator.world() > 1) {
-    reducer_ = std::make_unique<Reducer>(communicator);
+  if (options.sync_batch_norm && workers.world() > 1) {
+    reducer_ = std::make_unique<Reducer>(workers);
     wanted.sync_batch_norm = reducer_.get();
   }
   network_ = make_network(wanted);
@@ -34,17 +33,20 @@ TrainingStep::TrainingStep(Communicator& communicator, const NetworkOptions& net
   for (const TensorInfo& parameter : network_->parameters()) {
     ranges.push_back({.offset = parameter.offset, .size = parameter.size, .adapt = parameter.decay});
   }
-  optimizer_ = make_optimizer(options.optimizer, std::move(ranges), network_->weights().size());
-  all_reduce_ = std::make_unique<AllReduce>(communicator, network_->gradients());
+  strategy_ = strategy(workers, {network_->weights(), network_->gradients(), std::move(ranges)}, options.optimizer);
   accumulator_ = std::make_unique<Accumulator>(network_->gradients());
 }
 
 TrainingStep::~TrainingStep() = default;
 
-void TrainingStep::broadcast() {
-  communicator_.broadcast(network_->weights(), 0);
-  if (!network_->running_statistics().empty()) communicator_.broadcast(network_->running_statistics(), 0);
-  for (const OptimizerState& state : optimizer_->state()) communicator_.broadcast(state.values, 0);
+void TrainingStep::distribute() {
+  if (!network_->running_statistics().empty()) workers_.broadcast(network_->running_statistics(), 0);
+  strategy_->distribute();
+  network_->weights_changed();
+}
+
+void TrainingStep::collect() {
+  strategy_->collect();
   network_->weights_changed();
 }
 
@@ -61,7 +63,7 @@ StepResult TrainingStep::compute(const BatchView& batch, float loss_scale) {
     if (last) {
       ready = [this](size_t begin, size_t end) {
         accumulator_->add_to(begin, end);
-        all_reduce_->ready(begin, end);
+        strategy_->ready(begin);
       };
     }
     const StepResult result = network_->train_step(images, loss_scale, ready);
@@ -74,26 +76,27 @@ StepResult TrainingStep::compute(const BatchView& batch, float loss_scale) {
 }
 
 StepOutcome TrainingStep::run(const BatchView& batch, int64_t number, double lr, const Wishes& wishes) {
-  const double global_batch = static_cast<double>(batch.count) * communicator_.world();
-  const StepResult mine = compute(batch, static_cast<float>(1.0 / global_batch));
-  std::array<double, 4> sums = {mine.loss_sum, static_cast<double>(mine.top1), wishes.stop ? 1.0 : 0.0,
-                                wishes.finish ? 1.0 : 0.0};
-  communicator_.start_sum(std::span<double>(sums));
+  const double images = static_cast<double>(batch.count) * strategy_->workers_an_update();
+  const StepResult mine = compute(batch, static_cast<float>(1.0 / images));
+  StepSums sums{.images = static_cast<double>(batch.count),
+                .loss = mine.loss_sum,
+                .top1 = static_cast<double>(mine.top1),
+                .stop = wishes.stop ? 1.0 : 0.0,
+                .finish = wishes.finish ? 1.0 : 0.0};
+  strategy_->sum(sums);
   StepOutcome outcome;
-  outcome.comm_ms = all_reduce_->finish();
-  outcome.loss = sums[0] / global_batch;
-  outcome.top1 = sums[1] / global_batch;
-  outcome.wishes = {.stop = sums[2] > 0, .finish = sums[3] > 0};
+  outcome.loss = sums.loss / images;
+  outcome.top1 = sums.top1 / images;
   const std::string where = "of step " + std::to_string(number) + " is not a finite number";
   if (!std::isfinite(outcome.loss)) throw Diverged("the loss " + where + first_not_finite(*network_));
-  if (clip_norm_ > 0) {
-    outcome.gradient_norm = clip_to_length(network_->gradients(), clip_norm_);
-    if (!std::isfinite(outcome.gradient_norm)) {
-      throw Diverged("the gradient " + where + first_gradient_not_finite(*network_));
-    }
+  outcome.gradient_norm =
+      strategy_->apply({.number = number, .lr = static_cast<float>(lr), .clip_norm = clip_norm_}, sums);
+  if (!std::isfinite(outcome.gradient_norm)) {
+    throw Diverged("the gradient " + where + first_gradient_not_finite(*network_));
   }
-  optimizer_->step(network_->weights(), network_->gradients(), static_cast<float>(lr), number);
   network_->weights_changed();
+  outcome.wishes = {.stop = sums.stop > 0, .finish = sums.finish > 0};
+  outcome.comm_ms = strategy_->take_waited_ms();
   return outcome;
 }
 

@@ -1,4 +1,4 @@
-// One step of data-parallel training: this rank's gradients, summed over all ranks, applied the same way on each.
+// One step of data-parallel training: this rank's gradients, which a strategy makes one update of all weights.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -6,7 +6,8 @@
 #include "trainer/comm/communicator.h"
 #include "trainer/models/network.h"
 #include "trainer/optim/optimizer.h"
-#include "trainer/strategies/all_reduce.h"
+#include "trainer/strategies/mirrored.h"
+#include "trainer/strategies/strategy.h"
 #include "trainer/train/accumulator.h"
 
 namespace trainyard {
@@ -17,12 +18,12 @@ struct Wishes {
   bool finish = false;  ///< there is nothing more to gain
 };
 
-/// What the whole world did in one step.
+/// What the workers of one update did: all of them, or this one where they do not wait for each other.
 struct StepOutcome {
-  double loss = 0;           ///< mean over the global batch
-  double top1 = 0;           ///< fraction of the global batch
-  Wishes wishes;             ///< the same on every rank
-  double comm_ms = 0;        ///< this rank's wait for all-reduce
+  double loss = 0;           ///< mean over their batches
+  double top1 = 0;           ///< fraction of their batches
+  Wishes wishes;             ///< the same on every worker after the same step
+  double comm_ms = 0;        ///< this rank's wait for others
   double gradient_norm = 0;  ///< before clipping; 0 where nothing clips
 };
 
@@ -30,22 +31,25 @@ struct StepOptions {
   OptimizerOptions optimizer{};
   bool sync_batch_norm = false;
   int accumulate = 1;    ///< micro-batches a step, whose gradients are averaged
-  double clip_norm = 0;  ///< the longest gradient, over the whole world's mean; 0: any
+  double clip_norm = 0;  ///< the longest gradient, over an update's mean; 0: any
 };
 
 class TrainingStep {
  public:
-  /// network.batch: images of one micro-batch.
-  TrainingStep(Communicator& communicator, const NetworkOptions& network, const StepOptions& options);
+  /// network.batch: images of one micro-batch. workers: those that train.
+  TrainingStep(Communicator& workers, const NetworkOptions& network, const StepOptions& options,
+               const StrategyMaker& strategy = make_mirrored);
   ~TrainingStep();
   TrainingStep(const TrainingStep&) = delete;
   TrainingStep& operator=(const TrainingStep&) = delete;
 
   Network& network() { return *network_; }
-  Optimizer& optimizer() { return *optimizer_; }
+  Strategy& strategy() { return *strategy_; }
 
-  /// Makes rank 0's weights, running statistics and optimizer state everyone's.
-  void broadcast();
+  /// Makes rank 0's weights, running statistics and optimizer state those of the run.
+  void distribute();
+  /// Brings rank 0's weights and strategy().state() up to date for a checkpoint. All workers, at the same step.
+  void collect();
   /// Update `number` (counted from 1) with a batch of network.batch * accumulate images. Throws Diverged naming the
   /// step, before anything is changed by it, when the loss or the clipped gradient is not finite.
   StepOutcome run(const BatchView& batch, int64_t number, double lr, const Wishes& wishes);
@@ -55,11 +59,10 @@ class TrainingStep {
   /// Forward and backward of every micro-batch; buckets start during the last one.
   StepResult compute(const BatchView& batch, float loss_scale);
 
-  Communicator& communicator_;
+  Communicator& workers_;
   std::unique_ptr<Reducer> reducer_;
   std::unique_ptr<Network> network_;
-  std::unique_ptr<Optimizer> optimizer_;
-  std::unique_ptr<AllReduce> all_reduce_;
+  std::unique_ptr<Strategy> strategy_;
   std::unique_ptr<Accumulator> accumulator_;
   int accumulate_;
   double clip_norm_;

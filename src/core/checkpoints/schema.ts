@@ -32,6 +32,7 @@ export const checkpointStateSchema = z.object({
   dataset_images: count,
   augment: z.string(),
   optimizer: z.string(),
+  strategy: z.optional(z.string()),
   total_steps: count,
   schedule: z.object({
     kind: z.string(),

@@ -1,6 +1,6 @@
 // What a run's metrics come to: the sums of its summary. Lines of a newer generation supersede older
 // ones of equal or later step.
-import type { EvalLine, Metric, StartLine, StepLine } from './schema.js';
+import type { EvalLine, Metric, ServerFigures, StartLine, StepLine } from './schema.js';
 
 interface StepRecord {
   step: number;
@@ -16,6 +16,7 @@ export class MetricsLedger {
   private evals: EvalLine[] = [];
   private checkpointSteps = new Map<number, number>();
   private newestGeneration = 0;
+  private serversInAll: ServerFigures[] | undefined;
 
   add(metric: Metric): void {
     if ('step' in metric && metric.generation > this.newestGeneration && metric.kind !== 'eval') {
@@ -24,6 +25,7 @@ export class MetricsLedger {
     switch (metric.kind) {
       case 'start':
         this.starts.push(metric);
+        this.serversInAll = undefined;
         break;
       case 'step':
         this.addStep(metric);
@@ -35,10 +37,12 @@ export class MetricsLedger {
       case 'checkpoint':
         this.checkpointSteps.set(metric.step, metric.generation);
         break;
+      case 'end':
+        this.serversInAll = metric.servers;
+        break;
       case 'checkpoint_failed':
       case 'host':
       case 'bad_image':
-      case 'end':
         break;
     }
   }
@@ -75,6 +79,11 @@ export class MetricsLedger {
     return upper === undefined || lower === undefined ? undefined : (lower + upper) / 2;
   }
 
+  /** Parameter servers over the whole generation, or, before its end, since the line before the last. */
+  get servers(): ServerFigures[] | undefined {
+    return this.serversInAll ?? this.newest?.servers;
+  }
+
   /** The evaluation of the latest step. */
   get lastEval(): EvalLine | undefined {
     return this.evals.reduce<EvalLine | undefined>((a, b) => (a && a.step > b.step ? a : b), undefined);
@@ -91,7 +100,8 @@ export class MetricsLedger {
   private addStep(line: StepLine): void {
     const before = this.records.at(-1)?.step ?? this.resumedStep(line);
     const steps = Math.max(0, line.step - before);
-    const images = steps * (this.start?.global_batch ?? 0);
+    // Workers that do not wait for each other have not all taken as many steps as rank 0.
+    const images = line.images ?? steps * (this.start?.global_batch ?? 0);
     if (images > 0 && line.images_per_sec > 0) {
       const { step, generation } = line;
       this.records.push({ step, generation, images, seconds: images / line.images_per_sec });

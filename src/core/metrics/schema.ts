@@ -19,12 +19,26 @@ export const startLineSchema = z.object({
   accumulate: z.optional(count),
   global_batch: count,
   optimizer: z.optional(z.string()),
+  strategy: z.optional(z.string()),
+  servers: z.optional(count),
+  all_reduce: z.optional(z.nullable(z.string())),
   made_new: z.optional(z.array(z.string())),
   steps_per_epoch: count,
   total_steps: count,
   resumed_from: z.nullable(z.string()),
   precision: z.string(),
   device: z.string(),
+});
+
+/** A parameter server's part since the last line; in the end line, of the whole run. */
+export const serverSchema = z.object({
+  rank: count,
+  host: z.string(),
+  parameters: count,
+  busy: z.number(),
+  updates: count,
+  staleness: z.number(),
+  staleness_max: z.number(),
 });
 
 export const stepLineSchema = z.object({
@@ -41,6 +55,10 @@ export const stepLineSchema = z.object({
   input_wait_ms: z.number(),
   world: count,
   gradient_norm: z.optional(z.number()),
+  images: z.optional(count),
+  servers: z.optional(z.array(serverSchema)),
+  server_busy: z.optional(z.number()),
+  staleness: z.optional(z.number()),
 });
 
 export const evalLineSchema = z.object({
@@ -87,6 +105,7 @@ export const metricSchema = z.discriminatedUnion('kind', [
     images_per_sec: z.number(),
     reason: z.enum(['finished', 'stopped']),
     early_stop: z.optional(z.boolean()),
+    servers: z.optional(z.array(serverSchema)),
   }),
 ]);
 
@@ -95,6 +114,7 @@ export type Metric = z.infer<typeof metricSchema>;
 export const parseMetric = (value: unknown): Metric => demand(metricSchema, value, 'metric');
 
 export type StartLine = z.infer<typeof startLineSchema>;
+export type ServerFigures = z.infer<typeof serverSchema>;
 export type StepLine = z.infer<typeof stepLineSchema>;
 export type EvalLine = z.infer<typeof evalLineSchema>;
 

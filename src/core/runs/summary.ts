@@ -1,5 +1,6 @@
 // What a run came to, in a few figures.
 import type { MetricsLedger } from '../metrics/ledger.js';
+import type { ServerFigures } from '../metrics/schema.js';
 import type { RunDetails } from '../nodes/agentApi.js';
 import { statusOf, type RunStatus } from './status.js';
 
@@ -19,6 +20,8 @@ export interface RunSummary {
   best_top1: number | null;
   train_top1: number | null;
   train_loss: number | null;
+  /** Parameter servers: how busy each was; null where there were none. */
+  servers: ServerFigures[] | null;
   /** Valid checkpoints on disk. */
   checkpoints: number;
   reason: string | null;
@@ -39,6 +42,7 @@ export function summarize(details: RunDetails, ledger: MetricsLedger, checkpoint
     best_top1: ledger.bestEval?.top1 ?? null,
     train_top1: ledger.lastStep?.top1 ?? null,
     train_loss: ledger.lastStep?.loss ?? null,
+    servers: ledger.servers ?? null,
     checkpoints,
     reason: state?.reason ?? (details.interrupted ? 'its supervisor ended without saying how' : null),
   };

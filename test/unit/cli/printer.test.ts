@@ -43,6 +43,7 @@ const summary: RunSummary = {
   best_top1: 0.95,
   train_top1: 0.99,
   train_loss: 0.1,
+  servers: null,
   checkpoints: 3,
   reason: null,
 };
@@ -119,6 +120,18 @@ describe('for a person', () => {
     ]) {
       expect(text).toContain(part);
     }
+    const served = recorder();
+    const server = { host: 'h', parameters: 9, updates: 40, staleness: 2.5, staleness_max: 7 };
+    new TablePrinter(served.output).summary({
+      ...summary,
+      servers: [
+        { ...server, rank: 4, busy: 0.25 },
+        { ...server, rank: 5, busy: 0.5, staleness: 3.5 },
+      ],
+    });
+    expect(served.lines.join('\n')).toContain(
+      '2, busiest 50.0% busy (rank 5 on h), gradients 3.0 updates old',
+    );
     const failed = recorder();
     new TablePrinter(failed.output).summary({
       ...summary,

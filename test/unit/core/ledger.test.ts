@@ -13,6 +13,34 @@ describe('MetricsLedger', () => {
     expect(ledger.progress).toBeCloseTo(20 / 300, 9);
   });
 
+  it('counts what workers that do not wait for each other said, whatever step rank 0 has', () => {
+    const ledger = new MetricsLedger();
+    ledger.add(startLine());
+    ledger.add(stepLine(10, { images_per_sec: 500, images: 1000 }));
+    ledger.add(stepLine(20, { images_per_sec: 100, images: 300 }));
+    expect(ledger.imagesPerSec).toBeCloseTo(1300 / 5, 9);
+  });
+
+  it('knows the servers of the newest line, and at the end those of the whole run', () => {
+    const server = {
+      rank: 2,
+      host: 'h',
+      parameters: 9,
+      busy: 0.5,
+      updates: 5,
+      staleness: 1,
+      staleness_max: 3,
+    };
+    const ledger = new MetricsLedger();
+    ledger.add(startLine());
+    expect(ledger.servers).toBeUndefined();
+    ledger.add(stepLine(10, { servers: [server] }));
+    expect(ledger.servers).toEqual([server]);
+    const end = { kind: 'end', time: 9, generation: 1, step: 10, seconds: 1, images_per_sec: 5 } as const;
+    ledger.add({ ...end, reason: 'finished', servers: [{ ...server, busy: 0.25 }] });
+    expect(ledger.servers?.[0]?.busy).toBe(0.25);
+  });
+
   it('has no figures before there are any', () => {
     const ledger = new MetricsLedger();
     expect(ledger.imagesPerSec).toBeUndefined();

@@ -1,0 +1,68 @@
+#include "trainer/comm/mpi_mailbox.h"
+
+#include <vector>
+
+#include "trainer/comm/mpi_check.h"
+
+namespace trainyard {
+namespace {
+
+class MpiTransfers final : public Transfers {
+ public:
+  explicit MpiTransfers(MPI_Comm communicator) : communicator_(communicator) {}
+  void send(int to, int tag, std::span<const float> values) override {
+    send(to, tag, values.data(), values.size(), MPI_FLOAT);
+  }
+  void send(int to, int tag, std::span<const double> values) override {
+    send(to, tag, values.data(), values.size(), MPI_DOUBLE);
+  }
+  void receive(int from, int tag, std::span<float> values) override {
+    receive(from, tag, values.data(), values.size(), MPI_FLOAT);
+  }
+  void receive(int from, int tag, std::span<double> values) override {
+    receive(from, tag, values.data(), values.size(), MPI_DOUBLE);
+  }
+  bool done() override {
+    if (requests_.empty()) return true;
+    int all = 0;
+    check_mpi(MPI_Testall(mpi_count(requests_.size()), requests_.data(), &all, MPI_STATUSES_IGNORE), "MPI_Testall");
+    if (all != 0) requests_.clear();
+    return all != 0;
+  }
+  void wait() override {
+    if (requests_.empty()) return;
+    check_mpi(MPI_Waitall(mpi_count(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    requests_.clear();
+  }
+
+ private:
+  void send(int to, int tag, const void* values, size_t size, MPI_Datatype type) {
+    check_mpi(MPI_Isend(values, mpi_count(size), type, to, tag, communicator_, &requests_.emplace_back()), "MPI_Isend");
+  }
+  void receive(int from, int tag, void* values, size_t size, MPI_Datatype type) {
+    check_mpi(MPI_Irecv(values, mpi_count(size), type, from, tag, communicator_, &requests_.emplace_back()),
+              "MPI_Irecv");
+  }
+
+  MPI_Comm communicator_;
+  std::vector<MPI_Request> requests_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transfers> MpiMailbox::transfers() { return std::make_unique<MpiTransfers>(communicator_); }
+
+int MpiMailbox::receive_any(int tag, std::span<double> values) {
+  MPI_Status status;
+  check_mpi(MPI_Recv(values.data(), mpi_count(values.size()), MPI_DOUBLE, MPI_ANY_SOURCE, tag, communicator_, &status),
+            "MPI_Recv");
+  return status.MPI_SOURCE;
+}
+
+bool MpiMailbox::arrived(int from, int tag) {
+  int there = 0;
+  check_mpi(MPI_Iprobe(from, tag, communicator_, &there, MPI_STATUS_IGNORE), "MPI_Iprobe");
+  return there != 0;
+}
+
+}  // namespace trainyard
