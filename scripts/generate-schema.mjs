@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { build } from 'esbuild';
+import { format, resolveConfig } from 'prettier';
 
 const root = resolve(fileURLToPath(import.meta.url), '../..');
 const target = join(root, 'media/profiles.schema.json');
@@ -22,7 +23,8 @@ async function generate() {
       logLevel: 'error',
     });
     const { profilesJsonSchema } = await import(pathToFileURL(outfile).href);
-    return `${JSON.stringify(profilesJsonSchema(), null, 2)}\n`;
+    const options = { ...(await resolveConfig(target)), filepath: target };
+    return format(JSON.stringify(profilesJsonSchema()), options);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
