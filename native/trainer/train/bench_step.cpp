@@ -27,6 +27,7 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   network.classes = static_cast<int>(dataset->class_names().size());
   network.image_size = image_size;
   network.batch = options.batch_size;
+  network.precision = parse_precision(options.precision);
   TrainingStep step(communicator, network, {});
   step.broadcast();
 
@@ -52,6 +53,7 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   result.erase("epoch");
   result.erase("lr");
   result["model"] = options.model;
+  result["precision"] = options.precision;
   result["batch_size"] = options.batch_size;
   result["threads"] = options.threads;
   result["steps"] = interval.steps;

@@ -7,7 +7,7 @@
 
 namespace trainyard {
 
-/// {"model","world","batch_size","threads","steps","seconds","images_per_sec","step_ms","comm_ms","input_wait_ms","memory_bytes"};
+/// {"model","precision","world","batch_size","threads","steps","seconds","images_per_sec","step_ms","comm_ms","input_wait_ms","memory_bytes"};
 /// rates are of the whole world. The same batch path as training: loader, network, all-reduce, optimizer.
 nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communicator);
 

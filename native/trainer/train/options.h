@@ -58,6 +58,7 @@ struct EvalOptions {
   std::string checkpoint;  ///< with once: this one instead of the newest valid
   int threads = 1;
   int batch_size = 50;
+  std::string precision = "fp32";
 };
 
 struct PredictOptions {
@@ -67,6 +68,7 @@ struct PredictOptions {
   std::string out;
   int threads = 0;
   int batch_size = 50;
+  std::string precision = "fp32";
   bool logits = false;  ///< one more column per class, for comparing with other frameworks
 };
 
@@ -74,6 +76,7 @@ struct BenchStepOptions {
   std::string model = "resnet20";
   std::string data = "synthetic";
   std::string comm = "auto";
+  std::string precision = "fp32";
   int batch_size = 32;
   int64_t steps = 30;
   int64_t warmup = 3;

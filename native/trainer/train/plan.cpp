@@ -167,6 +167,7 @@ nlohmann::json checkpoint_state(const TrainOptions& options, const TrainPlan& pl
           {"dataset_images", plan.images},
           {"augment", options.augment},
           {"optimizer", options.optimizer.kind},
+          {"precision", options.precision},
           {"total_steps", plan.total_steps},
           {"schedule",
            {{"kind", options.lr_schedule},

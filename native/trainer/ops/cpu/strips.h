@@ -46,21 +46,45 @@ void for_each_strip(const TensorDesc& tensor, const Body& body) {
   });
 }
 
+/// Calls body(T()) with the type in which numbers of `dtype` are stored.
+template <class Body>
+auto with_storage(DType dtype, const Body& body) {
+  return dtype == DType::f32 ? body(float()) : body(BFloat16());
+}
+
 /// Vectors of `width` numbers, read and written at any address through packed structures: clang forgets the alignment
-/// of a vector type as soon as a template's argument stands in between.
+/// of a vector type as soon as a template's argument stands in between. Whatever the storage, they are computed with in
+/// fp32.
 template <int width>
 struct Lanes {
   using Float = float __attribute__((vector_size(width * 4)));
   using Double = double __attribute__((vector_size(width * 8)));
+  using Bits = uint32_t __attribute__((vector_size(width * 4)));
+  using Half = uint16_t __attribute__((vector_size(width * 2)));
   struct __attribute__((packed, may_alias)) FloatAt {
     Float value;
+  };
+  struct __attribute__((packed, may_alias)) HalfAt {
+    Half value;
   };
   struct __attribute__((packed, may_alias)) DoubleAt {
     Double value;
   };
   static_assert(alignof(FloatAt) == 1 && alignof(DoubleAt) == 1);
-  static const FloatAt& at(const float* p) { return *reinterpret_cast<const FloatAt*>(p); }
-  static FloatAt& at(float* p) { return *reinterpret_cast<FloatAt*>(p); }
+  // Never a vector as an argument or result: how one is passed depends on the instructions compiled for.
+  static const FloatAt& load(const float* p) { return *reinterpret_cast<const FloatAt*>(p); }
+  static FloatAt load(const BFloat16* p) {
+    const auto half = reinterpret_cast<const HalfAt*>(p)->value;
+    return {__builtin_bit_cast(Float, __builtin_convertvector(half, Bits) << 16)};
+  }
+  static void store(float* p, const Float& value) { reinterpret_cast<FloatAt*>(p)->value = value; }
+  /// As BFloat16's constructor.
+  static void store(BFloat16* p, const Float& value) {
+    const auto wide = __builtin_bit_cast(Bits, value);
+    const Bits rounded = wide + 0x7FFFU + ((wide >> 16) & 1U);
+    const Bits kept = (wide & 0x7FFFFFFFU) <= 0x7F800000U ? rounded : wide | 0x400000U;
+    reinterpret_cast<HalfAt*>(p)->value = __builtin_convertvector(kept >> 16, Half);
+  }
   static DoubleAt& at(double* p) { return *reinterpret_cast<DoubleAt*>(p); }
 };
 
