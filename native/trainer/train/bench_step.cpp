@@ -2,9 +2,11 @@
 
 #include <array>
 
+#include "common/process.h"
 #include "trainer/base/parallel.h"
 #include "trainer/data/source.h"
 #include "trainer/train/interval.h"
+#include "trainer/train/memory_usage.h"
 #include "trainer/train/training_step.h"
 
 namespace trainyard {
@@ -32,6 +34,7 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   step.broadcast();
 
   Interval interval;
+  double first_step_at = 0;
   int64_t done = 0;
   // The ranks must agree on the number of steps, so "for S seconds" is decided by all of them together.
   for (bool go = true; go; ++done) {
@@ -44,6 +47,7 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
     const bool enough =
         options.seconds > 0 ? measured > 0 && interval.seconds() >= options.seconds : measured >= options.steps;
     const StepOutcome outcome = step.run(view, done + 1, 0.01, {.stop = enough});
+    if (done == 0) first_step_at = now_seconds();
     loader->recycle(std::move(batch));
     interval.add(outcome.loss, outcome.top1, outcome.comm_ms, 0);
     go = !outcome.wishes.stop;
@@ -58,6 +62,8 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   result["threads"] = options.threads;
   result["steps"] = interval.steps;
   result["seconds"] = interval.seconds();
+  result["first_step_at"] = first_step_at;
+  result["peak_bytes"] = memory_usage().peak;
   result["memory_bytes"] = step.network().memory_bytes();
   return result;
 }
