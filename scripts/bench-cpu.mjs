@@ -49,7 +49,9 @@ const middle = (rounds) =>
 function judge(what, ratio, gate, atLeast) {
   const holds = atLeast ? ratio >= gate : ratio <= gate;
   const word = atLeast ? 'at least' : 'at most';
-  process.stdout.write(`  ${what}: ${ratio.toFixed(3)} (${word} ${gate}) ${holds ? 'holds' : 'DOES NOT HOLD'}\n`);
+  process.stdout.write(
+    `  ${what}: ${ratio.toFixed(3)} (${word} ${gate}) ${holds ? 'holds' : 'DOES NOT HOLD'}\n`,
+  );
   return holds;
 }
 
@@ -58,7 +60,12 @@ async function compare(precision, python, options) {
   const shared = ['--model', model, '--precision', precision, '--batch-size', batch, '--threads', threads];
   const measured = [...shared, '--steps', steps, '--warmup', '1'].map(String);
   const programs = {
-    trainyard: () => measure(trainer, ['bench', 'step', '--comm', 'none', '--data', 'synthetic:1000x224', ...measured], threads),
+    trainyard: () =>
+      measure(
+        trainer,
+        ['bench', 'step', '--comm', 'none', '--data', 'synthetic:1000x224', ...measured],
+        threads,
+      ),
   };
   for (const mode of modes) {
     const script = join(root, 'scripts/bench/cpu/torch_step.py');
@@ -81,7 +88,9 @@ async function compare(precision, python, options) {
     memory: Math.min(...Object.values(theirs).map(({ memory }) => memory)),
     start: Math.min(...Object.values(theirs).map(({ start }) => start)),
   };
-  process.stdout.write(`${precision}, medians of ${rounds}: ours ${figures(ours)}; PyTorch's best ${figures(best)}\n`);
+  process.stdout.write(
+    `${precision}, medians of ${rounds}: ours ${figures(ours)}; PyTorch's best ${figures(best)}\n`,
+  );
   return [
     judge('images/s', ours.rate / best.rate, gates[precision], true),
     judge('peak memory', ours.memory / best.memory, gates.memory, false),
@@ -109,10 +118,13 @@ main(async () => {
   }
   const precisions = values.precision.split(',');
   const strange = precisions.find((name) => name !== 'fp32' && name !== 'bf16');
-  if (strange !== undefined) throw new Error(`--precision ${strange} is not measured here. Use fp32, bf16 or both.`);
+  if (strange !== undefined)
+    throw new Error(`--precision ${strange} is not measured here. Use fp32, bf16 or both.`);
   ensureBuilt();
   const python = torchPython(values.torch);
-  process.stdout.write(`${cpus()[0].model}, ${values.threads} threads, ${values.model}, batch ${values['batch-size']}\n`);
+  process.stdout.write(
+    `${cpus()[0].model}, ${values.threads} threads, ${values.model}, batch ${values['batch-size']}\n`,
+  );
   let good = true;
   for (const precision of precisions) {
     const options = {

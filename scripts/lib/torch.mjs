@@ -12,7 +12,9 @@ export function torchPython(given) {
   if (given !== undefined) {
     const python = join(resolve(given), 'bin/python');
     if (existsSync(python)) return python;
-    throw new Error(`${python} does not exist. Give --torch the folder of a virtual environment with PyTorch.`);
+    throw new Error(
+      `${python} does not exist. Give --torch the folder of a virtual environment with PyTorch.`,
+    );
   }
   const hash = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 16);
   const folder = join(cache, 'torch', hash);

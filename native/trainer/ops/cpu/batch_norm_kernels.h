@@ -11,13 +11,17 @@ struct NormConstants {
   float* beta;   // [c]
 };
 
-/// Sums of x and of x squared, in double: with numbers of 24 bits a product is exact, so what is lost is far below
-/// fp32.
+/// Sums of x and of x squared, added to those of the strips before, in double: with numbers of 24 bits a product is
+/// exact, so what is lost is far below fp32.
 template <int width, class T>
 void norm_sums(const T* x, const Strip& s, double* sum, double* squares) {
   using L = Lanes<width>;
   typename L::Double total{};
   typename L::Double total_squares{};
+  if (!s.first) {
+    total = L::at(sum).value;
+    total_squares = L::at(squares).value;
+  }
   for (size_t r = 0; r < s.rows; ++r) {
     const auto value = __builtin_convertvector(L::load(x + r * s.stride).value, typename L::Double);
     total += value;
@@ -68,7 +72,8 @@ inline __attribute__((always_inline)) void masked(typename Lanes<width>::Float& 
   }
 }
 
-/// g = (dy + more) where the ReLU passed; sums of g and of g * (x - mean). Stores g over dy when `store`.
+/// g = (dy + more) where the ReLU passed; sums of g and of g * (x - mean), as in norm_sums. Stores g over dy when
+/// `store`.
 template <int width, Mask mask, bool add, bool store, class T>
 void norm_gradient_sums(T* dy, const T* more, const T* x, const T* y, const Strip& s, const NormConstants& k,
                         double* sum, double* products) {
@@ -80,6 +85,10 @@ void norm_gradient_sums(T* dy, const T* more, const T* x, const T* y, const Stri
   const Float beta = L::load(k.beta + s.channel).value;
   Double total{};
   Double total_products{};
+  if (!s.first) {
+    total = L::at(sum).value;
+    total_products = L::at(products).value;
+  }
   for (size_t r = 0; r < s.rows; ++r) {
     const size_t at = r * s.stride;
     Float g = L::load(dy + at).value;

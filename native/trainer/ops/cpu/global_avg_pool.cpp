@@ -20,17 +20,20 @@ class CpuGlobalAvgPool final : public GlobalAvgPoolOp {
     const auto* in = static_cast<const T*>(x);
     auto* out = static_cast<T*>(y);
     const double count = static_cast<double>(input_.shape.pixels());
-    for_each_strip(input_, [&](const Strip& s, auto width) {
-      using L = Lanes<width>;
-      typename L::Double total{};
-      for (size_t r = 0; r < s.rows; ++r) {
-        total += __builtin_convertvector(L::load(in + s.offset + r * s.stride).value, typename L::Double);
-      }
-      double sums[width];
-      L::at(sums).value = total;
-      for (size_t i = 0; i < real_channels(s, width); ++i)
-        out[output_at(s) + i] = T(static_cast<float>(sums[i] / count));
-    });
+    for_each_strip(
+        input_,
+        [&](const Strip& s, auto width) {
+          using L = Lanes<width>;
+          typename L::Double total{};
+          for (size_t r = 0; r < s.rows; ++r) {
+            total += __builtin_convertvector(L::load(in + s.offset + r * s.stride).value, typename L::Double);
+          }
+          double sums[width];
+          L::at(sums).value = total;
+          for (size_t i = 0; i < real_channels(s, width); ++i)
+            out[output_at(s) + i] = T(static_cast<float>(sums[i] / count));
+        },
+        kWhole);
   }
 
   void backward(const void* dy, void* dx) override {

@@ -1,7 +1,9 @@
-// How the kernels walk over a tensor, whatever its layout: in strips, which are the pixels of one image at 16, 8 or 1
-// neighbouring channels.
+// How the kernels walk over a tensor, whatever its layout: in strips, which are the pixels of one image, or some of
+// them, at 16, 8 or 1 neighbouring channels.
 #pragma once
+#include <algorithm>
 #include <cstddef>
+#include <limits>
 
 #include "trainer/base/parallel.h"
 #include "trainer/tensor/tensor_desc.h"
@@ -13,38 +15,60 @@ struct Strip {
   size_t stride;  ///< elements from one pixel to the next
   size_t rows;    ///< pixels
   size_t image;
-  size_t channel;  ///< the first one
+  size_t channel;     ///< the first one
+  bool first = true;  ///< the first pixels of this image at these channels
 };
 
-/// Calls body(strip, std::integral_constant<int, width>) for every strip, over all threads. A strip is one call, so a
-/// result per strip does not depend on the number of threads.
+namespace detail {
+
+/// The channels of one unit (an image, or a block of its channels) at some of its pixels.
 template <class Body>
-void for_each_strip(const TensorDesc& tensor, const Body& body) {
+void each_width(Strip strip, size_t block, const Body& body) {
+  const size_t offset = strip.offset;
+  const size_t channel = strip.channel;
+  for (size_t done = 0; done < block;) {
+    strip.offset = offset + done;
+    strip.channel = channel + done;
+    if (block - done >= 16) {
+      body(strip, std::integral_constant<int, 16>());
+      done += 16;
+    } else if (block - done >= 8) {
+      body(strip, std::integral_constant<int, 8>());
+      done += 8;
+    } else {
+      body(strip, std::integral_constant<int, 1>());
+      done += 1;
+    }
+  }
+}
+
+}  // namespace detail
+
+/// Calls body(strip, std::integral_constant<int, width>) for every strip, over all threads; those of one image and
+/// channel in order on one thread, so a result of theirs does not depend on the number of threads. A strip holds all
+/// pixels, or at most `most` elements of all channels together where many channels are neighbours: memory is then read
+/// as it lies.
+template <class Body>
+void for_each_strip(const TensorDesc& tensor, const Body& body, size_t most = 8192) {
   const auto pixels = static_cast<size_t>(tensor.shape.pixels());
   const auto block = static_cast<size_t>(tensor.block());
   const auto units = static_cast<size_t>(tensor.shape.n) * tensor.blocks();
+  const size_t rows = block > 16 ? std::max<size_t>(8, most / block) : pixels;
   const size_t grain = 8192 / (pixels * block + 1) + 1;
   parallel_for(units, grain, [&](size_t begin, size_t end) {
     for (size_t unit = begin; unit < end; ++unit) {
       const size_t image = unit / tensor.blocks();
-      const size_t first = unit % tensor.blocks() * block;
-      size_t done = 0;
-      while (done < block) {
-        const Strip strip{unit * pixels * block + done, block, pixels, image, first + done};
-        if (block - done >= 16) {
-          body(strip, std::integral_constant<int, 16>());
-          done += 16;
-        } else if (block - done >= 8) {
-          body(strip, std::integral_constant<int, 8>());
-          done += 8;
-        } else {
-          body(strip, std::integral_constant<int, 1>());
-          done += 1;
-        }
+      const size_t channel = unit % tensor.blocks() * block;
+      for (size_t row = 0; row < pixels; row += rows) {
+        const size_t some = std::min(rows, pixels - row);
+        detail::each_width({(unit * pixels + row) * block, block, some, image, channel, row == 0}, block, body);
       }
     }
   });
 }
+
+/// For for_each_strip: all pixels of an image at once.
+inline constexpr size_t kWhole = std::numeric_limits<size_t>::max();
 
 /// Calls body(T()) with the type in which numbers of `dtype` are stored.
 template <class Body>
