@@ -62,17 +62,9 @@ struct Choice {
   }
 };
 
-bool is_brgemm(const Forward& forward) { return std::string(forward.impl_info_str()).starts_with("brg"); }
-
-/// Channels last stays so where oneDNN is fast in it: in fp32 its brgemm kernels, which have only that layout, take a
-/// fifth less time than those for blocked ones. Otherwise oneDNN's own choice if it is whole and fast, else the layout
-/// with the fewest slow kernels.
+/// oneDNN's own choice if it is whole and fast, else the layout with the fewest slow kernels.
 Choice choose(const dnnl::engine& engine, const Conv2dParams& params) {
   const memory::desc x = memory_desc(params.input);
-  if (params.input.layout == Layout::nhwc && params.input.dtype == DType::f32) {
-    const Choice last(engine, params, x, memory_desc({params.output_shape(), Layout::nhwc}));
-    if (last.slow == 0) return last;
-  }
   Choice best(engine, params, x, any_layout(params.output_shape(), params.input.dtype));
   if (best.known && best.slow == 0) return best;
   for (const Layout layout : {Layout::nchw16c, Layout::nchw8c, Layout::nhwc, Layout::nchw}) {
@@ -198,15 +190,6 @@ class DnnlConv2d final : public Conv2dOp {
   BoundPrimitive pack_forward_, pack_backward_, unpack_gradient_;
 };
 
-/// Whether this processor has brgemm convolutions, asked of one as they are in the middle of a network.
-bool last_is_fast(const dnnl::engine& engine) {
-  Conv2dParams middle;
-  middle.input = {{1, 64, 8, 8}, Layout::nhwc};
-  middle.out_channels = 64;
-  const memory::desc x = memory_desc(middle.input);
-  return is_brgemm(Choice(engine, middle, x, x).forward);
-}
-
 }  // namespace
 
 Layout conv2d_input_layout(const Conv2dParams& params) {
@@ -214,7 +197,6 @@ Layout conv2d_input_layout(const Conv2dParams& params) {
   Conv2dParams first = params;
   first.input_gradient = false;
   const DType dtype = params.input.dtype;
-  if (dtype == DType::f32 && last_is_fast(engine)) return Layout::nhwc;
   const Choice choice(engine, first, any_layout(params.input.shape, dtype), any_layout(params.output_shape(), dtype));
   return layout_of(choice.forward.src_desc(), params.input.shape, dtype).value_or(Layout::nchw);
 }
