@@ -12,6 +12,13 @@
 
 namespace trainyard {
 
+namespace {
+
+/// fp16's smallest number: a loss that has to be smaller tells it nothing.
+constexpr float kLeastScale = 0x1p-24F;
+
+}  // namespace
+
 class TrainingStep::Reducer final : public StatisticsReducer {
  public:
   explicit Reducer(Communicator& communicator) : communicator_(communicator) {}
@@ -37,6 +44,7 @@ TrainingStep::TrainingStep(Communicator& communicator, const NetworkOptions& net
   optimizer_ = make_optimizer(options.optimizer, std::move(ranges), network_->weights().size());
   all_reduce_ = std::make_unique<AllReduce>(communicator, network_->gradients());
   accumulator_ = std::make_unique<Accumulator>(network_->gradients());
+  if (options.loss_scaling) loss_scaler_.emplace(*options.loss_scaling);
 }
 
 TrainingStep::~TrainingStep() = default;
@@ -73,9 +81,21 @@ StepResult TrainingStep::compute(const BatchView& batch, float loss_scale) {
   return sum;
 }
 
+bool TrainingStep::unscale(int64_t number) {
+  // The sums over the ranks are the same bits on each, so all leave out the same steps.
+  const bool good = loss_scaler_->unscale(network_->gradients());
+  loss_scaler_->update(good);
+  if (!good && loss_scaler_->scale() < kLeastScale) {
+    throw Diverged("the gradient of step " + std::to_string(number) +
+                   " is not a finite number at any scale of the loss" + first_gradient_not_finite(*network_));
+  }
+  return good;
+}
+
 StepOutcome TrainingStep::run(const BatchView& batch, int64_t number, double lr, const Wishes& wishes) {
   const double global_batch = static_cast<double>(batch.count) * communicator_.world();
-  const StepResult mine = compute(batch, static_cast<float>(1.0 / global_batch));
+  const double scale = loss_scaler_ ? double{loss_scaler_->scale()} : 1.0;
+  const StepResult mine = compute(batch, static_cast<float>(scale / global_batch));
   std::array<double, 4> sums = {mine.loss_sum, static_cast<double>(mine.top1), wishes.stop ? 1.0 : 0.0,
                                 wishes.finish ? 1.0 : 0.0};
   communicator_.start_sum(std::span<double>(sums));
@@ -86,13 +106,17 @@ StepOutcome TrainingStep::run(const BatchView& batch, int64_t number, double lr,
   outcome.wishes = {.stop = sums[2] > 0, .finish = sums[3] > 0};
   const std::string where = "of step " + std::to_string(number) + " is not a finite number";
   if (!std::isfinite(outcome.loss)) throw Diverged("the loss " + where + first_not_finite(*network_));
+  outcome.skipped = loss_scaler_ && !unscale(number);
+  if (outcome.skipped) return outcome;
   if (clip_norm_ > 0) {
     outcome.gradient_norm = clip_to_length(network_->gradients(), clip_norm_);
     if (!std::isfinite(outcome.gradient_norm)) {
       throw Diverged("the gradient " + where + first_gradient_not_finite(*network_));
     }
   }
-  optimizer_->step(network_->weights(), network_->gradients(), static_cast<float>(lr), number);
+  // A step that was left out is none to the optimizer.
+  const int64_t applied = number - (loss_scaler_ ? loss_scaler_->skipped() : 0);
+  optimizer_->step(network_->weights(), network_->gradients(), static_cast<float>(lr), applied);
   network_->weights_changed();
   return outcome;
 }
