@@ -1,6 +1,7 @@
 #include "trainer/train/bench_step.h"
 
 #include <array>
+#include <ctime>
 
 #include "common/process.h"
 #include "trainer/base/parallel.h"
@@ -10,6 +11,16 @@
 #include "trainer/train/training_step.h"
 
 namespace trainyard {
+namespace {
+
+/// Of this process, all its threads.
+double cpu_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+}  // namespace
 
 nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communicator) {
   set_threads(options.threads);
@@ -35,10 +46,14 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
 
   Interval interval;
   double first_step_at = 0;
+  double cpu_begin = 0;
   int64_t done = 0;
   // The ranks must agree on the number of steps, so "for S seconds" is decided by all of them together.
   for (bool go = true; go; ++done) {
-    if (done == options.warmup) interval.restart();
+    if (done == options.warmup) {
+      interval.restart();
+      cpu_begin = cpu_seconds();
+    }
     const Stopwatch input;
     Batch batch = loader->next(done);
     interval.input_wait_ms += input.milliseconds();
@@ -62,6 +77,7 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   result["threads"] = options.threads;
   result["steps"] = interval.steps;
   result["seconds"] = interval.seconds();
+  result["cpu_ms"] = 1000 * (cpu_seconds() - cpu_begin) / static_cast<double>(interval.steps);
   result["first_step_at"] = first_step_at;
   result["peak_bytes"] = memory_usage().peak;
   result["memory_bytes"] = step.network().memory_bytes();

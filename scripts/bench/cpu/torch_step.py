@@ -46,14 +46,17 @@ first_step_at = time.time()
 for _ in range(options.warmup - 1):
     step()
 start = time.perf_counter()
+cpu = time.process_time()
 for _ in range(options.steps):
     step()
 seconds = time.perf_counter() - start
+cpu = time.process_time() - cpu
 print(
     json.dumps(
         {
             "images_per_sec": options.steps * options.batch_size / seconds,
             "step_ms": 1000 * seconds / options.steps,
+            "cpu_ms": 1000 * cpu / options.steps,
             "first_step_at": first_step_at,
             "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
             "version": torch.__version__,
