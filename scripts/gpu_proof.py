@@ -132,7 +132,7 @@ class Builder:
         own = [NATIVE / "proof/proof.cpp", NATIVE / "common/error.cpp", NATIVE / "trainer/base/random.cpp",
                NATIVE / "trainer/ops/cuda_library.cpp", *sorted((NATIVE / "trainer/ops/selftest").glob("*.cpp")),
                *sorted((NATIVE / "trainer/tensor").glob("*.cpp")), *sorted((NATIVE / "trainer/layers").glob("*.cpp")),
-               *sorted(p for p in (NATIVE / "trainer/models").glob("*.cpp") if p.name not in ("registry.cpp", "processor.cpp"))]
+               *sorted(p for p in (NATIVE / "trainer/models").glob("*.cpp") if p.name not in ("registry.cpp", "processor.cpp", "precision_check.cpp"))]
         target = self.out / "proof"
         call(["g++", "-o", target, *self.compile_all("program", own), self.out / "libreference.so", "-Wl,-rpath,$ORIGIN",
               "-ldl"])

@@ -13,6 +13,9 @@ distance is the largest over eight float32 paths: 1 and 2 threads, NCHW and chan
 Where a number before a ReLU lies nearer to zero than float32's errors reach, any run may land on the other side, and whole
 gradients then differ by parts in a hundred, which would hide every other error. So each case has a salt for its images
 that keeps all such numbers (and draws between the maxima of pooling) away from zero: the best of --search.
+
+In bfloat16 no salt can do that, and PyTorch's own gradients lie far from float64. Those cases record the distance of
+torch.autocast("cpu", torch.bfloat16) over fp32 weights, the largest over 1 and 2 threads, NCHW and channels_last.
 """
 import argparse
 import contextlib
@@ -34,6 +37,7 @@ import optimizers
 MEAN = np.array([0.485, 0.456, 0.406], np.float32)
 STD = np.array([0.229, 0.224, 0.225], np.float32)
 EVERYTHING = ("logits", "loss", "momentum", "weight", "statistic")
+IN_BF16 = ("momentum", "weight", "statistic")
 
 
 @dataclasses.dataclass
@@ -46,6 +50,7 @@ class Case:
     kinds: tuple = EVERYTHING
     projections: int = 64
     digits: int = 14
+    bf16: bool = False
     optimizer: dict = dataclasses.field(default_factory=lambda: dict(kind="sgd", lr=0.1, weight_decay=1e-4))
 
 
@@ -68,6 +73,8 @@ CASES = {
     "resnet18_adam": Case(resnet18, 64, 7, 4, 1588, ("weight",), 32, 11, ADAM),
     "resnet18_lars": Case(resnet18, 64, 7, 4, 1588, ("weight",), 32, 11, LARS),
     "resnet50": Case(resnet50, 40, 7, 2, 439, ("logits", "loss", "momentum", "statistic"), 32, 11),
+    "resnet18_bf16": Case(resnet18, 64, 7, 8, 0, IN_BF16, 32, 9, bf16=True),
+    "resnet50_bf16": Case(resnet50, 64, 7, 4, 0, IN_BF16, 32, 9, bf16=True),
 }
 
 
@@ -117,8 +124,8 @@ def search(case, count):
     print(f"{case}: salt {best[1]} keeps {best[0]:.1e} away")
 
 
-def run(case, dtype, threads=1, channels_last=False, onednn=True):
-    """One step. Returns {(kind, name): float64 array}."""
+def run(case, dtype, threads=1, channels_last=False, onednn=True, bf16=False):
+    """One step, with autocast to bfloat16 if asked for. Returns {(kind, name): float64 array}."""
     torch.set_num_threads(threads)
     with torch.backends.mkldnn.flags(enabled=onednn):
         model = build(case, dtype)
@@ -129,8 +136,9 @@ def run(case, dtype, threads=1, channels_last=False, onednn=True):
         y = torch.from_numpy(formula.labels(CASES[case].batch, CASES[case].classes))
         optimizer = optimizers.make(parameters=model.parameters(), **CASES[case].optimizer)
         model.train()
-        logits = model(x)
-        loss = F.cross_entropy(logits, y)
+        with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
+            logits = model(x)
+            loss = F.cross_entropy(logits, y)
         loss.backward()
         optimizer.step()
         results = {("logits", "training"): logits.detach(), ("loss", "training"): loss.detach().reshape(1)}
@@ -152,8 +160,9 @@ def record(case, path):
     told = CASES[case]
     exact = run(case, torch.float64)
     distances = dict.fromkeys(exact, 0.0)
-    for threads, channels_last, onednn in itertools.product((1, 2), (False, True), (True, False)):
-        single = run(case, torch.float32, threads, channels_last, onednn)
+    without = (True,) if told.bf16 else (True, False)
+    for threads, channels_last, onednn in itertools.product((1, 2), (False, True), without):
+        single = run(case, torch.float32, threads, channels_last, onednn, told.bf16)
         for key, value in single.items():
             distances[key] = max(distances[key], float(np.linalg.norm(value - exact[key])))
     with path.open("w") as out:

@@ -1,5 +1,5 @@
 // One training step against what scripts/oracle/make_reference.py recorded of PyTorch: no tensor may lie further from
-// float64 than twice PyTorch's own float32 does.
+// float64 than twice PyTorch's own float32 does, or in the cases of bf16 its autocast to bfloat16.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ namespace {
 struct Recorded {
   size_t size = 0;
   double length = 0;           ///< of the float64 tensor
-  double distance = 0;         ///< of PyTorch's float32 from it, the largest of its paths
+  double distance = 0;         ///< of PyTorch's float32 or bfloat16 from it, the largest of its paths
   std::vector<double> values;  ///< projections; for logits and loss the numbers themselves
 };
 
@@ -104,13 +104,16 @@ std::pair<OptimizerOptions, float> recipe(const std::string& name) {
   return {{.kind = "sgd", .weight_decay = 1e-4, .momentum = 0.9}, 0.1F};
 }
 
-/// The case "resnet18_adam" is model resnet18 and optimizer adam; without one it is sgd.
+/// The case "resnet18_adam" is model resnet18 and optimizer adam, "resnet18_bf16" the same model with sgd in bf16;
+/// without more it is sgd in fp32.
 TEST_P(Oracle, StepsAsPyTorchDoes) {
   const auto& [name, threads] = GetParam();
   set_threads(threads);
   fixture_ = load(name);
   const std::string model = name.substr(0, name.find('_'));
-  const auto net = test::network(model.c_str(), fixture_.classes, fixture_.size, fixture_.batch);
+  const std::string variant = name.substr(model.size() + (model == name ? 0 : 1));
+  const Precision precision = variant == "bf16" ? Precision::bf16 : Precision::fp32;
+  const auto net = test::network(model.c_str(), fixture_.classes, fixture_.size, fixture_.batch, 1, precision);
   std::vector<ParameterRange> ranges;
   for (const TensorInfo& info : net->parameters()) {
     test::fill_by_formula(info, net->weights().subspan(info.offset, info.size));
@@ -123,7 +126,7 @@ TEST_P(Oracle, StepsAsPyTorchDoes) {
   const double loss = step.loss_sum / fixture_.batch;
   if (holds("loss")) compare_numbers("loss", "training", std::span(&loss, 1));
 
-  const auto [options, rate] = recipe(name.substr(model.size() + (model == name ? 0 : 1)));
+  const auto [options, rate] = recipe(variant);
   const auto optimizer = make_optimizer(options, ranges, net->weights().size());
   optimizer->step(net->weights(), net->gradients(), rate, 1);
   const std::span<const float> state = optimizer->state().front().values;
@@ -148,7 +151,8 @@ TEST_P(Oracle, StepsAsPyTorchDoes) {
 
 INSTANTIATE_TEST_SUITE_P(PyTorch, Oracle,
                          testing::Combine(testing::Values("resnet18", "resnet20", "mlp", "resnet18_adam",
-                                                          "resnet18_lars", "resnet50"),
+                                                          "resnet18_lars", "resnet50", "resnet18_bf16",
+                                                          "resnet50_bf16"),
                                           testing::Values(1, 2)),
                          [](const auto& info) {
                            return std::get<0>(info.param) + "_" + std::to_string(std::get<1>(info.param)) + "threads";

@@ -37,13 +37,15 @@ inline void descend(Network& network, float rate) {
   network.weights_changed();
 }
 
-inline std::unique_ptr<Network> network(const char* model, int classes, int size, int batch, uint64_t seed = 1) {
+inline std::unique_ptr<Network> network(const char* model, int classes, int size, int batch, uint64_t seed = 1,
+                                        Precision precision = Precision::fp32) {
   NetworkOptions options;
   options.model = model;
   options.classes = classes;
   options.image_size = size;
   options.batch = batch;
   options.seed = seed;
+  options.precision = precision;
   return make_network(options);
 }
 

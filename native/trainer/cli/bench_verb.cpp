@@ -18,6 +18,7 @@ Verb add_bench(CLI::App& app) {
   step->add_option("--batch-size", o->batch_size, "images per replica")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  add_precision_flag(*step, o->precision);
   step->add_option("--steps", o->steps, "measured steps")->check(CLI::PositiveNumber)->capture_default_str();
   step->add_option("--warmup", o->warmup, "steps before the measured ones")
       ->check(CLI::NonNegativeNumber)

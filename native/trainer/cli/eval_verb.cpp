@@ -25,6 +25,7 @@ Verb add_eval(CLI::App& app) {
   auto* once = command->add_flag("--once", o->once, "evaluate the newest valid checkpoint (or --checkpoint) and end");
   command->add_option("--checkpoint", o->checkpoint, "a checkpoint folder")->needs(once);
   command->add_option("--threads", o->threads, "compute threads")->capture_default_str();
+  add_precision_flag(*command, o->precision);
   command->add_option("--batch-size", o->batch_size, "images at a time")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

@@ -18,6 +18,7 @@ Verb add_predict(CLI::App& app) {
       ->check(CLI::Range(int64_t{-1'000'000}, int64_t{1'000'000}));
   command->add_option("--out", o->out, "the CSV file to write")->required();
   command->add_option("--threads", o->threads, "compute threads (0: one)")->capture_default_str();
+  add_precision_flag(*command, o->precision);
   command->add_option("--batch-size", o->batch_size, "images at a time")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

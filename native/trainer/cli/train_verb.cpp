@@ -1,10 +1,12 @@
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "trainer/cli/recipe_flags.h"
 #include "trainer/cli/strategy_flags.h"
 #include "trainer/cli/verbs.h"
 #include "trainer/models/network.h"
+#include "trainer/models/precision.h"
 #include "trainer/ops/cuda_library.h"
 #include "trainer/train/train.h"
 
@@ -13,6 +15,7 @@ namespace {
 
 /// What this machine lacks is said before anything starts, with the exit code of a missing device.
 void require_device(const TrainOptions& options) {
+  require_precision(parse_precision(options.precision), options.device);
   if (options.device == "cuda") require_cuda_device(*load_cuda_library(), 0);
 }
 
@@ -56,7 +59,7 @@ void add_data_flags(CLI::App& command, TrainOptions& o) {
 
 void add_machine_flags(CLI::App& command, TrainOptions& o) {
   command.add_option("--device", o.device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}))->capture_default_str();
-  command.add_option("--precision", o.precision, "fp32")->check(CLI::IsMember({"fp32"}))->capture_default_str();
+  add_precision_flag(command, o.precision);
   command
       .add_option("--threads", o.threads,
                   "compute threads (0: OMP_NUM_THREADS, else the cores shared by this host's ranks)")
@@ -80,6 +83,16 @@ std::string models_text() {
     text += (text.empty() ? "" : ", ") + model.name + " (" + std::to_string(model.image_size) + " px)";
   }
   return text;
+}
+
+void add_precision_flag(CLI::App& command, std::string& precision) {
+  const auto names = precision_names();
+  command
+      .add_option("--precision", precision,
+                  "fp32, or bf16 for activations and products (on the CPU, with AVX-512); tf32 and fp16 are for GPUs, "
+                  "not there yet. Weights stay fp32")
+      ->check(CLI::IsMember(std::vector<std::string>(names.begin(), names.end())))
+      ->capture_default_str();
 }
 
 Verb add_train(CLI::App& app) {

@@ -92,6 +92,7 @@ class Conv2dLayer final : public Layer {
   Layout preferred_input_layout(Backend& backend, const Purpose& purpose) const override {
     Conv2dParams asked = params({in_, Layout::nchw});
     asked.input.shape.n = purpose.batch;
+    asked.input.dtype = purpose.storage;
     asked.training = purpose.training;
     return backend.input_layout(asked);
   }

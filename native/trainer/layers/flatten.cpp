@@ -29,10 +29,11 @@ class FlattenLayer final : public Layer {
   Shape output_shape() const override { return {1, elements_, 1, 1}; }
 
   std::unique_ptr<Stage> compile(const Graph&, Planner& planner, Backend&, const Purpose& purpose) const override {
-    if (planner.desc(inputs()[0]).layout != Layout::nchw) {
+    const TensorDesc& in = planner.desc(inputs()[0]);
+    if (in.layout != Layout::nchw) {
       throw Error(Exit::internal, name() + " follows a layer that does not store its output plainly. Report it.");
     }
-    planner.set_desc(output, {{purpose.batch, elements_, 1, 1}, Layout::nchw});
+    planner.set_desc(output, {{purpose.batch, elements_, 1, 1}, Layout::nchw, in.dtype});
     return std::make_unique<FlattenStage>(*this);
   }
 

@@ -30,7 +30,7 @@ class InputLayer final : public Layer {
   std::unique_ptr<Stage> compile(const Graph& graph, Planner& planner, Backend& backend,
                                  const Purpose& purpose) const override {
     const Layer* consumer = graph.first_consumer(output);
-    TensorDesc desc{output_shape(), Layout::nchw};
+    TensorDesc desc{output_shape(), Layout::nchw, purpose.storage};
     desc.shape.n = purpose.batch;
     if (consumer != nullptr) desc.layout = consumer->preferred_input_layout(backend, purpose);
     planner.set_desc(output, desc);

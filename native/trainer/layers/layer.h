@@ -55,6 +55,7 @@ class Stage {
 struct Purpose {
   int batch = 0;
   bool training = true;
+  DType storage = DType::f32;  ///< of activations and their gradients; the logits are always fp32
 };
 
 class Layer {

@@ -62,13 +62,15 @@ class LinearLayer final : public Layer {
   std::string op() const override { return relu_ ? "LinearRelu" : "Linear"; }
   Shape output_shape() const override { return {1, out_, 1, 1}; }
 
-  std::unique_ptr<Stage> compile(const Graph&, Planner& planner, Backend& backend,
+  std::unique_ptr<Stage> compile(const Graph& graph, Planner& planner, Backend& backend,
                                  const Purpose& purpose) const override {
-    if (planner.desc(inputs()[0]).layout != Layout::nchw) {
+    const TensorDesc& in = planner.desc(inputs()[0]);
+    if (in.layout != Layout::nchw) {
       throw Error(Exit::internal, name() + " follows a layer that does not store its output plainly. Report it.");
     }
-    const LinearParams params{purpose.batch, in_, out_, relu_};
-    planner.set_desc(output, {{purpose.batch, out_, 1, 1}, Layout::nchw});
+    const bool logits = graph.first_consumer(output) == nullptr;
+    const LinearParams params{purpose.batch, in_, out_, relu_, in.dtype, logits ? DType::f32 : in.dtype};
+    planner.set_desc(output, {{purpose.batch, out_, 1, 1}, Layout::nchw, params.output});
     return std::make_unique<LinearStage>(*this, params, backend.make_linear(params));
   }
 

@@ -37,7 +37,8 @@ GraphNetwork::GraphNetwork(const NetworkOptions& options, std::unique_ptr<Graph>
   running_.to_device();
   if (options.training) {
     gradients_.emplace(*backend_, graph_->parameter_elements());
-    training_ = std::make_unique<Program>(*graph_, *backend_, Purpose{options.batch, true});
+    training_ =
+        std::make_unique<Program>(*graph_, *backend_, Purpose{options.batch, true, storage_of(options.precision)});
     bind(*training_);
   }
 }
@@ -147,7 +148,8 @@ StepResult GraphNetwork::evaluate(const BatchView& batch, std::span<float> logit
     throw Error(Exit::internal, "No room for " + std::to_string(wanted) + " logits. Report it.");
   }
   if (!inference_) {
-    inference_ = std::make_unique<Program>(*graph_, *backend_, Purpose{options_.batch, false});
+    inference_ =
+        std::make_unique<Program>(*graph_, *backend_, Purpose{options_.batch, false, storage_of(options_.precision)});
     bind(*inference_);
   }
   inference_->forward(run_for(batch));

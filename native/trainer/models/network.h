@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "trainer/models/precision.h"
+
 namespace trainyard {
 
 /// A batch as the loader hands it over. images: [count, size, size, 3], 8 bit RGB, row-major. labels: [count].
@@ -52,8 +54,9 @@ struct NetworkOptions {
   uint64_t seed = 1;
   StatisticsReducer* sync_batch_norm = nullptr;  ///< not owned; nullptr = each rank its own statistics
   float label_smoothing = 0;                     ///< of train_step's loss: see SoftmaxCrossEntropyOp; evaluate has none
-  std::string device = "cpu";                    ///< cpu or cuda
-  int device_index = 0;                          ///< which GPU, as CUDA counts
+  Precision precision = Precision::fp32;
+  std::string device = "cpu";  ///< cpu or cuda
+  int device_index = 0;        ///< which GPU, as CUDA counts
 };
 
 struct StepResult {

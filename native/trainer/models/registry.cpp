@@ -80,6 +80,7 @@ std::unique_ptr<Network> make_network(const NetworkOptions& options) {
   if (!processor_has_avx2()) {
     throw Error(Exit::device, "This processor has no AVX2. Use a machine whose processor is from 2013 or newer.");
   }
+  require_precision(options.precision, options.device);
   auto graph = std::make_unique<Graph>();
   model.build(*graph, options.image_size, options.classes);
   return std::make_unique<GraphNetwork>(options, std::move(graph), make_backend(options));

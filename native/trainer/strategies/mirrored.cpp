@@ -18,6 +18,7 @@ class Mirrored final : public Lockstep {
     workers().broadcast(variables().weights, 0);
     for (const OptimizerState& state : optimizer_->state()) workers().broadcast(state.values, 0);
   }
+  bool gradients_are_everyones() const override { return true; }
   double apply(const Update& update, StepSums& /*sums*/) override {
     double norm = 0;
     if (update.clip_norm > 0) norm = clip_to_length(variables().gradients, update.clip_norm);

@@ -49,6 +49,8 @@ class Strategy {
   virtual void ready(size_t begin) = 0;
   /// After the last range: `sums` of this worker become those of an update.
   virtual void sum(StepSums& sums) = 0;
+  /// Whether between sum() and apply() every worker holds the update's gradients, as scaling the loss needs.
+  virtual bool gradients_are_everyones() const { return false; }
   /// Turns gradients into new weights on this worker. Returns the gradient's length before clipping, 0 where nothing
   /// clips; where that is not finite, nothing was changed. `sums.stop` and `sums.finish` are above 0 afterwards where
   /// this step is to be the last.

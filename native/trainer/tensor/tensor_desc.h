@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "trainer/tensor/dtype.h"
 #include "trainer/tensor/shape.h"
 
 namespace trainyard {
@@ -17,18 +18,19 @@ enum class Layout {
 
 const char* layout_name(Layout layout);
 
-/// A tensor of fp32 in one layout. All four layouts are of one form, [n][blocks][pixels][block], which is how kernels
+/// A tensor in one layout. All four layouts are of one form, [n][blocks][pixels][block], which is how kernels
 /// walk over them: nchw has `c` blocks of one channel, nhwc one block of `c` channels.
 struct TensorDesc {
   Shape shape;
   Layout layout = Layout::nchw;
+  DType dtype = DType::f32;
 
   int block() const;
   int blocks() const { return (shape.c + block() - 1) / block(); }
   int padded_channels() const { return blocks() * block(); }
   /// Elements in memory, channel padding included.
   size_t elements() const { return static_cast<size_t>(shape.n) * padded_channels() * shape.pixels(); }
-  size_t bytes() const { return elements() * sizeof(float); }
+  size_t bytes() const { return elements() * dtype_bytes(dtype); }
   /// Where element (n, c, h, w) lies.
   size_t index(int n, int c, int h, int w) const;
   bool operator==(const TensorDesc&) const = default;

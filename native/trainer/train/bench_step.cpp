@@ -1,13 +1,26 @@
 #include "trainer/train/bench_step.h"
 
 #include <array>
+#include <ctime>
 
+#include "common/process.h"
 #include "trainer/base/parallel.h"
 #include "trainer/data/source.h"
 #include "trainer/train/interval.h"
+#include "trainer/train/memory_usage.h"
 #include "trainer/train/training_step.h"
 
 namespace trainyard {
+namespace {
+
+/// Of this process, all its threads.
+double cpu_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+}  // namespace
 
 nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communicator) {
   set_threads(options.threads);
@@ -27,14 +40,20 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   network.classes = static_cast<int>(dataset->class_names().size());
   network.image_size = image_size;
   network.batch = options.batch_size;
+  network.precision = parse_precision(options.precision);
   TrainingStep step(communicator, network, {});
   step.distribute();
 
   Interval interval;
+  double first_step_at = 0;
+  double cpu_begin = 0;
   int64_t done = 0;
   // The ranks must agree on the number of steps, so "for S seconds" is decided by all of them together.
   for (bool go = true; go; ++done) {
-    if (done == options.warmup) interval.restart();
+    if (done == options.warmup) {
+      interval.restart();
+      cpu_begin = cpu_seconds();
+    }
     const Stopwatch input;
     Batch batch = loader->next(done);
     interval.input_wait_ms += input.milliseconds();
@@ -43,6 +62,7 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
     const bool enough =
         options.seconds > 0 ? measured > 0 && interval.seconds() >= options.seconds : measured >= options.steps;
     const StepOutcome outcome = step.run(view, done + 1, 0.01, {.stop = enough});
+    if (done == 0) first_step_at = now_seconds();
     loader->recycle(std::move(batch));
     interval.add(outcome.loss, outcome.top1, outcome.comm_ms, 0);
     go = !outcome.wishes.stop;
@@ -52,10 +72,14 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   result.erase("epoch");
   result.erase("lr");
   result["model"] = options.model;
+  result["precision"] = options.precision;
   result["batch_size"] = options.batch_size;
   result["threads"] = options.threads;
   result["steps"] = interval.steps;
   result["seconds"] = interval.seconds();
+  result["cpu_ms"] = 1000 * (cpu_seconds() - cpu_begin) / static_cast<double>(interval.steps);
+  result["first_step_at"] = first_step_at;
+  result["peak_bytes"] = memory_usage().peak;
   result["memory_bytes"] = step.network().memory_bytes();
   return result;
 }

@@ -60,6 +60,7 @@ struct EvalOptions {
   std::string checkpoint;  ///< with once: this one instead of the newest valid
   int threads = 1;
   int batch_size = 50;
+  std::string precision = "fp32";
 };
 
 struct PredictOptions {
@@ -69,6 +70,7 @@ struct PredictOptions {
   std::string out;
   int threads = 0;
   int batch_size = 50;
+  std::string precision = "fp32";
   bool logits = false;  ///< one more column per class, for comparing with other frameworks
 };
 
@@ -76,6 +78,7 @@ struct BenchStepOptions {
   std::string model = "resnet20";
   std::string data = "synthetic";
   std::string comm = "auto";
+  std::string precision = "fp32";
   int batch_size = 32;
   int64_t steps = 30;
   int64_t warmup = 3;

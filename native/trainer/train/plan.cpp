@@ -171,6 +171,7 @@ nlohmann::json checkpoint_state(const TrainOptions& options, const TrainPlan& pl
           {"augment", options.augment},
           {"optimizer", options.optimizer.kind},
           {"strategy", options.strategy.kind},
+          {"precision", options.precision},
           {"total_steps", plan.total_steps},
           {"schedule",
            {{"kind", options.lr_schedule},

@@ -108,6 +108,7 @@ class TrainRun {
     network.batch = plan_.batch;
     network.seed = options_.seed;
     network.label_smoothing = static_cast<float>(options_.label_smoothing);
+    network.precision = parse_precision(options_.precision);
     network.device = options_.device;
     network.device_index = workers_.local_rank();
     StepOptions step;

@@ -6,9 +6,17 @@
 #include <utility>
 #include <vector>
 
+#include "common/error.h"
 #include "trainer/train/finite.h"
 
 namespace trainyard {
+
+namespace {
+
+/// fp16's smallest number: a loss that has to be smaller tells it nothing.
+constexpr float kLeastScale = 0x1p-24F;
+
+}  // namespace
 
 class TrainingStep::Reducer final : public StatisticsReducer {
  public:
@@ -35,6 +43,11 @@ TrainingStep::TrainingStep(Communicator& workers, const NetworkOptions& network,
   }
   strategy_ = strategy(workers, {network_->weights(), network_->gradients(), std::move(ranges)}, options.optimizer);
   accumulator_ = std::make_unique<Accumulator>(network_->gradients());
+  if (!options.loss_scaling) return;
+  if (!strategy_->gradients_are_everyones()) {
+    throw Error(Exit::usage, "fp16 needs a strategy that gives every rank the gradients. Use --strategy auto");
+  }
+  loss_scaler_.emplace(*options.loss_scaling);
 }
 
 TrainingStep::~TrainingStep() = default;
@@ -75,9 +88,21 @@ StepResult TrainingStep::compute(const BatchView& batch, float loss_scale) {
   return sum;
 }
 
+bool TrainingStep::unscale(int64_t number) {
+  // The sums over the ranks are the same bits on each, so all leave out the same steps.
+  const bool good = loss_scaler_->unscale(network_->gradients());
+  loss_scaler_->update(good);
+  if (!good && loss_scaler_->scale() < kLeastScale) {
+    throw Diverged("the gradient of step " + std::to_string(number) +
+                   " is not a finite number at any scale of the loss" + first_gradient_not_finite(*network_));
+  }
+  return good;
+}
+
 StepOutcome TrainingStep::run(const BatchView& batch, int64_t number, double lr, const Wishes& wishes) {
   const double images = static_cast<double>(batch.count) * strategy_->workers_an_update();
-  const StepResult mine = compute(batch, static_cast<float>(1.0 / images));
+  const double scale = loss_scaler_ ? double{loss_scaler_->scale()} : 1.0;
+  const StepResult mine = compute(batch, static_cast<float>(scale / images));
   StepSums sums{.images = static_cast<double>(batch.count),
                 .loss = mine.loss_sum,
                 .top1 = static_cast<double>(mine.top1),
@@ -89,8 +114,16 @@ StepOutcome TrainingStep::run(const BatchView& batch, int64_t number, double lr,
   outcome.top1 = sums.top1 / images;
   const std::string where = "of step " + std::to_string(number) + " is not a finite number";
   if (!std::isfinite(outcome.loss)) throw Diverged("the loss " + where + first_not_finite(*network_));
+  outcome.skipped = loss_scaler_ && !unscale(number);
+  if (outcome.skipped) {
+    outcome.wishes = {.stop = sums.stop > 0, .finish = sums.finish > 0};
+    outcome.comm_ms = strategy_->take_waited_ms();
+    return outcome;
+  }
+  // A step that was left out is none to the optimizer.
+  const int64_t applied = number - (loss_scaler_ ? loss_scaler_->skipped() : 0);
   outcome.gradient_norm =
-      strategy_->apply({.number = number, .lr = static_cast<float>(lr), .clip_norm = clip_norm_}, sums);
+      strategy_->apply({.number = applied, .lr = static_cast<float>(lr), .clip_norm = clip_norm_}, sums);
   if (!std::isfinite(outcome.gradient_norm)) {
     throw Diverged("the gradient " + where + first_gradient_not_finite(*network_));
   }

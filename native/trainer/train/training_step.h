@@ -2,9 +2,11 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "trainer/comm/communicator.h"
 #include "trainer/models/network.h"
+#include "trainer/optim/loss_scaler.h"
 #include "trainer/optim/optimizer.h"
 #include "trainer/strategies/mirrored.h"
 #include "trainer/strategies/strategy.h"
@@ -25,13 +27,15 @@ struct StepOutcome {
   Wishes wishes;             ///< the same on every worker after the same step
   double comm_ms = 0;        ///< this rank's wait for others
   double gradient_norm = 0;  ///< before clipping; 0 where nothing clips
+  bool skipped = false;      ///< the scaled gradients were not finite: weights and optimizer are as before
 };
 
 struct StepOptions {
   OptimizerOptions optimizer{};
   bool sync_batch_norm = false;
-  int accumulate = 1;    ///< micro-batches a step, whose gradients are averaged
-  double clip_norm = 0;  ///< the longest gradient, over an update's mean; 0: any
+  int accumulate = 1;                               ///< micro-batches a step, whose gradients are averaged
+  std::optional<LossScalerOptions> loss_scaling{};  ///< for storage that small gradients vanish in: fp16
+  double clip_norm = 0;                             ///< the longest gradient, over an update's mean; 0: any
 };
 
 class TrainingStep {
@@ -45,17 +49,22 @@ class TrainingStep {
 
   Network& network() { return *network_; }
   Strategy& strategy() { return *strategy_; }
+  /// nullptr where the loss is not scaled.
+  const LossScaler* loss_scaler() const { return loss_scaler_ ? &*loss_scaler_ : nullptr; }
 
   /// Makes rank 0's weights, running statistics and optimizer state those of the run.
   void distribute();
   /// Brings rank 0's weights and strategy().state() up to date for a checkpoint. All workers, at the same step.
   void collect();
   /// Update `number` (counted from 1) with a batch of network.batch * accumulate images. Throws Diverged naming the
-  /// step, before anything is changed by it, when the loss or the clipped gradient is not finite.
+  /// step, before anything is changed by it, when the loss or the clipped gradient is not finite, or when no scale of
+  /// the loss makes the gradients so.
   StepOutcome run(const BatchView& batch, int64_t number, double lr, const Wishes& wishes);
 
  private:
   class Reducer;
+  /// Takes the scale out of the summed gradients. Returns whether the step counts.
+  bool unscale(int64_t number);
   /// Forward and backward of every micro-batch; buckets start during the last one.
   StepResult compute(const BatchView& batch, float loss_scale);
 
@@ -64,6 +73,7 @@ class TrainingStep {
   std::unique_ptr<Network> network_;
   std::unique_ptr<Strategy> strategy_;
   std::unique_ptr<Accumulator> accumulator_;
+  std::optional<LossScaler> loss_scaler_;
   int accumulate_;
   double clip_norm_;
 };

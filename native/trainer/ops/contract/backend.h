@@ -34,6 +34,8 @@ class Backend {
 
   /// Whether the host may read and write the back end's memory itself, at any time.
   virtual bool host_memory() const = 0;
+  /// Whether its ops take activations of that type here.
+  virtual bool stores(DType dtype) const { return dtype == DType::f32; }
   virtual std::unique_ptr<BackendMemory> allocate(size_t bytes) = 0;
   /// Copies between the host and the back end's memory, in order with the ops; `host` may be used again at once.
   virtual void to_host(void* host, const void* memory, size_t bytes) = 0;

@@ -2,16 +2,21 @@
 #pragma once
 #include <cstddef>
 
+#include "trainer/tensor/dtype.h"
+
 namespace trainyard {
 
 struct LinearParams {
   int batch = 0;
   int in = 0;
   int out = 0;
-  bool relu = false;  ///< fused behind the bias
+  bool relu = false;          ///< fused behind the bias
+  DType input = DType::f32;   ///< of x and dx
+  DType output = DType::f32;  ///< of y and dy; fp32 or as the input
 };
 
-/// y = x W^T + b, then ReLU if asked for. x: [batch, in], y: [batch, out], W: [out, in], b: [out], all plain fp32.
+/// y = x W^T + b, then ReLU if asked for. x: [batch, in], y: [batch, out], W: [out, in], b: [out], all plain; W, b and
+/// their gradients fp32.
 class LinearOp {
  public:
   virtual ~LinearOp() = default;

@@ -12,6 +12,7 @@ namespace trainyard::cpu {
 
 namespace {
 
+template <class T>  // in which activations are stored
 class CpuBatchNorm final : public BatchNormOp {
  public:
   explicit CpuBatchNorm(const BatchNormParams& params)
@@ -30,7 +31,7 @@ class CpuBatchNorm final : public BatchNormOp {
   void forward_training(const Forward& args, const SumOverRanks& sum) override {
     const Saved saved(args.saved, padded_);
     const Scratch scratch(args.scratch, images(), padded_);
-    const auto* x = static_cast<const float*>(args.x);
+    const auto* x = static_cast<const T*>(args.x);
     for_each_strip(p_.input, [&](const Strip& s, auto width) {
       norm_sums<width>(x + s.offset, s, scratch.first(s), scratch.second(s));
     });
@@ -88,12 +89,12 @@ class CpuBatchNorm final : public BatchNormOp {
       scratch.slope[c] = static_cast<float>(-scale * mean_product);
       scratch.offset[c] = static_cast<float>(-scale * mean_gradient);
     }
-    const auto* dy = static_cast<const float*>(args.dy);
-    const auto* x = static_cast<const float*>(args.x);
-    auto* dx = static_cast<float*>(args.dx);
+    const auto* dy = static_cast<const T*>(args.dy);
+    const auto* x = static_cast<const T*>(args.x);
+    auto* dx = static_cast<T*>(args.dx);
     const bool mask = p_.relu && !stored;
     for_each_strip(p_.input, [&](const Strip& s, auto width) {
-      const auto kernel = mask ? &norm_gradient<width, Mask::input> : &norm_gradient<width, Mask::none>;
+      const auto kernel = mask ? &norm_gradient<width, Mask::input, T> : &norm_gradient<width, Mask::none, T>;
       kernel(dy + s.offset, x + s.offset, dx + s.offset, s, saved.constants, scratch.slope, scratch.offset);
     });
   }
@@ -154,38 +155,38 @@ class CpuBatchNorm final : public BatchNormOp {
   }
 
   void apply(const Forward& args, const NormConstants& k) const {
-    const auto* x = static_cast<const float*>(args.x);
-    const auto* residual = static_cast<const float*>(args.residual);
-    auto* y = static_cast<float*>(args.y);
+    const auto* x = static_cast<const T*>(args.x);
+    const auto* residual = static_cast<const T*>(args.residual);
+    auto* y = static_cast<T*>(args.y);
     for_each_strip(p_.input, [&](const Strip& s, auto width) {
-      const float* from = x + s.offset;
-      float* to = y + s.offset;
+      const T* from = x + s.offset;
+      T* to = y + s.offset;
       if (p_.residual) {
-        const auto kernel = p_.relu ? &norm_apply<width, true, true> : &norm_apply<width, true, false>;
+        const auto kernel = p_.relu ? &norm_apply<width, true, true, T> : &norm_apply<width, true, false, T>;
         kernel(from, residual + s.offset, to, s, k);
       } else {
-        const auto kernel = p_.relu ? &norm_apply<width, false, true> : &norm_apply<width, false, false>;
-        kernel(from, nullptr, to, s, k);
+        const auto kernel = p_.relu ? &norm_apply<width, false, true, T> : &norm_apply<width, false, false, T>;
+        kernel(from, from, to, s, k);
       }
     });
   }
 
   template <int width, bool add, bool store>
   auto gradient_kernel() const {
-    if (!p_.relu) return &norm_gradient_sums<width, Mask::none, add, store>;
-    return p_.residual ? &norm_gradient_sums<width, Mask::output, add, store>
-                       : &norm_gradient_sums<width, Mask::input, add, store>;
+    if (!p_.relu) return &norm_gradient_sums<width, Mask::none, add, store, T>;
+    return p_.residual ? &norm_gradient_sums<width, Mask::output, add, store, T>
+                       : &norm_gradient_sums<width, Mask::input, add, store, T>;
   }
 
   void gradient_sums(const Backward& args, const NormConstants& k, const Scratch& scratch, bool stored) const {
-    auto* dy = static_cast<float*>(args.dy);
-    const auto* more = static_cast<const float*>(args.more_dy);
-    const auto* x = static_cast<const float*>(args.x);
-    const auto* y = static_cast<const float*>(args.y);
+    auto* dy = static_cast<T*>(args.dy);
+    const auto* more = static_cast<const T*>(args.more_dy);
+    const auto* x = static_cast<const T*>(args.x);
+    const auto* y = static_cast<const T*>(args.y);
     for_each_strip(p_.input, [&](const Strip& s, auto width) {
-      const auto kernel = more != nullptr ? gradient_kernel<width, true, true>()
-                          : stored        ? gradient_kernel<width, false, true>()
-                                          : gradient_kernel<width, false, false>();
+      const auto kernel = more != nullptr ? this->template gradient_kernel<width, true, true>()
+                          : stored        ? this->template gradient_kernel<width, false, true>()
+                                          : this->template gradient_kernel<width, false, false>();
       kernel(dy + s.offset, more != nullptr ? more + s.offset : nullptr, x + s.offset,
              y != nullptr ? y + s.offset : nullptr, s, k, scratch.first(s), scratch.second(s));
     });
@@ -199,7 +200,9 @@ class CpuBatchNorm final : public BatchNormOp {
 }  // namespace
 
 std::unique_ptr<BatchNormOp> make_batch_norm(const BatchNormParams& params) {
-  return std::make_unique<CpuBatchNorm>(params);
+  return with_storage(params.input.dtype, [&]<class T>(T) -> std::unique_ptr<BatchNormOp> {
+    return std::make_unique<CpuBatchNorm<T>>(params);
+  });
 }
 
 }  // namespace trainyard::cpu

@@ -11,15 +11,19 @@ struct NormConstants {
   float* beta;   // [c]
 };
 
-/// Sums of x and of x squared, in double: with numbers of 24 bits a product is exact, so what is lost is far below
-/// fp32.
-template <int width>
-void norm_sums(const float* x, const Strip& s, double* sum, double* squares) {
+/// Sums of x and of x squared, added to those of the strips before, in double: with numbers of 24 bits a product is
+/// exact, so what is lost is far below fp32.
+template <int width, class T>
+void norm_sums(const T* x, const Strip& s, double* sum, double* squares) {
   using L = Lanes<width>;
   typename L::Double total{};
   typename L::Double total_squares{};
+  if (!s.first) {
+    total = L::at(sum).value;
+    total_squares = L::at(squares).value;
+  }
   for (size_t r = 0; r < s.rows; ++r) {
-    const auto value = __builtin_convertvector(L::at(x + r * s.stride).value, typename L::Double);
+    const auto value = __builtin_convertvector(L::load(x + r * s.stride).value, typename L::Double);
     total += value;
     total_squares += value * value;
   }
@@ -28,18 +32,18 @@ void norm_sums(const float* x, const Strip& s, double* sum, double* squares) {
 }
 
 /// y = (x - mean) * scale + beta, plus the residual, then ReLU.
-template <int width, bool residual, bool relu>
-void norm_apply(const float* x, const float* other, float* y, const Strip& s, const NormConstants& k) {
+template <int width, bool residual, bool relu, class T>
+void norm_apply(const T* x, const T* other, T* y, const Strip& s, const NormConstants& k) {
   using L = Lanes<width>;
   using Float = typename L::Float;
-  const Float mean = L::at(k.mean + s.channel).value;
-  const Float scale = L::at(k.scale + s.channel).value;
-  const Float beta = L::at(k.beta + s.channel).value;
+  const Float mean = L::load(k.mean + s.channel).value;
+  const Float scale = L::load(k.scale + s.channel).value;
+  const Float beta = L::load(k.beta + s.channel).value;
   for (size_t r = 0; r < s.rows; ++r) {
-    Float value = (L::at(x + r * s.stride).value - mean) * scale + beta;
-    if constexpr (residual) value += L::at(other + r * s.stride).value;
+    Float value = (L::load(x + r * s.stride).value - mean) * scale + beta;
+    if constexpr (residual) value += L::load(other + r * s.stride).value;
     if constexpr (relu) value = value > 0.0F ? value : Float{};
-    L::at(y + r * s.stride).value = value;
+    L::store(y + r * s.stride, value);
   }
 }
 
@@ -51,42 +55,47 @@ enum class Mask {
 };
 
 /// One row of the gradient behind the ReLU.
-template <int width, Mask mask>
-inline __attribute__((always_inline)) void masked(typename Lanes<width>::Float& g, const float* x, const float* y,
+template <int width, Mask mask, class T>
+inline __attribute__((always_inline)) void masked(typename Lanes<width>::Float& g, const T* x, const T* y,
                                                   const typename Lanes<width>::Float& mean,
                                                   const typename Lanes<width>::Float& scale,
                                                   const typename Lanes<width>::Float& beta) {
   using L = Lanes<width>;
   using Float = typename L::Float;
   if constexpr (mask == Mask::input) {
-    const Float value = (L::at(x).value - mean) * scale + beta;
+    const Float value = (L::load(x).value - mean) * scale + beta;
     g = value > 0.0F ? g : Float{};
   }
   if constexpr (mask == Mask::output) {
-    const Float value = L::at(y).value;
+    const Float value = L::load(y).value;
     g = value > 0.0F ? g : Float{};
   }
 }
 
-/// g = (dy + more) where the ReLU passed; sums of g and of g * (x - mean). Stores g over dy when `store`.
-template <int width, Mask mask, bool add, bool store>
-void norm_gradient_sums(float* dy, const float* more, const float* x, const float* y, const Strip& s,
-                        const NormConstants& k, double* sum, double* products) {
+/// g = (dy + more) where the ReLU passed; sums of g and of g * (x - mean), as in norm_sums. Stores g over dy when
+/// `store`.
+template <int width, Mask mask, bool add, bool store, class T>
+void norm_gradient_sums(T* dy, const T* more, const T* x, const T* y, const Strip& s, const NormConstants& k,
+                        double* sum, double* products) {
   using L = Lanes<width>;
   using Float = typename L::Float;
   using Double = typename L::Double;
-  const Float mean = L::at(k.mean + s.channel).value;
-  const Float scale = L::at(k.scale + s.channel).value;
-  const Float beta = L::at(k.beta + s.channel).value;
+  const Float mean = L::load(k.mean + s.channel).value;
+  const Float scale = L::load(k.scale + s.channel).value;
+  const Float beta = L::load(k.beta + s.channel).value;
   Double total{};
   Double total_products{};
+  if (!s.first) {
+    total = L::at(sum).value;
+    total_products = L::at(products).value;
+  }
   for (size_t r = 0; r < s.rows; ++r) {
     const size_t at = r * s.stride;
-    Float g = L::at(dy + at).value;
-    if constexpr (add) g += L::at(more + at).value;
+    Float g = L::load(dy + at).value;
+    if constexpr (add) g += L::load(more + at).value;
     masked<width, mask>(g, x + at, y + at, mean, scale, beta);
-    if constexpr (store) L::at(dy + at).value = g;
-    const Float centred = L::at(x + at).value - mean;
+    if constexpr (store) L::store(dy + at, g);
+    const Float centred = L::load(x + at).value - mean;
     const Double wide = __builtin_convertvector(g, Double);
     total += wide;
     total_products += wide * __builtin_convertvector(centred, Double);
@@ -96,22 +105,22 @@ void norm_gradient_sums(float* dy, const float* more, const float* x, const floa
 }
 
 /// dx = scale * g + slope * (x - mean) + offset, with g masked here unless norm_gradient_sums stored it.
-template <int width, Mask mask>
-void norm_gradient(const float* g_or_dy, const float* x, float* dx, const Strip& s, const NormConstants& k,
-                   const float* slope, const float* offset) {
+template <int width, Mask mask, class T>
+void norm_gradient(const T* g_or_dy, const T* x, T* dx, const Strip& s, const NormConstants& k, const float* slope,
+                   const float* offset) {
   using L = Lanes<width>;
   using Float = typename L::Float;
-  const Float mean = L::at(k.mean + s.channel).value;
-  const Float scale = L::at(k.scale + s.channel).value;
-  const Float beta = L::at(k.beta + s.channel).value;
-  const Float a = L::at(slope + s.channel).value;
-  const Float b = L::at(offset + s.channel).value;
+  const Float mean = L::load(k.mean + s.channel).value;
+  const Float scale = L::load(k.scale + s.channel).value;
+  const Float beta = L::load(k.beta + s.channel).value;
+  const Float a = L::load(slope + s.channel).value;
+  const Float b = L::load(offset + s.channel).value;
   for (size_t r = 0; r < s.rows; ++r) {
     const size_t at = r * s.stride;
-    Float g = L::at(g_or_dy + at).value;
-    masked<width, mask>(g, x + at, nullptr, mean, scale, beta);
-    const Float centred = L::at(x + at).value - mean;
-    L::at(dx + at).value = centred * a + (g * scale + b);
+    Float g = L::load(g_or_dy + at).value;
+    masked<width, mask>(g, x + at, x + at, mean, scale, beta);
+    const Float centred = L::load(x + at).value - mean;
+    L::store(dx + at, centred * a + (g * scale + b));
   }
 }
 

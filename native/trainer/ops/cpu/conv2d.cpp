@@ -33,8 +33,10 @@ struct Choice {
     const memory::dims strides{p.stride_h, p.stride_w};
     const memory::dims dilates{0, 0};
     const memory::dims pads{p.pad_h, p.pad_w};
-    const memory::desc weights({p.out_channels, p.input.shape.c, p.kernel_h, p.kernel_w}, memory::data_type::f32,
-                               memory::format_tag::any);
+    const DType dtype = p.input.dtype;
+    const memory::dims kernel{p.out_channels, p.input.shape.c, p.kernel_h, p.kernel_w};
+    const memory::desc weights(kernel, type_of(dtype), memory::format_tag::any);
+    const memory::desc gradient(kernel, memory::data_type::f32, memory::format_tag::any);
     const auto kind = p.training ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference;
     constexpr auto kDirect = dnnl::algorithm::convolution_direct;
     const dnnl::primitive_attr attributes = user_scratch();
@@ -43,12 +45,12 @@ struct Choice {
     const memory::desc chosen_x = forward.src_desc();
     const memory::desc chosen_y = forward.dst_desc();
     const Shape shape = p.output_shape();
-    const auto layout = layout_of(chosen_y, shape);
+    const auto layout = layout_of(chosen_y, shape, dtype);
     known = layout.has_value();
     if (!known) return;
-    output = {shape, *layout};
+    output = {shape, *layout, dtype};
     if (p.training) {
-      backward_weights = BackwardWeights(engine, kDirect, chosen_x, weights, chosen_y, strides, dilates, pads, pads,
+      backward_weights = BackwardWeights(engine, kDirect, chosen_x, gradient, chosen_y, strides, dilates, pads, pads,
                                          forward, attributes);
       slow += is_slow(backward_weights.impl_info_str());
       if (p.input_gradient) {
@@ -63,10 +65,10 @@ struct Choice {
 /// oneDNN's own choice if it is whole and fast, else the layout with the fewest slow kernels.
 Choice choose(const dnnl::engine& engine, const Conv2dParams& params) {
   const memory::desc x = memory_desc(params.input);
-  Choice best(engine, params, x, any_layout(params.output_shape()));
+  Choice best(engine, params, x, any_layout(params.output_shape(), params.input.dtype));
   if (best.known && best.slow == 0) return best;
   for (const Layout layout : {Layout::nchw16c, Layout::nchw8c, Layout::nhwc, Layout::nchw}) {
-    const Choice other(engine, params, x, memory_desc({params.output_shape(), layout}));
+    const Choice other(engine, params, x, memory_desc({params.output_shape(), layout, params.input.dtype}));
     if (!best.known || other.slow < best.slow) best = other;
   }
   return best;
@@ -194,8 +196,9 @@ Layout conv2d_input_layout(const Conv2dParams& params) {
   const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   Conv2dParams first = params;
   first.input_gradient = false;
-  const Choice choice(engine, first, any_layout(params.input.shape), any_layout(params.output_shape()));
-  return layout_of(choice.forward.src_desc(), params.input.shape).value_or(Layout::nchw);
+  const DType dtype = params.input.dtype;
+  const Choice choice(engine, first, any_layout(params.input.shape, dtype), any_layout(params.output_shape(), dtype));
+  return layout_of(choice.forward.src_desc(), params.input.shape, dtype).value_or(Layout::nchw);
 }
 
 std::unique_ptr<Conv2dOp> make_conv2d(const Conv2dParams& params) {

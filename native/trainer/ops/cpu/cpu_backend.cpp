@@ -1,5 +1,6 @@
 #include <cstring>
 
+#include "oneapi/dnnl/dnnl.h"
 #include "trainer/ops/cpu/makers.h"
 #include "trainer/tensor/aligned_memory.h"
 
@@ -21,6 +22,10 @@ class CpuBackend final : public Backend {
  public:
   std::string name() const override { return "cpu"; }
   bool host_memory() const override { return true; }
+  /// oneDNN takes bf16 from AVX-512 on; without AVX512-BF16 or AMX it converts to fp32 inside its kernels.
+  bool stores(DType dtype) const override {
+    return dtype == DType::f32 || (dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core;
+  }
   std::unique_ptr<BackendMemory> allocate(size_t bytes) override { return std::make_unique<CpuMemory>(bytes); }
   void to_host(void* host, const void* memory, size_t bytes) override { std::memcpy(host, memory, bytes); }
   void from_host(void* memory, const void* host, size_t bytes) override { std::memcpy(memory, host, bytes); }
@@ -39,7 +44,9 @@ class CpuBackend final : public Backend {
   std::unique_ptr<GlobalAvgPoolOp> make_global_avg_pool(const TensorDesc& input) override {
     return cpu::make_global_avg_pool(input);
   }
-  std::unique_ptr<LinearOp> make_linear(const LinearParams& params) override { return cpu::make_linear(params); }
+  std::unique_ptr<LinearOp> make_linear(const LinearParams& params) override {
+    return params.input == DType::f32 ? cpu::make_linear(params) : cpu::make_linear_bf16(params);
+  }
   std::unique_ptr<ShortcutOp> make_shortcut(const TensorDesc& input, int out_channels, int stride) override {
     return cpu::make_shortcut(input, out_channels, stride);
   }

@@ -22,19 +22,23 @@ dnnl::memory::format_tag tag_of(Layout layout) {
 
 }  // namespace
 
+dnnl::memory::data_type type_of(DType dtype) {
+  return dtype == DType::f32 ? dnnl::memory::data_type::f32 : dnnl::memory::data_type::bf16;
+}
+
 dnnl::memory::dims dims_of(const Shape& shape) { return {shape.n, shape.c, shape.h, shape.w}; }
 
 dnnl::memory::desc memory_desc(const TensorDesc& tensor) {
-  return {dims_of(tensor.shape), dnnl::memory::data_type::f32, tag_of(tensor.layout)};
+  return {dims_of(tensor.shape), type_of(tensor.dtype), tag_of(tensor.layout)};
 }
 
-dnnl::memory::desc any_layout(const Shape& shape) {
-  return {dims_of(shape), dnnl::memory::data_type::f32, dnnl::memory::format_tag::any};
+dnnl::memory::desc any_layout(const Shape& shape, DType dtype) {
+  return {dims_of(shape), type_of(dtype), dnnl::memory::format_tag::any};
 }
 
-std::optional<Layout> layout_of(const dnnl::memory::desc& desc, const Shape& shape) {
+std::optional<Layout> layout_of(const dnnl::memory::desc& desc, const Shape& shape, DType dtype) {
   for (const Layout layout : {Layout::nchw16c, Layout::nchw8c, Layout::nhwc, Layout::nchw}) {
-    if (desc == memory_desc({shape, layout})) return layout;
+    if (desc == memory_desc({shape, layout, dtype})) return layout;
   }
   return std::nullopt;
 }

@@ -8,11 +8,12 @@
 
 namespace trainyard::cpu {
 
+dnnl::memory::data_type type_of(DType dtype);
 dnnl::memory::dims dims_of(const Shape& shape);
 dnnl::memory::desc memory_desc(const TensorDesc& tensor);
-dnnl::memory::desc any_layout(const Shape& shape);
+dnnl::memory::desc any_layout(const Shape& shape, DType dtype);
 /// The layout of `desc`, if it is one of ours.
-std::optional<Layout> layout_of(const dnnl::memory::desc& desc, const Shape& shape);
+std::optional<Layout> layout_of(const dnnl::memory::desc& desc, const Shape& shape, DType dtype);
 
 /// Scratch memory from the caller instead of oneDNN's own allocations.
 dnnl::primitive_attr user_scratch();

@@ -3,11 +3,13 @@
 
 #include "trainer/base/parallel.h"
 #include "trainer/ops/cpu/makers.h"
+#include "trainer/ops/cpu/strips.h"
 
 namespace trainyard::cpu {
 
 namespace {
 
+template <class T>  // in which activations are stored
 class CpuInput final : public InputOp {
  public:
   CpuInput(const TensorDesc& output, const std::array<float, 3>& mean, const std::array<float, 3>& std)
@@ -15,7 +17,7 @@ class CpuInput final : public InputOp {
     // The operations of torchvision's ToTensor and Normalize in their order, so that the activations are the same bits.
     for (size_t c = 0; c < 3; ++c) {
       for (size_t value = 0; value < 256; ++value) {
-        table_[c][value] = (static_cast<float>(value) / 255.0F - mean[c]) / std[c];
+        table_[c][value] = T((static_cast<float>(value) / 255.0F - mean[c]) / std[c]);
       }
     }
   }
@@ -23,18 +25,18 @@ class CpuInput final : public InputOp {
   void forward(const uint8_t* images, int count, void* y) override {
     const size_t pixels = static_cast<size_t>(output_.shape.pixels());
     const size_t image = output_.elements() / static_cast<size_t>(output_.shape.n);
-    auto* out = static_cast<float*>(y);
+    auto* out = static_cast<T*>(y);
     parallel_for(static_cast<size_t>(output_.shape.n), 1, [&](size_t begin, size_t end) {
       for (size_t n = begin; n < end; ++n) {
         // Images that are not there, and the padding of blocked channels, are zeros.
         if (n >= static_cast<size_t>(count) || output_.padded_channels() != 3) {
-          std::memset(out + n * image, 0, image * sizeof(float));
+          std::memset(out + n * image, 0, image * sizeof(T));
         }
         if (n >= static_cast<size_t>(count)) continue;
         for (int c = 0; c < 3; ++c) {
-          const float* table = table_[static_cast<size_t>(c)].data();
+          const T* table = table_[static_cast<size_t>(c)].data();
           const uint8_t* from = images + n * pixels * 3 + c;
-          float* to = out + n * image + output_.index(0, c, 0, 0);
+          T* to = out + n * image + output_.index(0, c, 0, 0);
           const auto step = static_cast<size_t>(output_.block());
           for (size_t p = 0; p < pixels; ++p) to[p * step] = table[from[p * 3]];
         }
@@ -44,14 +46,16 @@ class CpuInput final : public InputOp {
 
  private:
   TensorDesc output_;  // [n, 3, h, w]
-  std::array<std::array<float, 256>, 3> table_{};
+  std::array<std::array<T, 256>, 3> table_{};
 };
 
 }  // namespace
 
 std::unique_ptr<InputOp> make_input(const TensorDesc& output, const std::array<float, 3>& mean,
                                     const std::array<float, 3>& std) {
-  return std::make_unique<CpuInput>(output, mean, std);
+  return with_storage(output.dtype, [&]<class T>(T) -> std::unique_ptr<InputOp> {
+    return std::make_unique<CpuInput<T>>(output, mean, std);
+  });
 }
 
 }  // namespace trainyard::cpu

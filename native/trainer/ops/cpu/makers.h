@@ -10,6 +10,8 @@ std::unique_ptr<BatchNormOp> make_batch_norm(const BatchNormParams& params);
 std::unique_ptr<MaxPoolOp> make_max_pool(const MaxPoolParams& params);
 std::unique_ptr<GlobalAvgPoolOp> make_global_avg_pool(const TensorDesc& input);
 std::unique_ptr<LinearOp> make_linear(const LinearParams& params);
+/// x in bf16.
+std::unique_ptr<LinearOp> make_linear_bf16(const LinearParams& params);
 std::unique_ptr<InputOp> make_input(const TensorDesc& output, const std::array<float, 3>& mean,
                                     const std::array<float, 3>& std);
 std::unique_ptr<ShortcutOp> make_shortcut(const TensorDesc& input, int out_channels, int stride);

@@ -18,7 +18,7 @@ class DnnlMaxPool final : public MaxPoolOp {
     if (out.h < 1 || out.w < 1) {
       throw Error(Exit::usage, "Pooling does not fit an input of " + to_string(in) + ". Use a larger --image-size.");
     }
-    output_ = {out, p.input.layout};
+    output_ = {out, p.input.layout, p.input.dtype};
     const memory::desc x = memory_desc(p.input);
     const memory::desc y = memory_desc(output_);
     const memory::dims strides{p.stride, p.stride};

@@ -1,0 +1,84 @@
+// bf16 beside fp32, and the precisions that are refused.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "common/error.h"
+#include "tests/models/support.h"
+
+namespace trainyard {
+namespace {
+
+TEST(BFloat16Numbers, AreTheNearest) {
+  const auto rounded = [](float value) { return static_cast<float>(BFloat16(value)); };
+  EXPECT_EQ(rounded(1.0F), 1.0F);
+  EXPECT_EQ(rounded(1.0F + 0x1p-8F), 1.0F) << "halfway, to even";
+  EXPECT_EQ(rounded(1.0F + 0x3p-8F), 1.0F + 0x4p-8F) << "halfway, to even";
+  EXPECT_EQ(rounded(1.0F + 0x1.1p-8F), 1.0F + 0x1p-7F);
+  EXPECT_EQ(rounded(-3.0F - 0x1p-9F), -3.0F);
+  EXPECT_EQ(rounded(std::numeric_limits<float>::max()), std::numeric_limits<float>::infinity());
+  EXPECT_EQ(rounded(-std::numeric_limits<float>::infinity()), -std::numeric_limits<float>::infinity());
+  EXPECT_TRUE(std::isnan(rounded(std::bit_cast<float>(0x7F800001U)))) << "the lower half alone says so";
+  EXPECT_TRUE(std::isnan(rounded(std::bit_cast<float>(0x7FFFFFFFU))));
+}
+
+TEST(Precision, OfBFloat16TakesLessMemoryAndErrsMore) {
+  constexpr int kClasses = 5;
+  const test::RandomBatch batch(16, 32, kClasses, 4);
+  for (const char* model : {"resnet20", "mlp"}) {
+    const auto wide = test::network(model, kClasses, 32, batch.count);
+    const auto narrow = test::network(model, kClasses, 32, batch.count, 1, Precision::bf16);
+    ASSERT_TRUE(std::equal(wide->weights().begin(), wide->weights().end(), narrow->weights().begin()));
+    const size_t fixed = 2 * wide->weights().size_bytes();  // weights and gradients stay fp32
+    if (std::string(model) == "resnet20") {
+      EXPECT_LT(static_cast<double>(narrow->memory_bytes() - fixed),
+                0.6 * static_cast<double>(wide->memory_bytes() - fixed));
+    }
+    std::vector<float> exact(16UL * kClasses), near(exact.size());
+    wide->evaluate(batch.view(), exact);
+    narrow->evaluate(batch.view(), near);
+    double squares = 0, length = 0;
+    for (size_t i = 0; i < exact.size(); ++i) {
+      squares += std::pow(exact[i] - near[i], 2);
+      length += std::pow(exact[i], 2);
+    }
+    EXPECT_LT(std::sqrt(squares / length), 0.05) << model;
+    EXPECT_GT(std::sqrt(squares / length), 1e-4) << model << " does not compute in bf16";
+  }
+}
+
+TEST(Precision, OfBFloat16GivesTheSameBitsEachTime) {
+  const test::RandomBatch batch(4, 32, 3, 9);
+  const auto first = test::network("resnet20", 3, 32, 4, 1, Precision::bf16);
+  const auto second = test::network("resnet20", 3, 32, 4, 1, Precision::bf16);
+  for (int step = 0; step < 3; ++step) {
+    for (Network* net : {first.get(), second.get()}) {
+      net->train_step(batch.view(), 0.25F, nullptr);
+      test::descend(*net, 0.05F);
+    }
+  }
+  EXPECT_TRUE(std::equal(first->weights().begin(), first->weights().end(), second->weights().begin()));
+}
+
+TEST(Precision, IsRefusedWhereItDoesNotWork) {
+  const auto refusal = [](Precision precision, const char* device) {
+    try {
+      require_precision(precision, device);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Exit::device);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refusal(Precision::fp32, "cpu"), "");
+  EXPECT_EQ(refusal(Precision::fp32, "cuda"), "");
+  EXPECT_NE(refusal(Precision::fp16, "cpu").find("--precision fp16 is for GPUs"), std::string::npos);
+  EXPECT_NE(refusal(Precision::tf32, "cpu").find("--precision tf32 is for GPUs"), std::string::npos);
+  EXPECT_NE(refusal(Precision::bf16, "cuda").find("does not work on GPUs yet"), std::string::npos);
+  EXPECT_THROW(parse_precision("fp8"), Error);
+  for (const std::string& name : precision_names()) EXPECT_EQ(precision_name(parse_precision(name)), name);
+}
+
+}  // namespace
+}  // namespace trainyard

@@ -1,0 +1,185 @@
+// Whole steps with a scaled loss: on the CPU in fp32 and bf16, where the scale changes no bit, until it is too large.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <barrier>
+#include <thread>
+#include <vector>
+
+#include "tests/models/support.h"
+#include "trainer/base/parallel.h"
+#include "trainer/comm/communicator.h"
+#include "trainer/train/finite.h"
+#include "trainer/train/training_step.h"
+
+namespace trainyard {
+namespace {
+
+constexpr int kClasses = 4;
+
+NetworkOptions options_of(const char* model, Precision precision) {
+  return {.model = model, .classes = kClasses, .image_size = 16, .batch = 8, .seed = 5, .precision = precision};
+}
+
+std::vector<float> copy(std::span<const float> values) { return {values.begin(), values.end()}; }
+
+void enlarge(Network& network, float factor) {
+  for (float& weight : network.weights()) weight *= factor;
+  network.weights_changed();
+}
+
+/// Two ranks on two threads of this process, whose sums are the same on both.
+class Pair {
+ public:
+  std::unique_ptr<Communicator> rank(int number) { return std::make_unique<Rank>(*this, number); }
+
+ private:
+  class Rank final : public Communicator {
+   public:
+    Rank(Pair& pair, int number) : pair_(pair), number_(number) {}
+    int rank() const override { return number_; }
+    int world() const override { return 2; }
+    int local_rank() const override { return number_; }
+    int local_world() const override { return 2; }
+    void broadcast(std::span<float> values, int root) override {
+      const auto all = pair_.exchange(number_, {values.begin(), values.end()});
+      std::ranges::copy(all.at(static_cast<size_t>(root)), values.begin());
+    }
+    void sum(std::span<double> values) override { add(values); }
+    void start_sum(std::span<float> values) override { add(values); }
+    void start_sum(std::span<double> values) override { add(values); }
+    void progress() override {}
+    void wait_all() override {}
+    std::vector<std::string> gather(const std::string& text) override { return {text, text}; }
+    std::vector<double> gather(std::span<const double> values) override {
+      const auto all = pair_.exchange(number_, {values.begin(), values.end()});
+      std::vector<double> joined(all[0]);
+      joined.insert(joined.end(), all[1].begin(), all[1].end());
+      return joined;
+    }
+
+   private:
+    template <class T>
+    void add(std::span<T> values) {
+      const auto all = pair_.exchange(number_, {values.begin(), values.end()});
+      for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(all[0][i] + all[1][i]);
+    }
+    Pair& pair_;
+    int number_;
+  };
+
+  std::array<std::vector<double>, 2> exchange(int number, std::vector<double> values) {
+    given_.at(static_cast<size_t>(number)) = std::move(values);
+    barrier_.arrive_and_wait();
+    auto all = given_;
+    barrier_.arrive_and_wait();
+    return all;
+  }
+
+  std::array<std::vector<double>, 2> given_;
+  std::barrier<> barrier_{2};
+};
+
+TEST(LossScaling, ChangesNoBitWhereNothingOverflows) {
+  const auto alone = make_single();
+  for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+    for (const char* model : {"mlp", "resnet20"}) {
+      TrainingStep plain(*alone, options_of(model, precision), {.clip_norm = 0.5});
+      TrainingStep scaled(*alone, options_of(model, precision),
+                          {.loss_scaling = LossScalerOptions{.scale = 1024, .growth_interval = 2}, .clip_norm = 0.5});
+      for (int64_t number = 1; number <= 4; ++number) {
+        const test::RandomBatch batch(8, 16, kClasses, static_cast<uint64_t>(number));
+        const StepOutcome want = plain.run(batch.view(), number, 0.05, {});
+        const StepOutcome got = scaled.run(batch.view(), number, 0.05, {});
+        EXPECT_FALSE(got.skipped);
+        EXPECT_EQ(got.loss, want.loss);
+        EXPECT_EQ(got.gradient_norm, want.gradient_norm);
+      }
+      EXPECT_EQ(scaled.loss_scaler()->scale(), 4096) << "grown twice";
+      EXPECT_EQ(copy(scaled.network().weights()), copy(plain.network().weights()))
+          << model << " in " << precision_name(precision);
+    }
+  }
+}
+
+TEST(LossScaling, LeavesOutStepsThatOverflowUntilTheyFit) {
+  const auto alone = make_single();
+  const OptimizerOptions adam{.kind = "adam"};  // counts its steps
+  TrainingStep plain(*alone, options_of("mlp", Precision::fp32), {.optimizer = adam});
+  TrainingStep scaled(*alone, options_of("mlp", Precision::fp32),
+                      {.optimizer = adam, .loss_scaling = LossScalerOptions{.scale = 0x1p127F}});
+  // So that gradients are large while the loss is finite.
+  enlarge(plain.network(), 64);
+  enlarge(scaled.network(), 64);
+  int64_t applied = 0;
+  float scale = 0x1p127F;
+  for (int64_t number = 1; applied < 3; ++number) {
+    ASSERT_LT(number, 60);
+    const test::RandomBatch batch(8, 16, kClasses, static_cast<uint64_t>(number));
+    const std::vector<float> before = copy(scaled.network().weights());
+    const std::vector<float> state = copy(scaled.optimizer().state().front().values);
+    if (scaled.run(batch.view(), number, 0.01, {}).skipped) {
+      scale /= 2;
+      EXPECT_EQ(copy(scaled.network().weights()), before);
+      EXPECT_EQ(copy(scaled.optimizer().state().front().values), state);
+    } else {
+      plain.run(batch.view(), ++applied, 0.01, {});
+    }
+    ASSERT_EQ(scaled.loss_scaler()->scale(), scale);
+  }
+  EXPECT_GT(scaled.loss_scaler()->skipped(), 0);
+  EXPECT_EQ(copy(scaled.network().weights()), copy(plain.network().weights()));
+}
+
+TEST(LossScaling, EndsWhereNoScaleHelps) {
+  const auto alone = make_single();
+  TrainingStep step(*alone, options_of("mlp", Precision::fp32),
+                    {.loss_scaling = LossScalerOptions{.scale = 0x1p100F, .backoff = 0x1p-126F}});
+  enlarge(step.network(), 1e6F);
+  const test::RandomBatch batch(8, 16, kClasses, 1);
+  try {
+    step.run(batch.view(), 6, 0.01, {});
+    FAIL() << "a scale below any use";
+  } catch (const Diverged& error) {
+    EXPECT_NE(std::string(error.what()).find("the gradient of step 6 is not a finite number at any scale"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(LossScaling, IsTheSameOnEveryRankWhenOneOverflows) {
+  Pair pair;
+  std::array<StepOutcome, 2> outcomes;
+  std::array<float, 2> scales{};
+  std::array<bool, 2> unchanged{};
+  const auto body = [&](size_t rank) {
+    set_threads(1);
+    const auto communicator = pair.rank(static_cast<int>(rank));
+    TrainingStep step(*communicator, options_of("mlp", Precision::fp32),
+                      {.loss_scaling = LossScalerOptions{.scale = 0x1p100F}});
+    step.broadcast();
+    // Rank 1's own gradients alone leave fp32.
+    if (rank == 1) enlarge(step.network(), 1e6F);
+    const std::vector<float> before = copy(step.network().weights());
+    const test::RandomBatch batch(8, 16, kClasses, rank);
+    outcomes.at(rank) = step.run(batch.view(), 1, 0.01, {});
+    scales.at(rank) = step.loss_scaler()->scale();
+    unchanged.at(rank) = copy(step.network().weights()) == before;
+  };
+  std::thread other(body, 1);
+  body(0);
+  other.join();
+  for (const size_t rank : {0U, 1U}) {
+    EXPECT_TRUE(outcomes.at(rank).skipped) << rank;
+    EXPECT_EQ(scales.at(rank), 0x1p99F) << rank;
+    EXPECT_TRUE(unchanged.at(rank)) << rank;
+  }
+  const auto alone = make_single();
+  TrainingStep calm(*alone, options_of("mlp", Precision::fp32), {.loss_scaling = LossScalerOptions{.scale = 0x1p100F}});
+  const test::RandomBatch batch(8, 16, kClasses, 0);
+  EXPECT_FALSE(calm.run(batch.view(), 1, 0.01, {}).skipped) << "rank 0 overflows by itself";
+}
+
+}  // namespace
+}  // namespace trainyard
