@@ -22,9 +22,10 @@ struct TrainOptions {
   int accumulate = 1;    ///< micro-batches a step
   double clip_norm = 0;  ///< 0: no clipping
   double label_smoothing = 0;
-  int64_t early_stop = 0;  ///< evaluations without a better top-1 that end the run; 0: never
-  int planned_ranks = 0;   ///< replicas that batch_size and lr are meant for; 0: as many as there are
-  int64_t steps = 0;       ///< 0: by epochs
+  std::optional<double> dropout;  ///< left out: the model's own
+  int64_t early_stop = 0;         ///< evaluations without a better top-1 that end the run; 0: never
+  int planned_ranks = 0;          ///< replicas that batch_size and lr are meant for; 0: as many as there are
+  int64_t steps = 0;              ///< 0: by epochs
   double epochs = 10;
   OptimizerOptions optimizer{};
   std::optional<double> lr;  ///< left out: the optimizer's own

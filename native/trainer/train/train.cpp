@@ -101,6 +101,7 @@ class TrainRun {
     network.batch = plan_.batch;
     network.seed = options_.seed;
     network.label_smoothing = static_cast<float>(options_.label_smoothing);
+    if (options_.dropout) network.dropout = static_cast<float>(*options_.dropout);
     network.device = options_.device;
     network.device_index = communicator_.local_rank();
     StepOptions step;

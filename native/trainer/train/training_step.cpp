@@ -56,7 +56,8 @@ StepResult TrainingStep::compute(const BatchView& batch, float loss_scale) {
   for (int part = 0; part < accumulate_; ++part) {
     const bool last = part + 1 == accumulate_;
     const auto first = static_cast<size_t>(part) * static_cast<size_t>(micro);
-    const BatchView images{micro, batch.image_size, batch.images + first * image_bytes, batch.labels + first};
+    const BatchView images{micro, batch.image_size, batch.images + first * image_bytes, batch.labels + first,
+                           batch.first_image + first};
     std::function<void(size_t, size_t)> ready;
     if (last) {
       ready = [this](size_t begin, size_t end) {
@@ -73,9 +74,17 @@ StepResult TrainingStep::compute(const BatchView& batch, float loss_scale) {
   return sum;
 }
 
+uint64_t TrainingStep::first_image(const BatchView& batch, int64_t number) const {
+  const auto world = static_cast<uint64_t>(communicator_.world());
+  const auto rank = static_cast<uint64_t>(communicator_.rank());
+  return (static_cast<uint64_t>(number - 1) * world + rank) * static_cast<uint64_t>(batch.count);
+}
+
 StepOutcome TrainingStep::run(const BatchView& batch, int64_t number, double lr, const Wishes& wishes) {
   const double global_batch = static_cast<double>(batch.count) * communicator_.world();
-  const StepResult mine = compute(batch, static_cast<float>(1.0 / global_batch));
+  BatchView numbered = batch;
+  numbered.first_image = first_image(batch, number);
+  const StepResult mine = compute(numbered, static_cast<float>(1.0 / global_batch));
   std::array<double, 4> sums = {mine.loss_sum, static_cast<double>(mine.top1), wishes.stop ? 1.0 : 0.0,
                                 wishes.finish ? 1.0 : 0.0};
   communicator_.start_sum(std::span<double>(sums));

@@ -36,6 +36,7 @@ class CpuBackend final : public Backend {
     return cpu::make_batch_norm(params);
   }
   std::unique_ptr<MaxPoolOp> make_max_pool(const MaxPoolParams& params) override { return cpu::make_max_pool(params); }
+  std::unique_ptr<AvgPoolOp> make_avg_pool(const AvgPoolParams& params) override { return cpu::make_avg_pool(params); }
   std::unique_ptr<GlobalAvgPoolOp> make_global_avg_pool(const TensorDesc& input) override {
     return cpu::make_global_avg_pool(input);
   }
@@ -44,6 +45,10 @@ class CpuBackend final : public Backend {
     return cpu::make_shortcut(input, out_channels, stride);
   }
   std::unique_ptr<AddOp> make_add(const TensorDesc& tensor) override { return cpu::make_add(tensor); }
+  std::unique_ptr<ConcatOp> make_concat(const std::vector<TensorDesc>& parts) override {
+    return cpu::make_concat(parts);
+  }
+  std::unique_ptr<DropoutOp> make_dropout(const DropoutParams& params) override { return cpu::make_dropout(params); }
   std::unique_ptr<SoftmaxCrossEntropyOp> make_softmax_cross_entropy(int classes) override {
     return cpu::make_softmax_cross_entropy(classes);
   }
