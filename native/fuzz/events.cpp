@@ -22,7 +22,8 @@ bool holds(ByteSource& source, Range message, std::string_view wanted, int depth
     if (depth == 0) continue;
     try {
       found = holds(source, value, wanted, depth - 1) || found;
-    } catch (const BadImage&) {  // a text is no message
+    } catch (const BadImage&) {
+      continue;  // a text is no message
     }
   }
   return found;

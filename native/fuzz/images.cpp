@@ -42,11 +42,22 @@ void look(std::string_view file, bool augmented, int size) {
   ImageDecoder decoder;
   decoder.decode(file, shorter_side_needed(augment, size), image);
   require(image.pixels.size() == static_cast<size_t>(image.width) * image.height * 3, "an image has its pixels");
-  Random random{file.size()};
-  const View view = plan_view(augment, size, image.full_width(), image.full_height(), random);
+  View view;
+  const auto plan = [&](int width, int height) {
+    Random random{file.size()};
+    view = plan_view(augment, size, width, height, random);
+    return looked_at(view);
+  };
+  plan(image.full_width(), image.full_height());
   std::vector<uint8_t> out(static_cast<size_t>(size) * size * 3);
+  std::vector<uint8_t> again(out.size());
   Resizer resizer;
   resizer.resize(image, view, out.data());
+  Image part;
+  decoder.decode(file, shorter_side_needed(augment, size), plan, part);
+  plan(part.full_width(), part.full_height());
+  resizer.resize(part, view, again.data());
+  require(out == again, "a part gives the pixels of the whole");
 }
 
 }  // namespace

@@ -71,6 +71,13 @@ struct PredictOptions {
   bool logits = false;  ///< one more column per class, for comparing with other frameworks
 };
 
+struct BenchInputOptions {
+  std::string data;
+  int image_size = 224;
+  double seconds = 3;
+  bool whole = false;  ///< decode every image whole, as if it were kept
+};
+
 struct BenchStepOptions {
   std::string model = "resnet20";
   std::string data = "synthetic";
