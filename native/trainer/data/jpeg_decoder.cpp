@@ -82,7 +82,7 @@ struct JpegDecoder::State {
   jpeg_decompress_struct decompress{};
   ErrorManager errors{};
   jpeg_progress_mgr progress{};
-  std::vector<uint8_t> cmyk;
+  std::vector<uint8_t> cmyk;  // or a row that nobody wants
 
   void read_header(std::string_view bytes);
   void read_pixels(int shorter_side, const Rect* part, bool whole_file, Image& image);
@@ -164,7 +164,9 @@ void JpegDecoder::State::read_pixels(int shorter_side, const Rect* part, bool wh
     jpeg_abort_decompress(&decompress);
   } else {
     // Cut short or with something behind it: the rest of the rows tells.
-    jpeg_skip_scanlines(&decompress, decompress.output_height - decompress.output_scanline);
+    cmyk.resize(pitch);
+    JSAMPROW row = cmyk.data();
+    while (decompress.output_scanline < decompress.output_height) jpeg_read_scanlines(&decompress, &row, 1);
     jpeg_finish_decompress(&decompress);
   }
 }
