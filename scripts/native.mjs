@@ -3,6 +3,7 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readFileSync,
   readdirSync,
   realpathSync,
@@ -14,7 +15,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createHash } from 'node:crypto';
-import { availableParallelism } from 'node:os';
+import { spawnSync } from 'node:child_process';
+import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, cache, root, toolchainLink } from './lib/paths.mjs';
@@ -48,7 +50,7 @@ function sourcesHash(tools, takes) {
 }
 
 /** Everything under native but the tests. */
-const ofPrograms = (path) => !path.startsWith('native/tests/');
+const ofPrograms = (path) => !/^native\/(tests|fuzz)\//.test(path);
 /** What libtrainer_cuda.so is made from, and the rules. */
 const ofCudaLibrary = (path) =>
   /^native\/(CMake|cmake\/|common\/|trainer\/(ops\/(CMake|contract\/|cuda\/)|tensor\/))/.test(path);
@@ -131,6 +133,21 @@ export function buildCuda() {
   store(folder, kept);
 }
 
+/** The fuzz targets, a minute each. Where no clang with libFuzzer can be had, they count as skipped, with the reason. */
+function fuzz() {
+  const folder = mkdtempSync(join(tmpdir(), 'trainyard-fuzz-'));
+  const counts = join(folder, 'counts.json');
+  try {
+    const { status } = spawnSync(process.execPath, [join(root, 'scripts/fuzz.mjs'), '--counts', counts], {
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    if (existsSync(counts)) return JSON.parse(readFileSync(counts, 'utf8'));
+    return { passed: 0, failed: status === 0 ? 0 : 1, skipped: 0 };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 /** Builds and runs every native test program; returns its counts. */
 export function testNative() {
   ensureToolchain();
@@ -138,7 +155,10 @@ export function testNative() {
   step('native: tests');
   configure('-DTRAINYARD_CUDA=ON');
   ninja(['all']);
-  return runNativeTests(join(output, 'node', 'bin'));
+  const tests = runNativeTests(join(output, 'node', 'bin'));
+  step('native: fuzz targets');
+  const fuzzed = fuzz();
+  return Object.fromEntries(Object.keys(tests).map((key) => [key, tests[key] + fuzzed[key]]));
 }
 
 function format(arguments_) {

@@ -32,10 +32,9 @@ from torch.nn import functional as F
 
 import formula
 import models
+import pixels
 import optimizers
 
-MEAN = np.array([0.485, 0.456, 0.406], np.float32)
-STD = np.array([0.229, 0.224, 0.225], np.float32)
 EVERYTHING = ("logits", "loss", "momentum", "weight", "statistic")
 IN_BF16 = ("momentum", "weight", "statistic")
 
@@ -51,6 +50,8 @@ class Case:
     projections: int = 64
     digits: int = 14
     bf16: bool = False
+    tile: int | None = None
+    normal: tuple = pixels.IMAGENET
     optimizer: dict = dataclasses.field(default_factory=lambda: dict(kind="sgd", lr=0.1, weight_decay=1e-4))
 
 
@@ -60,6 +61,10 @@ def resnet18(size, classes):
 
 def resnet50(size, classes):
     return torchvision.models.resnet50(num_classes=classes)
+
+
+def inception_v3(size, classes):
+    return torchvision.models.inception_v3(num_classes=classes, aux_logits=True, init_weights=False, dropout=0.0)
 
 
 # Adam divides by the size of a gradient: with its own epsilon, one near zero that changes its sign would turn a whole
@@ -75,6 +80,7 @@ CASES = {
     "resnet50": Case(resnet50, 40, 7, 2, 439, ("logits", "loss", "momentum", "statistic"), 32, 11),
     "resnet18_bf16": Case(resnet18, 64, 7, 8, 0, IN_BF16, 32, 9, bf16=True),
     "resnet50_bf16": Case(resnet50, 64, 7, 4, 0, IN_BF16, 32, 9, bf16=True),
+    "inception_v3": Case(inception_v3, 299, 7, 3, 37, EVERYTHING, 32, 11, tile=32, normal=pixels.HALVES),
 }
 
 
@@ -88,8 +94,17 @@ def build(case, dtype):
 
 def batch_of(case, dtype, salt):
     """The inputs are float32 in every run: what is compared is the arithmetic behind them."""
-    pixels = formula.images(CASES[case].batch, CASES[case].size, salt).astype(np.float32) / np.float32(255)
-    return torch.from_numpy(((pixels - MEAN) / STD).transpose(0, 3, 1, 2).copy()).to(dtype)
+    told = CASES[case]
+    images = formula.images(told.batch, told.size, salt, told.tile)
+    return torch.from_numpy(pixels.normalised(images, told.normal).transpose(0, 3, 1, 2).copy()).to(dtype)
+
+
+def loss_of(outputs, labels):
+    """With an auxiliary head, the main loss and 0.4 of the other, as PyTorch's tutorial on fine-tuning torchvision's
+    models has it for inception_v3 (and slim's training script, whose weights torchvision's are)."""
+    if isinstance(outputs, torchvision.models.InceptionOutputs):
+        return F.cross_entropy(outputs.logits, labels) + 0.4 * F.cross_entropy(outputs.aux_logits, labels)
+    return F.cross_entropy(outputs, labels)
 
 
 @contextlib.contextmanager
@@ -101,13 +116,13 @@ def margins(found):
         found.append(float(x.abs().min()))
         return relu(x, *args, **kwargs)
 
-    def watched_pool(x, kernel, stride, padding, *args, **kwargs):
+    def watched_pool(x, kernel_size, stride, padding=0, *args, **kwargs):
         padded = F.pad(x, [padding] * 4, value=-1.0)
-        windows = padded.unfold(2, kernel, stride).unfold(3, kernel, stride).flatten(4)
+        windows = padded.unfold(2, kernel_size, stride).unfold(3, kernel_size, stride).flatten(4)
         best = windows.topk(2).values
         gap = best[..., 0] - best[..., 1]
         found.append(float(gap[best[..., 0] > 0].min()))
-        return max_pool(x, kernel, stride, padding, *args, **kwargs)
+        return max_pool(x, kernel_size, stride, padding, *args, **kwargs)
 
     with mock.patch.object(F, "relu", watched_relu), mock.patch.object(F, "max_pool2d", watched_pool):
         yield
@@ -137,8 +152,9 @@ def run(case, dtype, threads=1, channels_last=False, onednn=True, bf16=False):
         optimizer = optimizers.make(parameters=model.parameters(), **CASES[case].optimizer)
         model.train()
         with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
-            logits = model(x)
-            loss = F.cross_entropy(logits, y)
+            outputs = model(x)
+            loss = loss_of(outputs, y)
+        logits = outputs if isinstance(outputs, torch.Tensor) else outputs.logits
         loss.backward()
         optimizer.step()
         results = {("logits", "training"): logits.detach(), ("loss", "training"): loss.detach().reshape(1)}
@@ -166,7 +182,7 @@ def record(case, path):
         for key, value in single.items():
             distances[key] = max(distances[key], float(np.linalg.norm(value - exact[key])))
     with path.open("w") as out:
-        print(f"model {case} size {told.size} classes {told.classes} batch {told.batch} salt {told.salt} torch {torch.__version__}", file=out)
+        print(f"model {case} size {told.size} classes {told.classes} batch {told.batch} salt {told.salt} tile {told.tile or told.size} torch {torch.__version__}", file=out)
         for (kind, name), value in exact.items():
             numbers = value if kind in ("logits", "loss") else formula.projections(name, value, told.projections)
             fields = [kind, name, value.size, f"{np.linalg.norm(value):.9e}", f"{distances[kind, name]:.9e}"]

@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "trainer/layers/program.h"
 #include "trainer/models/builders.h"
+#include "trainer/models/inception.h"
 #include "trainer/ops/cuda/library/convolution.h"
 #include "trainer/ops/cuda/ops_backend.h"
 
@@ -106,8 +107,11 @@ TEST_P(Engines, ExactOnesExistForEveryConvolutionOfEveryModel) {
     Graph deep;
     build_resnet(deep, Block::bottleneck, {3, 4, 6, 3}, 224, 1000);
     const Program bottlenecks(deep, recorder, Purpose{batch, true});
+    Graph inception;
+    build_inception_v3(inception, 299, 1000);
+    const Program branches(inception, recorder, Purpose{batch, true});
   }
-  EXPECT_GE(recorder.asked.size(), 2 * (19U + 20U + 53U));
+  EXPECT_GE(recorder.asked.size(), 2 * (19U + 20U + 53U + 96U));
   for (const Conv2dParams& params : recorder.asked) {
     for (const cuda::Pass pass : {cuda::Pass::forward, cuda::Pass::backward_weights, cuda::Pass::backward_data}) {
       if (pass == cuda::Pass::backward_data && !params.input_gradient) continue;

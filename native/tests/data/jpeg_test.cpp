@@ -4,6 +4,7 @@
 #include <turbojpeg.h>
 
 #include "support.h"
+#include "trainer/base/random.h"
 
 namespace trainyard {
 namespace {
@@ -161,6 +162,73 @@ TEST(Jpeg, damage_never_does_harm) {
   }
   EXPECT_GT(bad, 1000);
   EXPECT_GT(decoded, 100);
+}
+
+/// The pixels of `part` are those of `whole`, wherever they lie.
+void expect_part_of(const Image& whole, const Image& part, const Rect& wanted, const std::string& name) {
+  ASSERT_EQ(part.decoded_width(), whole.width) << name;
+  ASSERT_EQ(part.decoded_height(), whole.height) << name;
+  ASSERT_EQ(part.full_width(), whole.full_width()) << name;
+  ASSERT_EQ(part.full_height(), whole.full_height()) << name;
+  const int by = whole.shrink;
+  const int right = std::min((wanted.x + wanted.width + by - 1) / by, whole.width);
+  const int bottom = std::min((wanted.y + wanted.height + by - 1) / by, whole.height);
+  ASSERT_LE(part.left, wanted.x / by) << name;
+  ASSERT_LE(part.top, wanted.y / by) << name;
+  ASSERT_GE(part.left + part.width, right) << name;
+  ASSERT_GE(part.top + part.height, bottom) << name;
+  for (int y = wanted.y / by; y < bottom; ++y) {
+    const auto row = [&](const Image& image) {
+      const int from = (y - image.top) * image.width + wanted.x / by - image.left;
+      const auto begin = image.pixels.begin() + std::ptrdiff_t{3} * from;
+      return std::vector<uint8_t>(begin, begin + std::ptrdiff_t{3} * (right - wanted.x / by));
+    };
+    ASSERT_EQ(row(part), row(whole)) << name << " row " << y;
+  }
+}
+
+TEST(Jpeg, parts_have_the_pixels_of_the_whole) {
+  constexpr int kWidth = 203;
+  constexpr int kHeight = 151;
+  const Image image = sample_image(kWidth, kHeight, 9);
+  Random random{4};
+  JpegDecoder decoder;
+  for (const int subsampling : {TJSAMP_444, TJSAMP_422, TJSAMP_420, TJSAMP_440, TJSAMP_411, TJSAMP_GRAY}) {
+    for (const int flags : {0, TJFLAG_PROGRESSIVE}) {
+      const std::string bytes = encode(image.pixels, kWidth, kHeight, TJPF_RGB, subsampling, flags);
+      for (const int shorter_side : {kHeight, kHeight / 2, kHeight / 4}) {
+        const Image whole = decode(bytes, shorter_side);
+        for (int i = 0; i < 25; ++i) {
+          const auto draw = [&](int count) { return static_cast<int>(random.below(static_cast<uint64_t>(count))); };
+          Rect part{draw(kWidth), draw(kHeight), 0, 0};
+          part.width = 1 + draw(kWidth - part.x);
+          part.height = 1 + draw(kHeight - part.y);
+          Image got;
+          decoder.decode(bytes, shorter_side, [&](int, int) { return part; }, got);
+          const std::string name = "sampling " + std::to_string(subsampling) + " flags " + std::to_string(flags) +
+                                   " side " + std::to_string(shorter_side) + " part " + std::to_string(part.x) + "," +
+                                   std::to_string(part.y) + " " + std::to_string(part.width) + "x" +
+                                   std::to_string(part.height);
+          expect_part_of(whole, got, part, name);
+          if (HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+TEST(Jpeg, parts_of_a_file_cut_short_are_refused) {
+  const std::string bytes = encode_jpeg(sample_image(200, 200, 5), 90);
+  JpegDecoder decoder;
+  Image image;
+  const auto top = [](int, int) { return Rect{0, 0, 20, 20}; };
+  decoder.decode(bytes, 200, top, image);
+  EXPECT_LT(image.height, 200);
+  EXPECT_THROW(decoder.decode(bytes.substr(0, bytes.size() * 9 / 10), 200, top, image), BadImage);
+  EXPECT_THROW(decoder.decode(bytes.substr(0, bytes.size() - 1), 200, top, image), BadImage);
+  // Something behind the end costs time and nothing else.
+  decoder.decode(bytes + "more", 200, top, image);
+  EXPECT_LT(image.height, 200);
 }
 
 }  // namespace

@@ -6,15 +6,9 @@
 #include <string>
 
 #include "tests/models/support.h"
+#include "trainer/base/name_key.h"
 
 namespace trainyard::test {
-
-/// FNV-1a of a name.
-inline uint64_t name_key(const std::string& name) {
-  uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const char letter : name) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3ULL;
-  return hash;
-}
 
 /// The next multiple of 2^-15 in [-1, 1).
 inline float unit(Random& random) {
@@ -24,6 +18,8 @@ inline float unit(Random& random) {
 /// Weights of He's variance, scales near 1, small biases.
 inline void fill_by_formula(const TensorInfo& info, std::span<float> values) {
   Random random{name_key(info.name)};
+  // Inception's are five deviations away from zero: see formula.py.
+  const bool calm = info.name.find(".bn.") != std::string::npos;
   const bool scale_of_norm =
       (info.name.find("bn") != std::string::npos || info.name.find("downsample.1") != std::string::npos) &&
       info.name.ends_with("weight");
@@ -34,6 +30,8 @@ inline void fill_by_formula(const TensorInfo& info, std::span<float> values) {
       value = drawn * static_cast<float>(std::sqrt(6.0 / fan));
     } else if (info.shape.size() == 2) {
       value = drawn * static_cast<float>(1.0 / std::sqrt(static_cast<double>(info.shape[1])));
+    } else if (calm) {
+      value = scale_of_norm ? drawn * 0.03125F + 0.25F : drawn * 0.125F + (drawn < -0.5F ? -1.25F : 1.25F);
     } else {
       value = drawn * 0.125F + (scale_of_norm ? 1.0F : 0.0F);
     }
@@ -41,7 +39,7 @@ inline void fill_by_formula(const TensorInfo& info, std::span<float> values) {
 }
 
 /// Stripes of every direction with noise on top.
-inline RandomBatch batch_by_formula(int count, int size, int classes, uint64_t salt) {
+inline RandomBatch stripes_by_formula(int count, int size, int classes, uint64_t salt) {
   RandomBatch batch(0, size, classes, 0);
   batch.count = count;
   batch.images.resize(static_cast<size_t>(count) * size * size * 3);
@@ -64,6 +62,24 @@ inline RandomBatch batch_by_formula(int count, int size, int classes, uint64_t s
   }
   for (auto& label : batch.labels) {
     label = static_cast<int32_t>((labels.next() >> 33) % static_cast<uint64_t>(classes));
+  }
+  return batch;
+}
+
+/// Pieces of `tile` pixels a side, repeated.
+inline RandomBatch batch_by_formula(int count, int size, int classes, uint64_t salt, int tile) {
+  RandomBatch piece = stripes_by_formula(count, tile, classes, salt);
+  if (tile == size) return piece;
+  RandomBatch batch(0, size, classes, 0);
+  batch.count = count;
+  batch.labels = piece.labels;
+  for (int n = 0; n < count; ++n) {
+    for (int y = 0; y < size; ++y) {
+      for (int x = 0; x < size; ++x) {
+        const size_t from = ((static_cast<size_t>(n) * tile + y % tile) * tile + x % tile) * 3;
+        for (size_t c = 0; c < 3; ++c) batch.images.push_back(piece.images[from + c]);
+      }
+    }
   }
   return batch;
 }

@@ -3,6 +3,7 @@
 
 #include "trainer/ops/cuda/kernels/report.h"
 #include "trainer/ops/cuda/launch.h"
+#include "trainer/ops/cuda/math/dropout.h"
 #include "trainer/ops/cuda/math/elementwise.h"
 #include "trainer/ops/cuda/math/norm_backward.h"
 #include "trainer/ops/cuda/math/norm_forward.h"
@@ -20,6 +21,8 @@ void each(const Launcher& launcher, size_t count, const F& f) {
 
 template void each(const Launcher&, size_t, const InputNormalise&);
 template void each(const Launcher&, size_t, const AddTo&);
+template void each(const Launcher&, size_t, const CopyChannels&);
+template void each(const Launcher&, size_t, const Dropout&);
 template void each(const Launcher&, size_t, const AddBias&);
 template void each(const Launcher&, size_t, const MaskByOutput&);
 template void each(const Launcher&, size_t, const ColumnSums&);
@@ -37,6 +40,8 @@ template void each(const Launcher&, size_t, const NormGradientConstants&);
 template void each(const Launcher&, size_t, const NormGradient&);
 template void each(const Launcher&, size_t, const MaxPool&);
 template void each(const Launcher&, size_t, const MaxPoolGradient&);
+template void each(const Launcher&, size_t, const AvgPool&);
+template void each(const Launcher&, size_t, const AvgPoolGradient&);
 template void each(const Launcher&, size_t, const GlobalAverage&);
 template void each(const Launcher&, size_t, const GlobalAverageGradient&);
 template void each(const Launcher&, size_t, const Shortcut&);

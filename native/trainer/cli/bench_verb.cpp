@@ -2,13 +2,30 @@
 #include <memory>
 
 #include "trainer/cli/verbs.h"
+#include "trainer/train/bench_input.h"
 #include "trainer/train/bench_step.h"
 
 namespace trainyard {
 
+namespace {
+
+std::shared_ptr<BenchInputOptions> add_input(CLI::App& command) {
+  CLI::App* input = command.add_subcommand(
+      "input", "images a second on one core: decoded, a random part resized, mirrored, normalised");
+  auto o = std::make_shared<BenchInputOptions>();
+  input->add_option("--data", o->data, "a folder of class folders or TFRecord shards")->required();
+  input->add_option("--image-size", o->image_size, "pixels a side")->check(CLI::PositiveNumber)->capture_default_str();
+  input->add_option("--seconds", o->seconds, "measure for so long")->check(CLI::PositiveNumber)->capture_default_str();
+  input->add_flag("--whole", o->whole, "decode every image whole, where else only the part looked at is");
+  return o;
+}
+
+}  // namespace
+
 Verb add_bench(CLI::App& app) {
   CLI::App* command = app.add_subcommand("bench", "measure; results are JSON, one object a line");
   command->require_subcommand(1);
+  const auto input = add_input(*command);
   CLI::App* step = command->add_subcommand("step", "training steps on this rank, or on all that mpiexec started");
   auto o = std::make_shared<BenchStepOptions>();
   step->add_option("--model", o->model, models_text())->capture_default_str();
@@ -29,7 +46,11 @@ Verb add_bench(CLI::App& app) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   step->add_option("--comm", o->comm, "auto, mpi or none")->capture_default_str();
-  return {command, [o] {
+  return {command, [command, input, o] {
+            if (command->got_subcommand("input")) {
+              std::printf("%s\n", bench_input(*input).dump().c_str());
+              return Exit::ok;
+            }
             const auto communicator = make_communicator(o->comm);
             const auto result = bench_step(*o, *communicator);
             if (communicator->rank() == 0) std::printf("%s\n", result.dump().c_str());

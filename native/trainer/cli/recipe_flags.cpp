@@ -28,6 +28,8 @@ void add_batch_flags(CLI::App& command, TrainOptions& o) {
       "a .safetensors file with torchvision's names to start from; a last layer of other classes is made new");
   command.add_option("--label-smoothing", o.label_smoothing, "this part of each label is shared by all classes")
       ->capture_default_str();
+  command.add_option("--dropout", o.dropout,
+                     "this part of what the last layer sees is left out in training (left out: 0.5 for inception_v3)");
   command
       .add_option("--early-stop", o.early_stop,
                   "end after so many evaluations (of --eval-data) without a better top-1 (0: never)")

@@ -11,9 +11,12 @@ namespace trainyard {
 class ImageDecoder {
  public:
   /// A PNG by its first bytes, else a JPEG, which is shrunk as JpegDecoder says. Throws BadImage.
-  void decode(std::string_view file, int shorter_side, Image& image) {
+  void decode(std::string_view file, int shorter_side, Image& image) { decode(file, shorter_side, {}, image); }
+
+  /// Of a JPEG only what `part` asks for, as JpegDecoder says.
+  void decode(std::string_view file, int shorter_side, const JpegDecoder::Part& part, Image& image) {
     if (is_png(file)) return decode_png(file, image);
-    jpeg_.decode(file, shorter_side, image);
+    jpeg_.decode(file, shorter_side, part, image);
   }
 
  private:

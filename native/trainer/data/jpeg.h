@@ -1,5 +1,6 @@
 // JPEG to RGB and back, by libjpeg-turbo.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,7 +21,13 @@ class JpegDecoder {
   /// or 8 while decoding, as far as its shorter side stays at least `shorter_side`. Grey and CMYK become RGB.
   /// Throws BadImage for anything else than a whole, sound JPEG: truncated, corrupt, of another format, or larger than
   /// 100 million pixels. Warnings about things that do not touch the pixels (bytes between markers) are let pass.
-  void decode(std::string_view bytes, int shorter_side, Image& image);
+  void decode(std::string_view bytes, int shorter_side, Image& image) { decode(bytes, shorter_side, {}, image); }
+
+  /// Which part of a file of this width and height is wanted, in its pixels.
+  using Part = std::function<Rect(int width, int height)>;
+  /// Decodes only what `part` asks for, and somewhat more: the same pixels as of the whole, in less time. Damage below
+  /// the part may go unnoticed; a file that is cut short does not.
+  void decode(std::string_view bytes, int shorter_side, const Part& part, Image& image);
 
  private:
   struct State;

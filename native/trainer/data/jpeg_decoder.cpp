@@ -66,6 +66,10 @@ void cmyk_row_to_rgb(const uint8_t* row, int width, bool inverted, uint8_t* out)
   }
 }
 
+/// Whether the end-of-image marker stands where a whole file has it (within compressed data 0xFF is never followed by
+/// it).
+bool ends_as_it_should(std::string_view bytes) { return bytes.size() > 4 && bytes.ends_with("\xFF\xD9"); }
+
 unsigned shrink(int64_t shorter, int wanted) {
   unsigned by = 8;
   while (by > 1 && (shorter + by - 1) / by < wanted) by /= 2;
@@ -78,10 +82,13 @@ struct JpegDecoder::State {
   jpeg_decompress_struct decompress{};
   ErrorManager errors{};
   jpeg_progress_mgr progress{};
-  std::vector<uint8_t> cmyk;
+  std::vector<uint8_t> cmyk;  // or a row that nobody wants
 
-  void read(std::string_view bytes, int shorter_side, Image& image);
-  bool attempt(std::string_view bytes, int shorter_side, Image& image);
+  void read_header(std::string_view bytes);
+  void read_pixels(int shorter_side, const Rect* part, bool whole_file, Image& image);
+  void narrow(const Rect& part, Image& image);
+  bool attempt_header(std::string_view bytes);
+  bool attempt_pixels(int shorter_side, const Rect* part, bool whole_file, Image& image);
 };
 
 JpegDecoder::JpegDecoder() : state_(std::make_unique<State>()) {
@@ -98,48 +105,98 @@ JpegDecoder::JpegDecoder() : state_(std::make_unique<State>()) {
 
 JpegDecoder::~JpegDecoder() { jpeg_destroy_decompress(&state_->decompress); }
 
-void JpegDecoder::State::read(std::string_view bytes, int shorter_side, Image& image) {
+void JpegDecoder::State::read_header(std::string_view bytes) {
   jpeg_mem_src(&decompress, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
   jpeg_read_header(&decompress, TRUE);
+  // A progressive file's coefficients are kept at full size, whatever it is shrunk to.
+  if (int64_t{decompress.image_width} * decompress.image_height > kMostPixels) {
+    refuse(&decompress, "%ld x %ld pixels are more than 100 million", decompress.image_width, decompress.image_height);
+  }
+}
+
+/// Goes to the part's first row, and leaves out the columns beside it. One block more on every side keeps the pixels
+/// those of the whole: chroma is interpolated from its neighbours.
+void JpegDecoder::State::narrow(const Rect& part, Image& image) {
+  const int by = image.shrink;
+  const int margin_x = decompress.max_h_samp_factor * DCTSIZE;
+  const int margin_y = decompress.max_v_samp_factor * DCTSIZE;
+  JDIMENSION left = static_cast<JDIMENSION>(std::max(0, part.x / by - margin_x));
+  const JDIMENSION right =
+      std::min(decompress.output_width, static_cast<JDIMENSION>((part.x + part.width + by - 1) / by + margin_x));
+  JDIMENSION columns = right - left;
+  if (columns < decompress.output_width) {
+    jpeg_crop_scanline(&decompress, &left, &columns);
+    image.left = static_cast<int>(left);
+    image.width = static_cast<int>(columns);
+  }
+  image.top = std::max(0, part.y / by - margin_y);
+  const int bottom = std::min(image.whole_height, (part.y + part.height + by - 1) / by + margin_y);
+  image.height = bottom - image.top;
+  if (image.top > 0) jpeg_skip_scanlines(&decompress, static_cast<JDIMENSION>(image.top));
+}
+
+void JpegDecoder::State::read_pixels(int shorter_side, const Rect* part, bool whole_file, Image& image) {
   const bool cmyk_file = decompress.jpeg_color_space == JCS_CMYK || decompress.jpeg_color_space == JCS_YCCK;
   decompress.out_color_space = cmyk_file ? JCS_CMYK : JCS_RGB;
   decompress.dct_method = JDCT_ISLOW;  // the same pixels with and without SIMD
   decompress.scale_num = 1;
   decompress.scale_denom = shrink(std::min(decompress.image_width, decompress.image_height), shorter_side);
-  // A progressive file's coefficients are kept at full size, whatever it is shrunk to.
-  if (int64_t{decompress.image_width} * decompress.image_height > kMostPixels) {
-    refuse(&decompress, "%ld x %ld pixels are more than 100 million", decompress.image_width, decompress.image_height);
-  }
   jpeg_start_decompress(&decompress);
-  image.width = static_cast<int>(decompress.output_width);
-  image.height = static_cast<int>(decompress.output_height);
+  image.left = image.top = 0;
+  image.width = image.whole_width = static_cast<int>(decompress.output_width);
+  image.height = image.whole_height = static_cast<int>(decompress.output_height);
   image.shrink = static_cast<int>(decompress.scale_denom);
   image.file_width = static_cast<int>(decompress.image_width);
   image.file_height = static_cast<int>(decompress.image_height);
-  image.pixels.resize(size_t{decompress.output_width} * decompress.output_height * 3);
-  if (cmyk_file) cmyk.resize(size_t{decompress.output_width} * 4);
-  while (decompress.output_scanline < decompress.output_height) {
-    uint8_t* out = image.pixels.data() + size_t{decompress.output_scanline} * decompress.output_width * 3;
+  if (part != nullptr && !cmyk_file) narrow(*part, image);
+  const size_t pitch = static_cast<size_t>(image.width) * 3;
+  image.pixels.resize(pitch * static_cast<size_t>(image.height));
+  if (cmyk_file) cmyk.resize(static_cast<size_t>(image.width) * 4);
+  for (int y = 0; y < image.height; ++y) {
+    uint8_t* out = image.pixels.data() + static_cast<size_t>(y) * pitch;
     JSAMPROW row = cmyk_file ? cmyk.data() : out;
     jpeg_read_scanlines(&decompress, &row, 1);
     if (cmyk_file) cmyk_row_to_rgb(row, image.width, decompress.saw_Adobe_marker != 0, out);
   }
-  jpeg_finish_decompress(&decompress);
+  if (image.top + image.height == image.whole_height) {
+    jpeg_finish_decompress(&decompress);
+  } else if (whole_file) {
+    jpeg_abort_decompress(&decompress);
+  } else {
+    // Cut short or with something behind it: the rest of the rows tells.
+    cmyk.resize(pitch);
+    JSAMPROW row = cmyk.data();
+    while (decompress.output_scanline < decompress.output_height) jpeg_read_scanlines(&decompress, &row, 1);
+    jpeg_finish_decompress(&decompress);
+  }
 }
 
-/// False after an error, whose text is in `errors`. Nothing with a destructor may live in here or in `read`, as an
-/// error jumps over both.
-bool JpegDecoder::State::attempt(std::string_view bytes, int shorter_side, Image& image) {
+/// False after an error, whose text is in `errors`. Nothing with a destructor may live in here or in what it calls, as
+/// an error jumps over them.
+bool JpegDecoder::State::attempt_header(std::string_view bytes) {
   if (setjmp(errors.jump) != 0) return false;
-  read(bytes, shorter_side, image);
+  read_header(bytes);
   return true;
 }
 
-void JpegDecoder::decode(std::string_view bytes, int shorter_side, Image& image) {
+bool JpegDecoder::State::attempt_pixels(int shorter_side, const Rect* part, bool whole_file, Image& image) {
+  if (setjmp(errors.jump) != 0) return false;
+  read_pixels(shorter_side, part, whole_file, image);
+  return true;
+}
+
+void JpegDecoder::decode(std::string_view bytes, int shorter_side, const Part& part, Image& image) {
   if (bytes.empty()) throw BadImage("the file is empty");
-  if (!state_->attempt(bytes, shorter_side, image)) {
+  const auto fail_with_text = [this] {
     jpeg_abort_decompress(&state_->decompress);
     throw BadImage(state_->errors.text.data());
+  };
+  if (!state_->attempt_header(bytes)) fail_with_text();
+  const jpeg_decompress_struct& header = state_->decompress;
+  Rect wanted;
+  if (part) wanted = part(static_cast<int>(header.image_width), static_cast<int>(header.image_height));
+  if (!state_->attempt_pixels(shorter_side, part ? &wanted : nullptr, ends_as_it_should(bytes), image)) {
+    fail_with_text();
   }
 }
 

@@ -67,6 +67,7 @@ class Decoding {
     if (png_get_rowbytes(png_, info_) != row) png_error(png_, "its pixels do not become RGB");
     image_.width = static_cast<int>(width);
     image_.height = static_cast<int>(height);
+    image_.left = image_.top = image_.whole_width = image_.whole_height = 0;
     image_.shrink = 1;
     image_.file_width = image_.width;
     image_.file_height = image_.height;

@@ -26,14 +26,23 @@ void ReaderState::remember_failure(size_t index, const std::string& message) {
   failures_.emplace(index, message);
 }
 
-const Image& Reader::decode(size_t index) {
+const Image& Reader::decode(size_t index, int64_t epoch, View& view) {
+  const auto plan = [&](int width, int height) {
+    Random random({state_.seed(), static_cast<uint64_t>(epoch), index, kViewTag});
+    view = plan_view(state_.augment(), state_.image_size(), width, height, random);
+    return looked_at(view);
+  };
+  const int shorter_side = shorter_side_needed(state_.augment(), state_.image_size());
   ImageCache* cache = state_.cache();
-  if (cache != nullptr) {
-    if (const Image* kept = cache->find(index)) return *kept;
+  const Image* image = cache != nullptr ? cache->find(index) : nullptr;
+  if (image == nullptr) {
+    decoder_.decode(state_.dataset().encoded(index), shorter_side,
+                    whole_ ? JpegDecoder::Part{} : JpegDecoder::Part{plan}, image_);
+    if (cache != nullptr) cache->keep(index, image_);
+    image = &image_;
   }
-  decoder_.decode(state_.dataset().encoded(index), shorter_side_needed(state_.augment(), state_.image_size()), image_);
-  if (cache != nullptr) cache->keep(index, image_);
-  return image_;
+  plan(image->full_width(), image->full_height());
+  return *image;
 }
 
 std::optional<std::string> Reader::read(size_t index, int64_t epoch, uint8_t* out) {
@@ -41,10 +50,9 @@ std::optional<std::string> Reader::read(size_t index, int64_t epoch, uint8_t* ou
   if (auto known = state_.failure(index)) return known;
   std::string message;
   try {
-    const Image& image = decode(index);
-    Random random({state_.seed(), static_cast<uint64_t>(epoch), index, kViewTag});
-    resizer_.resize(
-        image, plan_view(state_.augment(), state_.image_size(), image.full_width(), image.full_height(), random), out);
+    View view;
+    const Image& image = decode(index, epoch, view);
+    resizer_.resize(image, view, out);
     return std::nullopt;
   } catch (const BadImage& error) {
     message = error.what();

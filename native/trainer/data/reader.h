@@ -39,16 +39,19 @@ class ReaderState {
 /// One thread's decoder with its scratch memory.
 class Reader {
  public:
-  explicit Reader(ReaderState& state) : state_(state) {}
+  /// whole: images are decoded whole even where nobody keeps them.
+  explicit Reader(ReaderState& state, bool whole = false) : state_(state), whole_(whole || state.cache() != nullptr) {}
 
   /// Fills out [image_size, image_size, 3] with the view of image `index` that belongs to `epoch`. Returns why the
   /// image is unreadable (a file that cannot be read is as unreadable as a corrupt one), or nothing when all went well.
   std::optional<std::string> read(size_t index, int64_t epoch, uint8_t* out);
 
  private:
-  const Image& decode(size_t index);
+  /// The image and the view of it; without a cache only what the view looks at need be there.
+  const Image& decode(size_t index, int64_t epoch, View& view);
 
   ReaderState& state_;
+  bool whole_;
   ImageDecoder decoder_;
   Resizer resizer_;
   Image image_;

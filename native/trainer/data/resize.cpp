@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 namespace trainyard {
 
@@ -11,9 +12,26 @@ namespace {
 /// Four floats, of which the three channels of a pixel use the first three.
 using Four = float __attribute__((vector_size(16)));
 
+/// [first, end) of `extent` inputs from `from` on, for outputs [begin, begin + size) of `outputs`.
+std::pair<int, int> stretch(int from, int extent, int outputs, int begin, int size) {
+  const double step = static_cast<double>(extent) / outputs;
+  // As wide as the filter, and one more for roundings.
+  const double reach = std::max(step, 1.0) + 1;
+  const int first = static_cast<int>(std::floor(begin * step - reach));
+  const int end = static_cast<int>(std::ceil((begin + size) * step + reach));
+  return {from + std::clamp(first, 0, extent - 1), from + std::clamp(end, 1, extent)};
+}
+
 uint8_t to_byte(float value) { return static_cast<uint8_t>(std::clamp(value + 0.5F, 0.0F, 255.0F)); }
 
 }  // namespace
+
+Rect looked_at(const View& view) {
+  const Rect& window = view.window;
+  const auto [left, right] = stretch(view.from.x, view.from.width, view.width, window.x, window.width);
+  const auto [top, bottom] = stretch(view.from.y, view.from.height, view.height, window.y, window.height);
+  return {left, top, right - left, bottom - top};
+}
 
 void Resizer::Taps::set(double from, double extent, int inputs, int outputs, int begin, int size) {
   const double step = extent / outputs;
@@ -44,22 +62,23 @@ void Resizer::Taps::set(double from, double extent, int inputs, int outputs, int
 void Resizer::resize(const Image& image, const View& view, uint8_t* out) {
   const Rect& window = view.window;
   const double scale = 1.0 / image.shrink;
-  columns_.set(view.from.x * scale, view.from.width * scale, image.width, view.width, window.x, window.width);
-  rows_.set(view.from.y * scale, view.from.height * scale, image.height, view.height, window.y, window.height);
+  columns_.set(view.from.x * scale, view.from.width * scale, image.decoded_width(), view.width, window.x, window.width);
+  rows_.set(view.from.y * scale, view.from.height * scale, image.decoded_height(), view.height, window.y,
+            window.height);
   // Only the input columns that the window looks at. Both ends rise with the output column.
   const int left = columns_.first.front();
   const int right = columns_.first.back() + columns_.count.back();
   const auto values = static_cast<size_t>(right - left) * 3;
   row_.assign(values + 1, 0.0F);  // one more, as pixels are read four values at a time
   const size_t pitch = static_cast<size_t>(image.width) * 3;
-  const uint8_t* corner = image.pixels.data() + static_cast<size_t>(left) * 3;
+  const uint8_t* corner = image.pixels.data() + static_cast<size_t>(left - image.left) * 3;
 
   for (int y = 0; y < window.height; ++y) {
     const auto row = static_cast<size_t>(y);
     std::fill_n(row_.begin(), values, 0.0F);
     for (int k = 0; k < rows_.count[row]; ++k) {
       const float weight = rows_.weights[row * static_cast<size_t>(rows_.stride) + static_cast<size_t>(k)];
-      const uint8_t* source = corner + static_cast<size_t>(rows_.first[row] + k) * pitch;
+      const uint8_t* source = corner + static_cast<size_t>(rows_.first[row] - image.top + k) * pitch;
       float* sums = row_.data();
       for (size_t i = 0; i < values; ++i) sums[i] += weight * static_cast<float>(source[i]);
     }

@@ -7,13 +7,6 @@
 
 namespace trainyard {
 
-struct Rect {
-  int x = 0;
-  int y = 0;
-  int width = 0;
-  int height = 0;
-};
-
 /// One way of looking at an image: the part `from`, in pixels of its file, resized to `width` x `height`, of which
 /// `window` is kept, mirrored left to right if `flip`.
 struct View {
@@ -24,10 +17,13 @@ struct View {
   bool flip = false;
 };
 
+/// The pixels of the file that a view looks at.
+Rect looked_at(const View& view);
+
 /// Keeps its scratch memory between calls; one thread at a time.
 class Resizer {
  public:
-  /// Writes the view to out [window.height, window.width, 3].
+  /// Writes the view to out [window.height, window.width, 3]. Of the image what the view looks at must be there.
   /// Triangle filter as wide as the step between outputs (at least one input pixel), clipped at the part's edges and
   /// normalised (Turkowski 1990, "Filters for Common Resampling Tasks"); both passes in float, rounded once.
   void resize(const Image& image, const View& view, uint8_t* out);

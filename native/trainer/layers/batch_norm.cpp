@@ -115,6 +115,7 @@ class BatchNormLayer final : public Layer {
     params.input = planner.desc(inputs()[0]);
     params.residual = options_.residual >= 0;
     params.relu = options_.relu;
+    params.eps = options_.eps;
     if (params.residual && planner.desc(options_.residual) != params.input) {
       throw Error(Exit::internal, name() + " adds tensors of different layouts. Report it.");
     }

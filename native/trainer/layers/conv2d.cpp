@@ -123,7 +123,9 @@ ValueId conv2d(Graph& graph, const std::string& name, ValueId x, const Conv2dOpt
   weight.name = name + ".weight";
   weight.shape = {options.out, in.c, options.kernel[0], options.kernel[1]};
   weight.init = Init::normal;
-  weight.spread = std::sqrt(2.0 / (double(options.out) * options.kernel[0] * options.kernel[1]));
+  weight.spread = options.deviation > 0
+                      ? options.deviation
+                      : std::sqrt(2.0 / (double(options.out) * options.kernel[0] * options.kernel[1]));
   graph.add_parameter(std::move(weight));
   return graph.add(std::make_unique<Conv2dLayer>(name, x, in, options));
 }

@@ -1,26 +1,11 @@
 // Another name for the same memory.
 #include "common/error.h"
+#include "trainer/layers/alias_stage.h"
 #include "trainer/layers/layers.h"
-#include "trainer/layers/planner.h"
 
 namespace trainyard {
 
 namespace {
-
-class FlattenStage final : public Stage {
- public:
-  explicit FlattenStage(const Layer& layer) : x_value_(layer.inputs()[0]), y_value_(layer.output) {}
-  void plan_forward(Planner& planner) override { planner.alias_activation(y_value_, x_value_); }
-  void plan_backward(Planner& planner) override {
-    if (planner.wants_gradient(x_value_)) planner.give_gradient(x_value_, planner.take_gradients(y_value_, 1)[0]);
-  }
-  void forward(const Run&) override {}
-  void backward(const Run&) override {}
-
- private:
-  ValueId x_value_;
-  ValueId y_value_;
-};
 
 class FlattenLayer final : public Layer {
  public:
@@ -34,7 +19,7 @@ class FlattenLayer final : public Layer {
       throw Error(Exit::internal, name() + " follows a layer that does not store its output plainly. Report it.");
     }
     planner.set_desc(output, {{purpose.batch, elements_, 1, 1}, Layout::nchw, in.dtype});
-    return std::make_unique<FlattenStage>(*this);
+    return std::make_unique<AliasStage>(*this);
   }
 
  private:

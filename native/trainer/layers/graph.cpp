@@ -35,6 +35,16 @@ size_t Graph::parameter_elements() const { return elements(parameters_); }
 
 size_t Graph::statistic_elements() const { return elements(statistics_); }
 
+std::vector<bool> Graph::leads_to_last() const {
+  std::vector<bool> leads(layers_.size(), false);
+  if (!leads.empty()) leads.back() = true;
+  for (size_t i = layers_.size(); i-- > 0;) {
+    if (!leads[i]) continue;
+    for (const ValueId value : layers_[i]->inputs()) leads[static_cast<size_t>(value)] = true;
+  }
+  return leads;
+}
+
 const Layer* Graph::first_consumer(ValueId value) const {
   const auto found = std::find_if(layers_.begin(), layers_.end(), [value](const auto& layer) {
     const auto& inputs = layer->inputs();

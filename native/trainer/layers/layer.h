@@ -3,6 +3,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct Slot {
 struct Run {
   const uint8_t* images = nullptr;  ///< [count, size, size, 3]
   int count = 0;
+  uint64_t first_image = 0;  ///< number of images[0] in the run, for what is drawn per image
   const float* weights = nullptr;
   float* gradients = nullptr;
   float* statistics = nullptr;
@@ -55,7 +57,9 @@ class Stage {
 struct Purpose {
   int batch = 0;
   bool training = true;
-  DType storage = DType::f32;  ///< of activations and their gradients; the logits are always fp32
+  DType storage = DType::f32;      ///< of activations and their gradients; the logits are always fp32
+  std::optional<float> dropout{};  ///< instead of the layers' own rates
+  uint64_t seed = 0;               ///< of what is drawn in training
 };
 
 class Layer {

@@ -81,10 +81,16 @@ class LinearLayer final : public Layer {
 
 }  // namespace
 
-ValueId linear(Graph& graph, const std::string& name, ValueId x, int out, bool relu) {
+ValueId linear(Graph& graph, const std::string& name, ValueId x, int out, bool relu, double deviation) {
   const int in = graph.shape(x).c;
   const double bound = 1.0 / std::sqrt(double(in));
-  graph.add_parameter({name + ".weight", {out, in}, 0, 0, true, Init::uniform, bound});
+  graph.add_parameter({name + ".weight",
+                       {out, in},
+                       0,
+                       0,
+                       true,
+                       deviation > 0 ? Init::normal : Init::uniform,
+                       deviation > 0 ? deviation : bound});
   graph.add_parameter({name + ".bias", {out}, 0, 0, false, Init::uniform, bound});
   return graph.add(std::make_unique<LinearLayer>(name, x, in, out, relu));
 }

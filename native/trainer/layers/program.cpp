@@ -8,7 +8,12 @@ namespace trainyard {
 
 Program::Program(const Graph& graph, Backend& backend, const Purpose& purpose) : graph_(graph), purpose_(purpose) {
   Planner planner(backend, graph.value_count());
+  const std::vector<bool> leads = graph.leads_to_last();
   for (const auto& layer : graph.layers()) {
+    if (!purpose.training && !leads[static_cast<size_t>(layer->output)]) {
+      stages_.emplace_back();
+      continue;
+    }
     bool wanted = layer->parameters_end > layer->parameters_begin;
     for (const ValueId value : layer->inputs()) wanted = wanted || planner.wants_gradient(value);
     if (wanted) planner.set_wants_gradient(layer->output);
@@ -34,7 +39,7 @@ void Program::plan(Planner& planner) {
   const ValueId last = count - 1;
   for (int i = 0; i < count; ++i) {
     planner.set_time(i);
-    stages_[static_cast<size_t>(i)]->plan_forward(planner);
+    if (stages_[static_cast<size_t>(i)]) stages_[static_cast<size_t>(i)]->plan_forward(planner);
   }
   planner.set_time(count);
   logits_ = planner.activation(last);
@@ -42,6 +47,11 @@ void Program::plan(Planner& planner) {
   if (purpose_.training) {
     logits_gradient_ = planner.keep(planner.desc(last).bytes());
     planner.give_gradient(last, logits_gradient_);
+    for (const Auxiliary& head : graph_.auxiliaries()) {
+      const Slot gradient = planner.keep(planner.desc(head.logits).bytes());
+      auxiliaries_.push_back({planner.activation(head.logits), gradient, head.weight});
+      planner.give_gradient(head.logits, gradient);
+    }
     for (int i = last; i >= 0; --i) {
       if (!planner.wants_gradient(i)) continue;
       backward_.push_back(static_cast<size_t>(i));
@@ -71,8 +81,17 @@ void Program::attach(Run& run) const {
 
 void Program::forward(Run run) {
   attach(run);
-  for (const auto& stage : stages_) stage->forward(run);
+  for (const auto& stage : stages_) {
+    if (stage) stage->forward(run);
+  }
   packed_ = true;
+}
+
+std::vector<Program::Head> Program::auxiliary_heads() const {
+  const auto at = [this](Slot slot) { return planned_[static_cast<size_t>(slot.buffer)]; };
+  std::vector<Head> heads;
+  for (const HeadSlots& head : auxiliaries_) heads.push_back({at(head.logits), at(head.gradient), head.weight});
+  return heads;
 }
 
 void Program::backward(Run run, const std::function<void(size_t, size_t)>& ready) {

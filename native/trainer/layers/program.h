@@ -29,6 +29,13 @@ class Program {
   void* logits() const { return planned_[static_cast<size_t>(logits_.buffer)]; }
   /// Where backward expects d(loss)/d(logits).
   void* logits_gradient() const { return planned_[static_cast<size_t>(logits_gradient_.buffer)]; }
+  /// The graph's auxiliary heads, in its order; of a program for training only.
+  struct Head {
+    void* logits;
+    void* gradient;  ///< where backward expects d(loss)/d(logits)
+    float weight;
+  };
+  std::vector<Head> auxiliary_heads() const;
   /// Everything behind the loss. `ready(begin, end)` as in Network::train_step.
   void backward(Run run, const std::function<void(size_t, size_t)>& ready);
 
@@ -38,7 +45,7 @@ class Program {
 
   const Graph& graph_;
   Purpose purpose_;
-  std::vector<std::unique_ptr<Stage>> stages_;             // by layer
+  std::vector<std::unique_ptr<Stage>> stages_;             // by layer; none for what inference does not need
   std::vector<size_t> backward_;                           // the layers that have a backward pass, last first
   std::vector<std::vector<Planner::Addition>> additions_;  // by layer, before its backward
   std::vector<size_t> offsets_;                            // by planned buffer
@@ -47,6 +54,11 @@ class Program {
   std::vector<void*> planned_;               // addresses
   std::vector<void*> persistent_addresses_;  // addresses
   Slot logits_, logits_gradient_;
+  struct HeadSlots {
+    Slot logits, gradient;
+    float weight;
+  };
+  std::vector<HeadSlots> auxiliaries_;
   bool packed_ = false;
 };
 

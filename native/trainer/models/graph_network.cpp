@@ -17,6 +17,19 @@ std::vector<TensorInfo> infos(const std::vector<Parameter>& parameters) {
   return list;
 }
 
+std::vector<TensorInfo> parameters_of(const Graph& graph) {
+  std::vector<TensorInfo> list = infos(graph.parameters());
+  const auto mark = [&](ValueId logits) {
+    const Layer& layer = graph.producer(logits);
+    for (TensorInfo& info : list) {
+      if (info.offset >= layer.parameters_begin && info.offset < layer.parameters_end) info.head = true;
+    }
+  };
+  mark(graph.value_count() - 1);
+  for (const Auxiliary& head : graph.auxiliaries()) mark(head.logits);
+  return list;
+}
+
 StepResult result_of(const LossResult& loss) { return {loss.loss_sum, loss.top1, loss.top5}; }
 
 }  // namespace
@@ -26,7 +39,7 @@ GraphNetwork::GraphNetwork(const NetworkOptions& options, std::unique_ptr<Graph>
     : options_(options),
       graph_(std::move(graph)),
       backend_(std::move(backend)),
-      parameters_(infos(graph_->parameters())),
+      parameters_(parameters_of(*graph_)),
       statistics_(infos(graph_->statistics())),
       weights_(*backend_, graph_->parameter_elements()),
       running_(*backend_, graph_->statistic_elements()),
@@ -37,8 +50,12 @@ GraphNetwork::GraphNetwork(const NetworkOptions& options, std::unique_ptr<Graph>
   running_.to_device();
   if (options.training) {
     gradients_.emplace(*backend_, graph_->parameter_elements());
-    training_ =
-        std::make_unique<Program>(*graph_, *backend_, Purpose{options.batch, true, storage_of(options.precision)});
+    training_ = std::make_unique<Program>(*graph_, *backend_,
+                                          Purpose{.batch = options.batch,
+                                                  .training = true,
+                                                  .storage = storage_of(options.precision),
+                                                  .dropout = options.dropout,
+                                                  .seed = options.seed});
     bind(*training_);
   }
 }
@@ -101,6 +118,7 @@ Run GraphNetwork::run_for(const BatchView& batch) {
   Run run;
   run.images = batch.images;
   run.count = batch.count;
+  run.first_image = batch.first_image;
   run.weights = weights_.device();
   run.gradients = gradients_ ? gradients_->device() : nullptr;
   run.statistics = running_.device();
@@ -130,8 +148,13 @@ StepResult GraphNetwork::train_step(const BatchView& batch, float loss_scale,
   }
   const Run run = run_for(batch);
   training_->forward(run);
-  const LossResult loss = loss_->run(training_->logits(), batch.labels, batch.count, training_->logits_gradient(),
-                                     loss_scale, options_.label_smoothing);
+  LossResult loss = loss_->run(training_->logits(), batch.labels, batch.count, training_->logits_gradient(), loss_scale,
+                               options_.label_smoothing);
+  for (const Program::Head& head : training_->auxiliary_heads()) {
+    const LossResult part = loss_->run(head.logits, batch.labels, batch.count, head.gradient, loss_scale * head.weight,
+                                       options_.label_smoothing);
+    loss.loss_sum += double{head.weight} * part.loss_sum;
+  }
   training_->backward(run, [&](size_t begin, size_t end) {
     gradients_->to_host(begin, end);
     if (ready) ready(begin, end);

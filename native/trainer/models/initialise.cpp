@@ -1,23 +1,13 @@
 #include "trainer/models/initialise.h"
 
+#include "trainer/base/name_key.h"
 #include "trainer/base/random.h"
 
 namespace trainyard {
 
-namespace {
-
-/// FNV-1a (Fowler, Noll, Vo), to turn a name into a key.
-uint64_t key_of(const std::string& name) {
-  uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const char letter : name) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3ULL;
-  return hash;
-}
-
-}  // namespace
-
 void initialise(const std::vector<Parameter>& parameters, uint64_t seed, std::span<float> arena) {
   for (const Parameter& parameter : parameters) {
-    Random random{seed, key_of(parameter.name)};
+    Random random{seed, name_key(parameter.name)};
     for (float& value : arena.subspan(parameter.offset, parameter.size)) {
       switch (parameter.init) {
         case Init::zeros:

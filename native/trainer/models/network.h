@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ struct BatchView {
   int image_size = 0;
   const uint8_t* images = nullptr;
   const int32_t* labels = nullptr;
+  uint64_t first_image = 0;  ///< number of images[0] in the run's order over all ranks: what dropout draws follow
 };
 
 /// One named tensor inside a flat arena, in torchvision's name, shape and order (OIHW, row-major).
@@ -27,6 +29,7 @@ struct TensorInfo {
   size_t offset = 0;           ///< first element in the arena
   size_t size = 0;             ///< elements
   bool decay = true;  ///< a weight: decays by default, and has its own rate under LARS (not batch norm, not biases)
+  bool head = false;  ///< of a layer that gives logits
 };
 
 /// Sums over all ranks, for batch norm whose statistics span the whole global batch. Summation order is fixed.
@@ -54,13 +57,14 @@ struct NetworkOptions {
   uint64_t seed = 1;
   StatisticsReducer* sync_batch_norm = nullptr;  ///< not owned; nullptr = each rank its own statistics
   float label_smoothing = 0;                     ///< of train_step's loss: see SoftmaxCrossEntropyOp; evaluate has none
+  std::optional<float> dropout{};                ///< instead of the model's own rate; 0: none
   Precision precision = Precision::fp32;
   std::string device = "cpu";  ///< cpu or cuda
   int device_index = 0;        ///< which GPU, as CUDA counts
 };
 
 struct StepResult {
-  double loss_sum = 0;  ///< over this rank's images
+  double loss_sum = 0;  ///< over this rank's images; in training with the auxiliary heads' parts
   int64_t top1 = 0;     ///< images whose best class is their label
   int64_t top5 = 0;
 };

@@ -1,10 +1,12 @@
 // The models by name.
+#include <algorithm>
 #include <array>
 #include <vector>
 
 #include "common/error.h"
 #include "trainer/models/builders.h"
 #include "trainer/models/graph_network.h"
+#include "trainer/models/inception.h"
 #include "trainer/models/processor.h"
 #include "trainer/ops/cuda_library.h"
 
@@ -28,14 +30,16 @@ void cifar_resnet(Graph& graph, int image_size, int classes) {
   build_cifar_resnet(graph, blocks_a_stage, image_size, classes);
 }
 
-const std::array<Known, 8>& models() {
-  static const std::array<Known, 8> list{{{{"resnet20", 32}, 8, cifar_resnet<3>},
+const std::array<Known, 9>& models() {
+  static const std::array<Known, 9> list{{{{"resnet20", 32}, 8, cifar_resnet<3>},
                                           {{"resnet56", 32}, 8, cifar_resnet<9>},
                                           {{"resnet18", 224}, 32, resnet<Block::basic, 2, 2, 2, 2>},
                                           {{"resnet34", 224}, 32, resnet<Block::basic, 3, 4, 6, 3>},
                                           {{"resnet50", 224}, 32, resnet<Block::bottleneck, 3, 4, 6, 3>},
                                           {{"resnet101", 224}, 32, resnet<Block::bottleneck, 3, 4, 23, 3>},
                                           {{"resnet152", 224}, 32, resnet<Block::bottleneck, 3, 8, 36, 3>},
+                                          // Its auxiliary head takes 17 x 17 pixels.
+                                          {{"inception_v3", 299}, 299, build_inception_v3},
                                           {{"mlp", 32}, 1, build_mlp}}};
   return list;
 }
@@ -57,6 +61,11 @@ void check(const NetworkOptions& options, const Known& model) {
                                  std::to_string(model.least_size) + " pixels, not " +
                                  std::to_string(options.image_size) + ". Use a larger --image-size.");
   }
+}
+
+bool has_dropout(const Graph& graph) {
+  return std::any_of(graph.layers().begin(), graph.layers().end(),
+                     [](const auto& layer) { return layer->op() == "Dropout"; });
 }
 
 std::unique_ptr<Backend> make_backend(const NetworkOptions& options) {
@@ -83,6 +92,10 @@ std::unique_ptr<Network> make_network(const NetworkOptions& options) {
   require_precision(options.precision, options.device);
   auto graph = std::make_unique<Graph>();
   model.build(*graph, options.image_size, options.classes);
+  if (options.dropout && !has_dropout(*graph)) {
+    throw Error(Exit::usage, "--dropout has no meaning with --model " + options.model +
+                                 ". Leave it out, or use --model inception_v3");
+  }
   return std::make_unique<GraphNetwork>(options, std::move(graph), make_backend(options));
 }
 

@@ -28,16 +28,14 @@ std::string few(const std::vector<std::string>& names) {
 class Fit {
  public:
   Fit(const LoadedTensors& file, const Network& network) : file_(file), parameters_(network.parameters()) {
-    const std::string& last = parameters_.back().name;
-    head_ = last.substr(0, last.rfind('.') + 1);
     for (const TensorInfo& info : parameters_) compare(info);
     for (const TensorInfo& info : network.statistics()) compare(info);
     for (const LoadedTensors::Entry& entry : file.entries()) {
       if (!known_.contains(entry.name) && !entry.name.ends_with(".num_batches_tracked")) extra_.push_back(entry.name);
     }
-    // A head is new as a whole.
+    // Heads are new as a whole, an auxiliary one with the last layer.
     for (const TensorInfo& info : parameters_) {
-      if (other_classes_ && in_head(info)) new_.push_back(info.name);
+      if (other_classes_ && info.head) new_.push_back(info.name);
     }
   }
 
@@ -57,8 +55,6 @@ class Fit {
   }
 
  private:
-  bool in_head(const TensorInfo& info) const { return info.name.starts_with(head_); }
-
   void compare(const TensorInfo& info) {
     known_.insert(info.name);
     const LoadedTensors::Entry* entry = file_.find(info.name);
@@ -67,7 +63,7 @@ class Fit {
     } else if (entry->shape != info.shape) {
       const bool alike = entry->shape.size() == info.shape.size() && !info.shape.empty() &&
                          std::equal(info.shape.begin() + 1, info.shape.end(), entry->shape.begin() + 1);
-      if (in_head(info) && alike) {
+      if (info.head && alike) {
         other_classes_ = true;
       } else {
         shapes_.push_back(info.name + " (" + text_of(entry->shape) + ", not " + text_of(info.shape) + ")");
@@ -77,7 +73,6 @@ class Fit {
 
   const LoadedTensors& file_;
   const std::vector<TensorInfo>& parameters_;
-  std::string head_;  ///< "fc."
   bool other_classes_ = false;
   std::set<std::string> known_;
   std::vector<std::string> missing_, shapes_, extra_, new_;

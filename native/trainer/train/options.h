@@ -24,7 +24,8 @@ struct TrainOptions {
   int accumulate = 1;    ///< micro-batches a step
   double clip_norm = 0;  ///< 0: no clipping
   double label_smoothing = 0;
-  int64_t early_stop = 0;  ///< evaluations without a better top-1 that end the run; 0: never
+  std::optional<double> dropout;  ///< left out: the model's own
+  int64_t early_stop = 0;         ///< evaluations without a better top-1 that end the run; 0: never
   int planned_ranks = 0;  ///< ranks (workers and servers) that batch_size and lr are meant for; 0: as many as there are
   int64_t steps = 0;      ///< 0: by epochs
   double epochs = 10;
@@ -72,6 +73,13 @@ struct PredictOptions {
   int batch_size = 50;
   std::string precision = "fp32";
   bool logits = false;  ///< one more column per class, for comparing with other frameworks
+};
+
+struct BenchInputOptions {
+  std::string data;
+  int image_size = 224;
+  double seconds = 3;
+  bool whole = false;  ///< decode every image whole, as if it were kept
 };
 
 struct BenchStepOptions {

@@ -76,6 +76,7 @@ void check_options(const TrainOptions& options) {
   require(options.clip_norm >= 0 && std::isfinite(options.clip_norm),
           "--clip-norm must be a number that is not negative");
   require(part_of_one(options.label_smoothing), "--label-smoothing must be in [0, 1)");
+  require(!options.dropout || part_of_one(*options.dropout), "--dropout must be in [0, 1)");
   require(options.early_stop >= 0, "--early-stop must not be negative");
   require(options.early_stop == 0 || !options.eval_data.empty(),
           "--early-stop counts evaluations, which need --eval-data. Give both");

@@ -109,6 +109,7 @@ class TrainRun {
     network.seed = options_.seed;
     network.label_smoothing = static_cast<float>(options_.label_smoothing);
     network.precision = parse_precision(options_.precision);
+    if (options_.dropout) network.dropout = static_cast<float>(*options_.dropout);
     network.device = options_.device;
     network.device_index = workers_.local_rank();
     StepOptions step;

@@ -71,7 +71,8 @@ StepResult TrainingStep::compute(const BatchView& batch, float loss_scale) {
   for (int part = 0; part < accumulate_; ++part) {
     const bool last = part + 1 == accumulate_;
     const auto first = static_cast<size_t>(part) * static_cast<size_t>(micro);
-    const BatchView images{micro, batch.image_size, batch.images + first * image_bytes, batch.labels + first};
+    const BatchView images{micro, batch.image_size, batch.images + first * image_bytes, batch.labels + first,
+                           batch.first_image + first};
     std::function<void(size_t, size_t)> ready;
     if (last) {
       ready = [this](size_t begin, size_t end) {
@@ -99,10 +100,18 @@ bool TrainingStep::unscale(int64_t number) {
   return good;
 }
 
+uint64_t TrainingStep::first_image(const BatchView& batch, int64_t number) const {
+  const auto world = static_cast<uint64_t>(workers_.world());
+  const auto rank = static_cast<uint64_t>(workers_.rank());
+  return (static_cast<uint64_t>(number - 1) * world + rank) * static_cast<uint64_t>(batch.count);
+}
+
 StepOutcome TrainingStep::run(const BatchView& batch, int64_t number, double lr, const Wishes& wishes) {
   const double images = static_cast<double>(batch.count) * strategy_->workers_an_update();
   const double scale = loss_scaler_ ? double{loss_scaler_->scale()} : 1.0;
-  const StepResult mine = compute(batch, static_cast<float>(scale / images));
+  BatchView numbered = batch;
+  numbered.first_image = first_image(batch, number);
+  const StepResult mine = compute(numbered, static_cast<float>(scale / images));
   StepSums sums{.images = static_cast<double>(batch.count),
                 .loss = mine.loss_sum,
                 .top1 = static_cast<double>(mine.top1),

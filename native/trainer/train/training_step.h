@@ -67,6 +67,8 @@ class TrainingStep {
   bool unscale(int64_t number);
   /// Forward and backward of every micro-batch; buckets start during the last one.
   StepResult compute(const BatchView& batch, float loss_scale);
+  /// The number, over all steps and ranks, of this rank's first image of update `number`.
+  uint64_t first_image(const BatchView& batch, int64_t number) const;
 
   Communicator& workers_;
   std::unique_ptr<Reducer> reducer_;

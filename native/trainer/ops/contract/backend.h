@@ -9,9 +9,12 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "trainer/ops/contract/batch_norm.h"
+#include "trainer/ops/contract/concat.h"
 #include "trainer/ops/contract/conv2d.h"
+#include "trainer/ops/contract/dropout.h"
 #include "trainer/ops/contract/elementwise.h"
 #include "trainer/ops/contract/linear.h"
 #include "trainer/ops/contract/loss.h"
@@ -51,10 +54,13 @@ class Backend {
   virtual std::unique_ptr<Conv2dOp> make_conv2d(const Conv2dParams& params) = 0;
   virtual std::unique_ptr<BatchNormOp> make_batch_norm(const BatchNormParams& params) = 0;
   virtual std::unique_ptr<MaxPoolOp> make_max_pool(const MaxPoolParams& params) = 0;
+  virtual std::unique_ptr<AvgPoolOp> make_avg_pool(const AvgPoolParams& params) = 0;
   virtual std::unique_ptr<GlobalAvgPoolOp> make_global_avg_pool(const TensorDesc& input) = 0;
   virtual std::unique_ptr<LinearOp> make_linear(const LinearParams& params) = 0;
   virtual std::unique_ptr<ShortcutOp> make_shortcut(const TensorDesc& input, int out_channels, int stride) = 0;
   virtual std::unique_ptr<AddOp> make_add(const TensorDesc& tensor) = 0;
+  virtual std::unique_ptr<ConcatOp> make_concat(const std::vector<TensorDesc>& parts) = 0;
+  virtual std::unique_ptr<DropoutOp> make_dropout(const DropoutParams& params) = 0;
   virtual std::unique_ptr<SoftmaxCrossEntropyOp> make_softmax_cross_entropy(int classes) = 0;
 };
 

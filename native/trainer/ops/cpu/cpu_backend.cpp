@@ -1,5 +1,6 @@
 #include <cstring>
 
+#include "common/error.h"
 #include "oneapi/dnnl/dnnl.h"
 #include "trainer/ops/cpu/makers.h"
 #include "trainer/tensor/aligned_memory.h"
@@ -17,6 +18,11 @@ class CpuMemory final : public BackendMemory {
  private:
   AlignedMemory memory_;
 };
+
+void require_fp32(const TensorDesc& desc, const std::string& what) {
+  if (desc.dtype == DType::f32) return;
+  throw Error(Exit::device, what + " is there in fp32 only. Use --precision fp32 for a model that has it");
+}
 
 class CpuBackend final : public Backend {
  public:
@@ -41,6 +47,10 @@ class CpuBackend final : public Backend {
     return cpu::make_batch_norm(params);
   }
   std::unique_ptr<MaxPoolOp> make_max_pool(const MaxPoolParams& params) override { return cpu::make_max_pool(params); }
+  std::unique_ptr<AvgPoolOp> make_avg_pool(const AvgPoolParams& params) override {
+    require_fp32(params.input, "Average pooling");
+    return cpu::make_avg_pool(params);
+  }
   std::unique_ptr<GlobalAvgPoolOp> make_global_avg_pool(const TensorDesc& input) override {
     return cpu::make_global_avg_pool(input);
   }
@@ -51,6 +61,14 @@ class CpuBackend final : public Backend {
     return cpu::make_shortcut(input, out_channels, stride);
   }
   std::unique_ptr<AddOp> make_add(const TensorDesc& tensor) override { return cpu::make_add(tensor); }
+  std::unique_ptr<ConcatOp> make_concat(const std::vector<TensorDesc>& parts) override {
+    require_fp32(parts.front(), "Concatenation");
+    return cpu::make_concat(parts);
+  }
+  std::unique_ptr<DropoutOp> make_dropout(const DropoutParams& params) override {
+    require_fp32(params.tensor, "Dropout");
+    return cpu::make_dropout(params);
+  }
   std::unique_ptr<SoftmaxCrossEntropyOp> make_softmax_cross_entropy(int classes) override {
     return cpu::make_softmax_cross_entropy(classes);
   }

@@ -47,12 +47,15 @@ struct Device {
 std::unique_ptr<Conv2dOp> make_conv2d(const Device& device, const Conv2dParams& params);
 std::unique_ptr<BatchNormOp> make_batch_norm(const Device& device, const BatchNormParams& params);
 std::unique_ptr<MaxPoolOp> make_max_pool(const Device& device, const MaxPoolParams& params);
+std::unique_ptr<AvgPoolOp> make_avg_pool(const Device& device, const AvgPoolParams& params);
 std::unique_ptr<GlobalAvgPoolOp> make_global_avg_pool(const Device& device, const TensorDesc& input);
 std::unique_ptr<LinearOp> make_linear(const Device& device, const LinearParams& params);
 std::unique_ptr<InputOp> make_input(const Device& device, const TensorDesc& output, const std::array<float, 3>& mean,
                                     const std::array<float, 3>& std);
 std::unique_ptr<ShortcutOp> make_shortcut(const Device& device, const TensorDesc& input, int out_channels, int stride);
 std::unique_ptr<AddOp> make_add(const Device& device, const TensorDesc& tensor);
+std::unique_ptr<ConcatOp> make_concat(const Device& device, const std::vector<TensorDesc>& parts);
+std::unique_ptr<DropoutOp> make_dropout(const Device& device, const DropoutParams& params);
 std::unique_ptr<SoftmaxCrossEntropyOp> make_softmax_cross_entropy(const Device& device, int classes);
 
 /// Fails for a layout other than channels last, which is the only one these ops know (n c 1 1 is plain in both).

@@ -21,6 +21,9 @@ class OpsBackend : public Backend {
   std::unique_ptr<MaxPoolOp> make_max_pool(const MaxPoolParams& params) override {
     return cuda::make_max_pool(device_, params);
   }
+  std::unique_ptr<AvgPoolOp> make_avg_pool(const AvgPoolParams& params) override {
+    return cuda::make_avg_pool(device_, params);
+  }
   std::unique_ptr<GlobalAvgPoolOp> make_global_avg_pool(const TensorDesc& input) override {
     return cuda::make_global_avg_pool(device_, input);
   }
@@ -31,6 +34,12 @@ class OpsBackend : public Backend {
     return cuda::make_shortcut(device_, input, out_channels, stride);
   }
   std::unique_ptr<AddOp> make_add(const TensorDesc& tensor) override { return cuda::make_add(device_, tensor); }
+  std::unique_ptr<ConcatOp> make_concat(const std::vector<TensorDesc>& parts) override {
+    return cuda::make_concat(device_, parts);
+  }
+  std::unique_ptr<DropoutOp> make_dropout(const DropoutParams& params) override {
+    return cuda::make_dropout(device_, params);
+  }
   std::unique_ptr<SoftmaxCrossEntropyOp> make_softmax_cross_entropy(int classes) override {
     return cuda::make_softmax_cross_entropy(device_, classes);
   }

@@ -1,5 +1,7 @@
 #include "trainer/ops/selftest/selftest.h"
 
+#include <array>
+
 #include "trainer/base/random.h"
 #include "trainer/ops/selftest/bench.h"
 
@@ -121,6 +123,20 @@ void pooling(Comparison& all) {
     op->backward(side.put(op->output(), dy), workspace, dx, side.scratch(op->scratch_bytes()));
     return {{"y", side.take(op->output(), y)}, {"dx", side.take(in, dx)}};
   });
+  const Shape mixed{2, 96, 17, 17};
+  for (const auto& [kernel, stride, pad] : {std::array{3, 1, 1}, std::array{5, 3, 0}}) {
+    const std::string window = std::to_string(kernel) + "x" + std::to_string(kernel) + "/" + std::to_string(stride);
+    all.run("average pool " + to_string(mixed) + " " + window, kRoundings, [&](Side& side) -> std::vector<Result> {
+      const TensorDesc in = channels_last(mixed);
+      const auto op = side.backend().make_avg_pool({in, kernel, stride, pad, true});
+      void* y = side.room(op->output());
+      op->forward(side.put(in, normal_numbers(count(mixed), 25)), y, side.scratch(op->scratch_bytes()));
+      void* dx = side.room(in);
+      op->backward(side.put(op->output(), normal_numbers(count(op->output().shape), 26)), dx,
+                   side.scratch(op->scratch_bytes()));
+      return {{"y", side.take(op->output(), y)}, {"dx", side.take(in, dx)}};
+    });
+  }
   const Shape last{3, 512, 7, 7};
   all.run("global average pool " + to_string(last), kRoundings, [&](Side& side) -> std::vector<Result> {
     const TensorDesc in = channels_last(last);
@@ -174,6 +190,26 @@ void elementwise(Comparison& all) {
     void* sum = side.put(desc, normal_numbers(count(shape), 43));
     side.backend().make_add(desc)->run(sum, side.put(desc, normal_numbers(count(shape), 44)));
     return {{"sum", side.take(desc, sum)}};
+  });
+  const TensorDesc wide = channels_last({4, 40, 15, 15});
+  all.run("concatenation of 16 and 40 channels", 0, [&](Side& side) -> std::vector<Result> {
+    const auto op = side.backend().make_concat({desc, wide});
+    const std::array<const void*, 2> parts{side.put(desc, normal_numbers(count(desc.shape), 46)),
+                                           side.put(wide, normal_numbers(count(wide.shape), 47))};
+    void* y = side.room(op->output());
+    op->forward(parts, y);
+    const std::array<void*, 2> dparts{side.room(desc), side.room(wide)};
+    op->backward(side.put(op->output(), normal_numbers(count(op->output().shape), 48)), dparts);
+    return {{"y", side.take(op->output(), y)},
+            {"first", side.take(desc, dparts[0])},
+            {"second", side.take(wide, dparts[1])}};
+  });
+  const Shape vector{7, 2048, 1, 1};
+  all.run("dropout " + to_string(vector), 0, [&](Side& side) -> std::vector<Result> {
+    const TensorDesc plain{vector, Layout::nchw};
+    void* x = side.put(plain, normal_numbers(count(vector), 49));
+    side.backend().make_dropout({plain, 0.5F, 50})->run(x, x, 1234567890123ULL);
+    return {{"y", side.take(plain, x)}};
   });
   const Shape images{3, 3, 33, 31};
   all.run("input " + to_string(images), 0, [&](Side& side) -> std::vector<Result> {

@@ -5,6 +5,8 @@ namespace trainyard::cuda {
 
 template void each(const Launcher&, size_t, const MaxPool&);
 template void each(const Launcher&, size_t, const MaxPoolGradient&);
+template void each(const Launcher&, size_t, const AvgPool&);
+template void each(const Launcher&, size_t, const AvgPoolGradient&);
 template void each(const Launcher&, size_t, const GlobalAverage&);
 template void each(const Launcher&, size_t, const GlobalAverageGradient&);
 template void each(const Launcher&, size_t, const Shortcut&);

@@ -94,4 +94,20 @@ struct ToChannelsFirst {
   }
 };
 
+/// Index = element of the narrower of two NHWC tensors, whose channels begin at `first` of the wider one's.
+struct CopyChannels {
+  const float* from;
+  float* to;
+  unsigned from_channels, to_channels;
+  unsigned first;
+
+  TRAINYARD_HD void operator()(unsigned i) const {
+    const unsigned narrow = from_channels < to_channels ? from_channels : to_channels;
+    const size_t pixel = i / narrow;
+    const unsigned c = i % narrow;
+    to[pixel * to_channels + (to_channels > narrow ? first : 0) + c] =
+        from[pixel * from_channels + (from_channels > narrow ? first : 0) + c];
+  }
+};
+
 }  // namespace trainyard::cuda

@@ -85,6 +85,47 @@ struct MaxPoolGradient {
   }
 };
 
+/// Index = element of y: the sum of the window over its whole area, as if zeros stood around x.
+struct AvgPool {
+  PoolShape s;
+  const float* x;
+  float* y;
+
+  TRAINYARD_HD void operator()(unsigned i) const {
+    const Position out = Position::of(i, s.channels, s.out_h, s.out_w);
+    float sum = 0;
+    for (int kh = 0; kh < s.kernel; ++kh) {
+      const int h = out.h * s.stride - s.pad + kh;
+      if (h < 0 || h >= s.in_h) continue;
+      for (int kw = 0; kw < s.kernel; ++kw) {
+        const int w = out.w * s.stride - s.pad + kw;
+        if (w >= 0 && w < s.in_w) sum += x[element(out, s.channels, s.in_h, s.in_w, h, w)];
+      }
+    }
+    y[i] = sum / static_cast<float>(s.kernel * s.kernel);
+  }
+};
+
+/// Index = element of dx: its share of every window that holds it, in row order.
+struct AvgPoolGradient {
+  PoolShape s;
+  const float* dy;
+  float* dx;
+
+  TRAINYARD_HD void operator()(unsigned i) const {
+    const Position in = Position::of(i, s.channels, s.in_h, s.in_w);
+    float sum = 0;
+    const int first_h = (in.h + s.pad - s.kernel + s.stride) / s.stride;
+    const int first_w = (in.w + s.pad - s.kernel + s.stride) / s.stride;
+    for (int h = first_h > 0 ? first_h : 0; h < s.out_h && h * s.stride <= in.h + s.pad; ++h) {
+      for (int w = first_w > 0 ? first_w : 0; w < s.out_w && w * s.stride <= in.w + s.pad; ++w) {
+        sum += dy[element(in, s.channels, s.out_h, s.out_w, h, w)];
+      }
+    }
+    dx[i] = sum / static_cast<float>(s.kernel * s.kernel);
+  }
+};
+
 /// Index = n * channels + c.
 struct GlobalAverage {
   const float* x;  // [n, pixels, channels]

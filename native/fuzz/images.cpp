@@ -1,0 +1,84 @@
+// JPEG and PNG: header, decoding and the resized view. The first byte chooses size and augmentation.
+#include <png.h>
+
+#include "fuzz/target.h"
+#include "trainer/base/random.h"
+#include "trainer/data/augment.h"
+#include "trainer/data/image_decoder.h"
+#include "trainer/data/image_header.h"
+
+namespace trainyard::fuzz {
+
+namespace {
+
+constexpr int64_t kMostPixelsHere = 1 << 20;  // larger ones are slow and no different
+
+Image pattern(int width, int height) {
+  Image image{.width = width, .height = height};
+  for (int i = 0; i < width * height * 3; ++i) image.pixels.push_back(static_cast<uint8_t>(i * 7 + i / width));
+  return image;
+}
+
+std::string png(const Image& image, uint32_t format) {
+  png_image out{};
+  out.version = PNG_IMAGE_VERSION;
+  out.width = static_cast<uint32_t>(image.width);
+  out.height = static_cast<uint32_t>(image.height);
+  out.format = format;
+  std::vector<uint8_t> pixels = image.pixels;
+  pixels.resize(PNG_IMAGE_SIZE(out));
+  png_alloc_size_t bytes = 0;
+  require(png_image_write_to_memory(&out, nullptr, &bytes, 0, pixels.data(), 0, nullptr) != 0, "a PNG");
+  std::string file(bytes, '\0');
+  require(png_image_write_to_memory(&out, file.data(), &bytes, 0, pixels.data(), 0, nullptr) != 0, "a PNG");
+  return file;
+}
+
+void look(std::string_view file, bool augmented, int size) {
+  const ImageHeader header = read_image_header(file);
+  if (int64_t{header.width} * header.height > kMostPixelsHere) return;
+  const Augment augment = augmented ? Augment::standard : Augment::none;
+  Image image;
+  ImageDecoder decoder;
+  decoder.decode(file, shorter_side_needed(augment, size), image);
+  require(image.pixels.size() == static_cast<size_t>(image.width) * image.height * 3, "an image has its pixels");
+  View view;
+  const auto plan = [&](int width, int height) {
+    Random random{file.size()};
+    view = plan_view(augment, size, width, height, random);
+    return looked_at(view);
+  };
+  plan(image.full_width(), image.full_height());
+  std::vector<uint8_t> out(static_cast<size_t>(size) * size * 3);
+  std::vector<uint8_t> again(out.size());
+  Resizer resizer;
+  resizer.resize(image, view, out.data());
+  Image part;
+  decoder.decode(file, shorter_side_needed(augment, size), plan, part);
+  plan(part.full_width(), part.full_height());
+  resizer.resize(part, view, again.data());
+  require(out == again, "a part gives the pixels of the whole");
+}
+
+}  // namespace
+
+std::vector<std::string> seeds() {
+  const Image image = pattern(37, 29);
+  const std::string colour = png(image, PNG_FORMAT_RGB);
+  const std::string grey = png(image, PNG_FORMAT_GRAY);
+  const std::string alpha = png(image, PNG_FORMAT_RGBA);
+  return {"\x01" + encode_jpeg(image, 90), "\x80" + encode_jpeg(pattern(200, 120), 40), "\x02" + colour, "\x90" + grey,
+          "\x03" + alpha};
+}
+
+void run(std::string_view input) {
+  if (input.empty()) return;
+  const auto choice = static_cast<unsigned char>(input.front());
+  try {
+    look(input.substr(1), choice >= 128, 8 + choice % 64 * 2);
+  } catch (const BadImage&) {
+    return;
+  }
+}
+
+}  // namespace trainyard::fuzz

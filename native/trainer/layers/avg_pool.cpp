@@ -1,0 +1,66 @@
+// Average pooling.
+#include "trainer/layers/layers.h"
+#include "trainer/layers/planner.h"
+
+namespace trainyard {
+
+namespace {
+
+class AvgPoolStage final : public Stage {
+ public:
+  AvgPoolStage(const Layer& layer, std::unique_ptr<AvgPoolOp> op)
+      : x_value_(layer.inputs()[0]), y_value_(layer.output), op_(std::move(op)) {}
+
+  void plan_forward(Planner& planner) override {
+    x_ = planner.activation(x_value_);
+    y_ = planner.make_activation(y_value_);
+    scratch_ = planner.scratch(op_->scratch_bytes());
+  }
+
+  void plan_backward(Planner& planner) override {
+    dy_ = planner.take_gradients(y_value_, 1)[0];
+    dx_ = planner.keep(planner.desc(x_value_).bytes());
+    backward_scratch_ = planner.scratch(op_->scratch_bytes());
+    planner.give_gradient(x_value_, dx_);
+  }
+
+  void forward(const Run& run) override { op_->forward(run.at(x_), run.at(y_), run.at(scratch_)); }
+  void backward(const Run& run) override { op_->backward(run.at(dy_), run.at(dx_), run.at(backward_scratch_)); }
+
+ private:
+  ValueId x_value_;
+  ValueId y_value_;
+  std::unique_ptr<AvgPoolOp> op_;
+  Slot x_, dx_;  // [n, c, h, w]
+  Slot y_, dy_;  // [n, c, h', w']
+  Slot scratch_, backward_scratch_;
+};
+
+class AvgPoolLayer final : public Layer {
+ public:
+  AvgPoolLayer(const std::string& name, ValueId x, const Shape& in, int kernel, int stride, int pad)
+      : Layer(name, {x}), in_(in), kernel_(kernel), stride_(stride), pad_(pad) {}
+  std::string op() const override { return "AvgPool"; }
+  Shape output_shape() const override {
+    return {1, in_.c, (in_.h + 2 * pad_ - kernel_) / stride_ + 1, (in_.w + 2 * pad_ - kernel_) / stride_ + 1};
+  }
+
+  std::unique_ptr<Stage> compile(const Graph&, Planner& planner, Backend& backend,
+                                 const Purpose& purpose) const override {
+    auto op = backend.make_avg_pool({planner.desc(inputs()[0]), kernel_, stride_, pad_, purpose.training});
+    planner.set_desc(output, op->output());
+    return std::make_unique<AvgPoolStage>(*this, std::move(op));
+  }
+
+ private:
+  Shape in_;  // [1, c, h, w]
+  int kernel_, stride_, pad_;
+};
+
+}  // namespace
+
+ValueId avg_pool(Graph& graph, const std::string& name, ValueId x, int kernel, int stride, int pad) {
+  return graph.add(std::make_unique<AvgPoolLayer>(name, x, graph.shape(x), kernel, stride, pad));
+}
+
+}  // namespace trainyard

@@ -1,0 +1,36 @@
+// Dropout.
+#include "trainer/ops/cuda/math/dropout.h"
+
+#include "trainer/ops/cuda/makers.h"
+
+namespace trainyard::cuda {
+
+namespace {
+
+class CudaDropout final : public DropoutOp {
+ public:
+  CudaDropout(const Device& device, const DropoutParams& p)
+      : device_(device),
+        mask_(DropoutMask::of(p.key, p.rate, static_cast<unsigned>(p.tensor.shape.elements() / p.tensor.shape.n))),
+        scale_(1.0F / (1.0F - p.rate)),
+        elements_(p.tensor.elements()) {}
+
+  void run(const void* from, void* to, uint64_t first_image) override {
+    each(device_.launcher, elements_,
+         Dropout{mask_, first_image, scale_, static_cast<const float*>(from), static_cast<float*>(to)});
+  }
+
+ private:
+  const Device& device_;
+  DropoutMask mask_;
+  float scale_;
+  size_t elements_;
+};
+
+}  // namespace
+
+std::unique_ptr<DropoutOp> make_dropout(const Device& device, const DropoutParams& params) {
+  return std::make_unique<CudaDropout>(device, params);
+}
+
+}  // namespace trainyard::cuda
