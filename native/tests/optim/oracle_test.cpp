@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "tests/models/formula.h"
+#include "trainer/base/name_key.h"
 #include "trainer/base/parallel.h"
 #include "trainer/optim/optimizer.h"
 
@@ -96,7 +97,7 @@ TEST_P(OptimizerOracle, UpdatesAsPyTorchDoes) {
   const auto optimizer = make_optimizer(replay.options, ranges, size);
   for (int step = 0; step < kSteps; ++step) {
     for (const TensorInfo& info : infos) {
-      Random random{test::name_key(info.name + "." + std::to_string(step))};
+      Random random{name_key(info.name + "." + std::to_string(step))};
       for (float& g : std::span(gradients).subspan(info.offset, info.size)) g = 0.25F * test::unit(random);
     }
     optimizer->step(weights, gradients, static_cast<float>(replay.lr * (kSteps - step) / kSteps), step + 1);

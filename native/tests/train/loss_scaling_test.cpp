@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <barrier>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -49,6 +50,10 @@ class Pair {
     void sum(std::span<double> values) override { add(values); }
     void start_sum(std::span<float> values) override { add(values); }
     void start_sum(std::span<double> values) override { add(values); }
+    void start_sum_at_first(std::span<float> values) override { add(values); }
+    std::string choose_all_reduce(const std::string&, const std::vector<std::string>&) override { return "library"; }
+    std::unique_ptr<Communicator> part(int) override { throw std::logic_error("a pair has no parts"); }
+    Mailbox& mailbox() override { throw std::logic_error("a pair has no mailbox"); }
     void progress() override {}
     void wait_all() override {}
     std::vector<std::string> gather(const std::string& text) override { return {text, text}; }
@@ -118,11 +123,11 @@ TEST(LossScaling, LeavesOutStepsThatOverflowUntilTheyFit) {
     ASSERT_LT(number, 60);
     const test::RandomBatch batch(8, 16, kClasses, static_cast<uint64_t>(number));
     const std::vector<float> before = copy(scaled.network().weights());
-    const std::vector<float> state = copy(scaled.optimizer().state().front().values);
+    const std::vector<float> state = copy(scaled.strategy().state().front().values);
     if (scaled.run(batch.view(), number, 0.01, {}).skipped) {
       scale /= 2;
       EXPECT_EQ(copy(scaled.network().weights()), before);
-      EXPECT_EQ(copy(scaled.optimizer().state().front().values), state);
+      EXPECT_EQ(copy(scaled.strategy().state().front().values), state);
     } else {
       plain.run(batch.view(), ++applied, 0.01, {});
     }
@@ -158,7 +163,7 @@ TEST(LossScaling, IsTheSameOnEveryRankWhenOneOverflows) {
     const auto communicator = pair.rank(static_cast<int>(rank));
     TrainingStep step(*communicator, options_of("mlp", Precision::fp32),
                       {.loss_scaling = LossScalerOptions{.scale = 0x1p100F}});
-    step.broadcast();
+    step.distribute();
     // Rank 1's own gradients alone leave fp32.
     if (rank == 1) enlarge(step.network(), 1e6F);
     const std::vector<float> before = copy(step.network().weights());
