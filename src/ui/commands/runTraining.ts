@@ -28,6 +28,7 @@ const models = [
   { label: 'resnet101', description: 'the same with 45 million weights' },
   { label: 'resnet152', description: 'the same with 60 million weights' },
   { label: 'inception_v3', description: 'branches of convolutions, for images of about 299 pixels' },
+  { label: 'inception_v3', description: 'branches of several widths, for images of 299 pixels and more' },
   { label: 'mlp', description: 'two dense layers; quick, for trying things out' },
 ];
 
