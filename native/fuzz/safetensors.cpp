@@ -1,6 +1,8 @@
 // safetensors files: --init-weights takes any.
 #include "trainer/checkpoint/safetensors.h"
 
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "common/error.h"
