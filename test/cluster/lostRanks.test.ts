@@ -43,17 +43,18 @@ async function expectRestart(dir: string, generation: number): Promise<void> {
   expect(started.world).toBe(2);
   await untilEvent(dir, 'rank_started', 30, (event) => event.generation === generation && event.rank === 1);
   const checkpoint = restarting.checkpoint ?? 'none';
-  // That one was saved may be written down only after the restart that it is for.
+  // That one was saved may be written down only after the restart that it is for, and never when rank 0 ended right after saving it.
   const saved = eventsOf(dir).filter((event) => event.kind === 'checkpoint' && event.generation < generation);
   const newest = saved.at(-1);
-  expect(newest?.kind === 'checkpoint' && newest.path).toBe(checkpoint);
+  const stepOf = (path: string): number => Number(path.slice(-8));
+  expect(newest?.kind === 'checkpoint' && stepOf(newest.path)).toBeLessThanOrEqual(stepOf(checkpoint));
   const first = (): number =>
     Number(
       linesOf(dir, 'metrics.jsonl').find((l) => l.kind === 'step' && l['generation'] === generation)?.[
         'step'
       ],
     );
-  const from = Number(checkpoint.slice(-8));
+  const from = stepOf(checkpoint);
   await untilStep(dir, from + 10);
   await expect.poll(first, { timeout: 30_000 }).toBeGreaterThan(from);
   expect(first()).toBeLessThanOrEqual(from + 10);
