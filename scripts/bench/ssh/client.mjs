@@ -1,7 +1,6 @@
 // What the benchmark measures of ours, in a process of its own as ssh has one: the core, asked by messages. Bundled before it runs.
 import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
-import { copyToAll } from '../../../src/core/clusters/fanOut.ts';
 import { Questions } from '../../../src/core/clusters/retry.ts';
 import { SshMachine } from '../../../src/core/clusters/sshMachine.ts';
 import { nullLogger } from '../../../src/core/log.ts';
@@ -62,7 +61,7 @@ const operations = {
     const questions = new Questions(silent);
     const machine = new SshMachine({ profile, transport: newTransport(questions), questions, bundleDir });
     try {
-      await copyToAll(machine.nodes, from, to);
+      await machine.copy(machine.nodes, from, to);
       return performance.now() - began;
     } finally {
       machine.dispose();
