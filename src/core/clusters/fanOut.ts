@@ -84,7 +84,7 @@ export async function copyToAll(
   const source = resolve(from);
   const named = (await kindOf(source)) === 'file' && !to.endsWith('/');
   const target = named ? { to: dirname(to), as: basename(to) } : { to };
-  const relay = new Relay({ profile, from: source, target, logger });
+  const relay = new Relay({ profile, from: source, target, onlyOne: nodes.length === 1, logger });
   let done = 0;
   try {
     const counts = await Promise.all(

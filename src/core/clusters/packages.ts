@@ -64,6 +64,7 @@ export class Packages implements Disposable {
       profile,
       from,
       target: { to: join(givenWorkdir(profile), 'wheels', runtime), temporary: true },
+      onlyOne: profile.hosts?.length === 1,
       logger,
     });
   }

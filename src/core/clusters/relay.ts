@@ -32,6 +32,8 @@ export interface RelayOptions {
   /** The folder, or the file, of this machine. */
   from: string;
   target: TreeTarget;
+  /** There is one node only, which need not offer anything. */
+  onlyOne: boolean;
   logger: Logger;
 }
 
@@ -120,7 +122,7 @@ export class Relay implements Disposable {
   }
 
   private async offer(node: SshNode, bootstrap: Bootstrap, { files, shared }: Received): Promise<void> {
-    if (shared) return;
+    if (shared || this.options.onlyOne) return;
     const [firstPort, lastPort] = portsOf(this.options.profile);
     const params = { key: this.key, address: node.address, firstPort, lastPort };
     try {
