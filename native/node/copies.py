@@ -57,31 +57,17 @@ class Copies:
 
     def offer(self, params):
         """Sends what was received to every node that asks with the key, from now to the end of this process."""
-        import threading
-
         key = bytes.fromhex(params["key"])
         listener, port = listen(params["address"], params["firstPort"], params["lastPort"])
-        threading.Thread(target=self.serve, args=(listener, key), daemon=True).start()
+        accept_all(listener, lambda connection: self.send(connection, key))
         first = next((name for name in self.names if not os.path.isdir(os.path.join(self.root, name))), ".")
         return {"port": port, "first": first, "mark": mark_of(self.root, first)}
 
-    def serve(self, listener, key):
-        import threading
-
-        while True:
-            connection, _ = listener.accept()
-            threading.Thread(target=self.send, args=(connection, key), daemon=True).start()
-
     def send(self, connection, key):
-        try:
-            connection.settimeout(PATIENCE)
-            own = challenge(connection, key)
-            if own is not None:
-                pack(self.root, self.names, FrameWriter(connection, own))
-        except (OSError, Refused):
-            pass  # the other side says what it missed, and to whom it matters
-        finally:
-            connection.close()
+        connection.settimeout(PATIENCE)
+        own = challenge(connection, key)
+        if own is not None:
+            pack(self.root, self.names, FrameWriter(connection, own))
 
     def close(self):
         if self.temporary is not None:

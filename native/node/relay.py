@@ -153,23 +153,30 @@ def reach(host, port):
     return connection
 
 
-def ring(params):
-    """Answers whoever connects with a word, for as long as this process lives. On all interfaces, like mpiexec's control port."""
+def accept_all(listener, handle):
+    """Calls back with every connection, each on a thread of its own, for as long as this process lives."""
     import threading
 
-    listener, port = listen(None, params["firstPort"], params["lastPort"])
-
-    def serve():
+    def accept():
         while True:
             connection, _ = listener.accept()
-            try:
-                connection.sendall(params["word"].encode())
-            except OSError:
-                pass  # it left without listening
-            finally:
-                connection.close()
+            threading.Thread(target=serve, args=(connection,), daemon=True).start()
 
-    threading.Thread(target=serve, daemon=True).start()
+    def serve(connection):
+        try:
+            handle(connection)
+        except (OSError, Refused):
+            pass  # the other side says what it missed, and to whom it matters
+        finally:
+            connection.close()
+
+    threading.Thread(target=accept, daemon=True).start()
+
+
+def ring(params):
+    """Answers whoever connects with a word, for as long as this process lives. On all interfaces, like mpiexec's control port."""
+    listener, port = listen(None, params["firstPort"], params["lastPort"])
+    accept_all(listener, lambda connection: connection.sendall(params["word"].encode()))
     # The third word is the address at which this connection came in.
     return {"port": port, "reachedAt": (os.environ.get("SSH_CONNECTION", "").split() + [None] * 3)[2]}
 

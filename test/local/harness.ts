@@ -168,10 +168,12 @@ export function largestDistance(
   return worst;
 }
 
+export const checkpointName = (step: number): string => `step-${String(step).padStart(8, '0')}`;
+
 /** SHA-256 of what a checkpoint holds: weights and the optimizer's memory. */
 export function fingerprint(dir: string, step: number): string {
   const files = ['model.safetensors', 'optimizer.safetensors'].map((name) =>
-    join(dir, `checkpoints/step-${String(step).padStart(8, '0')}`, name),
+    join(dir, 'checkpoints', checkpointName(step), name),
   );
   return files.map((file) => createHash('sha256').update(readFileSync(file)).digest('hex')).join(' ');
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { expectExit, readLines, readTensors, runTrainer, temporaryFolder } from './harness';
+import { checkpointName, expectExit, readLines, readTensors, runTrainer, temporaryFolder } from './harness';
 
 const folder = temporaryFolder('precision');
 afterAll(folder.remove);
@@ -22,7 +22,7 @@ const train = (name: string, ...flags: string[]): string[] => [
   ...flags,
 ];
 const checkpoint = (name: string, step: number, file: string): string =>
-  join(folder.path, name, 'checkpoints', `step-${String(step).padStart(8, '0')}`, file);
+  join(folder.path, name, 'checkpoints', checkpointName(step), file);
 const recorded = (name: string, step: number): unknown =>
   (JSON.parse(readFileSync(checkpoint(name, step, 'state.json'), 'utf8')) as { precision: unknown })
     .precision;

@@ -1,7 +1,15 @@
 // Data parallelism is arithmetic: two ranks of batch B are one rank of batch 2B.
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectExit, largestDistance, readTensors, runRanks, runTrainer, temporaryFolder } from './harness';
+import {
+  checkpointName,
+  expectExit,
+  largestDistance,
+  readTensors,
+  runRanks,
+  runTrainer,
+  temporaryFolder,
+} from './harness';
 
 const folder = temporaryFolder('ranks');
 const data = join(folder.path, 'data');
@@ -34,7 +42,7 @@ async function weightsAfter(
     ...flags,
   ];
   expectExit(await runRanks(ranks, args), 0);
-  return readTensors(join(dir, `checkpoints/step-${String(steps).padStart(8, '0')}/model.safetensors`));
+  return readTensors(join(dir, 'checkpoints', checkpointName(steps), 'model.safetensors'));
 }
 
 describe('two ranks of batch B equal one rank of batch 2B', () => {

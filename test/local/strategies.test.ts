@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseMetric } from '../../src/core/metrics/schema';
 import type { Metric } from '../../src/core/metrics/schema';
 import {
+  checkpointName,
   cli,
   expectExit,
   fingerprint,
@@ -47,7 +48,7 @@ const training = (name: string, ...more: string[]): string[] => [
   ...more,
 ];
 const weights = (name: string, step: number): ReturnType<typeof readTensors> =>
-  readTensors(join(dirOf(name), `checkpoints/step-${String(step).padStart(8, '0')}/model.safetensors`));
+  readTensors(join(dirOf(name), 'checkpoints', checkpointName(step), 'model.safetensors'));
 const metrics = (name: string): Metric[] => readLines(join(dirOf(name), 'metrics.jsonl')).map(parseMetric);
 const ofKind = <K extends Metric['kind']>(name: string, kind: K): Extract<Metric, { kind: K }>[] =>
   metrics(name).filter((line): line is Extract<Metric, { kind: K }> => line.kind === kind);
@@ -388,6 +389,6 @@ describe('through trainyard', () => {
     const { step } = ofKind(name, 'checkpoint').at(-1) ?? { step: 0 };
     const more = ['--batch-size', '8', '--steps', String(step + 5), '--strategy', 'central-storage'];
     expectExit(await runRanks(1, training(name, ...more)), 0);
-    expect(ofKind(name, 'start').at(-1)?.resumed_from).toBe(`step-${String(step).padStart(8, '0')}`);
+    expect(ofKind(name, 'start').at(-1)?.resumed_from).toBe(checkpointName(step));
   });
 });

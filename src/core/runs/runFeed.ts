@@ -7,10 +7,12 @@ import type { RunDetails } from '../nodes/agentApi.js';
 import type { AgentClient } from '../nodes/agentClient.js';
 import { check } from '../validation.js';
 import { RunFollower, type ExtraFile } from './run.js';
+import { rankOf, runLogs } from './runLogs.js';
 import { RunModel } from './runModel.js';
 
 /** Ranks whose logs are shown; a file each is followed. */
 const mostRankLogs = 16;
+const otherLogs = ['eval', 'supervisor'];
 /** How much of a log's end is read at first. */
 const logTail = 64 * 1024;
 
@@ -147,18 +149,17 @@ export class RunFeed implements Disposable {
 
   /** Figures of every node, and the ends of the first ranks' logs. */
   private extras(details: RunDetails): ExtraFile[] {
-    const files: ExtraFile[] = [];
-    for (const [name, size] of Object.entries(details.files)) {
+    const { files } = details;
+    const samples = Object.keys(files).flatMap((name) => {
       const host = /^gpus\/(.+)\.jsonl$/.exec(name)?.[1];
-      if (host !== undefined) files.push(this.hostFile(name, host));
-      const rank = /^logs\/rank-(\d+)\.log$/.exec(name)?.[1];
-      if (rank !== undefined && Number(rank) < mostRankLogs) {
-        files.push(this.logFile(name, `rank ${rank}`, size));
-      }
-      if (name === 'logs/eval.log') files.push(this.logFile(name, 'eval', size));
-      if (name === 'supervisor.log') files.push(this.logFile(name, 'supervisor', size));
-    }
-    return files;
+      return host === undefined ? [] : [this.hostFile(name, host)];
+    });
+    const logs = runLogs(files).flatMap(({ file, source }) => {
+      const rank = rankOf(source);
+      const isShown = rank === undefined ? otherLogs.includes(source) : rank < mostRankLogs;
+      return isShown ? [this.logFile(file, source.replace('-', ' '), files[file] ?? 0)] : [];
+    });
+    return [...samples, ...logs];
   }
 
   private hostFile(name: string, host: string): ExtraFile {

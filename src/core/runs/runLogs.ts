@@ -30,7 +30,8 @@ function place({ source }: RunLog): number {
   return at < 0 ? others.length : at;
 }
 
-function rankOf(source: string): number | undefined {
+/** Of a source that is a rank. */
+export function rankOf(source: string): number | undefined {
   const rank = /^rank-(\d+)$/.exec(source)?.[1];
   return rank === undefined ? undefined : Number(rank);
 }
