@@ -2,7 +2,7 @@
 # over the header of a small file than the system over its bytes, which it copies thrice; here they go straight to the file.
 
 BLOCK = 512
-RECORD = 20 * BLOCK
+RECORD = 20  # blocks, where nothing else is said
 MOST_EXTENDED = 1 << 20
 CUT_SHORT = "the connection ended in the middle of a file"
 DAMAGED = "the archive came damaged"
@@ -58,8 +58,9 @@ def standard_input(buffer):
 class Archive:
     """As `source` gives it: a function that fills a buffer and returns how many bytes came, 0 at the end."""
 
-    def __init__(self, source=standard_input):
+    def __init__(self, source=standard_input, blocks=RECORD):
         self.source = source
+        self.record = blocks * BLOCK
         self.chunk = bytearray(CHUNK)
         self.rest = memoryview(b"")
         self.filled = 0
@@ -73,7 +74,7 @@ class Archive:
     def finish(self):
         """After the first of the two empty blocks that end an archive: the other, and what fills the last record. More is not the archive's."""
         taken = self.filled - len(self.rest)
-        left = BLOCK + -(taken + BLOCK) % RECORD
+        left = BLOCK + -(taken + BLOCK) % self.record
         while left > 0 and (self.rest or self.fill()):
             step = min(left, len(self.rest))
             self.rest = self.rest[step:]

@@ -10,8 +10,8 @@ class Copies:
         self.temporary = None
 
     def unpack(self, params):
-        """A tar archive on standard input, below a folder and never outside of it; `as` renames its one file."""
-        return self.take(Archive(), params)
+        """A tar archive on standard input, in records of `blocks`, below a folder and never outside of it; `as` renames its one file."""
+        return self.take(Archive(blocks=params.get("blocks", RECORD)), params)
 
     def fetch(self, params):
         """The same from a node that offers it."""

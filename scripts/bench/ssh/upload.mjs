@@ -35,9 +35,10 @@ export async function measureUpload(world, onRound) {
       finish(['sh', '-c', 'tar -C "$1" -cf - . | { shift; "$@"; }', 'sh', from, program, ...words, there]),
     );
   };
-  /** Into an empty place each time. */
+  /** Into an empty place each time, and with no earlier bytes still on their way to the disk. */
   const fresh = (measure) => async () => {
     rmSync(to, { recursive: true, force: true });
+    await finish(['sync']);
     return measure();
   };
   try {

@@ -14,6 +14,9 @@ export const unpackedSchema = z.object({ files: z.int(), folder: z.string(), sha
 /** `folder`: as the node calls it. `shared`: they were there already, on a disk that another node sees too. */
 export type Received = z.infer<typeof unpackedSchema>;
 
+/** Of 512 bytes. tar's own records of 10 KiB would each become a packet; these fill the two largest that a channel takes. */
+const blocks = 128;
+
 /** Where files come to lie on a node. */
 export interface TreeTarget {
   /** The folder. */
@@ -36,7 +39,9 @@ export async function sendTree(
 ): Promise<Received> {
   const isFolder = (await stat(from)).isDirectory();
   const words = isFolder ? ['-C', from, '.'] : ['-C', dirname(from), '--', basename(from)];
-  const tar = spawn('tar', ['-cf', '-', ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const tar = spawn('tar', ['-b', String(blocks), '-cf', '-', ...words], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const said = new LineTail();
   tar.stderr.setEncoding('utf8').on('data', (chunk: string) => {
     said.push(chunk);
@@ -47,7 +52,9 @@ export async function sendTree(
   });
   try {
     // Where the node refuses, its words come with the answer, and the sending only breaks off.
-    const sending = pipeline(tar.stdout, bootstrap.input('unpack', target), { end: false }).then(
+    const sending = pipeline(tar.stdout, bootstrap.input('unpack', { ...target, blocks }), {
+      end: false,
+    }).then(
       () => undefined,
       (error: unknown) => error,
     );
