@@ -16,10 +16,13 @@ class Random {
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
   /// Uniform in [0, count), without bias worth naming (count is far below 2^64).
   uint64_t below(uint64_t count);
-  /// Standard normal (Box and Muller 1958).
+  /// Standard normal, by the ziggurat method (Marsaglia and Tsang 2000, doi:10.18637/jss.v005.i08): takes one number of
+  /// the stream almost always, and more sometimes.
   double normal();
 
  private:
+  double beyond_tail();
+
   uint64_t state_;
 };
 

@@ -1,4 +1,4 @@
-// Memory aligned for vector loads, zeroed once, owned by one object.
+// Memory aligned to pages, zero at first, owned by one object.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -14,10 +14,11 @@ class AlignedMemory {
   size_t bytes() const { return bytes_; }
 
  private:
-  struct Free {
+  struct Unmap {
+    size_t bytes;
     void operator()(std::byte* data) const;
   };
-  std::unique_ptr<std::byte, Free> data_;
+  std::unique_ptr<std::byte, Unmap> data_;
   size_t bytes_ = 0;
 };
 
