@@ -19,7 +19,7 @@ namespace {
 constexpr size_t kMostFiles = 1024;
 constexpr double kWatchedPeriod = 1.0;     // seconds between looks where inotify should have told
 constexpr double kUnwatchedPeriod = 0.05;  // where the folder is not there yet
-constexpr double kGatherPeriod = 0.02;     // a busy file's small writes travel together
+constexpr double kGatherPeriod = 0.06;     // a busy file's small writes travel together
 constexpr uint32_t kInterest = IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE | IN_DELETE;
 }  // namespace
 
