@@ -86,11 +86,13 @@ class TrainRun {
     loader.world = workers_.world();
     loader.seed = options_.seed;
     loader.augment = options_.augment == "none" ? Augment::none : Augment::standard;
+    loader.shuffle_buffer = static_cast<size_t>(options_.shuffle_buffer);
     loader.cache = options_.cache == "ram";
     loader.prefetch = options_.prefetch;
     loader.threads = options_.loader_threads;
     loader.max_bad_images = options_.max_bad_images;
     loader.on_bad_image = [this](const std::string& path, const std::string& message) { bad_image(path, message); };
+    loader.on_note = [](const std::string& line) { std::fprintf(stderr, "trainer: note: %s\n", line.c_str()); };
     loader_ = make_loader(*dataset_, loader);
     plan_.steps_per_epoch = loader_->steps_per_epoch();
   }
