@@ -51,6 +51,11 @@ TEST_F(Caches, say_what_they_will_take_and_what_they_take) {
   options_.batch = 2;
   pixels(60);
   EXPECT_THAT(notes_, ElementsAre(StartsWith("20 of 20")));
+  notes_.clear();
+  folder_.write("class1/104.jpg", "no image");
+  options_.max_bad_images = 1;
+  pixels(60);
+  EXPECT_THAT(notes_, ElementsAre(StartsWith("19 of 20")));
 }
 
 TEST_F(Caches, change_nothing_and_say_so_where_memory_is_short) {
@@ -75,8 +80,8 @@ TEST_F(Caches, take_no_more_than_there_is) {
     if (i == 4) left = 100;  // what the five took is gone
   }
   for (size_t i = 0; i < 20; ++i) EXPECT_EQ(cache.find(i) != nullptr, i < 5) << i;
-  EXPECT_THAT(cache.news().value_or(""), StartsWith("5 of 20"));
-  EXPECT_FALSE(cache.news().has_value());
+  EXPECT_THAT(cache.news(0).value_or(""), StartsWith("5 of 20"));
+  EXPECT_FALSE(cache.news(0).has_value());
 }
 
 TEST_F(Caches, are_estimated_from_headers_as_they_will_be_decoded) {

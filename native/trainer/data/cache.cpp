@@ -50,9 +50,9 @@ void ImageCache::keep(size_t index, const Image& image) {
   bytes_ += image.pixels.size();
 }
 
-std::optional<std::string> ImageCache::news() {
+std::optional<std::string> ImageCache::news(size_t unreadable) {
   const std::lock_guard lock(mutex_);
-  if (told_ || (!full_ && kept_ < images_.size())) return std::nullopt;
+  if (told_ || (!full_ && kept_ + unreadable < images_.size())) return std::nullopt;
   told_ = true;
   const std::string kept = std::to_string(kept_) + " of " + std::to_string(images_.size()) +
                            " decoded images are kept in memory and take " + in_bytes(bytes_);

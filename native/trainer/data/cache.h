@@ -28,8 +28,9 @@ class ImageCache {
   /// time: slower, with the same pixels, rather than a process killed for memory.
   void keep(size_t index, const Image& image);
 
-  /// A line for people, once: when all images are kept, or no more can be. Says what they take.
-  std::optional<std::string> news();
+  /// A line for people, once: when all images are kept but the `unreadable` ones, or no more can be. Says what they
+  /// take.
+  std::optional<std::string> news(size_t unreadable);
   uint64_t spare() const { return spare_(); }
 
  private:

@@ -207,13 +207,13 @@ Batch ThreadedLoader::next(int64_t step) {
   }
   work_.notify_all();
   ++next_step_;
-  if (ImageCache* cache = state_.cache()) tell(cache->news().value_or(""));
   try {
     report(*slot);
   } catch (...) {
     failure_ = std::current_exception();
     throw;
   }
+  if (ImageCache* cache = state_.cache()) tell(cache->news(reported_.size()).value_or(""));
   return std::move(slot->batch);
 }
 
