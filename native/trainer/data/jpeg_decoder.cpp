@@ -139,6 +139,8 @@ void JpegDecoder::State::read_pixels(int shorter_side, const Rect* part, bool wh
   const bool cmyk_file = decompress.jpeg_color_space == JCS_CMYK || decompress.jpeg_color_space == JCS_YCCK;
   decompress.out_color_space = cmyk_file ? JCS_CMYK : JCS_RGB;
   decompress.dct_method = JDCT_ISLOW;  // the same pixels with and without SIMD
+  // It guesses what a progressive file without its last scans leaves open from blocks that a part may lack.
+  decompress.do_block_smoothing = FALSE;
   decompress.scale_num = 1;
   decompress.scale_denom = static_cast<unsigned>(
       jpeg_shrink(static_cast<int>(decompress.image_width), static_cast<int>(decompress.image_height), shorter_side));
