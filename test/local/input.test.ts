@@ -91,5 +91,16 @@ describe('what feeds a run', () => {
     expect(readLines(join(dir, 'metrics.jsonl')).filter((line) => line.kind === 'bad_image')).toMatchObject([
       { path, message: 'it is a GIF file, and only JPEG and PNG are read', count: 1 },
     ]);
+    const shared = join(folder.path, 'shared');
+    expectExit(await runRanks(2, training(shared, '--data', copy)), 0);
+    const counts = readLines(join(shared, 'metrics.jsonl'))
+      .filter((line) => line.kind === 'host' && line['step'] === steps)
+      .map((line) => line['bad_images']);
+    // Each epoch one of the ranks meets it, and each counts it once.
+    expect([
+      [0, 1],
+      [1, 0],
+      [1, 1],
+    ]).toContainEqual(counts);
   });
 });

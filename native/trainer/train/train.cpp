@@ -228,7 +228,9 @@ class TrainRun {
 
   void write_interval() {
     require_good_weights();
-    const Report report = step_->strategy().report(rank_memory());
+    RankFigures mine = rank_memory();
+    mine.bad_images = static_cast<double>(bad_images_);
+    const Report report = step_->strategy().report(mine);
     if (!leader() || interval_.steps == 0) return;
     nlohmann::json fields = interval_.fields(done_, plan_.steps_per_epoch, plan_.global_batch, plan_.world);
     const double images =
@@ -246,7 +248,8 @@ class TrainRun {
                           {"host", team_.hosts()[r]},
                           {"device", options_.device},
                           {"memory_used", static_cast<uint64_t>(report.ranks[r].memory_used)},
-                          {"memory_peak", static_cast<uint64_t>(report.ranks[r].memory_peak)}});
+                          {"memory_peak", static_cast<uint64_t>(report.ranks[r].memory_peak)},
+                          {"bad_images", static_cast<uint64_t>(report.ranks[r].bad_images)}});
     }
     images_ += images;
     seconds_ += interval_.seconds();
