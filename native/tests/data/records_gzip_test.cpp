@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <zlib.h>
 
+#include <cstdlib>
+
 #include "common/error.h"
 #include "records_support.h"
 #include "trainer/base/record_frame.h"
@@ -91,6 +93,21 @@ TEST(GzipRecords, that_are_damaged_are_refused_by_name) {
   damaged[5000] ^= 1;
   EXPECT_NE(refused(damaged), "it is not");
   EXPECT_THAT(refused(good + "more"), HasSubstr("damaged"));
+}
+
+TEST(GzipRecords, want_a_folder_to_be_unpacked_into) {
+  const TemporaryFolder folder;
+  folder.write("d/a.tfrecord.gz", gzip(many_records(0)));
+  const char* before = std::getenv("TMPDIR");
+  const std::string kept = before != nullptr ? before : "";
+  ::setenv("TMPDIR", (folder.path() + "/none").c_str(), 1);
+  EXPECT_THAT(why_refused(folder.path() + "/d"), HasSubstr("a.tfrecord.gz, as TMPDIR is no folder"));
+  if (before != nullptr) {
+    ::setenv("TMPDIR", kept.c_str(), 1);
+  } else {
+    ::unsetenv("TMPDIR");
+  }
+  EXPECT_EQ(why_refused(folder.path() + "/d"), "it is not");
 }
 
 TEST(GzipRecords, beside_the_same_unpacked_are_refused) {

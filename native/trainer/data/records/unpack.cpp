@@ -5,8 +5,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include <cerrno>
 #include <filesystem>
+#include <system_error>
 #include <vector>
 
 #include "common/error.h"
@@ -90,12 +90,14 @@ bool is_gzip(std::string_view head) {
 }
 
 Descriptor unpack(const Descriptor& packed, const std::string& path) {
-  const std::string folder = std::filesystem::temp_directory_path().string();
-  Descriptor file = open_nameless(folder);
-  if (!file && errno == EMFILE) {
-    allow_more_files();
-    file = open_nameless(folder);
+  std::error_code error;
+  const std::string folder = std::filesystem::temp_directory_path(error).string();
+  if (error) {
+    throw Error(Exit::data,
+                "cannot unpack " + path + ", as TMPDIR is no folder. Set it to one with room for the shards");
   }
+  allow_more_files();
+  Descriptor file = open_nameless(folder);
   if (!file) throw file_error("unpack " + path + " into TMPDIR,", folder);
   const std::string target = folder + " (TMPDIR), into which " + path + " is unpacked";
   Inflater inflater(path);
