@@ -1,5 +1,6 @@
 // JPEG and PNG: header, decoding and the resized view. The first byte chooses size and augmentation.
 #include <png.h>
+#include <turbojpeg.h>
 
 #include "fuzz/target.h"
 #include "trainer/base/random.h"
@@ -31,6 +32,20 @@ std::string png(const Image& image, uint32_t format) {
   require(png_image_write_to_memory(&out, nullptr, &bytes, 0, pixels.data(), 0, nullptr) != 0, "a PNG");
   std::string file(bytes, '\0');
   require(png_image_write_to_memory(&out, file.data(), &bytes, 0, pixels.data(), 0, nullptr) != 0, "a PNG");
+  return file;
+}
+
+/// With chroma at a part of the size, as cameras write it.
+std::string jpeg(const Image& image, int sampling, int flags) {
+  const tjhandle handle = tjInitCompress();
+  unsigned char* bytes = nullptr;
+  unsigned long size = 0;
+  require(tjCompress2(handle, image.pixels.data(), image.width, 0, image.height, TJPF_RGB, &bytes, &size, sampling, 90,
+                      flags) == 0,
+          "a JPEG");
+  std::string file(reinterpret_cast<const char*>(bytes), size);
+  tjFree(bytes);
+  tjDestroy(handle);
   return file;
 }
 
@@ -67,8 +82,14 @@ std::vector<std::string> seeds() {
   const std::string colour = png(image, PNG_FORMAT_RGB);
   const std::string grey = png(image, PNG_FORMAT_GRAY);
   const std::string alpha = png(image, PNG_FORMAT_RGBA);
-  return {"\x01" + encode_jpeg(image, 90), "\x80" + encode_jpeg(pattern(200, 120), 40), "\x02" + colour, "\x90" + grey,
-          "\x03" + alpha};
+  return {"\x01" + encode_jpeg(image, 90),
+          "\x80" + encode_jpeg(pattern(200, 120), 40),
+          "\x02" + colour,
+          "\x90" + grey,
+          "\x03" + alpha,
+          "\x84" + jpeg(pattern(90, 70), TJSAMP_420, 0),
+          "\x88" + jpeg(pattern(90, 70), TJSAMP_422, TJFLAG_PROGRESSIVE),
+          "\x90" + jpeg(pattern(90, 70), TJSAMP_440, 0)};
 }
 
 void run(std::string_view input) {

@@ -40,13 +40,14 @@ def main():
         transforms.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])])
     loader = torch.utils.data.DataLoader(datasets.ImageFolder(sys.argv[1], transform), batch_size=32, shuffle=True)
     for line in sys.stdin:
-        images, start = 0, time.perf_counter()
+        images, start, cpu = 0, time.perf_counter(), time.process_time()
         while time.perf_counter() - start < float(line):
             for batch, _ in loader:
                 images += len(batch)
                 if time.perf_counter() - start >= float(line):
                     break
-        print(json.dumps({"images_per_sec": images / (time.perf_counter() - start)}), flush=True)
+        print(json.dumps({"images": images, "images_per_sec": images / (time.perf_counter() - start),
+                          "cpu_seconds": time.process_time() - cpu}), flush=True)
 
 
 if __name__ == "__main__":

@@ -48,6 +48,11 @@ void add_data_flags(CLI::App& command, TrainOptions& o) {
   command.add_option("--cache", o.cache, "keep decoded images in memory: none or ram")
       ->check(CLI::IsMember({"none", "ram"}))
       ->capture_default_str();
+  command
+      .add_option("--shuffle-buffer", o.shuffle_buffer,
+                  "images are drawn from this many while the data go by in order, as tf.data's shuffle does (0: each "
+                  "epoch is mixed whole, which is better and costs nothing more)")
+      ->capture_default_str();
   command.add_option("--prefetch", o.prefetch, "batches decoded ahead")->capture_default_str();
   command.add_option("--loader-threads", o.loader_threads, "decoding threads")->capture_default_str();
   command

@@ -2,6 +2,7 @@
 #pragma once
 #include <string_view>
 
+#include "trainer/data/foreign.h"
 #include "trainer/data/jpeg.h"
 #include "trainer/data/png.h"
 
@@ -16,6 +17,7 @@ class ImageDecoder {
   /// Of a JPEG only what `part` asks for, as JpegDecoder says.
   void decode(std::string_view file, int shorter_side, const JpegDecoder::Part& part, Image& image) {
     if (is_png(file)) return decode_png(file, image);
+    refuse_foreign(file);
     jpeg_.decode(file, shorter_side, part, image);
   }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "trainer/data/foreign.h"
 #include "trainer/data/image.h"
 #include "trainer/data/png.h"
 
@@ -29,6 +30,7 @@ ImageHeader read_png_header(std::string_view file) {
 
 ImageHeader read_image_header(std::string_view file) {
   if (is_png(file)) return read_png_header(file);
+  refuse_foreign(file);
   const std::unique_ptr<void, int (*)(tjhandle)> jpeg(tjInitDecompress(), tjDestroy);
   if (!jpeg) throw std::runtime_error("cannot start the JPEG decoder");
   ImageHeader header{"JPEG", 0, 0};

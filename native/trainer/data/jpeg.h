@@ -9,6 +9,10 @@
 
 namespace trainyard {
 
+/// How many times smaller a width x height image is decoded: 1, 2, 4 or 8, as far as its shorter side stays at least
+/// `shorter_side`.
+int jpeg_shrink(int width, int height, int shorter_side);
+
 /// Decodes JPEG files one after the other. Keeps libjpeg's state between calls; one thread at a time.
 class JpegDecoder {
  public:
@@ -17,8 +21,8 @@ class JpegDecoder {
   JpegDecoder(const JpegDecoder&) = delete;
   JpegDecoder& operator=(const JpegDecoder&) = delete;
 
-  /// Decodes `bytes` into `image`, whose memory is reused. Where the image is larger than needed it is shrunk by 2, 4
-  /// or 8 while decoding, as far as its shorter side stays at least `shorter_side`. Grey and CMYK become RGB.
+  /// Decodes `bytes` into `image`, whose memory is reused. It is shrunk while decoding as
+  /// jpeg_shrink says. Grey and CMYK become RGB.
   /// Throws BadImage for anything else than a whole, sound JPEG: truncated, corrupt, of another format, or larger than
   /// 100 million pixels. Warnings about things that do not touch the pixels (bytes between markers) are let pass.
   void decode(std::string_view bytes, int shorter_side, Image& image) { decode(bytes, shorter_side, {}, image); }

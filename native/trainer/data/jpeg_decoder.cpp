@@ -14,6 +14,7 @@ namespace trainyard {
 
 namespace {
 
+constexpr int kMargin = 4;       // pixels; chroma at half the size looks at one of its own pixels beyond
 constexpr int kMostScans = 500;  // a few hundred bytes of progressive scans can otherwise cost minutes
 
 /// libjpeg's structures with the place to jump to on an error. `base` members come first: libjpeg hands back pointers
@@ -70,13 +71,14 @@ void cmyk_row_to_rgb(const uint8_t* row, int width, bool inverted, uint8_t* out)
 /// it).
 bool ends_as_it_should(std::string_view bytes) { return bytes.size() > 4 && bytes.ends_with("\xFF\xD9"); }
 
-unsigned shrink(int64_t shorter, int wanted) {
-  unsigned by = 8;
-  while (by > 1 && (shorter + by - 1) / by < wanted) by /= 2;
+}  // namespace
+
+int jpeg_shrink(int width, int height, int shorter_side) {
+  const int shorter = std::min(width, height);
+  int by = 8;
+  while (by > 1 && (shorter - 1) / by + 1 < shorter_side) by /= 2;
   return by;
 }
-
-}  // namespace
 
 struct JpegDecoder::State {
   jpeg_decompress_struct decompress{};
@@ -114,23 +116,21 @@ void JpegDecoder::State::read_header(std::string_view bytes) {
   }
 }
 
-/// Goes to the part's first row, and leaves out the columns beside it. One block more on every side keeps the pixels
+/// Goes to the part's first row, and leaves out the columns beside it. A little more on every side keeps the pixels
 /// those of the whole: chroma is interpolated from its neighbours.
 void JpegDecoder::State::narrow(const Rect& part, Image& image) {
   const int by = image.shrink;
-  const int margin_x = decompress.max_h_samp_factor * DCTSIZE;
-  const int margin_y = decompress.max_v_samp_factor * DCTSIZE;
-  JDIMENSION left = static_cast<JDIMENSION>(std::max(0, part.x / by - margin_x));
+  JDIMENSION left = static_cast<JDIMENSION>(std::max(0, part.x / by - kMargin));
   const JDIMENSION right =
-      std::min(decompress.output_width, static_cast<JDIMENSION>((part.x + part.width + by - 1) / by + margin_x));
+      std::min(decompress.output_width, static_cast<JDIMENSION>((part.x + part.width + by - 1) / by + kMargin));
   JDIMENSION columns = right - left;
   if (columns < decompress.output_width) {
     jpeg_crop_scanline(&decompress, &left, &columns);
     image.left = static_cast<int>(left);
     image.width = static_cast<int>(columns);
   }
-  image.top = std::max(0, part.y / by - margin_y);
-  const int bottom = std::min(image.whole_height, (part.y + part.height + by - 1) / by + margin_y);
+  image.top = std::max(0, part.y / by - kMargin);
+  const int bottom = std::min(image.whole_height, (part.y + part.height + by - 1) / by + kMargin);
   image.height = bottom - image.top;
   if (image.top > 0) jpeg_skip_scanlines(&decompress, static_cast<JDIMENSION>(image.top));
 }
@@ -139,8 +139,11 @@ void JpegDecoder::State::read_pixels(int shorter_side, const Rect* part, bool wh
   const bool cmyk_file = decompress.jpeg_color_space == JCS_CMYK || decompress.jpeg_color_space == JCS_YCCK;
   decompress.out_color_space = cmyk_file ? JCS_CMYK : JCS_RGB;
   decompress.dct_method = JDCT_ISLOW;  // the same pixels with and without SIMD
+  // It guesses what a progressive file without its last scans leaves open from blocks that a part may lack.
+  decompress.do_block_smoothing = FALSE;
   decompress.scale_num = 1;
-  decompress.scale_denom = shrink(std::min(decompress.image_width, decompress.image_height), shorter_side);
+  decompress.scale_denom = static_cast<unsigned>(
+      jpeg_shrink(static_cast<int>(decompress.image_width), static_cast<int>(decompress.image_height), shorter_side));
   jpeg_start_decompress(&decompress);
   image.left = image.top = 0;
   image.width = image.whole_width = static_cast<int>(decompress.output_width);

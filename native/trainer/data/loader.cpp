@@ -66,6 +66,7 @@ class ThreadedLoader : public Loader {
   void open_slot();
   void decode(Reader& reader, Slot& slot, int begin, int end);
   void report(const Slot& slot);
+  void tell(const std::string& line) const;
 
   LoaderOptions options_;
   Order order_;
@@ -174,7 +175,15 @@ void ThreadedLoader::work() {
   }
 }
 
+void ThreadedLoader::tell(const std::string& line) const {
+  if (options_.on_note && !line.empty()) options_.on_note(line);
+}
+
 void ThreadedLoader::start(int64_t step) {
+  const ImageCache* cache = state_.cache();
+  if (cache != nullptr && options_.rank == 0 && options_.on_note) {
+    tell(cache_forecast(state_.dataset(), state_.shorter_side(), cache->spare(), options_.world));
+  }
   next_step_ = step;
   open_step_ = step;
   for (int i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { run(); });
@@ -204,6 +213,7 @@ Batch ThreadedLoader::next(int64_t step) {
     failure_ = std::current_exception();
     throw;
   }
+  if (ImageCache* cache = state_.cache()) tell(cache->news(reported_.size()).value_or(""));
   return std::move(slot->batch);
 }
 

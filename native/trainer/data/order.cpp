@@ -16,14 +16,26 @@ namespace {
 constexpr uint64_t kOrderTag = 0x6f72646572ULL;
 
 /// Fisher and Yates' shuffle (Knuth, The Art of Computer Programming 2, algorithm 3.4.2 P).
-std::shared_ptr<const std::vector<uint32_t>> permute(size_t size, bool shuffle, uint64_t seed, int64_t epoch) {
-  auto order = std::make_shared<std::vector<uint32_t>>(size);
-  std::iota(order->begin(), order->end(), 0U);
-  if (shuffle) {
-    Random random({seed, static_cast<uint64_t>(epoch), kOrderTag});
-    for (size_t i = size; i > 1; --i) std::swap((*order)[i - 1], (*order)[random.below(i)]);
+void mix(std::vector<uint32_t>& order, Random& random) {
+  for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+}
+
+/// The order in which a buffer of `room` images gives them, one drawn at a time, the next of the stream in its place
+/// (tensorflow.org/api_docs/python/tf/data/Dataset#shuffle). Only numbers go through it: images are read when their
+/// turn comes, so it costs no memory and a run resumes in the middle of an epoch.
+void mix_by_buffer(std::vector<uint32_t>& order, size_t room, Random& random) {
+  std::vector<uint32_t> held(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(room));
+  for (size_t i = 0; i < order.size(); ++i) {
+    uint32_t& drawn = held[random.below(held.size())];
+    const size_t next = i + room;
+    order[i] = drawn;
+    if (next < order.size()) {
+      drawn = order[next];
+    } else {
+      drawn = held.back();
+      held.pop_back();
+    }
   }
-  return order;
 }
 
 void check(size_t size, const LoaderOptions& options) {
@@ -50,6 +62,7 @@ void check(size_t size, const LoaderOptions& options) {
 Order::Order(size_t size, const LoaderOptions& options)
     : size_(size),
       seed_(options.seed),
+      buffer_(options.shuffle_buffer),
       shuffle_(options.shuffle),
       batch_(static_cast<size_t>(std::max(options.batch, 1))),
       rank_(static_cast<size_t>(options.rank)),
@@ -59,9 +72,22 @@ Order::Order(size_t size, const LoaderOptions& options)
   steps_per_epoch_ = static_cast<int64_t>(shuffle_ ? size_ / global : (size_ + global - 1) / global);
 }
 
+std::shared_ptr<const std::vector<uint32_t>> Order::permute(int64_t epoch) const {
+  auto order = std::make_shared<std::vector<uint32_t>>(size_);
+  std::iota(order->begin(), order->end(), 0U);
+  if (!shuffle_) return order;
+  Random random({seed_, static_cast<uint64_t>(epoch), kOrderTag});
+  if (buffer_ == 0 || buffer_ >= size_) {
+    mix(*order, random);
+  } else {
+    mix_by_buffer(*order, buffer_, random);
+  }
+  return order;
+}
+
 Part Order::part(int64_t step) {
   const int64_t epoch = step / steps_per_epoch_;
-  if (epoch != epoch_ && (shuffle_ || !permutation_)) permutation_ = permute(size_, shuffle_, seed_, epoch);
+  if (epoch != epoch_ && (shuffle_ || !permutation_)) permutation_ = permute(epoch);
   epoch_ = epoch;
   const auto in_epoch = static_cast<size_t>(step % steps_per_epoch_);
   const size_t begin = std::min((in_epoch * world_ + rank_) * batch_, size_);

@@ -31,8 +31,11 @@ class Order {
   Part part(int64_t step);
 
  private:
+  std::shared_ptr<const std::vector<uint32_t>> permute(int64_t epoch) const;
+
   size_t size_;
   uint64_t seed_;
+  size_t buffer_;
   bool shuffle_;
   size_t batch_;
   size_t rank_;

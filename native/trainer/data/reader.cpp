@@ -1,7 +1,7 @@
 #include "trainer/data/reader.h"
 
 #include "trainer/base/random.h"
-#include "trainer/data/augment.h"
+#include "trainer/base/spare_memory.h"
 
 namespace trainyard {
 
@@ -11,7 +11,9 @@ constexpr uint64_t kViewTag = 0x76696577ULL;
 
 ReaderState::ReaderState(const Dataset& data, const LoaderOptions& options)
     : dataset_(data), image_size_(options.image_size), augment_(options.augment), seed_(options.seed) {
-  if (options.cache) cache_.emplace(data.size());
+  if (!options.cache) return;
+  const auto machine = [] { return spare_memory(); };
+  cache_.emplace(data.size(), options.spare_memory ? options.spare_memory : machine);
 }
 
 std::optional<std::string> ReaderState::failure(size_t index) const {
@@ -32,11 +34,10 @@ const Image& Reader::decode(size_t index, int64_t epoch, View& view) {
     view = plan_view(state_.augment(), state_.image_size(), width, height, random);
     return looked_at(view);
   };
-  const int shorter_side = shorter_side_needed(state_.augment(), state_.image_size());
   ImageCache* cache = state_.cache();
   const Image* image = cache != nullptr ? cache->find(index) : nullptr;
   if (image == nullptr) {
-    decoder_.decode(state_.dataset().encoded(index), shorter_side,
+    decoder_.decode(state_.dataset().encoded(index), state_.shorter_side(),
                     whole_ ? JpegDecoder::Part{} : JpegDecoder::Part{plan}, image_);
     if (cache != nullptr) cache->keep(index, image_);
     image = &image_;

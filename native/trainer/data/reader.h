@@ -5,6 +5,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "trainer/data/augment.h"
 #include "trainer/data/cache.h"
 #include "trainer/data/image_decoder.h"
 #include "trainer/data/resize.h"
@@ -20,6 +21,7 @@ class ReaderState {
   int image_size() const { return image_size_; }
   Augment augment() const { return augment_; }
   uint64_t seed() const { return seed_; }
+  int shorter_side() const { return shorter_side_needed(augment_, image_size_); }
   ImageCache* cache() { return cache_ ? &*cache_ : nullptr; }
 
   /// Why an image is known to be unreadable, so that later epochs need not try again.

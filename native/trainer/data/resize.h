@@ -33,10 +33,12 @@ class Resizer {
   struct Taps {
     std::vector<int> first;
     std::vector<int> count;
-    std::vector<float> weights;  ///< [outputs, stride]
-    int stride = 0;
+    std::vector<float> weights;  ///< [outputs, stride], zeros behind the last one of each
+    int stride = 0;              ///< the most inputs that an output has
     /// For outputs [begin, begin + size) of `outputs`, which cover [from, from + extent) of `inputs` inputs.
     void set(double from, double extent, int inputs, int outputs, int begin, int size);
+    /// Turns the order of the outputs around.
+    void mirror();
   };
   Taps columns_;
   Taps rows_;

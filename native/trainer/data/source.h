@@ -60,14 +60,19 @@ struct LoaderOptions {
   int rank = 0;
   int world = 1;
   uint64_t seed = 1;
-  bool shuffle = true;  ///< false: in order, the last batch may be short (evaluation)
+  bool shuffle = true;        ///< false: in order, the last batch may be short (evaluation)
+  size_t shuffle_buffer = 0;  ///< images that are drawn from while the set goes by in order; 0: the whole set is mixed
   Augment augment = Augment::standard;
   bool cache = false;  ///< keep decoded images in memory
-  int prefetch = 4;    ///< batches ready ahead of the consumer, at most
+  /// How many bytes the cache may still take, now; none: base/spare_memory.h.
+  std::function<uint64_t()> spare_memory;
+  int prefetch = 4;  ///< batches ready ahead of the consumer, at most
   int threads = 1;
   int64_t max_bad_images = 0;  ///< more unreadable images than this end the run
   /// Called (from the consumer's thread, inside next()) once for each image that could not be decoded.
   std::function<void(const std::string& path, const std::string& message)> on_bad_image;
+  /// Called (the same way) with lines for people about the cache: what it will take, what it takes.
+  std::function<void(const std::string& line)> on_note;
 };
 
 struct Batch {

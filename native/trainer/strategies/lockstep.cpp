@@ -1,6 +1,7 @@
 #include "trainer/strategies/lockstep.h"
 
 #include <array>
+#include <bit>
 #include <utility>
 
 #include "common/stopwatch.h"
@@ -29,7 +30,7 @@ void Lockstep::sum(StepSums& sums) {
 double Lockstep::take_waited_ms() { return std::exchange(waited_ms_, 0.0); }
 
 Report Lockstep::report(const RankFigures& mine) {
-  const std::array<double, 2> values = {mine.memory_used, mine.memory_peak};
+  const auto values = std::bit_cast<RankNumbers>(mine);
   return {.ranks = rank_figures(workers_.gather(std::span<const double>(values))), .servers = {}, .pushed = {}};
 }
 

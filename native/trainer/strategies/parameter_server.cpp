@@ -1,6 +1,7 @@
 #include "trainer/strategies/parameter_server.h"
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -54,7 +55,7 @@ class ParameterServer final : public Strategy {
   std::vector<OptimizerState> state() override { return link_.state(); }
   void collect() override { link_.collect(); }
   Report report(const RankFigures& mine) override {
-    const std::array<double, 2> values = {mine.memory_used, mine.memory_peak};
+    const auto values = std::bit_cast<RankNumbers>(mine);
     const std::vector<RankFigures> figures = rank_figures(workers_.gather(std::span<const double>(values)));
     Report report;
     if (!link_.leader()) return report;

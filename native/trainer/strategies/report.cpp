@@ -1,10 +1,17 @@
 #include "trainer/strategies/report.h"
 
+#include <algorithm>
+#include <bit>
+
 namespace trainyard {
 
 std::vector<RankFigures> rank_figures(std::span<const double> numbers) {
   std::vector<RankFigures> figures;
-  for (size_t i = 0; i + 1 < numbers.size(); i += 2) figures.push_back({numbers[i], numbers[i + 1]});
+  RankNumbers one{};
+  for (; numbers.size() >= one.size(); numbers = numbers.subspan(one.size())) {
+    std::copy_n(numbers.begin(), one.size(), one.begin());
+    figures.push_back(std::bit_cast<RankFigures>(one));
+  }
   return figures;
 }
 

@@ -1,5 +1,6 @@
 // Figures of all ranks of a run, as rank 0 writes them into metrics.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -7,11 +8,14 @@
 
 namespace trainyard {
 
-/// Bytes.
 struct RankFigures {
-  double memory_used = 0;
-  double memory_peak = 0;
+  double memory_used = 0;  ///< bytes
+  double memory_peak = 0;  ///< bytes
+  double bad_images = 0;   ///< files that this rank met and could not read
 };
+/// As they travel.
+using RankNumbers = std::array<double, 3>;
+static_assert(sizeof(RankNumbers) == sizeof(RankFigures));
 
 /// What a parameter server did since the run began.
 struct ServerFigures {
@@ -37,7 +41,7 @@ struct Report {
   std::optional<PushedFigures> pushed;  ///< only where workers do not wait for each other
 };
 
-/// RankFigures out of [world, 2] numbers.
+/// RankFigures out of the RankNumbers of every rank.
 std::vector<RankFigures> rank_figures(std::span<const double> numbers);
 
 }  // namespace trainyard

@@ -187,7 +187,10 @@ class Server {
     send(kLeader, kFigures, std::span<const double>(numbers));
     if (!first()) return;
     std::vector<double> all;
-    for (const RankFigures& one : pushed_by_) all.insert(all.end(), {one.memory_used, one.memory_peak});
+    for (const RankFigures& one : pushed_by_) {
+      const auto rank = std::bit_cast<RankNumbers>(one);
+      all.insert(all.end(), rank.begin(), rank.end());
+    }
     send(kLeader, kRankFigures, std::span<const double>(all));
     pushed_ = {};
   }

@@ -1,6 +1,7 @@
 #include "trainer/strategies/server_link.h"
 
 #include <bit>
+#include <tuple>
 
 namespace trainyard {
 
@@ -97,7 +98,7 @@ std::vector<ServerFigures> ServerLink::figures(std::vector<RankFigures>& ranks, 
 }
 
 void ServerLink::pushed_figures(std::vector<RankFigures>& ranks) {
-  std::vector<double> numbers(2 * ranks.size());
+  std::vector<double> numbers(std::tuple_size_v<RankNumbers> * ranks.size());
   const auto transfers = mailbox().transfers();
   transfers->receive(servers_.front(), kRankFigures, std::span<double>(numbers));
   transfers->wait();

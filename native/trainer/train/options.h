@@ -41,6 +41,7 @@ struct TrainOptions {
   std::string init_weights;
   std::string augment = "standard";
   std::string cache = "none";
+  int64_t shuffle_buffer = 0;  ///< 0: each epoch is mixed whole
   int prefetch = 4;
   int64_t max_bad_images = 100;
   int image_size = 0;  ///< 0: the model's own

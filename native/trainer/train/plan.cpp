@@ -88,6 +88,7 @@ void check_options(const TrainOptions& options) {
   require(options.keep >= 1, "--keep must be at least 1");
   require(options.checkpoint_every >= 0 && options.log_every >= 1,
           "--checkpoint-every and --log-every must not be negative");
+  require(options.shuffle_buffer >= 0, "--shuffle-buffer must not be negative; 0 mixes each epoch whole");
   require(options.prefetch >= 1 && options.loader_threads >= 1, "--prefetch and --loader-threads must be at least 1");
   require(options.init_weights.empty() || std::filesystem::exists(options.init_weights),
           "--init-weights " + options.init_weights + " does not exist");
@@ -138,7 +139,7 @@ void finish_plan(const TrainOptions& options, TrainPlan& plan) {
   plan.schedule.drops = drops_of(options, plan);
   require(plan.schedule.warmup_steps <= plan.total_steps, "--warmup-epochs is longer than the run");
   if (!plan.resume_from) return;
-  const nlohmann::json state = read_checkpoint_state(*plan.resume_from);
+  nlohmann::json state = read_checkpoint_state(*plan.resume_from);
   require_same(state, "model", options.model, *plan.resume_from);
   require_same(state, "classes", plan.classes, *plan.resume_from);
   require_same(state, "class_names", plan.class_names, *plan.resume_from);
@@ -149,6 +150,9 @@ void finish_plan(const TrainOptions& options, TrainPlan& plan) {
   require_same(state, "dataset_images", plan.images, *plan.resume_from);
   require_same(state, "global_batch", plan.global_batch, *plan.resume_from);
   require_same(state, "seed", options.seed, *plan.resume_from);
+  // Checkpoints of before the flag was there mixed each epoch whole.
+  if (!state.contains("shuffle_buffer")) state["shuffle_buffer"] = 0;
+  require_same(state, "shuffle_buffer", options.shuffle_buffer, *plan.resume_from);
   require_same(state, "optimizer", options.optimizer.kind, *plan.resume_from);
   plan.start_step = state.at("step").get<int64_t>();
 }
@@ -169,6 +173,7 @@ nlohmann::json checkpoint_state(const TrainOptions& options, const TrainPlan& pl
           {"label_offset", options.label_offset.value_or(0)},
           {"image_size", plan.image_size},
           {"dataset_images", plan.images},
+          {"shuffle_buffer", options.shuffle_buffer},
           {"augment", options.augment},
           {"optimizer", options.optimizer.kind},
           {"strategy", options.strategy.kind},

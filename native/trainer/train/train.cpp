@@ -86,11 +86,13 @@ class TrainRun {
     loader.world = workers_.world();
     loader.seed = options_.seed;
     loader.augment = options_.augment == "none" ? Augment::none : Augment::standard;
+    loader.shuffle_buffer = static_cast<size_t>(options_.shuffle_buffer);
     loader.cache = options_.cache == "ram";
     loader.prefetch = options_.prefetch;
     loader.threads = options_.loader_threads;
     loader.max_bad_images = options_.max_bad_images;
     loader.on_bad_image = [this](const std::string& path, const std::string& message) { bad_image(path, message); };
+    loader.on_note = [](const std::string& line) { std::fprintf(stderr, "trainer: note: %s\n", line.c_str()); };
     loader_ = make_loader(*dataset_, loader);
     plan_.steps_per_epoch = loader_->steps_per_epoch();
   }
@@ -226,7 +228,9 @@ class TrainRun {
 
   void write_interval() {
     require_good_weights();
-    const Report report = step_->strategy().report(rank_memory());
+    RankFigures mine = rank_memory();
+    mine.bad_images = static_cast<double>(bad_images_);
+    const Report report = step_->strategy().report(mine);
     if (!leader() || interval_.steps == 0) return;
     nlohmann::json fields = interval_.fields(done_, plan_.steps_per_epoch, plan_.global_batch, plan_.world);
     const double images =
@@ -244,7 +248,8 @@ class TrainRun {
                           {"host", team_.hosts()[r]},
                           {"device", options_.device},
                           {"memory_used", static_cast<uint64_t>(report.ranks[r].memory_used)},
-                          {"memory_peak", static_cast<uint64_t>(report.ranks[r].memory_peak)}});
+                          {"memory_peak", static_cast<uint64_t>(report.ranks[r].memory_peak)},
+                          {"bad_images", static_cast<uint64_t>(report.ranks[r].bad_images)}});
     }
     images_ += images;
     seconds_ += interval_.seconds();

@@ -30,6 +30,7 @@ export const checkpointStateSchema = z.object({
   class_names: z.array(z.string()),
   image_size: count,
   dataset_images: count,
+  shuffle_buffer: z.optional(count),
   augment: z.string(),
   optimizer: z.string(),
   strategy: z.optional(z.string()),

@@ -95,6 +95,7 @@ export const metricSchema = z.discriminatedUnion('kind', [
     device: z.string(),
     memory_used: count,
     memory_peak: count,
+    bad_images: z.optional(count),
   }),
   z.object({ kind: z.literal('bad_image'), ...base, path: z.string(), message: z.string(), count }),
   z.object({

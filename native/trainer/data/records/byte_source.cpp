@@ -1,5 +1,6 @@
 #include "trainer/data/records/byte_source.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -22,6 +23,12 @@ size_t read_at(int fd, uint64_t offset, char* out, size_t count, const std::stri
     filled += static_cast<size_t>(got);
   }
   return filled;
+}
+
+uint64_t descriptor_bytes(const Descriptor& fd, const std::string& path) {
+  struct stat status{};
+  if (::fstat(fd.get(), &status) != 0) throw file_error("look at", path);
+  return static_cast<uint64_t>(status.st_size);
 }
 
 FileBytes::FileBytes(int fd, std::string path) : fd_(fd), path_(std::move(path)), window_(kWindow, '\0') {}

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "common/files.h"
+
 namespace trainyard {
 
 /// A part of a ByteSource: [begin, end).
@@ -51,5 +53,8 @@ class FileBytes : public ByteSource {
 
 /// Reads up to `count` bytes at `offset` into `out`; fewer at the file's end only. Throws file_error naming `path`.
 size_t read_at(int fd, uint64_t offset, char* out, size_t count, const std::string& path);
+
+/// How large the open file is. Throws file_error naming `path`.
+uint64_t descriptor_bytes(const Descriptor& fd, const std::string& path);
 
 }  // namespace trainyard

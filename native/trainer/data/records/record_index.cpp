@@ -1,6 +1,5 @@
 #include "trainer/data/records/record_index.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -23,30 +22,23 @@ namespace {
 constexpr size_t kMostThreads = 8;  // for a disk's or a network's waiting, not for arithmetic
 constexpr auto kBetweenReports = std::chrono::milliseconds(250);
 
-struct Shard {
-  Descriptor fd;
-  uint64_t size = 0;
-};
-
-Shard open_shard(const std::string& path) {
-  Shard shard{Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC)), 0};
+int64_t file_bytes(const std::string& path) {
   struct stat status{};
-  if (!shard.fd || ::fstat(shard.fd.get(), &status) != 0) throw file_error("open", path);
+  if (::stat(path.c_str(), &status) != 0) throw file_error("open", path);
   if (!S_ISREG(status.st_mode)) throw Error(Exit::data, path + " is no file. Remove it or name other shards");
-  shard.size = static_cast<uint64_t>(status.st_size);
-  return shard;
+  return status.st_size;
 }
 
 /// What the threads share.
 class Indexer {
  public:
-  explicit Indexer(const std::vector<std::string>& paths) : paths_(paths), problems_(paths.size()) {
-    index_.shards.resize(paths.size());
-    for (const std::string& path : paths) total_ += static_cast<int64_t>(open_shard(path).size);
+  explicit Indexer(const ShardFiles& files) : files_(files), problems_(files.size()) {
+    index_.shards.resize(files.size());
+    for (size_t i = 0; i < files.size(); ++i) total_ += file_bytes(files.path(i));
   }
 
   RecordIndex run(const std::function<void(int64_t, int64_t)>& progress) {
-    const size_t count = std::min(paths_.size(), kMostThreads);
+    const size_t count = std::min(files_.size(), kMostThreads);
     running_ = count;
     std::vector<std::thread> threads;
     for (size_t i = 0; i < count; ++i) threads.emplace_back([this] { work(); });
@@ -76,7 +68,7 @@ class Indexer {
 
   void work() {
     try {
-      for (size_t i = next_++; i < paths_.size() && !stopped_; i = next_++) scan(i);
+      for (size_t i = next_++; i < files_.size() && !stopped_; i = next_++) scan(i);
     } catch (...) {
       const std::lock_guard lock(mutex_);
       if (!error_) error_ = std::current_exception();
@@ -88,12 +80,15 @@ class Indexer {
   }
 
   void scan(size_t number) {
-    const std::string& path = paths_[number];
-    const Shard shard = open_shard(path);
-    ShardScan walk(shard.fd.get(), path, shard.size);
+    const std::string& path = files_.path(number);
+    const auto fd = files_.open(number);
+    const uint64_t size = descriptor_bytes(*fd, path);
+    ShardScan walk(fd->get(), path, size);
+    // Of a compressed shard the walk takes a moment beside the unpacking.
+    const double of_file = static_cast<double>(file_bytes(path)) / static_cast<double>(std::max<uint64_t>(size, 1));
     std::vector<RecordEntry>& entries = index_.shards[number];
     std::set<int64_t> known;  // labels met in this shard, so that the lock is rarely needed
-    uint64_t reported = 0;
+    int64_t reported = 0;
     while (auto record = walk.next()) {
       if (record->problem.empty() && known.insert(record->label).second) meet(walk, *record, number);
       const bool usable = record->problem.empty();
@@ -102,8 +97,9 @@ class Indexer {
       }
       entries.push_back({record->offset, static_cast<uint32_t>(record->length),
                          usable ? static_cast<int32_t>(record->label) : RecordEntry::kNoLabel});
-      done_ += static_cast<int64_t>(walk.position() - reported);
-      reported = walk.position();
+      const auto walked = static_cast<int64_t>(static_cast<double>(walk.position()) * of_file);
+      done_ += walked - reported;
+      reported = walked;
       if (stopped_) return;
     }
     entries.shrink_to_fit();
@@ -121,7 +117,7 @@ class Indexer {
       record.problem = kDamagedData;
       return;
     }
-    const std::string where = record_name(paths_[shard], record.offset);
+    const std::string where = record_name(files_.path(shard), record.offset);
     if (record.label <= RecordEntry::kNoLabel || record.label > INT32_MAX) {
       throw Error(Exit::data, "the label " + std::to_string(record.label) + " of " + where +
                                   " is no class. Number the classes from 0 in image/class/label");
@@ -135,7 +131,7 @@ class Indexer {
                                 where + " among them. Number the classes from 0 in image/class/label");
   }
 
-  const std::vector<std::string>& paths_;
+  const ShardFiles& files_;
   std::vector<std::string> problems_;  ///< the first of each shard
   RecordIndex index_;
   int64_t total_ = 0;
@@ -154,9 +150,8 @@ std::string record_name(const std::string& path, uint64_t offset) {
   return path + " at byte " + std::to_string(offset);
 }
 
-RecordIndex index_records(const std::vector<std::string>& paths,
-                          const std::function<void(int64_t done, int64_t total)>& progress) {
-  return Indexer(paths).run(progress);
+RecordIndex index_records(const ShardFiles& files, const std::function<void(int64_t done, int64_t total)>& progress) {
+  return Indexer(files).run(progress);
 }
 
 }  // namespace trainyard

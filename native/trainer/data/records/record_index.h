@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "trainer/data/records/shard_files.h"
+
 namespace trainyard {
 
 struct RecordEntry {
@@ -37,9 +39,8 @@ std::string record_name(const std::string& path, uint64_t offset);
 
 /// Walks through all shards on several threads. Of a record nearly only the label is read; its data's checksum is
 /// looked at where the record says something new, which a damaged one would: a label not met before.
-/// progress: called now and then from the calling thread with the bytes walked over and those there are.
+/// progress: called now and then from the calling thread with the bytes of files walked over and those there are.
 /// Throws Error(Exit::data): a shard cannot be read, more than kMostClasses labels, a label that fits no class.
-RecordIndex index_records(const std::vector<std::string>& paths,
-                          const std::function<void(int64_t done, int64_t total)>& progress);
+RecordIndex index_records(const ShardFiles& files, const std::function<void(int64_t done, int64_t total)>& progress);
 
 }  // namespace trainyard

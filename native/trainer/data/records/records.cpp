@@ -1,5 +1,3 @@
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <filesystem>
 
@@ -21,17 +19,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-uint64_t size_of(const Descriptor& fd, const std::string& path) {
-  struct stat status{};
-  if (::fstat(fd.get(), &status) != 0) throw file_error("look at", path);
-  return static_cast<uint64_t>(status.st_size);
-}
-
 class Records : public Dataset {
  public:
   Records(const std::string& folder, const std::vector<std::string>& paths, const DatasetOptions& options)
       : files_(paths) {
-    RecordIndex index = index_records(paths, options.progress);
+    RecordIndex index = index_records(files_, options.progress);
     if (index.classes.empty()) {
       throw Error(Exit::data, index.first_problem.empty()
                                   ? "the shards in " + folder + " hold no record. Check that they were copied whole"
@@ -78,7 +70,7 @@ class Records : public Dataset {
 /// The reason is looked for anew rather than kept: damaged records are few, but each could have a long one.
 void Records::explain(size_t shard, const RecordEntry& entry) const {
   const auto fd = files_.open(shard);
-  ShardScan scan(fd->get(), files_.path(shard), size_of(*fd, files_.path(shard)), entry.offset);
+  ShardScan scan(fd->get(), files_.path(shard), descriptor_bytes(*fd, files_.path(shard)), entry.offset);
   const auto record = scan.next();
   if (record && !record->problem.empty()) throw BadImage(record->problem);
   if (record && !scan.is_sound(*record)) throw BadImage(kDamagedData);

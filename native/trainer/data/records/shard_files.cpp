@@ -2,7 +2,12 @@
 
 #include <fcntl.h>
 
+#include <array>
+
 #include "common/error.h"
+#include "trainer/base/record_frame.h"
+#include "trainer/data/records/byte_source.h"
+#include "trainer/data/records/unpack.h"
 
 namespace trainyard {
 
@@ -17,10 +22,14 @@ std::shared_ptr<const Descriptor> ShardFiles::open(size_t shard) const {
   }
   auto opened = std::make_shared<const Descriptor>(::open(paths_[shard].c_str(), O_RDONLY | O_CLOEXEC));
   if (!*opened) throw file_error("open", paths_[shard]);
+  std::array<char, kRecordHeader> head{};
+  const size_t read = read_at(opened->get(), 0, head.data(), head.size(), paths_[shard]);
+  const bool packed = is_gzip({head.data(), read});
+  if (packed) opened = std::make_shared<const Descriptor>(unpack(*opened, paths_[shard]));
   const std::lock_guard lock(mutex_);
-  if (!open_[shard] && kept_ < kMostOpen) {
+  if (!open_[shard] && (packed || kept_ < kMostOpen)) {
     open_[shard] = opened;
-    ++kept_;
+    if (!packed) ++kept_;
   }
   return opened;
 }

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "common/error.h"
@@ -15,6 +16,7 @@ namespace trainyard {
 namespace {
 
 constexpr std::array<std::string_view, 3> kEndings{".tfrecords", ".tfrecord", ".tfrec"};
+constexpr std::string_view kPacked = ".gz";
 constexpr size_t kMostDigits = 7;
 
 /// A file's name as a shard's: "flowers_train_00003-of-00016.tfrecord" is number 3 of 16 of "flowers_train".
@@ -53,6 +55,7 @@ bool take_ending(std::string_view& text) {
 std::optional<ShardName> parse(const std::string& file) {
   ShardName name{file, {}, -1, 0};
   std::string_view rest = file;
+  take_end(rest, kPacked);
   bool ending = take_ending(rest);
   std::string_view stem = rest;
   const auto count = take_number(stem);
@@ -142,6 +145,18 @@ void check_complete(const std::string& folder, const std::vector<ShardName>& sha
   }
 }
 
+/// The same images twice would be trained on in silence.
+void check_packed_once(const std::string& folder, const std::vector<ShardName>& shards) {
+  std::set<std::string> files;
+  for (const ShardName& shard : shards) files.insert(shard.file);
+  for (const ShardName& shard : shards) {
+    const std::string packed = shard.file + std::string(kPacked);
+    if (!files.contains(packed)) continue;
+    throw Error(Exit::data,
+                folder + " holds " + shard.file + " and " + packed + ", the same twice. Remove one of them");
+  }
+}
+
 }  // namespace
 
 bool is_shard_name(const std::string& file) { return parse(file).has_value(); }
@@ -171,6 +186,7 @@ std::vector<std::string> choose_shards(const std::string& folder, const std::vec
     throw Error(Exit::data, "no TFRecord shards " + wanted + " in " + folder + ", only such as " + shards.front().file +
                                 ". Name them by how they begin");
   }
+  check_packed_once(folder, chosen);
   check_complete(folder, chosen);
   std::vector<std::string> names;
   for (ShardName& name : chosen) names.push_back(std::move(name.file));

@@ -8,7 +8,7 @@
 namespace trainyard {
 
 /// Whether `file` is named like a shard: NAME-00003-of-00016 (with - or _ before the number, an ending .tfrecord,
-/// .tfrecords or .tfrec, there or before the number), or any name with such an ending.
+/// .tfrecords or .tfrec, there or before the number), or any name with such an ending; each also with .gz behind it.
 bool is_shard_name(const std::string& file);
 
 /// Whether the shard named `file` is meant by `wanted`, which is how the name begins, a word in it, or all of it.

@@ -33,6 +33,10 @@ class CpuInput final : public InputOp {
           std::memset(out + n * image, 0, image * sizeof(T));
         }
         if (n >= static_cast<size_t>(count)) continue;
+        if (output_.index(0, 1, 0, 0) == 1) {
+          fill_interleaved(images + n * pixels * 3, pixels, out + n * image);
+          continue;
+        }
         for (int c = 0; c < 3; ++c) {
           const T* table = table_[static_cast<size_t>(c)].data();
           const uint8_t* from = images + n * pixels * 3 + c;
@@ -45,6 +49,14 @@ class CpuInput final : public InputOp {
   }
 
  private:
+  /// Where the channels of a pixel lie beside one another: one walk through both, rather than one a channel.
+  void fill_interleaved(const uint8_t* from, size_t pixels, T* to) const {
+    const auto step = static_cast<size_t>(output_.block());
+    for (size_t p = 0; p < pixels; ++p, from += 3, to += step) {
+      for (size_t c = 0; c < 3; ++c) to[c] = table_[c][from[c]];
+    }
+  }
+
   TensorDesc output_;  // [n, 3, h, w]
   std::array<std::array<T, 256>, 3> table_{};
 };
