@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { trainer } from './demo/data.mjs';
 import { root } from './lib/paths.mjs';
-import { ensureBuilt } from './lib/prepare.mjs';
 import { main, run, step } from './lib/shell.mjs';
 import { torchPython } from './lib/torch.mjs';
+import { buildNative } from './native.mjs';
 
 const help = `npm run bench:accuracy -- [--torch VENV] [--seeds 5] [--images 8x400] [--epochs 5] [--threads 1]
 PyTorch is installed into the user's cache (about 5 GB) unless --torch names a virtual environment that has it.`;
@@ -18,7 +18,18 @@ const validation = '0.5'; // many images validate, so that one of them counts fo
 
 /** The only place of the recipe: both programs take these flags. */
 const recipe = ({ epochs, threads }) => [
-  ...['--model', 'resnet20', '--image-size', '32', '--epochs', epochs, '--batch-size', '32', '--threads', threads],
+  ...[
+    '--model',
+    'resnet20',
+    '--image-size',
+    '32',
+    '--epochs',
+    epochs,
+    '--batch-size',
+    '32',
+    '--threads',
+    threads,
+  ],
   ...['--optimizer', 'sgd', '--momentum', '0.9', '--weight-decay', '5e-4', '--label-smoothing', '0'],
   ...['--lr', '0.05', '--lr-schedule', 'cosine', '--warmup-epochs', '1', '--augment', 'standard'],
 ];
@@ -78,8 +89,9 @@ main(async () => {
     return;
   }
   const seeds = Number(values.seeds);
-  if (!Number.isInteger(seeds) || seeds < 2) throw new Error('--seeds must be 2 or more. Leave it out for 5.');
-  ensureBuilt();
+  if (!Number.isInteger(seeds) || seeds < 2)
+    throw new Error('--seeds must be 2 or more. Leave it out for 5.');
+  buildNative();
   const python = torchPython(values.torch ?? process.env.TRAINYARD_TORCH);
   const folder = mkdtempSync(join(tmpdir(), 'trainyard-accuracy-'));
   try {
