@@ -41,7 +41,7 @@ const char* other_kind(std::string_view head) {
     return "compressed with xz";
   }
   if (head.starts_with("\x28\xb5\x2f\xfd"sv)) return "compressed with zstd";
-  if (head.starts_with("<")) return "a page of HTML or XML";
+  if (head.starts_with('<')) return "a page of HTML or XML";
   return nullptr;
 }
 

@@ -53,11 +53,11 @@ class ArchiveSet : public Dataset {
   std::vector<std::string> classes_;
 };
 
-/// Those of one root, by class and name, as a folder has them.
+/// Those of one root, by class and name, as a folder has them, moved out of `all`: of a large archive they are many.
 std::unique_ptr<Dataset> set_of(std::shared_ptr<const ArchiveBytes> bytes, const std::string& archive,
-                                const std::vector<ListedImage>& all, const std::string& root) {
-  std::map<std::string, std::vector<const ListedImage*>, std::less<>> by_class;
-  for (const ListedImage& image : all) {
+                                std::vector<ListedImage>& all, const std::string& root) {
+  std::map<std::string, std::vector<ListedImage*>, std::less<>> by_class;
+  for (ListedImage& image : all) {
     const ImagePlace place = place_of(image.path);
     if (place.flat || place.root != root) continue;
     by_class[std::string(place.of_class)].push_back(&image);  // paths are sorted, and so names within a class
@@ -65,7 +65,7 @@ std::unique_ptr<Dataset> set_of(std::shared_ptr<const ArchiveBytes> bytes, const
   std::vector<LabelledImage> images;
   std::vector<std::string> classes;
   for (const auto& [name, files] : by_class) {
-    for (const ListedImage* file : files) images.push_back({*file, static_cast<int32_t>(classes.size())});
+    for (ListedImage* file : files) images.push_back({std::move(*file), static_cast<int32_t>(classes.size())});
     classes.push_back(name);
   }
   return std::make_unique<ArchiveSet>(std::move(bytes), archive, std::move(images), std::move(classes));
@@ -84,7 +84,7 @@ bool names_image(const std::string& wanted, std::string_view file) {
 
 ImageSets open_archive(const std::string& path, const ArchiveProgress& progress) {
   const std::shared_ptr<const ArchiveBytes> bytes = open_archive_bytes(path, progress);
-  const std::vector<ListedImage> images = list_images(*bytes, path, progress);
+  std::vector<ListedImage> images = list_images(*bytes, path, progress);
   const ArchiveRoots roots = find_roots(images, path);
   ImageSets sets;
   sets.train = set_of(bytes, path, images, roots.train);
