@@ -161,6 +161,19 @@ describe('a download', () => {
     expect(readdirSync(`${wrong}.download`)).toEqual([]);
   });
 
+  it('is found behind blanks and other alphabets in its name, and where a 308 leads', async () => {
+    const web = await server(bytes);
+    const moved = encodeURI('/new place/Bücher.tgz');
+    web.behaviour.before = (request, response) => {
+      if (request.url !== '/an%20old%20place/B%C3%BCcher.tgz') return false;
+      response.writeHead(308, { location: moved }).end();
+      return true;
+    };
+    const to = target();
+    expectShards(await prep(`${web.url}/an old place/Bücher.tgz`, to), to);
+    expect(web.asked.map(({ path }) => path)).toEqual(['/an%20old%20place/B%C3%BCcher.tgz', moved]);
+  });
+
   it('says what is missing: the file, room on the disk', async () => {
     const web = await server(bytes);
     web.behaviour.before = (request, response) => {

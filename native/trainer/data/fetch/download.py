@@ -14,6 +14,7 @@ import json
 import os
 import random
 import re
+import socket
 import ssl
 import sys
 import time
@@ -38,6 +39,7 @@ class Download:
         self.opener = urllib.request.build_opener(Redirects(self.place.follows))
         self.part = Part(self.to, url)
         self.said = 0.0
+        self.asker = os.getppid()
         self.moved = time.monotonic()  # when the last byte came
 
     def run(self):
@@ -64,7 +66,11 @@ class Download:
             what = "%s could not be read for %d s: %s" % (self.place.shown, round(self.budget), trouble)
             raise Failure(what, have + "Run the same once more to go on, or raise --retry-seconds")
         say("note", text="%s: %s; trying again in %.1f s" % (self.place.shown, trouble, pause))
-        time.sleep(pause)
+        until = time.monotonic() + pause
+        while time.monotonic() < until:
+            if os.getppid() != self.asker:
+                raise KeyboardInterrupt  # whoever asked is gone
+            time.sleep(0.2)
 
     def attempt(self):
         """One request. True when the file is there."""
@@ -209,6 +215,11 @@ class Download:
         if isinstance(reason, ssl.SSLError) and "CERTIFICATE_VERIFY_FAILED" in str(reason):
             to_do = "Check the address; for a certificate of your own set SSL_CERT_FILE"
             raise Failure("the certificate of %s cannot be verified (%s)" % (self.place.shown, reason), to_do)
+        if isinstance(reason, socket.gaierror) and reason.errno == socket.EAI_NONAME:
+            what = "nobody knows the host of %s" % self.place.shown
+            raise Failure(what, "Check the address, and this machine's network")
+        if isinstance(reason, http.client.InvalidURL):
+            raise Failure("'%s' is no address" % self.place.shown, "Correct it", 2)
         raise Passing(str(reason) or type(reason).__name__)
 
 

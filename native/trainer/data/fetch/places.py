@@ -138,7 +138,7 @@ class WebPlace:
         if parts.username is not None or parts.password is not None:
             where = "TRAINYARD_HTTP_USER and TRAINYARD_HTTP_PASSWORD, or in ~/.netrc with mode 0600"
             raise Failure("others can see a password in the address", "Put user and password into " + where, 2)
-        self.url = url
+        self.url = urllib.parse.quote(url, safe="%/:=&?~#+!$,;'@()*[]")  # blanks and letters of other alphabets
         self.shown = urllib.parse.urlunsplit(parts[:3] + ("", ""))  # a query may be a secret
         self.authorization = basic_authorization(url, env)
         self.follows = True
@@ -213,13 +213,16 @@ class S3Place:
 class Redirects(urllib.request.HTTPRedirectHandler):
     """Takes the password to no other place than it is meant for, and never from https to http."""
 
+    http_error_308 = urllib.request.HTTPRedirectHandler.http_error_302
+
     def __init__(self, allowed):
         self.allowed = allowed
 
     def redirect_request(self, req, fp, code, msg, headers, newurl):
         if not self.allowed:
             return None
-        new = super().redirect_request(req, fp, code, msg, headers, newurl)
+        # Python before 3.11 does not know 308, which differs from 307 in nothing that matters here.
+        new = super().redirect_request(req, fp, 307 if code == 308 else code, msg, headers, newurl)
         if new is not None and origin(newurl) != origin(req.full_url):
             if urllib.parse.urlsplit(req.full_url).scheme == "https" and not newurl.startswith("https:"):
                 shown = req.full_url.split("?")[0]
