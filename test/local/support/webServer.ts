@@ -27,7 +27,7 @@ const etagOf = (body: Buffer): string => `"${createHash('md5').update(body).dige
 
 function answer({ behaviour, asked }: WebServer, request: IncomingMessage, response: ServerResponse): void {
   const { range, authorization } = request.headers;
-  const ifRange = request.headers['if-range'];
+  const ifRange = request.headers['if-range']?.toString();
   const ifNoneMatch = request.headers['if-none-match'];
   asked.push({
     path: request.url ?? '',
