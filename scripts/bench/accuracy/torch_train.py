@@ -48,7 +48,9 @@ def load(folder, side):
     images, labels = [], []
     for label, of_class in enumerate(sorted(path for path in folder.iterdir() if path.is_dir())):
         for file in sorted(of_class.iterdir()):
-            image = Image.open(file).convert("RGB")
+            image = Image.open(file)
+            image.draft("RGB", (side, side))  # decoded smaller where it is much larger than that, as the trainer does
+            image = image.convert("RGB")
             if image.width != image.height:
                 sys.exit(f"{file} is not square. Give the drawn set of trainer prep --from demo:…")
             images.append(np.asarray(image.resize((side, side), Image.Resampling.BILINEAR)))
