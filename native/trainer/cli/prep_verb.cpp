@@ -37,7 +37,6 @@ void add_source_flags(CLI::App& command, PrepOptions& o) {
   command.add_option("--s3-endpoint", o.s3_endpoint,
                      "an S3 server other than Amazon's, as http://host:9000 (else AWS_ENDPOINT_URL)");
   command.add_option("--retry-seconds", o.retry_seconds, "give up a download when no byte came for so long")
-      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
 }
 

@@ -85,6 +85,9 @@ void check(const PrepOptions& options) {
   if (options.shards < 0 || options.shards > kMostShards) {
     refuse("the number of shards is not in 0 to " + std::to_string(kMostShards), "Correct --shards");
   }
+  if (!(options.retry_seconds >= 0)) {
+    refuse("the time until a download is given up is below 0", "Set --retry-seconds to 0 or more");
+  }
   if (options.from.starts_with("demo:")) {
     if (!options.validation_from.empty() || !options.labels.empty() || !options.sha256.empty()) {
       refuse("images that are drawn have labels and a validation half already",
