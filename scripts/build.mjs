@@ -79,6 +79,11 @@ const carried = [
   { from: join(native, 'agent'), to: 'bin/agent', mode: 0o755 },
   { from: join(native, 'trainer'), to: 'bin/trainer', mode: 0o755 },
   { from: join(root, 'native/agent/tensorboard_server.py'), to: 'share/tensorboard_server.py', mode: 0o755 },
+  ...['common', 'download', 'part', 'places'].map((part) => ({
+    from: join(root, `native/trainer/data/fetch/${part}.py`),
+    to: `share/fetch/${part}.py`,
+    mode: 0o644,
+  })),
   { from: join(root, 'native/runtime/requirements.txt'), to: 'share/requirements.txt', mode: 0o644 },
   { from: join(root, 'native/runtime/pip.txt'), to: 'share/pip.txt', mode: 0o644 },
   ...['wire', 'probe', 'install', 'runtime', 'archive', 'relay', 'copies', 'verbs'].map((part) => ({

@@ -101,7 +101,15 @@ function linkLibraries() {
   symlinkSync(join(toolchainLink, 'venv', 'lib'), libraries);
 }
 
-/** Makes build/native/release/node/bin/{agent,trainer}. */
+/** What CMake puts beside the binaries. */
+function carryScripts() {
+  const share = join(output, 'node', 'share');
+  const python = (path) => statSync(path).isDirectory() || path.endsWith('.py');
+  cpSync(join(native, 'agent', 'tensorboard_server.py'), join(share, 'tensorboard_server.py'));
+  cpSync(join(native, 'trainer', 'data', 'fetch'), join(share, 'fetch'), { recursive: true, filter: python });
+}
+
+/** Makes build/native/release/node/bin/{agent,trainer}, and what belongs beside them. */
 export function buildNative() {
   const toolchain = ensureToolchain();
   const binaries = join(output, 'node', 'bin');
@@ -109,6 +117,7 @@ export function buildNative() {
   if (existsSync(kept)) {
     restore(kept, binaries);
     linkLibraries();
+    carryScripts();
     return;
   }
   step('native: agent and trainer');

@@ -16,7 +16,7 @@ const permitted = [
   /^dist\/(extension\.js|lazy\.js|trainyard\.cjs|ssh2\.cjs)$/,
   /^dist\/webview\/(dashboard\.(js|css)|codicon\.ttf)$/,
   /^dist\/bin\/(agent|trainer)$/,
-  /^dist\/share\/(tensorboard_server\.py|requirements\.txt|pip\.txt|node\/[a-z]+\.py)$/,
+  /^dist\/share\/(tensorboard_server\.py|requirements\.txt|pip\.txt|(node|fetch)\/[a-z]+\.py)$/,
 ];
 
 // With the native programs it is for the one platform that they run on; without, for none in particular.
@@ -50,6 +50,7 @@ const wanted = [
   'dist/webview/dashboard.css',
   'dist/webview/codicon.ttf',
   'media/profiles.schema.json',
+  ...(native ? ['dist/share/fetch/download.py'] : []),
 ];
 const missing = wanted.filter((file) => !files.includes(file));
 if (strangers.length > 0) process.stderr.write(`does not belong in the package: ${strangers.join(', ')}\n`);

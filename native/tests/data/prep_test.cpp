@@ -111,8 +111,7 @@ TEST(Prep, splits_as_asked) {
 TEST(Prep, refuses_what_it_cannot_make) {
   const TemporaryFolder folder;
   const std::string to = folder.path() + "/x";
-  for (const char* from :
-       {"demo", "demo:5", "demo:1x5", "demo:9x5", "demo:5x0", "demo:5x5x5", "demo:ax5", "http://x"}) {
+  for (const char* from : {"demo", "demo:5", "demo:1x5", "demo:9x5", "demo:5x0", "demo:5x5x5", "demo:ax5", "nowhere"}) {
     expect_usage(options_for(from, to), "demo:CLASSESxIMAGES_EACH");
   }
   PrepOptions options = options_for("demo:2x2", to);

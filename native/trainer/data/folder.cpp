@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <filesystem>
 #include <string_view>
@@ -12,6 +11,7 @@
 #include "common/error.h"
 #include "common/files.h"
 #include "trainer/data/image.h"
+#include "trainer/data/image_names.h"
 #include "trainer/data/kinds.h"
 
 namespace trainyard {
@@ -21,14 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 
 bool is_hidden(const std::string& name) { return name.starts_with('.'); }
-
-bool is_image_name(const std::string& name) {
-  const size_t dot = name.rfind('.');
-  if (dot == std::string::npos) return false;
-  std::string extension = name.substr(dot + 1);
-  for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return extension == "jpg" || extension == "jpeg" || extension == "png";
-}
 
 struct Listing {
   std::vector<std::string> folders;

@@ -17,7 +17,9 @@
 #include "common/error.h"
 #include "common/files.h"
 #include "trainer/data/demo_image.h"
+#include "trainer/data/fetch/download.h"
 #include "trainer/data/jpeg.h"
+#include "trainer/data/local_sources.h"
 #include "trainer/data/partial_folder.h"
 #include "trainer/data/prep_shards.h"
 
@@ -43,6 +45,14 @@ struct Plan {
   throw Error(Exit::usage, what + ". " + to_do);
 }
 
+[[noreturn]] void refuse_source(const std::string& from) {
+  refuse("'" + from + "' names no source of images",
+         "Write demo:CLASSESxIMAGES_EACH with 2 to " + std::to_string(shapes().size()) + " classes and 1 to " +
+             std::to_string(kMostImages) +
+             " images each, as in demo:5x400, or with --shards a folder of class folders, an archive of them (.tar, "
+             ".tar.gz, .tgz) or its address (https://…, s3://…)");
+}
+
 Plan read_plan(const PrepOptions& options) {
   const auto most_classes = static_cast<int>(shapes().size());
   const auto number = [](std::string_view text) {
@@ -58,10 +68,7 @@ Plan read_plan(const PrepOptions& options) {
     plan.images = number(from.substr(cross + 1));
   }
   if (plan.classes < 2 || plan.classes > most_classes || plan.images < 1 || plan.images > kMostImages) {
-    refuse("'" + options.from + "' names no source of images",
-           "Write demo:CLASSESxIMAGES_EACH with 2 to " + std::to_string(most_classes) + " classes and 1 to " +
-               std::to_string(kMostImages) +
-               " images each, as in demo:5x400, or with --shards a folder of class folders");
+    refuse_source(options.from);
   }
   const double validation = options.validation.value_or(kDefaultValidation);
   plan.validation = std::min(static_cast<int>(std::lround(plan.images * validation)), plan.images - 1);
@@ -78,12 +85,21 @@ void check(const PrepOptions& options) {
   if (options.shards < 0 || options.shards > kMostShards) {
     refuse("the number of shards is not in 0 to " + std::to_string(kMostShards), "Correct --shards");
   }
-  std::error_code ignored;
-  if (options.shards > 0 && fs::is_directory(options.from, ignored)) return;
-  if (fs::is_directory(options.from, ignored)) {
-    refuse(options.from + " is a folder, of which only TFRecord shards can be made", "Add --shards N");
+  if (!(options.retry_seconds >= 0)) {
+    refuse("the time until a download is given up is below 0", "Set --retry-seconds to 0 or more");
   }
-  read_plan(options);
+  if (options.from.starts_with("demo:")) {
+    if (!options.validation_from.empty() || !options.labels.empty() || !options.sha256.empty()) {
+      refuse("images that are drawn have labels and a validation half already",
+             "Leave --validation-from, --labels and --sha256 out");
+    }
+    read_plan(options);
+    return;
+  }
+  std::error_code ignored;
+  const std::string place = read_source(options.from).place;
+  if (!is_address(place) && !fs::exists(place, ignored)) refuse_source(options.from);
+  if (options.shards == 0) refuse(place + " can only be made TFRecord shards of", "Add --shards N");
 }
 
 /// Draws and writes all images on several threads, stopping at the first error.
@@ -167,15 +183,18 @@ PrepSummary draw(const PrepOptions& options, const PartialFolder& folder, const 
 
 PrepSummary make(const PrepOptions& options, const PartialFolder& folder) {
   if (options.shards == 0) return draw(options, folder, "");
-  std::error_code ignored;
-  if (!options.from.starts_with("demo:") && fs::is_directory(options.from, ignored)) {
-    return prep_shards(options.from, options, folder);
+  if (!options.from.starts_with("demo:")) {
+    LocalSources sources(options);
+    const PrepSummary summary = prep_shards(sources.options(), folder);
+    sources.done_with();
+    return summary;
   }
   // The images are drawn into class folders first, so that both ways hold the same ones.
   draw(options, folder, "images/");
   PrepOptions drawn = options;
+  drawn.from = folder.path() + "/images";
   drawn.validation.reset();
-  const PrepSummary summary = prep_shards(folder.path() + "/images", drawn, folder);
+  const PrepSummary summary = prep_shards(drawn, folder);
   folder.remove("images");
   return summary;
 }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { NativeSources } from './sources.js';
+import { scriptsOf, type NativeSources } from './sources.js';
 
 export interface PayloadFile {
   /** Below the node folder. */
@@ -29,15 +29,15 @@ export interface Payload {
 export const bootstrapParts = ['wire', 'probe', 'install', 'runtime', 'archive', 'relay', 'copies', 'verbs'];
 
 export async function readPayload(sources: NativeSources): Promise<Payload> {
-  const files = await Promise.all([
+  const [agent, trainer, ...scripts] = await Promise.all([
     readOne('bin/agent', sources.agent, true),
     readOne('bin/trainer', sources.trainer, true),
-    readOne('share/tensorboard_server.py', sources.tensorboardServer, false),
+    ...scriptsOf(sources).map(({ name, path }) => readOne(name, path, false)),
   ]);
+  const files = [agent, trainer, ...scripts];
   const requirements = await readFile(sources.requirements, 'utf8');
   const pip = await readFile(join(dirname(sources.requirements), 'pip.txt'), 'utf8');
   const parts = bootstrapParts.map((part) => readFile(join(sources.bootstrap, `${part}.py`), 'utf8'));
-  const [agent, trainer] = files;
   const requirementsHash = sha256(requirements);
   return {
     files,

@@ -3,12 +3,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { chmod, copyFile, mkdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { systemCode } from '../errors.js';
 import { writeFileAtomic } from '../files.js';
 import { ensurePythonRuntime, type RuntimeOptions } from './pythonRuntime.js';
-import type { NativeSources } from './sources.js';
+import { scriptsOf, type NativeSources } from './sources.js';
 
 export interface NodeRuntime {
   runtimeDir: string;
@@ -75,7 +75,6 @@ async function ensureNodeFolder(
   const temporary = join(root, `.${name}.partial-${randomBytes(4).toString('hex')}`);
   try {
     await mkdir(join(temporary, 'bin'), { recursive: true, mode: 0o700 });
-    await mkdir(join(temporary, 'share'));
     for (const program of ['agent', 'trainer'] as const) {
       await copyFile(sources[program], join(temporary, 'bin', program));
       await chmod(join(temporary, 'bin', program), 0o755);
@@ -107,10 +106,14 @@ async function refresh(sources: NativeSources, dir: string, lib: string): Promis
     await symlink(lib, temporary);
     await rename(temporary, link);
   }
-  const server = join(dir, 'share', 'tensorboard_server.py');
-  const wanted = await readFile(sources.tensorboardServer);
-  const present = await readFile(server).catch(() => undefined);
-  if (present?.equals(wanted) !== true) await writeFileAtomic(server, wanted, 0o755);
+  for (const { name, path } of scriptsOf(sources)) {
+    const target = join(dir, name);
+    const wanted = await readFile(path);
+    const present = await readFile(target).catch(() => undefined);
+    if (present?.equals(wanted) === true) continue;
+    await mkdir(dirname(target), { recursive: true });
+    await writeFileAtomic(target, wanted, 0o755);
+  }
 }
 
 async function sha256File(path: string): Promise<string> {

@@ -4,14 +4,29 @@ import { access } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { UserError } from '../errors.js';
 
+export const fetchParts = ['common', 'download', 'part', 'places'];
+
 /** Absolute paths of what a node needs. */
 export interface NativeSources {
   agent: string;
   trainer: string;
   tensorboardServer: string;
+  /** Folder of the downloader's parts. */
+  fetch: string;
   requirements: string;
   /** Folder of the set-up program's parts. */
   bootstrap: string;
+}
+
+/** The programs beside the binaries on a node, by their names there. */
+export function scriptsOf(sources: NativeSources): { name: string; path: string }[] {
+  return [
+    { name: 'share/tensorboard_server.py', path: sources.tensorboardServer },
+    ...fetchParts.map((part) => ({
+      name: `share/fetch/${part}.py`,
+      path: join(sources.fetch, `${part}.py`),
+    })),
+  ];
 }
 
 /** As an installed extension has them: `bin/` and `share/` beside the bundle. */
@@ -20,6 +35,7 @@ function packaged(bundleDir: string): NativeSources {
     agent: join(bundleDir, 'bin', 'agent'),
     trainer: join(bundleDir, 'bin', 'trainer'),
     tensorboardServer: join(bundleDir, 'share', 'tensorboard_server.py'),
+    fetch: join(bundleDir, 'share', 'fetch'),
     requirements: join(bundleDir, 'share', 'requirements.txt'),
     bootstrap: join(bundleDir, 'share', 'node'),
   };
@@ -31,6 +47,7 @@ function built(root: string, bin: string): NativeSources {
     agent: join(bin, 'agent'),
     trainer: join(bin, 'trainer'),
     tensorboardServer: join(root, 'native', 'agent', 'tensorboard_server.py'),
+    fetch: join(root, 'native', 'trainer', 'data', 'fetch'),
     requirements: join(root, 'native', 'runtime', 'requirements.txt'),
     bootstrap: join(root, 'native', 'node'),
   };
@@ -68,6 +85,7 @@ async function firstMissing(sources: NativeSources): Promise<string | undefined>
     [sources.agent, constants.X_OK],
     [sources.trainer, constants.X_OK],
     [sources.tensorboardServer, constants.R_OK],
+    [sources.fetch, constants.R_OK],
     [sources.requirements, constants.R_OK],
     [sources.bootstrap, constants.R_OK],
   ];

@@ -31,7 +31,10 @@ export function withoutFlag(argv: readonly string[], name: string): string[] {
   );
 }
 
-const pathFlags = ['--data', '--eval-data', '--init-weights', '--run-dir', '--to', '--out', '--from'];
+const pathFlags = [
+  ...['--data', '--eval-data', '--init-weights', '--run-dir', '--to', '--out', '--from'],
+  ...['--validation-from', '--labels', '--label-names', '--download-dir'],
+];
 /** These take a path, or a name that means something to the trainer. */
 const pathOrNameFlags = ['--resume', '--checkpoint'];
 

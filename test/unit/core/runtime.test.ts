@@ -15,7 +15,7 @@ import { Cancelled, UserError } from '../../../src/core/errors.js';
 import { processStartTime } from '../../../src/core/nodes/processes.js';
 import { ensurePythonRuntime } from '../../../src/core/nodes/pythonRuntime.js';
 import { cacheFolder, ensureLocalRuntime } from '../../../src/core/nodes/runtime.js';
-import { findNativeSources } from '../../../src/core/nodes/sources.js';
+import { fetchParts, findNativeSources } from '../../../src/core/nodes/sources.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 const root = temporaryFolder();
@@ -180,11 +180,13 @@ async function stateOfProcess(pid: number): Promise<string | undefined> {
 
 describe('ensureLocalRuntime', () => {
   function sources(folder: string): Parameters<typeof ensureLocalRuntime>[0] {
-    writeFileSync(join(folder, 'tensorboard_server.py'), 'print()');
+    for (const name of ['tensorboard_server', ...fetchParts])
+      {writeFileSync(join(folder, `${name}.py`), 'print()');}
     return {
       agent: script(folder, 'agent', 'echo agent'),
       trainer: script(folder, 'trainer', 'echo trainer'),
       tensorboardServer: join(folder, 'tensorboard_server.py'),
+      fetch: folder,
       requirements: requirements(folder),
       bootstrap: folder,
     };
@@ -203,6 +205,7 @@ describe('ensureLocalRuntime', () => {
     expect(readlinkSync(join(made.nodeDir, 'lib'))).toBe(join(made.runtimeDir, 'lib'));
     expect(readFileSync(made.trainer, 'utf8')).toContain('echo trainer');
     expect(statSync(made.agent).mode & 0o111).not.toBe(0);
+    expect(readFileSync(join(made.nodeDir, 'share/fetch/download.py'), 'utf8')).toBe('print()');
     expect(made.hashes.agent).toMatch(/^[0-9a-f]{64}$/);
     writeFileSync(from.tensorboardServer, 'print(2)');
     const refreshed = await ensureLocalRuntime(from, cache, options);
@@ -222,12 +225,13 @@ describe('findNativeSources', () => {
     expect((await failure(findNativeSources(dist, {}))).message).toContain(join(dist, 'bin/agent'));
     const bin = join(folder, 'build/native/release/node/bin');
     for (const name of ['agent', 'trainer']) script(bin, name, '');
-    mkdirSync(join(folder, 'native/node'), { recursive: true });
+    for (const name of ['native/node', 'native/trainer/data/fetch'])
+      {mkdirSync(join(folder, name), { recursive: true });}
     for (const name of ['native/agent/tensorboard_server.py', 'native/runtime/requirements.txt']) {
       script(folder, name, '');
     }
     expect((await findNativeSources(dist, {})).agent).toBe(join(bin, 'agent'));
-    mkdirSync(join(dist, 'share/node'), { recursive: true });
+    for (const name of ['share/node', 'share/fetch']) mkdirSync(join(dist, name), { recursive: true });
     for (const name of [
       'bin/agent',
       'bin/trainer',

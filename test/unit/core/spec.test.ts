@@ -244,6 +244,11 @@ describe('flags', () => {
     ]);
   });
 
+  it('with addresses stay as they are', () => {
+    const words = ['--from', 'https://h/a.tar', '--validation-from', 's3://b/v.tar', '--labels', 'l.txt'];
+    expect(absolutePaths(words, '/me')).toEqual([...words.slice(0, 5), '/me/l.txt']);
+  });
+
   it('labels are easy in folder names', () => {
     expect(cleanLabel('My Run/№1 ')).toBe('my-run-1');
     expect(cleanLabel('../..')).toBe('');

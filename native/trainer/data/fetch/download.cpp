@@ -1,0 +1,160 @@
+#include "trainer/data/fetch/download.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "common/error.h"
+#include "common/files.h"
+#include "trainer/base/sha256.h"
+#include "trainer/data/fetch/child_lines.h"
+#include "trainer/data/records/byte_source.h"
+
+namespace trainyard {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr size_t kHexDigits = 64;
+
+/// The node folder: bin/trainer, share/, and lib, which leads into the runtime where there is one.
+fs::path node_folder() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  return self.parent_path().parent_path();
+}
+
+/// The runtime's own, else the system's.
+std::string python() {
+  std::error_code error;
+  const fs::path lib = fs::canonical(node_folder() / "lib", error);
+  const fs::path own = lib.parent_path() / "bin" / "python";
+  return !error && ::access(own.c_str(), X_OK) == 0 ? own.string() : "python3";
+}
+
+/// The last part of an address, as a name for a file.
+std::string file_name(const std::string& address) {
+  std::string path = address.substr(0, address.find_first_of("?#"));
+  while (path.ends_with('/')) path.pop_back();
+  std::string name = path.substr(path.rfind('/') + 1);
+  for (char& c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && std::string_view("._-").find(c) == std::string_view::npos) {
+      c = '_';
+    }
+  }
+  while (name.starts_with('.')) name.erase(0, 1);
+  return name.empty() ? "archive" : name;
+}
+
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  const bool made = fs::create_directories(folder, error);
+  // An address may be a secret, and stands beside what is begun.
+  if (made && !error) fs::permissions(folder, fs::perms::owner_all, error);
+  if (error) {
+    throw Error(Exit::data, "cannot make " + folder + ": " + error.message() +
+                                ". Check the path and its permissions, or name another folder with --download-dir");
+  }
+}
+
+/// What the downloader says, made calls and at the end an error of.
+class Listener {
+ public:
+  Listener(const DownloadOptions& options, std::string what) : options_(options), what_(std::move(what)) {}
+
+  void take(const std::string& line) {
+    const json said = json::parse(line, nullptr, false);
+    if (!said.is_object()) return;
+    const std::string kind = said.value("kind", "");
+    if (kind == "progress" && options_.progress) {
+      const json& total = said["total"];
+      options_.progress(what_, said.value("done", int64_t{0}), total.is_number() ? total.get<int64_t>() : -1);
+    }
+    if (kind == "note" && options_.note) options_.note(said.value("text", ""));
+    if (kind == "error") error_ = Error(Exit{said.value("code", 3)}, said.value("message", ""));
+  }
+
+  const std::optional<Error>& error() const { return error_; }
+
+ private:
+  const DownloadOptions& options_;
+  std::string what_;
+  std::optional<Error> error_;
+};
+
+}  // namespace
+
+NamedSource read_source(const std::string& text) {
+  constexpr std::string_view kMark = "#sha256=";
+  const size_t mark = text.rfind(kMark);
+  if (mark == std::string::npos) return {text, ""};
+  std::string sum = text.substr(mark + kMark.size());
+  for (char& c : sum) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const bool hex =
+      std::all_of(sum.begin(), sum.end(), [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; });
+  if (!hex || sum.size() != kHexDigits) {
+    throw Error(Exit::usage, "what follows #sha256= in " + text.substr(0, mark) +
+                                 "#… is no SHA-256. Give its 64 hexadecimal digits, as sha256sum prints them");
+  }
+  return {text.substr(0, mark), sum};
+}
+
+bool is_address(const std::string& place) {
+  return place.starts_with("http://") || place.starts_with("https://") || place.starts_with("s3://");
+}
+
+std::string download(const NamedSource& source, const DownloadOptions& options) {
+  make_folder(options.folder);
+  const std::string to = fs::absolute(fs::path(options.folder) / file_name(source.place)).string();
+  const std::string program = (node_folder() / "share" / "fetch" / "download.py").string();
+  if (::access(program.c_str(), R_OK) != 0) {
+    throw Error(Exit::device, program + " is missing. Install Trainyard again, or download " + file_name(source.place) +
+                                  " yourself and name the file");
+  }
+  const json order{{"url", source.place},
+                   {"to", to},
+                   {"sha256", source.sha256},
+                   {"endpoint", options.s3_endpoint},
+                   {"budget", options.retry_seconds}};
+  Listener listener(options, "downloading " + file_name(source.place));
+  int code = 0;
+  try {
+    // -B: the folder may be another user's; -E, -s: nothing of the user's own Python gets in between.
+    code =
+        run_for_lines({python(), "-BEs", program}, order.dump(), [&](const std::string& line) { listener.take(line); });
+  } catch (const Error& error) {
+    throw Error(Exit::device, std::string(error.what()) + ". Downloads need Python 3: install it, or download " +
+                                  file_name(source.place) + " yourself and name the file");
+  }
+  if (listener.error()) throw *listener.error();
+  if (code == 0) return to;
+  throw Error(Exit::data, "the download of " + file_name(source.place) + " ended with code " + std::to_string(code) +
+                              ". Run the same once more to go on");
+}
+
+void check_sum(const std::string& path, const std::string& sha256) {
+  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) throw file_error("open", path);
+  Sha256 sum;
+  std::vector<char> piece(1 << 20);
+  uint64_t offset = 0;
+  while (const size_t got = read_at(fd.get(), offset, piece.data(), piece.size(), path)) {
+    sum.update({piece.data(), got});
+    offset += got;
+  }
+  const std::string found = sum.finish_hex();
+  if (found == sha256) return;
+  throw Error(Exit::data,
+              path + " has SHA-256 " + found + " and not " + sha256 + ". Check the sum, or copy the file again");
+}
+
+}  // namespace trainyard
