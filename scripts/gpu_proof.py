@@ -130,7 +130,7 @@ class Builder:
 
     def program(self):
         own = [NATIVE / "proof/proof.cpp", NATIVE / "common/error.cpp", NATIVE / "trainer/base/random.cpp",
-               NATIVE / "trainer/ops/cuda_library.cpp", *sorted((NATIVE / "trainer/ops/selftest").glob("*.cpp")),
+               NATIVE / "trainer/ops/cuda_library.cpp", NATIVE / "trainer/ops/elf_file.cpp", *sorted((NATIVE / "trainer/ops/selftest").glob("*.cpp")),
                *sorted((NATIVE / "trainer/tensor").glob("*.cpp")), *sorted((NATIVE / "trainer/layers").glob("*.cpp")),
                *sorted(p for p in (NATIVE / "trainer/models").glob("*.cpp") if p.name not in ("registry.cpp", "processor.cpp", "precision_check.cpp"))]
         target = self.out / "proof"

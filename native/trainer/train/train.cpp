@@ -13,6 +13,7 @@
 #include "trainer/base/parallel.h"
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/data/source.h"
+#include "trainer/ops/cuda_library.h"
 #include "trainer/strategies/server.h"
 #include "trainer/train/best_step.h"
 #include "trainer/train/finite.h"
@@ -111,7 +112,7 @@ class TrainRun {
     network.precision = parse_precision(options_.precision);
     if (options_.dropout) network.dropout = static_cast<float>(*options_.dropout);
     network.device = options_.device;
-    network.device_index = workers_.local_rank();
+    network.device_index = own_cuda_device(workers_.local_rank());
     StepOptions step;
     step.optimizer = options_.optimizer;
     step.sync_batch_norm = options_.sync_batch_norm;
