@@ -39,8 +39,9 @@ std::map<std::string, std::string> pinned_gpu(const std::string& gpus, int local
   if (gpus.empty()) return {};
   std::istringstream list(gpus);
   std::string gpu;
-  for (int i = 0; i <= local_rank; ++i) {
-    if (local_rank >= 0 && std::getline(list, gpu, ',')) continue;
+  bool found = local_rank >= 0;
+  for (int i = 0; found && i <= local_rank; ++i) found = static_cast<bool>(std::getline(list, gpu, ','));
+  if (!found) {
     throw Error(Exit::device, "this node gives the run its GPUs " + gpus + ", and none is left for rank " +
                                   std::to_string(local_rank) + " on it. Start fewer ranks here");
   }

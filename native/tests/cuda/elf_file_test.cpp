@@ -1,6 +1,7 @@
 // Libraries that are damaged, before dlopen sees them; and a GPU that cannot be seen.
 #include "trainer/ops/elf_file.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -22,7 +23,9 @@ namespace fs = std::filesystem;
 class ElfFile : public testing::Test {
  protected:
   ElfFile() : path_(fs::path(testing::TempDir()) / ("elf-" + std::to_string(::getpid()) + ".so")) {
-    std::ifstream file("/proc/self/exe", std::ios::binary);  // itself of the kind: position independent, for x86-64
+    Dl_info libc{};
+    if (::dladdr(reinterpret_cast<void*>(&::getpid), &libc) == 0) return;
+    std::ifstream file(libc.dli_fname, std::ios::binary);
     whole_.assign(std::istreambuf_iterator<char>(file), {});
   }
   ~ElfFile() override {
@@ -49,7 +52,7 @@ class ElfFile : public testing::Test {
 };
 
 TEST_F(ElfFile, AWholeOneIsWhole) {
-  ASSERT_EQ(header().e_type, ET_DYN);
+  ASSERT_GT(whole_.size(), 10000U);
   EXPECT_EQ(damage_of(whole_), "");
 }
 

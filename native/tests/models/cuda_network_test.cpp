@@ -2,6 +2,7 @@
 // (copies of weights, gradients and statistics at the right times), and the same numbers as on the CPU.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/models/support.h"
@@ -19,13 +20,15 @@ using test::RandomBatch;
 constexpr int kClasses = 5;
 constexpr int kBatch = 4;
 
-std::unique_ptr<Network> on_device(const std::string& model, int size, StatisticsReducer* reducer = nullptr) {
+std::unique_ptr<Network> on_device(const std::string& model, int size, StatisticsReducer* reducer = nullptr,
+                                   Precision precision = Precision::fp32) {
   NetworkOptions options;
   options.model = model;
   options.classes = kClasses;
   options.image_size = size;
   options.batch = kBatch;
   options.sync_batch_norm = reducer;
+  options.precision = precision;
   auto graph = std::make_unique<Graph>();
   if (model == "mlp") {
     build_mlp(*graph, size, kClasses);
@@ -93,6 +96,66 @@ TEST_P(CudaNetwork, GradientsAreThereWhenTheyAreAnnounced) {
   });
   EXPECT_TRUE(std::equal(seen.begin(), seen.end(), device->gradients().begin()));
   EXPECT_GT(distance(seen, std::vector<float>(seen.size(), 1e-9F)), 1.0);
+}
+
+/// One step in `precision` beside the CPU's in fp32: distances of gradients and logits.
+std::pair<double, double> beside_fp32(const std::string& model, Precision precision, float scale) {
+  constexpr int kSize = 16;
+  const RandomBatch batch(kBatch, kSize, kClasses, 12);
+  const auto device = on_device(model, kSize, nullptr, precision);
+  const auto cpu = network(model.c_str(), kClasses, kSize, kBatch);
+  device->train_step(batch.view(), scale / kBatch, nullptr);
+  cpu->train_step(batch.view(), 1.0F / kBatch, nullptr);
+  std::vector<float> gradients(device->gradients().begin(), device->gradients().end());
+  for (float& value : gradients) value /= scale;
+  std::vector<float> got(kBatch * kClasses);
+  std::vector<float> want(got.size());
+  device->evaluate(batch.view(), got);
+  cpu->evaluate(batch.view(), want);
+  return {distance(gradients, cpu->gradients()), distance(got, want)};
+}
+
+TEST_P(CudaNetwork, ComputesInEachPrecision) {
+  const std::string model = GetParam();
+  const auto [bf16, bf16_logits] = beside_fp32(model, Precision::bf16, 1);
+  const auto [fp16, fp16_logits] = beside_fp32(model, Precision::fp16, 1024);
+  // One rounding is an error of up to 2^-9 in bf16 and 2^-12 in fp16; twenty layers make ten to thirty times that.
+  EXPECT_GT(bf16_logits, 1e-4);
+  EXPECT_LT(bf16_logits, 0.05);
+  EXPECT_LT(bf16, 0.25);
+  EXPECT_GT(fp16_logits, 1e-5);
+  EXPECT_LT(fp16_logits, 0.006);
+  // Where rounding makes a ReLU pass another element, a gradient errs whole: so its error goes with the root of that.
+  EXPECT_LT(fp16, 0.12);
+  EXPECT_LT(fp16, 0.6 * bf16) << "fp16 has three bits more, whose root is 0.35";
+}
+
+TEST(CudaNetworkPrecision, HalvesActivationsAndKeepsWeightsInFp32) {
+  const auto wide = on_device("resnet20", 32);
+  const size_t fixed = 2 * wide->weights().size_bytes();
+  for (const Precision precision : {Precision::bf16, Precision::fp16}) {
+    const auto narrow = on_device("resnet20", 32, nullptr, precision);
+    ASSERT_TRUE(std::equal(wide->weights().begin(), wide->weights().end(), narrow->weights().begin()));
+    EXPECT_LT(static_cast<double>(narrow->memory_bytes() - fixed),
+              0.65 * static_cast<double>(wide->memory_bytes() - fixed));
+  }
+}
+
+TEST(CudaNetworkPrecision, AScaledLossKeepsGradientsThatFp16WouldLose) {
+  constexpr int kSize = 16;
+  const RandomBatch batch(kBatch, kSize, kClasses, 13);
+  const auto lost = [&](float scale) {
+    const auto device = on_device("mlp", kSize, nullptr, Precision::fp16);
+    device->train_step(batch.view(), scale, nullptr);
+    const auto gradients = device->gradients();
+    return std::count(gradients.begin(), gradients.end(), 0.0F);
+  };
+  EXPECT_LT(lost(1.0F), lost(1e-7F)) << "what is below 2^-24 is zero";
+  const auto device = on_device("mlp", kSize, nullptr, Precision::fp16);
+  device->train_step(batch.view(), 1e9F, nullptr);
+  const auto gradients = device->gradients();
+  EXPECT_TRUE(std::any_of(gradients.begin(), gradients.end(), [](float g) { return !std::isfinite(g); }))
+      << "what is above 65504 is infinite, which the loss scaler then sees";
 }
 
 /// Two ranks that see the same batch: every sum doubles, and so does the count.

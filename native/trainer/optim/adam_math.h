@@ -2,7 +2,7 @@
 #pragma once
 #include <cmath>
 
-#include "trainer/optim/host_device.h"
+#include "common/host_device.h"
 
 namespace trainyard {
 

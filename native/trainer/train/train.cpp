@@ -118,11 +118,14 @@ class TrainRun {
     step.sync_batch_norm = options_.sync_batch_norm;
     step.accumulate = options_.accumulate;
     step.clip_norm = options_.clip_norm;
+    if (network.precision == Precision::fp16) step.loss_scaling = LossScalerOptions{};
     step_ = std::make_unique<TrainingStep>(workers_, network, step, team_.maker());
     if (leader() && plan_.resume_from) {
       load_weights(*plan_.resume_from, step_->network());
       last_checkpoint_ = *plan_.resume_from;
       load_optimizer(*plan_.resume_from, step_->network(), step_->strategy().state());
+      const auto scaling = loss_scaler_state(read_checkpoint_state(*plan_.resume_from));
+      if (scaling) step_->restore_loss_scaler(*scaling);
     } else if (leader() && !options_.init_weights.empty()) {
       begin_from(options_.init_weights);
     }
@@ -234,9 +237,13 @@ class TrainRun {
         report.pushed ? report.pushed->images : static_cast<double>(interval_.steps * plan_.global_batch);
     if (report.pushed) add_pushed(*report.pushed, interval_.seconds(), fields);
     servers_log_.add(report.servers, fields);
+    if (const LossScaler* scaler = step_->loss_scaler()) {
+      fields["loss_scale"] = scaler->scale();
+      fields["skipped_steps"] = scaler->skipped();
+    }
     log_->line("step", fields);
     for (const char* tag : {"loss", "top1", "lr", "images_per_sec", "step_ms", "comm_ms", "input_wait_ms",
-                            "gradient_norm", "staleness", "server_busy"}) {
+                            "gradient_norm", "staleness", "server_busy", "loss_scale"}) {
       if (fields.contains(tag)) log_->scalar(tag, done_, fields.at(tag).get<double>());
     }
     for (size_t r = 0; r < report.ranks.size(); ++r) {
@@ -263,9 +270,9 @@ class TrainRun {
     heartbeat_->beat(done_, "checkpoint");
     try {
       prune_checkpoints(options_.run_dir, options_.keep, best_step(options_.run_dir));
-      const CheckpointInfo saved = save_checkpoint(
-          options_.run_dir,
-          snapshot(step_->network(), step_->strategy().state(), checkpoint_state(options_, plan_, done_)));
+      const CheckpointInfo saved =
+          save_checkpoint(options_.run_dir, snapshot(step_->network(), step_->strategy().state(),
+                                                     checkpoint_state(options_, plan_, done_, step_->loss_scaler())));
       prune_checkpoints(options_.run_dir, options_.keep, best_step(options_.run_dir));
       checkpoint_error_.clear();
       last_checkpoint_ = saved.path;

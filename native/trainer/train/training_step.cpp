@@ -1,5 +1,6 @@
 #include "trainer/train/training_step.h"
 
+#include <array>
 #include <cmath>
 #include <functional>
 #include <string>
@@ -56,6 +57,15 @@ void TrainingStep::distribute() {
   if (!network_->running_statistics().empty()) workers_.broadcast(network_->running_statistics(), 0);
   strategy_->distribute();
   network_->weights_changed();
+  if (!loss_scaler_) return;
+  const LossScalerState mine = loss_scaler_->state();
+  const std::array<double, 3> numbers{mine.scale, static_cast<double>(mine.good), static_cast<double>(mine.skipped)};
+  const std::vector<double> all = workers_.gather(numbers);
+  loss_scaler_->restore({static_cast<float>(all.at(0)), std::llround(all.at(1)), std::llround(all.at(2))});
+}
+
+void TrainingStep::restore_loss_scaler(const LossScalerState& state) {
+  if (loss_scaler_) loss_scaler_->restore(state);
 }
 
 void TrainingStep::collect() {

@@ -52,7 +52,10 @@ class TrainingStep {
   /// nullptr where the loss is not scaled.
   const LossScaler* loss_scaler() const { return loss_scaler_ ? &*loss_scaler_ : nullptr; }
 
-  /// Makes rank 0's weights, running statistics and optimizer state those of the run.
+  /// Goes on from a checkpoint's loss scale, of which rank 0's is everyone's after distribute().
+  void restore_loss_scaler(const LossScalerState& state);
+
+  /// Makes rank 0's weights, running statistics, optimizer state and loss scale those of the run.
   void distribute();
   /// Brings rank 0's weights and strategy().state() up to date for a checkpoint. All workers, at the same step.
   void collect();

@@ -39,6 +39,9 @@ class Backend {
   virtual bool host_memory() const = 0;
   /// Whether its ops take activations of that type here.
   virtual bool stores(DType dtype) const { return dtype == DType::f32; }
+  /// Lets ops made from now on take 10 of the 23 bits of fp32 factors (TF32), which tensor cores do. Returns whether
+  /// this device has any that do.
+  virtual bool allow_tf32() { return false; }
   virtual std::unique_ptr<BackendMemory> allocate(size_t bytes) = 0;
   /// Copies between the host and the back end's memory, in order with the ops; `host` may be used again at once.
   virtual void to_host(void* host, const void* memory, size_t bytes) = 0;

@@ -34,6 +34,8 @@ class DeviceBackend final : public OpsBackend {
     check(launcher_, cudaSetDevice(device), "cudaSetDevice");
     cudaDeviceProp properties{};
     check(launcher_, cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
+    // TF32 and bf16 came with Ampere.
+    ampere_ = properties.major >= 8;
     name_ = "cuda:" + std::to_string(device) + " " + properties.name;
     stream_ = make_stream(launcher_);
     launcher_.stream = stream_.get();
@@ -42,10 +44,20 @@ class DeviceBackend final : public OpsBackend {
     device_.launcher = launcher_;
     device_.memory = this;
     device_.multiply = [this](const Product& p) { multiply(p); };
-    device_.plan_convolution = [this](const Conv2dParams& p) { return plan_convolution(launcher_, dnn_.get(), p); };
+    device_.plan_convolution = [this](const Conv2dParams& p) {
+      return plan_convolution(launcher_, dnn_.get(), p, tf32_);
+    };
   }
 
   std::string name() const override { return name_; }
+
+  bool stores(DType dtype) const override { return dtype != DType::bf16 || ampere_; }
+  bool allow_tf32() override {
+    if (!ampere_) return false;
+    tf32_ = true;
+    check(launcher_, cublasSetMathMode(blas_.get(), CUBLAS_TF32_TENSOR_OP_MATH), "cublasSetMathMode");
+    return true;
+  }
 
   std::unique_ptr<BackendMemory> allocate(size_t bytes) override {
     return std::make_unique<DeviceMemory>(launcher_, bytes);
@@ -71,14 +83,28 @@ class DeviceBackend final : public OpsBackend {
     const float one = 1;
     const float zero = 0;
     const auto op = [](bool transpose) { return transpose ? CUBLAS_OP_T : CUBLAS_OP_N; };
+    if (p.factors == DType::f32) {
+      check(launcher_,
+            cublasSgemm(blas_.get(), op(p.transpose_a), op(p.transpose_b), p.rows, p.columns, p.inner, &one,
+                        static_cast<const float*>(p.a), p.stride_a, static_cast<const float*>(p.b), p.stride_b, &zero,
+                        static_cast<float*>(p.c), p.stride_c),
+            "cublasSgemm");
+      return;
+    }
     check(launcher_,
-          cublasSgemm(blas_.get(), op(p.transpose_a), op(p.transpose_b), p.rows, p.columns, p.inner, &one, p.a,
-                      p.stride_a, p.b, p.stride_b, &zero, p.c, p.stride_c),
-          "cublasSgemm");
+          cublasGemmEx(blas_.get(), op(p.transpose_a), op(p.transpose_b), p.rows, p.columns, p.inner, &one, p.a,
+                       type_of(p.factors), p.stride_a, p.b, type_of(p.factors), p.stride_b, &zero, p.c,
+                       type_of(p.result), p.stride_c, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+          "cublasGemmEx");
+  }
+
+  static cudaDataType_t type_of(DType dtype) {
+    return dtype == DType::f32 ? CUDA_R_32F : dtype == DType::bf16 ? CUDA_R_16BF : CUDA_R_16F;
   }
 
   Launcher launcher_;
   std::string name_;
+  bool ampere_ = false, tf32_ = false;
   Stream stream_;
   BlasHandle blas_;
   DnnHandle dnn_;
