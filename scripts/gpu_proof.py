@@ -22,7 +22,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NATIVE = ROOT / "native"
 CUDA = NATIVE / "trainer/ops/cuda"
-KERNELS = ["elementwise", "batch_norm", "pooling", "softmax"]
+KERNELS = ["elementwise", "batch_norm", "pooling", "softmax", "update"]
 PARTS = ["devices", "ops", "networks", "repeats", "out-of-memory", "speed"]
 
 

@@ -9,6 +9,7 @@
 #include "trainer/ops/cuda/math/norm_forward.h"
 #include "trainer/ops/cuda/math/pooling.h"
 #include "trainer/ops/cuda/math/softmax.h"
+#include "trainer/ops/cuda/math/update.h"
 
 namespace trainyard::cuda {
 
@@ -51,5 +52,14 @@ TRAINYARD_EACH(SoftmaxLargest);
 TRAINYARD_EACH(SoftmaxSums);
 TRAINYARD_EACH(SoftmaxLoss);
 TRAINYARD_EACH(SoftmaxGradient);
+
+TRAINYARD_EACH(SgdUpdate);
+TRAINYARD_EACH(AdamUpdate);
+TRAINYARD_EACH(LarsUpdate);
+TRAINYARD_EACH(LarsRates);
+TRAINYARD_EACH(BlockSquares);
+TRAINYARD_EACH(FoldLanes);
+TRAINYARD_EACH(FoldBlocks);
+TRAINYARD_EACH(Scale);
 
 }  // namespace trainyard::cuda

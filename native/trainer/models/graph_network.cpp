@@ -156,12 +156,28 @@ StepResult GraphNetwork::train_step(const BatchView& batch, float loss_scale,
     loss.loss_sum += double{head.weight} * part.loss_sum;
   }
   training_->backward(run, [&](size_t begin, size_t end) {
-    gradients_->to_host(begin, end);
+    if (!optimizer_) gradients_->to_host(begin, end);
     if (ready) ready(begin, end);
   });
   running_.to_host();
   if (inference_) inference_->weights_changed();
   return result_of(loss);
+}
+
+DeviceOptimizer* GraphNetwork::train_on_device(const OptimizerOptions& options,
+                                               const std::vector<ParameterRange>& ranges,
+                                               const std::vector<std::string>& suffixes) {
+  if (backend_->host_memory() || !gradients_) return nullptr;
+  auto update = backend_->make_update({options, ranges});
+  if (!update) return nullptr;
+  optimizer_ = std::make_unique<NetworkOptimizer>(
+      std::move(update), *backend_, weights_, *gradients_, suffixes,
+      [this] {
+        training_->weights_changed();
+        if (inference_) inference_->weights_changed();
+      },
+      [this] { running_.to_host(); });
+  return optimizer_.get();
 }
 
 StepResult GraphNetwork::evaluate(const BatchView& batch, std::span<float> logits) {
@@ -184,6 +200,7 @@ StepResult GraphNetwork::evaluate(const BatchView& batch, std::span<float> logit
 size_t GraphNetwork::memory_bytes() const {
   size_t total = weights_.bytes() + running_.bytes();
   if (gradients_) total += gradients_->bytes();
+  if (optimizer_) total += optimizer_->bytes();
   if (activations_) total += activations_->bytes();
   if (training_) total += training_->persistent_bytes();
   if (inference_) total += inference_->persistent_bytes();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "trainer/models/precision.h"
+#include "trainer/optim/device_optimizer.h"
 
 namespace trainyard {
 
@@ -90,6 +91,15 @@ class Network {
   /// falling order, touch one another, and cover the arena.
   virtual StepResult train_step(const BatchView& batch, float loss_scale,
                                 const std::function<void(size_t begin, size_t end)>& ready) = 0;
+
+  /// Lets weights and gradients stay in the device's memory and be updated there: nullptr where the host walks over
+  /// them itself. From then on gradients() and the host's copies of weights are not kept up to date by steps (see
+  /// DeviceOptimizer). Called once at most, before the first step. Owned by the network.
+  virtual DeviceOptimizer* train_on_device(const OptimizerOptions& /*options*/,
+                                           const std::vector<ParameterRange>& /*ranges*/,
+                                           const std::vector<std::string>& /*suffixes*/) {
+    return nullptr;
+  }
 
   /// Forward with running statistics. logits: [batch.count, classes], row-major. labels may be null: then only logits.
   virtual StepResult evaluate(const BatchView& batch, std::span<float> logits) = 0;

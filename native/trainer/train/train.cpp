@@ -223,6 +223,7 @@ class TrainRun {
   /// An infinite weight may hide behind a ReLU and leave the loss finite. Weights are the same on every rank, so all of
   /// them end here; running statistics are each rank's own.
   void require_good_weights() {
+    step_->fetch_weights();
     if (is_finite(step_->network())) return;
     throw diverged_error("the weights after step " + std::to_string(done_) + " are not finite numbers" +
                          first_not_finite(step_->network()));

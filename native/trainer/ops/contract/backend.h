@@ -19,6 +19,7 @@
 #include "trainer/ops/contract/linear.h"
 #include "trainer/ops/contract/loss.h"
 #include "trainer/ops/contract/pooling.h"
+#include "trainer/ops/contract/update.h"
 
 namespace trainyard {
 
@@ -65,6 +66,8 @@ class Backend {
   virtual std::unique_ptr<ConcatOp> make_concat(const std::vector<TensorDesc>& parts) = 0;
   virtual std::unique_ptr<DropoutOp> make_dropout(const DropoutParams& params) = 0;
   virtual std::unique_ptr<SoftmaxCrossEntropyOp> make_softmax_cross_entropy(int classes) = 0;
+  /// nullptr where the host walks over weights itself.
+  virtual std::unique_ptr<UpdateOp> make_update(const UpdateParams& /*params*/) { return nullptr; }
 };
 
 /// The CPU: oneDNN for convolutions, pooling and matrix products, our own kernels for the rest. Its ops belong to one

@@ -60,6 +60,8 @@ std::unique_ptr<ConcatOp> make_concat(const Device& device, const std::vector<Te
 std::unique_ptr<DropoutOp> make_dropout(const Device& device, const DropoutParams& params);
 std::unique_ptr<SoftmaxCrossEntropyOp> make_softmax_cross_entropy(const Device& device, int classes);
 
+std::unique_ptr<UpdateOp> make_update(const Device& device, const UpdateParams& params);
+
 /// Fails for a layout other than channels last, which is the only one these ops know (n c 1 1 is plain in both).
 void require_channels_last(const Device& device, const TensorDesc& tensor, const char* op);
 

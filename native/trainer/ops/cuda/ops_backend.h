@@ -45,6 +45,10 @@ class OpsBackend : public Backend {
     return cuda::make_softmax_cross_entropy(device_, classes);
   }
 
+  std::unique_ptr<UpdateOp> make_update(const UpdateParams& params) override {
+    return cuda::make_update(device_, params);
+  }
+
  protected:
   Device device_;  ///< to be filled in by the deriving class
 };
