@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 NATIVE = ROOT / "native"
 CUDA = NATIVE / "trainer/ops/cuda"
 KERNELS = ["elementwise", "batch_norm", "pooling", "softmax", "update"]
-PARTS = ["devices", "ops", "networks", "repeats", "out-of-memory", "speed"]
+PARTS = ["devices", "ops", "networks", "precisions", "optimizers", "repeats", "out-of-memory", "batch-that-fits", "speed"]
 
 
 class Failed(Exception):

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/error.h"
 #include "tests/models/support.h"
 #include "tests/ops/host_cuda.h"
 #include "trainer/models/builders.h"
@@ -156,6 +157,52 @@ TEST(CudaNetworkPrecision, AScaledLossKeepsGradientsThatFp16WouldLose) {
   const auto gradients = device->gradients();
   EXPECT_TRUE(std::any_of(gradients.begin(), gradients.end(), [](float g) { return !std::isfinite(g); }))
       << "what is above 65504 is infinite, which the loss scaler then sees";
+}
+
+/// resnet20 for training on a device with so much memory; empty, or why not.
+std::string refusal_with(size_t memory, int batch, Network** made = nullptr) {
+  static std::unique_ptr<Network> kept;
+  NetworkOptions options;
+  options.model = "resnet20";
+  options.classes = kClasses;
+  options.image_size = 32;
+  options.batch = batch;
+  auto graph = std::make_unique<Graph>();
+  build_cifar_resnet(*graph, 3, 32, kClasses);
+  try {
+    kept = std::make_unique<GraphNetwork>(options, std::move(graph), test::make_host_cuda_of(memory));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Exit::device);
+    return error.what();
+  }
+  if (made != nullptr) *made = kept.get();
+  return "";
+}
+
+TEST(CudaNetworkMemory, NamesTheBatchThatFits) {
+  constexpr size_t kMemory = size_t{40} << 20U;
+  const std::string text = refusal_with(kMemory, 256);
+  EXPECT_NE(text.find("out of GPU memory: a batch of 256 needs "), std::string::npos) << text;
+  EXPECT_NE(text.find(" of 40 MiB"), std::string::npos) << text;
+  const std::string before = "Use --batch-size ";
+  ASSERT_NE(text.find(before), std::string::npos) << text;
+  const int fits = std::stoi(text.substr(text.find(before) + before.size()));
+  EXPECT_GT(fits, 1);
+  EXPECT_LT(fits, 256);
+  EXPECT_EQ(refusal_with(kMemory, fits), "");
+  EXPECT_NE(refusal_with(kMemory, fits + 1), "") << "it was not the largest";
+  EXPECT_NE(refusal_with(size_t{6} << 20U, 8).find("Not even one image fits"), std::string::npos);
+}
+
+TEST(CudaNetworkMemory, IsCounted) {
+  Network* network = nullptr;
+  ASSERT_EQ(refusal_with(size_t{1} << 30U, 4, &network), "");
+  const auto figures = network->device_memory();
+  ASSERT_TRUE(figures);
+  EXPECT_GE(figures->used, network->memory_bytes());
+  EXPECT_GE(figures->peak, figures->used);
+  EXPECT_EQ(figures->free + figures->used, figures->total);
+  EXPECT_FALSE(test::network("mlp", kClasses, 8, 2)->device_memory());
 }
 
 /// Two ranks that see the same batch: every sum doubles, and so does the count.

@@ -1,5 +1,6 @@
 #include "tests/ops/host_cuda.h"
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -12,12 +13,21 @@ namespace {
 
 class HostMemory final : public BackendMemory {
  public:
-  explicit HostMemory(size_t bytes) : memory_(bytes) {}
+  HostMemory(std::shared_ptr<MemoryFigures> figures, size_t bytes) : figures_(std::move(figures)), memory_(bytes) {
+    figures_->used += bytes;
+    figures_->peak = std::max(figures_->peak, figures_->used);
+    taken_ = bytes;
+  }
+  ~HostMemory() override { figures_->used -= taken_; }
+  HostMemory(const HostMemory&) = delete;
+  HostMemory& operator=(const HostMemory&) = delete;
   std::byte* data() const override { return memory_.data(); }
   size_t bytes() const override { return memory_.bytes(); }
 
  private:
+  std::shared_ptr<MemoryFigures> figures_;
   AlignedMemory memory_;
+  size_t taken_ = 0;
 };
 
 /// Numbers that are stored as T.
@@ -138,21 +148,34 @@ class HostConvolution final : public cuda::ConvolutionPlans {
 
 class HostCuda final : public cuda::OpsBackend {
  public:
-  HostCuda() {
+  explicit HostCuda(size_t bytes) : figures_(std::make_shared<MemoryFigures>()) {
+    figures_->total = bytes;
     device_.launcher = {nullptr, [](int code, const char* message) { throw Error(static_cast<Exit>(code), message); }};
     device_.memory = this;
     device_.multiply = multiply;
     device_.plan_convolution = [](const Conv2dParams& params) { return std::make_unique<HostConvolution>(params); };
   }
   std::string name() const override { return "cuda arithmetic on the host"; }
-  std::unique_ptr<BackendMemory> allocate(size_t bytes) override { return std::make_unique<HostMemory>(bytes); }
+  std::unique_ptr<BackendMemory> allocate(size_t bytes) override {
+    if (bytes > figures_->total - figures_->used) throw Error(Exit::device, "out of memory");
+    return std::make_unique<HostMemory>(figures_, bytes);
+  }
+  std::optional<MemoryFigures> memory_figures() override {
+    MemoryFigures now = *figures_;
+    now.free = now.total - now.used;
+    return now;
+  }
   void to_host(void* host, const void* memory, size_t bytes) override { std::memcpy(host, memory, bytes); }
   void from_host(void* memory, const void* host, size_t bytes) override { std::memcpy(memory, host, bytes); }
   void synchronize() override {}
+
+ private:
+  std::shared_ptr<MemoryFigures> figures_;
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> make_host_cuda() { return std::make_unique<HostCuda>(); }
+std::unique_ptr<Backend> make_host_cuda() { return make_host_cuda_of(size_t{1} << 40U); }
+std::unique_ptr<Backend> make_host_cuda_of(size_t bytes) { return std::make_unique<HostCuda>(bytes); }
 
 }  // namespace trainyard::test

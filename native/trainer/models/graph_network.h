@@ -31,13 +31,16 @@ class GraphNetwork final : public Network {
                                    const std::vector<std::string>& suffixes) override;
   StepResult evaluate(const BatchView& batch, std::span<float> logits) override;
   size_t memory_bytes() const override;
+  std::optional<MemoryFigures> device_memory() override { return backend_->memory_figures(); }
 
  private:
   void sum_over_ranks(double* values, size_t count);
   Run run_for(const BatchView& batch);
   void check(const BatchView& batch) const;
   /// Gives a program the shared activation memory, made larger where needed.
-  void bind(Program& program);
+  void bind(Program& program, const Purpose& purpose);
+  /// Throws Error(Exit::device), and names the batch that the plan says would fit, when the device has less.
+  void require_room(size_t bytes, const Purpose& purpose);
 
   NetworkOptions options_;
   std::unique_ptr<Graph> graph_;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "trainer/models/precision.h"
+#include "trainer/ops/contract/memory_figures.h"
 #include "trainer/optim/device_optimizer.h"
 
 namespace trainyard {
@@ -106,6 +107,8 @@ class Network {
 
   /// What it holds now, in bytes: parameters, gradients, activations (planned), scratch.
   virtual size_t memory_bytes() const = 0;
+  /// Of its device, where that has memory of its own.
+  virtual std::optional<MemoryFigures> device_memory() { return std::nullopt; }
 };
 
 /// Builds a network on its device with initial weights drawn from options.seed (He et al. 2015 for convolutions,

@@ -29,7 +29,7 @@ void Lockstep::sum(StepSums& sums) {
 double Lockstep::take_waited_ms() { return std::exchange(waited_ms_, 0.0); }
 
 Report Lockstep::report(const RankFigures& mine) {
-  const std::array<double, 2> values = {mine.memory_used, mine.memory_peak};
+  const std::array<double, kRankNumbers> values = numbers_of(mine);
   return {.ranks = rank_figures(workers_.gather(std::span<const double>(values))), .servers = {}, .pushed = {}};
 }
 

@@ -54,7 +54,7 @@ class ParameterServer final : public Strategy {
   std::vector<OptimizerState> state() override { return link_.state(); }
   void collect() override { link_.collect(); }
   Report report(const RankFigures& mine) override {
-    const std::array<double, 2> values = {mine.memory_used, mine.memory_peak};
+    const std::array<double, kRankNumbers> values = numbers_of(mine);
     const std::vector<RankFigures> figures = rank_figures(workers_.gather(std::span<const double>(values)));
     Report report;
     if (!link_.leader()) return report;

@@ -1,5 +1,7 @@
 // Figures of all ranks of a run, as rank 0 writes them into metrics.
 #pragma once
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -11,7 +13,14 @@ namespace trainyard {
 struct RankFigures {
   double memory_used = 0;
   double memory_peak = 0;
+  double gpu_used = 0;  ///< of its GPU, by this rank; 0 where it has none
+  double gpu_peak = 0;
+  double gpu_free = 0;
 };
+
+/// How many numbers RankFigures are, which go between ranks as such.
+inline constexpr size_t kRankNumbers = 5;
+std::array<double, kRankNumbers> numbers_of(const RankFigures& figures);
 
 /// What a parameter server did since the run began.
 struct ServerFigures {
@@ -37,7 +46,7 @@ struct Report {
   std::optional<PushedFigures> pushed;  ///< only where workers do not wait for each other
 };
 
-/// RankFigures out of [world, 2] numbers.
+/// RankFigures out of [world, kRankNumbers] numbers.
 std::vector<RankFigures> rank_figures(std::span<const double> numbers);
 
 }  // namespace trainyard

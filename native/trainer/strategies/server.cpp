@@ -187,7 +187,10 @@ class Server {
     send(kLeader, kFigures, std::span<const double>(numbers));
     if (!first()) return;
     std::vector<double> all;
-    for (const RankFigures& one : pushed_by_) all.insert(all.end(), {one.memory_used, one.memory_peak});
+    for (const RankFigures& one : pushed_by_) {
+      const auto numbers_of_one = numbers_of(one);
+      all.insert(all.end(), numbers_of_one.begin(), numbers_of_one.end());
+    }
     send(kLeader, kRankFigures, std::span<const double>(all));
     pushed_ = {};
   }

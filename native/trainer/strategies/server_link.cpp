@@ -97,7 +97,7 @@ std::vector<ServerFigures> ServerLink::figures(std::vector<RankFigures>& ranks, 
 }
 
 void ServerLink::pushed_figures(std::vector<RankFigures>& ranks) {
-  std::vector<double> numbers(2 * ranks.size());
+  std::vector<double> numbers(kRankNumbers * ranks.size());
   const auto transfers = mailbox().transfers();
   transfers->receive(servers_.front(), kRankFigures, std::span<double>(numbers));
   transfers->wait();

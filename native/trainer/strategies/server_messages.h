@@ -16,7 +16,8 @@ enum Tag : int {
   kReply,       ///< server to worker, after a push: Reply
   kWeights,     ///< server to worker: a packed arena
   kFigures,     ///< server to leader: Figures
-  kRankFigures  ///< first server to leader, after Figures: RankFigures of the workers as they pushed them, [world, 2]
+  kRankFigures  ///< first server to leader, after Figures: RankFigures of the workers as they pushed them, [world,
+                ///< kRankNumbers]
 };
 
 /// What a server is asked for. Of `step` only the leader tells, and all workers' gradients follow, in the order of
@@ -38,7 +39,7 @@ struct Request {
   double finish = 0;
   RankFigures figures{};
 };
-using RequestNumbers = std::array<double, 12>;
+using RequestNumbers = std::array<double, 15>;
 
 struct Reply {
   double version = 0;
@@ -52,7 +53,7 @@ struct Figures {
   RankFigures memory{};
   PushedFigures pushed{};  ///< the first server only
 };
-using FigureNumbers = std::array<double, 12>;
+using FigureNumbers = std::array<double, 15>;
 
 static_assert(sizeof(Request) == sizeof(RequestNumbers) && sizeof(Reply) == sizeof(ReplyNumbers));
 static_assert(sizeof(Figures) == sizeof(FigureNumbers));

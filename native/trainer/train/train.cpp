@@ -229,9 +229,19 @@ class TrainRun {
                          first_not_finite(step_->network()));
   }
 
+  RankFigures worker_memory() {
+    RankFigures figures = rank_memory();
+    if (const auto device = step_->network().device_memory()) {
+      figures.gpu_used = static_cast<double>(device->used);
+      figures.gpu_peak = static_cast<double>(device->peak);
+      figures.gpu_free = static_cast<double>(device->free);
+    }
+    return figures;
+  }
+
   void write_interval() {
     require_good_weights();
-    const Report report = step_->strategy().report(rank_memory());
+    const Report report = step_->strategy().report(worker_memory());
     if (!leader() || interval_.steps == 0) return;
     nlohmann::json fields = interval_.fields(done_, plan_.steps_per_epoch, plan_.global_batch, plan_.world);
     const double images =
@@ -248,12 +258,19 @@ class TrainRun {
       if (fields.contains(tag)) log_->scalar(tag, done_, fields.at(tag).get<double>());
     }
     for (size_t r = 0; r < report.ranks.size(); ++r) {
-      log_->line("host", {{"step", done_},
-                          {"rank", r},
-                          {"host", team_.hosts()[r]},
-                          {"device", options_.device},
-                          {"memory_used", static_cast<uint64_t>(report.ranks[r].memory_used)},
-                          {"memory_peak", static_cast<uint64_t>(report.ranks[r].memory_peak)}});
+      const RankFigures& rank = report.ranks[r];
+      nlohmann::json host = {{"step", done_},
+                             {"rank", r},
+                             {"host", team_.hosts()[r]},
+                             {"device", options_.device},
+                             {"memory_used", static_cast<uint64_t>(rank.memory_used)},
+                             {"memory_peak", static_cast<uint64_t>(rank.memory_peak)}};
+      if (rank.gpu_peak > 0) {
+        host["gpu_memory_used"] = static_cast<uint64_t>(rank.gpu_used);
+        host["gpu_memory_peak"] = static_cast<uint64_t>(rank.gpu_peak);
+        host["gpu_memory_free"] = static_cast<uint64_t>(rank.gpu_free);
+      }
+      log_->line("host", host);
     }
     images_ += images;
     seconds_ += interval_.seconds();

@@ -8,6 +8,7 @@
 #pragma once
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "trainer/ops/contract/elementwise.h"
 #include "trainer/ops/contract/linear.h"
 #include "trainer/ops/contract/loss.h"
+#include "trainer/ops/contract/memory_figures.h"
 #include "trainer/ops/contract/pooling.h"
 #include "trainer/ops/contract/update.h"
 
@@ -43,6 +45,8 @@ class Backend {
   /// Lets ops made from now on take 10 of the 23 bits of fp32 factors (TF32), which tensor cores do. Returns whether
   /// this device has any that do.
   virtual bool allow_tf32() { return false; }
+  /// Nothing where the memory is the host's.
+  virtual std::optional<MemoryFigures> memory_figures() { return std::nullopt; }
   virtual std::unique_ptr<BackendMemory> allocate(size_t bytes) = 0;
   /// Copies between the host and the back end's memory, in order with the ops; `host` may be used again at once.
   virtual void to_host(void* host, const void* memory, size_t bytes) = 0;

@@ -1,6 +1,8 @@
 #include "trainer/ops/cuda/library/device_backend.h"
 
+#include <algorithm>
 #include <string>
+#include <utility>
 
 #include "trainer/ops/cuda/library/convolution.h"
 #include "trainer/ops/cuda/library/handles.h"
@@ -10,20 +12,32 @@ namespace trainyard::cuda {
 
 namespace {
 
+/// What a back end holds.
+struct Ledger {
+  uint64_t used = 0, peak = 0;
+};
+
 class DeviceMemory final : public BackendMemory {
  public:
-  DeviceMemory(const Launcher& launcher, size_t bytes) : bytes_(bytes) {
+  DeviceMemory(const Launcher& launcher, std::shared_ptr<Ledger> ledger, size_t bytes)
+      : ledger_(std::move(ledger)), bytes_(bytes) {
     void* data = nullptr;
     const cudaError_t error = cudaMalloc(&data, bytes);
     if (error == cudaErrorMemoryAllocation) fail_out_of_memory(launcher, bytes);
     check(launcher, error, "cudaMalloc");
     data_.reset(static_cast<std::byte*>(data));
     check(launcher, cudaMemsetAsync(data, 0, bytes, launcher.stream), "cudaMemsetAsync");
+    ledger_->used += bytes_;
+    ledger_->peak = std::max(ledger_->peak, ledger_->used);
   }
+  ~DeviceMemory() override { ledger_->used -= bytes_; }
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
   std::byte* data() const override { return data_.get(); }
   size_t bytes() const override { return bytes_; }
 
  private:
+  std::shared_ptr<Ledger> ledger_;
   std::unique_ptr<std::byte, FreeBy<cudaFree>> data_;
   size_t bytes_;
 };
@@ -60,7 +74,13 @@ class DeviceBackend final : public OpsBackend {
   }
 
   std::unique_ptr<BackendMemory> allocate(size_t bytes) override {
-    return std::make_unique<DeviceMemory>(launcher_, bytes);
+    return std::make_unique<DeviceMemory>(launcher_, ledger_, bytes);
+  }
+  std::optional<MemoryFigures> memory_figures() override {
+    size_t free = 0;
+    size_t total = 0;
+    check(launcher_, cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    return MemoryFigures{ledger_->used, ledger_->peak, free, total};
   }
 
   void to_host(void* host, const void* memory, size_t bytes) override {
@@ -105,6 +125,7 @@ class DeviceBackend final : public OpsBackend {
   Launcher launcher_;
   std::string name_;
   bool ampere_ = false, tf32_ = false;
+  std::shared_ptr<Ledger> ledger_ = std::make_shared<Ledger>();
   Stream stream_;
   BlasHandle blas_;
   DnnHandle dnn_;
