@@ -191,7 +191,7 @@ TEST(CudaNetworkMemory, NamesTheBatchThatFits) {
   EXPECT_LT(fits, 256);
   EXPECT_EQ(refusal_with(kMemory, fits), "");
   EXPECT_NE(refusal_with(kMemory, fits + 1), "") << "it was not the largest";
-  EXPECT_NE(refusal_with(size_t{6} << 20U, 8).find("Not even one image fits"), std::string::npos);
+  EXPECT_NE(refusal_with(size_t{4800} << 10U, 8).find("Not even one image fits"), std::string::npos);
 }
 
 TEST(CudaNetworkMemory, IsCounted) {
