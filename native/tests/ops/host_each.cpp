@@ -1,6 +1,7 @@
 // Kernels as loops, for every arithmetic that the device's compiler is given.
 #include <cstdlib>
 
+#include "trainer/ops/cuda/kernels/instances.h"
 #include "trainer/ops/cuda/kernels/report.h"
 #include "trainer/ops/cuda/launch.h"
 #include "trainer/ops/cuda/math/dropout.h"

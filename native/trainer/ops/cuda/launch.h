@@ -22,11 +22,4 @@ inline constexpr size_t kMostElements = size_t{1} << 31U;
 template <class F>
 void each(const Launcher& launcher, size_t count, const F& f);
 
-// Instances of each(): of arithmetic, and of arithmetic on whatever a tensor is stored in.
-#define TRAINYARD_EACH(F) template void each(const Launcher&, size_t, const F&)
-#define TRAINYARD_EACH_STORED(F) \
-  TRAINYARD_EACH(F<float>);      \
-  TRAINYARD_EACH(F<BFloat16>);   \
-  TRAINYARD_EACH(F<Float16>)
-
 }  // namespace trainyard::cuda
