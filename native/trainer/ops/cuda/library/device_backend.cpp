@@ -111,11 +111,16 @@ class DeviceBackend final : public OpsBackend {
             "cublasSgemm");
       return;
     }
+    // The pedantic mode of fp32 keeps tensor cores away from narrow factors too; sums stay fp32 in this one.
+    check(launcher_, cublasSetMathMode(blas_.get(), CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION),
+          "cublasSetMathMode");
     check(launcher_,
           cublasGemmEx(blas_.get(), op(p.transpose_a), op(p.transpose_b), p.rows, p.columns, p.inner, &one, p.a,
                        type_of(p.factors), p.stride_a, p.b, type_of(p.factors), p.stride_b, &zero, p.c,
                        type_of(p.result), p.stride_c, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
           "cublasGemmEx");
+    check(launcher_, cublasSetMathMode(blas_.get(), tf32_ ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_PEDANTIC_MATH),
+          "cublasSetMathMode");
   }
 
   static cudaDataType_t type_of(DType dtype) {
