@@ -50,9 +50,8 @@ TEST_F(ClusterTest, ARankGetsItsOwnNodesFoldersAndNoKey) {
   const std::string key = read_json_object(dir + "/join.json")->value("key", "");
   EXPECT_EQ(ended(dir)["phase"], "finished");
   const std::string env = text(second(dir) + "/env-3");
-  for (const std::string& line :
-       {"TRAINYARD_HOST=gpu2", "TRAINYARD_GENERATION=1", "OMP_NUM_THREADS=3", "GREETING=hello there",
-        "CUDA_VISIBLE_DEVICES=4", "CUDA_DEVICE_ORDER=PCI_BUS_ID"}) {
+  for (const std::string& line : {"TRAINYARD_HOST=gpu2", "TRAINYARD_GENERATION=1", "OMP_NUM_THREADS=3",
+                                  "GREETING=hello there", "CUDA_VISIBLE_DEVICES=4", "CUDA_DEVICE_ORDER=PCI_BUS_ID"}) {
     EXPECT_NE(env.find("\n" + line + "\n"), std::string::npos) << line;
   }
   EXPECT_NE(env.find("TRAINYARD_RUN_DIR=" + second(dir) + "\n"), std::string::npos);

@@ -23,8 +23,7 @@ TEST(GpuPins, GiveEachRankOfANodeItsOwn) {
   const std::string list = gpus_text(gpus_of({{"gpus", {4, 0, 11}}}, "gpus", 2, "spec"));
   EXPECT_EQ(list, "4,0,11");
   for (const auto& [rank, gpu] : std::map<int, std::string>{{0, "4"}, {1, "0"}, {2, "11"}}) {
-    EXPECT_EQ(pinned_gpu(list, rank),
-              (Variables{{"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}, {"CUDA_VISIBLE_DEVICES", gpu}}));
+    EXPECT_EQ(pinned_gpu(list, rank), (Variables{{"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}, {"CUDA_VISIBLE_DEVICES", gpu}}));
   }
   EXPECT_EQ(pinned_gpu("", 5), Variables());
   for (const int beyond : {3, -1}) {

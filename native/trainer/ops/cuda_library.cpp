@@ -133,16 +133,15 @@ std::unique_ptr<CudaLibrary> load_cuda_library() {
 void require_cuda_device(CudaLibrary& library, int index) {
   const std::vector<CudaDevice> devices = library.devices();
   if (devices.empty()) {
-    throw Error(
-        Exit::device,
-        std::string("no CUDA device is visible to ") + kLibrary + " (" + library.versions() +
-            "). " + visible_text() + "Check that nvidia-smi lists a GPU, set the variable to its number, or use --device cpu");
+    throw Error(Exit::device,
+                std::string("no CUDA device is visible to ") + kLibrary + " (" + library.versions() + "). " +
+                    visible_text() +
+                    "Check that nvidia-smi lists a GPU, set the variable to its number, or use --device cpu");
   }
   if (index >= static_cast<int>(devices.size())) {
-    throw Error(Exit::device,
-                "this rank wants CUDA device " + std::to_string(index) + ", but only " +
-                    std::to_string(devices.size()) +
-                    " can be seen. " + visible_text() + "Start no more ranks than there are GPUs");
+    throw Error(Exit::device, "this rank wants CUDA device " + std::to_string(index) + ", but only " +
+                                  std::to_string(devices.size()) + " can be seen. " + visible_text() +
+                                  "Start no more ranks than there are GPUs");
   }
   const CudaDevice& device = devices[static_cast<size_t>(index)];
   if (device.usable) return;
