@@ -22,8 +22,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NATIVE = ROOT / "native"
 CUDA = NATIVE / "trainer/ops/cuda"
-KERNELS = ["elementwise", "batch_norm", "pooling", "softmax"]
-PARTS = ["devices", "ops", "networks", "repeats", "out-of-memory", "speed"]
+KERNELS = ["elementwise", "batch_norm", "pooling", "softmax", "update"]
+PARTS = ["devices", "ops", "networks", "precisions", "optimizers", "repeats", "out-of-memory", "batch-that-fits", "speed"]
 
 
 class Failed(Exception):
@@ -130,7 +130,7 @@ class Builder:
 
     def program(self):
         own = [NATIVE / "proof/proof.cpp", NATIVE / "common/error.cpp", NATIVE / "trainer/base/random.cpp",
-               NATIVE / "trainer/ops/cuda_library.cpp", *sorted((NATIVE / "trainer/ops/selftest").glob("*.cpp")),
+               NATIVE / "trainer/ops/cuda_library.cpp", NATIVE / "trainer/ops/elf_file.cpp", *sorted((NATIVE / "trainer/ops/selftest").glob("*.cpp")),
                *sorted((NATIVE / "trainer/tensor").glob("*.cpp")), *sorted((NATIVE / "trainer/layers").glob("*.cpp")),
                *sorted(p for p in (NATIVE / "trainer/models").glob("*.cpp") if p.name not in ("registry.cpp", "processor.cpp", "precision_check.cpp"))]
         target = self.out / "proof"

@@ -300,6 +300,7 @@ Json Cluster::launch_message(const ClusterNode& node, const std::vector<std::str
           {"trainer", spec_.is_trainer},
           {"cwd", spec_.given_cwd},
           {"env", Json(spec_.env)},
+          {"gpus", node.spec.gpus.empty() ? Json(nullptr) : Json(node.spec.gpus)},
           {"threads", spec_.threads_per_rank},
           {"network", network}};
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "agent/gpu_pins.h"
 #include "agent/kill.h"
 #include "agent/paths.h"
 #include "agent/rank.h"
@@ -45,8 +46,9 @@ std::string node_mark(const RunFolder& folder, const std::string& host) {
 
 Environment NodeRanks::environment(const Json& message) const {
   const Fields fields(message, "generation");
-  Environment env = rank_environment(folder_, generation_, static_cast<int>(fields.integer("threads", 1, 4096)),
-                                     fields.string_map_or_empty("env"));
+  Environment env =
+      rank_environment(folder_, generation_, static_cast<int>(fields.integer("threads", 1, 4096)),
+                       fields.string_map_or_empty("env"), gpus_of(message, "gpus", count(), "generation"));
   env["TRAINYARD_HOST"] = spec_.host;
   env[kCommandVariable] = folder_.node(spec_.host, "command.json");
   const auto path = env.find("PATH");  // mpiexec knows the agent only by name

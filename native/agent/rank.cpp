@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "agent/exit_record.h"
+#include "agent/gpu_pins.h"
 #include "agent/heartbeat.h"
 #include "agent/kill.h"
 #include "agent/spawn.h"
@@ -57,6 +58,19 @@ sigset_t block_signals() {
   return handled;
 }
 
+/// Of this node's GPUs the one of this rank, which its program then takes for the only one.
+void take_gpu() {
+  const char* gpus = std::getenv(kGpusVariable);
+  try {
+    for (const auto& [name, value] : pinned_gpu(gpus == nullptr ? "" : gpus, number_from("MPI_LOCALRANKID", 0))) {
+      ::setenv(name.c_str(), value.c_str(), 1);
+    }
+  } catch (const Error& error) {
+    std::fprintf(stderr, "agent: error: %s\n", error.what());
+    ::_exit(static_cast<int>(error.code()));
+  }
+}
+
 /// The program itself: own process group, log as stdout and stderr, gone when the inner process is.
 [[noreturn]] void become_program(const std::vector<std::string>& command, const std::string& log,
                                  const std::string& cwd, int pmi_fd, int parent) {
@@ -67,6 +81,7 @@ sigset_t block_signals() {
   const bool redirected = redirect_standard_streams(log);
   if (redirected && (cwd.empty() || ::chdir(cwd.c_str()) == 0)) {
     close_descriptors_except(pmi_fd);
+    take_gpu();
     std::vector<char*> argv;
     for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
     argv.push_back(nullptr);

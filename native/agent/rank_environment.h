@@ -2,13 +2,15 @@
 #pragma once
 #include <map>
 #include <string>
+#include <vector>
 
 #include "agent/run_folder.h"
 #include "agent/spawn.h"
 
 namespace trainyard {
 
+/// `given` is the profile's; where it says itself what CUDA sees, `gpus` (of this node) are left out.
 Environment rank_environment(const RunFolder& folder, int generation, int threads,
-                             const std::map<std::string, std::string>& given);
+                             const std::map<std::string, std::string>& given, const std::vector<int>& gpus);
 
 }  // namespace trainyard

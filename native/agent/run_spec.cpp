@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "agent/gpu_pins.h"
 #include "agent/paths.h"
 #include "agent/run_folder.h"
 
@@ -44,8 +45,10 @@ std::vector<NodeSpec> parse_nodes(const Fields& fields) {
   }
   std::vector<NodeSpec> nodes;
   for (const Json& one : *given) {
-    const Fields node(one, "spec.nodes[" + std::to_string(nodes.size()) + "]");
-    NodeSpec spec{node.string("host"), node.string("address"), static_cast<int>(node.integer("slots", 1, kMostRanks))};
+    const std::string where = "spec.nodes[" + std::to_string(nodes.size()) + "]";
+    const Fields node(one, where);
+    const int slots = static_cast<int>(node.integer("slots", 1, kMostRanks));
+    NodeSpec spec{node.string("host"), node.string("address"), slots, gpus_of(one, "gpus", slots, where)};
     // Both become parts of paths and of mpiexec's command line.
     if (!is_run_id(spec.host)) {
       throw FieldError("spec.nodes: host '" + spec.host + "' may hold letters, digits, '.', '_' and '-', 100 at most");
@@ -134,6 +137,7 @@ RunSpec parse_run_spec(const Json& json) {
   if (fields.find("cwd") != nullptr) spec.cwd = expand_path(spec.given_cwd);
   spec.ranks = static_cast<int>(fields.integer_or("ranks", 1, 1, kMostRanks));
   spec.threads_per_rank = static_cast<int>(fields.integer_or("threadsPerRank", 1, 1, 4096));
+  spec.gpus = gpus_of(json, "gpus", spec.ranks, "spec");
   spec.env = fields.string_map_or_empty("env");
   check_environment(spec.env);
   if (const Json* evaluator = fields.find("evaluator")) {

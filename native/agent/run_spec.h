@@ -20,6 +20,7 @@ struct NodeSpec {
   std::string host;     ///< the profile's name of it
   std::string address;  ///< how the others reach it
   int slots = 1;
+  std::vector<int> gpus;  ///< of its ranks, in their order; empty: whatever the program takes
 };
 
 struct RunSpec {
@@ -31,6 +32,7 @@ struct RunSpec {
   std::string given_cwd;  ///< as the client wrote it: `~` is each node's own
   int ranks = 1;
   int threads_per_rank = 1;
+  std::vector<int> gpus;  ///< of the ranks of a run on this machine alone, in their order; empty: as the program likes
   std::map<std::string, std::string> env;
   std::optional<EvaluatorSpec> evaluator;
   bool tensorboard = false;

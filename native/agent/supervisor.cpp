@@ -172,7 +172,7 @@ Command Supervisor::mpiexec_command(const RunSpec& spec) const {
   command.death_signal = SIGKILL;  // its proxy then kills the ranks: without a supervisor nobody would watch them
   if (!cluster_) {
     command.argv = local_launch(folder_, spec, state_.generation);
-    command.env = rank_environment(folder_, state_.generation, spec.threads_per_rank, spec.env);
+    command.env = rank_environment(folder_, state_.generation, spec.threads_per_rank, spec.env, spec.gpus);
     return command;
   }
   command.argv = spread_launch(spec, spec.nodes);

@@ -62,13 +62,18 @@ bool ops(const std::string& device) {
 }
 
 struct Training {
-  Training(const std::string& model, std::unique_ptr<Backend> backend, int size, int batch_, int classes)
-      : batch(batch_), images(static_cast<size_t>(batch) * size * size * 3) {
+  Training(const std::string& model, std::unique_ptr<Backend> backend, int size, int batch_, int classes,
+           Precision precision = Precision::fp32)
+      : scale(precision == Precision::fp16 ? 1024 : 1),
+        batch(batch_),
+        images(static_cast<size_t>(batch) * size * size * 3) {
     NetworkOptions options;
     options.model = model;
     options.classes = classes;
     options.image_size = size;
     options.batch = batch;
+    options.precision = precision;
+    prepare_backend(*backend, precision);
     auto graph = std::make_unique<Graph>();
     if (model == "mlp") {
       build_mlp(*graph, size, classes);
@@ -88,14 +93,15 @@ struct Training {
 
   double step() {
     const double loss =
-        network->train_step(view, 1.0F / static_cast<float>(batch), [](size_t, size_t) {}).loss_sum / batch;
+        network->train_step(view, scale / static_cast<float>(batch), [](size_t, size_t) {}).loss_sum / batch;
     const auto weights = network->weights();
     const auto gradients = network->gradients();
-    for (size_t i = 0; i < weights.size(); ++i) weights[i] -= 0.02F * gradients[i];
+    for (size_t i = 0; i < weights.size(); ++i) weights[i] -= 0.02F / scale * gradients[i];
     network->weights_changed();
     return loss;
   }
 
+  float scale;  ///< of the loss, so that fp16 keeps small gradients
   int batch;
   std::vector<uint8_t> images;
   std::vector<int32_t> labels;
@@ -132,6 +138,86 @@ bool networks(const std::string& device) {
   return all;
 }
 
+/// One step of resnet20 in each precision beside fp32; a rounding of a factor is 2^-12 in TF32 and fp16, 2^-9 in bf16,
+/// and makes some ReLU pass another element, whose gradient then errs whole.
+bool precisions(const std::string& device) {
+  bool all = true;
+  for (const Precision precision : {Precision::tf32, Precision::bf16, Precision::fp16}) {
+    const std::string name = std::string("resnet20 in ") + precision_name(precision);
+    if (device == "cpu" && precision == Precision::tf32) {
+      figure(name, "not rehearsed: it is the device's");
+      continue;
+    }
+    Training tested("resnet20", open(device), 16, 8, 10, precision);
+    Training want("resnet20", reference(), 16, 8, 10);
+    const double bound = precision == Precision::bf16 ? 0.3 : 0.12;
+    const double loss = tested.step();
+    const double expected = want.step();
+    all = report(name, "loss", std::abs(loss - expected) / expected, bound / 10) && all;
+    std::vector<float> gradients(tested.network->gradients().begin(), tested.network->gradients().end());
+    for (float& gradient : gradients) gradient /= tested.scale;
+    all = report(name, "gradients", distance(gradients, want.network->gradients()), bound) && all;
+    double last = loss;
+    for (int step = 0; step < 5; ++step) last = tested.step();
+    all = report(name, "loss after six steps beside the first", last / loss, 1) && all;
+  }
+  return all;
+}
+
+/// The optimizer and all else on the device: what a rank that trains alone does.
+bool on_device(const std::string& device) {
+  bool all = true;
+  for (const char* kind : {"sgd", "lars", "adam"}) {
+    const OptimizerOptions options{.kind = kind};
+    Training tested("resnet20", open(device), 16, 8, 10);
+    Training want("resnet20", reference(), 16, 8, 10);
+    const std::vector<float> before(want.network->weights().begin(), want.network->weights().end());
+    for (Training* one : {&tested, &want}) {
+      std::vector<ParameterRange> ranges;
+      for (const TensorInfo& tensor : one->network->parameters()) {
+        ranges.push_back({.offset = tensor.offset, .size = tensor.size, .decay = tensor.decay, .adapt = tensor.decay});
+      }
+      DeviceOptimizer* optimizer = one->network->train_on_device(options, ranges, {".first", ".second"});
+      if (optimizer == nullptr) return report(kind, "is on the device", 1, 0);
+      for (int64_t number = 1; number <= 2; ++number) {
+        one->network->train_step(one->view, 1.0F / static_cast<float>(one->batch), nullptr);
+        all = report(std::string(kind) + ", step " + std::to_string(number), "finite",
+                     std::isfinite(optimizer->clip(1.0)) ? 0 : 1, 0) &&
+              all;
+        optimizer->step(0.01F, number);
+      }
+      optimizer->fetch();
+    }
+    const double moved = distance(before, want.network->weights());
+    all = report(std::string(kind) + ", two steps", "weights, beside how far they moved",
+                 distance(tested.network->weights(), want.network->weights()) / moved, 0.02) &&
+          all;
+  }
+  return all;
+}
+
+/// The plan's answer to a batch that is too large, and that the batch it names is one that fits.
+bool batch_that_fits(const std::string& device) {
+  if (device == "cpu") {
+    figure("batch that fits", "not rehearsed: it is the device's memory");
+    return true;
+  }
+  try {
+    const Training large("resnet50", open(device), 224, 1 << 13U, 10);
+  } catch (const Error& error) {
+    figure("message", error.what());
+    const std::string text = error.what();
+    const std::string before = "Use --batch-size ";
+    const size_t found = text.find(before);
+    if (found == std::string::npos) return false;
+    Training fits("resnet50", open(device), 224, std::stoi(text.substr(found + before.size())), 10);
+    fits.network->train_step(fits.view, 1.0F / static_cast<float>(fits.batch), nullptr);
+    return true;
+  }
+  figure("message", "a batch of 8192 fits this GPU");
+  return true;
+}
+
 bool repeats(const std::string& device) {
   Training first("resnet20", open(device), 16, 8, 10);
   Training second("resnet20", open(device), 16, 8, 10);
@@ -160,25 +246,56 @@ bool out_of_memory(const std::string& device) {
   return false;
 }
 
-/// Synthetic images, the whole step but the optimizer; fp32 without TF32 and without any tuning.
-bool speed(const std::string& device) {
+/// Whole steps with SGD on the device, synthetic images, without any tuning.
+void measure(const std::string& device, Precision precision) {
   const bool real = device == "cuda";
-  Training run(real ? "resnet18" : "resnet20", open(device), real ? 224 : 16, real ? 64 : 8, 10);
-  for (int step = 0; step < 3; ++step) run.network->train_step(run.view, 1.0F / 64, [](size_t, size_t) {});
-  const int steps = real ? 20 : 2;
+  Training run(real ? "resnet50" : "resnet20", open(device), real ? 224 : 16, real ? 64 : 8, 10, precision);
+  std::vector<ParameterRange> ranges;
+  for (const TensorInfo& tensor : run.network->parameters()) {
+    ranges.push_back({.offset = tensor.offset, .size = tensor.size, .decay = tensor.decay, .adapt = tensor.decay});
+  }
+  DeviceOptimizer* optimizer = run.network->train_on_device({}, ranges, {".momentum"});
+  const auto step = [&](int64_t number) {
+    run.network->train_step(run.view, run.scale / static_cast<float>(run.batch), nullptr);
+    if (run.scale != 1) optimizer->unscale(run.scale);
+    optimizer->step(0.01F, number);
+  };
+  int64_t number = 1;
+  for (; number <= 3; ++number) step(number);
+  optimizer->fetch();
+  const int64_t steps = real ? 20 : 2;
   const auto start = std::chrono::steady_clock::now();
-  for (int step = 0; step < steps; ++step) run.network->train_step(run.view, 1.0F / 64, [](size_t, size_t) {});
+  for (; number <= 3 + steps; ++number) step(number);
+  optimizer->fetch();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  figure(real ? "resnet18, 224 pixels, batch 64, fp32" : "rehearsal",
-         std::to_string(run.batch * steps / seconds) + " images/s");
-  figure("memory", std::to_string(run.network->memory_bytes() >> 20U) + " MiB");
+  const std::string what =
+      std::string(real ? "resnet50, 224 pixels, batch 64, " : "rehearsal, ") + precision_name(precision);
+  figure(what, std::to_string(static_cast<double>(run.batch) * static_cast<double>(steps) / seconds) + " images/s");
+  if (const auto memory = run.network->device_memory()) {
+    figure(what + ", memory", std::to_string(memory->peak >> 20U) + " MiB at most, " +
+                                  std::to_string(memory->free >> 20U) + " MiB free of " +
+                                  std::to_string(memory->total >> 20U));
+  }
+}
+
+bool speed(const std::string& device) {
+  for (const Precision precision : {Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp16}) {
+    if (device == "cpu" && precision == Precision::tf32) continue;
+    measure(device, precision);
+  }
   return true;
 }
 
 int run(const std::string& part, const std::string& device) {
-  const std::map<std::string, bool (*)(const std::string&)> parts = {
-      {"devices", devices}, {"ops", ops},     {"networks", networks},
-      {"repeats", repeats}, {"speed", speed}, {"out-of-memory", out_of_memory}};
+  const std::map<std::string, bool (*)(const std::string&)> parts = {{"devices", devices},
+                                                                     {"ops", ops},
+                                                                     {"networks", networks},
+                                                                     {"precisions", precisions},
+                                                                     {"optimizers", on_device},
+                                                                     {"repeats", repeats},
+                                                                     {"speed", speed},
+                                                                     {"out-of-memory", out_of_memory},
+                                                                     {"batch-that-fits", batch_that_fits}};
   const auto found = parts.find(part);
   if (found == parts.end()) throw Error(Exit::usage, "no part " + part);
   return found->second(device) ? 0 : 1;

@@ -43,14 +43,15 @@ TEST_F(ClusterTest, ARankGetsItsOwnNodesFoldersAndNoKey) {
       "env > \"$TRAINYARD_RUN_DIR/env-$PMI_RANK\"; pwd > \"$TRAINYARD_RUN_DIR/pwd-$PMI_RANK\"; printf '%s|' \"$@\" > "
       "\"$TRAINYARD_RUN_DIR/words-$PMI_RANK\"");
   spec["env"] = {{"GREETING", "hello there"}};
+  spec["nodes"][1]["gpus"] = {6, 4};
   spec["threadsPerRank"] = 3;
   for (const char* word : {"sh", ":", "", "a b", "~/x", "\"'$y"}) spec["argv"].push_back(word);
   const std::string dir = start_spread(spec);
   const std::string key = read_json_object(dir + "/join.json")->value("key", "");
   EXPECT_EQ(ended(dir)["phase"], "finished");
   const std::string env = text(second(dir) + "/env-3");
-  for (const std::string& line :
-       {"TRAINYARD_HOST=gpu2", "TRAINYARD_GENERATION=1", "OMP_NUM_THREADS=3", "GREETING=hello there"}) {
+  for (const std::string& line : {"TRAINYARD_HOST=gpu2", "TRAINYARD_GENERATION=1", "OMP_NUM_THREADS=3",
+                                  "GREETING=hello there", "CUDA_VISIBLE_DEVICES=4", "CUDA_DEVICE_ORDER=PCI_BUS_ID"}) {
     EXPECT_NE(env.find("\n" + line + "\n"), std::string::npos) << line;
   }
   EXPECT_NE(env.find("TRAINYARD_RUN_DIR=" + second(dir) + "\n"), std::string::npos);

@@ -62,6 +62,20 @@ TEST_F(RunTestCase, ATrainerRunsToItsEndWithItsEvaluator) {
   EXPECT_EQ(listed["runs"][0]["run"]["argv"], spec["argv"]);
 }
 
+TEST_F(RunTestCase, EachRankIsGivenItsOwnGpu) {
+  const std::string script = "echo \"$CUDA_DEVICE_ORDER $CUDA_VISIBLE_DEVICES\"";
+  Json spec = command_spec(script);
+  spec["gpus"] = {3, 1};
+  const std::string pinned = start(spec);
+  spec["env"] = {{"CUDA_VISIBLE_DEVICES", "5"}, {"CUDA_DEVICE_ORDER", ""}};
+  const std::string chosen = start(spec);
+  ended(pinned);
+  ended(chosen);
+  EXPECT_EQ(text(pinned + "/logs/rank-0.log"), "PCI_BUS_ID 3\n");
+  EXPECT_EQ(text(pinned + "/logs/rank-1.log"), "PCI_BUS_ID 1\n");
+  EXPECT_EQ(text(chosen + "/logs/rank-1.log"), " 5\n") << "the profile's own variable goes before";
+}
+
 TEST_F(RunTestCase, AFailingRankEndsTheOthersAndItsOwnWordsAreTheReason) {
   Json spec = trainer_spec(
       "trap '' TERM\n"

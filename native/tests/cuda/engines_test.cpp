@@ -1,10 +1,17 @@
 // Without a device cuDNN still plans for one whose properties it is given: for every convolution of our models there is
-// an engine that computes in plain fp32 and gives the same bits every time, and its plan can be made.
+// an engine for each precision that sums in fp32 and gives the same bits every time, and its plan can be made. Those of
+// resnet50 and inception_v3 stand in docs/cudnn-engines.md.
 #include "trainer/ops/cuda/library/engines.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <map>
 #include <string>
+#include <tuple>
 
 #include "common/error.h"
 #include "trainer/layers/program.h"
@@ -84,49 +91,149 @@ std::string properties_of(const Gpu& gpu) {
          field("memoryBusWidth", gpu.bus) + field("l2CacheSize", gpu.l2) + "\"deviceName\":\"" + gpu.name + "\"}";
 }
 
-class Engines : public testing::TestWithParam<Gpu> {};
-INSTANTIATE_TEST_SUITE_P(Gpus, Engines,
-                         testing::Values(Gpu{"NVIDIA A100-SXM4-80GB", 800, 108, 166912, 5120, 40 << 20},
-                                         Gpu{"NVIDIA H100 80GB HBM3", 900, 132, 232448, 5120, 50 << 20}),
-                         [](const auto& info) { return "sm_" + std::to_string(info.param.version / 10); });
+/// What a network computes with: what it stores, and how convolutions may be computed.
+struct Kind {
+  const char* name;
+  DType stored;
+  cuda::Arithmetic arithmetic;
+};
 
-TEST_P(Engines, ExactOnesExistForEveryConvolutionOfEveryModel) {
-  const std::string text = properties_of(GetParam());
+const std::vector<Kind>& kinds() {
+  static const std::vector<Kind> list{{"fp32", DType::f32, cuda::Arithmetic::exact},
+                                      {"tf32", DType::f32, cuda::Arithmetic::tf32},
+                                      {"bf16", DType::bf16, cuda::Arithmetic::narrow},
+                                      {"fp16", DType::f16, cuda::Arithmetic::narrow}};
+  return list;
+}
+
+const std::vector<Gpu>& gpus() {
+  static const std::vector<Gpu> list{{"NVIDIA A100-SXM4-80GB", 800, 108, 166912, 5120, 40 << 20},
+                                     {"NVIDIA H100 80GB HBM3", 900, 132, 232448, 5120, 50 << 20}};
+  return list;
+}
+
+/// A layer, as it is written in the table.
+std::string text_of(const Conv2dParams& p) {
+  const auto pair = [](int a, int b) { return std::to_string(a) + (a == b ? "" : "x" + std::to_string(b)); };
+  return std::to_string(p.input.shape.c) + " x " + pair(p.input.shape.h, p.input.shape.w) + " to " +
+         std::to_string(p.out_channels) + ", " + pair(p.kernel_h, p.kernel_w) + " /" + pair(p.stride_h, p.stride_w) +
+         (p.pad_h + p.pad_w > 0 ? ", pad " + pair(p.pad_h, p.pad_w) : "");
+}
+
+std::vector<Conv2dParams> convolutions(int batch, const std::function<void(Graph&)>& build) {
+  Recorder recorder;
+  Graph graph;
+  build(graph);
+  const Program program(graph, recorder, Purpose{batch, true});
+  return recorder.asked;
+}
+
+/// Of several models, each layer once.
+std::vector<Conv2dParams> layers(int batch, bool all_models) {
+  const std::vector<std::function<void(Graph&)>> builders{
+      [](Graph& g) { build_resnet(g, Block::bottleneck, {3, 4, 6, 3}, 224, 1000); },
+      [](Graph& g) { build_inception_v3(g, 299, 1000); }, [](Graph& g) { build_cifar_resnet(g, 3, 32, 10); },
+      [](Graph& g) { build_resnet(g, Block::basic, {2, 2, 2, 2}, 224, 1000); }};
+  std::vector<Conv2dParams> found;
+  std::map<std::string, bool> seen;
+  for (size_t i = 0; i < (all_models ? builders.size() : 2); ++i) {
+    for (const Conv2dParams& params : convolutions(batch, builders[i])) {
+      if (std::exchange(seen[text_of(params)], true)) continue;
+      found.push_back(params);
+    }
+  }
+  return found;
+}
+
+cuda::Descriptor describe(const Gpu& gpu) {
+  const std::string text = properties_of(gpu);
   cuda::Descriptor properties(kLauncher, CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
   properties.raw(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, text.size(), text.data());
   properties.finalize();
+  return properties;
+}
 
-  Recorder recorder;
-  for (const int batch : {1, 64}) {
-    Graph small;
-    build_cifar_resnet(small, 3, 32, 10);
-    const Program cifar(small, recorder, Purpose{batch, true});
-    Graph large;
-    build_resnet(large, Block::basic, {2, 2, 2, 2}, 224, 1000);
-    const Program imagenet(large, recorder, Purpose{batch, true});
-    Graph deep;
-    build_resnet(deep, Block::bottleneck, {3, 4, 6, 3}, 224, 1000);
-    const Program bottlenecks(deep, recorder, Purpose{batch, true});
-    Graph inception;
-    build_inception_v3(inception, 299, 1000);
-    const Program branches(inception, recorder, Purpose{batch, true});
+/// The engines of one layer for forward, data and weights: "40 41 20", with a star where it has no tensor cores though
+/// they may be used.
+std::string engines_of(const Conv2dParams& layer, const Kind& kind, const cuda::Descriptor& properties) {
+  Conv2dParams params = layer;
+  params.input.dtype = kind.stored;
+  const cuda::Target target{nullptr, &properties};
+  std::string text;
+  for (const cuda::Pass pass : {cuda::Pass::forward, cuda::Pass::backward_data, cuda::Pass::backward_weights}) {
+    if (pass == cuda::Pass::backward_data && !params.input_gradient) {
+      text += " -";
+      continue;
+    }
+    const std::string name = text_of(params) + ", pass " + std::to_string(static_cast<int>(pass)) + " in " + kind.name;
+    const auto graph = cuda::convolution_graph(kLauncher, nullptr, params, pass);
+    const auto plan = cuda::choose_plan(kLauncher, target, graph, kind.arithmetic);
+    EXPECT_TRUE(plan.has_value()) << name;
+    if (!plan) {
+      text += " none";
+      continue;
+    }
+    EXPECT_LE(plan->workspace, size_t{1} << 30U) << name;
+    EXPECT_FALSE(plan->transforms) << name;
+    if (kind.arithmetic == cuda::Arithmetic::exact) EXPECT_FALSE(plan->tensor_cores) << name;
+    const bool slow = kind.arithmetic != cuda::Arithmetic::exact && !plan->tensor_cores;
+    text += " " + plan->name.substr(plan->name.find(' ') + 1) + (slow ? "*" : "");
   }
-  EXPECT_GE(recorder.asked.size(), 2 * (19U + 20U + 53U + 96U));
-  for (const Conv2dParams& params : recorder.asked) {
-    for (const cuda::Pass pass : {cuda::Pass::forward, cuda::Pass::backward_weights, cuda::Pass::backward_data}) {
-      if (pass == cuda::Pass::backward_data && !params.input_gradient) continue;
-      const auto graph = cuda::convolution_graph(kLauncher, nullptr, params, pass);
-      const cuda::Target target{nullptr, &properties};
-      const std::string name = to_string(params.input.shape) + " to " + std::to_string(params.out_channels) +
-                               ", pass " + std::to_string(static_cast<int>(pass));
-      const auto found = cuda::candidates(kLauncher, target, graph);
-      ASSERT_FALSE(found.empty()) << name;
-      EXPECT_FALSE(found[0].transforms) << name;
-      const auto plan = cuda::choose_plan(kLauncher, target, graph);
-      ASSERT_TRUE(plan.has_value()) << name;
-      EXPECT_LE(plan->workspace, size_t{1} << 30U) << name;
+  return text.substr(1);
+}
+
+class Engines : public testing::TestWithParam<std::tuple<size_t, size_t>> {};
+INSTANTIATE_TEST_SUITE_P(Gpus, Engines,
+                         testing::Combine(testing::Range<size_t>(0, gpus().size()),
+                                          testing::Range<size_t>(0, kinds().size())),
+                         [](const auto& info) {
+                           return "sm_" + std::to_string(gpus()[std::get<0>(info.param)].version / 10) + "_" +
+                                  kinds()[std::get<1>(info.param)].name;
+                         });
+
+TEST_P(Engines, ExistForEveryConvolutionOfEveryModel) {
+  const cuda::Descriptor properties = describe(gpus()[std::get<0>(GetParam())]);
+  const Kind& kind = kinds()[std::get<1>(GetParam())];
+  const auto all = layers(1, true);
+  EXPECT_GE(all.size(), 80U);
+  for (const Conv2dParams& layer : all) engines_of(layer, kind, properties);
+}
+
+/// Written by this test where TRAINYARD_ENGINES_TABLE names a file.
+TEST(EnginesTable, IsTheOneThatIsCommitted) {
+  std::string table =
+      "# cuDNN's engines\n\nFor every convolution of resnet50 and inception_v3 at batch 64: the engine that is taken "
+      "for "
+      "forward, data gradient and weight gradient,\nas cuDNN numbers them. `*`: without tensor cores, though they may "
+      "be "
+      "used; `-`: nobody needs that gradient. All of them sum in fp32 and\ngive the same bits each time. Made without "
+      "a "
+      "GPU, from its properties, by `test_cuda_engines` (`TRAINYARD_ENGINES_TABLE=docs/cudnn-engines.md`).\n\n"
+      "cuDNN " +
+      std::to_string(cudnnGetVersion() / 10000) + "." + std::to_string(cudnnGetVersion() / 100 % 100) + "." +
+      std::to_string(cudnnGetVersion() % 100) + "\n\n| channels x pixels to channels, window /stride |";
+  std::string rule = "|---|";
+  std::vector<cuda::Descriptor> properties;
+  for (const Gpu& gpu : gpus()) {
+    properties.push_back(describe(gpu));
+    for (const Kind& kind : kinds()) {
+      table += " sm_" + std::to_string(gpu.version / 10) + " " + kind.name + " |";
+      rule += "---|";
     }
   }
+  table += "\n" + rule + "\n";
+  for (const Conv2dParams& layer : layers(64, false)) {
+    table += "| " + text_of(layer) + " |";
+    for (const cuda::Descriptor& gpu : properties) {
+      for (const Kind& kind : kinds()) table += " " + engines_of(layer, kind, gpu) + " |";
+    }
+    table += "\n";
+  }
+  if (const char* path = std::getenv("TRAINYARD_ENGINES_TABLE")) std::ofstream(path) << table;
+  std::ifstream file(TRAINYARD_ENGINES_COMMITTED);
+  const std::string committed((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_TRUE(committed == table) << "docs/cudnn-engines.md is of another cuDNN or other models. Make it anew with "
+                                     "TRAINYARD_ENGINES_TABLE=docs/cudnn-engines.md";
 }
 
 }  // namespace

@@ -100,7 +100,20 @@ TEST_F(CudaLibraryFile, ADamagedOneIsNamedWithTheReason) {
   ::setenv("TRAINYARD_CUDA_LIBRARY", damaged.c_str(), 1);
   const std::string text = refusal();
   fs::remove(damaged);
-  EXPECT_NE(text.find(damaged.string() + " cannot be loaded: "), std::string::npos) << text;
+  EXPECT_NE(text.find(damaged.string() + " is no shared library"), std::string::npos) << text;
+}
+
+TEST_F(CudaLibraryFile, OneThatWasCutShortIsRefusedBeforeItIsMapped) {
+  const fs::path damaged = fs::path(testing::TempDir()) / "short-libtrainer_cuda.so";
+  fs::copy_file(kLibrary, damaged, fs::copy_options::overwrite_existing);
+  ::setenv("TRAINYARD_CUDA_LIBRARY", damaged.c_str(), 1);
+  const auto whole = fs::file_size(damaged);
+  for (const auto size : {whole - 1, whole / 2, whole / 50}) {
+    fs::resize_file(damaged, size);
+    const std::string text = refusal();
+    EXPECT_NE(text.find("cut short at " + std::to_string(size) + " bytes"), std::string::npos) << text;
+  }
+  fs::remove(damaged);
 }
 
 /// What ptxas said of each kernel: registers in local memory would be many times slower than the rest.

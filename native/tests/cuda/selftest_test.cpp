@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/ops/host_cuda.h"
@@ -14,7 +15,14 @@ namespace {
 TEST(Selftest, PassesForRightOps) {
   const auto backend = test::make_host_cuda();
   const auto rows = selftest(*backend, *make_cpu_backend());
-  EXPECT_GT(rows.size(), 50U);
+  EXPECT_GT(rows.size(), 150U);
+  for (const char* precision : {" in bf16", " in fp16"}) {
+    const auto of = [&](const SelftestRow& row) { return row.op.ends_with(precision); };
+    EXPECT_GT(std::count_if(rows.begin(), rows.end(), of), 50) << precision;
+    // They are computed in that precision: what is rounded is not what it would be in fp32.
+    EXPECT_TRUE(
+        std::any_of(rows.begin(), rows.end(), [&](const SelftestRow& row) { return of(row) && row.error > 1e-5; }));
+  }
   for (const SelftestRow& row : rows) EXPECT_TRUE(row.ok()) << row.op << ", " << row.quantity << ": " << row.error;
 }
 
@@ -23,6 +31,7 @@ class Damaged final : public cuda::OpsBackend {
  public:
   Damaged() : whole_(make_cpu_backend()) {}
   std::string name() const override { return "damaged"; }
+  bool stores(DType dtype) const override { return dtype == DType::f32; }
   std::unique_ptr<BackendMemory> allocate(size_t bytes) override { return whole_->allocate(bytes); }
   void to_host(void* host, const void* memory, size_t bytes) override { whole_->to_host(host, memory, bytes); }
   void from_host(void* memory, const void* host, size_t bytes) override { whole_->from_host(memory, host, bytes); }

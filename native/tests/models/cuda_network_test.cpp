@@ -2,8 +2,10 @@
 // (copies of weights, gradients and statistics at the right times), and the same numbers as on the CPU.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "common/error.h"
 #include "tests/models/support.h"
 #include "tests/ops/host_cuda.h"
 #include "trainer/models/builders.h"
@@ -19,13 +21,15 @@ using test::RandomBatch;
 constexpr int kClasses = 5;
 constexpr int kBatch = 4;
 
-std::unique_ptr<Network> on_device(const std::string& model, int size, StatisticsReducer* reducer = nullptr) {
+std::unique_ptr<Network> on_device(const std::string& model, int size, StatisticsReducer* reducer = nullptr,
+                                   Precision precision = Precision::fp32) {
   NetworkOptions options;
   options.model = model;
   options.classes = kClasses;
   options.image_size = size;
   options.batch = kBatch;
   options.sync_batch_norm = reducer;
+  options.precision = precision;
   auto graph = std::make_unique<Graph>();
   if (model == "mlp") {
     build_mlp(*graph, size, kClasses);
@@ -93,6 +97,112 @@ TEST_P(CudaNetwork, GradientsAreThereWhenTheyAreAnnounced) {
   });
   EXPECT_TRUE(std::equal(seen.begin(), seen.end(), device->gradients().begin()));
   EXPECT_GT(distance(seen, std::vector<float>(seen.size(), 1e-9F)), 1.0);
+}
+
+/// One step in `precision` beside the CPU's in fp32: distances of gradients and logits.
+std::pair<double, double> beside_fp32(const std::string& model, Precision precision, float scale) {
+  constexpr int kSize = 16;
+  const RandomBatch batch(kBatch, kSize, kClasses, 12);
+  const auto device = on_device(model, kSize, nullptr, precision);
+  const auto cpu = network(model.c_str(), kClasses, kSize, kBatch);
+  device->train_step(batch.view(), scale / kBatch, nullptr);
+  cpu->train_step(batch.view(), 1.0F / kBatch, nullptr);
+  std::vector<float> gradients(device->gradients().begin(), device->gradients().end());
+  for (float& value : gradients) value /= scale;
+  std::vector<float> got(kBatch * kClasses);
+  std::vector<float> want(got.size());
+  device->evaluate(batch.view(), got);
+  cpu->evaluate(batch.view(), want);
+  return {distance(gradients, cpu->gradients()), distance(got, want)};
+}
+
+TEST_P(CudaNetwork, ComputesInEachPrecision) {
+  const std::string model = GetParam();
+  const auto [bf16, bf16_logits] = beside_fp32(model, Precision::bf16, 1);
+  const auto [fp16, fp16_logits] = beside_fp32(model, Precision::fp16, 1024);
+  // One rounding is an error of up to 2^-9 in bf16 and 2^-12 in fp16; twenty layers make ten to thirty times that.
+  EXPECT_GT(bf16_logits, 1e-4);
+  EXPECT_LT(bf16_logits, 0.05);
+  EXPECT_LT(bf16, 0.25);
+  EXPECT_GT(fp16_logits, 1e-5);
+  EXPECT_LT(fp16_logits, 0.006);
+  // Where rounding makes a ReLU pass another element, a gradient errs whole: so its error goes with the root of that.
+  EXPECT_LT(fp16, 0.12);
+  EXPECT_LT(fp16, 0.6 * bf16) << "fp16 has three bits more, whose root is 0.35";
+}
+
+TEST(CudaNetworkPrecision, HalvesActivationsAndKeepsWeightsInFp32) {
+  const auto wide = on_device("resnet20", 32);
+  const size_t fixed = 2 * wide->weights().size_bytes();
+  for (const Precision precision : {Precision::bf16, Precision::fp16}) {
+    const auto narrow = on_device("resnet20", 32, nullptr, precision);
+    ASSERT_TRUE(std::equal(wide->weights().begin(), wide->weights().end(), narrow->weights().begin()));
+    EXPECT_LT(static_cast<double>(narrow->memory_bytes() - fixed),
+              0.65 * static_cast<double>(wide->memory_bytes() - fixed));
+  }
+}
+
+TEST(CudaNetworkPrecision, AScaledLossKeepsGradientsThatFp16WouldLose) {
+  constexpr int kSize = 16;
+  const RandomBatch batch(kBatch, kSize, kClasses, 13);
+  const auto lost = [&](float scale) {
+    const auto device = on_device("mlp", kSize, nullptr, Precision::fp16);
+    device->train_step(batch.view(), scale, nullptr);
+    const auto gradients = device->gradients();
+    return std::count(gradients.begin(), gradients.end(), 0.0F);
+  };
+  EXPECT_LT(lost(1.0F), lost(1e-7F)) << "what is below 2^-24 is zero";
+  const auto device = on_device("mlp", kSize, nullptr, Precision::fp16);
+  device->train_step(batch.view(), 1e9F, nullptr);
+  const auto gradients = device->gradients();
+  EXPECT_TRUE(std::any_of(gradients.begin(), gradients.end(), [](float g) { return !std::isfinite(g); }))
+      << "what is above 65504 is infinite, which the loss scaler then sees";
+}
+
+/// resnet20 for training on a device with so much memory; empty, or why not.
+std::string refusal_with(size_t memory, int batch, Network** made = nullptr) {
+  static std::unique_ptr<Network> kept;
+  NetworkOptions options;
+  options.model = "resnet20";
+  options.classes = kClasses;
+  options.image_size = 32;
+  options.batch = batch;
+  auto graph = std::make_unique<Graph>();
+  build_cifar_resnet(*graph, 3, 32, kClasses);
+  try {
+    kept = std::make_unique<GraphNetwork>(options, std::move(graph), test::make_host_cuda_of(memory));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Exit::device);
+    return error.what();
+  }
+  if (made != nullptr) *made = kept.get();
+  return "";
+}
+
+TEST(CudaNetworkMemory, NamesTheBatchThatFits) {
+  constexpr size_t kMemory = size_t{40} << 20U;
+  const std::string text = refusal_with(kMemory, 256);
+  EXPECT_NE(text.find("out of GPU memory: a batch of 256 needs "), std::string::npos) << text;
+  EXPECT_NE(text.find(" of 40 MiB"), std::string::npos) << text;
+  const std::string before = "Use --batch-size ";
+  ASSERT_NE(text.find(before), std::string::npos) << text;
+  const int fits = std::stoi(text.substr(text.find(before) + before.size()));
+  EXPECT_GT(fits, 1);
+  EXPECT_LT(fits, 256);
+  EXPECT_EQ(refusal_with(kMemory, fits), "");
+  EXPECT_NE(refusal_with(kMemory, fits + 1), "") << "it was not the largest";
+  EXPECT_NE(refusal_with(size_t{4800} << 10U, 8).find("Not even one image fits"), std::string::npos);
+}
+
+TEST(CudaNetworkMemory, IsCounted) {
+  Network* network = nullptr;
+  ASSERT_EQ(refusal_with(size_t{1} << 30U, 4, &network), "");
+  const auto figures = network->device_memory();
+  ASSERT_TRUE(figures);
+  EXPECT_GE(figures->used, network->memory_bytes());
+  EXPECT_GE(figures->peak, figures->used);
+  EXPECT_EQ(figures->free + figures->used, figures->total);
+  EXPECT_FALSE(test::network("mlp", kClasses, 8, 2)->device_memory());
 }
 
 /// Two ranks that see the same batch: every sum doubles, and so does the count.

@@ -1,6 +1,7 @@
 // bf16 beside fp32, and the precisions that are refused.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -21,6 +22,48 @@ TEST(BFloat16Numbers, AreTheNearest) {
   EXPECT_EQ(rounded(-std::numeric_limits<float>::infinity()), -std::numeric_limits<float>::infinity());
   EXPECT_TRUE(std::isnan(rounded(std::bit_cast<float>(0x7F800001U)))) << "the lower half alone says so";
   EXPECT_TRUE(std::isnan(rounded(std::bit_cast<float>(0x7FFFFFFFU))));
+}
+
+TEST(Float16Numbers, AreTheNearest) {
+  const auto rounded = [](double value) { return static_cast<double>(static_cast<float>(Float16(float(value)))); };
+  const auto bits = [](float value) { return int{Float16(value).bits}; };
+  for (const double same : {0.0, 1.0, -2.5, 65504.0, 0x1p-14, 0x1p-24, 0x3ffp-24, 0x1.ff8p-15, 0x1.004p3}) {
+    EXPECT_EQ(rounded(same), same);
+    EXPECT_EQ(rounded(-same), -same);
+  }
+  EXPECT_EQ(bits(-0.0F), 0x8000);
+  EXPECT_EQ(bits(1.0F), 0x3C00);
+  EXPECT_EQ(bits(0x1p-24F), 1);
+  EXPECT_EQ(rounded(1 + 0x1p-11), 1.0) << "halfway, to even";
+  EXPECT_EQ(rounded(1 + 0x3p-11), 1 + 0x4p-11) << "halfway, to even";
+  EXPECT_EQ(rounded(1 + 0x1.1p-11), 1 + 0x1p-10);
+  EXPECT_EQ(rounded(0x1p-25), 0.0) << "halfway, to even";
+  EXPECT_EQ(rounded(0x1.1p-25), 0x1p-24);
+  EXPECT_EQ(rounded(0x3p-25), 0x1p-23) << "halfway, to even";
+  EXPECT_EQ(rounded(65519.99), 65504.0);
+  EXPECT_EQ(rounded(65520.0), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(rounded(-1e30), -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(rounded(std::numeric_limits<double>::infinity()), std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(rounded(std::nan(""))));
+}
+
+TEST(Float16Numbers, ComeBackAsTheyWere) {
+  for (int bits = 0; bits < 65536; ++bits) {
+    Float16 number;
+    number.bits = static_cast<uint16_t>(bits);
+    const auto wide = static_cast<float>(number);
+    const int exponent = bits >> 10 & 31;
+    const double fraction = bits & 1023;
+    if (exponent < 31) {
+      const double size = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
+      ASSERT_EQ(wide, bits < 32768 ? size : -size) << bits;
+    }
+    if (std::isnan(wide)) {
+      ASSERT_TRUE(exponent == 31 && fraction > 0) << bits;
+    } else {
+      ASSERT_EQ(Float16(wide).bits, number.bits);
+    }
+  }
 }
 
 TEST(Precision, OfBFloat16TakesLessMemoryAndErrsMore) {
@@ -75,7 +118,7 @@ TEST(Precision, IsRefusedWhereItDoesNotWork) {
   EXPECT_EQ(refusal(Precision::fp32, "cuda"), "");
   EXPECT_NE(refusal(Precision::fp16, "cpu").find("--precision fp16 is for GPUs"), std::string::npos);
   EXPECT_NE(refusal(Precision::tf32, "cpu").find("--precision tf32 is for GPUs"), std::string::npos);
-  EXPECT_NE(refusal(Precision::bf16, "cuda").find("does not work on GPUs yet"), std::string::npos);
+  for (const Precision any : {Precision::tf32, Precision::bf16, Precision::fp16}) EXPECT_EQ(refusal(any, "cuda"), "");
   EXPECT_THROW(parse_precision("fp8"), Error);
   for (const std::string& name : precision_names()) EXPECT_EQ(precision_name(parse_precision(name)), name);
 }

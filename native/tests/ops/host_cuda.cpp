@@ -1,5 +1,6 @@
 #include "tests/ops/host_cuda.h"
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -12,27 +13,54 @@ namespace {
 
 class HostMemory final : public BackendMemory {
  public:
-  explicit HostMemory(size_t bytes) : memory_(bytes) {}
+  HostMemory(std::shared_ptr<MemoryFigures> figures, size_t bytes) : figures_(std::move(figures)), memory_(bytes) {
+    figures_->used += bytes;
+    figures_->peak = std::max(figures_->peak, figures_->used);
+    taken_ = bytes;
+  }
+  ~HostMemory() override { figures_->used -= taken_; }
+  HostMemory(const HostMemory&) = delete;
+  HostMemory& operator=(const HostMemory&) = delete;
   std::byte* data() const override { return memory_.data(); }
   size_t bytes() const override { return memory_.bytes(); }
 
  private:
+  std::shared_ptr<MemoryFigures> figures_;
   AlignedMemory memory_;
+  size_t taken_ = 0;
 };
 
-/// cublasSgemm by its definition, summed in double: element (r, c) of a column-major matrix of stride s is [r + c s].
-void multiply(const cuda::Product& p) {
+/// Numbers that are stored as T.
+template <class T>
+struct Stored {
+  const T* at;
+  double operator[](size_t i) const { return double{static_cast<float>(at[i])}; }
+};
+
+/// cublasGemmEx by its definition, summed in double: element (r, c) of a column-major matrix of stride s is [r + c s].
+template <class T, class Result>
+void multiply_stored(const cuda::Product& p) {
+  const Stored<T> all_a{static_cast<const T*>(p.a)};
+  const Stored<T> all_b{static_cast<const T*>(p.b)};
   for (int c = 0; c < p.columns; ++c) {
     for (int r = 0; r < p.rows; ++r) {
       double sum = 0;
       for (int k = 0; k < p.inner; ++k) {
-        const float a = p.transpose_a ? p.a[k + size_t(r) * p.stride_a] : p.a[r + size_t(k) * p.stride_a];
-        const float b = p.transpose_b ? p.b[c + size_t(k) * p.stride_b] : p.b[k + size_t(c) * p.stride_b];
-        sum += double{a} * double{b};
+        const double a = all_a[p.transpose_a ? k + size_t(r) * p.stride_a : r + size_t(k) * p.stride_a];
+        const double b = all_b[p.transpose_b ? c + size_t(k) * p.stride_b : k + size_t(c) * p.stride_b];
+        sum += a * b;
       }
-      p.c[r + size_t(c) * p.stride_c] = static_cast<float>(sum);
+      static_cast<Result*>(p.c)[r + size_t(c) * p.stride_c] = static_cast<Result>(static_cast<float>(sum));
     }
   }
+}
+
+void multiply(const cuda::Product& p) {
+  with_stored(p.factors, [&]<class T>(T) {
+    if (p.result == p.factors) return multiply_stored<T, T>(p);
+    if (p.result != DType::f32) throw Error(Exit::internal, "a product that cuBLAS does not have");
+    return multiply_stored<T, float>(p);
+  });
 }
 
 /// Convolutions over channels-last memory by their definition, summed in double.
@@ -46,23 +74,23 @@ class HostConvolution final : public cuda::ConvolutionPlans {
   size_t backward_weights_scratch_bytes() const override { return kScratch; }
 
   void forward(const void* x, const void* weights, void* y, void* scratch) override {
-    const auto* in = static_cast<const float*>(x);
-    const auto* w = static_cast<const float*>(weights);
+    const std::vector<float> in = wide(x, p_.input.shape.elements());
+    const std::vector<float> w = wide(weights, weight_elements());
     std::vector<double> sums(p_.output_shape().elements());
     each_product([&](size_t iy, size_t ix, size_t iw) { sums[iy] += double{in[ix]} * double{w[iw]}; });
     put(sums, y, scratch);
   }
   void backward_data(const void* dy, const void* weights, void* dx, void* scratch) override {
-    const auto* out = static_cast<const float*>(dy);
-    const auto* w = static_cast<const float*>(weights);
+    const std::vector<float> out = wide(dy, p_.output_shape().elements());
+    const std::vector<float> w = wide(weights, weight_elements());
     std::vector<double> sums(p_.input.shape.elements());
     each_product([&](size_t iy, size_t ix, size_t iw) { sums[ix] += double{out[iy]} * double{w[iw]}; });
     put(sums, dx, scratch);
   }
   void backward_weights(const void* x, const void* dy, void* dw, void* scratch) override {
-    const auto* in = static_cast<const float*>(x);
-    const auto* out = static_cast<const float*>(dy);
-    std::vector<double> sums(size_t(p_.out_channels) * p_.kernel_h * p_.kernel_w * p_.input.shape.c);
+    const std::vector<float> in = wide(x, p_.input.shape.elements());
+    const std::vector<float> out = wide(dy, p_.output_shape().elements());
+    std::vector<double> sums(weight_elements());
     each_product([&](size_t iy, size_t ix, size_t iw) { sums[iw] += double{out[iy]} * double{in[ix]}; });
     put(sums, dw, scratch);
   }
@@ -70,9 +98,23 @@ class HostConvolution final : public cuda::ConvolutionPlans {
  private:
   static constexpr size_t kScratch = 192;
 
-  static void put(const std::vector<double>& sums, void* to, void* scratch) {
+  size_t weight_elements() const {
+    return size_t(p_.out_channels) * p_.kernel_h * p_.kernel_w * size_t(p_.input.shape.c);
+  }
+
+  std::vector<float> wide(const void* from, size_t count) const {
+    std::vector<float> numbers(count);
+    with_stored(p_.input.dtype, [&]<class T>(T) {
+      for (size_t i = 0; i < count; ++i) numbers[i] = static_cast<float>(static_cast<const T*>(from)[i]);
+    });
+    return numbers;
+  }
+
+  void put(const std::vector<double>& sums, void* to, void* scratch) const {
     std::memset(scratch, 0xFF, kScratch);
-    for (size_t i = 0; i < sums.size(); ++i) static_cast<float*>(to)[i] = static_cast<float>(sums[i]);
+    with_stored(p_.input.dtype, [&]<class T>(T) {
+      for (size_t i = 0; i < sums.size(); ++i) static_cast<T*>(to)[i] = static_cast<T>(static_cast<float>(sums[i]));
+    });
   }
 
   template <class Body>
@@ -106,21 +148,34 @@ class HostConvolution final : public cuda::ConvolutionPlans {
 
 class HostCuda final : public cuda::OpsBackend {
  public:
-  HostCuda() {
+  explicit HostCuda(size_t bytes) : figures_(std::make_shared<MemoryFigures>()) {
+    figures_->total = bytes;
     device_.launcher = {nullptr, [](int code, const char* message) { throw Error(static_cast<Exit>(code), message); }};
     device_.memory = this;
     device_.multiply = multiply;
     device_.plan_convolution = [](const Conv2dParams& params) { return std::make_unique<HostConvolution>(params); };
   }
   std::string name() const override { return "cuda arithmetic on the host"; }
-  std::unique_ptr<BackendMemory> allocate(size_t bytes) override { return std::make_unique<HostMemory>(bytes); }
+  std::unique_ptr<BackendMemory> allocate(size_t bytes) override {
+    if (bytes > figures_->total - figures_->used) throw Error(Exit::device, "out of memory");
+    return std::make_unique<HostMemory>(figures_, bytes);
+  }
+  std::optional<MemoryFigures> memory_figures() override {
+    MemoryFigures now = *figures_;
+    now.free = now.total - now.used;
+    return now;
+  }
   void to_host(void* host, const void* memory, size_t bytes) override { std::memcpy(host, memory, bytes); }
   void from_host(void* memory, const void* host, size_t bytes) override { std::memcpy(memory, host, bytes); }
   void synchronize() override {}
+
+ private:
+  std::shared_ptr<MemoryFigures> figures_;
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> make_host_cuda() { return std::make_unique<HostCuda>(); }
+std::unique_ptr<Backend> make_host_cuda() { return make_host_cuda_of(size_t{1} << 40U); }
+std::unique_ptr<Backend> make_host_cuda_of(size_t bytes) { return std::make_unique<HostCuda>(bytes); }
 
 }  // namespace trainyard::test

@@ -8,5 +8,7 @@
 namespace trainyard::test {
 
 std::unique_ptr<Backend> make_host_cuda();
+/// The same with so much memory and no more.
+std::unique_ptr<Backend> make_host_cuda_of(size_t bytes);
 
 }  // namespace trainyard::test

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -60,6 +61,25 @@ TEST(LossScaler, RefusesNumbersThatMakeNoSense) {
   EXPECT_THROW(LossScaler({.growth = 1}), Error);
   EXPECT_THROW(LossScaler({.backoff = 1}), Error);
   EXPECT_THROW(LossScaler({.growth_interval = 0}), Error);
+}
+
+TEST(LossScaler, GoesOnFromACheckpointAsIfItHadNotEnded) {
+  const LossScalerOptions options{.scale = 1024, .growth_interval = 3};
+  LossScaler whole(options);
+  for (const bool good : {true, false, true, true}) whole.update(good);
+  LossScaler resumed(options);
+  resumed.restore(whole.state());
+  for (const bool good : {true, true, false, true, true, true}) {
+    whole.update(good);
+    resumed.update(good);
+    EXPECT_EQ(resumed.scale(), whole.scale());
+    EXPECT_EQ(resumed.good_steps(), whole.good_steps());
+    EXPECT_EQ(resumed.skipped(), whole.skipped());
+  }
+  for (const LossScalerState& wrong :
+       {LossScalerState{0, 0, 0}, {INFINITY, 0, 0}, {1, -1, 0}, {1, 0, -1}, {NAN, 0, 0}}) {
+    EXPECT_THROW(resumed.restore(wrong), Error);
+  }
 }
 
 }  // namespace

@@ -186,5 +186,26 @@ TEST(LossScaling, IsTheSameOnEveryRankWhenOneOverflows) {
   EXPECT_FALSE(calm.run(batch.view(), 1, 0.01, {}).skipped) << "rank 0 overflows by itself";
 }
 
+TEST(LossScaling, ResumesOnEveryRankWhereRankZerosCheckpointWas) {
+  Pair pair;
+  std::array<LossScalerState, 2> states;
+  const auto body = [&](size_t rank) {
+    set_threads(1);
+    const auto communicator = pair.rank(static_cast<int>(rank));
+    TrainingStep step(*communicator, options_of("mlp", Precision::fp32), {.loss_scaling = LossScalerOptions{}});
+    if (rank == 0) step.restore_loss_scaler({.scale = 0.25F, .good = 1234567, .skipped = 31});
+    step.distribute();
+    states.at(rank) = step.loss_scaler()->state();
+  };
+  std::thread other(body, 1);
+  body(0);
+  other.join();
+  for (const LossScalerState& state : states) {
+    EXPECT_EQ(state.scale, 0.25F);
+    EXPECT_EQ(state.good, 1234567);
+    EXPECT_EQ(state.skipped, 31);
+  }
+}
+
 }  // namespace
 }  // namespace trainyard

@@ -50,6 +50,25 @@ TEST(Plans, CountMicroBatchesInTheGlobalBatch) {
   EXPECT_THROW(plan(o, 3), Error);
 }
 
+TEST(Plans, StateKeepsTheLossScaleOfARunThatHasOne) {
+  const TrainOptions o = options();
+  const TrainPlan made = plan(o, 1);
+  EXPECT_FALSE(loss_scaler_state(checkpoint_state(o, made, 7, nullptr)));
+  EXPECT_FALSE(loss_scaler_state({{"step", 7}})) << "of an older trainer";
+  LossScaler scaler({.scale = 0x1p40F, .growth_interval = 9});
+  for (const bool good : {false, true, true}) scaler.update(good);
+  nlohmann::json state = nlohmann::json::parse(checkpoint_state(o, made, 7, &scaler).dump());
+  const auto kept = loss_scaler_state(state);
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->scale, 0x1p39F);
+  EXPECT_EQ(kept->good, 2);
+  EXPECT_EQ(kept->skipped, 1);
+  state["loss_scaler"]["scale"] = "much";
+  EXPECT_THROW(loss_scaler_state(state), Error);
+  state["loss_scaler"] = 3;
+  EXPECT_THROW(loss_scaler_state(state), Error);
+}
+
 TEST(Plans, ScaleTheRateByTheWorldAndWarmUpFromTheRateOfOne) {
   TrainOptions o = options();
   o.lr = 0.2;

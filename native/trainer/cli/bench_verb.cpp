@@ -36,6 +36,7 @@ Verb add_bench(CLI::App& app) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   add_precision_flag(*step, o->precision);
+  step->add_option("--device", o->device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}))->capture_default_str();
   step->add_option("--steps", o->steps, "measured steps")->check(CLI::PositiveNumber)->capture_default_str();
   step->add_option("--warmup", o->warmup, "steps before the measured ones")
       ->check(CLI::NonNegativeNumber)

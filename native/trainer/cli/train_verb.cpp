@@ -94,8 +94,8 @@ void add_precision_flag(CLI::App& command, std::string& precision) {
   const auto names = precision_names();
   command
       .add_option("--precision", precision,
-                  "fp32, or bf16 for activations and products (on the CPU, with AVX-512); tf32 and fp16 are for GPUs, "
-                  "not there yet. Weights stay fp32")
+                  "fp32, bf16 for activations and products (on the CPU with AVX-512), or on GPUs tf32 and fp16, "
+                  "whose loss is scaled. Weights stay fp32")
       ->check(CLI::IsMember(std::vector<std::string>(names.begin(), names.end())))
       ->capture_default_str();
 }

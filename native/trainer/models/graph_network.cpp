@@ -50,13 +50,13 @@ GraphNetwork::GraphNetwork(const NetworkOptions& options, std::unique_ptr<Graph>
   running_.to_device();
   if (options.training) {
     gradients_.emplace(*backend_, graph_->parameter_elements());
-    training_ = std::make_unique<Program>(*graph_, *backend_,
-                                          Purpose{.batch = options.batch,
-                                                  .training = true,
-                                                  .storage = storage_of(options.precision),
-                                                  .dropout = options.dropout,
-                                                  .seed = options.seed});
-    bind(*training_);
+    const Purpose purpose{.batch = options.batch,
+                          .training = true,
+                          .storage = storage_of(options.precision),
+                          .dropout = options.dropout,
+                          .seed = options.seed};
+    training_ = std::make_unique<Program>(*graph_, *backend_, purpose);
+    bind(*training_, purpose);
   }
 }
 
@@ -92,9 +92,36 @@ void GraphNetwork::weights_changed() {
   if (inference_) inference_->weights_changed();
 }
 
-void GraphNetwork::bind(Program& program) {
+void GraphNetwork::require_room(size_t bytes, const Purpose& purpose) {
+  const std::optional<MemoryFigures> memory = backend_->memory_figures();
+  if (!memory) return;
+  // An optimizer's memory is still to come: up to two numbers a weight. And no device hands out its last byte.
+  const size_t to_come = purpose.training ? 2 * weights_.bytes() : 0;
+  const size_t kept = to_come + static_cast<size_t>(memory->free / 64);
+  const size_t room = memory->free > kept ? static_cast<size_t>(memory->free) - kept : 0;
+  if (bytes <= room) return;
+  int fits = 0;
+  for (int low = 1, high = purpose.batch - 1; low <= high;) {
+    Purpose smaller = purpose;
+    smaller.batch = low + (high - low) / 2;
+    const bool enough = Program(*graph_, *backend_, smaller).arena_bytes() <= room;
+    if (enough) fits = smaller.batch;
+    enough ? low = smaller.batch + 1 : high = smaller.batch - 1;
+  }
+  const auto mebibytes = [](uint64_t amount) { return std::to_string((amount + (1U << 20U) - 1) >> 20U) + " MiB"; };
+  throw Error(Exit::device,
+              "out of GPU memory: a batch of " + std::to_string(purpose.batch) + " needs " + mebibytes(bytes) +
+                  " for activations, and " + mebibytes(room) + " are left of " + mebibytes(memory->total) +
+                  ", of which this rank uses " + mebibytes(memory->used) + ". " +
+                  (fits > 0 ? "Use --batch-size " + std::to_string(fits) + ", which fits, or a smaller --image-size"
+                            : std::string("Not even one image fits. Use a smaller --image-size, or end "
+                                          "what else uses this GPU")));
+}
+
+void GraphNetwork::bind(Program& program, const Purpose& purpose) {
   if (!activations_ || activations_->bytes() < program.arena_bytes()) {
     activations_.reset();
+    require_room(program.arena_bytes(), purpose);
     activations_ = backend_->allocate(program.arena_bytes());
     if (training_) training_->bind(activations_->data());
     if (inference_) inference_->bind(activations_->data());
@@ -156,12 +183,28 @@ StepResult GraphNetwork::train_step(const BatchView& batch, float loss_scale,
     loss.loss_sum += double{head.weight} * part.loss_sum;
   }
   training_->backward(run, [&](size_t begin, size_t end) {
-    gradients_->to_host(begin, end);
+    if (!optimizer_) gradients_->to_host(begin, end);
     if (ready) ready(begin, end);
   });
   running_.to_host();
   if (inference_) inference_->weights_changed();
   return result_of(loss);
+}
+
+DeviceOptimizer* GraphNetwork::train_on_device(const OptimizerOptions& options,
+                                               const std::vector<ParameterRange>& ranges,
+                                               const std::vector<std::string>& suffixes) {
+  if (backend_->host_memory() || !gradients_) return nullptr;
+  auto update = backend_->make_update({options, ranges});
+  if (!update) return nullptr;
+  optimizer_ = std::make_unique<NetworkOptimizer>(
+      std::move(update), *backend_, weights_, *gradients_, suffixes,
+      [this] {
+        training_->weights_changed();
+        if (inference_) inference_->weights_changed();
+      },
+      [this] { running_.to_host(); });
+  return optimizer_.get();
 }
 
 StepResult GraphNetwork::evaluate(const BatchView& batch, std::span<float> logits) {
@@ -171,9 +214,9 @@ StepResult GraphNetwork::evaluate(const BatchView& batch, std::span<float> logit
     throw Error(Exit::internal, "No room for " + std::to_string(wanted) + " logits. Report it.");
   }
   if (!inference_) {
-    inference_ =
-        std::make_unique<Program>(*graph_, *backend_, Purpose{options_.batch, false, storage_of(options_.precision)});
-    bind(*inference_);
+    const Purpose purpose{options_.batch, false, storage_of(options_.precision)};
+    inference_ = std::make_unique<Program>(*graph_, *backend_, purpose);
+    bind(*inference_, purpose);
   }
   inference_->forward(run_for(batch));
   backend_->to_host(logits.data(), inference_->logits(), wanted * sizeof(float));
@@ -184,6 +227,7 @@ StepResult GraphNetwork::evaluate(const BatchView& batch, std::span<float> logit
 size_t GraphNetwork::memory_bytes() const {
   size_t total = weights_.bytes() + running_.bytes();
   if (gradients_) total += gradients_->bytes();
+  if (optimizer_) total += optimizer_->bytes();
   if (activations_) total += activations_->bytes();
   if (training_) total += training_->persistent_bytes();
   if (inference_) total += inference_->persistent_bytes();

@@ -7,6 +7,7 @@
 #include "trainer/layers/program.h"
 #include "trainer/models/arena.h"
 #include "trainer/models/network.h"
+#include "trainer/models/network_optimizer.h"
 
 namespace trainyard {
 
@@ -26,15 +27,20 @@ class GraphNetwork final : public Network {
   void weights_changed() override;
   StepResult train_step(const BatchView& batch, float loss_scale,
                         const std::function<void(size_t, size_t)>& ready) override;
+  DeviceOptimizer* train_on_device(const OptimizerOptions& options, const std::vector<ParameterRange>& ranges,
+                                   const std::vector<std::string>& suffixes) override;
   StepResult evaluate(const BatchView& batch, std::span<float> logits) override;
   size_t memory_bytes() const override;
+  std::optional<MemoryFigures> device_memory() override { return backend_->memory_figures(); }
 
  private:
   void sum_over_ranks(double* values, size_t count);
   Run run_for(const BatchView& batch);
   void check(const BatchView& batch) const;
   /// Gives a program the shared activation memory, made larger where needed.
-  void bind(Program& program);
+  void bind(Program& program, const Purpose& purpose);
+  /// Throws Error(Exit::device), and names the batch that the plan says would fit, when the device has less.
+  void require_room(size_t bytes, const Purpose& purpose);
 
   NetworkOptions options_;
   std::unique_ptr<Graph> graph_;
@@ -42,9 +48,10 @@ class GraphNetwork final : public Network {
   std::vector<TensorInfo> parameters_;
   std::vector<TensorInfo> statistics_;
   Arena weights_, running_;
-  std::optional<Arena> gradients_;              // for training
-  std::vector<double> statistics_copy_;         // on the host, while they are summed over the ranks
-  std::unique_ptr<BackendMemory> activations_;  // shared by both programs, which never hold anything between two calls
+  std::optional<Arena> gradients_;               // for training
+  std::unique_ptr<NetworkOptimizer> optimizer_;  // where training stays on the device
+  std::vector<double> statistics_copy_;          // on the host, while they are summed over the ranks
+  std::unique_ptr<BackendMemory> activations_;   // shared by both programs, which never hold anything between two calls
   std::unique_ptr<SoftmaxCrossEntropyOp> loss_;
   std::unique_ptr<Program> training_;
   std::unique_ptr<Program> inference_;  // made when first asked for

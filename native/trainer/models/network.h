@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "trainer/models/precision.h"
+#include "trainer/ops/contract/memory_figures.h"
+#include "trainer/optim/device_optimizer.h"
 
 namespace trainyard {
 
@@ -91,11 +93,22 @@ class Network {
   virtual StepResult train_step(const BatchView& batch, float loss_scale,
                                 const std::function<void(size_t begin, size_t end)>& ready) = 0;
 
+  /// Lets weights and gradients stay in the device's memory and be updated there: nullptr where the host walks over
+  /// them itself. From then on gradients() and the host's copies of weights are not kept up to date by steps (see
+  /// DeviceOptimizer). Called once at most, before the first step. Owned by the network.
+  virtual DeviceOptimizer* train_on_device(const OptimizerOptions& /*options*/,
+                                           const std::vector<ParameterRange>& /*ranges*/,
+                                           const std::vector<std::string>& /*suffixes*/) {
+    return nullptr;
+  }
+
   /// Forward with running statistics. logits: [batch.count, classes], row-major. labels may be null: then only logits.
   virtual StepResult evaluate(const BatchView& batch, std::span<float> logits) = 0;
 
   /// What it holds now, in bytes: parameters, gradients, activations (planned), scratch.
   virtual size_t memory_bytes() const = 0;
+  /// Of its device, where that has memory of its own.
+  virtual std::optional<MemoryFigures> device_memory() { return std::nullopt; }
 };
 
 /// Builds a network on its device with initial weights drawn from options.seed (He et al. 2015 for convolutions,

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "common/error.h"
+#include "trainer/ops/contract/backend.h"
 
 namespace trainyard {
 
@@ -22,8 +23,15 @@ Precision parse_precision(const std::string& name) {
 }
 
 DType storage_of(Precision precision) {
-  if (precision == Precision::fp16) throw Error(Exit::device, "No back end stores fp16 yet. Use --precision bf16");
+  if (precision == Precision::fp16) return DType::f16;
   return precision == Precision::bf16 ? DType::bf16 : DType::f32;
+}
+
+void prepare_backend(Backend& backend, Precision precision) {
+  const bool able = precision == Precision::tf32 ? backend.allow_tf32() : backend.stores(storage_of(precision));
+  if (able) return;
+  throw Error(Exit::device, std::string("--precision ") + precision_name(precision) + " is not for " + backend.name() +
+                                ", which does not compute with it. Use --precision fp32, or fp16 on a GPU");
 }
 
 }  // namespace trainyard

@@ -8,14 +8,11 @@
 namespace trainyard {
 
 void require_precision(Precision precision, const std::string& device) {
-  if (precision == Precision::fp32) return;
+  // Which precisions a GPU has is known once it is open: prepare_backend().
+  if (precision == Precision::fp32 || device == "cuda") return;
   const std::string flag = std::string("--precision ") + precision_name(precision);
-  if (device == "cuda") {
-    throw Error(Exit::device, flag + " does not work on GPUs yet. Use --precision fp32, or bf16 with --device cpu");
-  }
   if (precision != Precision::bf16) {
-    throw Error(Exit::device,
-                flag + " is for GPUs, where it is not there yet, and not for a CPU. Use --precision bf16 or fp32");
+    throw Error(Exit::device, flag + " is for GPUs, and not for a CPU. Use --precision bf16 or fp32, or --device cuda");
   }
   if (!make_cpu_backend()->stores(DType::bf16)) {
     throw Error(Exit::device,

@@ -96,7 +96,9 @@ std::unique_ptr<Network> make_network(const NetworkOptions& options) {
     throw Error(Exit::usage, "--dropout has no meaning with --model " + options.model +
                                  ". Leave it out, or use --model inception_v3");
   }
-  return std::make_unique<GraphNetwork>(options, std::move(graph), make_backend(options));
+  auto backend = make_backend(options);
+  prepare_backend(*backend, options.precision);
+  return std::make_unique<GraphNetwork>(options, std::move(graph), std::move(backend));
 }
 
 }  // namespace trainyard

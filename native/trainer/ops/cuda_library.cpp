@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "trainer/ops/elf_file.h"
 
 namespace trainyard {
 namespace {
@@ -73,17 +74,34 @@ std::string last_error() {
   return text == nullptr ? "unknown error" : text;
 }
 
+/// dlopen trusts what it maps: of a file that was cut short it reads what is not there, and the process dies.
+void require_whole(const fs::path& path) {
+  const std::string damage = elf_damage(path.string());
+  if (damage.empty()) return;
+  throw Error(Exit::device, "the CUDA back end cannot be loaded: " + path.string() + " " + damage +
+                                ". Copy or install it again" + kAdvice);
+}
+
 /// Loaded by their full paths, so that libtrainer_cuda.so finds them by their names. Those that are in none of the
 /// folders are left to the system; if it has none either, loading libtrainer_cuda.so says so.
 void load_nvidia(const std::vector<fs::path>& folders) {
   for (const char* name : kNvidia) {
     for (const fs::path& folder : folders) {
       if (!fs::exists(folder / name)) continue;
+      require_whole(folder / name);
       // Never closed: CUDA's libraries start threads and cannot be unloaded.
       if (::dlopen((folder / name).c_str(), RTLD_LAZY | RTLD_GLOBAL) != nullptr) break;
       throw Error(Exit::device, "the CUDA back end cannot be used: " + last_error() + kAdvice);
     }
   }
+}
+
+/// What CUDA_VISIBLE_DEVICES does here, as a sentence.
+std::string visible_text() {
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (visible == nullptr) return "CUDA_VISIBLE_DEVICES is not set. ";
+  if (*visible == '\0') return "CUDA_VISIBLE_DEVICES is empty, which hides every GPU. ";
+  return std::string("CUDA_VISIBLE_DEVICES is '") + visible + "', and CUDA counts up to the first that is not there. ";
 }
 
 [[noreturn]] void fail(int exit_code, const char* message) { throw Error(static_cast<Exit>(exit_code), message); }
@@ -93,6 +111,7 @@ void load_nvidia(const std::vector<fs::path>& folders) {
 std::unique_ptr<CudaLibrary> load_cuda_library() {
   const fs::path path = find_library();
   const std::vector<fs::path> folders = nvidia_folders();
+  require_whole(path);
   load_nvidia(folders);
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
@@ -114,16 +133,15 @@ std::unique_ptr<CudaLibrary> load_cuda_library() {
 void require_cuda_device(CudaLibrary& library, int index) {
   const std::vector<CudaDevice> devices = library.devices();
   if (devices.empty()) {
-    throw Error(
-        Exit::device,
-        std::string("no CUDA device is visible to ") + kLibrary + " (" + library.versions() +
-            "). Check that nvidia-smi lists a GPU and that CUDA_VISIBLE_DEVICES is not empty, or use --device cpu");
+    throw Error(Exit::device,
+                std::string("no CUDA device is visible to ") + kLibrary + " (" + library.versions() + "). " +
+                    visible_text() +
+                    "Check that nvidia-smi lists a GPU, set the variable to its number, or use --device cpu");
   }
   if (index >= static_cast<int>(devices.size())) {
-    throw Error(Exit::device,
-                "this rank wants CUDA device " + std::to_string(index) + ", but only " +
-                    std::to_string(devices.size()) +
-                    " can be seen. Start no more ranks than there are GPUs, and check CUDA_VISIBLE_DEVICES");
+    throw Error(Exit::device, "this rank wants CUDA device " + std::to_string(index) + ", but only " +
+                                  std::to_string(devices.size()) + " can be seen. " + visible_text() +
+                                  "Start no more ranks than there are GPUs");
   }
   const CudaDevice& device = devices[static_cast<size_t>(index)];
   if (device.usable) return;
@@ -131,6 +149,11 @@ void require_cuda_device(CudaLibrary& library, int index) {
                                 std::to_string(device.capability_minor) + ", for which " + kLibrary +
                                 " holds no code (" + library.versions() +
                                 "). Build it with TRAINYARD_CUDA_ARCHITECTURES, or use --device cpu");
+}
+
+int own_cuda_device(int local_rank) {
+  const char* pinned = std::getenv("TRAINYARD_GPUS");
+  return pinned == nullptr || *pinned == '\0' ? local_rank : 0;
 }
 
 std::unique_ptr<Backend> open_cuda_backend(int index) {

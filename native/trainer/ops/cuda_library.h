@@ -16,6 +16,9 @@ std::unique_ptr<CudaLibrary> load_cuda_library();
 /// Throws Error(Exit::device) unless device `index` is there and the library has code for it. Takes no memory of it.
 void require_cuda_device(CudaLibrary& library, int index);
 
+/// Which device is a rank's, the `local_rank`-th of its host: that one, or the only one it sees where the agent chose.
+int own_cuda_device(int local_rank);
+
 /// load_cuda_library, require_cuda_device, and the back end on that device.
 std::unique_ptr<Backend> open_cuda_backend(int index);
 

@@ -1,8 +1,9 @@
 // Adam of one weight.
 #pragma once
 #include <cmath>
+#include <cstdint>
 
-#include "trainer/optim/host_device.h"
+#include "common/host_device.h"
 
 namespace trainyard {
 
@@ -16,6 +17,20 @@ struct AdamStep {
   float rest2 = 0.001F;  ///< 1 - beta2, rounded once
   float epsilon = 1e-8F;
 };
+
+/// Of update `number`, from 1; worked out in double on the host.
+inline AdamStep adam_step(float lr, int64_t number, double beta1, double beta2, double epsilon) {
+  const auto t = static_cast<double>(number);
+  AdamStep step;
+  step.rate = static_cast<float>(double{lr} / (1 - std::pow(beta1, t)));
+  step.root_correction = static_cast<float>(std::sqrt(1 - std::pow(beta2, t)));
+  step.beta1 = static_cast<float>(beta1);
+  step.beta2 = static_cast<float>(beta2);
+  step.rest1 = static_cast<float>(1 - beta1);
+  step.rest2 = static_cast<float>(1 - beta2);
+  step.epsilon = static_cast<float>(epsilon);
+  return step;
+}
 
 /// Kingma and Ba 2015 (arXiv:1412.6980), algorithm 1, as PyTorch defines it (weight decay goes into the gradient):
 ///   g = g + weight_decay * w;  m = beta1 * m + (1 - beta1) * g;  v = beta2 * v + (1 - beta2) * g^2

@@ -1,6 +1,6 @@
 // LARS of one weight, and the rate of its tensor.
 #pragma once
-#include "trainer/optim/host_device.h"
+#include "common/host_device.h"
 
 namespace trainyard {
 

@@ -31,6 +31,14 @@ bool LossScaler::unscale(std::span<float> gradients) const {
   return finite;
 }
 
+void LossScaler::restore(const LossScalerState& state) {
+  const bool sound = std::isfinite(state.scale) && state.scale > 0 && state.good >= 0 && state.skipped >= 0;
+  if (!sound) throw Error(Exit::data, "the loss scale of a checkpoint makes no sense. Resume from another one");
+  scale_ = state.scale;
+  good_ = state.good;
+  skipped_ = state.skipped;
+}
+
 void LossScaler::update(bool good) {
   if (!good) {
     scale_ *= options_.backoff;

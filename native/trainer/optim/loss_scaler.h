@@ -14,6 +14,13 @@ struct LossScalerOptions {
   int64_t growth_interval = 2'000;  ///< steps
 };
 
+/// What a checkpoint keeps of one.
+struct LossScalerState {
+  float scale = 0;
+  int64_t good = 0;     ///< steps since it last changed
+  int64_t skipped = 0;  ///< steps left out
+};
+
 /// torch.amp.GradScaler's rule (PyTorch 2.11, torch/amp/grad_scaler.py and _amp_update_scale_ in
 /// aten/src/ATen/native/cuda/AmpKernels.cu): a step whose gradients are not all finite is left out and the scale backs
 /// off; after enough good ones in a row it grows, unless it would leave fp32. Every rank that sees the same gradients
@@ -32,6 +39,9 @@ class LossScaler {
 
   /// Divides gradients of the scaled loss by the scale. Returns whether all are finite, before and after.
   bool unscale(std::span<float> gradients) const;
+  LossScalerState state() const { return {scale_, good_, skipped_}; }
+  /// Goes on from there. Throws Error(Exit::data) for what no scaler was ever in.
+  void restore(const LossScalerState& state);
   /// What a step, good or left out, makes of the scale.
   void update(bool good);
 

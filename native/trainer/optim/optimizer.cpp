@@ -16,9 +16,13 @@ std::span<const OptimizerInfo> known_optimizers() {
   return list;
 }
 
+void fill_decay(const OptimizerOptions& options, std::vector<ParameterRange>& ranges) {
+  for (ParameterRange& range : ranges) range.decay = range.adapt || options.decay_norm_and_bias;
+}
+
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, std::vector<ParameterRange> ranges,
                                           size_t arena_size) {
-  for (ParameterRange& range : ranges) range.decay = range.adapt || options.decay_norm_and_bias;
+  fill_decay(options, ranges);
   if (options.kind == "sgd") return std::make_unique<Sgd>(options, std::move(ranges), arena_size);
   if (options.kind == "lars") return std::make_unique<Lars>(options, std::move(ranges), arena_size);
   if (options.kind == "adam") return std::make_unique<Adam>(options, std::move(ranges), arena_size);

@@ -44,6 +44,9 @@ class Optimizer {
   virtual std::vector<OptimizerState> state() = 0;
 };
 
+/// Which ranges decay: weights, and on request all. make_optimizer does it for its own.
+void fill_decay(const OptimizerOptions& options, std::vector<ParameterRange>& ranges);
+
 /// `adapt` of each range says whether it is a weight (of a convolution or a linear layer); its `decay` is filled in
 /// here. Throws Error(Exit::usage) for an unknown kind.
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, std::vector<ParameterRange> ranges,

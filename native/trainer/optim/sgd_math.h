@@ -1,6 +1,6 @@
 // SGD of one weight.
 #pragma once
-#include "trainer/optim/host_device.h"
+#include "common/host_device.h"
 
 namespace trainyard {
 

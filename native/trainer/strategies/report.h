@@ -12,9 +12,12 @@ struct RankFigures {
   double memory_used = 0;  ///< bytes
   double memory_peak = 0;  ///< bytes
   double bad_images = 0;   ///< files that this rank met and could not read
+  double gpu_used = 0;     ///< bytes of its GPU, by this rank; 0 where it has none
+  double gpu_peak = 0;
+  double gpu_free = 0;
 };
 /// As they travel.
-using RankNumbers = std::array<double, 3>;
+using RankNumbers = std::array<double, 6>;
 static_assert(sizeof(RankNumbers) == sizeof(RankFigures));
 
 /// What a parameter server did since the run began.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "trainer/comm/communicator.h"
+#include "trainer/optim/device_optimizer.h"
 #include "trainer/optim/optimizer.h"
 #include "trainer/strategies/report.h"
 
@@ -18,6 +19,7 @@ struct Variables {
   std::span<float> weights;
   std::span<float> gradients;
   std::vector<ParameterRange> ranges;  ///< the tensors in them
+  DeviceOptimizerMaker on_device{};    ///< where they may stay on a device: for strategies of one worker alone
 };
 
 /// Sums over the workers whose gradients an update is made of.

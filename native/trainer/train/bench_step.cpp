@@ -6,6 +6,7 @@
 #include "common/process.h"
 #include "trainer/base/parallel.h"
 #include "trainer/data/source.h"
+#include "trainer/ops/cuda_library.h"
 #include "trainer/train/interval.h"
 #include "trainer/train/memory_usage.h"
 #include "trainer/train/training_step.h"
@@ -41,7 +42,11 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   network.image_size = image_size;
   network.batch = options.batch_size;
   network.precision = parse_precision(options.precision);
-  TrainingStep step(communicator, network, {});
+  network.device = options.device;
+  network.device_index = own_cuda_device(communicator.local_rank());
+  StepOptions step_options;
+  if (network.precision == Precision::fp16) step_options.loss_scaling = LossScalerOptions{};
+  TrainingStep step(communicator, network, step_options);
   step.distribute();
 
   Interval interval;
@@ -73,6 +78,7 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   result.erase("lr");
   result["model"] = options.model;
   result["precision"] = options.precision;
+  result["device"] = options.device;
   result["batch_size"] = options.batch_size;
   result["threads"] = options.threads;
   result["steps"] = interval.steps;

@@ -88,6 +88,7 @@ struct BenchStepOptions {
   std::string data = "synthetic";
   std::string comm = "auto";
   std::string precision = "fp32";
+  std::string device = "cpu";
   int batch_size = 32;
   int64_t steps = 30;
   int64_t warmup = 3;

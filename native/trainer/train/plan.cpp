@@ -157,7 +157,24 @@ void finish_plan(const TrainOptions& options, TrainPlan& plan) {
   plan.start_step = state.at("step").get<int64_t>();
 }
 
-nlohmann::json checkpoint_state(const TrainOptions& options, const TrainPlan& plan, int64_t step) {
+std::optional<LossScalerState> loss_scaler_state(const nlohmann::json& state) {
+  const auto kept = state.find("loss_scaler");
+  if (kept == state.end() || kept->is_null()) return std::nullopt;
+  try {
+    return LossScalerState{kept->at("scale").get<float>(), kept->at("good_steps").get<int64_t>(),
+                           kept->at("skipped").get<int64_t>()};
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(Exit::data, std::string("the loss scale of a checkpoint cannot be read: ") + error.what() +
+                                ". Resume from another one");
+  }
+}
+
+nlohmann::json checkpoint_state(const TrainOptions& options, const TrainPlan& plan, int64_t step,
+                                const LossScaler* scaler) {
+  nlohmann::json scaling = nullptr;
+  if (scaler != nullptr) {
+    scaling = {{"scale", scaler->scale()}, {"good_steps", scaler->good_steps()}, {"skipped", scaler->skipped()}};
+  }
   return {{"version", 1},
           {"step", step},
           {"generation", generation_from_environment()},
@@ -178,6 +195,7 @@ nlohmann::json checkpoint_state(const TrainOptions& options, const TrainPlan& pl
           {"optimizer", options.optimizer.kind},
           {"strategy", options.strategy.kind},
           {"precision", options.precision},
+          {"loss_scaler", scaling},
           {"total_steps", plan.total_steps},
           {"schedule",
            {{"kind", options.lr_schedule},

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "trainer/optim/loss_scaler.h"
 #include "trainer/optim/schedule.h"
 #include "trainer/train/options.h"
 
@@ -45,7 +46,11 @@ std::optional<std::string> find_resume(const TrainOptions& options);
 /// data set, global batch or optimizer.
 void finish_plan(const TrainOptions& options, TrainPlan& plan);
 
-/// state.json of a checkpoint at `step`.
-nlohmann::json checkpoint_state(const TrainOptions& options, const TrainPlan& plan, int64_t step);
+/// state.json of a checkpoint at `step`; `scaler` of a run that scales its loss, or nullptr.
+nlohmann::json checkpoint_state(const TrainOptions& options, const TrainPlan& plan, int64_t step,
+                                const LossScaler* scaler);
+
+/// The loss scale in state.json; nothing where the run before had none (another precision), which then begins anew.
+std::optional<LossScalerState> loss_scaler_state(const nlohmann::json& state);
 
 }  // namespace trainyard

@@ -13,6 +13,7 @@
 #include "trainer/base/parallel.h"
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/data/source.h"
+#include "trainer/ops/cuda_library.h"
 #include "trainer/strategies/server.h"
 #include "trainer/train/best_step.h"
 #include "trainer/train/finite.h"
@@ -113,17 +114,20 @@ class TrainRun {
     network.precision = parse_precision(options_.precision);
     if (options_.dropout) network.dropout = static_cast<float>(*options_.dropout);
     network.device = options_.device;
-    network.device_index = workers_.local_rank();
+    network.device_index = own_cuda_device(workers_.local_rank());
     StepOptions step;
     step.optimizer = options_.optimizer;
     step.sync_batch_norm = options_.sync_batch_norm;
     step.accumulate = options_.accumulate;
     step.clip_norm = options_.clip_norm;
+    if (network.precision == Precision::fp16) step.loss_scaling = LossScalerOptions{};
     step_ = std::make_unique<TrainingStep>(workers_, network, step, team_.maker());
     if (leader() && plan_.resume_from) {
       load_weights(*plan_.resume_from, step_->network());
       last_checkpoint_ = *plan_.resume_from;
       load_optimizer(*plan_.resume_from, step_->network(), step_->strategy().state());
+      const auto scaling = loss_scaler_state(read_checkpoint_state(*plan_.resume_from));
+      if (scaling) step_->restore_loss_scaler(*scaling);
     } else if (leader() && !options_.init_weights.empty()) {
       begin_from(options_.init_weights);
     }
@@ -221,35 +225,56 @@ class TrainRun {
   /// An infinite weight may hide behind a ReLU and leave the loss finite. Weights are the same on every rank, so all of
   /// them end here; running statistics are each rank's own.
   void require_good_weights() {
+    step_->fetch_weights();
     if (is_finite(step_->network())) return;
     throw diverged_error("the weights after step " + std::to_string(done_) + " are not finite numbers" +
                          first_not_finite(step_->network()));
   }
 
+  RankFigures own_figures() {
+    RankFigures figures = rank_memory();
+    figures.bad_images = static_cast<double>(bad_images_);
+    if (const auto device = step_->network().device_memory()) {
+      figures.gpu_used = static_cast<double>(device->used);
+      figures.gpu_peak = static_cast<double>(device->peak);
+      figures.gpu_free = static_cast<double>(device->free);
+    }
+    return figures;
+  }
+
   void write_interval() {
     require_good_weights();
-    RankFigures mine = rank_memory();
-    mine.bad_images = static_cast<double>(bad_images_);
-    const Report report = step_->strategy().report(mine);
+    const Report report = step_->strategy().report(own_figures());
     if (!leader() || interval_.steps == 0) return;
     nlohmann::json fields = interval_.fields(done_, plan_.steps_per_epoch, plan_.global_batch, plan_.world);
     const double images =
         report.pushed ? report.pushed->images : static_cast<double>(interval_.steps * plan_.global_batch);
     if (report.pushed) add_pushed(*report.pushed, interval_.seconds(), fields);
     servers_log_.add(report.servers, fields);
+    if (const LossScaler* scaler = step_->loss_scaler()) {
+      fields["loss_scale"] = scaler->scale();
+      fields["skipped_steps"] = scaler->skipped();
+    }
     log_->line("step", fields);
     for (const char* tag : {"loss", "top1", "lr", "images_per_sec", "step_ms", "comm_ms", "input_wait_ms",
-                            "gradient_norm", "staleness", "server_busy"}) {
+                            "gradient_norm", "staleness", "server_busy", "loss_scale"}) {
       if (fields.contains(tag)) log_->scalar(tag, done_, fields.at(tag).get<double>());
     }
     for (size_t r = 0; r < report.ranks.size(); ++r) {
-      log_->line("host", {{"step", done_},
-                          {"rank", r},
-                          {"host", team_.hosts()[r]},
-                          {"device", options_.device},
-                          {"memory_used", static_cast<uint64_t>(report.ranks[r].memory_used)},
-                          {"memory_peak", static_cast<uint64_t>(report.ranks[r].memory_peak)},
-                          {"bad_images", static_cast<uint64_t>(report.ranks[r].bad_images)}});
+      const RankFigures& rank = report.ranks[r];
+      nlohmann::json host = {{"step", done_},
+                             {"rank", r},
+                             {"host", team_.hosts()[r]},
+                             {"device", options_.device},
+                             {"memory_used", static_cast<uint64_t>(rank.memory_used)},
+                             {"memory_peak", static_cast<uint64_t>(rank.memory_peak)},
+                             {"bad_images", static_cast<uint64_t>(rank.bad_images)}};
+      if (rank.gpu_peak > 0) {
+        host["gpu_memory_used"] = static_cast<uint64_t>(rank.gpu_used);
+        host["gpu_memory_peak"] = static_cast<uint64_t>(rank.gpu_peak);
+        host["gpu_memory_free"] = static_cast<uint64_t>(rank.gpu_free);
+      }
+      log_->line("host", host);
     }
     images_ += images;
     seconds_ += interval_.seconds();
@@ -267,9 +292,9 @@ class TrainRun {
     heartbeat_->beat(done_, "checkpoint");
     try {
       prune_checkpoints(options_.run_dir, options_.keep, best_step(options_.run_dir));
-      const CheckpointInfo saved = save_checkpoint(
-          options_.run_dir,
-          snapshot(step_->network(), step_->strategy().state(), checkpoint_state(options_, plan_, done_)));
+      const CheckpointInfo saved =
+          save_checkpoint(options_.run_dir, snapshot(step_->network(), step_->strategy().state(),
+                                                     checkpoint_state(options_, plan_, done_, step_->loss_scaler())));
       prune_checkpoints(options_.run_dir, options_.keep, best_step(options_.run_dir));
       checkpoint_error_.clear();
       last_checkpoint_ = saved.path;

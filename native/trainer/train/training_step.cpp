@@ -1,5 +1,6 @@
 #include "trainer/train/training_step.h"
 
+#include <array>
 #include <cmath>
 #include <functional>
 #include <string>
@@ -41,7 +42,14 @@ TrainingStep::TrainingStep(Communicator& workers, const NetworkOptions& network,
   for (const TensorInfo& parameter : network_->parameters()) {
     ranges.push_back({.offset = parameter.offset, .size = parameter.size, .adapt = parameter.decay});
   }
-  strategy_ = strategy(workers, {network_->weights(), network_->gradients(), std::move(ranges)}, options.optimizer);
+  Variables variables{network_->weights(), network_->gradients(), std::move(ranges)};
+  if (accumulate_ == 1) {  // micro-batches are added up on the host
+    variables.on_device = [this](const OptimizerOptions& optimizer, const std::vector<ParameterRange>& tensors,
+                                 const std::vector<std::string>& suffixes) {
+      return device_ = network_->train_on_device(optimizer, tensors, suffixes);
+    };
+  }
+  strategy_ = strategy(workers, variables, options.optimizer);
   accumulator_ = std::make_unique<Accumulator>(network_->gradients());
   if (!options.loss_scaling) return;
   if (!strategy_->gradients_are_everyones()) {
@@ -56,11 +64,20 @@ void TrainingStep::distribute() {
   if (!network_->running_statistics().empty()) workers_.broadcast(network_->running_statistics(), 0);
   strategy_->distribute();
   network_->weights_changed();
+  if (!loss_scaler_) return;
+  const LossScalerState mine = loss_scaler_->state();
+  const std::array<double, 3> numbers{mine.scale, static_cast<double>(mine.good), static_cast<double>(mine.skipped)};
+  const std::vector<double> all = workers_.gather(numbers);
+  loss_scaler_->restore({static_cast<float>(all.at(0)), std::llround(all.at(1)), std::llround(all.at(2))});
+}
+
+void TrainingStep::restore_loss_scaler(const LossScalerState& state) {
+  if (loss_scaler_) loss_scaler_->restore(state);
 }
 
 void TrainingStep::collect() {
   strategy_->collect();
-  network_->weights_changed();
+  if (device_ == nullptr) network_->weights_changed();
 }
 
 StepResult TrainingStep::compute(const BatchView& batch, float loss_scale) {
@@ -91,7 +108,8 @@ StepResult TrainingStep::compute(const BatchView& batch, float loss_scale) {
 
 bool TrainingStep::unscale(int64_t number) {
   // The sums over the ranks are the same bits on each, so all leave out the same steps.
-  const bool good = loss_scaler_->unscale(network_->gradients());
+  const bool good =
+      device_ != nullptr ? device_->unscale(loss_scaler_->scale()) : loss_scaler_->unscale(network_->gradients());
   loss_scaler_->update(good);
   if (!good && loss_scaler_->scale() < kLeastScale) {
     throw Diverged("the gradient of step " + std::to_string(number) +
@@ -122,6 +140,7 @@ StepOutcome TrainingStep::run(const BatchView& batch, int64_t number, double lr,
   outcome.loss = sums.loss / images;
   outcome.top1 = sums.top1 / images;
   const std::string where = "of step " + std::to_string(number) + " is not a finite number";
+  if (!std::isfinite(outcome.loss)) fetch_weights();
   if (!std::isfinite(outcome.loss)) throw Diverged("the loss " + where + first_not_finite(*network_));
   outcome.skipped = loss_scaler_ && !unscale(number);
   if (outcome.skipped) {
@@ -136,7 +155,7 @@ StepOutcome TrainingStep::run(const BatchView& batch, int64_t number, double lr,
   if (!std::isfinite(outcome.gradient_norm)) {
     throw Diverged("the gradient " + where + first_gradient_not_finite(*network_));
   }
-  network_->weights_changed();
+  if (device_ == nullptr) network_->weights_changed();
   outcome.wishes = {.stop = sums.stop > 0, .finish = sums.finish > 0};
   outcome.comm_ms = strategy_->take_waited_ms();
   return outcome;

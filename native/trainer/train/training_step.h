@@ -52,8 +52,15 @@ class TrainingStep {
   /// nullptr where the loss is not scaled.
   const LossScaler* loss_scaler() const { return loss_scaler_ ? &*loss_scaler_ : nullptr; }
 
-  /// Makes rank 0's weights, running statistics and optimizer state those of the run.
+  /// Goes on from a checkpoint's loss scale, of which rank 0's is everyone's after distribute().
+  void restore_loss_scaler(const LossScalerState& state);
+
+  /// Makes rank 0's weights, running statistics, optimizer state and loss scale those of the run.
   void distribute();
+  /// Lets this rank's host see the weights of the step before, where they are a device's.
+  void fetch_weights() {
+    if (device_ != nullptr) device_->fetch();
+  }
   /// Brings rank 0's weights and strategy().state() up to date for a checkpoint. All workers, at the same step.
   void collect();
   /// Update `number` (counted from 1) with a batch of network.batch * accumulate images. Throws Diverged naming the
@@ -73,6 +80,7 @@ class TrainingStep {
   Communicator& workers_;
   std::unique_ptr<Reducer> reducer_;
   std::unique_ptr<Network> network_;
+  DeviceOptimizer* device_ = nullptr;  ///< the network's, where training stays on its device
   std::unique_ptr<Strategy> strategy_;
   std::unique_ptr<Accumulator> accumulator_;
   std::optional<LossScaler> loss_scaler_;

@@ -14,6 +14,8 @@ export const runSpecSchema = z.object({
   /** Where a command starts; a trainer is given absolute paths. */
   cwd: z.optional(z.string()),
   ranks: z.int().check(z.gte(1)),
+  /** Of a run on one machine: the GPUs of its ranks, in their order. */
+  gpus: z.optional(z.nullable(z.array(count))),
   threadsPerRank: z.int().check(z.gte(1)),
   env: z.record(z.string(), z.string()),
   evaluator: z.nullable(z.object({ argv, threads: z.int().check(z.gte(1)), nice: z.int() })),

@@ -135,9 +135,15 @@ export function planRun(
             cluster.placement.nodes.length,
           ),
         }
-      : { launcher: 'fork' }),
+      : { launcher: 'fork', gpus: ownGpus(profile, words, ranks) }),
     totalSteps: null,
   };
+}
+
+/** Without a list in the profile every rank takes the GPU of its number. */
+function ownGpus(profile: Profile, words: readonly string[], ranks: number): number[] | null {
+  const listed = flagValue(words, '--device') === 'cuda' ? profile.hosts?.[0]?.gpus : undefined;
+  return listed ? listed.slice(0, ranks) : null;
 }
 
 const evaluatorFlags = ['--interval', '2', '--threads', '1'];

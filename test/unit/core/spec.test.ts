@@ -75,6 +75,17 @@ describe('planRun', () => {
     expect(spec.dir).toBe('/home/me/out');
   });
 
+  it('names the GPUs of a profile for a run that wants them', () => {
+    const gpus = { cores: 4, gpus: 4 };
+    const listed: Profile = { ...local, hosts: [{ host: 'localhost', gpus: [3, 0, 1] }] };
+    const cuda = [...train, '--device', 'cuda'];
+    expect(plan(cuda, { profile: listed, ranks: 2 }, gpus)).toMatchObject({ ranks: 2, gpus: [3, 0] });
+    expect(plan(cuda, { profile: listed }, gpus)).toMatchObject({ ranks: 3, gpus: [3, 0, 1] });
+    expect(plan(cuda, {}, gpus).gpus).toBeNull();
+    expect(plan(train, { profile: listed }, gpus).gpus).toBeNull();
+    expect(check(runSpecSchema, plan(cuda, { profile: listed }, gpus)).ok).toBe(true);
+  });
+
   it('takes limits and environment from the profile', () => {
     const profile = { ...local, hangTimeout: 20, maxRestarts: 2, env: { A: 'b' } };
     expect(plan(train, { profile })).toMatchObject({

@@ -8,6 +8,7 @@
 #pragma once
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,9 @@
 #include "trainer/ops/contract/elementwise.h"
 #include "trainer/ops/contract/linear.h"
 #include "trainer/ops/contract/loss.h"
+#include "trainer/ops/contract/memory_figures.h"
 #include "trainer/ops/contract/pooling.h"
+#include "trainer/ops/contract/update.h"
 
 namespace trainyard {
 
@@ -39,6 +42,11 @@ class Backend {
   virtual bool host_memory() const = 0;
   /// Whether its ops take activations of that type here.
   virtual bool stores(DType dtype) const { return dtype == DType::f32; }
+  /// Lets ops made from now on take 10 of the 23 bits of fp32 factors (TF32), which tensor cores do. Returns whether
+  /// this device has any that do.
+  virtual bool allow_tf32() { return false; }
+  /// Nothing where the memory is the host's.
+  virtual std::optional<MemoryFigures> memory_figures() { return std::nullopt; }
   virtual std::unique_ptr<BackendMemory> allocate(size_t bytes) = 0;
   /// Copies between the host and the back end's memory, in order with the ops; `host` may be used again at once.
   virtual void to_host(void* host, const void* memory, size_t bytes) = 0;
@@ -62,6 +70,8 @@ class Backend {
   virtual std::unique_ptr<ConcatOp> make_concat(const std::vector<TensorDesc>& parts) = 0;
   virtual std::unique_ptr<DropoutOp> make_dropout(const DropoutParams& params) = 0;
   virtual std::unique_ptr<SoftmaxCrossEntropyOp> make_softmax_cross_entropy(int classes) = 0;
+  /// nullptr where the host walks over weights itself.
+  virtual std::unique_ptr<UpdateOp> make_update(const UpdateParams& /*params*/) { return nullptr; }
 };
 
 /// The CPU: oneDNN for convolutions, pooling and matrix products, our own kernels for the rest. Its ops belong to one

@@ -30,6 +30,7 @@ class CpuBackend final : public Backend {
   bool host_memory() const override { return true; }
   /// oneDNN takes bf16 from AVX-512 on; without AVX512-BF16 or AMX it converts to fp32 inside its kernels.
   bool stores(DType dtype) const override {
+    if (dtype == DType::f16) return false;
     return dtype == DType::f32 || (dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core;
   }
   std::unique_ptr<BackendMemory> allocate(size_t bytes) override { return std::make_unique<CpuMemory>(bytes); }

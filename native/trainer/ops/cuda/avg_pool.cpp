@@ -17,7 +17,7 @@ class CudaAvgPool final : public AvgPoolOp {
                   "Pooling does not fit an input of " + to_string(in) + ". Use a larger --image-size.");
     }
     const auto size = [&](int extent) { return (extent + 2 * p.pad - p.kernel) / p.stride + 1; };
-    output_ = {{in.n, in.c, size(in.h), size(in.w)}, p.input.layout};
+    output_ = {{in.n, in.c, size(in.h), size(in.w)}, p.input.layout, p.input.dtype};
     shape_ = {static_cast<unsigned>(in.c), in.h, in.w, output_.shape.h, output_.shape.w, p.kernel, p.stride, p.pad};
   }
 
@@ -25,12 +25,16 @@ class CudaAvgPool final : public AvgPoolOp {
   size_t scratch_bytes() const override { return 0; }
 
   void forward(const void* x, void* y, void* /*scratch*/) override {
-    each(device_.launcher, output_.elements(), AvgPool{shape_, static_cast<const float*>(x), static_cast<float*>(y)});
+    with_stored(input_.dtype, [&]<class T>(T) {
+      each(device_.launcher, output_.elements(), AvgPool<T>{shape_, static_cast<const T*>(x), static_cast<T*>(y)});
+    });
   }
 
   void backward(const void* dy, void* dx, void* /*scratch*/) override {
-    each(device_.launcher, input_.elements(),
-         AvgPoolGradient{shape_, static_cast<const float*>(dy), static_cast<float*>(dx)});
+    with_stored(input_.dtype, [&]<class T>(T) {
+      each(device_.launcher, input_.elements(),
+           AvgPoolGradient<T>{shape_, static_cast<const T*>(dy), static_cast<T*>(dx)});
+    });
   }
 
  private:

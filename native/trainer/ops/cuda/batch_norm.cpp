@@ -39,8 +39,10 @@ class CudaBatchNorm final : public BatchNormOp {
   void forward_training(const Forward& args, const SumOverRanks& sum) override {
     const Saved saved(args.saved, channels_);
     const Scratch scratch(args.scratch, *this);
-    run(size_t{splits_} * channels_,
-        NormSums{static_cast<const float*>(args.x), rows_, channels_, splits_, scratch.partial});
+    with_stored(p_.input.dtype, [&]<class T>(T) {
+      run(size_t{splits_} * channels_,
+          NormSums<T>{static_cast<const T*>(args.x), rows_, channels_, splits_, scratch.partial});
+    });
     fold(scratch);
     run(1, SetNumber{scratch.totals + 2 * size_t{channels_}, static_cast<double>(rows_)});
     if (sum) sum(scratch.totals, 2 * size_t{channels_} + 1);
@@ -62,18 +64,22 @@ class CudaBatchNorm final : public BatchNormOp {
     const Scratch scratch(args.scratch, *this);
     const bool stored = p_.residual || args.more_dy != nullptr;
     const Mask mask = !p_.relu ? Mask::none : p_.residual ? Mask::output : Mask::input;
-    const auto* x = static_cast<const float*>(args.x);
-    auto* dy = static_cast<float*>(args.dy);
-    run(size_t{splits_} * channels_,
-        NormGradientSums{dy, static_cast<const float*>(args.more_dy), x, static_cast<const float*>(args.y), rows_,
-                         channels_, splits_, mask, stored, saved.constants, scratch.partial});
+    with_stored(p_.input.dtype, [&]<class T>(T) {
+      run(size_t{splits_} * channels_,
+          NormGradientSums<T>{static_cast<T*>(args.dy), static_cast<const T*>(args.more_dy),
+                              static_cast<const T*>(args.x), static_cast<const T*>(args.y), rows_, channels_, splits_,
+                              mask, stored, saved.constants, scratch.partial});
+    });
     fold(scratch);
     run(channels_, NormParameterGradients{scratch.totals, saved.inverse_deviation, channels_, args.dgamma, args.dbeta});
     if (sum) sum(scratch.totals, 2 * size_t{channels_});
     run(channels_, NormGradientConstants{scratch.totals, saved.inverse_deviation, saved.count, args.gamma, channels_,
                                          scratch.slope, scratch.offset});
-    run(elements_, NormGradient{dy, x, static_cast<float*>(args.dx), channels_, stored ? Mask::none : mask,
-                                saved.constants, scratch.slope, scratch.offset});
+    with_stored(p_.input.dtype, [&]<class T>(T) {
+      run(elements_,
+          NormGradient<T>{static_cast<const T*>(args.dy), static_cast<const T*>(args.x), static_cast<T*>(args.dx),
+                          channels_, stored ? Mask::none : mask, saved.constants, scratch.slope, scratch.offset});
+    });
   }
 
  private:
@@ -121,9 +127,11 @@ class CudaBatchNorm final : public BatchNormOp {
   }
 
   void apply(const Forward& args, const NormConstants& constants) const {
-    const auto* residual = p_.residual ? static_cast<const float*>(args.residual) : nullptr;
-    run(elements_, NormApply{static_cast<const float*>(args.x), residual, static_cast<float*>(args.y), channels_,
-                             p_.relu, constants});
+    with_stored(p_.input.dtype, [&]<class T>(T) {
+      const auto* residual = p_.residual ? static_cast<const T*>(args.residual) : nullptr;
+      run(elements_, NormApply<T>{static_cast<const T*>(args.x), residual, static_cast<T*>(args.y), channels_, p_.relu,
+                                  constants});
+    });
   }
 
   const Device& device_;

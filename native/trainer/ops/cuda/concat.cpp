@@ -15,7 +15,7 @@ class CudaConcat final : public ConcatOp {
       require_channels_last(device, part, "concatenation");
       shape.c += part.shape.c;
     }
-    output_ = {shape, parts.front().layout};
+    output_ = {shape, parts.front().layout, parts.front().dtype};
   }
 
   const TensorDesc& output() const override { return output_; }
@@ -23,8 +23,7 @@ class CudaConcat final : public ConcatOp {
   void forward(std::span<const void* const> parts, void* y) override {
     const auto channels = static_cast<unsigned>(output_.shape.c);
     each_part([&](size_t i, unsigned width, unsigned first) {
-      each(device_.launcher, parts_[i].elements(),
-           CopyChannels{static_cast<const float*>(parts[i]), static_cast<float*>(y), width, channels, first});
+      copy(parts[i], y, parts_[i].elements(), width, channels, first);
     });
   }
 
@@ -32,12 +31,19 @@ class CudaConcat final : public ConcatOp {
     const auto channels = static_cast<unsigned>(output_.shape.c);
     each_part([&](size_t i, unsigned width, unsigned first) {
       if (dparts[i] == nullptr) return;
-      each(device_.launcher, parts_[i].elements(),
-           CopyChannels{static_cast<const float*>(dy), static_cast<float*>(dparts[i]), channels, width, first});
+      copy(dy, dparts[i], parts_[i].elements(), channels, width, first);
     });
   }
 
  private:
+  void copy(const void* from, void* to, size_t count, unsigned from_channels, unsigned to_channels,
+            unsigned first) const {
+    with_stored(output_.dtype, [&]<class T>(T) {
+      each(device_.launcher, count,
+           CopyChannels<T>{static_cast<const T*>(from), static_cast<T*>(to), from_channels, to_channels, first});
+    });
+  }
+
   template <class Body>
   void each_part(const Body& body) const {
     unsigned first = 0;

@@ -17,7 +17,7 @@ class CudaConv2d final : public Conv2dOp {
         window_(static_cast<unsigned>(params.kernel_h * params.kernel_w)),
         weights_(size_t{in_} * window_ * static_cast<size_t>(params.out_channels)) {
     require_channels_last(device, params.input, "convolution");
-    output_ = {params.output_shape(), Layout::nhwc};
+    output_ = {params.output_shape(), Layout::nhwc, params.input.dtype};
     if (output_.shape.h < 1 || output_.shape.w < 1) {
       device.fail(static_cast<int>(Exit::usage), "A " + std::to_string(params.kernel_h) + "x" +
                                                      std::to_string(params.kernel_w) +
@@ -51,15 +51,19 @@ class CudaConv2d final : public Conv2dOp {
   }
 
   void backward_weights(const void* x, const void* dy, float* dw, void* scratch) override {
-    auto* gradient = static_cast<float*>(scratch);  // [out, kernel_h, kernel_w, in]
-    plans_->backward_weights(x, dy, gradient, static_cast<std::byte*>(scratch) + packed_bytes());
-    each(device_.launcher, weights_, ToChannelsFirst{gradient, dw, in_, window_});
+    // The gradient [out, kernel_h, kernel_w, in] lies at the front of it.
+    plans_->backward_weights(x, dy, scratch, static_cast<std::byte*>(scratch) + packed_bytes());
+    with_stored(output_.dtype, [&]<class T>(T) {
+      each(device_.launcher, weights_, ToChannelsFirst<T>{static_cast<const T*>(scratch), dw, in_, window_});
+    });
   }
 
  private:
-  size_t packed_bytes() const { return (weights_ * sizeof(float) + 63) / 64 * 64; }
+  size_t packed_bytes() const { return (weights_ * dtype_bytes(output_.dtype) + 63) / 64 * 64; }
   void pack(const float* weights, void* packed) const {
-    each(device_.launcher, weights_, ToChannelsLast{weights, static_cast<float*>(packed), in_, window_});
+    with_stored(output_.dtype, [&]<class T>(T) {
+      each(device_.launcher, weights_, ToChannelsLast<T>{weights, static_cast<T*>(packed), in_, window_});
+    });
   }
 
   const Device& device_;

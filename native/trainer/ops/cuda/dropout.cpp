@@ -13,11 +13,14 @@ class CudaDropout final : public DropoutOp {
       : device_(device),
         mask_(DropoutMask::of(p.key, p.rate, static_cast<unsigned>(p.tensor.shape.elements() / p.tensor.shape.n))),
         scale_(1.0F / (1.0F - p.rate)),
-        elements_(p.tensor.elements()) {}
+        elements_(p.tensor.elements()),
+        dtype_(p.tensor.dtype) {}
 
   void run(const void* from, void* to, uint64_t first_image) override {
-    each(device_.launcher, elements_,
-         Dropout{mask_, first_image, scale_, static_cast<const float*>(from), static_cast<float*>(to)});
+    with_stored(dtype_, [&]<class T>(T) {
+      each(device_.launcher, elements_,
+           Dropout<T>{mask_, first_image, scale_, static_cast<const T*>(from), static_cast<T*>(to)});
+    });
   }
 
  private:
@@ -25,6 +28,7 @@ class CudaDropout final : public DropoutOp {
   DropoutMask mask_;
   float scale_;
   size_t elements_;
+  DType dtype_;
 };
 
 }  // namespace

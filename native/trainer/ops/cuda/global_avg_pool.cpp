@@ -11,7 +11,7 @@ class CudaGlobalAvgPool final : public GlobalAvgPoolOp {
   CudaGlobalAvgPool(const Device& device, const TensorDesc& input)
       : device_(device),
         input_(input),
-        output_{{input.shape.n, input.shape.c, 1, 1}, Layout::nchw},
+        output_{{input.shape.n, input.shape.c, 1, 1}, Layout::nchw, input.dtype},
         pixels_(static_cast<unsigned>(input.shape.pixels())),
         channels_(static_cast<unsigned>(input.shape.c)) {
     require_channels_last(device, input, "global average pooling");
@@ -20,13 +20,17 @@ class CudaGlobalAvgPool final : public GlobalAvgPoolOp {
   const TensorDesc& output() const override { return output_; }
 
   void forward(const void* x, void* y) override {
-    each(device_.launcher, output_.elements(),
-         GlobalAverage{static_cast<const float*>(x), static_cast<float*>(y), pixels_, channels_});
+    with_stored(input_.dtype, [&]<class T>(T) {
+      each(device_.launcher, output_.elements(),
+           GlobalAverage<T>{static_cast<const T*>(x), static_cast<T*>(y), pixels_, channels_});
+    });
   }
 
   void backward(const void* dy, void* dx) override {
-    each(device_.launcher, input_.elements(),
-         GlobalAverageGradient{static_cast<const float*>(dy), static_cast<float*>(dx), pixels_, channels_});
+    with_stored(input_.dtype, [&]<class T>(T) {
+      each(device_.launcher, input_.elements(),
+           GlobalAverageGradient<T>{static_cast<const T*>(dy), static_cast<T*>(dx), pixels_, channels_});
+    });
   }
 
  private:

@@ -12,29 +12,35 @@ class CudaInput final : public InputOp {
  public:
   CudaInput(const Device& device, const TensorDesc& output, const std::array<float, 3>& mean,
             const std::array<float, 3>& std)
-      : device_(device), output_(output), bytes_(device.memory->allocate(output.elements())) {
-    normalise_.planar = output.layout == Layout::nchw;
-    if (!normalise_.planar) require_channels_last(device, output, "input");
-    normalise_.pixels = static_cast<unsigned>(output.shape.pixels());
-    std::copy(mean.begin(), mean.end(), normalise_.mean);
-    std::copy(std.begin(), std.end(), normalise_.deviation);
+      : device_(device),
+        output_(output),
+        bytes_(device.memory->allocate(output.elements())),
+        mean_(mean),
+        deviation_(std) {
+    if (output.layout != Layout::nchw) require_channels_last(device, output, "input");
   }
 
   void forward(const uint8_t* images, int count, void* y) override {
     const size_t present = output_.elements() / static_cast<size_t>(output_.shape.n) * static_cast<size_t>(count);
     device_.memory->from_host(bytes_->data(), images, present);
-    InputNormalise run = normalise_;
-    run.images = reinterpret_cast<const uint8_t*>(bytes_->data());
-    run.y = static_cast<float*>(y);
-    run.present = static_cast<unsigned>(present);
-    each(device_.launcher, output_.elements(), run);
+    with_stored(output_.dtype, [&]<class T>(T) {
+      InputNormalise<T> run{};
+      run.images = reinterpret_cast<const uint8_t*>(bytes_->data());
+      run.y = static_cast<T*>(y);
+      run.present = static_cast<unsigned>(present);
+      run.pixels = static_cast<unsigned>(output_.shape.pixels());
+      run.planar = output_.layout == Layout::nchw;
+      std::copy(mean_.begin(), mean_.end(), run.mean);
+      std::copy(deviation_.begin(), deviation_.end(), run.deviation);
+      each(device_.launcher, output_.elements(), run);
+    });
   }
 
  private:
   const Device& device_;
   TensorDesc output_;                     // [n, 3, h, w]
   std::unique_ptr<BackendMemory> bytes_;  // [n, h, w, 3]
-  InputNormalise normalise_{};
+  std::array<float, 3> mean_, deviation_;
 };
 
 }  // namespace

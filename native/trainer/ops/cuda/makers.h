@@ -10,16 +10,18 @@ namespace trainyard::cuda {
 struct Product {
   bool transpose_a, transpose_b;
   int rows, columns, inner;
-  const float* a;
+  const void* a;
   int stride_a;
-  const float* b;
+  const void* b;
   int stride_b;
-  float* c;
+  void* c;
   int stride_c;
+  DType factors = DType::f32;  ///< of a and b
+  DType result = DType::f32;   ///< of c: fp32, or as the factors
 };
 
 /// One convolution over channels-last memory: x [n, h, w, in], weights [out, kernel_h, kernel_w, in], y [n, h', w',
-/// out]. Every pointer is 64-byte aligned.
+/// out], all stored as the input is and summed in fp32. Every pointer is 64-byte aligned.
 class ConvolutionPlans {
  public:
   virtual ~ConvolutionPlans() = default;
@@ -37,7 +39,7 @@ class ConvolutionPlans {
 struct Device {
   Launcher launcher{};
   Backend* memory = nullptr;                       ///< for buffers of an op's own and copies
-  std::function<void(const Product&)> multiply{};  ///< cuBLAS, in fp32
+  std::function<void(const Product&)> multiply{};  ///< cuBLAS, summed in fp32
   std::function<std::unique_ptr<ConvolutionPlans>(const Conv2dParams&)> plan_convolution{};  ///< cuDNN
 
   /// Throws Error in the trainer.
@@ -57,6 +59,8 @@ std::unique_ptr<AddOp> make_add(const Device& device, const TensorDesc& tensor);
 std::unique_ptr<ConcatOp> make_concat(const Device& device, const std::vector<TensorDesc>& parts);
 std::unique_ptr<DropoutOp> make_dropout(const Device& device, const DropoutParams& params);
 std::unique_ptr<SoftmaxCrossEntropyOp> make_softmax_cross_entropy(const Device& device, int classes);
+
+std::unique_ptr<UpdateOp> make_update(const Device& device, const UpdateParams& params);
 
 /// Fails for a layout other than channels last, which is the only one these ops know (n c 1 1 is plain in both).
 void require_channels_last(const Device& device, const TensorDesc& tensor, const char* op);

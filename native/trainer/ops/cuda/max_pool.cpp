@@ -13,7 +13,7 @@ class CudaMaxPool final : public MaxPoolOp {
     require_channels_last(device, p.input, "max pooling");
     const Shape& in = p.input.shape;
     const auto size = [&](int extent) { return (extent + 2 * p.pad - p.kernel) / p.stride + 1; };
-    output_ = {{in.n, in.c, size(in.h), size(in.w)}, p.input.layout};
+    output_ = {{in.n, in.c, size(in.h), size(in.w)}, p.input.layout, p.input.dtype};
     const bool fits = in.h + 2 * p.pad >= p.kernel && in.w + 2 * p.pad >= p.kernel;
     if (!fits) {
       device.fail(static_cast<int>(Exit::usage),
@@ -33,14 +33,18 @@ class CudaMaxPool final : public MaxPoolOp {
 
   void forward(const void* x, void* y, void* workspace, void* /*scratch*/) override {
     auto* winner = training_ ? static_cast<uint8_t*>(workspace) : nullptr;
-    each(device_.launcher, output_.elements(),
-         MaxPool{shape_, static_cast<const float*>(x), static_cast<float*>(y), winner});
+    with_stored(input_.dtype, [&]<class T>(T) {
+      each(device_.launcher, output_.elements(),
+           MaxPool<T>{shape_, static_cast<const T*>(x), static_cast<T*>(y), winner});
+    });
   }
 
   void backward(const void* dy, const void* workspace, void* dx, void* /*scratch*/) override {
-    each(device_.launcher, input_.elements(),
-         MaxPoolGradient{shape_, static_cast<const float*>(dy), static_cast<const uint8_t*>(workspace),
-                         static_cast<float*>(dx)});
+    with_stored(input_.dtype, [&]<class T>(T) {
+      each(device_.launcher, input_.elements(),
+           MaxPoolGradient<T>{shape_, static_cast<const T*>(dy), static_cast<const uint8_t*>(workspace),
+                              static_cast<T*>(dx)});
+    });
   }
 
  private:

@@ -7,6 +7,7 @@ namespace trainyard::cuda {
 class OpsBackend : public Backend {
  public:
   bool host_memory() const override { return false; }
+  bool stores(DType /*dtype*/) const override { return true; }
   Layout input_layout(const Conv2dParams& /*params*/) override { return Layout::nhwc; }
   std::unique_ptr<InputOp> make_input(const TensorDesc& output, const std::array<float, 3>& mean,
                                       const std::array<float, 3>& std) override {
@@ -42,6 +43,10 @@ class OpsBackend : public Backend {
   }
   std::unique_ptr<SoftmaxCrossEntropyOp> make_softmax_cross_entropy(int classes) override {
     return cuda::make_softmax_cross_entropy(device_, classes);
+  }
+
+  std::unique_ptr<UpdateOp> make_update(const UpdateParams& params) override {
+    return cuda::make_update(device_, params);
   }
 
  protected:

@@ -13,7 +13,7 @@ class CudaShortcut final : public ShortcutOp {
       : device_(device), input_(input), stride_(stride) {
     require_channels_last(device, input, "shortcut");
     const Shape& in = input.shape;
-    output_ = {{in.n, out_channels, (in.h - 1) / stride + 1, (in.w - 1) / stride + 1}, input.layout};
+    output_ = {{in.n, out_channels, (in.h - 1) / stride + 1, (in.w - 1) / stride + 1}, input.layout, input.dtype};
   }
 
   const TensorDesc& output() const override { return output_; }
@@ -21,17 +21,21 @@ class CudaShortcut final : public ShortcutOp {
   void forward(const void* x, void* y) override {
     const Shape& in = input_.shape;
     const Shape& out = output_.shape;
-    each(device_.launcher, output_.elements(),
-         Shortcut{static_cast<const float*>(x), static_cast<float*>(y), static_cast<unsigned>(in.c),
-                  static_cast<unsigned>(out.c), in.h, in.w, out.h, out.w, stride_});
+    with_stored(input_.dtype, [&]<class T>(T) {
+      each(device_.launcher, output_.elements(),
+           Shortcut<T>{static_cast<const T*>(x), static_cast<T*>(y), static_cast<unsigned>(in.c),
+                       static_cast<unsigned>(out.c), in.h, in.w, out.h, out.w, stride_});
+    });
   }
 
   void backward(const void* dy, void* dx) override {
     const Shape& in = input_.shape;
     const Shape& out = output_.shape;
-    each(device_.launcher, input_.elements(),
-         ShortcutGradient{static_cast<const float*>(dy), static_cast<float*>(dx), static_cast<unsigned>(in.c),
-                          static_cast<unsigned>(out.c), in.h, in.w, out.h, out.w, stride_});
+    with_stored(input_.dtype, [&]<class T>(T) {
+      each(device_.launcher, input_.elements(),
+           ShortcutGradient<T>{static_cast<const T*>(dy), static_cast<T*>(dx), static_cast<unsigned>(in.c),
+                               static_cast<unsigned>(out.c), in.h, in.w, out.h, out.w, stride_});
+    });
   }
 
  private:
@@ -43,15 +47,19 @@ class CudaShortcut final : public ShortcutOp {
 
 class CudaAdd final : public AddOp {
  public:
-  CudaAdd(const Device& device, const TensorDesc& tensor) : device_(device), elements_(tensor.elements()) {}
+  CudaAdd(const Device& device, const TensorDesc& tensor)
+      : device_(device), elements_(tensor.elements()), dtype_(tensor.dtype) {}
 
   void run(void* to, const void* from) override {
-    each(device_.launcher, elements_, AddTo{static_cast<float*>(to), static_cast<const float*>(from)});
+    with_stored(dtype_, [&]<class T>(T) {
+      each(device_.launcher, elements_, AddTo<T>{static_cast<T*>(to), static_cast<const T*>(from)});
+    });
   }
 
  private:
   const Device& device_;
   size_t elements_;
+  DType dtype_;
 };
 
 }  // namespace

@@ -24,7 +24,13 @@ double distance(std::span<const float> got, std::span<const float> want) {
 
 }  // namespace
 
-void* Side::scratch(size_t bytes) { return poisoned(bytes / sizeof(float) + 16); }
+/// Bits that are no number in any type.
+void* Side::scratch(size_t bytes) {
+  const std::vector<uint8_t> poison(bytes + 64, 0xFF);
+  memory_.push_back(backend_.allocate(poison.size()));
+  backend_.from_host(memory_.back()->data(), poison.data(), poison.size());
+  return memory_.back()->data();
+}
 
 float* Side::floats(std::span<const float> values) {
   memory_.push_back(backend_.allocate(std::max<size_t>(values.size_bytes(), 64)));
@@ -53,11 +59,27 @@ void* Side::put(const TensorDesc& desc, std::span<const float> values) {
       }
     }
   }
-  return floats(laid);
+  return with_stored(own_, [&]<class T>(T) -> void* {
+    std::vector<T> memory(laid.size());
+    for (size_t k = 0; k < laid.size(); ++k) memory[k] = static_cast<T>(rounded(laid[k]));
+    memory_.push_back(backend_.allocate(std::max<size_t>(memory.size() * sizeof(T), 64)));
+    backend_.from_host(memory_.back()->data(), memory.data(), memory.size() * sizeof(T));
+    return memory_.back()->data();
+  });
+}
+
+float Side::rounded(float value) const {
+  return with_stored(stored_, [&]<class T>(T) { return static_cast<float>(static_cast<T>(value)); });
 }
 
 std::vector<float> Side::take(const TensorDesc& desc, const void* memory) {
-  const std::vector<float> laid = read(memory, desc.elements());
+  const std::vector<float> laid = with_stored(own_, [&]<class T>(T) {
+    std::vector<T> raw(desc.elements());
+    backend_.to_host(raw.data(), memory, raw.size() * sizeof(T));
+    std::vector<float> wide;
+    for (const T& value : raw) wide.push_back(rounded(static_cast<float>(value)));
+    return wide;
+  });
   const Shape& s = desc.shape;
   std::vector<float> values;
   for (int n = 0; n < s.n; ++n) {
@@ -78,12 +100,15 @@ std::vector<float> normal_numbers(size_t count, uint64_t seed) {
 }
 
 void Comparison::run(const std::string& op, double bound, const Case& body) {
-  Side tested(tested_);
-  Side reference(reference_);
+  Side tested(tested_, stored_, stored_);
+  Side reference(reference_, stored_, DType::f32);
+  // Twice the error of one rounding: bf16 has 8 bits, fp16 has 11.
+  const double rounding = stored_ == DType::f32 ? 0 : stored_ == DType::bf16 ? 0x1p-8 : 0x1p-11;
+  const double allowed = bound == 0 ? 0 : std::max({bound, 2 * rounding, least_});
   const std::vector<Result> got = body(tested);
   const std::vector<Result> want = body(reference);
   for (size_t i = 0; i < want.size(); ++i) {
-    rows.push_back({op, want[i].quantity, distance(got[i].values, want[i].values), bound});
+    rows.push_back({op + name_, want[i].quantity, distance(got[i].values, want[i].values), allowed});
   }
 }
 

@@ -16,10 +16,11 @@ using selftest_detail::Side;
 
 /// Sums of up to some thousand products in fp32 differ by some 1e-6 from order to order; TF32 would be at 3e-4.
 constexpr double kSums = 1e-5;
+/// Of products whose factors keep 11 bits: an error of up to 2^-11 in each.
+constexpr double kTf32 = 1e-3;
 /// Half a dozen roundings.
 constexpr double kRoundings = 1e-6;
 
-TensorDesc channels_last(const Shape& shape) { return {shape, Layout::nhwc}; }
 size_t count(const Shape& shape) { return static_cast<size_t>(shape.elements()); }
 
 struct ConvCase {
@@ -32,7 +33,7 @@ void conv2d(Comparison& all, const ConvCase& test) {
                            std::to_string(test.kernel_h) + "x" + std::to_string(test.kernel_w) + "/" +
                            std::to_string(test.stride);
   all.run(name, kSums, [&](Side& side) -> std::vector<Result> {
-    const Conv2dParams p{channels_last(test.in),
+    const Conv2dParams p{side.channels_last(test.in),
                          test.out,
                          test.kernel_h,
                          test.kernel_w,
@@ -67,7 +68,7 @@ void batch_norm(Comparison& all, const Shape& shape, bool residual, bool relu) {
   const std::string name = "batch norm " + to_string(shape) + (residual ? " + add" : "") + (relu ? " + ReLU" : "");
   all.run(name, kRoundings, [&](Side& side) -> std::vector<Result> {
     BatchNormParams p;
-    p.input = channels_last(shape);
+    p.input = side.channels_last(shape);
     p.residual = residual;
     p.relu = relu;
     const auto op = side.backend().make_batch_norm(p);
@@ -111,7 +112,7 @@ void batch_norm(Comparison& all, const Shape& shape, bool residual, bool relu) {
 void pooling(Comparison& all) {
   const Shape shape{2, 64, 56, 56};
   all.run("max pool " + to_string(shape) + " 3x3/2", 0, [&](Side& side) -> std::vector<Result> {
-    const TensorDesc in = channels_last(shape);
+    const TensorDesc in = side.channels_last(shape);
     const auto op = side.backend().make_max_pool({in, 3, 2, 1, true});
     void* y = side.room(op->output());
     void* workspace = side.scratch(op->workspace_bytes());
@@ -127,7 +128,7 @@ void pooling(Comparison& all) {
   for (const auto& [kernel, stride, pad] : {std::array{3, 1, 1}, std::array{5, 3, 0}}) {
     const std::string window = std::to_string(kernel) + "x" + std::to_string(kernel) + "/" + std::to_string(stride);
     all.run("average pool " + to_string(mixed) + " " + window, kRoundings, [&](Side& side) -> std::vector<Result> {
-      const TensorDesc in = channels_last(mixed);
+      const TensorDesc in = side.channels_last(mixed);
       const auto op = side.backend().make_avg_pool({in, kernel, stride, pad, true});
       void* y = side.room(op->output());
       op->forward(side.put(in, normal_numbers(count(mixed), 25)), y, side.scratch(op->scratch_bytes()));
@@ -139,7 +140,7 @@ void pooling(Comparison& all) {
   }
   const Shape last{3, 512, 7, 7};
   all.run("global average pool " + to_string(last), kRoundings, [&](Side& side) -> std::vector<Result> {
-    const TensorDesc in = channels_last(last);
+    const TensorDesc in = side.channels_last(last);
     const auto op = side.backend().make_global_avg_pool(in);
     void* y = side.room(op->output());
     op->forward(side.put(in, normal_numbers(count(last), 23)), y);
@@ -149,27 +150,34 @@ void pooling(Comparison& all) {
   });
 }
 
-void linear(Comparison& all, const LinearParams& p) {
-  const std::string name = "linear " + std::to_string(p.batch) + "x" + std::to_string(p.in) + " to " +
-                           std::to_string(p.out) + (p.relu ? " + ReLU" : "");
+void linear(Comparison& all, const LinearParams& of_fp32) {
+  const LinearParams& q = of_fp32;
+  const std::string name = "linear " + std::to_string(q.batch) + "x" + std::to_string(q.in) + " to " +
+                           std::to_string(q.out) + (q.relu ? " + ReLU" : "");
   all.run(name, kSums, [&](Side& side) -> std::vector<Result> {
-    const size_t ins = static_cast<size_t>(p.batch) * p.in;
-    const size_t outs = static_cast<size_t>(p.batch) * p.out;
+    LinearParams p = of_fp32;
+    p.input = side.dtype();
+    p.output = p.relu ? side.dtype() : DType::f32;  // logits are fp32
+    const TensorDesc in = side.plain({p.batch, p.in, 1, 1});
+    const TensorDesc out{{p.batch, p.out, 1, 1}, Layout::nchw, p.output};
     const size_t weights = static_cast<size_t>(p.in) * p.out;
     const auto op = side.backend().make_linear(p);
-    float* x = side.floats(normal_numbers(ins, 31));
-    float* w = side.floats(normal_numbers(weights, 32));
-    float* y = side.poisoned(outs);
+    void* x = side.put(in, normal_numbers(in.elements(), 31));
+    std::vector<float> factors = normal_numbers(weights, 32);
+    for (float& factor : factors) factor = side.rounded(factor);  // so that both sides' ReLU lets the same pass
+    float* w = side.floats(factors);
+    void* y = side.room(out);
     op->forward(x, w, side.floats(normal_numbers(static_cast<size_t>(p.out), 33)), y);
-    float* dy = side.floats(normal_numbers(outs, 34));
+    const std::vector<float> gradient = normal_numbers(out.elements(), 34);
+    void* dy = p.relu ? side.put(out, gradient) : side.floats(gradient);
     op->backward_relu(y, dy);
-    float* dx = side.poisoned(ins);
+    void* dx = side.room(in);
     float* dw = side.poisoned(weights);
     float* db = side.poisoned(static_cast<size_t>(p.out));
     op->backward_data(dy, w, dx);
     op->backward_weights(x, dy, dw, db);
-    return {{"y", side.read(y, outs)},
-            {"dx", side.read(dx, ins)},
+    return {{"y", p.relu ? side.take(out, y) : side.read(y, out.elements())},
+            {"dx", side.take(in, dx)},
             {"dw", side.read(dw, weights)},
             {"db", side.read(db, static_cast<size_t>(p.out))}};
   });
@@ -177,8 +185,8 @@ void linear(Comparison& all, const LinearParams& p) {
 
 void elementwise(Comparison& all) {
   const Shape shape{4, 16, 15, 15};
-  const TensorDesc desc = channels_last(shape);
   all.run("shortcut " + to_string(shape) + " to 32 /2", 0, [&](Side& side) -> std::vector<Result> {
+    const TensorDesc desc = side.channels_last(shape);
     const auto op = side.backend().make_shortcut(desc, 32, 2);
     void* y = side.room(op->output());
     op->forward(side.put(desc, normal_numbers(count(shape), 41)), y);
@@ -187,12 +195,14 @@ void elementwise(Comparison& all) {
     return {{"y", side.take(op->output(), y)}, {"dx", side.take(desc, dx)}};
   });
   all.run("add " + to_string(shape), 0, [&](Side& side) -> std::vector<Result> {
+    const TensorDesc desc = side.channels_last(shape);
     void* sum = side.put(desc, normal_numbers(count(shape), 43));
     side.backend().make_add(desc)->run(sum, side.put(desc, normal_numbers(count(shape), 44)));
     return {{"sum", side.take(desc, sum)}};
   });
-  const TensorDesc wide = channels_last({4, 40, 15, 15});
   all.run("concatenation of 16 and 40 channels", 0, [&](Side& side) -> std::vector<Result> {
+    const TensorDesc desc = side.channels_last(shape);
+    const TensorDesc wide = side.channels_last({4, 40, 15, 15});
     const auto op = side.backend().make_concat({desc, wide});
     const std::array<const void*, 2> parts{side.put(desc, normal_numbers(count(desc.shape), 46)),
                                            side.put(wide, normal_numbers(count(wide.shape), 47))};
@@ -206,7 +216,7 @@ void elementwise(Comparison& all) {
   });
   const Shape vector{7, 2048, 1, 1};
   all.run("dropout " + to_string(vector), 0, [&](Side& side) -> std::vector<Result> {
-    const TensorDesc plain{vector, Layout::nchw};
+    const TensorDesc plain = side.plain(vector);
     void* x = side.put(plain, normal_numbers(count(vector), 49));
     side.backend().make_dropout({plain, 0.5F, 50})->run(x, x, 1234567890123ULL);
     return {{"y", side.take(plain, x)}};
@@ -216,7 +226,7 @@ void elementwise(Comparison& all) {
     Random random{45};
     std::vector<uint8_t> pixels(count(images));
     for (uint8_t& byte : pixels) byte = static_cast<uint8_t>(random.below(256));
-    const TensorDesc out = channels_last(images);
+    const TensorDesc out = side.channels_last(images);
     void* y = side.room(out);
     side.backend()
         .make_input(out, {0.485F, 0.456F, 0.406F}, {0.229F, 0.224F, 0.225F})
@@ -244,20 +254,8 @@ void loss(Comparison& all) {
   });
 }
 
-}  // namespace
-
-std::vector<SelftestRow> selftest(Backend& tested, Backend& reference) {
-  Comparison all(tested, reference);
-  elementwise(all);
-  for (const bool residual : {false, true}) {
-    for (const bool relu : {false, true}) batch_norm(all, {4, 40, 14, 14}, residual, relu);
-  }
-  batch_norm(all, {2, 3, 30, 30}, false, true);
-  pooling(all);
-  linear(all, {6, 512, 1000, false});
-  linear(all, {32, 784, 128, true});
-  loss(all);
-  // The kinds of convolution in ResNets and Inception: stem, 3x3, 1x1, strided ones, long windows, odd channels.
+/// The kinds of convolution in ResNets and Inception: stem, 3x3, 1x1, strided ones, long windows, odd channels.
+void convolutions(Comparison& all) {
   for (const ConvCase& test : {ConvCase{{2, 3, 64, 64}, 64, 7, 7, 2, 3, 3},
                                {{2, 64, 14, 14}, 64, 3, 3, 1, 1, 1},
                                {{2, 64, 14, 14}, 128, 3, 3, 2, 1, 1},
@@ -268,6 +266,40 @@ std::vector<SelftestRow> selftest(Backend& tested, Backend& reference) {
                                {{3, 20, 11, 13}, 36, 5, 5, 1, 2, 2},
                                {{3, 17, 6, 5}, 33, 3, 3, 1, 1, 1}}) {
     conv2d(all, test);
+  }
+}
+
+void products(Comparison& all) {
+  linear(all, {6, 512, 1000, false});
+  linear(all, {32, 784, 128, true});
+  convolutions(all);
+}
+
+void every_op(Comparison& all) {
+  elementwise(all);
+  for (const bool residual : {false, true}) {
+    for (const bool relu : {false, true}) batch_norm(all, {4, 40, 14, 14}, residual, relu);
+  }
+  batch_norm(all, {2, 3, 30, 30}, false, true);
+  pooling(all);
+  products(all);
+}
+
+}  // namespace
+
+std::vector<SelftestRow> selftest(Backend& tested, Backend& reference) {
+  Comparison all(tested, reference);
+  loss(all);  // of fp32, whatever the network stores
+  every_op(all);
+  for (const auto& [dtype, name] : {std::pair{DType::bf16, " in bf16"}, {DType::f16, " in fp16"}}) {
+    if (!tested.stores(dtype)) continue;
+    all.store(dtype, name);
+    every_op(all);
+  }
+  if (tested.allow_tf32()) {
+    all.store(DType::f32, " in TF32");
+    all.widen(kTf32);
+    products(all);
   }
   return std::move(all.rows);
 }

@@ -15,7 +15,9 @@ struct SelftestRow {
   bool ok() const { return error <= bound; }  // false for NaN
 };
 
-/// Runs every op of the contract on both back ends. Outputs are poisoned first, so that an element nobody writes fails.
+/// Runs every op of the contract on both back ends, in each type that the tested one stores (the reference in fp32, on
+/// the same numbers), and its products in TF32 where it has that; it stays allowed afterwards. Outputs are poisoned
+/// first, so that an element nobody writes fails.
 std::vector<SelftestRow> selftest(Backend& tested, Backend& reference);
 
 }  // namespace trainyard

@@ -4,15 +4,15 @@
 
 namespace trainyard::cuda {
 
-template void each(const Launcher&, size_t, const NormSums&);
-template void each(const Launcher&, size_t, const FoldRows&);
-template void each(const Launcher&, size_t, const SetNumber&);
-template void each(const Launcher&, size_t, const NormStatistics&);
-template void each(const Launcher&, size_t, const NormRunning&);
-template void each(const Launcher&, size_t, const NormApply&);
-template void each(const Launcher&, size_t, const NormGradientSums&);
-template void each(const Launcher&, size_t, const NormParameterGradients&);
-template void each(const Launcher&, size_t, const NormGradientConstants&);
-template void each(const Launcher&, size_t, const NormGradient&);
+TRAINYARD_EACH_STORED(NormSums);
+TRAINYARD_EACH(FoldRows);
+TRAINYARD_EACH(SetNumber);
+TRAINYARD_EACH(NormStatistics);
+TRAINYARD_EACH(NormRunning);
+TRAINYARD_EACH_STORED(NormApply);
+TRAINYARD_EACH_STORED(NormGradientSums);
+TRAINYARD_EACH(NormParameterGradients);
+TRAINYARD_EACH(NormGradientConstants);
+TRAINYARD_EACH_STORED(NormGradient);
 
 }  // namespace trainyard::cuda

@@ -2,6 +2,7 @@
 #pragma once
 #include <cuda_runtime_api.h>
 
+#include "trainer/ops/cuda/kernels/instances.h"
 #include "trainer/ops/cuda/kernels/report.h"
 #include "trainer/ops/cuda/launch.h"
 

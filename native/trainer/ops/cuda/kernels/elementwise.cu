@@ -4,14 +4,15 @@
 
 namespace trainyard::cuda {
 
-template void each(const Launcher&, size_t, const InputNormalise&);
-template void each(const Launcher&, size_t, const AddTo&);
-template void each(const Launcher&, size_t, const CopyChannels&);
-template void each(const Launcher&, size_t, const Dropout&);
-template void each(const Launcher&, size_t, const AddBias&);
-template void each(const Launcher&, size_t, const MaskByOutput&);
-template void each(const Launcher&, size_t, const ColumnSums&);
-template void each(const Launcher&, size_t, const ToChannelsLast&);
-template void each(const Launcher&, size_t, const ToChannelsFirst&);
+TRAINYARD_EACH_STORED(InputNormalise);
+TRAINYARD_EACH_STORED(AddTo);
+TRAINYARD_EACH_STORED(Round);
+TRAINYARD_EACH_STORED(CopyChannels);
+TRAINYARD_EACH_STORED(Dropout);
+TRAINYARD_EACH_STORED(AddBias);
+TRAINYARD_EACH_STORED(MaskByOutput);
+TRAINYARD_EACH_STORED(ColumnSums);
+TRAINYARD_EACH_STORED(ToChannelsLast);
+TRAINYARD_EACH_STORED(ToChannelsFirst);
 
 }  // namespace trainyard::cuda

@@ -3,13 +3,13 @@
 
 namespace trainyard::cuda {
 
-template void each(const Launcher&, size_t, const MaxPool&);
-template void each(const Launcher&, size_t, const MaxPoolGradient&);
-template void each(const Launcher&, size_t, const AvgPool&);
-template void each(const Launcher&, size_t, const AvgPoolGradient&);
-template void each(const Launcher&, size_t, const GlobalAverage&);
-template void each(const Launcher&, size_t, const GlobalAverageGradient&);
-template void each(const Launcher&, size_t, const Shortcut&);
-template void each(const Launcher&, size_t, const ShortcutGradient&);
+TRAINYARD_EACH_STORED(MaxPool);
+TRAINYARD_EACH_STORED(MaxPoolGradient);
+TRAINYARD_EACH_STORED(AvgPool);
+TRAINYARD_EACH_STORED(AvgPoolGradient);
+TRAINYARD_EACH_STORED(GlobalAverage);
+TRAINYARD_EACH_STORED(GlobalAverageGradient);
+TRAINYARD_EACH_STORED(Shortcut);
+TRAINYARD_EACH_STORED(ShortcutGradient);
 
 }  // namespace trainyard::cuda

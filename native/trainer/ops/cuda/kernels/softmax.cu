@@ -3,9 +3,9 @@
 
 namespace trainyard::cuda {
 
-template void each(const Launcher&, size_t, const SoftmaxLargest&);
-template void each(const Launcher&, size_t, const SoftmaxSums&);
-template void each(const Launcher&, size_t, const SoftmaxLoss&);
-template void each(const Launcher&, size_t, const SoftmaxGradient&);
+TRAINYARD_EACH(SoftmaxLargest);
+TRAINYARD_EACH(SoftmaxSums);
+TRAINYARD_EACH(SoftmaxLoss);
+TRAINYARD_EACH(SoftmaxGradient);
 
 }  // namespace trainyard::cuda

@@ -14,11 +14,23 @@ namespace {
 
 enum Id : int64_t { kX = 1, kW = 2, kY = 3 };
 
+cudnnDataType_t type_of(DType stored) {
+  switch (stored) {
+    case DType::f32:
+      return CUDNN_DATA_FLOAT;
+    case DType::bf16:
+      return CUDNN_DATA_BFLOAT16;
+    case DType::f16:
+      break;
+  }
+  return CUDNN_DATA_HALF;
+}
+
 /// A tensor [n, c, h, w] that lies in memory as [n, h, w, c].
-Descriptor channels_last(const Launcher& launcher, Id id, const std::array<int64_t, 4>& dims) {
+Descriptor channels_last(const Launcher& launcher, Id id, DType stored, const std::array<int64_t, 4>& dims) {
   const auto& [n, c, h, w] = dims;
   Descriptor tensor(launcher, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
-  const cudnnDataType_t type = CUDNN_DATA_FLOAT;
+  const cudnnDataType_t type = type_of(stored);
   tensor.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, static_cast<int64_t>(id))
       .raw(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type)
       .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, int64_t{16})
@@ -93,12 +105,20 @@ const Direction& direction(Pass pass) {
   return kBackwardWeights;
 }
 
-Plan make_plan(const Launcher& launcher, cudnnHandle_t handle, const Conv2dParams& p, Pass pass) {
-  std::optional<Plan> plan = choose_plan(launcher, {handle, nullptr}, convolution_graph(launcher, handle, p, pass));
+Arithmetic arithmetic_of(const Conv2dParams& p, bool tf32) {
+  if (p.input.dtype != DType::f32) return Arithmetic::narrow;
+  return tf32 ? Arithmetic::tf32 : Arithmetic::exact;
+}
+
+const char* name_of(DType stored) { return stored == DType::f32 ? "fp32" : stored == DType::bf16 ? "bf16" : "fp16"; }
+
+Plan make_plan(const Launcher& launcher, cudnnHandle_t handle, const Conv2dParams& p, Pass pass, bool tf32) {
+  std::optional<Plan> plan =
+      choose_plan(launcher, {handle, nullptr}, convolution_graph(launcher, handle, p, pass), arithmetic_of(p, tf32));
   if (!plan) {
     const std::string message = "cuDNN has no engine for the " + std::string(direction(pass).name) +
-                                " of a convolution of " + text_of(p) +
-                                " in fp32 on this GPU. Update cuDNN, or use --device cpu";
+                                " of a convolution of " + text_of(p) + " in " + name_of(p.input.dtype) +
+                                " on this GPU. Update cuDNN, use another --precision, or --device cpu";
     launcher.fail(static_cast<int>(Exit::device), message.c_str());
   }
   return std::move(*plan);
@@ -106,10 +126,10 @@ Plan make_plan(const Launcher& launcher, cudnnHandle_t handle, const Conv2dParam
 
 class DnnConvolution final : public ConvolutionPlans {
  public:
-  DnnConvolution(const Launcher& launcher, cudnnHandle_t handle, const Conv2dParams& p)
-      : launcher_(launcher), handle_(handle), forward_(make_plan(launcher, handle, p, Pass::forward)) {
-    if (p.training) weights_.emplace(make_plan(launcher, handle, p, Pass::backward_weights));
-    if (p.training && p.input_gradient) data_.emplace(make_plan(launcher, handle, p, Pass::backward_data));
+  DnnConvolution(const Launcher& launcher, cudnnHandle_t handle, const Conv2dParams& p, bool tf32)
+      : launcher_(launcher), handle_(handle), forward_(make_plan(launcher, handle, p, Pass::forward, tf32)) {
+    if (p.training) weights_.emplace(make_plan(launcher, handle, p, Pass::backward_weights, tf32));
+    if (p.training && p.input_gradient) data_.emplace(make_plan(launcher, handle, p, Pass::backward_data, tf32));
   }
 
   std::string description() const override {
@@ -165,9 +185,9 @@ Descriptor convolution_graph(const Launcher& launcher, cudnnHandle_t handle, con
   const Direction& d = direction(pass);
   const Shape in = p.input.shape;
   const Shape out = p.output_shape();
-  const Descriptor x = channels_last(launcher, kX, {in.n, in.c, in.h, in.w});
-  const Descriptor w = channels_last(launcher, kW, {out.c, in.c, p.kernel_h, p.kernel_w});
-  const Descriptor y = channels_last(launcher, kY, {out.n, out.c, out.h, out.w});
+  const Descriptor x = channels_last(launcher, kX, p.input.dtype, {in.n, in.c, in.h, in.w});
+  const Descriptor w = channels_last(launcher, kW, p.input.dtype, {out.c, in.c, p.kernel_h, p.kernel_w});
+  const Descriptor y = channels_last(launcher, kY, p.input.dtype, {out.n, out.c, out.h, out.w});
   const Descriptor description = convolution(launcher, p);
   Descriptor operation(launcher, d.operation);
   operation.set(d.x, x).set(d.w, w).set(d.y, y).set(d.convolution, description).set(d.alpha, 1.0F).set(d.beta, 0.0F);
@@ -180,8 +200,8 @@ Descriptor convolution_graph(const Launcher& launcher, cudnnHandle_t handle, con
 }
 
 std::unique_ptr<ConvolutionPlans> plan_convolution(const Launcher& launcher, cudnnHandle_t handle,
-                                                   const Conv2dParams& params) {
-  return std::make_unique<DnnConvolution>(launcher, handle, params);
+                                                   const Conv2dParams& params, bool tf32) {
+  return std::make_unique<DnnConvolution>(launcher, handle, params, tf32);
 }
 
 }  // namespace trainyard::cuda

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "trainer/ops/cuda/library/descriptor.h"
+#include "trainer/ops/cuda/library/engines.h"
 #include "trainer/ops/cuda/makers.h"
 
 namespace trainyard::cuda {
@@ -14,8 +14,8 @@ enum class Pass { forward, backward_data, backward_weights };
 /// One pass of a convolution as a graph of cuDNN's. Without a handle it can only be asked about.
 Descriptor convolution_graph(const Launcher& launcher, cudnnHandle_t handle, const Conv2dParams& params, Pass pass);
 
-/// Fails where cuDNN has no engine that computes it in fp32, without TF32 and the same way every time.
+/// Fails where cuDNN has no engine that computes it in params.input.dtype and the same way every time.
 std::unique_ptr<ConvolutionPlans> plan_convolution(const Launcher& launcher, cudnnHandle_t handle,
-                                                   const Conv2dParams& params);
+                                                   const Conv2dParams& params, bool tf32);
 
 }  // namespace trainyard::cuda

@@ -1,6 +1,8 @@
 #include "trainer/ops/cuda/library/device_backend.h"
 
+#include <algorithm>
 #include <string>
+#include <utility>
 
 #include "trainer/ops/cuda/library/convolution.h"
 #include "trainer/ops/cuda/library/handles.h"
@@ -10,20 +12,32 @@ namespace trainyard::cuda {
 
 namespace {
 
+/// What a back end holds.
+struct Ledger {
+  uint64_t used = 0, peak = 0;
+};
+
 class DeviceMemory final : public BackendMemory {
  public:
-  DeviceMemory(const Launcher& launcher, size_t bytes) : bytes_(bytes) {
+  DeviceMemory(const Launcher& launcher, std::shared_ptr<Ledger> ledger, size_t bytes)
+      : ledger_(std::move(ledger)), bytes_(bytes) {
     void* data = nullptr;
     const cudaError_t error = cudaMalloc(&data, bytes);
     if (error == cudaErrorMemoryAllocation) fail_out_of_memory(launcher, bytes);
     check(launcher, error, "cudaMalloc");
     data_.reset(static_cast<std::byte*>(data));
     check(launcher, cudaMemsetAsync(data, 0, bytes, launcher.stream), "cudaMemsetAsync");
+    ledger_->used += bytes_;
+    ledger_->peak = std::max(ledger_->peak, ledger_->used);
   }
+  ~DeviceMemory() override { ledger_->used -= bytes_; }
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
   std::byte* data() const override { return data_.get(); }
   size_t bytes() const override { return bytes_; }
 
  private:
+  std::shared_ptr<Ledger> ledger_;
   std::unique_ptr<std::byte, FreeBy<cudaFree>> data_;
   size_t bytes_;
 };
@@ -34,6 +48,8 @@ class DeviceBackend final : public OpsBackend {
     check(launcher_, cudaSetDevice(device), "cudaSetDevice");
     cudaDeviceProp properties{};
     check(launcher_, cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
+    // TF32 and bf16 came with Ampere.
+    ampere_ = properties.major >= 8;
     name_ = "cuda:" + std::to_string(device) + " " + properties.name;
     stream_ = make_stream(launcher_);
     launcher_.stream = stream_.get();
@@ -42,13 +58,29 @@ class DeviceBackend final : public OpsBackend {
     device_.launcher = launcher_;
     device_.memory = this;
     device_.multiply = [this](const Product& p) { multiply(p); };
-    device_.plan_convolution = [this](const Conv2dParams& p) { return plan_convolution(launcher_, dnn_.get(), p); };
+    device_.plan_convolution = [this](const Conv2dParams& p) {
+      return plan_convolution(launcher_, dnn_.get(), p, tf32_);
+    };
   }
 
   std::string name() const override { return name_; }
 
+  bool stores(DType dtype) const override { return dtype != DType::bf16 || ampere_; }
+  bool allow_tf32() override {
+    if (!ampere_) return false;
+    tf32_ = true;
+    check(launcher_, cublasSetMathMode(blas_.get(), CUBLAS_TF32_TENSOR_OP_MATH), "cublasSetMathMode");
+    return true;
+  }
+
   std::unique_ptr<BackendMemory> allocate(size_t bytes) override {
-    return std::make_unique<DeviceMemory>(launcher_, bytes);
+    return std::make_unique<DeviceMemory>(launcher_, ledger_, bytes);
+  }
+  std::optional<MemoryFigures> memory_figures() override {
+    size_t free = 0;
+    size_t total = 0;
+    check(launcher_, cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    return MemoryFigures{ledger_->used, ledger_->peak, free, total};
   }
 
   void to_host(void* host, const void* memory, size_t bytes) override {
@@ -71,14 +103,34 @@ class DeviceBackend final : public OpsBackend {
     const float one = 1;
     const float zero = 0;
     const auto op = [](bool transpose) { return transpose ? CUBLAS_OP_T : CUBLAS_OP_N; };
+    if (p.factors == DType::f32) {
+      check(launcher_,
+            cublasSgemm(blas_.get(), op(p.transpose_a), op(p.transpose_b), p.rows, p.columns, p.inner, &one,
+                        static_cast<const float*>(p.a), p.stride_a, static_cast<const float*>(p.b), p.stride_b, &zero,
+                        static_cast<float*>(p.c), p.stride_c),
+            "cublasSgemm");
+      return;
+    }
+    // The pedantic mode of fp32 keeps tensor cores away from narrow factors too; sums stay fp32 in this one.
+    check(launcher_, cublasSetMathMode(blas_.get(), CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION),
+          "cublasSetMathMode");
     check(launcher_,
-          cublasSgemm(blas_.get(), op(p.transpose_a), op(p.transpose_b), p.rows, p.columns, p.inner, &one, p.a,
-                      p.stride_a, p.b, p.stride_b, &zero, p.c, p.stride_c),
-          "cublasSgemm");
+          cublasGemmEx(blas_.get(), op(p.transpose_a), op(p.transpose_b), p.rows, p.columns, p.inner, &one, p.a,
+                       type_of(p.factors), p.stride_a, p.b, type_of(p.factors), p.stride_b, &zero, p.c,
+                       type_of(p.result), p.stride_c, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+          "cublasGemmEx");
+    check(launcher_, cublasSetMathMode(blas_.get(), tf32_ ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_PEDANTIC_MATH),
+          "cublasSetMathMode");
+  }
+
+  static cudaDataType_t type_of(DType dtype) {
+    return dtype == DType::f32 ? CUDA_R_32F : dtype == DType::bf16 ? CUDA_R_16BF : CUDA_R_16F;
   }
 
   Launcher launcher_;
   std::string name_;
+  bool ampere_ = false, tf32_ = false;
+  std::shared_ptr<Ledger> ledger_ = std::make_shared<Ledger>();
   Stream stream_;
   BlasHandle blas_;
   DnnHandle dnn_;

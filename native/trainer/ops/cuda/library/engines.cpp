@@ -48,10 +48,13 @@ struct Engine {
   bool has(cudnnBackendNumericalNote_t note) const {
     return std::find(notes.begin(), notes.end(), note) != notes.end();
   }
-  /// fp32 throughout, and the same bits every time.
-  bool exact() const {
-    return !has(CUDNN_NUMERICAL_NOTE_TENSOR_CORE) && !has(CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS) &&
-           !has(CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION) && !has(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC);
+  /// Sums in fp32 of factors as they are stored, and the same bits every time. Tensor cores take fp32 as TF32.
+  bool computes(Arithmetic arithmetic) const {
+    if (has(CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION) || has(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC)) {
+      return false;
+    }
+    if (has(CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS)) return false;
+    return arithmetic != Arithmetic::exact || !has(CUDNN_NUMERICAL_NOTE_TENSOR_CORE);
   }
   bool transforms() const {
     return has(CUDNN_NUMERICAL_NOTE_FFT) || has(CUDNN_NUMERICAL_NOTE_WINOGRAD) ||
@@ -91,26 +94,37 @@ std::optional<Plan> finish(const Launcher& launcher, const Target& target, const
   if (!plan.try_finalize()) return std::nullopt;
   const int64_t workspace = plan.number(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
   if (workspace > kMostWorkspace) return std::nullopt;
-  return Plan{std::move(plan), static_cast<size_t>(workspace), "engine " + std::to_string(index)};
+  return Plan{std::move(plan), static_cast<size_t>(workspace), "engine " + std::to_string(index), false, false};
 }
 
 }  // namespace
 
-std::vector<Candidate> candidates(const Launcher& launcher, const Target& target, const Descriptor& graph) {
+std::vector<Candidate> candidates(const Launcher& launcher, const Target& target, const Descriptor& graph,
+                                  Arithmetic arithmetic) {
   std::vector<Candidate> found;
   for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
     for (Descriptor& configuration : suggestions(launcher, target, graph, mode)) {
       const Engine engine = engine_of(launcher, configuration);
-      if (engine.exact()) found.push_back({std::move(configuration), engine.index, engine.transforms()});
+      if (!engine.computes(arithmetic)) continue;
+      const bool tensor_cores = engine.has(CUDNN_NUMERICAL_NOTE_TENSOR_CORE);
+      found.push_back({std::move(configuration), engine.index, engine.transforms(), tensor_cores});
     }
+  }
+  if (arithmetic != Arithmetic::exact) {
+    std::stable_partition(found.begin(), found.end(), [](const Candidate& c) { return c.tensor_cores; });
   }
   std::stable_partition(found.begin(), found.end(), [](const Candidate& c) { return !c.transforms; });
   return found;
 }
 
-std::optional<Plan> choose_plan(const Launcher& launcher, const Target& target, const Descriptor& graph) {
-  for (const Candidate& candidate : candidates(launcher, target, graph)) {
-    if (auto plan = finish(launcher, target, candidate.configuration, candidate.engine)) return plan;
+std::optional<Plan> choose_plan(const Launcher& launcher, const Target& target, const Descriptor& graph,
+                                Arithmetic arithmetic) {
+  for (const Candidate& candidate : candidates(launcher, target, graph, arithmetic)) {
+    auto plan = finish(launcher, target, candidate.configuration, candidate.engine);
+    if (!plan) continue;
+    plan->transforms = candidate.transforms;
+    plan->tensor_cores = candidate.tensor_cores;
+    return plan;
   }
   return std::nullopt;
 }

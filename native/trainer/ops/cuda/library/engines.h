@@ -8,17 +8,26 @@
 
 namespace trainyard::cuda {
 
+/// Which engines may be taken. All of them sum in fp32 and give the same bits each time.
+enum class Arithmetic {
+  exact,  ///< fp32 throughout
+  tf32,   ///< fp32 in memory; factors rounded to 10 bits where there are tensor cores for it
+  narrow  ///< bf16 or fp16 in memory
+};
+
 struct Plan {
   Descriptor plan;
-  size_t workspace = 0;  ///< bytes
-  std::string name;      ///< "engine 12"
+  size_t workspace = 0;                           ///< bytes
+  std::string name;                               ///< "engine 12"
+  bool transforms = false, tensor_cores = false;  ///< as of its candidate
 };
 
 /// An engine and its settings, as cuDNN suggests them.
 struct Candidate {
   Descriptor configuration;
   int64_t engine = 0;
-  bool transforms = false;  ///< its input (Winograd, Fourier), which rounds worse
+  bool transforms = false;    ///< its input (Winograd, Fourier), which rounds worse
+  bool tensor_cores = false;  ///< which are many times faster
 };
 
 /// What is planned for: the handle's device, or one that need not be there, by its properties.
@@ -27,11 +36,13 @@ struct Target {
   const Descriptor* properties = nullptr;  ///< a CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, where there is no handle
 };
 
-/// cuDNN's suggestions that compute in plain fp32 and give the same bits every time: best first, but those that
-/// transform behind all others.
-std::vector<Candidate> candidates(const Launcher& launcher, const Target& target, const Descriptor& graph);
+/// cuDNN's suggestions that compute so: best first, but those without tensor cores, where they may be used, behind all
+/// others, and those that transform last.
+std::vector<Candidate> candidates(const Launcher& launcher, const Target& target, const Descriptor& graph,
+                                  Arithmetic arithmetic);
 
 /// The first candidate that cuDNN can really run, in at most 1 GiB of workspace. Nothing where there is none.
-std::optional<Plan> choose_plan(const Launcher& launcher, const Target& target, const Descriptor& graph);
+std::optional<Plan> choose_plan(const Launcher& launcher, const Target& target, const Descriptor& graph,
+                                Arithmetic arithmetic);
 
 }  // namespace trainyard::cuda

@@ -29,15 +29,17 @@ struct DropoutMask {
 };
 
 /// Index = element. to may be from.
+template <class T>
 struct Dropout {
   DropoutMask mask;
   uint64_t first_image;
   float scale;
-  const float* from;
-  float* to;
+  const T* from;
+  T* to;
 
   TRAINYARD_HD void operator()(unsigned i) const {
-    to[i] = mask.keeps(first_image + i / mask.per_image, i % mask.per_image) ? from[i] * scale : 0.0F;
+    const bool kept = mask.keeps(first_image + i / mask.per_image, i % mask.per_image);
+    to[i] = kept ? static_cast<T>(static_cast<float>(from[i]) * scale) : T();
   }
 };
 

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trainer/tensor/dtype.h"
+
 #if defined(__CUDACC__)
 #define TRAINYARD_HD __host__ __device__ __forceinline__
 #else

@@ -11,19 +11,21 @@ enum class Mask {
   output,  ///< where y is above zero
 };
 
-TRAINYARD_HD float masked(float gradient, Mask mask, const float* x, const float* y, size_t i, unsigned c,
+template <class T>
+TRAINYARD_HD float masked(float gradient, Mask mask, const T* x, const T* y, size_t i, unsigned c,
                           const NormConstants& k) {
-  if (mask == Mask::input) return normalised(x[i], k, c) > 0.0F ? gradient : 0.0F;
-  if (mask == Mask::output) return y[i] > 0.0F ? gradient : 0.0F;
+  if (mask == Mask::input) return normalised(static_cast<float>(x[i]), k, c) > 0.0F ? gradient : 0.0F;
+  if (mask == Mask::output) return static_cast<float>(y[i]) > 0.0F ? gradient : 0.0F;
   return gradient;
 }
 
 /// Index = split * channels + c. g = (dy + more) where the ReLU passed; sums of g and of g * (x - mean).
+template <class T>
 struct NormGradientSums {
-  float* dy;          // [rows, channels]; holds g afterwards when `store`
-  const float* more;  // or nullptr
-  const float* x;
-  const float* y;  // read only with Mask::output
+  T* dy;          // [rows, channels]; holds g afterwards when `store`
+  const T* more;  // or nullptr
+  const T* x;
+  const T* y;  // read only with Mask::output
   unsigned rows, channels, splits;
   Mask mask;
   bool store;
@@ -37,12 +39,12 @@ struct NormGradientSums {
     double products = 0;
     for (unsigned r = split; r < rows; r += splits) {
       const size_t i = static_cast<size_t>(r) * channels + c;
-      float g = dy[i];
-      if (more != nullptr) g += more[i];
+      float g = static_cast<float>(dy[i]);
+      if (more != nullptr) g += static_cast<float>(more[i]);
       g = masked(g, mask, x, y, i, c, constants);
-      if (store) dy[i] = g;
+      if (store) dy[i] = static_cast<T>(g);
       sum += static_cast<double>(g);
-      products += static_cast<double>(g) * static_cast<double>(x[i] - constants.mean[c]);
+      products += static_cast<double>(g) * static_cast<double>(static_cast<float>(x[i]) - constants.mean[c]);
     }
     partial[static_cast<size_t>(split) * 2 * channels + c] = sum;
     partial[(static_cast<size_t>(split) * 2 + 1) * channels + c] = products;
@@ -82,10 +84,11 @@ struct NormGradientConstants {
 };
 
 /// Index = element. `gradient` is dy, masked here, or what NormGradientSums stored.
+template <class T>
 struct NormGradient {
-  const float* gradient;
-  const float* x;
-  float* dx;  // may be gradient
+  const T* gradient;
+  const T* x;
+  T* dx;  // may be gradient
   unsigned channels;
   Mask mask;  // none or input
   NormConstants constants;
@@ -94,8 +97,9 @@ struct NormGradient {
 
   TRAINYARD_HD void operator()(unsigned i) const {
     const unsigned c = i % channels;
-    const float g = masked(gradient[i], mask, x, nullptr, i, c, constants);
-    dx[i] = fmaf(x[i] - constants.mean[c], slope[c], fmaf(g, constants.scale[c], offset[c]));
+    const float g = masked<T>(static_cast<float>(gradient[i]), mask, x, nullptr, i, c, constants);
+    const float centred = static_cast<float>(x[i]) - constants.mean[c];
+    dx[i] = static_cast<T>(fmaf(centred, slope[c], fmaf(g, constants.scale[c], offset[c])));
   }
 };
 

@@ -17,8 +17,9 @@ TRAINYARD_HD float normalised(float x, const NormConstants& k, unsigned c) {
 }
 
 /// Index = split * channels + c. Sums of x and of x squared over every splits-th row.
+template <class T>
 struct NormSums {
-  const float* x;  // [rows, channels]
+  const T* x;  // [rows, channels]
   unsigned rows, channels, splits;
   double* partial;  // [splits, 2, channels]
 
@@ -28,7 +29,7 @@ struct NormSums {
     double sum = 0;
     double squares = 0;
     for (unsigned r = split; r < rows; r += splits) {
-      const double value = static_cast<double>(x[static_cast<size_t>(r) * channels + c]);
+      const double value = static_cast<float>(x[static_cast<size_t>(r) * channels + c]);
       sum += value;
       squares += value * value;
     }
@@ -111,18 +112,19 @@ struct NormRunning {
 };
 
 /// Index = element. y = relu(normalised(x) + residual).
+template <class T>
 struct NormApply {
-  const float* x;
-  const float* residual;  // or nullptr
-  float* y;               // may be x
+  const T* x;
+  const T* residual;  // or nullptr
+  T* y;               // may be x
   unsigned channels;
   bool relu;
   NormConstants constants;
 
   TRAINYARD_HD void operator()(unsigned i) const {
-    float value = normalised(x[i], constants, i % channels);
-    if (residual != nullptr) value += residual[i];
-    y[i] = relu && !(value > 0.0F) ? 0.0F : value;
+    float value = normalised(static_cast<float>(x[i]), constants, i % channels);
+    if (residual != nullptr) value += static_cast<float>(residual[i]);
+    y[i] = static_cast<T>(relu && !(value > 0.0F) ? 0.0F : value);
   }
 };
 

@@ -1,0 +1,37 @@
+// An optimizer whose weights, gradients and memory are a device's.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "trainer/optim/optimizer.h"
+
+namespace trainyard {
+
+/// The host has copies of weights and state(), which are up to date after fetch() alone; of gradients it has none.
+class DeviceOptimizer {
+ public:
+  virtual ~DeviceOptimizer() = default;
+  /// The host's copies of what is remembered of each weight.
+  virtual std::vector<OptimizerState> state() = 0;
+  /// After the host wrote to those.
+  virtual void state_changed() = 0;
+  /// Weights, running statistics and state, to the host.
+  virtual void fetch() = 0;
+
+  /// Divides gradients of a scaled loss by the scale. Returns whether all are finite then.
+  virtual bool unscale(float scale) = 0;
+  /// As clip_to_length().
+  virtual double clip(double limit) = 0;
+  /// As Optimizer::step.
+  virtual void step(float lr, int64_t number) = 0;
+};
+
+/// Makes a network's training stay on its device from now on: gradients are not copied to the host any more. nullptr
+/// where they are the host's anyway. suffixes: of the optimizer's state, in its order. ranges: with decay filled in.
+using DeviceOptimizerMaker =
+    std::function<DeviceOptimizer*(const OptimizerOptions& options, const std::vector<ParameterRange>& ranges,
+                                   const std::vector<std::string>& suffixes)>;
+
+}  // namespace trainyard
