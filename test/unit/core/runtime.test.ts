@@ -180,8 +180,9 @@ async function stateOfProcess(pid: number): Promise<string | undefined> {
 
 describe('ensureLocalRuntime', () => {
   function sources(folder: string): Parameters<typeof ensureLocalRuntime>[0] {
-    for (const name of ['tensorboard_server', ...fetchParts])
-      {writeFileSync(join(folder, `${name}.py`), 'print()');}
+    for (const name of ['tensorboard_server', ...fetchParts]) {
+      writeFileSync(join(folder, `${name}.py`), 'print()');
+    }
     return {
       agent: script(folder, 'agent', 'echo agent'),
       trainer: script(folder, 'trainer', 'echo trainer'),
@@ -225,8 +226,9 @@ describe('findNativeSources', () => {
     expect((await failure(findNativeSources(dist, {}))).message).toContain(join(dist, 'bin/agent'));
     const bin = join(folder, 'build/native/release/node/bin');
     for (const name of ['agent', 'trainer']) script(bin, name, '');
-    for (const name of ['native/node', 'native/trainer/data/fetch'])
-      {mkdirSync(join(folder, name), { recursive: true });}
+    for (const name of ['native/node', 'native/trainer/data/fetch']) {
+      mkdirSync(join(folder, name), { recursive: true });
+    }
     for (const name of ['native/agent/tensorboard_server.py', 'native/runtime/requirements.txt']) {
       script(folder, name, '');
     }
