@@ -150,7 +150,8 @@ Answer remove(const Fields& params, ServeContext&) {
   }
   if (!find_marked(folder.dir(), {}).empty()) {
     throw RpcError(RpcCode::bad_state,
-                   "processes of the run in " + folder.dir() + " are left. End them with run.kill first");
+                   "processes of the run in " + folder.dir() +
+                       " are left. Close its terminals, or end what is left with: trainyard kill-leftovers PROFILE");
   }
   return std::make_unique<DeleteJob>(folder);
 }

@@ -101,7 +101,7 @@ export function nearestOf(word: string, candidates: readonly string[]): string |
     .map((candidate) => ({ candidate, distance: editDistance(word, candidate) }))
     .sort((a, b) => a.distance - b.distance);
   const best = ranked[0];
-  return best && best.distance <= Math.max(2, Math.floor(word.length / 2)) ? best.candidate : undefined;
+  return best && best.distance <= Math.max(1, Math.floor(word.length / 3)) ? best.candidate : undefined;
 }
 
 /** Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */

@@ -25,14 +25,21 @@ export function terminalPrompter(output: Output, trustAll = false): Prompter {
       for (const key of unknown) output.note(keyText(key));
       if (trustAll) return true;
       if (process.stdin.isTTY) {
-        const answer = await ask('Trust them, and remember? Type yes: ', true);
-        return answer?.trim().toLowerCase() === 'yes';
+        return isYes(await ask('Trust them, and remember? Type yes: ', true));
       }
       output.note('Compare the fingerprints, then accept them with: trainyard trust PROFILE');
       return false;
     },
   };
 }
+
+/** Whether the user types yes; true where there is no terminal to ask on. */
+export async function confirm(question: string): Promise<boolean> {
+  if (!process.stdin.isTTY) return true;
+  return isYes(await askOnce(question, true));
+}
+
+const isYes = (answer: string | undefined): boolean => answer?.trim().toLowerCase() === 'yes';
 
 function promptText({ user, host, prompt }: SecretRequest): string {
   return `${user}@${host}: ${prompt.trim().replace(/:?$/, ': ')}`;

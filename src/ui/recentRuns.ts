@@ -5,6 +5,8 @@ export interface RecentRun {
   profile: string;
   words: readonly string[];
   ranks?: number;
+  /** What the run was called, where it was not its model's name. */
+  name?: string;
 }
 
 const memoryKey = 'trainyard.recentRuns';

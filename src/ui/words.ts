@@ -29,3 +29,7 @@ export function duration(seconds: number): string {
   if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
   return `${Math.floor(hours / 24)} d${hours % 24 === 0 ? '' : ` ${hours % 24} h`}`;
 }
+
+/** The epoch under way, from 1, of a step line's `epoch`, which counts those that are done. */
+export const epochUnderWay = (done: number, total: number): number =>
+  Math.min(Math.floor(done) + 1, Math.max(1, Math.ceil(total)));

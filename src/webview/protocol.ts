@@ -49,6 +49,7 @@ export interface RunHead {
 export interface Progress {
   step: number | null;
   totalSteps: number | null;
+  /** Under way, from 1. */
   epoch: number | null;
   totalEpochs: number | null;
   /** 0 to 1; null when nobody knows how long it will take. */

@@ -28,11 +28,11 @@ export const importHosts: Verb = {
   ],
   async run(context, args) {
     if (args.has('ssh-config') && args.value('hosts') === undefined) return listConfigured(context);
-    const name = args.value('name');
-    if (name === undefined) throw new UserError('usage', '--name is missing', 'Say how to call the profile');
     const listed = args.has('ssh-config')
       ? await chosenOf(args.value('hosts') ?? '')
       : seenFromHere(parseHosts(await readHosts(args.words[0])), args.value('leader'));
+    const name = args.value('name');
+    if (name === undefined) throw new UserError('usage', '--name is missing', 'Say how to call the profile');
     const profile = check(profileSchema, { name, kind: 'ssh', hosts: listed });
     if (!profile.ok) throw new UserError('usage', problemsText(profile.problems), 'Correct the hosts file');
     const known = (await context.profiles.list()).some((each) => each.name === name);

@@ -14,7 +14,7 @@ import {
 } from 'jsonc-parser';
 import { errorText, systemCode, UserError } from '../errors.js';
 import { writeFileAtomic } from '../files.js';
-import { check, pathText, type Problem } from '../validation.js';
+import { check, problemsText, type Problem } from '../validation.js';
 import { localProfile, profilesFileSchema, type Profile } from './schema.js';
 
 const emptyFile = '{\n  "version": 1,\n  "profiles": []\n}\n';
@@ -126,10 +126,7 @@ export class ProfileStore {
     const result = check(profilesFileSchema, withLocalKind(getNodeValue(tree)));
     if (result.ok) return result.data;
     const problem = result.problems[0] ?? { path: [], message: 'invalid' };
-    const more = result.problems.length > 1 ? ` (and ${result.problems.length - 1} more)` : '';
-    const field = pathText(problem.path);
-    const what = `${field === '' ? '' : `${field}: `}${problem.message}${more}`;
-    throw this.problem(text, offsetOf(tree, problem), what);
+    throw this.problem(text, offsetOf(tree, problem), problemsText(result.problems));
   }
 
   private problem(text: string, offset: number, what: string): UserError {

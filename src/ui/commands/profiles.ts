@@ -29,7 +29,11 @@ const kinds = [
     place: 'local',
   },
   { label: 'Machines reached by SSH', description: 'one or more hosts', place: 'ssh' },
-  { label: 'A Slurm cluster', description: 'reached by SSH through its login node', place: 'slurm' },
+  {
+    label: 'A Slurm cluster',
+    description: 'reached by SSH through its login node; described and kept, but nothing runs there yet',
+    place: 'slurm',
+  },
 ] as const;
 
 export async function addProfile(ui: Ui): Promise<void> {

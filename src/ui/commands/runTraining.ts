@@ -71,7 +71,7 @@ export async function cloneRun(ui: Ui, given?: RunArgument): Promise<void> {
 export async function runDemo(ui: Ui): Promise<void> {
   const machine = await (await ui.services.backend()).machine('local');
   const data = await withProgress('Trainyard demo', (progress) => prepareDemoData(machine, progress));
-  await startRun(ui, { profile: 'local', words: demoTraining(data) }, 'demo');
+  await startRun(ui, { profile: 'local', words: demoTraining(data), name: 'demo' });
 }
 
 async function editAndStart(ui: Ui, recent: RecentRun): Promise<void> {

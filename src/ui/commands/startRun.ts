@@ -7,8 +7,8 @@ import { withProgress } from './progress.js';
 import type { Ui } from './ui.js';
 
 /** Resolves once the run's supervisor holds the run. UserError, Cancelled. */
-export async function startRun(ui: Ui, recent: RecentRun, name?: string): Promise<RunArgument> {
-  const { profile, words, ranks } = recent;
+export async function startRun(ui: Ui, recent: RecentRun): Promise<RunArgument> {
+  const { profile, words, ranks, name } = recent;
   const backend = await ui.services.backend();
   const session = await backend.session(profile);
   const workspace = vscode.workspace.workspaceFolders?.[0]?.uri;

@@ -5,7 +5,7 @@ import type { RunModel } from '../../core/runs/runModel.js';
 import { isOver } from '../../core/runs/status.js';
 import type { DashboardUpdate, HostColumns, Progress, RunHead, Slice } from '../../webview/protocol.js';
 import { shortName } from '../tree/describe.js';
-import { plural } from '../words.js';
+import { plural, epochUnderWay } from '../words.js';
 
 /** What a page holds. A new one holds nothing, so its first update is a full one. */
 export class DashboardSender {
@@ -111,11 +111,12 @@ function headOf(model: RunModel, dir: string, profile: string): RunHead {
 function progressOf(model: RunModel): Progress {
   const { start, lastStep, totalSteps, best } = model;
   const over = isOver(model.status);
+  const totalEpochs = totalSteps === undefined || !start ? null : totalSteps / start.steps_per_epoch;
   return {
     step: lastStep?.step ?? null,
     totalSteps: totalSteps ?? null,
-    epoch: lastStep?.epoch ?? null,
-    totalEpochs: totalSteps === undefined || !start ? null : totalSteps / start.steps_per_epoch,
+    epoch: lastStep && totalEpochs !== null ? epochUnderWay(lastStep.epoch, totalEpochs) : null,
+    totalEpochs: totalEpochs === null ? null : Math.ceil(totalEpochs),
     fraction: totalSteps === undefined || !lastStep ? null : Math.min(1, lastStep.step / totalSteps),
     imagesPerSec: over ? null : (lastStep?.images_per_sec ?? null),
     medianImagesPerSec: model.steps.medianImagesPerSec() ?? null,

@@ -27,6 +27,8 @@ function onNode(
 }
 
 export class RunTerminals {
+  private readonly folders = new WeakMap<vscode.Terminal, string>();
+
   constructor(private readonly services: Services) {}
 
   async open(run: RunArgument): Promise<vscode.Terminal> {
@@ -40,8 +42,16 @@ export class RunTerminals {
       machine.shell === undefined
         ? this.make(name, run.dir, { ...env, PATH: [...programs, process.env['PATH'] ?? ''].join(delimiter) })
         : onNode(name, run, machine.shell.bind(machine), env, programs);
+    this.folders.set(terminal, run.dir);
     terminal.show();
     return terminal;
+  }
+
+  /** Ends every terminal that was opened for the run; whether there were any. */
+  close(dir: string): boolean {
+    const own = vscode.window.terminals.filter((terminal) => this.folders.get(terminal) === dir);
+    for (const terminal of own) terminal.dispose();
+    return own.length > 0;
   }
 
   /**

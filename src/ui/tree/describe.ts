@@ -7,7 +7,7 @@ import type { Profile } from '../../core/profiles/schema.js';
 import type { Tunnel } from '../../core/tunnels/tunnels.js';
 import type { RunOverview } from '../../core/runs/overview.js';
 import { isOver, type RunStatus } from '../../core/runs/status.js';
-import { duration, gigabytes, percent, plural, size, whole } from '../words.js';
+import { duration, gigabytes, percent, plural, size, whole, epochUnderWay } from '../words.js';
 
 export interface ItemText {
   label: string;
@@ -60,7 +60,7 @@ function activeParts(overview: RunOverview): string[] {
   const { status, step, totalSteps, epoch, totalEpochs, imagesPerSec, secondsLeft, best } = overview;
   const parts: string[] = [status];
   if (epoch !== undefined && totalEpochs !== undefined && totalEpochs >= 1) {
-    parts.push(`epoch ${Math.min(Math.floor(epoch) + 1, Math.ceil(totalEpochs))}/${Math.ceil(totalEpochs)}`);
+    parts.push(`epoch ${epochUnderWay(epoch, totalEpochs)}/${Math.ceil(totalEpochs)}`);
   } else if (step !== undefined) {
     parts.push(totalSteps === undefined ? `step ${whole(step)}` : percent(step / totalSteps));
   }

@@ -187,7 +187,7 @@ export class Header extends Section {
       const age = checkpoints.latestTime === null ? null : this.now - checkpoints.latestTime;
       const last = `last at step ${checkpoints.latestStep === null ? missing : count(checkpoints.latestStep)}`;
       facts.push([
-        'checkpoints',
+        'checkpoints written',
         count(checkpoints.count),
         head.over || age === null ? last : `${last}, ${duration(age)} ago`,
       ]);
