@@ -107,6 +107,22 @@ describe('charts', () => {
     expect((await dashboard.kept())['zoom']).toBeUndefined();
   });
 
+  it('show the first step of a run, which makes no line yet', async () => {
+    const run = runOf('local', simulated.local.secondsPerStep * 1.5);
+    expect(run.steps.step).toHaveLength(1);
+    const { page } = await show(run);
+    const coloured = (): Promise<number> =>
+      page.locator('trainyard-chart:has(#chart-throughput) canvas').evaluate((canvas) => {
+        const { width, height } = canvas as HTMLCanvasElement;
+        const { data } = (canvas as HTMLCanvasElement).getContext('2d')!.getImageData(0, 0, width, height);
+        let count = 0;
+        for (let at = 0; at < data.length; at += 4)
+          if (data[at + 3]! > 200 && Math.abs(data[at]! - data[at + 2]!) > 60) count++;
+        return count;
+      });
+    await expect.poll(coloured).toBeGreaterThan(10);
+  });
+
   it('stand still while paused, and catch up', async () => {
     const run = runOf('local', 300);
     const dashboard = await show(run);

@@ -78,6 +78,8 @@ export class Plot {
   private series(): uPlot.Series[] {
     const color = (line: LineSpec) => () => this.group.palette.charts[line.color];
     const points = { show: false };
+    /** A line needs two points; the first of a run would not be seen. */
+    const alone: uPlot.Series.Points = { size: 5, show: (_plot, _series, first, last) => first === last };
     if (this.spec.stacked) {
       return [...this.spec.lines].reverse().map((line) => ({
         stroke: color(line),
@@ -89,7 +91,7 @@ export class Plot {
     }
     const bounds = this.spec.band?.map((): uPlot.Series => ({ width: 0, points })) ?? [];
     const lines = this.spec.lines.flatMap((line): uPlot.Series[] => {
-      const strong: uPlot.Series = { stroke: color(line), width: 1.5, points };
+      const strong: uPlot.Series = { stroke: color(line), width: 1.5, points: alone };
       const faint: uPlot.Series = {
         stroke: () => withAlpha(this.group.palette.charts[line.color], 0.35),
         width: 1,
