@@ -129,13 +129,13 @@ class Builder:
         return target
 
     def program(self):
-        own = [NATIVE / "proof/proof.cpp", NATIVE / "common/error.cpp", NATIVE / "trainer/base/random.cpp",
+        own = [NATIVE / "proof/proof.cpp", NATIVE / "common/error.cpp", *(NATIVE / f"trainer/base/{name}.cpp" for name in ("random", "parallel")),
                NATIVE / "trainer/ops/cuda_library.cpp", NATIVE / "trainer/ops/elf_file.cpp", *sorted((NATIVE / "trainer/ops/selftest").glob("*.cpp")),
                *sorted((NATIVE / "trainer/tensor").glob("*.cpp")), *sorted((NATIVE / "trainer/layers").glob("*.cpp")),
                *sorted(p for p in (NATIVE / "trainer/models").glob("*.cpp") if p.name not in ("registry.cpp", "processor.cpp", "precision_check.cpp"))]
         target = self.out / "proof"
         call(["g++", "-o", target, *self.compile_all("program", own), self.out / "libreference.so", "-Wl,-rpath,$ORIGIN",
-              "-ldl"])
+              "-ldl", "-lgomp"])
         return target
 
 
