@@ -37,7 +37,7 @@ std::string png(const Image& image, uint32_t format) {
 
 /// With chroma at a part of the size, as cameras write it.
 std::string jpeg(const Image& image, int sampling, int flags) {
-  const tjhandle handle = tjInitCompress();
+  void* const handle = tjInitCompress();
   unsigned char* bytes = nullptr;
   unsigned long size = 0;
   require(tjCompress2(handle, image.pixels.data(), image.width, 0, image.height, TJPF_RGB, &bytes, &size, sampling, 90,
