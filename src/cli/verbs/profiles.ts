@@ -11,10 +11,12 @@ export const profiles: Verb = {
     'They stand in $TRAINYARD_HOME/profiles.json (default ~/.config/trainyard). The profile local is always there.',
   ],
   async run(context) {
-    const all = await context.profiles.list();
+    const { profiles: all, broken } = await context.profiles.contents();
+    for (const { error } of broken) context.output.note(`trainyard: ${error.message}`);
+    const code = broken.length === 0 ? exitCodes.done : exitCodes.usage;
     if (context.json) {
       for (const profile of all) context.output.json({ type: 'profile', ...profile });
-      return exitCodes.done;
+      return code;
     }
     const rows = all.map(({ name, kind, hosts }) => [
       name,
@@ -22,6 +24,6 @@ export const profiles: Verb = {
       (hosts ?? []).map(({ host }) => host).join(', '),
     ]);
     for (const line of table(['PROFILE', 'KIND', 'HOSTS'], rows)) context.output.line(line);
-    return exitCodes.done;
+    return code;
   },
 };

@@ -3,12 +3,13 @@ import { Emitter, type Disposable, type Event } from '../lifecycle.js';
 import { nullLogger, type Logger } from '../log.js';
 import type { Machine } from '../machine.js';
 import type { Profile } from '../profiles/schema.js';
-import { noSuchProfile, type ProfileStore } from '../profiles/store.js';
+import { noSuchProfile, throwIfBroken, type BrokenProfile, type ProfileStore } from '../profiles/store.js';
 import { ClusterSession } from './session.js';
 
 export class Clusters implements Disposable {
   private readonly sessions = new Map<string, { session: ClusterSession; subscription: Disposable }>();
   private readonly changes = new Emitter<undefined>();
+  private broken: readonly BrokenProfile[] = [];
 
   /** A profile or a session's state changed. */
   readonly onChange: Event<undefined> = this.changes.event;
@@ -19,11 +20,20 @@ export class Clusters implements Disposable {
     private readonly logger: Logger = nullLogger,
   ) {}
 
-  /** In the order of the profile file, `local` first. UserError (usage) when the file cannot be understood. */
+  /** What was wrong with entries of the profile file when it was read last; empty when all is well. */
+  get complaint(): string {
+    return this.broken.map(({ error }) => error.message).join(' ');
+  }
+
+  /**
+   * In the order of the profile file, `local` first, without entries that are wrong. UserError (usage) when the file cannot be understood.
+   */
   async list(): Promise<ClusterSession[]> {
-    const profiles = await this.store().list();
+    const { profiles, broken } = await this.store().contents();
+    this.broken = broken;
+    const named = new Set([...profiles, ...broken].map(({ name }) => name));
     for (const [name, { session, subscription }] of this.sessions) {
-      if (profiles.some((profile) => profile.name === name)) continue;
+      if (named.has(name)) continue; // what is connected stays so while its entry is being edited
       subscription.dispose();
       session.dispose();
       this.sessions.delete(name);
@@ -49,9 +59,10 @@ export class Clusters implements Disposable {
     return this.sessions.get(name)?.session;
   }
 
-  /** UserError (usage) naming the profiles there are when `name` is none of them. */
+  /** UserError (usage): what is wrong with its entry, or the profiles there are when `name` is none of them. */
   async get(name: string): Promise<ClusterSession> {
     const sessions = await this.list();
+    throwIfBroken(name, this.broken);
     const session = sessions.find(({ profile }) => profile.name === name);
     return (
       session ??

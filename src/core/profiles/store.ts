@@ -26,6 +26,12 @@ export function trainyardHome(env: NodeJS.ProcessEnv = process.env): string {
   return home !== undefined && home !== '' ? home : join(homedir(), '.config', 'trainyard');
 }
 
+/** An entry of the file that is no profile, and why. */
+export interface BrokenProfile {
+  name: string;
+  error: UserError;
+}
+
 /** The profiles of one home folder. Comments and trailing commas in the file are accepted and kept. */
 export class ProfileStore {
   readonly path: string;
@@ -35,17 +41,26 @@ export class ProfileStore {
     this.path = join(home, 'profiles.json');
   }
 
-  /** All profiles, `local` first. UserError (usage) when the file cannot be understood. */
-  async list(): Promise<Profile[]> {
-    const { profiles } = this.parse((await this.read()) ?? emptyFile);
+  /**
+   * All profiles, `local` first, and the entries that are none: one mistake does not take the others away. UserError (usage) when the file
+   * cannot be understood.
+   */
+  async contents(): Promise<{ profiles: Profile[]; broken: BrokenProfile[] }> {
+    const { profiles, broken } = this.sort((await this.read()) ?? emptyFile);
     const own = profiles.find(({ name }) => name === localProfile.name);
     const local = { ...localProfile, ...own };
-    return [local, ...profiles.filter(({ name }) => name !== localProfile.name)];
+    return { profiles: [local, ...profiles.filter(({ name }) => name !== localProfile.name)], broken };
   }
 
-  /** UserError (usage) naming the profiles there are when `name` is none of them. */
+  /** All profiles that are right, `local` first. UserError (usage) when the file cannot be understood. */
+  async list(): Promise<Profile[]> {
+    return (await this.contents()).profiles;
+  }
+
+  /** UserError (usage): what is wrong with its entry, or the profiles there are when `name` is none of them. */
   async get(name: string): Promise<Profile> {
-    const profiles = await this.list();
+    const { profiles, broken } = await this.contents();
+    throwIfBroken(name, broken);
     const found = profiles.find((profile) => profile.name === name);
     return (
       found ??
@@ -114,7 +129,41 @@ export class ProfileStore {
     await writeFileAtomic(target, text);
   }
 
+  /** Every entry right, or UserError. */
   private parse(text: string): { profiles: Profile[] } {
+    const { profiles, broken } = this.sort(text);
+    const [first] = broken;
+    if (first) throw first.error;
+    return { profiles };
+  }
+
+  private sort(text: string): { profiles: Profile[]; broken: BrokenProfile[] } {
+    const tree = this.treeOf(text);
+    const value = withLocalKind(getNodeValue(tree));
+    const whole = check(profilesFileSchema, value);
+    if (whole.ok) return { profiles: whole.data.profiles, broken: [] };
+    const entries = entriesOf(value);
+    const bad = new Map<number, Problem[]>();
+    const ofFile: Problem[] = [];
+    for (const problem of whole.problems) {
+      const [list, index] = problem.path;
+      if (list === 'profiles' && typeof index === 'number') {
+        bad.set(index, [...(bad.get(index) ?? []), problem]);
+      } else ofFile.push(problem);
+    }
+    const rest = entries.filter((_, index) => !bad.has(index));
+    const others = check(profilesFileSchema, { version: 1, profiles: rest });
+    if (ofFile.length > 0 || !others.ok) {
+      throw this.error(text, tree, ofFile.length > 0 ? ofFile : whole.problems);
+    }
+    const broken = [...bad].map(([index, problems]) => ({
+      name: nameOf(entries[index]),
+      error: this.error(text, tree, problems),
+    }));
+    return { profiles: others.data.profiles, broken };
+  }
+
+  private treeOf(text: string): Node {
     const errors: ParseError[] = [];
     const tree = parseTree(text, errors, { allowTrailingComma: true });
     const first = errors[0];
@@ -123,10 +172,13 @@ export class ProfileStore {
       const what = first === undefined ? 'the file is empty' : readable(printParseErrorCode(first.error));
       throw this.problem(text, offset, what);
     }
-    const result = check(profilesFileSchema, withLocalKind(getNodeValue(tree)));
-    if (result.ok) return result.data;
-    const problem = result.problems[0] ?? { path: [], message: 'invalid' };
-    throw this.problem(text, offsetOf(tree, problem), problemsText(result.problems));
+    return tree;
+  }
+
+  /** At the place of the first. */
+  private error(text: string, tree: Node, problems: readonly Problem[]): UserError {
+    const [first = { path: [], message: 'invalid' }] = problems;
+    return this.problem(text, offsetOf(tree, first), problemsText(problems));
   }
 
   private problem(text: string, offset: number, what: string): UserError {
@@ -142,6 +194,24 @@ export class ProfileStore {
 /** Throws UserError (usage) that names those there are. */
 export function noSuchProfile(name: string, names: readonly string[]): never {
   throw new UserError('usage', `there is no profile named ${name}`, `Choose one of: ${names.join(', ')}`);
+}
+
+/** Throws what is wrong with the entry of that name, where there is one. */
+export function throwIfBroken(name: string, broken: readonly BrokenProfile[]): void {
+  const found = broken.find((each) => each.name === name);
+  if (found) throw found.error;
+}
+
+function entriesOf(value: unknown): unknown[] {
+  return typeof value === 'object' && value !== null && 'profiles' in value && Array.isArray(value.profiles)
+    ? value.profiles
+    : [];
+}
+
+function nameOf(entry: unknown): string {
+  return typeof entry === 'object' && entry !== null && 'name' in entry && typeof entry.name === 'string'
+    ? entry.name
+    : '';
 }
 
 /** An entry named `local` only overrides fields, so it need not repeat its kind. */

@@ -136,7 +136,7 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
     try {
       const backend = this.backend ?? (await this.services.backend());
       this.sessions = await backend.clusters.list();
-      this.view.message = '';
+      this.view.message = backend.clusters.complaint;
     } catch (error) {
       this.view.message = errorText(error);
     }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { UserError } from '../../../src/core/errors.js';
 import { profileSchema, profilesJsonSchema } from '../../../src/core/profiles/schema.js';
-import { ProfileStore, trainyardHome } from '../../../src/core/profiles/store.js';
+import { ProfileStore, trainyardHome, type BrokenProfile } from '../../../src/core/profiles/store.js';
 import { check, problemsText } from '../../../src/core/validation.js';
 import { temporaryFolder } from '../support/temporary.js';
 
@@ -115,18 +115,6 @@ describe('ProfileStore', () => {
     ['{\n "version": 1,\n "profiles": [\n', /profiles\.json:\d: /],
     ['', /profiles\.json:1: /],
     ['{"version":2,"profiles":[]}', /:1: version: /],
-    [
-      '{\n "version": 1,\n "profiles": [\n  {"name": "lab",\n   "kind": "shh"}\n ]\n}',
-      /:5: profiles\[0\]\.kind: /,
-    ],
-    [
-      '{\n "version": 1,\n "profiles": [\n  {"name": "lab",\n   "kind": "ssh"}\n ]\n}',
-      /:4: profiles\[0\]\.hosts: .*at least one host/,
-    ],
-    [
-      '{\n "version": 1,\n "profiles": [{"name":"a","kind":"local"},\n{"name":"a","kind":"local"}]}',
-      /:4: profiles\[1\]\.name: .*more than one profile named a/,
-    ],
     ['[]', /:1: /],
   ])('says line and field of what is wrong (%#), and never writes over it', async (text, expected) => {
     const store = storeWith(text);
@@ -135,6 +123,37 @@ describe('ProfileStore', () => {
     expect(await failure(store.remove('lab'))).toMatch(expected);
     expect(read(store)).toBe(text);
   });
+
+  it.each([
+    [
+      '{\n "version": 1,\n "profiles": [\n  {"name": "lab",\n   "kind": "shh"}\n ]\n}',
+      /:5: profiles\[1\]\.kind: /,
+    ],
+    [
+      '{\n "version": 1,\n "profiles": [\n  {"name": "lab",\n   "kind": "ssh"}\n ]\n}',
+      /:4: profiles\[1\]\.hosts: .*at least one host/,
+    ],
+    [
+      '{\n "version": 1,\n "profiles": [{"name":"a","kind":"local"},\n{"name":"a","kind":"local"}]}',
+      /:4: profiles\[2\]\.name: .*more than one profile named a/,
+    ],
+  ])(
+    'keeps the others where an entry is wrong (%#), says line and field, and never writes over it',
+    async (text, expected) => {
+      const own = text.replace('"profiles": [', '"profiles": [{"name":"good","kind":"local"},');
+      const store = storeWith(own);
+      const { profiles, broken } = await store.contents();
+      expect(profiles.map(({ name }) => name)).toContain('good');
+      expect(broken).toHaveLength(1);
+      const [{ name, error }] = broken as [BrokenProfile];
+      expect(error.message).toMatch(expected);
+      expect(await failure(store.get(name))).toBe(error.message);
+      expect(await store.get('good')).toEqual({ name: 'good', kind: 'local' });
+      expect(await failure(store.save({ ...lab, name: 'new' }))).toBe(error.message);
+      expect(await failure(store.remove('good'))).toBe(error.message);
+      expect(read(store)).toBe(own);
+    },
+  );
 
   it('adds, replaces and removes, and leaves comments and the rest as they were', async () => {
     const store = storeWith(
