@@ -2,10 +2,12 @@
 import { spawn } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
+import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import * as z from 'zod/mini';
 import { errorText, UserError } from '../errors.js';
 import type { Progress } from '../machine.js';
+import { free } from '../memory.js';
 import type { Bootstrap } from './bootstrap.js';
 import { LineTail } from './localConnection.js';
 
@@ -52,9 +54,7 @@ export async function sendTree(
   });
   try {
     // Where the node refuses, its words come with the answer, and the sending only breaks off.
-    const sending = pipeline(tar.stdout, bootstrap.input('unpack', { ...target, blocks }), {
-      end: false,
-    }).then(
+    const sending = pipeline(tar.stdout, spending(bootstrap.input('unpack', { ...target, blocks }))).then(
       () => undefined,
       (error: unknown) => error,
     );
@@ -75,4 +75,16 @@ export async function sendTree(
   } finally {
     tar.kill();
   }
+}
+
+/** Writes to `input`, and frees each piece that went. Its end does not end `input`. */
+function spending(input: Writable): Writable {
+  return new Writable({
+    write: (piece: Buffer, _encoding, done) => {
+      input.write(piece, (error) => {
+        if (!error) free(piece);
+        done(error);
+      });
+    },
+  });
 }

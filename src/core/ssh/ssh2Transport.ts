@@ -18,6 +18,8 @@ import { TrustStore } from './hostKeys/trustStore.js';
 import { checkHops, JumpPool, lastHop, type Lease } from './jumps.js';
 import { loadSsh2 } from './library.js';
 import type { Slot } from './limiter.js';
+import { spareMemory } from './packetMemory.js';
+import { queueWhileRekeying } from './rekeying.js';
 import { Ssh2Connection } from './ssh2Connection.js';
 import type { Prompter, SshConnection, SshTarget, SshTransport } from './transport.js';
 
@@ -148,6 +150,8 @@ export class Ssh2Transport implements SshTransport {
     const { secrets } = this;
     const parts = { ssh2, config, place, sock, address, checker, arrival, identities, secrets, slot, signal };
     const client = await login(parts);
+    queueWhileRekeying(client);
+    spareMemory(client);
     const connection: Ssh2Connection = new Ssh2Connection(client, sock, config.host, () => {
       this.connections.delete(connection);
       lease?.release();
