@@ -85,8 +85,10 @@ const carried = [
     mode: 0o644,
   })),
   { from: join(root, 'native/runtime/requirements.txt'), to: 'share/requirements.txt', mode: 0o644 },
+  { from: join(root, 'native/runtime/cuda.txt'), to: 'share/cuda.txt', mode: 0o644 },
+  { from: join(native, '../cuda/libtrainer_cuda.so'), to: 'cuda/libtrainer_cuda.so', mode: 0o644 },
   { from: join(root, 'native/runtime/pip.txt'), to: 'share/pip.txt', mode: 0o644 },
-  ...['wire', 'probe', 'install', 'runtime', 'archive', 'relay', 'copies', 'verbs'].map((part) => ({
+  ...['wire', 'probe', 'install', 'runtime', 'cuda', 'archive', 'relay', 'copies', 'verbs'].map((part) => ({
     from: join(root, `native/node/${part}.py`),
     to: `share/node/${part}.py`,
     mode: 0o644,

@@ -16,7 +16,8 @@ const permitted = [
   /^dist\/(extension\.js|lazy\.js|trainyard\.cjs|ssh2\.cjs)$/,
   /^dist\/webview\/(dashboard\.(js|css)|codicon\.ttf)$/,
   /^dist\/bin\/(agent|trainer)$/,
-  /^dist\/share\/(tensorboard_server\.py|requirements\.txt|pip\.txt|(node|fetch)\/[a-z]+\.py)$/,
+  /^dist\/cuda\/libtrainer_cuda\.so$/, // ours; NVIDIA's libraries never
+  /^dist\/share\/(tensorboard_server\.py|(requirements|cuda|pip)\.txt|(node|fetch)\/[a-z]+\.py)$/,
 ];
 
 // With the native programs it is for the one platform that they run on; without, for none in particular.

@@ -290,7 +290,10 @@ Json Cluster::launch_message(const ClusterNode& node, const std::vector<std::str
   if (spec_.interface != "auto" && spec_.interface != "lo") {  // between hosts UCX takes no loopback for a way
     network["UCX_NET_DEVICES"] = spec_.interface;
     network["FI_TCP_IFACE"] = spec_.interface;
+    network["NCCL_SOCKET_IFNAME"] = "=" + spec_.interface;  // "=": no other whose name begins so
   }
+  auto env = spec_.env;
+  if (!node.spec.nvidia.empty()) env.emplace("TRAINYARD_NVIDIA_LIBRARIES", node.spec.nvidia);
   return {{"kind", "generation"},
           {"number", generation_},
           {"first", node.first},
@@ -299,7 +302,7 @@ Json Cluster::launch_message(const ClusterNode& node, const std::vector<std::str
           {"argv", argv_},
           {"trainer", spec_.is_trainer},
           {"cwd", spec_.given_cwd},
-          {"env", Json(spec_.env)},
+          {"env", Json(env)},
           {"gpus", node.spec.gpus.empty() ? Json(nullptr) : Json(node.spec.gpus)},
           {"threads", spec_.threads_per_rank},
           {"network", network}};

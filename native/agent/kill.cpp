@@ -107,7 +107,9 @@ std::vector<NamedProcess> find_by_environment(const std::string& entry, const st
   for (const int pid : all_pids()) {
     if (pid == ::getpid() || spared.contains(pid) || !belongs_to_us(pid)) continue;
     const std::optional<uint64_t> start = process_start_time(pid);
-    if (start && holds_entry(proc_text(pid, "environ"), entry)) found.push_back({{pid, *start}, process_name(pid)});
+    const std::string environment = proc_text(pid, "environ");
+    if (!start || !holds_entry(environment, entry) || holds_entry(environment, kTerminalEntry)) continue;
+    found.push_back({{pid, *start}, process_name(pid)});
   }
   return found;
 }
@@ -120,7 +122,7 @@ std::map<std::string, std::vector<NamedProcess>> find_all_marked(const std::stri
     const std::optional<uint64_t> start = process_start_time(pid);
     const std::string environment = '\0' + proc_text(pid, "environ") + '\0';
     const size_t at = environment.find('\0' + begin);
-    if (!start || at == std::string::npos) continue;
+    if (!start || at == std::string::npos || holds_entry(environment, kTerminalEntry)) continue;
     const size_t name = at + 1 + begin.size();
     const std::string id = environment.substr(name, environment.find('\0', name) - name);
     if (!id.empty() && id.find('/') == std::string::npos) {

@@ -14,15 +14,17 @@ namespace trainyard {
 
 /// The variable that marks every process of a run.
 inline constexpr const char* kRunVariable = "TRAINYARD_RUN_DIR";
+/// What a person's terminal in a run's folder has beside it: neither it nor what is started there is the run's.
+inline constexpr const char* kTerminalEntry = "TRAINYARD_TERMINAL=1";
 
 /// Sends `signal` to that very process; false when it is gone or may not be signalled.
 bool signal_process(const ProcessId& process, int signal);
 
 /// Own live processes started with TRAINYARD_RUN_DIR=`run_dir`, whatever session or process group they moved to;
-/// without those in `spared` (and without this process).
+/// without those in `spared`, without those of terminals, and without this process.
 std::vector<NamedProcess> find_marked(const std::string& run_dir, const std::set<int>& spared);
 
-/// Own live processes of every run whose folder lies directly in `runs`, by that folder.
+/// The same of every run whose folder lies directly in `runs`, by that folder.
 std::map<std::string, std::vector<NamedProcess>> find_all_marked(const std::string& runs);
 
 /// Own live processes whose environment holds exactly `entry` (NAME=VALUE); otherwise as find_marked.

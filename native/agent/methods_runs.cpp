@@ -119,14 +119,23 @@ class KillJob : public Job {
 
 Answer kill(const Fields& params, ServeContext&) { return std::make_unique<KillJob>(folder_of(params)); }
 
-/// Ends the folder's TensorBoard, lets a supervisor that has just finished go, then deletes the folder.
+/// Lets what is about to end go (a supervisor that has just finished, a terminal that was closed), ends the folder's
+/// TensorBoard, then deletes the folder.
 class DeleteJob : public Job {
  public:
-  explicit DeleteJob(const RunFolder& folder) : folder_(folder), tensorboard_(folder) {}
+  explicit DeleteJob(const RunFolder& folder) : folder_(folder) {}
   std::optional<Json> step() override {
+    const bool may_wait = monotonic_seconds() < deadline_;
+    const bool left = !find_marked(folder_.dir(), {}).empty();
+    if (left && !may_wait) {
+      throw RpcError(RpcCode::bad_state,
+                     "processes of the run in " + folder_.dir() +
+                         " are left. Close its terminals, or end what is left with: trainyard kill-leftovers PROFILE");
+    }
     const auto state = read_json_object(folder_.state());
-    const bool leaving = state && supervisor_lives(*state) && monotonic_seconds() < deadline_;
-    if (!tensorboard_.step() || leaving) return std::nullopt;
+    if (left || (state && supervisor_lives(*state) && may_wait)) return std::nullopt;
+    if (!tensorboard_) tensorboard_.emplace(folder_);
+    if (!tensorboard_->step()) return std::nullopt;
     std::error_code failed;
     fs::remove_all(folder_.dir(), failed);
     if (failed) {
@@ -138,7 +147,7 @@ class DeleteJob : public Job {
 
  private:
   RunFolder folder_;
-  TensorboardStop tensorboard_;
+  std::optional<TensorboardStop> tensorboard_;
   double deadline_ = monotonic_seconds() + kLeaveSeconds;
 };
 
@@ -147,11 +156,6 @@ Answer remove(const Fields& params, ServeContext&) {
   const auto state = read_json_object(folder.state());
   if (state && is_supervised(*state)) {
     throw RpcError(RpcCode::bad_state, "the run in " + folder.dir() + " is under way. Stop it first");
-  }
-  if (!find_marked(folder.dir(), {}).empty()) {
-    throw RpcError(RpcCode::bad_state,
-                   "processes of the run in " + folder.dir() +
-                       " are left. Close its terminals, or end what is left with: trainyard kill-leftovers PROFILE");
   }
   return std::make_unique<DeleteJob>(folder);
 }

@@ -38,6 +38,19 @@ EvaluatorSpec parse_evaluator(const Json& json) {
   return evaluator;
 }
 
+/// Folders of NVIDIA's libraries, as TRAINYARD_NVIDIA_LIBRARIES lists them.
+std::string parse_nvidia(const Fields& node, const std::string& where) {
+  if (node.find("nvidia") == nullptr) return "";
+  std::string list;
+  for (const std::string& folder : node.strings("nvidia")) {
+    if (folder.empty() || folder.front() != '/' || folder.find(':') != std::string::npos) {
+      throw FieldError(where + ".nvidia: '" + folder + "' must be an absolute path without a colon");
+    }
+    list += (list.empty() ? "" : ":") + folder;
+  }
+  return list;
+}
+
 std::vector<NodeSpec> parse_nodes(const Fields& fields) {
   const Json* given = fields.find("nodes");
   if (given == nullptr || !given->is_array() || given->empty()) {
@@ -48,7 +61,8 @@ std::vector<NodeSpec> parse_nodes(const Fields& fields) {
     const std::string where = "spec.nodes[" + std::to_string(nodes.size()) + "]";
     const Fields node(one, where);
     const int slots = static_cast<int>(node.integer("slots", 1, kMostRanks));
-    NodeSpec spec{node.string("host"), node.string("address"), slots, gpus_of(one, "gpus", slots, where)};
+    NodeSpec spec{node.string("host"), node.string("address"), slots, gpus_of(one, "gpus", slots, where),
+                  parse_nvidia(node, where)};
     // Both become parts of paths and of mpiexec's command line.
     if (!is_run_id(spec.host)) {
       throw FieldError("spec.nodes: host '" + spec.host + "' may hold letters, digits, '.', '_' and '-', 100 at most");

@@ -20,7 +20,8 @@ struct NodeSpec {
   std::string host;     ///< the profile's name of it
   std::string address;  ///< how the others reach it
   int slots = 1;
-  std::vector<int> gpus;  ///< of its ranks, in their order; empty: whatever the program takes
+  std::vector<int> gpus;    ///< of its ranks, in their order; empty: whatever the program takes
+  std::string nvidia = {};  ///< the node's folders of NVIDIA's libraries, separated by colons
 };
 
 struct RunSpec {

@@ -109,6 +109,10 @@ def probe(params):
         info["nodeDir"] = node
         info["runtimeDir"] = runtime
         info["hasNode"] = os.path.isfile(os.path.join(node, "bin", "agent"))
+        if params.get("cudaNode"):
+            with_cuda = os.path.join(workdir, "node", params["cudaNode"])
+            info["cudaNodeDir"] = with_cuda
+            info["hasCudaNode"] = os.path.isfile(os.path.join(with_cuda, "bin", "agent"))
         info["hasRuntime"] = runtime_problem(runtime) is None
     return info
 

@@ -74,6 +74,35 @@ def pip_hint(said):
     return "Check the network of this node and the package index that pip is set to"
 
 
+def require_space(what, target, needed):
+    disk = os.statvfs(os.path.dirname(target))
+    free = disk.f_bavail * disk.f_frsize
+    if free < needed:
+        raise Refused(
+            "%s: %d MB are needed in %s, and %d MB are free" % (what, needed // 1000000, os.path.dirname(target), free // 1000000),
+            'Free some space, or set "workdir" in the profile to a disk that has it',
+        )
+
+
+def pip_install(pip, what, more, wheels):
+    """From `wheels`, a folder, where one is given, else from where pip is set to."""
+    line = pip + ["install", "--no-input", "--disable-pip-version-check", "--no-compile", "--require-hashes"] + more
+    if wheels:
+        line += ["--no-index", "--find-links", wheels]
+    else:
+        line += ["--retries", "1", "--timeout", "10"]
+
+    def tell(text):
+        if text.startswith(("Collecting", "Downloading", "Installing collected")):
+            progress(text.split(" (from ")[0][:100])
+
+    code, said = command(line, tell)
+    if code != 0:
+        errors = [text for text in said if text.lstrip().startswith(("ERROR", "error"))]
+        told = (errors or said or ["it said nothing"])[-1].strip()
+        raise Refused("pip could not install %s: %s" % (what, told), pip_hint(said), "wheels")
+
+
 def runtime(params):
     import shutil
 
@@ -83,13 +112,7 @@ def runtime(params):
     remove_dead_partials(target)
     if runtime_problem(target) is None:
         return {"made": False}
-    disk = os.statvfs(os.path.dirname(target))
-    free = disk.f_bavail * disk.f_frsize
-    if free < params["neededBytes"]:
-        raise Refused(
-            "the runtime needs %d MB in %s, and %d MB are free" % (params["neededBytes"] // 1000000, os.path.dirname(target), free // 1000000),
-            'Free some space, or set "workdir" in the profile to a disk that has it',
-        )
+    require_space("the runtime", target, params["neededBytes"])
     partial = partial_of(target)
     try:
         progress("making a Python environment")
@@ -98,23 +121,8 @@ def runtime(params):
         requirements = os.path.join(partial, "requirements.txt")
         with open(requirements, "w") as file:
             file.write(params["requirements"])
-        line = [python] + (pip or ["-m", "pip"])
-        line += ["install", "--no-input", "--disable-pip-version-check", "--no-compile", "--require-hashes", "-r", requirements]
-        if wheels:
-            line += ["--no-index", "--find-links", wheels]
-        else:
-            line += ["--retries", "1", "--timeout", "10"]
         progress("installing MPICH, oneDNN and TensorBoard")
-
-        def tell(text):
-            if text.startswith(("Collecting", "Downloading", "Installing collected")):
-                progress(text.split(" (from ")[0][:100])
-
-        code, said = command(line, tell)
-        if code != 0:
-            errors = [text for text in said if text.lstrip().startswith(("ERROR", "error"))]
-            what = (errors or said or ["it said nothing"])[-1].strip()
-            raise Refused("pip could not install the runtime: " + what, pip_hint(said), "wheels")
+        pip_install([python] + (pip or ["-m", "pip"]), "the runtime", ["-r", requirements], wheels)
         missing = runtime_problem(partial)
         if missing:
             raise Refused("the runtime was made without " + missing, "Report this")

@@ -58,7 +58,7 @@ def clean(params):
 
     workdir = expand(params["workdir"])
     removed = []
-    for name in ("node", "runtime", "wheels") + (("runs",) if params.get("all") else ()):
+    for name in ("node", "runtime", "cuda", "wheels") + (("runs",) if params.get("all") else ()):
         path = os.path.join(workdir, name)
         if os.path.isdir(path) and not os.path.islink(path):
             shutil.rmtree(path)
@@ -100,6 +100,8 @@ def operations(copies):
         "forget": forget_token,
         "install": install,
         "runtime": runtime,
+        "cuda-look": cuda_look,
+        "cuda": cuda,
         "try": try_program,
         "look": look,
         "list": list_folder,

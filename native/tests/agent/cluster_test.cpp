@@ -44,6 +44,7 @@ TEST_F(ClusterTest, ARankGetsItsOwnNodesFoldersAndNoKey) {
       "\"$TRAINYARD_RUN_DIR/words-$PMI_RANK\"");
   spec["env"] = {{"GREETING", "hello there"}};
   spec["nodes"][1]["gpus"] = {6, 4};
+  spec["nodes"][1]["nvidia"] = {"/opt/cuda/lib", "/opt/cudnn/lib"};
   spec["threadsPerRank"] = 3;
   for (const char* word : {"sh", ":", "", "a b", "~/x", "\"'$y"}) spec["argv"].push_back(word);
   const std::string dir = start_spread(spec);
@@ -51,11 +52,13 @@ TEST_F(ClusterTest, ARankGetsItsOwnNodesFoldersAndNoKey) {
   EXPECT_EQ(ended(dir)["phase"], "finished");
   const std::string env = text(second(dir) + "/env-3");
   for (const std::string& line : {"TRAINYARD_HOST=gpu2", "TRAINYARD_GENERATION=1", "OMP_NUM_THREADS=3",
-                                  "GREETING=hello there", "CUDA_VISIBLE_DEVICES=4", "CUDA_DEVICE_ORDER=PCI_BUS_ID"}) {
+                                  "GREETING=hello there", "CUDA_VISIBLE_DEVICES=4", "CUDA_DEVICE_ORDER=PCI_BUS_ID",
+                                  "TRAINYARD_NVIDIA_LIBRARIES=/opt/cuda/lib:/opt/cudnn/lib"}) {
     EXPECT_NE(env.find("\n" + line + "\n"), std::string::npos) << line;
   }
   EXPECT_NE(env.find("TRAINYARD_RUN_DIR=" + second(dir) + "\n"), std::string::npos);
   EXPECT_EQ(env.find(key), std::string::npos);
+  EXPECT_EQ(text(dir + "/env-0").find("TRAINYARD_NVIDIA_LIBRARIES"), std::string::npos);
   EXPECT_EQ(text(second(dir) + "/pwd-2"), second(dir) + "\n");
   const char* home = std::getenv("HOME");
   EXPECT_EQ(text(second(dir) + "/words-2"), std::string(":||a b|") + (home ? home : "") + "/x|\"'$y|");
@@ -156,7 +159,7 @@ TEST_F(ClusterTest, ACutConnectionLosesAndDoublesNothing) {
   int cuts = 0;
   while (state(dir)["phase"] == "running") {
     sleep_ms(400);
-    cuts += relay.cut();
+    if (cuts < 10) cuts += relay.cut();  // then it may end, however slow the machine is
   }
   const Json last = ended(dir);
   EXPECT_EQ(last["phase"], "finished") << last["reason"];

@@ -57,5 +57,16 @@ TEST(GpuPins, LeaveTheEnvironmentAloneWithoutAList) {
   EXPECT_THROW(parse_run_spec(spec), FieldError);
 }
 
+TEST(NvidiaFolders, AreAbsoluteAndEachOne) {
+  Json spec = {{"version", 1}, {"program", "command"}, {"argv", {"true"}}, {"paths", {{"mpiexec", "/m"}}}};
+  spec["launcher"] = "manual";
+  spec["nodes"] = {{{"host", "gpu1"}, {"address", "127.0.0.2"}, {"slots", 1}, {"nvidia", {"/a b", "/c"}}}};
+  EXPECT_EQ(parse_run_spec(spec).nodes.front().nvidia, "/a b:/c");
+  for (const char* wrong : {"", "relative", "/a:/b"}) {
+    spec["nodes"][0]["nvidia"] = {wrong};
+    EXPECT_THROW(parse_run_spec(spec), FieldError) << wrong;
+  }
+}
+
 }  // namespace
 }  // namespace trainyard::test

@@ -94,6 +94,32 @@ TEST_F(StopTest, ASecondSupervisorIsRefused) {
   EXPECT_EQ(client_->error("run.get", {{"dir", dir}})["code"], 1);
 }
 
+TEST_F(StopTest, DeletingWaitsForWhatIsAboutToEndAndRefusesWhatStays) {
+  const std::string dir = start(command_spec("true"));
+  ended(dir);
+  const std::string marked = "TRAINYARD_RUN_DIR='" + dir + "' ";
+  ASSERT_EQ(std::system((marked + "sleep 300 & echo $! > '" + folder_.file("pid") + "'").c_str()), 0);
+  const Json refused = client_->error("run.delete", {{"dir", dir}});
+  EXPECT_EQ(refused["code"], 2);
+  EXPECT_NE(refused["message"].get<std::string>().find("Close its terminals"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::exists(dir + "/run.json"));
+  ::kill(std::stoi(text(folder_.file("pid"))), SIGKILL);
+  ASSERT_EQ(std::system((marked + "sleep 1 &").c_str()), 0);
+  client_->call("run.delete", {{"dir", dir}});
+  EXPECT_FALSE(std::filesystem::exists(dir));
+}
+
+TEST_F(StopTest, ATerminalOfARunIsAPersons) {
+  const std::string dir = start(command_spec("sleep 1"));
+  const std::string marked = "TRAINYARD_TERMINAL=1 TRAINYARD_RUN_DIR='" + dir + "' ";
+  ASSERT_EQ(std::system((marked + "sleep 300 & echo $! > '" + folder_.file("pid") + "'").c_str()), 0);
+  const pid_t terminal = std::stoi(text(folder_.file("pid")));
+  EXPECT_EQ(ended(dir)["phase"], "finished");
+  client_->call("run.delete", {{"dir", dir}});
+  EXPECT_FALSE(std::filesystem::exists(dir));
+  EXPECT_EQ(::kill(terminal, SIGKILL), 0);
+}
+
 TEST_F(StopTest, AKilledClientChangesNothing) {
   const std::string dir = start(command_spec("sleep 1.5; echo done"));
   ASSERT_TRUE(wait_for_phase(dir, "running"));

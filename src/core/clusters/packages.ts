@@ -18,9 +18,12 @@ export interface PackagesOptions {
   logger: Logger;
 }
 
+/** What is brought together: its name, which the pinned text gives it, and that text. */
+export type Collection = Pick<Payload, 'runtime' | 'requirements' | 'pip'>;
+
 /** What it brought stands on the nodes until `dispose`. */
 export class Packages implements Disposable {
-  /** One for each version of Python, whose packages differ. */
+  /** One for each collection and version of Python, whose packages differ. */
   private readonly relays = new Map<string, Promise<Relay>>();
 
   constructor(private readonly options: PackagesOptions) {}
@@ -29,12 +32,12 @@ export class Packages implements Disposable {
   async bring(
     node: SshNode,
     python: readonly number[],
-    payload: Payload,
+    collection: Collection,
     progress: Progress,
   ): Promise<string> {
-    const version = python.slice(0, 2).join('.');
-    const relay = this.relays.get(version) ?? this.open(python, payload, progress);
-    this.relays.set(version, relay);
+    const key = [collection.runtime, ...python.slice(0, 2)].join('.');
+    const relay = this.relays.get(key) ?? this.open(python, collection, progress);
+    this.relays.set(key, relay);
     const opened = await relay;
     progress.onProgress?.('waiting for the packages');
     const { folder } = await opened.deliver(node, progress);
@@ -54,7 +57,7 @@ export class Packages implements Disposable {
 
   private async open(
     python: readonly number[],
-    { runtime, requirements, pip }: Payload,
+    { runtime, requirements, pip }: Collection,
     progress: Progress,
   ): Promise<Relay> {
     const { profile, cache, logger } = this.options;

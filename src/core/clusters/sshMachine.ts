@@ -22,7 +22,7 @@ import { cacheFolder, type NodeRuntime } from '../nodes/runtime.js';
 import { findNativeSources } from '../nodes/sources.js';
 import type { Host, Profile } from '../profiles/schema.js';
 import { flagValue } from '../runs/flags.js';
-import { placeRanks, type Placement } from '../runs/placement.js';
+import { placeRanks, withLibraries, type Placement } from '../runs/placement.js';
 import { givenWorkdir, RunRegistry, workdirOf } from '../runs/registry.js';
 import type { StopMode } from '../runs/schema.js';
 import { planRun, type RunRequest } from '../runs/spec.js';
@@ -31,6 +31,7 @@ import { ThroughHead } from '../ssh/throughHead.js';
 import type { SshShell, SshTransport } from '../ssh/transport.js';
 import { copyToAll } from './fanOut.js';
 import { offersOf } from './offers.js';
+import { withoutCuda } from './nodeCuda.js';
 import { Packages } from './packages.js';
 import { checkPorts } from './portCheck.js';
 import type { Questions } from './retry.js';
@@ -114,10 +115,13 @@ export class SshMachine implements Machine {
     const wantsGpu = flagValue(words, '--device') === 'cuda';
     const probes = await this.probeAll(taken, wantsGpu, progress);
     assertPassed(probes.flatMap(({ results }) => results));
-    const runtimes = await this.prepareAll(taken, progress);
+    if (wantsGpu && (await this.readPayload()).cuda === undefined) throw withoutCuda();
+    const runtimes = await this.prepareAll(taken, progress, wantsGpu);
     const runtime = runtimes.get(this.head) ?? (await this.runtime(progress));
     const { home, cores } = await this.node.hello();
-    const spec = planRun(request, runtime, { cores, gpus: 0 }, { placement, home });
+    const folders = new Map([...runtimes].map(([node, { nvidia }]) => [node.name, nvidia]));
+    const plan = { placement: withLibraries(placement, folders), home };
+    const spec = planRun(request, runtime, { cores, gpus: 0 }, plan);
     progress.onProgress?.('checking');
     const checks = taken.map(async (node) => {
       const data = await checkRemoteData(spec.argv, (paths) => node.look(paths));
@@ -258,6 +262,7 @@ export class SshMachine implements Machine {
   private async prepareAll(
     nodes: readonly SshNode[],
     progress: Progress,
+    cuda = false,
   ): Promise<ReadonlyMap<SshNode, NodeRuntime>> {
     const token = randomBytes(8).toString('hex');
     const workdir = givenWorkdir(this.options.profile);
@@ -265,11 +270,14 @@ export class SshMachine implements Machine {
     const runtimes = new Map<SshNode, NodeRuntime>();
     try {
       await this.withPackages(async (packages) => {
-        const head = prepareOne(this.head, packages, progress);
+        const head = prepareOne(this.head, packages, progress, cuda);
         await Promise.all(
           nodes.map(async (node) => {
             if (node !== this.head && (await node.probe(token)).sharesToken === true) await head;
-            runtimes.set(node, await (node === this.head ? head : prepareOne(node, packages, progress)));
+            runtimes.set(
+              node,
+              await (node === this.head ? head : prepareOne(node, packages, progress, cuda)),
+            );
           }),
         );
       });
@@ -302,11 +310,13 @@ function prepareOne(
   node: SshNode,
   packages: Packages,
   { onProgress, signal }: Progress,
+  cuda: boolean,
 ): Promise<NodeRuntime> {
-  return node.prepare(packages, {
-    onProgress: (text) => onProgress?.(`${node.name}: ${text}`),
+  const own = {
+    onProgress: (text: string) => onProgress?.(`${node.name}: ${text}`),
     ...(signal ? { signal } : {}),
-  });
+  };
+  return node.prepare(packages, own, cuda);
 }
 
 async function tryTrainer(node: SshNode, runtime: NodeRuntime | undefined): Promise<CheckResult> {

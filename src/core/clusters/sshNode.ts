@@ -9,11 +9,13 @@ import { Bootstrap, NodeRefusal } from '../nodes/bootstrap.js';
 import { assertPassed, type CheckResult } from '../nodes/checks.js';
 import { AgentNode } from '../nodes/node.js';
 import type { Payload } from '../nodes/payload.js';
-import { checkProbe, probeSchema, type Probe } from '../nodes/probe.js';
+import { takesCuda } from '../nodes/cuda.js';
+import { checkProbe, filesFor, probeSchema, withOwnFolder, type Probe } from '../nodes/probe.js';
 import { neededBytes } from '../nodes/pythonRuntime.js';
 import type { NodeRuntime } from '../nodes/runtime.js';
 import { agentStream } from '../nodes/sshAgent.js';
 import type { Host } from '../profiles/schema.js';
+import { provideLibraries } from './nodeCuda.js';
 import type { Packages } from './packages.js';
 import { RetryPolicy, type Questions } from './retry.js';
 import { parseJump } from '../ssh/jumps.js';
@@ -93,17 +95,24 @@ export class SshNode implements Disposable {
     return this.withBootstrap((bootstrap) => this.probeBy(bootstrap, token, leaveToken));
   }
 
-  /** Programs and runtime, put there when they are not. UserError (preflight, connection), Cancelled. */
-  async prepare(packages: Packages, progress: Progress = {}): Promise<NodeRuntime> {
+  /**
+   * Programs and runtime, put there when they are not; with `cuda`, NVIDIA's libraries too where there is a GPU for them. UserError
+   * (preflight, connection), Cancelled.
+   */
+  async prepare(packages: Packages, progress: Progress = {}, cuda = false): Promise<NodeRuntime> {
     const payload = await this.options.payload();
-    const probe = await this.withBootstrap(async (bootstrap) => {
+    return this.withBootstrap(async (bootstrap) => {
       const found = await this.probeBy(bootstrap, 'none', false);
       assertPassed(this.judge(found, false));
       await this.install(bootstrap, found, payload, progress);
       if (found.hasRuntime !== true) await this.makeRuntime(bootstrap, found, payload, packages, progress);
-      return found;
+      const runtime = runtimeOf(found, payload);
+      if (!cuda || !takesCuda(found)) return runtime;
+      const bring = ({ name, requirements }: { name: string; requirements: string }): Promise<string> =>
+        packages.bring(this, found.python, { runtime: name, requirements, pip: payload.pip }, progress);
+      const needs = { bootstrap, probe: found, payload, bring, logger: this.options.logger };
+      return { ...runtime, nvidia: await provideLibraries(needs, progress) };
     }, progress.signal);
-    return runtimeOf(probe, payload);
   }
 
   /** The results of a probe, each with this node's name. */
@@ -176,9 +185,11 @@ export class SshNode implements Disposable {
   }
 
   private async probeBy(bootstrap: Bootstrap, token: string, leaveToken: boolean): Promise<Probe> {
-    const { node, runtime } = await this.options.payload();
+    const payload = await this.options.payload();
+    const { node, runtime, cuda } = payload;
     const { workdir } = this.options;
-    return bootstrap.request('probe', { workdir, node, runtime, token, leaveToken }, probeSchema);
+    const params = { workdir, node, runtime, token, leaveToken, ...(cuda ? { cudaNode: cuda.node } : {}) };
+    return withOwnFolder(await bootstrap.request('probe', params, probeSchema), payload);
   }
 
   private async install(
@@ -188,11 +199,12 @@ export class SshNode implements Disposable {
     progress: Progress,
   ): Promise<void> {
     if (probe.hasNode === true) return;
-    const size = payload.files.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    const files = filesFor(probe, payload);
+    const size = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
     progress.onProgress?.(`uploading agent and trainer (${(size / 1e6).toFixed(1)} MB)`);
     const params = {
       dir: probe.nodeDir,
-      files: payload.files.map(({ name, bytes, sha256, executable }) => ({
+      files: files.map(({ name, bytes, sha256, executable }) => ({
         name,
         bytes: bytes.length,
         sha256,
@@ -200,7 +212,7 @@ export class SshNode implements Disposable {
       })),
       links: { lib: join('..', '..', 'runtime', payload.runtime, 'lib') },
     };
-    const body = payload.files.map(({ bytes }) => bytes);
+    const body = files.map(({ bytes }) => bytes);
     await bootstrap.request('install', params, nothing, { ...progress, body });
   }
 

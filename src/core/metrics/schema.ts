@@ -22,6 +22,7 @@ export const startLineSchema = z.object({
   strategy: z.optional(z.string()),
   servers: z.optional(count),
   all_reduce: z.optional(z.nullable(z.string())),
+  comm: z.optional(z.nullable(z.string())),
   made_new: z.optional(z.array(z.string())),
   steps_per_epoch: count,
   total_steps: count,

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { systemCode } from '../errors.js';
 import { scriptsOf, type NativeSources } from './sources.js';
 
 export interface PayloadFile {
@@ -22,11 +23,31 @@ export interface Payload {
   /** Name of the runtime's folder, 16 hex digits. */
   runtime: string;
   hashes: { agent: string; trainer: string; requirements: string };
+  /** For nodes with a GPU; undefined where this build has no libtrainer_cuda.so. */
+  cuda: CudaPayload | undefined;
   /** The set-up program's text. */
   bootstrap: string;
 }
 
-export const bootstrapParts = ['wire', 'probe', 'install', 'runtime', 'archive', 'relay', 'copies', 'verbs'];
+export interface CudaPayload {
+  library: PayloadFile;
+  /** Name of the node folder that has it too, 16 hex digits. */
+  node: string;
+  /** The pinned libraries of NVIDIA. */
+  requirements: string;
+}
+
+export const bootstrapParts = [
+  'wire',
+  'probe',
+  'install',
+  'runtime',
+  'cuda',
+  'archive',
+  'relay',
+  'copies',
+  'verbs',
+];
 
 export async function readPayload(sources: NativeSources): Promise<Payload> {
   const [agent, trainer, ...scripts] = await Promise.all([
@@ -41,14 +62,32 @@ export async function readPayload(sources: NativeSources): Promise<Payload> {
   const requirementsHash = sha256(requirements);
   return {
     files,
-    node: sha256(files.map((file) => file.sha256).join('')).slice(0, 16),
+    node: nameOf(files),
     requirements,
     pip,
     runtime: requirementsHash.slice(0, 16),
     hashes: { agent: agent.sha256, trainer: trainer.sha256, requirements: requirementsHash },
+    cuda: await readCuda(sources, files),
     bootstrap: (await Promise.all(parts)).join('\n\n'),
   };
 }
+
+async function readCuda(
+  { cudaLibrary, cudaRequirements }: NativeSources,
+  files: readonly PayloadFile[],
+): Promise<CudaPayload | undefined> {
+  try {
+    const library = await readOne('cuda/libtrainer_cuda.so', cudaLibrary, false);
+    const requirements = await readFile(cudaRequirements, 'utf8');
+    return { library, node: nameOf([...files, library]), requirements };
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+const nameOf = (files: readonly PayloadFile[]): string =>
+  sha256(files.map((file) => file.sha256).join('')).slice(0, 16);
 
 async function readOne(name: string, path: string, executable: boolean): Promise<PayloadFile> {
   const bytes = await readFile(path);

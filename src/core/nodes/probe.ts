@@ -1,6 +1,8 @@
 // What a node is, and what of it would keep a run from starting: said before anything is copied to it.
 import * as z from 'zod/mini';
 import { bad, good, type CheckResult } from './checks.js';
+import { oldestDriver, takesCuda } from './cuda.js';
+import type { Payload, PayloadFile } from './payload.js';
 import { neededBytes } from './pythonRuntime.js';
 
 const count = z.int().check(z.gte(0));
@@ -25,14 +27,26 @@ export const probeSchema = z.object({
   runtimeDir: z.optional(z.string()),
   hasNode: z.optional(z.boolean()),
   hasRuntime: z.optional(z.boolean()),
+  cudaNodeDir: z.optional(z.string()),
+  hasCudaNode: z.optional(z.boolean()),
 });
 export type Probe = z.infer<typeof probeSchema>;
 
-/** Release 580 is the first whose driver runs CUDA 13 programs (CUDA 13.0 release notes, table of minimum drivers). */
-const oldestDriver = 580;
 const oldestPython = [3, 9] as const;
 const oldestGlibc = [2, 28] as const;
 const programBytes = 20_000_000;
+
+/** What of the payload a node gets: the CUDA back end where its GPU can run it. */
+export function filesFor(probe: Probe, { files, cuda }: Payload): readonly PayloadFile[] {
+  return cuda && takesCuda(probe) ? [...files, cuda.library] : files;
+}
+
+/** As the node answered, with the folder of the files it gets. */
+export function withOwnFolder(probe: Probe, { cuda }: Payload): Probe {
+  const { cudaNodeDir, hasCudaNode } = probe;
+  if (!cuda || !takesCuda(probe) || cudaNodeDir === undefined) return probe;
+  return { ...probe, nodeDir: cudaNodeDir, hasNode: hasCudaNode === true };
+}
 
 /** `wantsGpu`: whether the run needs CUDA, which makes an old driver a failure. */
 export function checkProbe(probe: Probe, wantsGpu: boolean): CheckResult[] {
@@ -66,7 +80,9 @@ export function checkProbe(probe: Probe, wantsGpu: boolean): CheckResult[] {
   }
   const version = Number.parseInt(driver ?? '', 10);
   if (driver !== null && wantsGpu && version < oldestDriver) {
-    results.push(bad('driver', `the NVIDIA driver is ${driver}`, 'CUDA 13 needs driver 580 or newer'));
+    results.push(
+      bad('driver', `the NVIDIA driver is ${driver}`, `CUDA 13 needs driver ${oldestDriver} or newer`),
+    );
   } else if (driver !== null) results.push(good('driver', `NVIDIA ${driver}`));
   return results;
 }

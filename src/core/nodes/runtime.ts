@@ -18,6 +18,8 @@ export interface NodeRuntime {
   mpiexec: string;
   python: string;
   tensorboardServer: string;
+  /** Folders of NVIDIA's libraries, where a run on a node wants its GPU. */
+  nvidia?: readonly string[];
   /** SHA-256 in hex. */
   hashes: { agent: string; trainer: string; requirements: string };
 }
@@ -106,9 +108,14 @@ async function refresh(sources: NativeSources, dir: string, lib: string): Promis
     await symlink(lib, temporary);
     await rename(temporary, link);
   }
-  for (const { name, path } of scriptsOf(sources)) {
+  const cuda = { name: 'cuda/libtrainer_cuda.so', path: sources.cudaLibrary };
+  for (const { name, path } of [...scriptsOf(sources), cuda]) {
     const target = join(dir, name);
-    const wanted = await readFile(path);
+    const wanted = await readFile(path).catch((error: unknown) => {
+      if (path === cuda.path && systemCode(error) === 'ENOENT') return undefined; // a build need not have it
+      throw error;
+    });
+    if (wanted === undefined) continue;
     const present = await readFile(target).catch(() => undefined);
     if (present?.equals(wanted) === true) continue;
     await mkdir(dirname(target), { recursive: true });

@@ -14,6 +14,10 @@ export interface NativeSources {
   /** Folder of the downloader's parts. */
   fetch: string;
   requirements: string;
+  /** The pinned libraries of NVIDIA. */
+  cudaRequirements: string;
+  /** libtrainer_cuda.so, which a build need not have. */
+  cudaLibrary: string;
   /** Folder of the set-up program's parts. */
   bootstrap: string;
 }
@@ -37,6 +41,8 @@ function packaged(bundleDir: string): NativeSources {
     tensorboardServer: join(bundleDir, 'share', 'tensorboard_server.py'),
     fetch: join(bundleDir, 'share', 'fetch'),
     requirements: join(bundleDir, 'share', 'requirements.txt'),
+    cudaRequirements: join(bundleDir, 'share', 'cuda.txt'),
+    cudaLibrary: join(bundleDir, 'cuda', 'libtrainer_cuda.so'),
     bootstrap: join(bundleDir, 'share', 'node'),
   };
 }
@@ -49,6 +55,8 @@ function built(root: string, bin: string): NativeSources {
     tensorboardServer: join(root, 'native', 'agent', 'tensorboard_server.py'),
     fetch: join(root, 'native', 'trainer', 'data', 'fetch'),
     requirements: join(root, 'native', 'runtime', 'requirements.txt'),
+    cudaRequirements: join(root, 'native', 'runtime', 'cuda.txt'),
+    cudaLibrary: join(bin, '..', 'cuda', 'libtrainer_cuda.so'),
     bootstrap: join(root, 'native', 'node'),
   };
 }
@@ -87,6 +95,7 @@ async function firstMissing(sources: NativeSources): Promise<string | undefined>
     [sources.tensorboardServer, constants.R_OK],
     [sources.fetch, constants.R_OK],
     [sources.requirements, constants.R_OK],
+    [sources.cudaRequirements, constants.R_OK],
     [sources.bootstrap, constants.R_OK],
   ];
   for (const [path, mode] of wanted) {

@@ -8,6 +8,8 @@ import { runCommand } from './processes.js';
 /** manylinux platforms whose wheels run on glibc 2.28, the oldest that nodes may have (PEP 600). */
 const platforms = [
   'manylinux_2_28_x86_64',
+  'manylinux_2_27_x86_64',
+  'manylinux_2_18_x86_64',
   'manylinux_2_17_x86_64',
   'manylinux2014_x86_64',
   'manylinux1_x86_64',

@@ -24,6 +24,8 @@ export interface PlacedNode {
   slots: number;
   /** The GPUs its ranks take, in their order; null where they take none. */
   gpus: number[] | null;
+  /** Folders of NVIDIA's libraries there. */
+  nvidia?: string[];
 }
 
 export interface Placement {
@@ -104,4 +106,16 @@ function roomOf(offer: NodeOffer, cuda: boolean): Room {
 function roomText({ offer, slots, busy }: Room): string {
   const what = busy.length === 0 ? '' : `, ${busy.join(', ')}`;
   return `${offer.host.host} has ${slots}${what}`;
+}
+
+/** Each node's ranks are told the folders of NVIDIA's libraries that their node has; `folders` by its host. */
+export function withLibraries(
+  placement: Placement,
+  folders: ReadonlyMap<string, readonly string[] | undefined>,
+): Placement {
+  const nodes = placement.nodes.map((node) => {
+    const nvidia = folders.get(node.host);
+    return nvidia ? { ...node, nvidia: [...nvidia] } : node;
+  });
+  return { ...placement, nodes };
 }

@@ -38,6 +38,8 @@ export const runSpecSchema = z.object({
         address: z.string(),
         slots: z.int().check(z.gte(1)),
         gpus: z.nullable(z.array(count)),
+        /** Folders of NVIDIA's libraries there. */
+        nvidia: z.optional(z.array(z.string())),
       }),
     ),
   ),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Profile } from '../../../src/core/profiles/schema.js';
-import { placeRanks, type NodeOffer } from '../../../src/core/runs/placement.js';
+import { placeRanks, withLibraries, type NodeOffer } from '../../../src/core/runs/placement.js';
 
 const lab: Profile = { name: 'lab', kind: 'ssh', hosts: [{ host: 'a' }, { host: 'b' }] };
 const gpu = (index: number, busy?: string): NodeOffer['gpus'][number] => ({ index, busy });
@@ -53,5 +53,15 @@ describe('placeRanks', () => {
     expect(() => placeRanks(lab, ['train'], offers, { nodes: 3 })).toThrow(/profile lab has 2/);
     const headless = [offer({ host: 'a' }), offer({ host: 'b' }, { gpus: [gpu(0)] })];
     expect(() => placeRanks(lab, cuda, headless)).toThrow(/the head, a, has no free slot/);
+  });
+
+  it('tells each node where its own libraries of NVIDIA are', () => {
+    const offers = [offer({ host: 'a' }, { gpus: [gpu(0)] }), offer({ host: 'b' }, { gpus: [gpu(0)] })];
+    const folders = new Map([
+      ['a', undefined],
+      ['b', ['/usr/local/cuda/lib64', '/w/cuda/lib']],
+    ]);
+    const { nodes } = withLibraries(placeRanks(lab, cuda, offers), folders);
+    expect(nodes.map(({ nvidia }) => nvidia)).toEqual([undefined, ['/usr/local/cuda/lib64', '/w/cuda/lib']]);
   });
 });

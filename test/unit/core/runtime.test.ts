@@ -189,6 +189,8 @@ describe('ensureLocalRuntime', () => {
       tensorboardServer: join(folder, 'tensorboard_server.py'),
       fetch: folder,
       requirements: requirements(folder),
+      cudaRequirements: requirements(folder),
+      cudaLibrary: join(folder, 'none'),
       bootstrap: folder,
     };
   }
@@ -208,10 +210,13 @@ describe('ensureLocalRuntime', () => {
     expect(statSync(made.agent).mode & 0o111).not.toBe(0);
     expect(readFileSync(join(made.nodeDir, 'share/fetch/download.py'), 'utf8')).toBe('print()');
     expect(made.hashes.agent).toMatch(/^[0-9a-f]{64}$/);
+    expect(existsSync(join(made.nodeDir, 'cuda'))).toBe(false);
     writeFileSync(from.tensorboardServer, 'print(2)');
+    writeFileSync(from.cudaLibrary, 'a library');
     const refreshed = await ensureLocalRuntime(from, cache, options);
     expect(refreshed.nodeDir).toBe(made.nodeDir);
     expect(readFileSync(refreshed.tensorboardServer, 'utf8')).toBe('print(2)');
+    expect(readFileSync(join(made.nodeDir, 'cuda/libtrainer_cuda.so'), 'utf8')).toBe('a library');
     writeFileSync(from.trainer, '#!/bin/sh\necho newer\n');
     const newer = await ensureLocalRuntime(from, cache, options);
     expect(newer.nodeDir).not.toBe(made.nodeDir);
@@ -229,7 +234,11 @@ describe('findNativeSources', () => {
     for (const name of ['native/node', 'native/trainer/data/fetch']) {
       mkdirSync(join(folder, name), { recursive: true });
     }
-    for (const name of ['native/agent/tensorboard_server.py', 'native/runtime/requirements.txt']) {
+    for (const name of [
+      'native/agent/tensorboard_server.py',
+      'native/runtime/requirements.txt',
+      'native/runtime/cuda.txt',
+    ]) {
       script(folder, name, '');
     }
     expect((await findNativeSources(dist, {})).agent).toBe(join(bin, 'agent'));
@@ -239,6 +248,7 @@ describe('findNativeSources', () => {
       'bin/trainer',
       'share/tensorboard_server.py',
       'share/requirements.txt',
+      'share/cuda.txt',
     ]) {
       script(dist, name, '');
     }

@@ -1,0 +1,126 @@
+# NVIDIA's libraries for a node that has a GPU: those that stand on it already, and the wheels of those that do not.
+
+# By the wheel that brings them: its folder below `nvidia`, and the libraries, each after what it needs.
+NVIDIA = {
+    "nvidia-cublas": ("cu13", ("libcublasLt.so.13", "libcublas.so.13")),
+    "nvidia-cudnn-cu13": ("cudnn", ("libcudnn.so.9",)),
+    "nvidia-nccl-cu13": ("nccl", ("libnccl.so.2",)),
+}
+MOST_LOOKED_AT = 4  # of one library; the others come from the wheel
+
+# In a process of its own, for a library that is cut short ends who loads it. Each counts 10000 * major + 100 * minor + patch.
+ASK_VERSION = """
+import ctypes, sys
+loaded = [ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL) for path in sys.argv[1:]]
+cuda = 13
+if sys.argv[1].endswith("libnccl.so.2"):
+    number = ctypes.c_int()
+    if loaded[0].ncclGetVersion(ctypes.byref(number)) != 0:
+        sys.exit(1)
+    value = number.value
+else:
+    ask = loaded[0].cudnnGetVersion if sys.argv[1].endswith("libcudnn.so.9") else loaded[0].cublasLtGetVersion
+    ask.restype = ctypes.c_size_t
+    value = ask()
+    if sys.argv[1].endswith("libcudnn.so.9"):
+        loaded[0].cudnnGetCudartVersion.restype = ctypes.c_size_t
+        cuda = loaded[0].cudnnGetCudartVersion() // 1000
+print(value // 10000, value // 100 % 100, value % 100, cuda)
+"""
+
+
+def linker_folders():
+    """Of what the system's linker knows."""
+    import subprocess
+
+    for program in ("/sbin/ldconfig", "/usr/sbin/ldconfig"):
+        try:
+            said = subprocess.check_output([program, "-p"], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        except (OSError, subprocess.CalledProcessError):
+            continue
+        lines = [line.partition(" => ")[2].strip() for line in said.decode("utf-8", "replace").splitlines()]
+        names = [name for _, group in NVIDIA.values() for name in group]
+        return [os.path.dirname(path) for path in lines if os.path.basename(path) in names]
+    return []
+
+
+def nvidia_folders():
+    """Where they may be, what the user names first."""
+    import glob
+
+    given = [os.environ.get(name, "") for name in ("TRAINYARD_NVIDIA_LIBRARIES", "LD_LIBRARY_PATH")]
+    folders = [folder for text in given for folder in text.split(":") if folder]
+    homes = [os.environ[name] for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
+    homes += ["/usr/local/cuda"] + sorted(glob.glob("/usr/local/cuda-13*"), reverse=True)
+    folders += [os.path.join(home, "lib64") for home in homes]
+    roots = [os.environ[name] for name in ("CONDA_PREFIX", "VIRTUAL_ENV") if os.environ.get(name)]
+    for conda in ("~/miniconda3", "~/anaconda3", "~/miniforge3", "~/mambaforge", "/opt/conda"):
+        conda = os.path.expanduser(conda)
+        roots += [conda] + sorted(glob.glob(os.path.join(conda, "envs", "*")))
+    folders += [os.path.join(root, "lib") for root in roots]
+    roots += [os.path.expanduser("~/.local"), "/usr/local", "/usr"]
+    for root in roots:
+        for part, _ in NVIDIA.values():
+            folders += glob.glob(os.path.join(root, "lib", "python3*", "*-packages", "nvidia", part, "lib"))
+    folders += linker_folders() + ["/usr/lib/x86_64-linux-gnu", "/usr/lib64"]
+    real = [os.path.realpath(folder) for folder in folders if os.path.isabs(folder)]
+    return [folder for index, folder in enumerate(real) if folder not in real[:index] and ":" not in folder]
+
+
+def version_of(paths):
+    """[major, minor, patch, CUDA's major], or None where they cannot be loaded."""
+    import subprocess
+
+    try:
+        said = subprocess.check_output(
+            [sys.executable, "-ISc", ASK_VERSION] + paths, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=30
+        )
+        return [int(word) for word in said.split()]
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+
+
+def cuda_look(params):
+    """What of them stands on this node, in which version."""
+    found = []
+    folders = nvidia_folders()
+    for package, (_, names) in NVIDIA.items():
+        having = [folder for folder in folders if all(os.path.isfile(os.path.join(folder, name)) for name in names)]
+        for folder in having[:MOST_LOOKED_AT]:
+            version = version_of([os.path.join(folder, name) for name in names])
+            if version is not None:
+                found.append({"package": package, "folder": folder, "version": version[:3], "cuda": version[3]})
+    return {"found": found}
+
+
+def cuda(params):
+    """The wheels of `requirements` in a folder of their own, by the runtime's Python."""
+    import shutil
+
+    target = expand(params["dir"])
+    make_private(os.path.dirname(target))
+    wheels = expand(params["wheels"]) if params.get("wheels") else None
+    remove_dead_partials(target)
+    if os.path.isdir(target):
+        return {"made": False}
+    require_space("NVIDIA's libraries", target, params["neededBytes"])
+    partial = partial_of(target)
+    try:
+        os.mkdir(partial, 0o700)
+        requirements = os.path.join(partial, "requirements.txt")
+        with open(requirements, "w") as file:
+            file.write(params["requirements"])
+        pip = ["-m", "pip"]
+        if wheels:
+            pip = [os.path.join(wheels, name, "pip") for name in os.listdir(wheels) if name.startswith("pip-")][:1] or pip
+        more = ["--no-deps", "--target", os.path.join(partial, "lib"), "-r", requirements]
+        python = os.path.join(expand(params["runtime"]), "bin", "python")
+        pip_install([python] + pip, "NVIDIA's libraries", more, wheels)
+        try:
+            os.rename(partial, target)
+        except OSError:
+            if not os.path.isdir(target):  # otherwise another one made the same first
+                raise
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return {"made": True}

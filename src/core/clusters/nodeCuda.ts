@@ -1,0 +1,54 @@
+// NVIDIA's libraries on a node that has a GPU: found there, or brought to it.
+import { join } from 'node:path/posix';
+import * as z from 'zod/mini';
+import type { Logger } from '../log.js';
+import type { Progress } from '../machine.js';
+import { UserError } from '../errors.js';
+import { NodeRefusal, type Bootstrap } from '../nodes/bootstrap.js';
+import { chooseLibraries, foundSchema } from '../nodes/cuda.js';
+import type { Payload } from '../nodes/payload.js';
+import type { Probe } from '../nodes/probe.js';
+
+export interface CudaNeeds {
+  bootstrap: Bootstrap;
+  probe: Probe;
+  payload: Payload;
+  /** Of this machine's packages for the node that cannot fetch them: their folder there. */
+  bring: (collection: { name: string; requirements: string }) => Promise<string>;
+  logger?: Logger | undefined;
+}
+
+/** Absolute folders for TRAINYARD_NVIDIA_LIBRARIES. UserError (preflight, connection), Cancelled. */
+export async function provideLibraries(needs: CudaNeeds, progress: Progress): Promise<string[]> {
+  const { bootstrap, probe, payload, bring, logger } = needs;
+  if (payload.cuda === undefined) throw withoutCuda();
+  progress.onProgress?.("looking for NVIDIA's libraries");
+  const { found } = await bootstrap.request('cuda-look', {}, foundSchema, progress);
+  const { reused, wheels } = chooseLibraries(found, payload.cuda.requirements);
+  for (const { package: name, folder, version } of reused) {
+    logger?.log('info', `${name} ${version.join('.')} of ${folder} is used`);
+  }
+  const folders = reused.map(({ folder }) => folder);
+  if (wheels === undefined) return folders;
+  const { name, requirements, titles, bytes } = wheels;
+  const dir = join(probe.workdir, 'cuda', name);
+  progress.onProgress?.(`installing ${titles.join(', ')} (once)`);
+  const params = { dir, requirements, neededBytes: bytes, runtime: probe.runtimeDir };
+  try {
+    await bootstrap.request('cuda', params, z.unknown(), progress);
+  } catch (error) {
+    if (!(error instanceof NodeRefusal) || error.remedy !== 'wheels') throw error;
+    logger?.log('info', `${error.message} The packages come from this machine.`);
+    await bootstrap.request('cuda', { ...params, wheels: await bring(wheels) }, z.unknown(), progress);
+  }
+  return [...wheels.folders.map((folder) => join(dir, folder)), ...folders];
+}
+
+/** Said before anything is put on a node. */
+export function withoutCuda(): UserError {
+  return new UserError(
+    'preflight',
+    'this build of Trainyard has no CUDA back end (libtrainer_cuda.so)',
+    'Use --device cpu, or build it with: node scripts/native.mjs cuda && npm run build',
+  );
+}
