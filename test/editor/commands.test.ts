@@ -319,6 +319,7 @@ test('stopping: after a checkpoint, and now; deleting', async () => {
   await press('Stop Now');
   await stopping;
   await phase(second.dir, 'stopped');
+  await command('trainyard.openTerminal', second); // its shell must not keep the folder
   const deleting = command('trainyard.deleteRun', second);
   await press('Delete');
   await deleting;

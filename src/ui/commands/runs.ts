@@ -10,9 +10,6 @@ import { pickRun } from './pick.js';
 import { withProgress } from './progress.js';
 import type { Ui } from './ui.js';
 
-/** Milliseconds. */
-const shellEnds = 1000;
-
 export async function stopRun(ui: Ui, mode: StopMode, given?: RunArgument): Promise<void> {
   const title = mode === 'now' ? 'Stop Now' : 'Stop After a Checkpoint';
   const run = await pickRun(ui, given, title, ({ status }) => !isOver(status));
@@ -110,8 +107,7 @@ export async function deleteRun(ui: Ui, given?: RunArgument): Promise<void> {
   const client = await (await backend.machine(run.profile)).node.client();
   ui.tensorboards.close(run.dir);
   await client.request('tensorboard.stop', { dir: run.dir });
-  // A shell takes a moment to end, and the agent deletes nothing that is in use.
-  if (ui.terminals.close(run.dir)) await new Promise((resume) => setTimeout(resume, shellEnds));
+  ui.terminals.close(run.dir);
   await client.request('run.delete', { dir: run.dir });
   ui.dashboards.close(run.dir);
   await backend.monitor.refresh();

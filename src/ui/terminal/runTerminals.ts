@@ -36,7 +36,11 @@ export class RunTerminals {
     const details = await (await machine.node.client()).request('run.get', { dir: run.dir });
     const paths = details.run?.paths;
     const programs = paths ? [paths.trainer, paths.python].map((path) => dirname(path)) : [];
-    const env: Record<string, string> = { ...details.run?.env, TRAINYARD_RUN_DIR: run.dir };
+    const env: Record<string, string> = {
+      ...details.run?.env,
+      TRAINYARD_RUN_DIR: run.dir,
+      TRAINYARD_TERMINAL: '1', // what ends a run leaves it, and what is started in it, alone
+    };
     const name = `Run ${shortName(run.id)}`;
     const terminal =
       machine.shell === undefined
@@ -47,11 +51,11 @@ export class RunTerminals {
     return terminal;
   }
 
-  /** Ends every terminal that was opened for the run; whether there were any. */
-  close(dir: string): boolean {
-    const own = vscode.window.terminals.filter((terminal) => this.folders.get(terminal) === dir);
-    for (const terminal of own) terminal.dispose();
-    return own.length > 0;
+  /** Ends every terminal that was opened for the run. */
+  close(dir: string): void {
+    for (const terminal of vscode.window.terminals) {
+      if (this.folders.get(terminal) === dir) terminal.dispose();
+    }
   }
 
   /**
