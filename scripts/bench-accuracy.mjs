@@ -87,7 +87,7 @@ main(async () => {
   if (!Number.isInteger(seeds) || seeds < 2)
     throw new Error('--seeds must be 2 or more. Leave it out for 5.');
   buildNative();
-  const python = torchPython(values.torch ?? process.env.TRAINYARD_TORCH);
+  const python = torchPython(values.torch);
   const folder = mkdtempSync(join(tmpdir(), 'trainyard-accuracy-'));
   try {
     step(`drawing ${values.images} images`);

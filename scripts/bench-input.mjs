@@ -60,7 +60,7 @@ main(async () => {
       rounds: { type: 'string', default: '7' },
     },
   });
-  const python = torchPython(values.torch ?? process.env.TRAINYARD_TORCH);
+  const python = torchPython(values.torch);
   buildNative();
   const folder = mkdtempSync(join(tmpdir(), 'trainyard-input-'));
   try {

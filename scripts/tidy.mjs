@@ -47,6 +47,7 @@ function compilerArguments() {
     join(sys, 'src/googletest/googlemock/include'),
     join(cudaLink, 'cu13/include'),
     join(cudaLink, 'cudnn/include'),
+    join(cudaLink, 'nccl/include'),
   ];
   return [
     '-std=c++20',

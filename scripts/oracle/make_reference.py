@@ -81,6 +81,7 @@ CASES = {
     "resnet18_bf16": Case(resnet18, 64, 7, 8, 0, IN_BF16, 32, 9, bf16=True),
     "resnet50_bf16": Case(resnet50, 64, 7, 4, 0, IN_BF16, 32, 9, bf16=True),
     "inception_v3": Case(inception_v3, 299, 7, 3, 37, EVERYTHING, 32, 11, tile=32, normal=pixels.HALVES),
+    "inception_v3_bf16": Case(inception_v3, 299, 7, 2, 0, ("momentum", "statistic"), 32, 6, bf16=True, tile=32, normal=pixels.HALVES),
 }
 
 

@@ -94,8 +94,26 @@ describe('usage', () => {
     expectExit(outcome, 3);
     expect(errorLine(outcome)).toContain('96');
   });
-  it('--device cuda without a CUDA back end is never exit 0', async () => {
-    const outcome = await runTrainer([...train('cuda'), '--device', 'cuda']);
+  it('--comm nccl where no GPU is says why', async () => {
+    const outcome = await runTrainer([...train('nccl'), '--comm', 'nccl']);
+    expectExit(outcome, 2);
+    expect(errorLine(outcome)).toContain('--device cpu has none. Use --comm mpi or auto');
+  });
+  it('--memory-growth on the CPU', async () => {
+    const outcome = await runTrainer([...train('growth'), '--memory-growth']);
+    expectExit(outcome, 2);
+    expect(errorLine(outcome)).toContain('--memory-growth');
+  });
+  it.each([
+    ['train', train('cuda')],
+    ['eval', ['eval', '--run-dir', join(folder.path, 'cuda'), '--data', trainData, '--once']],
+    [
+      'predict',
+      ['predict', '--checkpoint', folder.path, '--data', trainData, '--out', join(folder.path, 'p')],
+    ],
+    ['bench step', ['bench', 'step']],
+  ])('%s --device cuda without a CUDA back end is never exit 0', async (_verb, argv) => {
+    const outcome = await runTrainer([...argv, '--device', 'cuda']);
     expectExit(outcome, 4);
     expect(errorLine(outcome)).toContain('libtrainer_cuda.so');
   });

@@ -56,5 +56,14 @@ TEST(RandomStream, is_normal_to_its_tails) {
   EXPECT_GT(values.back(), 4);
 }
 
+TEST(RandomStream, fills_with_the_numbers_it_would_draw_one_by_one) {
+  Random one({5, 6});
+  Random many({5, 6});
+  std::vector<float> values(100000);  // so many meet every way through the method
+  many.normals(values, 0.25);
+  for (const float value : values) ASSERT_EQ(value, static_cast<float>(one.normal() * 0.25));
+  EXPECT_EQ(many.next(), one.next());
+}
+
 }  // namespace
 }  // namespace trainyard

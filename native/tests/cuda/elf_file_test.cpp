@@ -99,6 +99,7 @@ class Devices final : public CudaLibrary {
   }
   std::unique_ptr<Backend> open(int) override { return nullptr; }
   std::string versions() override { return "CUDA 13.0"; }
+  std::string nccl_version() override { return "0.0.0"; }
 
  private:
   size_t count_;

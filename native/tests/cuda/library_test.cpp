@@ -74,6 +74,31 @@ TEST_F(CudaLibraryFile, HasADeviceOrSaysWhyNot) {
   }
 }
 
+// Before the next test, after which it is loaded.
+TEST_F(CudaLibraryFile, SaysWhereNcclIsMissing) {
+  const auto library = load_cuda_library();
+  const std::string toolkit = TRAINYARD_CUDA_TOOLKIT;
+  ::setenv("TRAINYARD_NVIDIA_LIBRARIES", (toolkit + "/cu13/lib:/nowhere").c_str(), 1);
+  if (::dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL) != nullptr) GTEST_SKIP() << "this system has NCCL";
+  try {
+    load_nccl(*library);
+    FAIL() << "NCCL out of nothing";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Exit::device);
+    const std::string text = error.what();
+    EXPECT_NE(text.find("libnccl.so.2 was looked for in " + toolkit + "/cu13/lib, /nowhere"), std::string::npos)
+        << text;
+    EXPECT_NE(text.find("--comm mpi"), std::string::npos) << text;
+  }
+}
+
+TEST_F(CudaLibraryFile, MeetsTheNcclOfTheFolders) {
+  const auto library = load_cuda_library();
+  const std::string toolkit = TRAINYARD_CUDA_TOOLKIT;
+  ::setenv("TRAINYARD_NVIDIA_LIBRARIES", (toolkit + "/nowhere:" + toolkit + "/nccl/lib").c_str(), 1);
+  EXPECT_TRUE(std::regex_match(load_nccl(*library), std::regex("2\\.[0-9]+\\.[0-9]+")));
+}
+
 TEST_F(CudaLibraryFile, RefusesATrainerOfOtherSources) {
   void* library = ::dlopen(kLibrary.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tests/ops/host_collectives.h"
 #include "tests/ops/host_cuda.h"
 #include "trainer/ops/cuda/ops_backend.h"
 
@@ -24,6 +25,13 @@ TEST(Selftest, PassesForRightOps) {
         std::any_of(rows.begin(), rows.end(), [&](const SelftestRow& row) { return of(row) && row.error > 1e-5; }));
   }
   for (const SelftestRow& row : rows) EXPECT_TRUE(row.ok()) << row.op << ", " << row.quantity << ": " << row.error;
+}
+
+TEST(Selftest, SumsInAGroupOfOne) {
+  const auto backend = test::make_host_cuda_in({test::new_host_group, test::join_host_group});
+  const auto rows = selftest_collectives(*backend);
+  EXPECT_EQ(rows.size(), 2U);
+  for (const SelftestRow& row : rows) EXPECT_TRUE(row.ok()) << row.op << ": " << row.error;
 }
 
 /// The CPU's back end with an addition that leaves out its last element.

@@ -98,6 +98,7 @@ TEST(SpareMemory, leaves_an_eighth_of_the_machine_and_of_every_group) {
   const TemporaryFolder root;
   root.write("proc/meminfo", "MemTotal:  8000 kB\nMemFree:  1 kB\nMemAvailable:  5000 kB\n");
   EXPECT_EQ(spare_memory(root.path()), 4000 * 1024U);
+  EXPECT_EQ(free_memory(root.path()), 5000 * 1024U);
   root.write("proc/self/cgroup", "0::/job/step\n");
   const std::string group = "sys/fs/cgroup/job/";
   root.write(group + "step/memory.max", "max\n");
@@ -107,13 +108,16 @@ TEST(SpareMemory, leaves_an_eighth_of_the_machine_and_of_every_group) {
   root.write(group + "memory.current", "500000\n");
   root.write(group + "memory.stat", "anon 100000\ninactive_file 400000\n");
   EXPECT_EQ(spare_memory(root.path()), 600'000U);
+  EXPECT_EQ(free_memory(root.path()), 700'000U);
   root.write(group + "step/memory.max", "900\n");
   EXPECT_EQ(spare_memory(root.path()), 0U);
   root.write("proc/self/cgroup", "4:cpu,memory:/old\n0::/\n");
   root.write("sys/fs/cgroup/memory/old/memory.limit_in_bytes", "80000\n");
   root.write("sys/fs/cgroup/memory/old/memory.usage_in_bytes", "20000\n");
   EXPECT_EQ(spare_memory(root.path()), 50'000U);
-  EXPECT_EQ(spare_memory(root.path() + "/none"), UINT64_MAX);
+  EXPECT_EQ(free_memory(root.path()), 60'000U);
+  EXPECT_EQ(spare_memory(root.path() + "/none"), kUnknownMemory);
+  EXPECT_EQ(free_memory(root.path() + "/none"), kUnknownMemory);
   EXPECT_GT(spare_memory(), 0U);
 }
 

@@ -4,31 +4,21 @@
 #include <filesystem>
 #include <map>
 
-#include "common/error.h"
 #include "common/files.h"
+#include "prep_fixture.h"
 #include "records_support.h"
 #include "tar_support.h"
-#include "trainer/data/prep.h"
 
 namespace trainyard {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 namespace fs = std::filesystem;
 using Files = std::vector<std::pair<std::string, std::string>>;
 
-class PrepArchives : public ::testing::Test {
+class PrepArchives : public PrepTest {
  protected:
-  PrepArchives() {
-    options_.to = folder_.path() + "/to";
-    options_.shards = 2;
-    options_.on_bad_image = [this](const std::string& path, const std::string& message) {
-      left_out_.push_back(fs::path(path).filename().string() + ": " + message);
-    };
-  }
-
   /// Names and contents of what is made, and nothing beside it.
   std::map<std::string, std::string> made() {
     prep(options_);
@@ -39,18 +29,6 @@ class PrepArchives : public ::testing::Test {
     fs::remove_all(options_.to);
     EXPECT_FALSE(fs::exists(options_.to + ".download"));
     return files;
-  }
-
-  void expect_error(Exit code, const std::string& text) const {
-    try {
-      prep(options_);
-      ADD_FAILURE() << "no error";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), code);
-      EXPECT_THAT(error.what(), HasSubstr(text));
-    }
-    EXPECT_FALSE(fs::exists(options_.to));
-    EXPECT_FALSE(fs::exists(options_.to + ".partial"));
   }
 
   /// Training images of two synsets, a tar of each in a tar, and six validation images of both, flat.
@@ -74,10 +52,6 @@ class PrepArchives : public ::testing::Test {
     for (size_t i = 0; i < data->size(); ++i) found.push_back(data->encoded(i));
     return found;
   }
-
-  TemporaryFolder folder_;
-  PrepOptions options_;
-  std::vector<std::string> left_out_;
 };
 
 TEST_F(PrepArchives, give_the_shards_of_their_folder) {

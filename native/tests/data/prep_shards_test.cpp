@@ -6,10 +6,9 @@
 #include <filesystem>
 #include <set>
 
-#include "common/error.h"
 #include "common/files.h"
+#include "prep_fixture.h"
 #include "records_support.h"
-#include "trainer/data/prep.h"
 
 namespace trainyard {
 namespace {
@@ -20,16 +19,9 @@ using ::testing::HasSubstr;
 
 namespace fs = std::filesystem;
 
-class PrepShards : public ::testing::Test {
+class PrepShards : public PrepTest {
  protected:
-  PrepShards() {
-    options_.from = folder_.path() + "/from";
-    options_.to = folder_.path() + "/to";
-    options_.shards = 2;
-    options_.on_bad_image = [this](const std::string& path, const std::string& message) {
-      left_out_.push_back(fs::path(path).filename().string() + ": " + message);
-    };
-  }
+  PrepShards() { options_.from = folder_.path() + "/from"; }
 
   void write(const std::string& below, const std::vector<std::string>& classes, int images) {
     for (const std::string& name : classes) {
@@ -53,21 +45,6 @@ class PrepShards : public ::testing::Test {
     return found;
   }
 
-  void expect_error(Exit code, const std::string& text) const {
-    try {
-      prep(options_);
-      ADD_FAILURE() << "no error";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), code);
-      EXPECT_THAT(error.what(), AllOf(HasSubstr(text), HasSubstr(". ")));
-    }
-    EXPECT_FALSE(fs::exists(options_.to));
-    EXPECT_FALSE(fs::exists(options_.to + ".partial"));
-  }
-
-  TemporaryFolder folder_;
-  PrepOptions options_;
-  std::vector<std::string> left_out_;
   uint64_t seed_ = 0;
 };
 

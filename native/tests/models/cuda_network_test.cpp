@@ -15,6 +15,7 @@ namespace trainyard {
 namespace {
 
 using test::descend;
+using test::distance;
 using test::network;
 using test::RandomBatch;
 
@@ -37,17 +38,6 @@ std::unique_ptr<Network> on_device(const std::string& model, int size, Statistic
     build_cifar_resnet(*graph, 3, size, kClasses);
   }
   return std::make_unique<GraphNetwork>(options, std::move(graph), test::make_host_cuda());
-}
-
-/// |a - b| / |b|
-double distance(std::span<const float> a, std::span<const float> b) {
-  double difference = 0;
-  double length = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    difference += std::pow(double{a[i]} - double{b[i]}, 2);
-    length += std::pow(double{b[i]}, 2);
-  }
-  return std::sqrt(difference / length);
 }
 
 class CudaNetwork : public testing::TestWithParam<const char*> {};
@@ -160,13 +150,14 @@ TEST(CudaNetworkPrecision, AScaledLossKeepsGradientsThatFp16WouldLose) {
 }
 
 /// resnet20 for training on a device with so much memory; empty, or why not.
-std::string refusal_with(size_t memory, int batch, Network** made = nullptr) {
+std::string refusal_with(size_t memory, int batch, Network** made = nullptr, bool growth = false) {
   static std::unique_ptr<Network> kept;
   NetworkOptions options;
   options.model = "resnet20";
   options.classes = kClasses;
   options.image_size = 32;
   options.batch = batch;
+  options.memory_growth = growth;
   auto graph = std::make_unique<Graph>();
   build_cifar_resnet(*graph, 3, 32, kClasses);
   try {
@@ -203,6 +194,45 @@ TEST(CudaNetworkMemory, IsCounted) {
   EXPECT_GE(figures->peak, figures->used);
   EXPECT_EQ(figures->free + figures->used, figures->total);
   EXPECT_FALSE(test::network("mlp", kClasses, 8, 2)->device_memory());
+}
+
+TEST(CudaNetworkMemory, IsTakenBeforeTheFirstStepOrWithIt) {
+  constexpr int kImages = 4;
+  const RandomBatch batch(kImages, 32, kClasses, 3);
+  const auto used = [](Network& network) { return network.device_memory()->used; };
+  Network* network = nullptr;
+  ASSERT_EQ(refusal_with(size_t{1} << 30U, kImages, &network), "");
+  EXPECT_EQ(network->memory_to_come(), 0U);
+  const uint64_t whole = used(*network);
+  network->train_step(batch.view(), 0.25F, nullptr);
+  EXPECT_LT(used(*network) - whole, 4096U) << "beside what the loss is brought back in";
+  const std::vector<float> gradients(network->gradients().begin(), network->gradients().end());
+
+  ASSERT_EQ(refusal_with(size_t{1} << 30U, kImages, &network, true), "");
+  const size_t to_come = network->memory_to_come();
+  EXPECT_GT(to_come, size_t{1} << 20U);
+  EXPECT_EQ(used(*network) + to_come, whole);
+  // An evaluation before the first step takes what it needs, less than the step.
+  std::vector<float> logits(size_t{kImages} * kClasses);
+  network->evaluate(batch.view(), logits);
+  EXPECT_LT(used(*network), whole);
+  network->train_step(batch.view(), 0.25F, nullptr);
+  EXPECT_GE(used(*network), whole);
+  EXPECT_EQ(network->memory_to_come(), 0U);
+  EXPECT_TRUE(std::ranges::equal(network->gradients(), gradients));
+}
+
+TEST(CudaNetworkMemory, ThatIsMissingIsNamedByTheFirstStepToo) {
+  Network* network = nullptr;
+  ASSERT_EQ(refusal_with(size_t{40} << 20U, 256, &network, true), "");
+  const RandomBatch batch(256, 32, kClasses, 3);
+  try {
+    network->train_step(batch.view(), 1, nullptr);
+    FAIL() << "more memory than there is";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Exit::device);
+    EXPECT_NE(std::string(error.what()).find("Use --batch-size "), std::string::npos) << error.what();
+  }
 }
 
 /// Two ranks that see the same batch: every sum doubles, and so does the count.

@@ -15,6 +15,7 @@
 namespace trainyard {
 namespace {
 
+using test::distance;
 using test::RandomBatch;
 
 constexpr int kSize = 35;
@@ -41,12 +42,6 @@ std::unique_ptr<Network> small(std::unique_ptr<Backend> backend, std::optional<f
   }
   net->weights_changed();
   return net;
-}
-
-double distance(std::span<const float> a, std::span<const float> b) {
-  double difference = 0;
-  for (size_t i = 0; i < a.size(); ++i) difference += std::pow(double{a[i]} - double{b[i]}, 2);
-  return std::sqrt(difference / test::dot(b, b));
 }
 
 TEST(Inception, HasTheSlopesOfItsLossThroughBothHeadsAndDropout) {

@@ -1,7 +1,9 @@
 // Batches and steps that the model tests share.
 #pragma once
+#include <cmath>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "trainer/base/random.h"
@@ -28,6 +30,17 @@ struct RandomBatch {
   std::vector<uint8_t> images;  // [count, size, size, 3]
   std::vector<int32_t> labels;  // [count]
 };
+
+/// |a - b| / |b|, by norm.
+inline double distance(std::span<const float> a, std::span<const float> b) {
+  double difference = 0;
+  double length = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    difference += std::pow(double{a[i]} - double{b[i]}, 2);
+    length += std::pow(double{b[i]}, 2);
+  }
+  return std::sqrt(difference / length);
+}
 
 /// Plain gradient descent, without momentum or decay.
 inline void descend(Network& network, float rate) {

@@ -30,6 +30,42 @@ Values random_values(const Shape& shape, uint64_t seed, double mean, double devi
   return values;
 }
 
+namespace {
+
+/// Calls body(T()) with the type in which numbers of `dtype` are stored.
+template <class Body>
+auto with_type(DType dtype, const Body& body) {
+  if (dtype == DType::bf16) return body(BFloat16());
+  return dtype == DType::f16 ? body(Float16()) : body(float());
+}
+
+}  // namespace
+
+std::vector<DType> stored_types(const Backend& backend) {
+  std::vector<DType> types;
+  for (const DType dtype : {DType::f32, DType::bf16, DType::f16}) {
+    if (backend.stores(dtype)) types.push_back(dtype);
+  }
+  return types;
+}
+
+const char* type_name(DType dtype) {
+  if (dtype == DType::bf16) return "bf16";
+  return dtype == DType::f16 ? "fp16" : "fp32";
+}
+
+Values as_stored(Values values, DType dtype) {
+  with_type(dtype, [&]<class T>(T) {
+    for (double& value : values.at) value = static_cast<float>(T(static_cast<float>(value)));
+  });
+  return values;
+}
+
+double storing_error(DType dtype) {
+  if (dtype == DType::bf16) return 0x1p-8;
+  return dtype == DType::f16 ? 0x1p-11 : 0;
+}
+
 Bench::Bench(const BackendCase& backend, int threads) {
   set_threads(threads);
   backend_ = backend.make();
@@ -71,11 +107,26 @@ void* Bench::put(const TensorDesc& desc, const Values& values) {
       }
     }
   }
-  return floats(laid);
+  return with_type(desc.dtype, [&]<class T>(T) -> void* {
+    std::vector<T> host;
+    host.reserve(laid.size());
+    for (const double value : laid) host.push_back(T(static_cast<float>(value)));
+    void* memory = allocate(desc.bytes());
+    backend_->from_host(memory, host.data(), desc.bytes());
+    return memory;
+  });
 }
 
 Values Bench::take(const TensorDesc& desc, const void* memory) {
-  std::vector<double> laid = read(static_cast<const float*>(memory), desc.elements());
+  std::vector<double> laid = with_type(desc.dtype, [&]<class T>(T) -> std::vector<double> {
+    std::vector<T> host(desc.elements());
+    backend_->synchronize();
+    backend_->to_host(host.data(), memory, desc.bytes());
+    std::vector<double> wide;
+    wide.reserve(host.size());
+    for (const T value : host) wide.push_back(static_cast<float>(value));
+    return wide;
+  });
   Values values(desc.shape);
   const Shape& s = desc.shape;
   for (int n = 0; n < s.n; ++n) {

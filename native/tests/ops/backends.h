@@ -40,6 +40,14 @@ struct Values {
 Values random_values(const Shape& shape, uint64_t seed, double mean = 0, double deviation = 1);
 std::vector<double> random_numbers(size_t count, uint64_t seed, double mean = 0, double deviation = 1);
 
+/// The types that a back end stores, fp32 first.
+std::vector<DType> stored_types(const Backend& backend);
+const char* type_name(DType dtype);
+/// What is left of the values when they are stored so.
+Values as_stored(Values values, DType dtype);
+/// The largest relative error of storing a number; of fp32, that of a double which holds one.
+double storing_error(DType dtype);
+
 /// One back end on one number of threads, with the memory its tests ask for.
 class Bench {
  public:
@@ -51,7 +59,7 @@ class Bench {
   float* floats(const std::vector<double>& values);
   std::vector<double> read(const float* memory, size_t count);
 
-  /// The tensor in its layout, padding zero.
+  /// The tensor in its layout and type, padding zero.
   void* put(const TensorDesc& desc, const Values& values);
   /// Memory for a tensor that an op is to overwrite, full of garbage.
   void* room(const TensorDesc& desc) { return scratch(desc.bytes()); }

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "common/error.h"
+#include "trainer/base/aligned_memory.h"
 #include "trainer/ops/cuda/ops_backend.h"
-#include "trainer/tensor/aligned_memory.h"
 
 namespace trainyard::test {
 namespace {
@@ -148,7 +149,7 @@ class HostConvolution final : public cuda::ConvolutionPlans {
 
 class HostCuda final : public cuda::OpsBackend {
  public:
-  explicit HostCuda(size_t bytes) : figures_(std::make_shared<MemoryFigures>()) {
+  HostCuda(size_t bytes, HostGroups groups) : figures_(std::make_shared<MemoryFigures>()), groups_(std::move(groups)) {
     figures_->total = bytes;
     device_.launcher = {nullptr, [](int code, const char* message) { throw Error(static_cast<Exit>(code), message); }};
     device_.memory = this;
@@ -168,14 +169,24 @@ class HostCuda final : public cuda::OpsBackend {
   void to_host(void* host, const void* memory, size_t bytes) override { std::memcpy(host, memory, bytes); }
   void from_host(void* memory, const void* host, size_t bytes) override { std::memcpy(memory, host, bytes); }
   void synchronize() override {}
+  DeviceGroupId new_group_id() override { return groups_.make(); }
+  DeviceCollectives* join(const DeviceGroup& group) override {
+    collectives_ = groups_.join(group);
+    return collectives_.get();
+  }
 
  private:
   std::shared_ptr<MemoryFigures> figures_;
+  HostGroups groups_;
+  std::unique_ptr<DeviceCollectives> collectives_;
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> make_host_cuda() { return make_host_cuda_of(size_t{1} << 40U); }
-std::unique_ptr<Backend> make_host_cuda_of(size_t bytes) { return std::make_unique<HostCuda>(bytes); }
+std::unique_ptr<Backend> make_host_cuda() { return make_host_cuda_in({}); }
+std::unique_ptr<Backend> make_host_cuda_of(size_t bytes) { return std::make_unique<HostCuda>(bytes, HostGroups{}); }
+std::unique_ptr<Backend> make_host_cuda_in(HostGroups groups) {
+  return std::make_unique<HostCuda>(size_t{1} << 40U, std::move(groups));
+}
 
 }  // namespace trainyard::test

@@ -1,6 +1,7 @@
 // The CUDA back end's ops on the host: kernels become loops, cuBLAS and cuDNN become their definitions. Its memory is
 // the host's but never handed out as that, so whoever forgets a copy reads nothing of use.
 #pragma once
+#include <functional>
 #include <memory>
 
 #include "trainer/ops/contract/backend.h"
@@ -10,5 +11,13 @@ namespace trainyard::test {
 std::unique_ptr<Backend> make_host_cuda();
 /// The same with so much memory and no more.
 std::unique_ptr<Backend> make_host_cuda_of(size_t bytes);
+
+/// How it joins a group.
+struct HostGroups {
+  std::function<DeviceGroupId()> make;
+  std::function<std::unique_ptr<DeviceCollectives>(const DeviceGroup&)> join;
+};
+/// The same for a rank whose device sums with others.
+std::unique_ptr<Backend> make_host_cuda_in(HostGroups groups);
 
 }  // namespace trainyard::test

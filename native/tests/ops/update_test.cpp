@@ -87,6 +87,16 @@ TEST(DeviceLengths, AreTheHostsAndTellWhatIsNotFinite) {
   }
 }
 
+TEST(DeviceSums, BeginAnewOrGoOn) {
+  Bench bench({"cuda_arithmetic", make_host_cuda, {}}, 1);
+  const auto device = bench.backend().make_update({{}, {{.offset = 0, .size = 4}}});
+  float* sums = bench.floats({std::nan(""), 1, 2, 3});
+  float* values = bench.floats({10, 20, 30, 40});
+  device->add(sums, values, 4, false);
+  device->add(sums + 1, values + 1, 2, true);
+  EXPECT_EQ(bench.read(sums, 4), (std::vector<double>{10, 40, 60, 40}));
+}
+
 TEST(DeviceUpdates, RefuseTensorsThatDoNotTouch) {
   Bench bench({"cuda_arithmetic", make_host_cuda, {}}, 1);
   EXPECT_ANY_THROW(bench.backend().make_update({{}, {{.offset = 0, .size = 4}, {.offset = 5, .size = 4}}}));

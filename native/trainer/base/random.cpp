@@ -1,6 +1,7 @@
 #include "trainer/base/random.h"
 
 #include <array>
+#include <bit>
 #include <cmath>
 
 namespace trainyard {
@@ -42,43 +43,69 @@ const Ziggurat& ziggurat() {
   return table;
 }
 
+double beyond_tail(Random& random) {
+  for (;;) {
+    const double x = -std::log(1.0 - random.uniform()) / Ziggurat::kTail;
+    const double y = -std::log(1.0 - random.uniform());
+    if (2 * y >= x * x) return Ziggurat::kTail + x;
+  }
+}
+
+/// One number of the stream as a strip, a sign and a place within the strip.
+struct Pick {
+  size_t strip;
+  uint64_t sign;
+  double x;
+
+  Pick(const Ziggurat& table, uint64_t bits)
+      : strip(bits % Ziggurat::kStrips),
+        sign((bits >> 8 & 1) << 63),
+        x(static_cast<double>(bits >> 11) * 0x1.0p-53 * table.edge(strip)) {}
+  bool inside(const Ziggurat& table) const { return x < table.edge(strip + 1); }
+  double with_sign(double value) const { return std::bit_cast<double>(std::bit_cast<uint64_t>(value) ^ sign); }
+};
+
+struct Drawn {
+  double value;
+  Random after;
+};
+
+/// Goes on where a pick does not lie wholly under the curve. By value, so that the caller's stream can be a register.
+[[gnu::noinline]] Drawn draw_at_edge(const Ziggurat& table, Pick pick, Random random) {
+  for (;;) {
+    if (pick.strip == 0) {
+      const double value = pick.with_sign(beyond_tail(random));
+      return {value, random};
+    }
+    if (table.height(pick.strip, random.uniform()) < Ziggurat::density(pick.x)) return {pick.with_sign(pick.x), random};
+    pick = Pick(table, random.next());
+    if (pick.inside(table)) return {pick.with_sign(pick.x), random};
+  }
+}
+
+inline double draw(const Ziggurat& table, Random& random) {
+  const Pick pick(table, random.next());
+  if (pick.inside(table)) return pick.with_sign(pick.x);
+  const Drawn drawn = draw_at_edge(table, pick, random);
+  random = drawn.after;
+  return drawn.value;
+}
+
 }  // namespace
 
 Random::Random(std::initializer_list<uint64_t> key) : state_(0x243f6a8885a308d3ULL) {
   for (const uint64_t part : key) state_ = next() ^ part;
 }
 
-uint64_t Random::next() {
-  state_ += 0x9e3779b97f4a7c15ULL;
-  uint64_t z = state_;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  return z ^ (z >> 31);
-}
-
-double Random::uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
-
 uint64_t Random::below(uint64_t count) { return static_cast<uint64_t>((static_cast<Wide>(next()) * count) >> 64); }
 
-double Random::normal() {
-  const Ziggurat& table = ziggurat();
-  for (;;) {
-    const uint64_t bits = next();
-    const size_t strip = bits % Ziggurat::kStrips;
-    const double sign = (bits >> 8 & 1) != 0 ? -1.0 : 1.0;
-    const double x = static_cast<double>(bits >> 11) * 0x1.0p-53 * table.edge(strip);
-    if (x < table.edge(strip + 1)) return sign * x;
-    if (strip == 0) return sign * beyond_tail();
-    if (table.height(strip, uniform()) < Ziggurat::density(x)) return sign * x;
-  }
-}
+double Random::normal() { return draw(ziggurat(), *this); }
 
-double Random::beyond_tail() {
-  for (;;) {
-    const double x = -std::log(1.0 - uniform()) / Ziggurat::kTail;
-    const double y = -std::log(1.0 - uniform());
-    if (2 * y >= x * x) return Ziggurat::kTail + x;
-  }
+void Random::normals(std::span<float> values, double deviation) {
+  const Ziggurat& table = ziggurat();
+  Random random = *this;  // draw() inlined, its state stays in a register
+  for (float& value : values) value = static_cast<float>(draw(table, random) * deviation);
+  *this = random;
 }
 
 }  // namespace trainyard

@@ -2,17 +2,17 @@
 
 #include <algorithm>
 #include <fstream>
-#include <limits>
 #include <optional>
 
 namespace trainyard {
 
 namespace {
 
-constexpr uint64_t kUnlimited = std::numeric_limits<uint64_t>::max();
+/// What of `free` may be taken, where `total` is all there is.
+using Rule = uint64_t (*)(uint64_t total, uint64_t free);
 
-/// What an eighth of `total` leaves of `free`.
-uint64_t spare(uint64_t total, uint64_t free) { return free > total / 8 ? free - total / 8 : 0; }
+uint64_t all(uint64_t /*total*/, uint64_t free) { return free; }
+uint64_t all_but_an_eighth(uint64_t total, uint64_t free) { return free > total / 8 ? free - total / 8 : 0; }
 
 /// The number alone in a file; nothing for "max" or where there is none.
 std::optional<uint64_t> number_in(const std::string& path) {
@@ -33,11 +33,11 @@ uint64_t value_in(const std::string& path, const std::string& key) {
   return 0;
 }
 
-uint64_t spare_of_machine(const std::string& root) {
+uint64_t left_of_machine(const std::string& root, Rule rule) {
   const std::string path = root + "/proc/meminfo";
   const uint64_t total = value_in(path, "MemTotal:");
   const uint64_t available = value_in(path, "MemAvailable:");
-  return total == 0 ? kUnlimited : spare(total * 1024, available * 1024);
+  return total == 0 ? kUnknownMemory : rule(total * 1024, available * 1024);
 }
 
 struct GroupFiles {
@@ -47,25 +47,23 @@ struct GroupFiles {
 };
 
 /// The least of a group and those that it is in.
-uint64_t spare_of_groups(const std::string& mount, std::string group, const GroupFiles& files) {
-  uint64_t least = kUnlimited;
+uint64_t left_of_groups(const std::string& mount, std::string group, const GroupFiles& files, Rule rule) {
+  uint64_t least = kUnknownMemory;
   for (;;) {
     const std::string folder = mount + group + "/";
     const auto limit = number_in(folder + files.limit);
     const auto used = number_in(folder + files.used);
     if (limit && used) {
       const uint64_t kept = *used - std::min(*used, value_in(folder + "memory.stat", files.reclaimable));
-      least = std::min(least, spare(*limit, *limit - std::min(*limit, kept)));
+      least = std::min(least, rule(*limit, *limit - std::min(*limit, kept)));
     }
     if (group.empty()) return least;
     group.resize(std::min(group.rfind('/'), group.size() - 1));
   }
 }
 
-}  // namespace
-
-uint64_t spare_memory(const std::string& root) {
-  uint64_t least = spare_of_machine(root);
+uint64_t left(const std::string& root, Rule rule) {
+  uint64_t least = left_of_machine(root, rule);
   std::ifstream groups(root + "/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {  // NUMBER:CONTROLLERS:/PATH (cgroups(7))
     const size_t first = line.find(':');
@@ -76,14 +74,20 @@ uint64_t spare_memory(const std::string& root) {
     while (!group.empty() && group.back() == '/') group.pop_back();
     const std::string mount = root + "/sys/fs/cgroup";
     if (controllers.empty()) {
-      least = std::min(least, spare_of_groups(mount, group, {"memory.max", "memory.current", "inactive_file"}));
+      least = std::min(least, left_of_groups(mount, group, {"memory.max", "memory.current", "inactive_file"}, rule));
     } else if (("," + controllers + ",").find(",memory,") != std::string::npos) {
-      least =
-          std::min(least, spare_of_groups(mount + "/memory", group,
-                                          {"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"}));
+      least = std::min(least,
+                       left_of_groups(mount + "/memory", group,
+                                      {"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"}, rule));
     }
   }
   return least;
 }
+
+}  // namespace
+
+uint64_t free_memory(const std::string& root) { return left(root, all); }
+
+uint64_t spare_memory(const std::string& root) { return left(root, all_but_an_eighth); }
 
 }  // namespace trainyard

@@ -1,23 +1,122 @@
 #include <cstdio>
+#include <functional>
 #include <memory>
 
+#include "trainer/cli/device_flags.h"
+#include "trainer/cli/strategy_flags.h"
 #include "trainer/cli/verbs.h"
+#include "trainer/train/bench_all_reduce.h"
 #include "trainer/train/bench_input.h"
+#include "trainer/train/bench_matmul.h"
 #include "trainer/train/bench_step.h"
 
 namespace trainyard {
 
 namespace {
 
-std::shared_ptr<BenchInputOptions> add_input(CLI::App& command) {
-  CLI::App* input = command.add_subcommand(
+void print(const nlohmann::json& result) {
+  std::printf("%s\n", result.dump().c_str());
+  std::fflush(stdout);
+}
+
+void add_threads_flag(CLI::App& command, int& threads) {
+  command.add_option("--threads", threads, "compute threads of each rank")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+}
+
+Verb add_input(CLI::App& bench) {
+  CLI::App* command = bench.add_subcommand(
       "input", "images a second on one core: decoded, a random part resized, mirrored, normalised");
   auto o = std::make_shared<BenchInputOptions>();
-  input->add_option("--data", o->data, "a folder of class folders or TFRecord shards")->required();
-  input->add_option("--image-size", o->image_size, "pixels a side")->check(CLI::PositiveNumber)->capture_default_str();
-  input->add_option("--seconds", o->seconds, "measure for so long")->check(CLI::PositiveNumber)->capture_default_str();
-  input->add_flag("--whole", o->whole, "decode every image whole, where else only the part looked at is");
-  return o;
+  command->add_option("--data", o->data, "a folder of class folders or TFRecord shards")->required();
+  command->add_option("--image-size", o->image_size, "pixels a side")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--seconds", o->seconds, "measure for so long")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_flag("--whole", o->whole, "decode every image whole, where else only the part looked at is");
+  return {command, [o] {
+            print(bench_input(*o));
+            return Exit::ok;
+          }};
+}
+
+Verb add_step(CLI::App& bench) {
+  CLI::App* command = bench.add_subcommand("step", "training steps on this rank, or on all that mpiexec started");
+  auto o = std::make_shared<BenchStepOptions>();
+  command->add_option("--model", o->model, models_text())->capture_default_str();
+  command
+      ->add_option("--data", o->data,
+                   "synthetic, synthetic:CLASSESxPIXELS, or a folder of class folders or TFRecord shards")
+      ->capture_default_str();
+  command->add_option("--batch-size", o->batch_size, "images per replica")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  add_device_flags(*command, o->device, o->precision);
+  command->add_option("--steps", o->steps, "measured steps")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--warmup", o->warmup, "steps before the measured ones")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--seconds", o->seconds, "measure for so long instead of by --steps")->capture_default_str();
+  command->add_option("--image-size", o->image_size, "pixels a side (0: the model's own)")->capture_default_str();
+  add_threads_flag(*command, o->threads);
+  add_comm_flag(*command, o->comm);
+  return {command, [o] {
+            require_device(o->device, o->precision);
+            const auto communicator = make_communicator(o->comm);
+            const auto result = bench_step(*o, *communicator);
+            if (communicator->rank() == 0) print(result);
+            return Exit::ok;
+          }};
+}
+
+Verb add_matmul(CLI::App& bench) {
+  CLI::App* command = bench.add_subcommand(
+      "matmul", "a matrix product, its rows shared by all ranks that mpiexec started; each product is checked");
+  auto o = std::make_shared<BenchMatmulOptions>();
+  command->add_option("--size", o->size, "rows and columns of both factors")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--seconds", o->seconds, "measure for so long")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  add_device_flags(*command, o->device, o->precision);
+  add_threads_flag(*command, o->threads);
+  add_comm_flag(*command, o->comm);
+  return {command, [o] {
+            require_device(o->device, o->precision);
+            const auto communicator = make_communicator(o->comm);
+            const auto result = bench_matmul(*o, *communicator);
+            if (communicator->rank() == 0) print(result);
+            return Exit::ok;
+          }};
+}
+
+Verb add_all_reduce(CLI::App& bench) {
+  CLI::App* command = bench.add_subcommand(
+      "allreduce", "sums over all ranks that mpiexec started, from 4 KiB up, as gradients are summed; all are checked");
+  auto o = std::make_shared<BenchAllReduceOptions>();
+  command->add_option("--bytes", o->bytes, "the largest sum")
+      ->check(CLI::Range(int64_t{4}, int64_t{1} << 32U))
+      ->capture_default_str();
+  command->add_option("--seconds", o->seconds, "measure each size for about so long")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--device", o->device, "cpu or cuda, whose memories NCCL sums")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->capture_default_str();
+  add_all_reduce_flag(*command, o->all_reduce);
+  add_comm_flag(*command, o->comm);
+  return {command, [o] {
+            require_device(o->device, "fp32");
+            const auto communicator = make_communicator(o->comm);
+            bench_all_reduce(*o, *communicator, [&](const nlohmann::json& line) {
+              if (communicator->rank() == 0) print(line);
+            });
+            return Exit::ok;
+          }};
 }
 
 }  // namespace
@@ -25,37 +124,13 @@ std::shared_ptr<BenchInputOptions> add_input(CLI::App& command) {
 Verb add_bench(CLI::App& app) {
   CLI::App* command = app.add_subcommand("bench", "measure; results are JSON, one object a line");
   command->require_subcommand(1);
-  const auto input = add_input(*command);
-  CLI::App* step = command->add_subcommand("step", "training steps on this rank, or on all that mpiexec started");
-  auto o = std::make_shared<BenchStepOptions>();
-  step->add_option("--model", o->model, models_text())->capture_default_str();
-  step->add_option("--data", o->data,
-                   "synthetic, synthetic:CLASSESxPIXELS, or a folder of class folders or TFRecord shards")
-      ->capture_default_str();
-  step->add_option("--batch-size", o->batch_size, "images per replica")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  add_precision_flag(*step, o->precision);
-  step->add_option("--device", o->device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}))->capture_default_str();
-  step->add_option("--steps", o->steps, "measured steps")->check(CLI::PositiveNumber)->capture_default_str();
-  step->add_option("--warmup", o->warmup, "steps before the measured ones")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  step->add_option("--seconds", o->seconds, "measure for so long instead of by --steps")->capture_default_str();
-  step->add_option("--image-size", o->image_size, "pixels a side (0: the model's own)")->capture_default_str();
-  step->add_option("--threads", o->threads, "compute threads of each rank")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  step->add_option("--comm", o->comm, "auto, mpi or none")->capture_default_str();
-  return {command, [command, input, o] {
-            if (command->got_subcommand("input")) {
-              std::printf("%s\n", bench_input(*input).dump().c_str());
-              return Exit::ok;
+  const std::vector<Verb> parts = {add_step(*command), add_input(*command), add_matmul(*command),
+                                   add_all_reduce(*command)};
+  return {command, [parts] {
+            for (const Verb& part : parts) {
+              if (part.command->parsed()) return part.action();
             }
-            const auto communicator = make_communicator(o->comm);
-            const auto result = bench_step(*o, *communicator);
-            if (communicator->rank() == 0) std::printf("%s\n", result.dump().c_str());
-            return Exit::ok;
+            return Exit::usage;
           }};
 }
 

@@ -1,12 +1,13 @@
 #include <memory>
 
+#include "trainer/cli/device_flags.h"
 #include "trainer/cli/verbs.h"
 #include "trainer/train/evaluator.h"
 
 namespace trainyard {
 
 Verb add_eval(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("eval", "evaluate a run's checkpoints on the CPU, beside training or once");
+  CLI::App* command = app.add_subcommand("eval", "evaluate a run's checkpoints, beside training or once");
   auto o = std::make_shared<EvalOptions>();
   command->add_option("--run-dir", o->run_dir, "the run whose checkpoints are evaluated; results go there too")
       ->required();
@@ -25,11 +26,12 @@ Verb add_eval(CLI::App& app) {
   auto* once = command->add_flag("--once", o->once, "evaluate the newest valid checkpoint (or --checkpoint) and end");
   command->add_option("--checkpoint", o->checkpoint, "a checkpoint folder")->needs(once);
   command->add_option("--threads", o->threads, "compute threads")->capture_default_str();
-  add_precision_flag(*command, o->precision);
+  add_device_flags(*command, o->device, o->precision);
   command->add_option("--batch-size", o->batch_size, "images at a time")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   return {command, [o] {
+            require_device(o->device, o->precision);
             const StopSignals signals;
             return run_evaluator(*o, signals);
           }};

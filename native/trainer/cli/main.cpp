@@ -51,14 +51,18 @@ std::vector<std::string> verbs_of(const CLI::App& app) {
 
 /// CLI11 says which word it did not expect; a person also wants to know what was probably meant.
 std::string usage_message(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& words) {
-  const auto chosen = app.get_subcommands();
-  const CLI::App& command = chosen.empty() ? app : *chosen.front();
-  const std::string help = "See trainer " + (chosen.empty() ? "" : command.get_name() + " ") + "--help";
-  for (const std::string& word : command.remaining(true)) {
+  const CLI::App* command = &app;
+  std::string help = "See trainer ";
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    help += command->get_name() + " ";
+  }
+  help += "--help";
+  for (const std::string& word : command->remaining(true)) {
     const std::string flag = word.substr(0, word.find('='));
-    const std::vector<std::string> known = chosen.empty() ? verbs_of(app) : flags_of(command);
-    const std::string near = nearest(flag, known);
-    return "unknown " + std::string(chosen.empty() ? "verb " : "argument ") + flag + ". " +
+    const bool is_verb = !verbs_of(*command).empty();
+    const std::string near = nearest(flag, is_verb ? verbs_of(*command) : flags_of(*command));
+    return "unknown " + std::string(is_verb ? "verb " : "argument ") + flag + ". " +
            (near.empty() ? "" : "Did you mean " + near + "? ") + help;
   }
   if (words.empty()) return "no verb given. See trainer --help";

@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "trainer/cli/device_flags.h"
 #include "trainer/cli/verbs.h"
 #include "trainer/train/predict.h"
 
@@ -18,12 +19,13 @@ Verb add_predict(CLI::App& app) {
       ->check(CLI::Range(int64_t{-1'000'000}, int64_t{1'000'000}));
   command->add_option("--out", o->out, "the CSV file to write")->required();
   command->add_option("--threads", o->threads, "compute threads (0: one)")->capture_default_str();
-  add_precision_flag(*command, o->precision);
+  add_device_flags(*command, o->device, o->precision);
   command->add_option("--batch-size", o->batch_size, "images at a time")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_flag("--logits", o->logits, "one more column per class with its logit");
   return {command, [o] {
+            require_device(o->device, o->precision);
             const int64_t images = predict(*o);
             std::printf("%lld images written to %s\n", static_cast<long long>(images), o->out.c_str());
             return Exit::ok;

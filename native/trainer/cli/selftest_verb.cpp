@@ -2,7 +2,9 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "common/error.h"
 #include "trainer/cli/verbs.h"
 #include "trainer/ops/cuda_library.h"
 #include "trainer/ops/selftest/selftest.h"
@@ -30,12 +32,24 @@ void print(const std::vector<SelftestRow>& rows, bool json) {
   }
 }
 
+/// Nothing where there is no NCCL, which one GPU does not need.
+std::vector<SelftestRow> collectives(CudaLibrary& library, Backend& backend) {
+  try {
+    load_nccl(library);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "trainer: note: collectives are left out: %s\n", error.what());
+    return {};
+  }
+  return selftest_collectives(backend);
+}
+
 Exit run(const SelftestOptions& options) {
   const auto library = load_cuda_library();
   require_cuda_device(*library, options.index);
   const auto backend = library->open(options.index);
   if (!options.json) std::printf("%s (%s) against the CPU\n\n", backend->name().c_str(), library->versions().c_str());
-  const std::vector<SelftestRow> rows = selftest(*backend, *make_cpu_backend());
+  std::vector<SelftestRow> rows = selftest(*backend, *make_cpu_backend());
+  for (SelftestRow& row : collectives(*library, *backend)) rows.push_back(std::move(row));
   print(rows, options.json);
   const auto wrong = std::count_if(rows.begin(), rows.end(), [](const SelftestRow& row) { return !row.ok(); });
   if (wrong == 0) return Exit::ok;

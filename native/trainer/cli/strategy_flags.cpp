@@ -5,6 +5,27 @@
 
 namespace trainyard {
 
+void add_comm_flag(CLI::App& command, std::string& comm) {
+  command
+      .add_option("--comm", comm,
+                  "how ranks talk: mpi; nccl, which sums gradients between GPUs, one of its own for every rank, and "
+                  "leaves the rest to MPI; none, each for itself; or auto, which under mpiexec is nccl where the ranks "
+                  "have GPUs of their own, else mpi")
+      ->check(CLI::IsMember({"auto", "mpi", "nccl", "none"}))
+      ->capture_default_str();
+}
+
+void add_all_reduce_flag(CLI::App& command, std::string& all_reduce) {
+  command
+      .add_option(
+          "--allreduce", all_reduce,
+          "of mirrored and multi-worker: ring, tree, hierarchical (inside each host, then among hosts), or auto "
+          "(hierarchical where several hosts have several ranks, else the MPI library's own; NCCL's own where that "
+          "sums, whose trees are hierarchical)")
+      ->check(CLI::IsMember({"auto", "ring", "tree", "hierarchical"}))
+      ->capture_default_str();
+}
+
 void add_strategy_flags(CLI::App& command, StrategyOptions& o) {
   std::vector<std::string> kinds = strategy_names();
   kinds.insert(kinds.begin(), "auto");
@@ -16,13 +37,7 @@ void add_strategy_flags(CLI::App& command, StrategyOptions& o) {
                   "multi-worker, by the hosts")
       ->check(CLI::IsMember(kinds))
       ->capture_default_str();
-  command
-      .add_option(
-          "--allreduce", o.all_reduce,
-          "of mirrored and multi-worker: ring, tree, hierarchical (inside each host, then among hosts), or auto "
-          "(hierarchical where several hosts have several ranks, else the MPI library's own)")
-      ->check(CLI::IsMember({"auto", "ring", "tree", "hierarchical"}))
-      ->capture_default_str();
+  add_all_reduce_flag(command, o.all_reduce);
   command
       .add_option("--servers", o.servers,
                   "of parameter-server: how many of the ranks keep variables, the last ones of each host in turn (left "

@@ -6,6 +6,12 @@
 
 namespace trainyard {
 
+/// --comm, of every verb whose ranks train together.
+void add_comm_flag(CLI::App& command, std::string& comm);
+
+/// --allreduce.
+void add_all_reduce_flag(CLI::App& command, std::string& all_reduce);
+
 void add_strategy_flags(CLI::App& command, StrategyOptions& options);
 
 }  // namespace trainyard

@@ -2,22 +2,15 @@
 #include <string>
 #include <vector>
 
+#include "trainer/cli/device_flags.h"
 #include "trainer/cli/recipe_flags.h"
 #include "trainer/cli/strategy_flags.h"
 #include "trainer/cli/verbs.h"
 #include "trainer/models/network.h"
-#include "trainer/models/precision.h"
-#include "trainer/ops/cuda_library.h"
 #include "trainer/train/train.h"
 
 namespace trainyard {
 namespace {
-
-/// What this machine lacks is said before anything starts, with the exit code of a missing device.
-void require_device(const TrainOptions& options) {
-  require_precision(parse_precision(options.precision), options.device);
-  if (options.device == "cuda") require_cuda_device(*load_cuda_library(), 0);
-}
 
 void add_run_flags(CLI::App& command, TrainOptions& o) {
   command.add_option("--model", o.model, models_text())->capture_default_str();
@@ -63,15 +56,15 @@ void add_data_flags(CLI::App& command, TrainOptions& o) {
 }
 
 void add_machine_flags(CLI::App& command, TrainOptions& o) {
-  command.add_option("--device", o.device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}))->capture_default_str();
-  add_precision_flag(command, o.precision);
+  add_device_flags(command, o.device, o.precision);
   command
       .add_option("--threads", o.threads,
                   "compute threads (0: OMP_NUM_THREADS, else the cores shared by this host's ranks)")
       ->capture_default_str();
-  command.add_option("--comm", o.comm, "auto (mpi under mpiexec), mpi or none")
-      ->check(CLI::IsMember({"auto", "mpi", "none"}))
-      ->capture_default_str();
+  command.add_flag("--memory-growth", o.memory_growth,
+                   "on a GPU: takes the memory for activations, the largest part, with the first step instead of "
+                   "before it. More than the plan is never taken, either way");
+  add_comm_flag(command, o.comm);
   command.add_option("--checkpoint-every", o.checkpoint_every, "steps between checkpoints (0: an epoch)")
       ->capture_default_str();
   command.add_option("--keep", o.keep, "newest checkpoints kept, besides the best one")->capture_default_str();
@@ -90,16 +83,6 @@ std::string models_text() {
   return text;
 }
 
-void add_precision_flag(CLI::App& command, std::string& precision) {
-  const auto names = precision_names();
-  command
-      .add_option("--precision", precision,
-                  "fp32, bf16 for activations and products (on the CPU with AVX-512), or on GPUs tf32 and fp16, "
-                  "whose loss is scaled. Weights stay fp32")
-      ->check(CLI::IsMember(std::vector<std::string>(names.begin(), names.end())))
-      ->capture_default_str();
-}
-
 Verb add_train(CLI::App& app) {
   CLI::App* command = app.add_subcommand("train", "train a network on this process, or on all that mpiexec started");
   auto options = std::make_shared<TrainOptions>();
@@ -110,7 +93,7 @@ Verb add_train(CLI::App& app) {
   add_machine_flags(*command, *options);
   return {command, [command, options] {
             check_recipe_flags(*command, *options);
-            require_device(*options);
+            require_device(options->device, options->precision);
             const StopSignals signals;  // before MPI and its threads
             const auto communicator = make_communicator(options->comm);
             return train(*options, *communicator, signals);

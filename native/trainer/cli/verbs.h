@@ -18,8 +18,6 @@ struct Verb {
 
 /// "resnet20 (32 px), …": the models and the image size each is meant for.
 std::string models_text();
-/// --precision, with what its names mean.
-void add_precision_flag(CLI::App& command, std::string& precision);
 
 Verb add_train(CLI::App& app);
 Verb add_eval(CLI::App& app);

@@ -59,7 +59,8 @@ std::unique_ptr<Communicator> make_mpi();
 /// Whether mpiexec started this process.
 bool started_by_mpiexec();
 
-/// `auto` (MPI when started by mpiexec), `mpi` or `none`. Throws Error(Exit::usage) for another word.
+/// `auto` and `nccl` (MPI when started by mpiexec; NCCL's part is the devices'), `mpi` or `none`. Throws
+/// Error(Exit::usage) for another word.
 std::unique_ptr<Communicator> make_communicator(const std::string& kind);
 
 }  // namespace trainyard

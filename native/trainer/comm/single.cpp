@@ -38,8 +38,8 @@ bool started_by_mpiexec() { return std::getenv("PMI_RANK") != nullptr; }
 std::unique_ptr<Communicator> make_communicator(const std::string& kind) {
   if (kind == "none") return make_single();
   if (kind == "mpi") return make_mpi();
-  if (kind == "auto") return started_by_mpiexec() ? make_mpi() : make_single();
-  throw Error(Exit::usage, "unknown --comm '" + kind + "'. Use auto, mpi or none");
+  if (kind == "auto" || kind == "nccl") return started_by_mpiexec() ? make_mpi() : make_single();
+  throw Error(Exit::usage, "unknown --comm '" + kind + "'. Use auto, mpi, nccl or none");
 }
 
 }  // namespace trainyard

@@ -19,6 +19,7 @@ class Program {
   size_t persistent_bytes() const { return persistent_ ? persistent_->bytes() : 0; }
   /// Points the program at its memory, which other programs may use between two runs.
   void bind(std::byte* arena);
+  bool bound() const { return !planned_.empty(); }
 
   /// Packed weights are made anew at the next forward pass.
   void weights_changed() { packed_ = false; }

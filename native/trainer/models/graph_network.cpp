@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "common/error.h"
+#include "trainer/base/spare_memory.h"
 #include "trainer/models/initialise.h"
+#include "trainer/models/room.h"
 
 namespace trainyard {
 
@@ -50,14 +52,17 @@ GraphNetwork::GraphNetwork(const NetworkOptions& options, std::unique_ptr<Graph>
   running_.to_device();
   if (options.training) {
     gradients_.emplace(*backend_, graph_->parameter_elements());
-    const Purpose purpose{.batch = options.batch,
-                          .training = true,
-                          .storage = storage_of(options.precision),
-                          .dropout = options.dropout,
-                          .seed = options.seed};
-    training_ = std::make_unique<Program>(*graph_, *backend_, purpose);
-    bind(*training_, purpose);
+    training_ = std::make_unique<Program>(*graph_, *backend_, training_purpose());
+    if (!options.memory_growth) bind(*training_, training_purpose());
   }
+}
+
+Purpose GraphNetwork::training_purpose() const {
+  return {.batch = options_.batch,
+          .training = true,
+          .storage = storage_of(options_.precision),
+          .dropout = options_.dropout,
+          .seed = options_.seed};
 }
 
 std::span<float> GraphNetwork::gradients() {
@@ -93,29 +98,26 @@ void GraphNetwork::weights_changed() {
 }
 
 void GraphNetwork::require_room(size_t bytes, const Purpose& purpose) {
-  const std::optional<MemoryFigures> memory = backend_->memory_figures();
-  if (!memory) return;
-  // An optimizer's memory is still to come: up to two numbers a weight. And no device hands out its last byte.
-  const size_t to_come = purpose.training ? 2 * weights_.bytes() : 0;
-  const size_t kept = to_come + static_cast<size_t>(memory->free / 64);
-  const size_t room = memory->free > kept ? static_cast<size_t>(memory->free) - kept : 0;
-  if (bytes <= room) return;
+  // Before the first step an optimizer's memory is still to come: up to two numbers a weight.
+  const size_t optimizer = purpose.training && !options_.memory_growth ? 2 * weights_.bytes() : 0;
+  std::optional<Room> found;
+  if (const auto memory = backend_->memory_figures()) {
+    found = room_on_device(*memory, optimizer);
+  } else if (backend_->host_memory()) {
+    // Gradients are asked for, but the system gives a page when it is first written.
+    const uint64_t free = options_.free_memory ? options_.free_memory() : free_memory();
+    found = room_on_host(free, options_.host_ranks, optimizer + (gradients_ ? gradients_->bytes() : 0));
+  }
+  if (!found || bytes <= found->bytes) return;
   int fits = 0;
   for (int low = 1, high = purpose.batch - 1; low <= high;) {
     Purpose smaller = purpose;
     smaller.batch = low + (high - low) / 2;
-    const bool enough = Program(*graph_, *backend_, smaller).arena_bytes() <= room;
+    const bool enough = Program(*graph_, *backend_, smaller).arena_bytes() <= found->bytes;
     if (enough) fits = smaller.batch;
     enough ? low = smaller.batch + 1 : high = smaller.batch - 1;
   }
-  const auto mebibytes = [](uint64_t amount) { return std::to_string((amount + (1U << 20U) - 1) >> 20U) + " MiB"; };
-  throw Error(Exit::device,
-              "out of GPU memory: a batch of " + std::to_string(purpose.batch) + " needs " + mebibytes(bytes) +
-                  " for activations, and " + mebibytes(room) + " are left of " + mebibytes(memory->total) +
-                  ", of which this rank uses " + mebibytes(memory->used) + ". " +
-                  (fits > 0 ? "Use --batch-size " + std::to_string(fits) + ", which fits, or a smaller --image-size"
-                            : std::string("Not even one image fits. Use a smaller --image-size, or end "
-                                          "what else uses this GPU")));
+  throw out_of_memory(*found, purpose.batch, bytes, fits);
 }
 
 void GraphNetwork::bind(Program& program, const Purpose& purpose) {
@@ -123,8 +125,8 @@ void GraphNetwork::bind(Program& program, const Purpose& purpose) {
     activations_.reset();
     require_room(program.arena_bytes(), purpose);
     activations_ = backend_->allocate(program.arena_bytes());
-    if (training_) training_->bind(activations_->data());
-    if (inference_) inference_->bind(activations_->data());
+    if (training_ && training_->bound()) training_->bind(activations_->data());
+    if (inference_ && inference_->bound()) inference_->bind(activations_->data());
   }
   program.bind(activations_->data());
 }
@@ -173,6 +175,7 @@ StepResult GraphNetwork::train_step(const BatchView& batch, float loss_scale,
     throw Error(Exit::internal, "A training step needs a model made for training and a full batch of " +
                                     std::to_string(options_.batch) + " images. Report it.");
   }
+  if (!training_->bound()) bind(*training_, training_purpose());
   const Run run = run_for(batch);
   training_->forward(run);
   LossResult loss = loss_->run(training_->logits(), batch.labels, batch.count, training_->logits_gradient(), loss_scale,
@@ -223,6 +226,8 @@ StepResult GraphNetwork::evaluate(const BatchView& batch, std::span<float> logit
   if (batch.labels == nullptr) return {};
   return result_of(loss_->run(inference_->logits(), batch.labels, batch.count, nullptr, 1.0F, 0.0F));
 }
+
+size_t GraphNetwork::memory_to_come() const { return !training_ || training_->bound() ? 0 : training_->arena_bytes(); }
 
 size_t GraphNetwork::memory_bytes() const {
   size_t total = weights_.bytes() + running_.bytes();

@@ -31,6 +31,7 @@ class GraphNetwork final : public Network {
                                    const std::vector<std::string>& suffixes) override;
   StepResult evaluate(const BatchView& batch, std::span<float> logits) override;
   size_t memory_bytes() const override;
+  size_t memory_to_come() const override;
   std::optional<MemoryFigures> device_memory() override { return backend_->memory_figures(); }
 
  private:
@@ -39,7 +40,8 @@ class GraphNetwork final : public Network {
   void check(const BatchView& batch) const;
   /// Gives a program the shared activation memory, made larger where needed.
   void bind(Program& program, const Purpose& purpose);
-  /// Throws Error(Exit::device), and names the batch that the plan says would fit, when the device has less.
+  Purpose training_purpose() const;
+  /// Throws Error(Exit::device), and names the batch that the plan says would fit, when the memory has less room.
   void require_room(size_t bytes, const Purpose& purpose);
 
   NetworkOptions options_;

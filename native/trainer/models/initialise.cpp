@@ -23,7 +23,7 @@ void fill(const Parameter& parameter, uint64_t seed, size_t piece, std::span<flo
       std::ranges::fill(values, 1.0F);
       break;
     case Init::normal:
-      for (float& value : values) value = static_cast<float>(random.normal() * parameter.spread);
+      random.normals(values, parameter.spread);
       break;
     case Init::uniform:
       for (float& value : values) value = static_cast<float>(random.uniform(-parameter.spread, parameter.spread));

@@ -63,6 +63,10 @@ struct NetworkOptions {
   Precision precision = Precision::fp32;
   std::string device = "cpu";  ///< cpu or cuda
   int device_index = 0;        ///< which GPU, as CUDA counts
+  int host_ranks = 1;          ///< that train on this host: they share its memory
+  /// How many bytes of the host's memory are free, now; none: base/spare_memory.h.
+  std::function<uint64_t()> free_memory{};
+  bool memory_growth = false;  ///< memory for activations is taken by the first step that needs it
 };
 
 struct StepResult {
@@ -107,6 +111,8 @@ class Network {
 
   /// What it holds now, in bytes: parameters, gradients, activations (planned), scratch.
   virtual size_t memory_bytes() const = 0;
+  /// What the first training step will take beside that.
+  virtual size_t memory_to_come() const { return 0; }
   /// Of its device, where that has memory of its own.
   virtual std::optional<MemoryFigures> device_memory() { return std::nullopt; }
 };

@@ -1,7 +1,10 @@
 #include "trainer/models/network_optimizer.h"
 
 #include <cmath>
+#include <exception>
 #include <utility>
+
+#include "common/error.h"
 
 namespace trainyard {
 
@@ -9,13 +12,19 @@ NetworkOptimizer::NetworkOptimizer(std::unique_ptr<UpdateOp> update, Backend& ba
                                    const std::vector<std::string>& suffixes, std::function<void()> changed,
                                    std::function<void()> fetched)
     : update_(std::move(update)),
+      backend_(backend),
       weights_(weights),
       gradients_(gradients),
       changed_(std::move(changed)),
-      fetched_(std::move(fetched)) {
+      fetched_(std::move(fetched)),
+      exceptions_at_start_(std::uncaught_exceptions()) {
   for (const std::string& suffix : suffixes) {
     state_.push_back({suffix, std::make_unique<Arena>(backend, weights.host().size())});
   }
+}
+
+NetworkOptimizer::~NetworkOptimizer() {
+  if (collectives_ != nullptr && std::uncaught_exceptions() > exceptions_at_start_) collectives_->abandon();
 }
 
 std::vector<OptimizerState> NetworkOptimizer::state() {
@@ -32,6 +41,16 @@ void NetworkOptimizer::fetch() {
   weights_.to_host();
   for (const Remembered& part : state_) part.values->to_host();
   fetched_();
+}
+
+void NetworkOptimizer::keep_gradients(bool first) {
+  if (!kept_) kept_ = backend_.allocate(gradients_.bytes());
+  update_->add(reinterpret_cast<float*>(kept_->data()), gradients_.device(), gradients_.host().size(), !first);
+}
+
+void NetworkOptimizer::add_kept(size_t begin, size_t end) {
+  const float* kept = reinterpret_cast<const float*>(kept_->data());
+  update_->add(gradients_.device() + begin, kept + begin, end - begin, true);
 }
 
 bool NetworkOptimizer::unscale(float scale) {
@@ -52,8 +71,29 @@ void NetworkOptimizer::step(float lr, int64_t number) {
   changed_();
 }
 
+void NetworkOptimizer::join(const DeviceGroup& group) {
+  collectives_ = backend_.join(group);
+  if (collectives_ != nullptr) return;
+  throw Error(Exit::internal, backend_.name() + " has no collectives. Please report this");
+}
+
+void NetworkOptimizer::start_sum(size_t begin, size_t end) {
+  collectives_->start_sum(gradients_.device() + begin, end - begin);
+}
+
+void NetworkOptimizer::share() {
+  std::vector<Arena*> arenas{&weights_};
+  for (const Remembered& part : state_) arenas.push_back(part.values.get());
+  for (Arena* arena : arenas) {
+    arena->to_device();
+    collectives_->start_broadcast(arena->device(), arena->host().size(), 0);
+  }
+  collectives_->wait();
+  for (Arena* arena : arenas) arena->to_host();
+}
+
 size_t NetworkOptimizer::bytes() const {
-  size_t total = 0;
+  size_t total = kept_ ? kept_->bytes() : 0;
   for (const Remembered& part : state_) total += part.values->bytes();
   return total;
 }

@@ -15,13 +15,25 @@ class NetworkOptimizer final : public DeviceOptimizer {
   NetworkOptimizer(std::unique_ptr<UpdateOp> update, Backend& backend, Arena& weights, Arena& gradients,
                    const std::vector<std::string>& suffixes, std::function<void()> changed,
                    std::function<void()> fetched);
+  /// While an error passes, the group is left first: freeing memory would wait for other ranks.
+  ~NetworkOptimizer() override;
+  NetworkOptimizer(const NetworkOptimizer&) = delete;
+  NetworkOptimizer& operator=(const NetworkOptimizer&) = delete;
 
   std::vector<OptimizerState> state() override;
   void state_changed() override;
   void fetch() override;
+  void keep_gradients(bool first) override;
+  void add_kept(size_t begin, size_t end) override;
   bool unscale(float scale) override;
   double clip(double limit) override;
   void step(float lr, int64_t number) override;
+  DeviceGroupId new_group_id() override { return backend_.new_group_id(); }
+  void join(const DeviceGroup& group) override;
+  void start_sum(size_t begin, size_t end) override;
+  void wait_for_sums() override { collectives_->wait(); }
+  void share() override;
+  double take_waited_ms() override { return collectives_->take_waited_ms(); }
   /// On the device.
   size_t bytes() const;
 
@@ -33,10 +45,14 @@ class NetworkOptimizer final : public DeviceOptimizer {
   float* remembered(size_t i) { return i < state_.size() ? state_[i].values->device() : nullptr; }
 
   std::unique_ptr<UpdateOp> update_;
+  Backend& backend_;
   Arena& weights_;
   Arena& gradients_;
   std::vector<Remembered> state_;
+  std::unique_ptr<BackendMemory> kept_;  ///< of micro-batches; made when first needed
   std::function<void()> changed_, fetched_;
+  DeviceCollectives* collectives_ = nullptr;  ///< the back end's, in a group
+  int exceptions_at_start_;
 };
 
 }  // namespace trainyard

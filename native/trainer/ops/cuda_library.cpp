@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 constexpr const char* kLibrary = "libtrainer_cuda.so";
 /// In the order of what needs what.
 constexpr std::array<const char*, 3> kNvidia{"libcublasLt.so.13", "libcublas.so.13", "libcudnn.so.9"};
+constexpr const char* kNccl = "libnccl.so.2";
 constexpr const char* kAdvice = ". Use --device cpu, or see docs/architecture.md for how the CUDA library is built";
 
 std::vector<fs::path> split(const char* list) {
@@ -63,7 +64,7 @@ std::vector<fs::path> nvidia_folders() {
   for (const fs::directory_entry& entry : fs::directory_iterator(own_folder() / ".." / "lib", error)) {
     if (!entry.path().filename().string().starts_with("python3")) continue;
     const fs::path nvidia = entry.path() / "site-packages" / "nvidia";
-    for (const char* part : {"cu13", "cudnn"}) folders.push_back((nvidia / part / "lib").lexically_normal());
+    for (const char* part : {"cu13", "cudnn", "nccl"}) folders.push_back((nvidia / part / "lib").lexically_normal());
   }
   return folders;
 }
@@ -82,18 +83,21 @@ void require_whole(const fs::path& path) {
                                 ". Copy or install it again" + kAdvice);
 }
 
-/// Loaded by their full paths, so that libtrainer_cuda.so finds them by their names. Those that are in none of the
-/// folders are left to the system; if it has none either, loading libtrainer_cuda.so says so.
-void load_nvidia(const std::vector<fs::path>& folders) {
-  for (const char* name : kNvidia) {
-    for (const fs::path& folder : folders) {
-      if (!fs::exists(folder / name)) continue;
-      require_whole(folder / name);
-      // Never closed: CUDA's libraries start threads and cannot be unloaded.
-      if (::dlopen((folder / name).c_str(), RTLD_LAZY | RTLD_GLOBAL) != nullptr) break;
-      throw Error(Exit::device, "the CUDA back end cannot be used: " + last_error() + kAdvice);
-    }
+/// Loaded by its full path, so that libtrainer_cuda.so finds it by its name. Returns whether it is in one of the
+/// folders.
+bool load_from(const std::vector<fs::path>& folders, const char* name) {
+  for (const fs::path& folder : folders) {
+    if (!fs::exists(folder / name)) continue;
+    require_whole(folder / name);
+    // Never closed: CUDA's libraries start threads and cannot be unloaded.
+    if (::dlopen((folder / name).c_str(), RTLD_LAZY | RTLD_GLOBAL) != nullptr) return true;
+    throw Error(Exit::device, "the CUDA back end cannot be used: " + last_error() + kAdvice);
   }
+  return false;
+}
+
+std::string text_of(const std::vector<fs::path>& folders) {
+  return folders.empty() ? std::string("no folder") : joined(folders);
 }
 
 /// What CUDA_VISIBLE_DEVICES does here, as a sentence.
@@ -112,13 +116,13 @@ std::unique_ptr<CudaLibrary> load_cuda_library() {
   const fs::path path = find_library();
   const std::vector<fs::path> folders = nvidia_folders();
   require_whole(path);
-  load_nvidia(folders);
+  // Those that are in none of the folders are left to the system; if it has none either, loading the library says so.
+  for (const char* name : kNvidia) load_from(folders, name);
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     throw Error(Exit::device,
                 std::string("the CUDA back end ") + path.string() + " cannot be loaded: " + last_error() +
-                    ". NVIDIA's libraries were looked for in " +
-                    (folders.empty() ? std::string("no folder") : joined(folders)) +
+                    ". NVIDIA's libraries were looked for in " + text_of(folders) +
                     " and where the system has its own. Install cuBLAS 13 and cuDNN 9 there (pip's nvidia-cublas and "
                     "nvidia-cudnn-cu13), name their folders in TRAINYARD_NVIDIA_LIBRARIES, or use --device cpu");
   }
@@ -128,6 +132,17 @@ std::unique_ptr<CudaLibrary> load_cuda_library() {
   if (made) return made;
   throw Error(Exit::device,
               "the CUDA back end " + path.string() + " cannot be used: " + error + ". Build both together" + kAdvice);
+}
+
+std::string load_nccl(CudaLibrary& library) {
+  const std::vector<fs::path> folders = nvidia_folders();
+  if (!load_from(folders, kNccl) && ::dlopen(kNccl, RTLD_LAZY | RTLD_GLOBAL) == nullptr) {
+    throw Error(Exit::device, std::string("several GPUs sum their gradients by NCCL, and there is none: ") + kNccl +
+                                  " was looked for in " + text_of(folders) + " and where the system has its own (" +
+                                  last_error() + "). Install it there (pip's nvidia-nccl-cu13), name its folder in " +
+                                  "TRAINYARD_NVIDIA_LIBRARIES, or use --comm mpi, which sums on the host");
+  }
+  return library.nccl_version();
 }
 
 void require_cuda_device(CudaLibrary& library, int index) {

@@ -13,6 +13,10 @@ namespace trainyard {
 /// looked for and where.
 std::unique_ptr<CudaLibrary> load_cuda_library();
 
+/// Loads NCCL for sums between GPUs, from where NVIDIA's libraries are looked for, and asks `library` whether it can
+/// use it. Returns its version. Throws Error(Exit::device) that names what was looked for and where.
+std::string load_nccl(CudaLibrary& library);
+
 /// Throws Error(Exit::device) unless device `index` is there and the library has code for it. Takes no memory of it.
 void require_cuda_device(CudaLibrary& library, int index);
 

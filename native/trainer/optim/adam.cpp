@@ -8,7 +8,7 @@
 namespace trainyard {
 
 Adam::Adam(const OptimizerOptions& options, std::vector<ParameterRange> ranges, size_t arena_size)
-    : ranges_(std::move(ranges)), options_(options), mean_(arena_size, 0.0F), square_(arena_size, 0.0F) {}
+    : ranges_(std::move(ranges)), options_(options), mean_(arena_size), square_(arena_size) {}
 
 void Adam::step(std::span<float> weights, std::span<const float> gradients, float lr, int64_t number) {
   const AdamStep step = adam_step(lr, number, options_.beta1, options_.beta2, options_.epsilon);

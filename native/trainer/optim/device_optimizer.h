@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "trainer/base/device_group.h"
 #include "trainer/optim/optimizer.h"
 
 namespace trainyard {
@@ -20,12 +21,30 @@ class DeviceOptimizer {
   /// Weights, running statistics and state, to the host.
   virtual void fetch() = 0;
 
+  /// Keeps the gradients of a micro-batch: the first of a step, or added to those kept.
+  virtual void keep_gradients(bool first) = 0;
+  /// Adds what was kept to gradients [begin, end), which are final.
+  virtual void add_kept(size_t begin, size_t end) = 0;
+
   /// Divides gradients of a scaled loss by the scale. Returns whether all are finite then.
   virtual bool unscale(float scale) = 0;
   /// As clip_to_length().
   virtual double clip(double limit) = 0;
   /// As Optimizer::step.
   virtual void step(float lr, int64_t number) = 0;
+
+  /// The id of a group that is to be, for one rank to give to the others.
+  virtual DeviceGroupId new_group_id() = 0;
+  /// Joins the other ranks' devices; what follows is for members alone, all of them in the same order.
+  virtual void join(const DeviceGroup& group) = 0;
+  /// Starts the sum over the group of gradients [begin, end), which are final.
+  virtual void start_sum(size_t begin, size_t end) = 0;
+  /// What comes now sees the sums.
+  virtual void wait_for_sums() = 0;
+  /// Makes the weights and state() on rank 0's host those of every rank, on its host and its device.
+  virtual void share() = 0;
+  /// See DeviceCollectives.
+  virtual double take_waited_ms() = 0;
 };
 
 /// Makes a network's training stay on its device from now on: gradients are not copied to the host any more. nullptr

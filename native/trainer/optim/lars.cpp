@@ -10,7 +10,7 @@
 namespace trainyard {
 
 Lars::Lars(const OptimizerOptions& options, std::vector<ParameterRange> ranges, size_t arena_size)
-    : ranges_(std::move(ranges)), options_(options), velocity_(arena_size, 0.0F) {}
+    : ranges_(std::move(ranges)), options_(options), velocity_(arena_size) {}
 
 void Lars::step(std::span<float> weights, std::span<const float> gradients, float lr, int64_t /*number*/) {
   const auto momentum = static_cast<float>(options_.momentum);

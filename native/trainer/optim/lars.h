@@ -1,5 +1,6 @@
 // Layer-wise adaptive rate scaling.
 #pragma once
+#include "trainer/base/zeroed_floats.h"
 #include "trainer/optim/optimizer.h"
 
 namespace trainyard {
@@ -12,12 +13,12 @@ class Lars final : public Optimizer {
  public:
   Lars(const OptimizerOptions& options, std::vector<ParameterRange> ranges, size_t arena_size);
   void step(std::span<float> weights, std::span<const float> gradients, float lr, int64_t number) override;
-  std::vector<OptimizerState> state() override { return {{".momentum", velocity_}}; }
+  std::vector<OptimizerState> state() override { return {{".momentum", velocity_.span()}}; }
 
  private:
   std::vector<ParameterRange> ranges_;
   OptimizerOptions options_;
-  std::vector<float> velocity_;
+  ZeroedFloats velocity_;
 };
 
 }  // namespace trainyard

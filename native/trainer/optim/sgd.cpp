@@ -11,7 +11,7 @@ Sgd::Sgd(const OptimizerOptions& options, std::vector<ParameterRange> ranges, si
     : ranges_(std::move(ranges)),
       momentum_(static_cast<float>(options.momentum)),
       weight_decay_(static_cast<float>(options.weight_decay)),
-      velocity_(arena_size, 0.0F) {}
+      velocity_(arena_size) {}
 
 void Sgd::step(std::span<float> weights, std::span<const float> gradients, float lr, int64_t /*number*/) {
   for (const ParameterRange& range : ranges_) {

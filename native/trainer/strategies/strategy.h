@@ -19,7 +19,8 @@ struct Variables {
   std::span<float> weights;
   std::span<float> gradients;
   std::vector<ParameterRange> ranges;  ///< the tensors in them
-  DeviceOptimizerMaker on_device{};    ///< where they may stay on a device: for strategies of one worker alone
+  DeviceOptimizerMaker on_device{};    ///< where they may stay on a device
+  bool device_sums = false;            ///< the workers' devices can sum among themselves (use_nccl)
 };
 
 /// Sums over the workers whose gradients an update is made of.

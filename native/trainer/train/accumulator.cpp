@@ -1,5 +1,7 @@
 #include "trainer/train/accumulator.h"
 
+#include <utility>
+
 #include "trainer/base/parallel.h"
 
 namespace trainyard {
@@ -10,9 +12,13 @@ constexpr size_t kGrain = 16384;
 }  // namespace
 
 void Accumulator::keep() {
-  if (empty_) {
+  const bool first = std::exchange(empty_, false);
+  if (device_ != nullptr) {
+    device_->keep_gradients(first);
+    return;
+  }
+  if (first) {
     sums_.assign(gradients_.begin(), gradients_.end());
-    empty_ = false;
     return;
   }
   parallel_for(sums_.size(), kGrain, [this](size_t begin, size_t end) {
@@ -22,6 +28,10 @@ void Accumulator::keep() {
 
 void Accumulator::add_to(size_t begin, size_t end) {
   if (empty_) return;
+  if (device_ != nullptr) {
+    device_->add_kept(begin, end);
+    return;
+  }
   parallel_for(end - begin, kGrain, [this, begin](size_t from, size_t to) {
     for (size_t i = begin + from; i < begin + to; ++i) gradients_[i] += sums_[i];
   });

@@ -4,12 +4,15 @@
 #include <span>
 #include <vector>
 
+#include "trainer/optim/device_optimizer.h"
+
 namespace trainyard {
 
 class Accumulator {
  public:
-  /// gradients: the network's arena, which each backward pass overwrites.
-  explicit Accumulator(std::span<float> gradients) : gradients_(gradients) {}
+  /// gradients: the network's arena, which each backward pass overwrites. device: where they stay on one, its
+  /// optimizer, which adds them up there.
+  explicit Accumulator(std::span<float> gradients, DeviceOptimizer* device) : gradients_(gradients), device_(device) {}
 
   /// Keeps what the arena holds, added to what was kept.
   void keep();
@@ -20,6 +23,7 @@ class Accumulator {
 
  private:
   std::span<float> gradients_;
+  DeviceOptimizer* device_;
   std::vector<float> sums_;  ///< laid out as the gradients; made when first needed
   bool empty_ = true;
 };

@@ -10,6 +10,7 @@
 #include "trainer/train/interval.h"
 #include "trainer/train/memory_usage.h"
 #include "trainer/train/training_step.h"
+#include "trainer/train/worker_sums.h"
 
 namespace trainyard {
 namespace {
@@ -46,6 +47,8 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   network.device_index = own_cuda_device(communicator.local_rank());
   StepOptions step_options;
   if (network.precision == Precision::fp16) step_options.loss_scaling = LossScalerOptions{};
+  const Team team({}, communicator);
+  step_options.device_sums = set_up_sums({.comm = options.comm, .device = options.device}, team);
   TrainingStep step(communicator, network, step_options);
   step.distribute();
 
@@ -79,6 +82,7 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   result["model"] = options.model;
   result["precision"] = options.precision;
   result["device"] = options.device;
+  result["comm"] = step_options.device_sums ? "nccl" : "mpi";
   result["batch_size"] = options.batch_size;
   result["threads"] = options.threads;
   result["steps"] = interval.steps;

@@ -90,13 +90,14 @@ std::unique_ptr<Dataset> open_for_evaluation(const std::string& data, std::optio
 }
 
 std::unique_ptr<Network> load_network(const std::string& checkpoint, const CheckpointModel& model, int batch_size,
-                                      Precision precision) {
+                                      const std::string& device, Precision precision) {
   NetworkOptions options;
   options.model = model.model;
   options.classes = model.classes;
   options.image_size = model.image_size;
   options.batch = batch_size;
   options.training = false;
+  options.device = device;
   options.precision = precision;
   auto network = make_network(options);
   load_weights(checkpoint, *network);

@@ -44,9 +44,9 @@ CheckpointModel read_checkpoint_model(const std::string& checkpoint);
 std::unique_ptr<Dataset> open_for_evaluation(const std::string& data, std::optional<int64_t> label_offset,
                                              const CheckpointModel& model);
 
-/// An inference network of that kind with the checkpoint's weights, on the CPU.
+/// An inference network of that kind with the checkpoint's weights. device: cpu or cuda, which is the first GPU.
 std::unique_ptr<Network> load_network(const std::string& checkpoint, const CheckpointModel& model, int batch_size,
-                                      Precision precision);
+                                      const std::string& device, Precision precision);
 
 /// Throws Error(Exit::data) unless the data set's classes are the checkpoint's, in the same order.
 void require_same_classes(const CheckpointModel& model, const Dataset& dataset, const std::string& data);

@@ -77,7 +77,7 @@ class Evaluator {
     if (network_) {
       load_weights(path, *network_);
     } else {
-      network_ = load_network(path, model, options_.batch_size, parse_precision(options_.precision));
+      network_ = load_network(path, model, options_.batch_size, options_.device, parse_precision(options_.precision));
     }
     const EvalScores scores = evaluate(*network_, *dataset_, model.image_size, options_.batch_size);
     if (!log_) log_ = std::make_unique<MetricsLog>(options_.run_dir, "eval");

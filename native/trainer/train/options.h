@@ -18,6 +18,7 @@ struct TrainOptions {
   std::string run_dir;
   std::string device = "cpu";
   std::string precision = "fp32";
+  bool memory_growth = false;
   std::string comm = "auto";
   StrategyOptions strategy{};
   int batch_size = 32;   ///< per replica and micro-batch
@@ -62,6 +63,7 @@ struct EvalOptions {
   std::string checkpoint;  ///< with once: this one instead of the newest valid
   int threads = 1;
   int batch_size = 50;
+  std::string device = "cpu";
   std::string precision = "fp32";
 };
 
@@ -72,6 +74,7 @@ struct PredictOptions {
   std::string out;
   int threads = 0;
   int batch_size = 50;
+  std::string device = "cpu";
   std::string precision = "fp32";
   bool logits = false;  ///< one more column per class, for comparing with other frameworks
 };

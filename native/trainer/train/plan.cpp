@@ -6,6 +6,7 @@
 
 #include "common/error.h"
 #include "trainer/checkpoint/checkpoint.h"
+#include "trainer/strategies/gradient_sums.h"
 #include "trainer/train/metrics_log.h"
 
 namespace trainyard {
@@ -73,6 +74,9 @@ void check_options(const TrainOptions& options) {
   require(!options.lr || (*options.lr > 0 && std::isfinite(*options.lr)), "--lr must be a number above 0");
   check_optimizer(options.optimizer);
   require(options.accumulate >= 1, "--accumulate must be at least 1");
+  require(!options.memory_growth || options.device == "cuda",
+          "--memory-growth is about the memory of GPUs, and --device cpu has none. Leave it out, or use --device cuda");
+  check_comm({.comm = options.comm, .device = options.device, .gpu = ""});
   require(options.clip_norm >= 0 && std::isfinite(options.clip_norm),
           "--clip-norm must be a number that is not negative");
   require(part_of_one(options.label_smoothing), "--label-smoothing must be in [0, 1)");

@@ -65,7 +65,8 @@ int64_t predict(const PredictOptions& options) {
   const CheckpointModel model = read_checkpoint_model(options.checkpoint);
   const auto dataset = open_for_evaluation(options.data, options.label_offset, model);
   if (options.logits) require_same_classes(model, *dataset, options.data);
-  const auto network = load_network(options.checkpoint, model, options.batch_size, parse_precision(options.precision));
+  const auto network =
+      load_network(options.checkpoint, model, options.batch_size, options.device, parse_precision(options.precision));
   std::string csv = "path,class,probability,top5";
   for (size_t i = 0; options.logits && i < model.class_names.size(); ++i)
     csv += ",logit_" + csv_field(model.class_names[i]);

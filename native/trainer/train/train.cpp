@@ -27,6 +27,7 @@
 #include "trainer/train/shard_progress.h"
 #include "trainer/train/snapshot.h"
 #include "trainer/train/training_step.h"
+#include "trainer/train/worker_sums.h"
 
 namespace trainyard {
 namespace {
@@ -42,6 +43,16 @@ int image_size_for(const TrainOptions& options) {
 RankFigures rank_memory() {
   const MemoryUsage memory = memory_usage();
   return {static_cast<double>(memory.used), static_cast<double>(memory.peak)};
+}
+
+/// What of a GPU is taken before the first step, as a line on stderr.
+void say_memory(Network& network) {
+  const auto memory = network.device_memory();
+  if (!memory) return;
+  const auto mebibytes = [](uint64_t bytes) { return static_cast<unsigned long long>(bytes >> 20U); };
+  std::fprintf(stderr, "trainer: note: %llu MiB of GPU memory are taken, %llu more come with the first step; ",
+               mebibytes(memory->used), mebibytes(network.memory_to_come()));
+  std::fprintf(stderr, "%llu of %llu MiB are free\n", mebibytes(memory->free), mebibytes(memory->total));
 }
 
 /// One run from its first step to its last: what the steps share, so that each part below stays short.
@@ -60,11 +71,20 @@ class TrainRun {
 
  private:
   bool leader() const { return workers_.rank() == 0; }
+  /// By what gradients meet.
+  const char* comm() const { return device_sums_ ? "nccl" : "mpi"; }
+  /// NCCL's algorithm is its own choice where none is asked for.
+  std::string all_reduce() const {
+    if (!device_sums_) return team_.all_reduce();
+    return options_.strategy.all_reduce == "auto" ? "library" : options_.strategy.all_reduce;
+  }
 
   void prepare() {
     if (leader()) std::filesystem::create_directories(options_.run_dir);
     heartbeat_ = std::make_unique<Heartbeat>(options_.run_dir, team_.world().rank());
     heartbeat_->beat(0, "starting");
+    device_sums_ = set_up_sums(
+        {.comm = options_.comm, .device = options_.device, .all_reduce = options_.strategy.all_reduce}, team_);
     open_data();
     build();
     if (leader()) start_log();
@@ -114,12 +134,14 @@ class TrainRun {
     network.precision = parse_precision(options_.precision);
     if (options_.dropout) network.dropout = static_cast<float>(*options_.dropout);
     network.device = options_.device;
+    network.memory_growth = options_.memory_growth;
     network.device_index = own_cuda_device(workers_.local_rank());
     StepOptions step;
     step.optimizer = options_.optimizer;
     step.sync_batch_norm = options_.sync_batch_norm;
     step.accumulate = options_.accumulate;
     step.clip_norm = options_.clip_norm;
+    step.device_sums = device_sums_;
     if (network.precision == Precision::fp16) step.loss_scaling = LossScalerOptions{};
     step_ = std::make_unique<TrainingStep>(workers_, network, step, team_.maker());
     if (leader() && plan_.resume_from) {
@@ -132,6 +154,7 @@ class TrainRun {
       begin_from(options_.init_weights);
     }
     step_->distribute();
+    if (leader()) say_memory(step_->network());
   }
 
   void begin_from(const std::string& path) {
@@ -160,8 +183,8 @@ class TrainRun {
                          {"optimizer", options_.optimizer.kind},
                          {"strategy", team_.strategy()},
                          {"servers", team_.servers().size()},
-                         {"all_reduce",
-                          team_.all_reduce().empty() ? nlohmann::json(nullptr) : nlohmann::json(team_.all_reduce())},
+                         {"all_reduce", all_reduce().empty() ? nlohmann::json(nullptr) : nlohmann::json(all_reduce())},
+                         {"comm", plan_.world == 1 ? nlohmann::json(nullptr) : nlohmann::json(comm())},
                          {"made_new", made_new_},
                          {"steps_per_epoch", plan_.steps_per_epoch},
                          {"total_steps", plan_.total_steps},
@@ -358,6 +381,7 @@ class TrainRun {
   std::string checkpoint_error_;       ///< of the newest attempt; empty after a success
   int64_t done_ = 0;
   int64_t bad_images_ = 0;
+  bool device_sums_ = false;
   double started_ = 0;
   double images_ = 0;
   double seconds_ = 0;

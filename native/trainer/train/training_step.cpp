@@ -33,6 +33,7 @@ TrainingStep::TrainingStep(Communicator& workers, const NetworkOptions& network,
                            const StrategyMaker& strategy)
     : workers_(workers), accumulate_(options.accumulate), clip_norm_(options.clip_norm) {
   NetworkOptions wanted = network;
+  wanted.host_ranks = workers.local_world();
   if (options.sync_batch_norm && workers.world() > 1) {
     reducer_ = std::make_unique<Reducer>(workers);
     wanted.sync_batch_norm = reducer_.get();
@@ -43,14 +44,13 @@ TrainingStep::TrainingStep(Communicator& workers, const NetworkOptions& network,
     ranges.push_back({.offset = parameter.offset, .size = parameter.size, .adapt = parameter.decay});
   }
   Variables variables{network_->weights(), network_->gradients(), std::move(ranges)};
-  if (accumulate_ == 1) {  // micro-batches are added up on the host
-    variables.on_device = [this](const OptimizerOptions& optimizer, const std::vector<ParameterRange>& tensors,
-                                 const std::vector<std::string>& suffixes) {
-      return device_ = network_->train_on_device(optimizer, tensors, suffixes);
-    };
-  }
+  variables.device_sums = options.device_sums;
+  variables.on_device = [this](const OptimizerOptions& optimizer, const std::vector<ParameterRange>& tensors,
+                               const std::vector<std::string>& suffixes) {
+    return device_ = network_->train_on_device(optimizer, tensors, suffixes);
+  };
   strategy_ = strategy(workers, variables, options.optimizer);
-  accumulator_ = std::make_unique<Accumulator>(network_->gradients());
+  accumulator_ = std::make_unique<Accumulator>(network_->gradients(), device_);
   if (!options.loss_scaling) return;
   if (!strategy_->gradients_are_everyones()) {
     throw Error(Exit::usage, "fp16 needs a strategy that gives every rank the gradients. Use --strategy auto");

@@ -36,6 +36,7 @@ struct StepOptions {
   int accumulate = 1;                               ///< micro-batches a step, whose gradients are averaged
   std::optional<LossScalerOptions> loss_scaling{};  ///< for storage that small gradients vanish in: fp16
   double clip_norm = 0;                             ///< the longest gradient, over an update's mean; 0: any
+  bool device_sums = false;                         ///< see Variables
 };
 
 class TrainingStep {

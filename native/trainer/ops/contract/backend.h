@@ -12,9 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "trainer/base/device_group.h"
 #include "trainer/ops/contract/batch_norm.h"
 #include "trainer/ops/contract/concat.h"
 #include "trainer/ops/contract/conv2d.h"
+#include "trainer/ops/contract/device_collectives.h"
 #include "trainer/ops/contract/dropout.h"
 #include "trainer/ops/contract/elementwise.h"
 #include "trainer/ops/contract/linear.h"
@@ -72,6 +74,12 @@ class Backend {
   virtual std::unique_ptr<SoftmaxCrossEntropyOp> make_softmax_cross_entropy(int classes) = 0;
   /// nullptr where the host walks over weights itself.
   virtual std::unique_ptr<UpdateOp> make_update(const UpdateParams& /*params*/) { return nullptr; }
+
+  /// The id of a new group, for one of its ranks to give to the others. Only where join() gives something.
+  virtual DeviceGroupId new_group_id() { return {}; }
+  /// Joins the other ranks' devices, once at most: returns when all of them have. Owned by the back end. nullptr where
+  /// the memory is the host's.
+  virtual DeviceCollectives* join(const DeviceGroup& /*group*/) { return nullptr; }
 };
 
 /// The CPU: oneDNN for convolutions, pooling and matrix products, our own kernels for the rest. Its ops belong to one

@@ -23,6 +23,8 @@ class UpdateOp {
   /// The sum of the squares, in double: a finite number exactly when all of them are. Waits for it.
   virtual double squared_length(const float* values) = 0;
   virtual void scale(float* values, float factor) = 0;
+  /// sums[0, count) becomes the values, or with `more` those added to what it was. Of any part of an arena.
+  virtual void add(float* sums, const float* values, size_t count, bool more) = 0;
 };
 
 }  // namespace trainyard

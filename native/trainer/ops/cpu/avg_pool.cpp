@@ -11,13 +11,8 @@ using dnnl::memory;
 
 class DnnlAvgPool final : public AvgPoolOp {
  public:
-  explicit DnnlAvgPool(const AvgPoolParams& p) : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_) {
-    const Shape& in = p.input.shape;
-    if (in.h + 2 * p.pad < p.kernel || in.w + 2 * p.pad < p.kernel) {
-      throw Error(Exit::usage, "Pooling does not fit an input of " + to_string(in) + ". Use a larger --image-size.");
-    }
-    const auto size = [&](int extent) { return (extent + 2 * p.pad - p.kernel) / p.stride + 1; };
-    output_ = {{in.n, in.c, size(in.h), size(in.w)}, p.input.layout};
+  explicit DnnlAvgPool(const AvgPoolParams& p)
+      : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_), output_(avg_pool_output(p)) {
     const memory::desc x = memory_desc(p.input);
     const memory::desc y = memory_desc(output_);
     const memory::dims strides{p.stride, p.stride};
@@ -66,6 +61,15 @@ class DnnlAvgPool final : public AvgPoolOp {
 };
 
 }  // namespace
+
+TensorDesc avg_pool_output(const AvgPoolParams& p) {
+  const Shape& in = p.input.shape;
+  if (in.h + 2 * p.pad < p.kernel || in.w + 2 * p.pad < p.kernel) {
+    throw Error(Exit::usage, "Pooling does not fit an input of " + to_string(in) + ". Use a larger --image-size.");
+  }
+  const auto size = [&](int extent) { return (extent + 2 * p.pad - p.kernel) / p.stride + 1; };
+  return {{in.n, in.c, size(in.h), size(in.w)}, p.input.layout, p.input.dtype};
+}
 
 std::unique_ptr<AvgPoolOp> make_avg_pool(const AvgPoolParams& params) { return std::make_unique<DnnlAvgPool>(params); }
 

@@ -19,32 +19,33 @@ class CpuConcat final : public ConcatOp {
       parts_.push_back({part, shape.c, false});
       shape.c += part.shape.c;
     }
-    output_ = {shape, parts.front().layout};
+    output_ = {shape, parts.front().layout, parts.front().dtype};
+    element_ = dtype_bytes(output_.dtype);
     for (Part& part : parts_) part.whole = is_whole(part);
   }
 
   const TensorDesc& output() const override { return output_; }
 
   void forward(std::span<const void* const> parts, void* y) override {
-    auto* out = static_cast<float*>(y);
+    auto* out = static_cast<std::byte*>(y);
     if (output_.padded_channels() != output_.shape.c) std::memset(y, 0, output_.bytes());
     for (size_t i = 0; i < parts_.size(); ++i) {
-      const auto* from = static_cast<const float*>(parts[i]);
+      const auto* from = static_cast<const std::byte*>(parts[i]);
       each_row(parts_[i], [&](size_t row, size_t in_all, size_t length) {
-        std::memcpy(out + in_all, from + row, length * sizeof(float));
+        std::memcpy(out + in_all * element_, from + row * element_, length * element_);
       });
     }
   }
 
   void backward(const void* dy, std::span<void* const> dparts) override {
-    const auto* out = static_cast<const float*>(dy);
+    const auto* out = static_cast<const std::byte*>(dy);
     for (size_t i = 0; i < parts_.size(); ++i) {
       if (dparts[i] == nullptr) continue;
-      auto* to = static_cast<float*>(dparts[i]);
+      auto* to = static_cast<std::byte*>(dparts[i]);
       const TensorDesc& desc = parts_[i].desc;
       if (desc.padded_channels() != desc.shape.c) std::memset(to, 0, desc.bytes());
       each_row(parts_[i], [&](size_t row, size_t in_all, size_t length) {
-        std::memcpy(to + row, out + in_all, length * sizeof(float));
+        std::memcpy(to + row * element_, out + in_all * element_, length * element_);
       });
     }
   }
@@ -98,7 +99,8 @@ class CpuConcat final : public ConcatOp {
     }
   }
 
-  TensorDesc output_;  // [n, sum of c, h, w]
+  TensorDesc output_;   // [n, sum of c, h, w]
+  size_t element_ = 0;  // bytes
   std::vector<Part> parts_;
 };
 

@@ -3,9 +3,9 @@
 #include <string>
 
 #include "common/error.h"
+#include "trainer/base/aligned_memory.h"
 #include "trainer/ops/cpu/dnnl_support.h"
 #include "trainer/ops/cpu/makers.h"
-#include "trainer/tensor/aligned_memory.h"
 
 namespace trainyard::cpu {
 

@@ -1,9 +1,8 @@
 #include <cstring>
 
-#include "common/error.h"
 #include "oneapi/dnnl/dnnl.h"
+#include "trainer/base/aligned_memory.h"
 #include "trainer/ops/cpu/makers.h"
-#include "trainer/tensor/aligned_memory.h"
 
 namespace trainyard {
 
@@ -18,11 +17,6 @@ class CpuMemory final : public BackendMemory {
  private:
   AlignedMemory memory_;
 };
-
-void require_fp32(const TensorDesc& desc, const std::string& what) {
-  if (desc.dtype == DType::f32) return;
-  throw Error(Exit::device, what + " is there in fp32 only. Use --precision fp32 for a model that has it");
-}
 
 class CpuBackend final : public Backend {
  public:
@@ -49,8 +43,7 @@ class CpuBackend final : public Backend {
   }
   std::unique_ptr<MaxPoolOp> make_max_pool(const MaxPoolParams& params) override { return cpu::make_max_pool(params); }
   std::unique_ptr<AvgPoolOp> make_avg_pool(const AvgPoolParams& params) override {
-    require_fp32(params.input, "Average pooling");
-    return cpu::make_avg_pool(params);
+    return params.input.dtype == DType::f32 ? cpu::make_avg_pool(params) : cpu::make_avg_pool_bf16(params);
   }
   std::unique_ptr<GlobalAvgPoolOp> make_global_avg_pool(const TensorDesc& input) override {
     return cpu::make_global_avg_pool(input);
@@ -63,13 +56,9 @@ class CpuBackend final : public Backend {
   }
   std::unique_ptr<AddOp> make_add(const TensorDesc& tensor) override { return cpu::make_add(tensor); }
   std::unique_ptr<ConcatOp> make_concat(const std::vector<TensorDesc>& parts) override {
-    require_fp32(parts.front(), "Concatenation");
     return cpu::make_concat(parts);
   }
-  std::unique_ptr<DropoutOp> make_dropout(const DropoutParams& params) override {
-    require_fp32(params.tensor, "Dropout");
-    return cpu::make_dropout(params);
-  }
+  std::unique_ptr<DropoutOp> make_dropout(const DropoutParams& params) override { return cpu::make_dropout(params); }
   std::unique_ptr<SoftmaxCrossEntropyOp> make_softmax_cross_entropy(int classes) override {
     return cpu::make_softmax_cross_entropy(classes);
   }

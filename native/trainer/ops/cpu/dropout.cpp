@@ -1,13 +1,14 @@
 // Dropout.
 #include "trainer/ops/cuda/math/dropout.h"
 
-#include "trainer/base/parallel.h"
 #include "trainer/ops/cpu/makers.h"
+#include "trainer/ops/cpu/strips.h"
 
 namespace trainyard::cpu {
 
 namespace {
 
+template <class T>  // in which activations are stored
 class CpuDropout final : public DropoutOp {
  public:
   explicit CpuDropout(const DropoutParams& p)
@@ -17,7 +18,7 @@ class CpuDropout final : public DropoutOp {
         elements_(p.tensor.elements()) {}
 
   void run(const void* from, void* to, uint64_t first_image) override {
-    const cuda::Dropout each{mask_, first_image, scale_, static_cast<const float*>(from), static_cast<float*>(to)};
+    const cuda::Dropout<T> each{mask_, first_image, scale_, static_cast<const T*>(from), static_cast<T*>(to)};
     parallel_for(elements_, 4096, [&](size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i) each(static_cast<unsigned>(i));
     });
@@ -31,6 +32,10 @@ class CpuDropout final : public DropoutOp {
 
 }  // namespace
 
-std::unique_ptr<DropoutOp> make_dropout(const DropoutParams& params) { return std::make_unique<CpuDropout>(params); }
+std::unique_ptr<DropoutOp> make_dropout(const DropoutParams& params) {
+  return with_storage(params.tensor.dtype, [&]<class T>(T) -> std::unique_ptr<DropoutOp> {
+    return std::make_unique<CpuDropout<T>>(params);
+  });
+}
 
 }  // namespace trainyard::cpu

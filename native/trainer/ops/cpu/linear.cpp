@@ -1,9 +1,11 @@
 // Fully connected layers by oneDNN's matrix product.
 #include <algorithm>
+#include <future>
 #include <vector>
 
 #include "common/error.h"
 #include "oneapi/dnnl/dnnl.h"
+#include "trainer/base/parallel.h"
 #include "trainer/ops/cpu/makers.h"
 
 namespace trainyard::cpu {
@@ -19,11 +21,24 @@ void multiply(bool transpose_a, bool transpose_b, int m, int n, int k, const flo
   }
 }
 
+/// oneDNN makes all kernels of its matrix product at the first call that is worth one, on one thread in about a tenth
+/// of a second.
+void make_kernels() {
+  set_threads(1);  // for this thread's products alone
+  constexpr int kSide = 64;
+  const std::vector<float> factor(size_t{kSide} * kSide, 1.0F);
+  std::vector<float> product(factor.size());
+  multiply(false, false, kSide, kSide, kSide, factor.data(), factor.data(), product.data());
+}
+
 class DnnlLinear final : public LinearOp {
  public:
-  explicit DnnlLinear(const LinearParams& params) : p_(params) {}
+  /// Its kernels are made while the layers before it compute for the first time.
+  explicit DnnlLinear(const LinearParams& params)
+      : p_(params), kernels_(std::async(std::launch::async, make_kernels)) {}
 
   void forward(const void* x, const float* weights, const float* bias, void* y) override {
+    if (kernels_.valid()) kernels_.get();
     auto* out = static_cast<float*>(y);
     multiply(false, true, p_.batch, p_.out, p_.in, static_cast<const float*>(x), weights, out);
     for (int n = 0; n < p_.batch; ++n) {
@@ -58,6 +73,7 @@ class DnnlLinear final : public LinearOp {
 
  private:
   LinearParams p_;
+  std::future<void> kernels_;
 };
 
 }  // namespace

@@ -1,10 +1,10 @@
 // Fully connected layers whose activations are bf16, by oneDNN's matrix products: bf16 factors, sums in fp32.
 #include <algorithm>
 
+#include "trainer/base/aligned_memory.h"
 #include "trainer/ops/cpu/dnnl_support.h"
 #include "trainer/ops/cpu/makers.h"
 #include "trainer/ops/cpu/strips.h"
-#include "trainer/tensor/aligned_memory.h"
 
 namespace trainyard::cpu {
 

@@ -53,6 +53,10 @@ class CudaUpdate final : public UpdateOp {
 
   void scale(float* values, float factor) override { each(device_.launcher, elements_, Scale{values, factor}); }
 
+  void add(float* sums, const float* values, size_t count, bool more) override {
+    each(device_.launcher, count, AddUp{sums, values, more});
+  }
+
  private:
   AdamStep adam(float lr, int64_t number) const {
     return adam_step(lr, number, options_.beta1, options_.beta2, options_.epsilon);

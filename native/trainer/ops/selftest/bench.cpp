@@ -8,8 +8,6 @@
 
 namespace trainyard::selftest_detail {
 
-namespace {
-
 double distance(std::span<const float> got, std::span<const float> want) {
   double difference = 0;
   double length = 0;
@@ -21,8 +19,6 @@ double distance(std::span<const float> got, std::span<const float> want) {
   if (difference == 0) return 0;
   return std::sqrt(difference / length);
 }
-
-}  // namespace
 
 /// Bits that are no number in any type.
 void* Side::scratch(size_t bytes) {

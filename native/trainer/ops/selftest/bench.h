@@ -47,6 +47,9 @@ struct Result {
 };
 using Case = std::function<std::vector<Result>(Side&)>;
 
+/// |got - want| / |want|, by norm; 0 where there is no difference at all.
+double distance(std::span<const float> got, std::span<const float> want);
+
 /// Standard normal numbers, the same for the same seed.
 std::vector<float> normal_numbers(size_t count, uint64_t seed);
 

@@ -20,4 +20,8 @@ struct SelftestRow {
 /// first, so that an element nobody writes fails.
 std::vector<SelftestRow> selftest(Backend& tested, Backend& reference);
 
+/// Sums and copies in a group of this device alone: what they leave is what was there, in order with the copies to and
+/// from the host. Once a back end.
+std::vector<SelftestRow> selftest_collectives(Backend& tested);
+
 }  // namespace trainyard

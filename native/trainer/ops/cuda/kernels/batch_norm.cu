@@ -1,18 +1,3 @@
 #include "trainer/ops/cuda/kernels/each.cuh"
-#include "trainer/ops/cuda/math/norm_backward.h"
-#include "trainer/ops/cuda/math/norm_forward.h"
-
-namespace trainyard::cuda {
-
-TRAINYARD_EACH_STORED(NormSums);
-TRAINYARD_EACH(FoldRows);
-TRAINYARD_EACH(SetNumber);
-TRAINYARD_EACH(NormStatistics);
-TRAINYARD_EACH(NormRunning);
-TRAINYARD_EACH_STORED(NormApply);
-TRAINYARD_EACH_STORED(NormGradientSums);
-TRAINYARD_EACH(NormParameterGradients);
-TRAINYARD_EACH(NormGradientConstants);
-TRAINYARD_EACH_STORED(NormGradient);
-
-}  // namespace trainyard::cuda
+// After each(), which it instantiates.
+#include "trainer/ops/cuda/kernels/batch_norm_instances.h"

@@ -1,18 +1,3 @@
 #include "trainer/ops/cuda/kernels/each.cuh"
-#include "trainer/ops/cuda/math/dropout.h"
-#include "trainer/ops/cuda/math/elementwise.h"
-
-namespace trainyard::cuda {
-
-TRAINYARD_EACH_STORED(InputNormalise);
-TRAINYARD_EACH_STORED(AddTo);
-TRAINYARD_EACH_STORED(Round);
-TRAINYARD_EACH_STORED(CopyChannels);
-TRAINYARD_EACH_STORED(Dropout);
-TRAINYARD_EACH_STORED(AddBias);
-TRAINYARD_EACH_STORED(MaskByOutput);
-TRAINYARD_EACH_STORED(ColumnSums);
-TRAINYARD_EACH_STORED(ToChannelsLast);
-TRAINYARD_EACH_STORED(ToChannelsFirst);
-
-}  // namespace trainyard::cuda
+// After each(), which it instantiates.
+#include "trainer/ops/cuda/kernels/elementwise_instances.h"

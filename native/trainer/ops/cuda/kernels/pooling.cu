@@ -1,15 +1,3 @@
 #include "trainer/ops/cuda/kernels/each.cuh"
-#include "trainer/ops/cuda/math/pooling.h"
-
-namespace trainyard::cuda {
-
-TRAINYARD_EACH_STORED(MaxPool);
-TRAINYARD_EACH_STORED(MaxPoolGradient);
-TRAINYARD_EACH_STORED(AvgPool);
-TRAINYARD_EACH_STORED(AvgPoolGradient);
-TRAINYARD_EACH_STORED(GlobalAverage);
-TRAINYARD_EACH_STORED(GlobalAverageGradient);
-TRAINYARD_EACH_STORED(Shortcut);
-TRAINYARD_EACH_STORED(ShortcutGradient);
-
-}  // namespace trainyard::cuda
+// After each(), which it instantiates.
+#include "trainer/ops/cuda/kernels/pooling_instances.h"

@@ -1,11 +1,3 @@
 #include "trainer/ops/cuda/kernels/each.cuh"
-#include "trainer/ops/cuda/math/softmax.h"
-
-namespace trainyard::cuda {
-
-TRAINYARD_EACH(SoftmaxLargest);
-TRAINYARD_EACH(SoftmaxSums);
-TRAINYARD_EACH(SoftmaxLoss);
-TRAINYARD_EACH(SoftmaxGradient);
-
-}  // namespace trainyard::cuda
+// After each(), which it instantiates.
+#include "trainer/ops/cuda/kernels/softmax_instances.h"

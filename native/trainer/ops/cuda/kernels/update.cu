@@ -1,15 +1,3 @@
 #include "trainer/ops/cuda/kernels/each.cuh"
-#include "trainer/ops/cuda/math/update.h"
-
-namespace trainyard::cuda {
-
-TRAINYARD_EACH(SgdUpdate);
-TRAINYARD_EACH(AdamUpdate);
-TRAINYARD_EACH(LarsUpdate);
-TRAINYARD_EACH(LarsRates);
-TRAINYARD_EACH(BlockSquares);
-TRAINYARD_EACH(FoldLanes);
-TRAINYARD_EACH(FoldBlocks);
-TRAINYARD_EACH(Scale);
-
-}  // namespace trainyard::cuda
+// After each(), which it instantiates.
+#include "trainer/ops/cuda/kernels/update_instances.h"

@@ -14,6 +14,7 @@ struct CudaDevice {
   int index = 0;  ///< as CUDA counts, behind CUDA_VISIBLE_DEVICES
   std::string name;
   std::string uuid;  ///< as nvidia-smi writes it, "GPU-…"
+  std::string pci;   ///< "0000:17:00": where it is, which parts of one GPU share
   uint64_t memory_total = 0;
   int capability_major = 0;
   int capability_minor = 0;
@@ -29,6 +30,8 @@ class CudaLibrary {
   virtual std::unique_ptr<Backend> open(int device) = 0;
   /// "CUDA 13.0, driver for CUDA 13.0, cuDNN 9.19.0, cuBLAS 13.1.0, for sm_80 sm_90".
   virtual std::string versions() = 0;
+  /// "2.32.3": of the NCCL that sums between GPUs. Throws Error(Exit::device) where there is none that can be used.
+  virtual std::string nccl_version() = 0;
 };
 
 /// Throws the trainer's Error from the trainer's own code, since exceptions thrown in a library of another C++ runtime

@@ -6,6 +6,8 @@
 
 #include "trainer/ops/cuda/library/convolution.h"
 #include "trainer/ops/cuda/library/handles.h"
+#include "trainer/ops/cuda/library/nccl_api.h"
+#include "trainer/ops/cuda/library/nccl_collectives.h"
 #include "trainer/ops/cuda/ops_backend.h"
 
 namespace trainyard::cuda {
@@ -89,7 +91,21 @@ class DeviceBackend final : public OpsBackend {
   void from_host(void* memory, const void* host, size_t bytes) override {
     copy(memory, host, bytes, cudaMemcpyHostToDevice, "cudaMemcpyAsync to the device");
   }
-  void synchronize() override { check(launcher_, cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize"); }
+  void synchronize() override {
+    if (!collectives_) return check(launcher_, cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
+    // Ops may stand behind sums that need other ranks, who may never come.
+    collectives_->watch([this] {
+      const cudaError_t now = cudaStreamQuery(stream_.get());
+      if (now != cudaErrorNotReady) check(launcher_, now, "cudaStreamQuery");
+      return now == cudaSuccess;
+    });
+  }
+
+  DeviceGroupId new_group_id() override { return new_nccl_id(launcher_); }
+  DeviceCollectives* join(const DeviceGroup& group) override {
+    collectives_ = join_nccl(launcher_, group);
+    return collectives_.get();
+  }
 
  private:
   /// In order with the ops; the host's side may be used again afterwards.
@@ -134,6 +150,7 @@ class DeviceBackend final : public OpsBackend {
   Stream stream_;
   BlasHandle blas_;
   DnnHandle dnn_;
+  std::unique_ptr<WatchedCollectives> collectives_;  ///< in a group
 };
 
 }  // namespace

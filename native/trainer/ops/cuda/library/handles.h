@@ -17,6 +17,7 @@ struct FreeBy {
 };
 
 using Stream = std::unique_ptr<CUstream_st, FreeBy<cudaStreamDestroy>>;
+using Event = std::unique_ptr<CUevent_st, FreeBy<cudaEventDestroy>>;
 using BlasHandle = std::unique_ptr<std::remove_pointer_t<cublasHandle_t>, FreeBy<cublasDestroy>>;
 using DnnHandle = std::unique_ptr<std::remove_pointer_t<cudnnHandle_t>, FreeBy<cudnnDestroy>>;
 
@@ -24,6 +25,13 @@ inline Stream make_stream(const Launcher& launcher) {
   cudaStream_t stream = nullptr;
   check(launcher, cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   return Stream(stream);
+}
+
+/// flags: cudaEventDisableTiming where nobody asks how long anything took.
+inline Event make_event(const Launcher& launcher, unsigned flags) {
+  cudaEvent_t event = nullptr;
+  check(launcher, cudaEventCreateWithFlags(&event, flags), "cudaEventCreateWithFlags");
+  return Event(event);
 }
 
 /// Plain fp32: no TF32.

@@ -6,6 +6,7 @@
 #include "trainer/ops/cuda/library/abi.h"
 #include "trainer/ops/cuda/library/check.h"
 #include "trainer/ops/cuda/library/device_backend.h"
+#include "trainer/ops/cuda/library/nccl_api.h"
 
 namespace trainyard::cuda {
 
@@ -25,6 +26,13 @@ std::string uuid_text(const cudaUUID_t& uuid) {
     text += hex.data();
   }
   return text;
+}
+
+std::string pci_text(const cudaDeviceProp& properties) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%04x:%02x:%02x", static_cast<unsigned>(properties.pciDomainID),
+                static_cast<unsigned>(properties.pciBusID), static_cast<unsigned>(properties.pciDeviceID));
+  return text.data();
 }
 
 class Library final : public CudaLibrary {
@@ -64,6 +72,8 @@ class Library final : public CudaLibrary {
            ", for " TRAINYARD_CUDA_TARGETS;
   }
 
+  std::string nccl_version() override { return cuda::nccl_version(launcher_); }
+
  private:
   /// From its properties alone: anything more would make a context, which takes memory of every GPU.
   CudaDevice device(int index) const {
@@ -73,6 +83,7 @@ class Library final : public CudaLibrary {
     made.index = index;
     made.name = properties.name;
     made.uuid = uuid_text(properties.uuid);
+    made.pci = pci_text(properties);
     made.capability_major = properties.major;
     made.capability_minor = properties.minor;
     made.usable = has_code_for(properties.major, properties.minor);

@@ -137,6 +137,14 @@ struct FoldBlocks {
 };
 
 /// Index = element.
+struct AddUp {
+  float* sums;
+  const float* values;
+  bool more;
+  TRAINYARD_HD void operator()(unsigned i) const { sums[i] = more ? sums[i] + values[i] : values[i]; }
+};
+
+/// Index = element.
 struct Scale {
   float* values;
   float factor;

@@ -1,4 +1,4 @@
-#include "trainer/tensor/aligned_memory.h"
+#include "trainer/base/aligned_memory.h"
 
 #include <sys/mman.h>
 

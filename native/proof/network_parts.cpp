@@ -1,0 +1,71 @@
+// Whole networks beside the reference.
+#include <cmath>
+
+#include "proof/parts.h"
+#include "proof/report.h"
+#include "proof/training.h"
+#include "trainer/ops/selftest/bench.h"
+
+namespace trainyard::proof {
+
+using selftest_detail::distance;
+
+/// What one rounding becomes grows by about ten a step.
+bool networks(const std::string& device) {
+  bool all = true;
+  for (const std::string model : {"mlp", "resnet20"}) {
+    Training tested({.model = model}, open(device));
+    Training want({.model = model}, reference());
+    double bound = 2e-5;
+    for (int step = 1; step <= 3; ++step, bound *= 10) {
+      const double loss = tested.step();
+      const double expected = want.step();
+      const std::string name = model + ", step " + std::to_string(step);
+      all = report(name, "loss", std::abs(loss - expected) / expected, bound) && all;
+      all = report(name, "gradients", distance(tested.network().gradients(), want.network().gradients()), bound) && all;
+      all = report(name, "weights", distance(tested.network().weights(), want.network().weights()), bound) && all;
+    }
+  }
+  return all;
+}
+
+/// A rounding of a factor is 2^-12 in TF32 and fp16, 2^-9 in bf16, and makes some ReLU pass another element, whose
+/// gradient then errs whole.
+bool precisions(const std::string& device) {
+  bool all = true;
+  for (const Precision precision : {Precision::tf32, Precision::bf16, Precision::fp16}) {
+    const std::string name = std::string("resnet20 in ") + precision_name(precision);
+    if (device == "cpu" && precision == Precision::tf32) {
+      figure(name, "not rehearsed: it is the device's");
+      continue;
+    }
+    Training tested({.model = "resnet20", .precision = precision}, open(device));
+    Training want({.model = "resnet20"}, reference());
+    const double bound = precision == Precision::bf16 ? 0.3 : 0.12;
+    const double loss = tested.step();
+    const double expected = want.step();
+    all = report(name, "loss", std::abs(loss - expected) / expected, bound / 10) && all;
+    std::vector<float> gradients(tested.network().gradients().begin(), tested.network().gradients().end());
+    for (float& gradient : gradients) gradient /= tested.scale();
+    all = report(name, "gradients", distance(gradients, want.network().gradients()), bound) && all;
+    double last = loss;
+    for (int step = 0; step < 5; ++step) last = tested.step();
+    all = report(name, "loss after six steps beside the first", last / loss, 1) && all;
+  }
+  return all;
+}
+
+bool repeats(const std::string& device) {
+  Training first({.model = "resnet20"}, open(device));
+  Training second({.model = "resnet20"}, open(device));
+  double loss = 0;
+  for (int step = 0; step < 5; ++step) {
+    loss = first.step();
+    second.step();
+  }
+  figure("loss after five steps", std::to_string(loss));
+  return report("resnet20, five steps twice", "weights",
+                distance(first.network().weights(), second.network().weights()), 0);
+}
+
+}  // namespace trainyard::proof

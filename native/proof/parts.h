@@ -1,0 +1,38 @@
+// The parts of the proof. DEVICE is cuda, or cpu for a rehearsal with the reference in the device's place. Each
+// returns whether everything in it held.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace trainyard::proof {
+
+bool devices(const std::string& device);
+bool ops(const std::string& device);
+/// NCCL, in a group of one: two ranks of it cannot share a GPU.
+bool collectives(const std::string& device);
+/// Whole networks beside the reference.
+bool networks(const std::string& device);
+/// One step of resnet20 in each precision beside fp32.
+bool precisions(const std::string& device);
+/// The optimizers on the device: what a rank that trains alone does.
+bool optimizers(const std::string& device);
+/// The same steps twice: the same bits.
+bool repeats(const std::string& device);
+/// Three steps, and three more of another network that got what a checkpoint holds: the bits of six.
+bool resume(const std::string& device);
+/// Two processes on one device beside one with both their images.
+bool two_processes(const std::string& device);
+/// The message for memory that nobody has.
+bool out_of_memory(const std::string& device);
+/// The plan's answer to a batch that is too large, and that the batch it names is one that fits.
+bool batch_that_fits(const std::string& device);
+/// Images a second in every precision, without any tuning.
+bool speed(const std::string& device);
+
+/// arguments: FOLDER MODEL PIXELS BATCH CLASSES STEPS. Trains with SGD on the device and leaves in FOLDER what another
+/// framework needs to do the same, and what came of it.
+bool steps(const std::string& device, const std::vector<std::string>& arguments);
+/// arguments: MODEL PIXELS BATCH PRECISION STEPS. Prints one JSON object with the field names of `trainer bench step`.
+bool bench(const std::string& device, const std::vector<std::string>& arguments);
+
+}  // namespace trainyard::proof

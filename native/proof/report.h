@@ -1,0 +1,13 @@
+// What the proof prints for scripts/gpu_proof.py: lines of fields between tabs.
+#pragma once
+#include <string>
+
+namespace trainyard::proof {
+
+/// A comparison; its last field is ok or wrong. Returns whether error is at most bound (NaN is not).
+bool report(const std::string& what, const std::string& quantity, double error, double bound);
+
+/// Something measured or seen, without a verdict.
+void figure(const std::string& what, const std::string& text);
+
+}  // namespace trainyard::proof

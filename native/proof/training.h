@@ -1,0 +1,52 @@
+// A network in training on random images, on the device under proof or on the reference.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trainer/models/network.h"
+#include "trainer/ops/contract/backend.h"
+
+namespace trainyard::proof {
+
+/// The CUDA back end's ops on the host.
+std::unique_ptr<Backend> reference();
+/// cuda: GPU 0; cpu: the reference in its place.
+std::unique_ptr<Backend> open(const std::string& device);
+
+struct Setup {
+  std::string model;  ///< mlp, resnet18, resnet20 or resnet50
+  int size = 16;      ///< pixels a side
+  int batch = 8;
+  int classes = 10;
+  Precision precision = Precision::fp32;
+  StatisticsReducer* sync_batch_norm = nullptr;  ///< not owned
+};
+
+class Training {
+ public:
+  Training(const Setup& setup, std::unique_ptr<Backend> backend);
+
+  /// Its images [first, first + count) of those drawn for `of`: what one of several ranks sees of a global batch.
+  void see(int first, int of);
+  /// Of the loss, so that fp16 keeps small gradients.
+  float scale() const { return setup_.precision == Precision::fp16 ? 1024 : 1; }
+  Network& network() { return *network_; }
+  const BatchView& view() const { return view_; }
+  /// Loss (mean), forward and backward; gradients are of the mean loss times scale().
+  double gradients();
+  /// gradients(), then a plain step down them, on the host.
+  double step();
+  void descend();
+  /// Lets the optimizer run on the device. suffixes: one for each number it remembers of a weight.
+  DeviceOptimizer& on_device(const OptimizerOptions& options, const std::vector<std::string>& suffixes);
+
+ private:
+  Setup setup_;
+  std::vector<uint8_t> images_;  // [batch, size, size, 3]
+  std::vector<int32_t> labels_;
+  BatchView view_;
+  std::unique_ptr<Network> network_;
+};
+
+}  // namespace trainyard::proof

@@ -1,0 +1,195 @@
+// Ranks under mpiexec that train in device memory which the host may not touch, beside the same training whose
+// gradients meet on the hosts by MPI. `device_ranks SCENARIO`: prints what is wrong and ends with 1.
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <limits>
+#include <map>
+#include <string>
+
+#include "common/error.h"
+#include "common/stopwatch.h"
+#include "tests/models/trainee.h"
+#include "tests/ops/host_collectives.h"
+
+namespace trainyard::test {
+namespace {
+
+/// What is to hold, on every rank.
+void require(bool holds, const std::string& what) {
+  if (!holds) throw Error(Exit::internal, what);
+}
+
+std::shared_ptr<Communicator> world() {
+  static const std::shared_ptr<Communicator> all = make_mpi();
+  return all;
+}
+
+/// Ranks begin with weights of their own, so that who is not told rank 0's is seen.
+TraineeOptions options(const std::string& model, const OptimizerOptions& optimizer, bool group) {
+  TraineeOptions wanted{.model = model, .optimizer = optimizer};
+  wanted.seed = static_cast<uint64_t>(world()->rank()) + 1;
+  // Its gradients take four buckets.
+  if (model == "mlp") wanted.size = 64;
+  if (group) wanted.groups = {new_host_group, join_host_group};
+  return wanted;
+}
+
+void require_alike(std::span<const float> device, std::span<const float> host, const std::string& what) {
+  const double apart = distance(device, host);
+  require(apart <= 1e-6, what + " are " + std::to_string(apart) + " apart");
+  double sum = 0;
+  for (const float value : device) sum += double{value} * double{value};
+  for (const double other : world()->gather(std::span<const double>(&sum, 1))) {
+    require(other == sum, what + " differ among the ranks");
+  }
+}
+
+/// Three clipped steps, from one model and optimizer.
+void same(const std::string& model, const std::string& kind) {
+  const OptimizerOptions optimizer{.kind = kind};
+  TraineeOptions by_mpi = options(model, optimizer, false);
+  by_mpi.on_device = world()->world() == 1;
+  Trainee host(world(), by_mpi);
+  Trainee device(world(), options(model, optimizer, true));
+  require((host.device() != nullptr) == by_mpi.on_device && device.device() != nullptr, "the wrong path was taken");
+  const std::vector<float> before(host.network().weights().begin(), host.network().weights().end());
+  require_alike(device.network().weights(), host.network().weights(), "the first weights");
+  for (int64_t number = 1; number <= 3; ++number) {
+    const double want = host.step(number, 0.5);
+    const double got = device.step(number, 0.5);
+    require(std::abs(got - want) <= 1e-6 * want, "lengths of gradients differ");
+    require(device.images() == 4.0 * world()->world(), "images were not counted");
+  }
+  host.strategy().collect();
+  device.strategy().collect();
+  require(distance(before, host.network().weights()) > 1e-4, "nothing was learned");
+  require_alike(device.network().weights(), host.network().weights(), "weights");
+  const auto want = host.strategy().state();
+  const auto got = device.strategy().state();
+  require(want.size() == got.size(), "another optimizer's state");
+  for (size_t i = 0; i < want.size(); ++i) {
+    require_alike(got[i].values, want[i].values, "the optimizer's " + want[i].suffix);
+  }
+  // A checkpoint that rank 0 alone has read becomes everyone's.
+  for (float& weight : device.network().weights()) weight = static_cast<float>(world()->rank());
+  for (const OptimizerState& part : device.strategy().state()) {
+    for (float& value : part.values) value = static_cast<float>(world()->rank()) + 2;
+  }
+  device.share();
+  device.strategy().collect();
+  for (const float weight : device.network().weights()) require(weight == 0, "weights are not rank 0's");
+  for (const OptimizerState& part : device.strategy().state()) {
+    for (const float value : part.values) require(value == 2, "the optimizer's state is not rank 0's");
+  }
+}
+
+/// Variables of rank 0 alone: gradients and weights pass the host.
+void central() {
+  TraineeOptions wanted = options("resnet20", {}, false);
+  wanted.central = true;
+  Trainee central(world(), wanted);
+  wanted.central = false;
+  wanted.on_device = false;
+  Trainee mirrored(world(), wanted);
+  for (int64_t number = 1; number <= 2; ++number) {
+    central.step(number, 0.5);
+    mirrored.step(number, 0.5);
+  }
+  require_alike(central.network().weights(), mirrored.network().weights(), "weights");
+}
+
+/// Updates of three micro-batches each.
+void micro() {
+  TraineeOptions by_mpi = options("mlp", {}, false);
+  by_mpi.on_device = false;
+  Trainee host(world(), by_mpi);
+  Trainee device(world(), options("mlp", {}, true));
+  for (int64_t number = 1; number <= 2; ++number) {
+    for (Trainee* trainee : {&host, &device}) {
+      trainee->gradients(number, 1, 3);
+      trainee->apply(number);
+    }
+  }
+  device.strategy().collect();
+  require_alike(device.network().weights(), host.network().weights(), "weights");
+}
+
+/// One rank's gradients are infinite; all leave the step out, and all go on.
+void scaled() {
+  Trainee trainee(world(), options("resnet20", {}, true));
+  trainee.gradients(1, 1024);
+  require(trainee.device()->unscale(1024), "gradients are finite");
+  const bool last = world()->rank() + 1 == world()->world();
+  trainee.gradients(2, last ? std::numeric_limits<float>::infinity() : 1024);
+  require(!trainee.device()->unscale(1024), "another rank's infinite gradients were not noticed");
+  trainee.gradients(3, 1024);
+  require(trainee.device()->unscale(1024), "gradients are finite again");
+  trainee.apply(1);
+}
+
+/// A back end's group of which only rank 0 goes on after `leave`.
+void lonely(double deadline, double least, double most, const std::function<void(DeviceCollectives&)>& leave,
+            const std::string& said) {
+  DeviceGroup group{
+      .rank = world()->rank(), .world = world()->world(), .who = "rank of the test", .deadline_s = deadline};
+  const DeviceGroupId made = group.rank == 0 ? new_host_group() : DeviceGroupId{};
+  for (size_t i = 0; i < made.size(); ++i) {
+    const auto letter = static_cast<double>(made[i]);
+    group.id[i] = static_cast<char>(world()->gather(std::span<const double>(&letter, 1)).front());
+  }
+  const auto collectives = join_host_group(group);
+  std::vector<float> values(10, 1);
+  collectives->start_sum(values.data(), values.size());
+  collectives->wait();
+  require(values[9] == static_cast<float>(group.world), "the sum is wrong");
+  std::string error;
+  if (group.rank == 0) {
+    const Stopwatch clock;
+    try {
+      collectives->start_sum(values.data(), values.size());
+      collectives->wait();
+    } catch (const Error& caught) {
+      require(caught.code() == Exit::device, "another exit code");
+      error = caught.what();
+    }
+    const double took = clock.milliseconds() / 1000;
+    require(took >= least && took < most, "the wait took " + std::to_string(took) + " s");
+    require(error.find("rank of the test") != std::string::npos && error.find(said) != std::string::npos, error);
+  } else {
+    leave(*collectives);
+  }
+  (void)world()->gather("done");
+}
+
+/// A rank that stands still is not waited for beyond the deadline.
+void late() {
+  lonely(0.3, 0.3, 5, [](DeviceCollectives&) {}, "waited 0 s");
+}
+
+/// A rank that an error ends tells the others, long before the deadline.
+void leaves() {
+  lonely(100, 0, 5, [](DeviceCollectives& collectives) { collectives.abandon(); }, "a rank has left");
+}
+
+int run(const std::string& scenario) {
+  std::map<std::string, std::function<void()>> scenarios{
+      {"central", central}, {"micro", micro}, {"scaled", scaled}, {"late", late}, {"leaves", leaves}};
+  for (const char* model : {"mlp", "resnet20"}) {
+    for (const char* kind : {"sgd", "lars", "adam"}) {
+      scenarios[std::string(model) + "-" + kind] = [model, kind] { same(model, kind); };
+    }
+  }
+  try {
+    scenarios.at(scenario)();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "rank %d: %s\n", world()->rank(), error.what());
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace trainyard::test
+
+int main(int count, char** words) { return trainyard::test::run(count > 1 ? words[1] : ""); }

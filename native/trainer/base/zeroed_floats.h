@@ -1,0 +1,21 @@
+// Numbers for every weight of a model, zero at first without having been written: the system zeroes a page when a
+// thread first touches it.
+#pragma once
+#include <span>
+
+#include "trainer/base/aligned_memory.h"
+
+namespace trainyard {
+
+class ZeroedFloats {
+ public:
+  explicit ZeroedFloats(size_t count) : memory_(count * sizeof(float)), count_(count) {}
+  float* data() { return reinterpret_cast<float*>(memory_.data()); }
+  std::span<float> span() { return {data(), count_}; }
+
+ private:
+  AlignedMemory memory_;
+  size_t count_;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,26 @@
+#include "trainer/cli/device_flags.h"
+
+#include <vector>
+
+#include "trainer/models/precision.h"
+#include "trainer/ops/cuda_library.h"
+
+namespace trainyard {
+
+void add_device_flags(CLI::App& command, std::string& device, std::string& precision) {
+  command.add_option("--device", device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}))->capture_default_str();
+  const auto names = precision_names();
+  command
+      .add_option("--precision", precision,
+                  "fp32, bf16 for activations and products (on the CPU with AVX-512), or on GPUs tf32 and fp16, "
+                  "whose loss is scaled. Weights stay fp32")
+      ->check(CLI::IsMember(std::vector<std::string>(names.begin(), names.end())))
+      ->capture_default_str();
+}
+
+void require_device(const std::string& device, const std::string& precision) {
+  require_precision(parse_precision(precision), device);
+  if (device == "cuda") require_cuda_device(*load_cuda_library(), 0);
+}
+
+}  // namespace trainyard

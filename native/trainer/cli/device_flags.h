@@ -1,0 +1,14 @@
+// Where a network computes, and with how many bits: flags that training, evaluation, prediction and measuring share.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace trainyard {
+
+/// --device and --precision, with what their names mean.
+void add_device_flags(CLI::App& command, std::string& device, std::string& precision);
+
+/// What this machine lacks is said before anything starts. Throws Error(Exit::device).
+void require_device(const std::string& device, const std::string& precision);
+
+}  // namespace trainyard

@@ -1,0 +1,168 @@
+#include "trainer/ops/cuda/library/nccl_collectives.h"
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "common/error.h"
+#include "trainer/ops/cuda/library/handles.h"
+#include "trainer/ops/cuda/library/nccl_api.h"
+#include "trainer/ops/cuda/watched_wait.h"
+
+namespace trainyard::cuda {
+
+#ifdef TRAINYARD_NCCL
+
+namespace {
+
+class NcclCollectives final : public WatchedCollectives {
+ public:
+  NcclCollectives(const Launcher& launcher, const DeviceGroup& group)
+      : launcher_(launcher),
+        group_(group),
+        api_(load_nccl_api(launcher)),
+        stream_(make_stream(launcher)),
+        produced_(make_event(launcher, cudaEventDisableTiming)),
+        summed_(make_event(launcher, cudaEventDisableTiming)),
+        asked_(make_event(launcher, cudaEventDefault)),
+        went_on_(make_event(launcher, cudaEventDefault)) {
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.blocking = 0;  // so that a rank that never comes is noticed here
+    ncclUniqueId id{};
+    std::memcpy(&id, group.id.data(), sizeof(id));
+    settle(api_.comm_init_rank_config(&comm_, group.world, id, group.rank, &config), "ncclCommInitRankConfig");
+  }
+
+  ~NcclCollectives() override {
+    if (comm_ == nullptr) return;
+    // What others still want of this rank is sent before it goes.
+    std::string why;
+    if (api_.comm_finalize(comm_) != ncclSuccess) why = wait_or_say_why(group_, {ready(), failure()});
+    if (why.empty()) {
+      (void)api_.comm_destroy(comm_);
+    } else {
+      std::fprintf(stderr, "trainer: warning: %s\n", why.c_str());
+      end(why);
+    }
+  }
+  NcclCollectives(const NcclCollectives&) = delete;
+  NcclCollectives& operator=(const NcclCollectives&) = delete;
+
+  void start_sum(float* values, size_t count) override {
+    follow_ops();
+    settle(api_.all_reduce(values, values, count, ncclFloat32, ncclSum, comm_, stream_.get()), "ncclAllReduce");
+  }
+  void start_broadcast(float* values, size_t count, int root) override {
+    follow_ops();
+    settle(api_.broadcast(values, values, count, ncclFloat32, root, comm_, stream_.get()), "ncclBroadcast");
+  }
+
+  void wait() override {
+    take_last_wait();
+    check(launcher_, cudaEventRecord(asked_.get(), launcher_.stream), "cudaEventRecord");
+    check(launcher_, cudaEventRecord(summed_.get(), stream_.get()), "cudaEventRecord");
+    check(launcher_, cudaStreamWaitEvent(launcher_.stream, summed_.get(), 0), "cudaStreamWaitEvent");
+    check(launcher_, cudaEventRecord(went_on_.get(), launcher_.stream), "cudaEventRecord");
+    timed_ = true;
+  }
+
+  double take_waited_ms() override {
+    take_last_wait();
+    return std::exchange(waited_ms_, 0.0);
+  }
+
+  void abandon() override {
+    if (comm_ != nullptr) end("an error ended this rank");
+  }
+
+  void watch(const std::function<bool()>& done) override {
+    const std::string why = wait_or_say_why(group_, {done, failure()});
+    if (!why.empty()) fail(why);
+  }
+
+ private:
+  /// What starts now on the stream of the collectives comes after the ops run so far, and after no later ones.
+  void follow_ops() {
+    if (comm_ == nullptr) fail(group_.who + " has left the group. Start again with --resume auto");
+    check(launcher_, cudaEventRecord(produced_.get(), launcher_.stream), "cudaEventRecord");
+    check(launcher_, cudaStreamWaitEvent(stream_.get(), produced_.get(), 0), "cudaStreamWaitEvent");
+  }
+
+  /// A call of a communicator that does not block may go on by itself; the next call must wait for that.
+  void settle(ncclResult_t result, const char* call) {
+    if (result == ncclSuccess) return;
+    if (result == ncclInProgress) return watch(ready());
+    fail(group_.who + ": " + call + ": " + words(result) + ". " + advice(result));
+  }
+
+  ncclResult_t state() const {
+    ncclResult_t state = ncclSuccess;
+    const ncclResult_t asked = api_.comm_get_async_error(comm_, &state);
+    return asked == ncclSuccess ? state : asked;
+  }
+  std::function<bool()> ready() const {
+    return [this] { return state() == ncclSuccess; };
+  }
+  std::function<std::string()> failure() const {
+    return [this]() -> std::string {
+      const ncclResult_t now = state();
+      return now == ncclSuccess || now == ncclInProgress ? "" : words(now);
+    };
+  }
+
+  std::string words(ncclResult_t result) const {
+    const std::string more = api_.get_last_error(comm_);
+    return std::string("NCCL: ") + api_.get_error_string(result) + (more.empty() ? "" : " (" + more + ")");
+  }
+  static std::string advice(ncclResult_t result) {
+    if (result == ncclInvalidUsage) return "Give every rank a GPU of its own, or use --comm mpi";
+    if (result == ncclRemoteError) return "See the other ranks' logs, and start again with --resume auto";
+    return "Start again with NCCL_DEBUG=WARN and --resume auto; if it comes back, use --comm mpi and report it";
+  }
+
+  void fail(const std::string& why) {
+    if (comm_ != nullptr) end(why);
+    launcher_.fail(static_cast<int>(Exit::device), why.c_str());
+  }
+  /// Whatever is on the stream ends by itself then, so that memory can be freed.
+  void end(const std::string& why) {
+    give_up(group_, why, [abort = api_.comm_abort, comm = std::exchange(comm_, nullptr)] { (void)abort(comm); });
+  }
+
+  void take_last_wait() {
+    if (!timed_ || cudaEventQuery(went_on_.get()) != cudaSuccess) return;
+    float milliseconds = 0;
+    check(launcher_, cudaEventElapsedTime(&milliseconds, asked_.get(), went_on_.get()), "cudaEventElapsedTime");
+    waited_ms_ += double{milliseconds};
+    timed_ = false;
+  }
+
+  Launcher launcher_;
+  DeviceGroup group_;
+  NcclApi api_;
+  Stream stream_;
+  Event produced_;         ///< on the ops' stream: what a collective reads is there
+  Event summed_;           ///< on the collectives' stream: all that was started is done
+  Event asked_, went_on_;  ///< on the ops' stream, around its wait for that
+  ncclComm_t comm_ = nullptr;
+  bool timed_ = false;  ///< asked_ and went_on_ are of a wait that is not counted yet
+  double waited_ms_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<WatchedCollectives> join_nccl(const Launcher& launcher, const DeviceGroup& group) {
+  return std::make_unique<NcclCollectives>(launcher, group);
+}
+
+#else
+
+std::unique_ptr<WatchedCollectives> join_nccl(const Launcher& launcher, const DeviceGroup& /*group*/) {
+  nccl_version(launcher);  // which says what is missing
+  return nullptr;
+}
+
+#endif
+
+}  // namespace trainyard::cuda

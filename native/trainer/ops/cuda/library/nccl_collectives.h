@@ -1,0 +1,22 @@
+// The collectives of several ranks' GPUs, by NCCL.
+#pragma once
+#include <functional>
+#include <memory>
+
+#include "trainer/base/device_group.h"
+#include "trainer/ops/contract/device_collectives.h"
+#include "trainer/ops/cuda/launch.h"
+
+namespace trainyard::cuda {
+
+class WatchedCollectives : public DeviceCollectives {
+ public:
+  /// Waits until `done`, unless the group fails before: then gives it up and fails.
+  virtual void watch(const std::function<bool()>& done) = 0;
+};
+
+/// Joins the group on the device that is current, for ops on launcher.stream, which must outlive it. Returns when all
+/// of its ranks have, and fails when they do not.
+std::unique_ptr<WatchedCollectives> join_nccl(const Launcher& launcher, const DeviceGroup& group);
+
+}  // namespace trainyard::cuda
