@@ -12,6 +12,7 @@ const root = join(__dirname, '..', '..');
 interface Part {
   part: string;
   ok: boolean;
+  why_not?: string;
   results?: { what: string; verdict: string }[];
 }
 
@@ -33,8 +34,36 @@ describe('gpu-proof', () => {
     for (const op of ['conv2d', 'batch norm', 'max pool', 'linear', 'softmax', 'shortcut', 'add', 'input'])
       expect(ops.some(({ what, verdict }) => what.startsWith(op) && verdict === 'ok')).toBe(true);
     const table = readFileSync(join(folder.path, 'gpu-proof.md'), 'utf8');
-    for (const { part } of report.parts) expect(table).toContain(`| ${part} | ok |`);
+    // What only a GPU, or PyTorch, can show says why it was not shown; everything else was.
+    const shown = report.parts.filter((part) => part.why_not === undefined);
+    for (const { part } of shown) expect(table).toContain(`| ${part} | ok |`);
+    const names = shown.map(({ part }) => part);
+    for (const name of ['collectives', 'networks', 'optimizers', 'resume', 'two-processes', 'repeats'])
+      expect(names).toContain(name);
+    const hidden = report.parts.filter((part) => part.why_not !== undefined).map(({ part }) => part);
+    const allowed = ['PyTorch', 'recordings of nvidia-smi and NVML', 'ops under compute-sanitizer'];
+    expect(allowed).toEqual(expect.arrayContaining(hidden));
   }, 600_000);
+
+  it('bench:gpu measures what was built, and is never exit 0 without a GPU', () => {
+    const bench = (...words: string[]): ReturnType<typeof spawnSync> =>
+      spawnSync('python3', [join(root, 'scripts/bench_gpu.py'), '--out', folder.path, ...words], {
+        encoding: 'utf8',
+        env: { ...process.env, CUDA_VISIBLE_DEVICES: '' },
+      });
+    const done = bench('--device', 'cpu', '--modes');
+    expect(done.status, String(done.stdout) + String(done.stderr)).toBe(0);
+    const { rows } = JSON.parse(readFileSync(join(folder.path, 'bench-gpu.json'), 'utf8')) as {
+      rows: { program: string; images_per_sec: number }[];
+    };
+    expect(rows.map(({ program }) => program)).toEqual(['trainyard']);
+    expect(rows[0]?.images_per_sec).toBeGreaterThan(0);
+    const real = spawnSync('nvidia-smi', ['-L']);
+    if (real.status === 0) return;
+    const refused = bench();
+    expect(refused.status).toBe(4);
+    expect(String(refused.stderr)).toContain('there is no NVIDIA GPU here');
+  }, 300_000);
 
   it('a part that fails says why and ends with 1', () => {
     const done = spawnSync(join(folder.path, 'proof'), ['devices', 'cuda'], {
