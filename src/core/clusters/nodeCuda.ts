@@ -1,26 +1,26 @@
 // NVIDIA's libraries on a node that has a GPU: found there, or brought to it.
 import { join } from 'node:path/posix';
-import * as z from 'zod/mini';
 import type { Logger } from '../log.js';
 import type { Progress } from '../machine.js';
 import { UserError } from '../errors.js';
-import { NodeRefusal, type Bootstrap } from '../nodes/bootstrap.js';
+import type { Bootstrap } from '../nodes/bootstrap.js';
 import { chooseLibraries, foundSchema } from '../nodes/cuda.js';
 import type { Payload } from '../nodes/payload.js';
 import type { Probe } from '../nodes/probe.js';
+import type { Installation } from './packages.js';
 
 export interface CudaNeeds {
   bootstrap: Bootstrap;
   probe: Probe;
   payload: Payload;
-  /** Of this machine's packages for the node that cannot fetch them: their folder there. */
-  bring: (collection: { name: string; requirements: string }) => Promise<string>;
+  /** On this node. */
+  installPackages: (installation: Installation) => Promise<void>;
   logger?: Logger | undefined;
 }
 
 /** Absolute folders for TRAINYARD_NVIDIA_LIBRARIES. UserError (preflight, connection), Cancelled. */
 export async function provideLibraries(needs: CudaNeeds, progress: Progress): Promise<string[]> {
-  const { bootstrap, probe, payload, bring, logger } = needs;
+  const { bootstrap, probe, payload, installPackages, logger } = needs;
   if (payload.cuda === undefined) throw withoutCuda();
   progress.onProgress?.("looking for NVIDIA's libraries");
   const { found } = await bootstrap.request('cuda-look', {}, foundSchema, progress);
@@ -33,14 +33,12 @@ export async function provideLibraries(needs: CudaNeeds, progress: Progress): Pr
   const { name, requirements, titles, bytes } = wheels;
   const dir = join(probe.workdir, 'cuda', name);
   progress.onProgress?.(`installing ${titles.join(', ')} (once)`);
-  const params = { dir, requirements, neededBytes: bytes, runtime: probe.runtimeDir };
-  try {
-    await bootstrap.request('cuda', params, z.unknown(), progress);
-  } catch (error) {
-    if (!(error instanceof NodeRefusal) || error.remedy !== 'wheels') throw error;
-    logger?.log('info', `${error.message} The packages come from this machine.`);
-    await bootstrap.request('cuda', { ...params, wheels: await bring(wheels) }, z.unknown(), progress);
-  }
+  const params = { dir, neededBytes: bytes, runtime: probe.runtimeDir };
+  await installPackages({
+    op: 'cuda',
+    params,
+    collection: { runtime: name, requirements, pip: payload.pip },
+  });
   return [...wheels.folders.map((folder) => join(dir, folder)), ...folders];
 }
 

@@ -1,9 +1,11 @@
-// The runtime's packages on nodes that cannot fetch them: once from this machine, then from node to node.
+// Packages that nodes need: by their own pip, or for those that cannot fetch them once from this machine, then from node to node.
 import { join as joinHere } from 'node:path';
 import { join } from 'node:path/posix';
+import * as z from 'zod/mini';
 import type { Disposable } from '../lifecycle.js';
 import type { Logger } from '../log.js';
 import type { Progress } from '../machine.js';
+import { NodeRefusal, type Bootstrap } from '../nodes/bootstrap.js';
 import type { Payload } from '../nodes/payload.js';
 import { ensureWheels } from '../nodes/wheels.js';
 import type { Profile } from '../profiles/schema.js';
@@ -21,6 +23,14 @@ export interface PackagesOptions {
 /** What is brought together: its name, which the pinned text gives it, and that text. */
 export type Collection = Pick<Payload, 'runtime' | 'requirements' | 'pip'>;
 
+/** A request to a node's set-up program, which runs pip there. */
+export interface Installation {
+  op: 'runtime' | 'cuda';
+  /** What the request says beside the requirements. */
+  params: object;
+  collection: Collection;
+}
+
 /** What it brought stands on the nodes until `dispose`. */
 export class Packages implements Disposable {
   /** One for each collection and version of Python, whose packages differ. */
@@ -28,8 +38,39 @@ export class Packages implements Disposable {
 
   constructor(private readonly options: PackagesOptions) {}
 
-  /** Returns their folder on the node. UserError (preflight, connection), Cancelled. */
-  async bring(
+  /**
+   * By the node's own pip; where that cannot, from packages that this machine fetches and sends. UserError (preflight,
+   * connection), Cancelled.
+   */
+  async install(
+    { node, bootstrap, python }: { node: SshNode; bootstrap: Bootstrap; python: readonly number[] },
+    { op, params, collection }: Installation,
+    progress: Progress,
+  ): Promise<void> {
+    const request = { ...params, requirements: collection.requirements };
+    try {
+      await bootstrap.request(op, request, z.unknown(), progress);
+    } catch (error) {
+      if (!(error instanceof NodeRefusal) || error.remedy !== 'wheels') throw error;
+      this.options.logger.log('info', `${error.message} The packages come from this machine.`);
+      const wheels = await this.bring(node, python, collection, progress);
+      await bootstrap.request(op, { ...request, wheels }, z.unknown(), progress);
+    }
+  }
+
+  dispose(): void {
+    for (const relay of this.relays.values()) {
+      relay.then(
+        (opened) => {
+          opened.dispose();
+        },
+        () => undefined, // whoever asked for it was told
+      );
+    }
+  }
+
+  /** Returns their folder on the node. */
+  private async bring(
     node: SshNode,
     python: readonly number[],
     collection: Collection,
@@ -42,17 +83,6 @@ export class Packages implements Disposable {
     progress.onProgress?.('waiting for the packages');
     const { folder } = await opened.deliver(node, progress);
     return folder;
-  }
-
-  dispose(): void {
-    for (const relay of this.relays.values()) {
-      relay.then(
-        (opened) => {
-          opened.dispose();
-        },
-        () => undefined, // whoever asked for it was told
-      );
-    }
   }
 
   private async open(

@@ -5,7 +5,7 @@ import { Cancelled } from '../errors.js';
 import type { Disposable } from '../lifecycle.js';
 import { nullLogger, type Logger } from '../log.js';
 import { mostListed, type FolderListing, type Progress } from '../machine.js';
-import { Bootstrap, NodeRefusal } from '../nodes/bootstrap.js';
+import { Bootstrap } from '../nodes/bootstrap.js';
 import { assertPassed, type CheckResult } from '../nodes/checks.js';
 import { AgentNode } from '../nodes/node.js';
 import type { Payload } from '../nodes/payload.js';
@@ -16,7 +16,7 @@ import type { NodeRuntime } from '../nodes/runtime.js';
 import { agentStream } from '../nodes/sshAgent.js';
 import type { Host } from '../profiles/schema.js';
 import { provideLibraries } from './nodeCuda.js';
-import type { Packages } from './packages.js';
+import type { Installation, Packages } from './packages.js';
 import { RetryPolicy, type Questions } from './retry.js';
 import { parseJump } from '../ssh/jumps.js';
 import type { SshChannel, SshConnection, SshTarget, SshTransport } from '../ssh/transport.js';
@@ -105,12 +105,15 @@ export class SshNode implements Disposable {
       const found = await this.probeBy(bootstrap, 'none', false);
       assertPassed(this.judge(found, false));
       await this.install(bootstrap, found, payload, progress);
-      if (found.hasRuntime !== true) await this.makeRuntime(bootstrap, found, payload, packages, progress);
+      const { python, runtimeDir: dir } = found;
+      const installPackages = (installation: Installation): Promise<void> =>
+        packages.install({ node: this, bootstrap, python }, installation, progress);
+      if (found.hasRuntime !== true) {
+        await installPackages({ op: 'runtime', params: { dir, neededBytes }, collection: payload });
+      }
       const runtime = runtimeOf(found, payload);
       if (!cuda || !takesCuda(found)) return runtime;
-      const bring = ({ name, requirements }: { name: string; requirements: string }): Promise<string> =>
-        packages.bring(this, found.python, { runtime: name, requirements, pip: payload.pip }, progress);
-      const needs = { bootstrap, probe: found, payload, bring, logger: this.options.logger };
+      const needs = { bootstrap, probe: found, payload, installPackages, logger: this.options.logger };
       return { ...runtime, nvidia: await provideLibraries(needs, progress) };
     }, progress.signal);
   }
@@ -214,25 +217,6 @@ export class SshNode implements Disposable {
     };
     const body = files.map(({ bytes }) => bytes);
     await bootstrap.request('install', params, nothing, { ...progress, body });
-  }
-
-  /** By the node's own pip; where that cannot, from packages that this machine fetches and sends. */
-  private async makeRuntime(
-    bootstrap: Bootstrap,
-    { runtimeDir: dir, python }: Probe,
-    payload: Payload,
-    packages: Packages,
-    progress: Progress,
-  ): Promise<void> {
-    const params = { dir, requirements: payload.requirements, neededBytes };
-    try {
-      await bootstrap.request('runtime', params, nothing, progress);
-    } catch (error) {
-      if (!(error instanceof NodeRefusal) || error.remedy !== 'wheels') throw error;
-      this.options.logger?.log('info', `${error.message} The packages come from this machine.`);
-      const wheels = await packages.bring(this, python, payload, progress);
-      await bootstrap.request('runtime', { ...params, wheels }, nothing, progress);
-    }
   }
 
   /** The agent, put there when it is not. What keeps it from running is said first. */
