@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { systemCode } from '../errors.js';
-import { scriptsOf, type NativeSources } from './sources.js';
+import { cudaLibraryName, readCudaLibrary, scriptsOf, type NativeSources } from './sources.js';
 
 export interface PayloadFile {
   /** Below the node folder. */
@@ -73,24 +72,24 @@ export async function readPayload(sources: NativeSources): Promise<Payload> {
 }
 
 async function readCuda(
-  { cudaLibrary, cudaRequirements }: NativeSources,
+  sources: NativeSources,
   files: readonly PayloadFile[],
 ): Promise<CudaPayload | undefined> {
-  try {
-    const library = await readOne('cuda/libtrainer_cuda.so', cudaLibrary, false);
-    const requirements = await readFile(cudaRequirements, 'utf8');
-    return { library, node: nameOf([...files, library]), requirements };
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+  const bytes = await readCudaLibrary(sources);
+  if (bytes === undefined) return undefined;
+  const library = fileOf(cudaLibraryName, bytes, false);
+  const requirements = await readFile(sources.cudaRequirements, 'utf8');
+  return { library, node: nameOf([...files, library]), requirements };
 }
 
 const nameOf = (files: readonly PayloadFile[]): string =>
   sha256(files.map((file) => file.sha256).join('')).slice(0, 16);
 
 async function readOne(name: string, path: string, executable: boolean): Promise<PayloadFile> {
-  const bytes = await readFile(path);
+  return fileOf(name, await readFile(path), executable);
+}
+
+function fileOf(name: string, bytes: Buffer, executable: boolean): PayloadFile {
   return { name, bytes, sha256: sha256(bytes), executable };
 }
 

@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { systemCode } from '../errors.js';
 import { writeFileAtomic } from '../files.js';
 import { ensurePythonRuntime, type RuntimeOptions } from './pythonRuntime.js';
-import { scriptsOf, type NativeSources } from './sources.js';
+import { cudaLibraryName, readCudaLibrary, scriptsOf, type NativeSources } from './sources.js';
 
 export interface NodeRuntime {
   runtimeDir: string;
@@ -108,19 +108,16 @@ async function refresh(sources: NativeSources, dir: string, lib: string): Promis
     await symlink(lib, temporary);
     await rename(temporary, link);
   }
-  const cuda = { name: 'cuda/libtrainer_cuda.so', path: sources.cudaLibrary };
-  for (const { name, path } of [...scriptsOf(sources), cuda]) {
-    const target = join(dir, name);
-    const wanted = await readFile(path).catch((error: unknown) => {
-      if (path === cuda.path && systemCode(error) === 'ENOENT') return undefined; // a build need not have it
-      throw error;
-    });
-    if (wanted === undefined) continue;
-    const present = await readFile(target).catch(() => undefined);
-    if (present?.equals(wanted) === true) continue;
-    await mkdir(dirname(target), { recursive: true });
-    await writeFileAtomic(target, wanted, 0o755);
-  }
+  for (const { name, path } of scriptsOf(sources)) await refreshFile(join(dir, name), await readFile(path));
+  const cuda = await readCudaLibrary(sources);
+  if (cuda) await refreshFile(join(dir, cudaLibraryName), cuda);
+}
+
+async function refreshFile(target: string, wanted: Buffer): Promise<void> {
+  const present = await readFile(target).catch(() => undefined);
+  if (present?.equals(wanted) === true) return;
+  await mkdir(dirname(target), { recursive: true });
+  await writeFileAtomic(target, wanted, 0o755);
 }
 
 async function sha256File(path: string): Promise<string> {

@@ -1,10 +1,13 @@
 // Where the native programs and what goes with them come from: beside the bundle, or a build of this repository.
 import { constants } from 'node:fs';
-import { access } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { UserError } from '../errors.js';
+import { systemCode, UserError } from '../errors.js';
 
 export const fetchParts = ['common', 'download', 'part', 'places'];
+
+/** Below a node folder, and beside `bin` where it comes from. */
+export const cudaLibraryName = 'cuda/libtrainer_cuda.so';
 
 /** Absolute paths of what a node needs. */
 export interface NativeSources {
@@ -33,6 +36,16 @@ export function scriptsOf(sources: NativeSources): { name: string; path: string 
   ];
 }
 
+/** Undefined where this build has none. */
+export async function readCudaLibrary({ cudaLibrary }: NativeSources): Promise<Buffer | undefined> {
+  try {
+    return await readFile(cudaLibrary);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
 /** As an installed extension has them: `bin/` and `share/` beside the bundle. */
 function packaged(bundleDir: string): NativeSources {
   return {
@@ -42,7 +55,7 @@ function packaged(bundleDir: string): NativeSources {
     fetch: join(bundleDir, 'share', 'fetch'),
     requirements: join(bundleDir, 'share', 'requirements.txt'),
     cudaRequirements: join(bundleDir, 'share', 'cuda.txt'),
-    cudaLibrary: join(bundleDir, 'cuda', 'libtrainer_cuda.so'),
+    cudaLibrary: join(bundleDir, cudaLibraryName),
     bootstrap: join(bundleDir, 'share', 'node'),
   };
 }
@@ -56,7 +69,7 @@ function built(root: string, bin: string): NativeSources {
     fetch: join(root, 'native', 'trainer', 'data', 'fetch'),
     requirements: join(root, 'native', 'runtime', 'requirements.txt'),
     cudaRequirements: join(root, 'native', 'runtime', 'cuda.txt'),
-    cudaLibrary: join(bin, '..', 'cuda', 'libtrainer_cuda.so'),
+    cudaLibrary: join(bin, '..', cudaLibraryName),
     bootstrap: join(root, 'native', 'node'),
   };
 }
