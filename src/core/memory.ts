@@ -3,14 +3,14 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 
 /** Closed: what is handed over to it goes nowhere, and its memory is freed. */
-function makeDrain(): MessagePort {
+const drain = closedPort();
+
+function closedPort(): MessagePort {
   const { port1, port2 } = new MessageChannel();
   port2.close();
   port1.close();
   return port1;
 }
-
-let drain: MessagePort | undefined;
 
 /**
  * Frees the bytes now; the buffer is empty from then on. For who owns it alone and hands it to nobody who may still read it: a write
@@ -19,6 +19,5 @@ let drain: MessagePort | undefined;
 export function free(buffer: Uint8Array): void {
   const { buffer: memory } = buffer;
   if (!(memory instanceof ArrayBuffer) || memory.byteLength !== buffer.byteLength) return;
-  drain ??= makeDrain();
   drain.postMessage(null, [memory]);
 }
