@@ -95,32 +95,11 @@ def cuda_look(params):
 
 def cuda(params):
     """The wheels of `requirements` in a folder of their own, by the runtime's Python."""
-    import shutil
 
-    target = expand(params["dir"])
-    make_private(os.path.dirname(target))
-    wheels = expand(params["wheels"]) if params.get("wheels") else None
-    remove_dead_partials(target)
-    if os.path.isdir(target):
-        return {"made": False}
-    require_space("NVIDIA's libraries", target, params["neededBytes"])
-    partial = partial_of(target)
-    try:
-        os.mkdir(partial, 0o700)
-        requirements = os.path.join(partial, "requirements.txt")
-        with open(requirements, "w") as file:
-            file.write(params["requirements"])
-        pip = ["-m", "pip"]
-        if wheels:
-            pip = [os.path.join(wheels, name, "pip") for name in os.listdir(wheels) if name.startswith("pip-")][:1] or pip
-        more = ["--no-deps", "--target", os.path.join(partial, "lib"), "-r", requirements]
+    def fill(folder, wheels):
         python = os.path.join(expand(params["runtime"]), "bin", "python")
-        pip_install([python] + pip, "NVIDIA's libraries", more, wheels)
-        try:
-            os.rename(partial, target)
-        except OSError:
-            if not os.path.isdir(target):  # otherwise another one made the same first
-                raise
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-    return {"made": True}
+        pip = wheels and pip_in(wheels)
+        more = ["--no-deps", "--target", os.path.join(folder, "lib")]
+        pip_install([python] + ([pip] if pip else PIP), "NVIDIA's libraries", folder, params, wheels, more)
+
+    return make_by_pip("NVIDIA's libraries", params, fill, os.path.isdir)

@@ -1,5 +1,6 @@
 # The runtime: a Python environment with MPICH, oneDNN and TensorBoard.
 
+PIP = ["-m", "pip"]
 WANTED = ("bin/python", "bin/mpiexec", "lib/libmpi.so.12", "lib/libdnnl.so.3")
 
 
@@ -28,10 +29,15 @@ def command(argv, each_line=None):
     return process.wait(), kept
 
 
+def pip_in(wheels):
+    """pip in its own wheel, which Python can run, or None."""
+    return next((os.path.join(wheels, name, "pip") for name in os.listdir(wheels) if name.startswith("pip-")), None)
+
+
 def make_environment(target, wheels):
     code, said = command([sys.executable, "-m", "venv", target])
     if code == 0:
-        return os.path.join(target, "bin", "python"), []
+        return os.path.join(target, "bin", "python"), PIP
     if wheels is None or not any("ensurepip" in line or "venv" in line for line in said):
         package = "python%d.%d-venv" % sys.version_info[:2]
         raise Refused(
@@ -44,10 +50,10 @@ def make_environment(target, wheels):
     # No ensurepip here: an environment without pip, filled by pip run from its own wheel.
     shutil.rmtree(target, ignore_errors=True)
     code, said = command([sys.executable, "-m", "venv", "--without-pip", target])
-    pip = next((name for name in os.listdir(wheels) if name.startswith("pip-")), None)
+    pip = pip_in(wheels)
     if code != 0 or pip is None:
         raise Refused("%s cannot make environments" % sys.executable, "Install its venv module on this node")
-    return os.path.join(target, "bin", "python"), [os.path.join(wheels, pip, "pip")]
+    return os.path.join(target, "bin", "python"), [pip]
 
 
 def relocate(old, new):
@@ -84,9 +90,13 @@ def require_space(what, target, needed):
         )
 
 
-def pip_install(pip, what, more, wheels):
+def pip_install(pip, what, folder, params, wheels, more):
     """From `wheels`, a folder, where one is given, else from where pip is set to."""
+    requirements = os.path.join(folder, "requirements.txt")
+    with open(requirements, "w") as file:
+        file.write(params["requirements"])
     line = pip + ["install", "--no-input", "--disable-pip-version-check", "--no-compile", "--require-hashes"] + more
+    line += ["-r", requirements]
     if wheels:
         line += ["--no-index", "--find-links", wheels]
     else:
@@ -103,38 +113,28 @@ def pip_install(pip, what, more, wheels):
         raise Refused("pip could not install %s: %s" % (what, told), pip_hint(said), "wheels")
 
 
-def runtime(params):
-    import shutil
-
+def make_by_pip(what, params, fill, is_whole):
+    """The folder `dir` where it does not stand yet. `fill` is given a folder, and that of the wheels or None."""
     target = expand(params["dir"])
     make_private(os.path.dirname(target))
     wheels = expand(params["wheels"]) if params.get("wheels") else None
     remove_dead_partials(target)
-    if runtime_problem(target) is None:
+    if is_whole(target):
         return {"made": False}
-    require_space("the runtime", target, params["neededBytes"])
-    partial = partial_of(target)
-    try:
+    require_space(what, target, params["neededBytes"])
+    make_whole(target, lambda folder: fill(folder, wheels), is_whole)
+    return {"made": True}
+
+
+def runtime(params):
+    def fill(folder, wheels):
         progress("making a Python environment")
-        os.mkdir(partial, 0o700)
-        python, pip = make_environment(partial, wheels)
-        requirements = os.path.join(partial, "requirements.txt")
-        with open(requirements, "w") as file:
-            file.write(params["requirements"])
+        python, pip = make_environment(folder, wheels)
         progress("installing MPICH, oneDNN and TensorBoard")
-        pip_install([python] + (pip or ["-m", "pip"]), "the runtime", ["-r", requirements], wheels)
-        missing = runtime_problem(partial)
+        pip_install([python] + pip, "the runtime", folder, params, wheels, [])
+        missing = runtime_problem(folder)
         if missing:
             raise Refused("the runtime was made without " + missing, "Report this")
-        relocate(partial, target)
-        if os.path.lexists(target):  # unusable, or it would have been taken
-            os.rename(target, partial + "-old")
-        try:
-            os.rename(partial, target)
-        except OSError:
-            if runtime_problem(target) is not None:
-                raise
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-        shutil.rmtree(partial + "-old", ignore_errors=True)
-    return {"made": True}
+        relocate(folder, expand(params["dir"]))
+
+    return make_by_pip("the runtime", params, fill, lambda folder: runtime_problem(folder) is None)

@@ -1,5 +1,5 @@
-# What Trainyard runs on a node before anything of it is there: these files, one after the other (wire, probe, install, runtime, archive,
-# relay, copies, verbs), come over the connection as one program and are never written to disk. It talks in JSON lines: an answer to each request, progress in between, and raw bytes after `install` and `unpack`.
+# What Trainyard runs on a node before anything of it is there: these files, one after the other as src/core/nodes/payload.ts orders
+# them, come over the connection as one program and are never written to disk. It talks in JSON lines: an answer to each request, progress in between, and raw bytes after `install` and `unpack`.
 # Plain Python 3.6, so that a node whose Python is too old for training can still say so.
 # What only some requests need is imported there: most channels only become another program, and start in a third of the time.
 import json
@@ -105,3 +105,23 @@ def remove_dead_partials(target):
 
             shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
     return busy
+
+
+def make_whole(target, fill, is_whole=os.path.isdir):
+    """A folder that appears whole or not at all: `fill` works on another one beside it. Where the same was made meanwhile, that stays."""
+    import shutil
+
+    partial = partial_of(target)
+    try:
+        os.mkdir(partial, 0o700)
+        fill(partial)
+        if os.path.lexists(target) and not is_whole(target):
+            os.rename(target, partial + "-old")
+        try:
+            os.rename(partial, target)
+        except OSError:
+            if not is_whole(target):
+                raise
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+        shutil.rmtree(partial + "-old", ignore_errors=True)

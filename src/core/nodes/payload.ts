@@ -36,6 +36,7 @@ export interface CudaPayload {
   requirements: string;
 }
 
+/** All of native/node, in the order that makes one program of them: what others use first, what runs it last. */
 export const bootstrapParts = [
   'wire',
   'probe',
