@@ -1,6 +1,6 @@
 // Bundles the extension, the command-line tool and the dashboard's page into dist/, with the native programs beside them when they are built.
 //   node scripts/build.mjs [--production] [--watch]
-import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, context } from 'esbuild';
@@ -72,6 +72,12 @@ const bundles = [
   { ...shared, ...dashboardBundle },
 ];
 
+/** Every program of a folder of the sources, into one of share/. */
+const programs = (folder, to) =>
+  readdirSync(join(root, folder))
+    .filter((name) => name.endsWith('.py'))
+    .map((name) => ({ from: join(root, folder, name), to: `share/${to}/${name}`, mode: 0o644 }));
+
 const native = join(root, 'build/native/release/node/bin');
 const pty = 'prebuilds/linux-x64/pty.node';
 const carried = [
@@ -79,20 +85,12 @@ const carried = [
   { from: join(native, 'agent'), to: 'bin/agent', mode: 0o755 },
   { from: join(native, 'trainer'), to: 'bin/trainer', mode: 0o755 },
   { from: join(root, 'native/agent/tensorboard_server.py'), to: 'share/tensorboard_server.py', mode: 0o755 },
-  ...['common', 'download', 'part', 'places'].map((part) => ({
-    from: join(root, `native/trainer/data/fetch/${part}.py`),
-    to: `share/fetch/${part}.py`,
-    mode: 0o644,
-  })),
+  ...programs('native/trainer/data/fetch', 'fetch'),
   { from: join(root, 'native/runtime/requirements.txt'), to: 'share/requirements.txt', mode: 0o644 },
   { from: join(root, 'native/runtime/cuda.txt'), to: 'share/cuda.txt', mode: 0o644 },
   { from: join(native, '../cuda/libtrainer_cuda.so'), to: 'cuda/libtrainer_cuda.so', mode: 0o644 },
   { from: join(root, 'native/runtime/pip.txt'), to: 'share/pip.txt', mode: 0o644 },
-  ...['wire', 'probe', 'install', 'runtime', 'cuda', 'archive', 'relay', 'copies', 'verbs'].map((part) => ({
-    from: join(root, `native/node/${part}.py`),
-    to: `share/node/${part}.py`,
-    mode: 0o644,
-  })),
+  ...programs('native/node', 'node'),
 ];
 
 /** By rename, because the file that is replaced may be running. What is not built must not stay behind from before. */
