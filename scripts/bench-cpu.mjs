@@ -70,8 +70,8 @@ async function compare(precision, python, options) {
       ),
   };
   for (const mode of modes) {
-    const script = join(root, 'scripts/bench/cpu/torch_step.py');
-    programs[`PyTorch ${mode}`] = () => measure(python, [script, '--mode', mode, ...measured], threads);
+    const script = [join(root, 'scripts/bench/torch_step.py'), '--device', 'cpu', '--mode', mode];
+    programs[`PyTorch ${mode}`] = () => measure(python, [...script, ...measured], threads);
   }
   const results = Object.fromEntries(Object.keys(programs).map((name) => [name, []]));
   for (let round = 1; round <= rounds; ++round) {

@@ -10,7 +10,6 @@ mean nothing. Exit 4 without a GPU, 1 when something failed.
 import argparse
 import datetime
 import json
-import os
 import pathlib
 import subprocess
 import sys
@@ -67,17 +66,15 @@ def measure(command, device, env):
 
 class Ours:
     def __init__(self, given, shape):
-        self.device, self.trainer, self.shape, self.env = given.device, given.trainer, shape, dict(os.environ)
+        self.device, self.trainer, self.shape, self.env = given.device, given.trainer, shape, None
         if self.trainer is not None:
             return
-        tools = find_tools()
-        builder = Builder(given.out, tools, architectures(given.device))
-        self.program, library = given.out / "proof", given.out / "libtrainer_cuda.so"
+        builder = Builder(given.out, find_tools(), architectures(given.device))
+        self.program, self.env = given.out / "proof", builder.environment()
         if not builder.fresh():
             builder.library()
             builder.reference()
             builder.program()
-        self.env |= {"TRAINYARD_CUDA_LIBRARY": str(library), "TRAINYARD_NVIDIA_LIBRARIES": ":".join(str(f) for f in [tools["cublas"], tools["cudnn"], *tools["nccl"]])}
 
     def command(self, batch, precision, data="synthetic:1000x224"):
         model, size, steps = (self.shape[name] for name in ("model", "size", "steps"))
@@ -88,8 +85,8 @@ class Ours:
 
 
 def torch_command(python, mode, shape, device, batch, precision):
-    return [python, ROOT / "scripts/gpu/torch_bench.py", "--mode", mode, "--device", device, "--model", shape["model"], "--image-size",
-            shape["size"], "--batch-size", batch, "--precision", precision, "--steps", shape["steps"]]
+    return [python, ROOT / "scripts/bench/torch_step.py", "--mode", mode, "--device", device, "--model", shape["model"], "--image-size",
+            shape["size"], "--batch-size", batch, "--precision", precision, "--steps", shape["steps"], "--warmup", 6]
 
 
 def compare(given, shape):

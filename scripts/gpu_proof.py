@@ -10,7 +10,6 @@ says why, and is not a failure.
 import argparse
 import datetime
 import json
-import os
 import pathlib
 import shutil
 import subprocess
@@ -29,7 +28,7 @@ TORCH_STEPS = {"cuda": ["resnet50", 224, 32, 100, 10], "cpu": ["resnet18", 32, 4
 
 class Proof:
     def __init__(self, out, device):
-        self.out, self.device, self.parts, self.tools = out, device, [], None
+        self.out, self.device, self.parts, self.tools, self.builder = out, device, [], None, None
 
     def part(self, name, body):
         """Runs one part and notes how it went; returns what it gives, or None after a failure."""
@@ -56,16 +55,10 @@ class Proof:
     def holds(self):
         return all(part["ok"] or "why_not" in part for part in self.parts)
 
-    def environment(self):
-        env = dict(os.environ)
-        env["TRAINYARD_CUDA_LIBRARY"] = str(self.out / "libtrainer_cuda.so")
-        env["TRAINYARD_NVIDIA_LIBRARIES"] = ":".join(str(f) for f in [self.tools["cublas"], self.tools["cudnn"], *self.tools["nccl"]])
-        return env
-
     def run_part(self, name, before=()):
         def body(entry):
             command = [*before, str(self.out / "proof"), name, self.device]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=self.environment())
+            done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=self.builder.environment())
             fields = [line.split("\t") for line in done.stdout.splitlines()]
             entry["results"] = [dict(zip(("what", "quantity", "error", "bound", "verdict"), f[1:])) for f in fields if f[0] == "result"]
             entry["figures"] = {f[1]: f[2] for f in fields if f[0] == "figure"}
@@ -90,7 +83,7 @@ class Proof:
             folder = self.out / "steps"
             folder.mkdir(exist_ok=True)
             model, *numbers = TORCH_STEPS[self.device]
-            call([self.out / "proof", "steps", self.device, folder, model, *numbers], env=self.environment())
+            call([self.out / "proof", "steps", self.device, folder, model, *numbers], env=self.builder.environment())
             said = json.loads(call([python, ROOT / "scripts/gpu/torch_steps.py", folder, model, self.device]))
             entry["figures"] = {"PyTorch": said["torch"], "steps": f"{said['steps']} of {model}, loss {said['loss'][0]:.4f} to {said['loss'][-1]:.4f}"}
             entry["results"] = [
@@ -120,7 +113,7 @@ class Proof:
         def body(entry):
             if self.device == "cpu":
                 raise NotHere("there is no GPU to ask")
-            load = {"command": [self.out / "proof", "bench", self.device, "resnet50", 224, 64, "bf16", 300], "env": self.environment()}
+            load = {"command": [self.out / "proof", "bench", self.device, "resnet50", 224, 64, "bf16", 300], "env": self.builder.environment()}
             entry["figures"] = {"samples of NVML": str(recordings.record(self.out / "recorded", load))}
 
         self.part("recordings of nvidia-smi and NVML", body)
@@ -132,7 +125,7 @@ def build(proof):
     if proof.tools is None:
         return False
     targets = proof.part("ask for the GPU's capability", lambda entry: architectures(proof.device)) or ["80", "90"]
-    builder = Builder(proof.out, proof.tools, targets)
+    proof.builder = builder = Builder(proof.out, proof.tools, targets)
     proof.part("build libtrainer_cuda.so", lambda entry: builder.library())
     built = proof.part("build the reference", lambda entry: builder.reference())
     return bool(built and proof.part("build the program", lambda entry: builder.program()))

@@ -24,6 +24,12 @@ class Builder:
         oldest = min(file.stat().st_mtime for file in made)
         return all(source.stat().st_mtime < oldest for source in NATIVE.rglob("*") if source.is_file())
 
+    def environment(self):
+        """In which programs find libtrainer_cuda.so as it was built here, and NVIDIA's libraries."""
+        folders = [self.tools["cublas"], self.tools["cudnn"], *self.tools["nccl"]]
+        own = {"TRAINYARD_CUDA_LIBRARY": str(self.out / "libtrainer_cuda.so"), "TRAINYARD_NVIDIA_LIBRARIES": ":".join(map(str, folders))}
+        return os.environ | own
+
     def compile_all(self, name, sources, *more):
         folder = self.out / name
         folder.mkdir(parents=True, exist_ok=True)
