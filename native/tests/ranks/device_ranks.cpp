@@ -11,6 +11,7 @@
 #include "common/stopwatch.h"
 #include "tests/models/trainee.h"
 #include "tests/ops/host_collectives.h"
+#include "trainer/comm/everyones_group.h"
 
 namespace trainyard::test {
 namespace {
@@ -131,13 +132,9 @@ void scaled() {
 /// A back end's group of which only rank 0 goes on after `leave`.
 void lonely(double deadline, double least, double most, const std::function<void(DeviceCollectives&)>& leave,
             const std::string& said) {
-  DeviceGroup group{
-      .rank = world()->rank(), .world = world()->world(), .who = "rank of the test", .deadline_s = deadline};
-  const DeviceGroupId made = group.rank == 0 ? new_host_group() : DeviceGroupId{};
-  for (size_t i = 0; i < made.size(); ++i) {
-    const auto letter = static_cast<double>(made[i]);
-    group.id[i] = static_cast<char>(world()->gather(std::span<const double>(&letter, 1)).front());
-  }
+  DeviceGroup group = everyones_group(*world(), new_host_group);
+  group.who = "rank of the test";
+  group.deadline_s = deadline;
   const auto collectives = join_host_group(group);
   std::vector<float> values(10, 1);
   collectives->start_sum(values.data(), values.size());
