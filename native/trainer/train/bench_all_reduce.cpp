@@ -1,6 +1,8 @@
 #include "trainer/train/bench_all_reduce.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <memory>
 #include <vector>
 
@@ -82,13 +84,13 @@ double milliseconds(Summer& summer, Communicator& ranks, size_t count, double se
   summer.fill(0);  // so that any number of sums stays finite
   const Stopwatch once;
   summer.sum(count);
-  std::vector<double> repeats{std::clamp(1000 * seconds / std::max(once.milliseconds(), 1e-3), 1.0, 10'000.0)};
-  if (ranks.rank() != 0) repeats[0] = 0;
-  ranks.sum(repeats);
-  const auto rounds = static_cast<int64_t>(repeats[0]);
+  const double wanted = std::clamp(1000 * seconds / std::max(once.milliseconds(), 1e-3), 1.0, 10'000.0);
+  std::array<float, 1> told{static_cast<float>(std::floor(wanted))};
+  ranks.broadcast(told, 0);
+  const auto rounds = static_cast<int>(told[0]);
   const Stopwatch clock;
-  for (int64_t i = 0; i < rounds; ++i) summer.sum(count);
-  return clock.milliseconds() / static_cast<double>(rounds);
+  for (int i = 0; i < rounds; ++i) summer.sum(count);
+  return clock.milliseconds() / rounds;
 }
 
 }  // namespace
