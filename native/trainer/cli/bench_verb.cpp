@@ -19,10 +19,22 @@ void print(const nlohmann::json& result) {
   std::fflush(stdout);
 }
 
-void add_threads_flag(CLI::App& command, int& threads) {
-  command.add_option("--threads", threads, "compute threads of each rank")
+/// What computes on every rank's device: flags that say how, and one result, which rank 0 prints.
+template <class Options>
+Verb on_all_ranks(CLI::App* command, const std::shared_ptr<Options>& o,
+                  nlohmann::json (*measure)(const Options& options, Communicator& communicator)) {
+  add_device_flags(*command, o->device, o->precision);
+  command->add_option("--threads", o->threads, "compute threads of each rank")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  add_comm_flag(*command, o->comm);
+  return {command, [o, measure] {
+            require_device(o->device, o->precision);
+            const auto communicator = make_communicator(o->comm);
+            const auto result = measure(*o, *communicator);
+            if (communicator->rank() == 0) print(result);
+            return Exit::ok;
+          }};
 }
 
 Verb add_input(CLI::App& bench) {
@@ -54,22 +66,13 @@ Verb add_step(CLI::App& bench) {
   command->add_option("--batch-size", o->batch_size, "images per replica")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  add_device_flags(*command, o->device, o->precision);
   command->add_option("--steps", o->steps, "measured steps")->check(CLI::PositiveNumber)->capture_default_str();
   command->add_option("--warmup", o->warmup, "steps before the measured ones")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_option("--seconds", o->seconds, "measure for so long instead of by --steps")->capture_default_str();
   command->add_option("--image-size", o->image_size, "pixels a side (0: the model's own)")->capture_default_str();
-  add_threads_flag(*command, o->threads);
-  add_comm_flag(*command, o->comm);
-  return {command, [o] {
-            require_device(o->device, o->precision);
-            const auto communicator = make_communicator(o->comm);
-            const auto result = bench_step(*o, *communicator);
-            if (communicator->rank() == 0) print(result);
-            return Exit::ok;
-          }};
+  return on_all_ranks(command, o, bench_step);
 }
 
 Verb add_matmul(CLI::App& bench) {
@@ -82,16 +85,7 @@ Verb add_matmul(CLI::App& bench) {
   command->add_option("--seconds", o->seconds, "measure for so long")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  add_device_flags(*command, o->device, o->precision);
-  add_threads_flag(*command, o->threads);
-  add_comm_flag(*command, o->comm);
-  return {command, [o] {
-            require_device(o->device, o->precision);
-            const auto communicator = make_communicator(o->comm);
-            const auto result = bench_matmul(*o, *communicator);
-            if (communicator->rank() == 0) print(result);
-            return Exit::ok;
-          }};
+  return on_all_ranks(command, o, bench_matmul);
 }
 
 Verb add_all_reduce(CLI::App& bench) {
