@@ -21,8 +21,8 @@ void multiply(bool transpose_a, bool transpose_b, int m, int n, int k, const flo
   }
 }
 
-/// oneDNN makes all kernels of its matrix product at the first call that is worth one, on one thread in about a tenth
-/// of a second.
+/// oneDNN makes all kernels of its matrix product at a process's first call that is worth one, on one thread in about
+/// a tenth of a second.
 void make_kernels() {
   set_threads(1);  // for this thread's products alone
   constexpr int kSide = 64;
@@ -31,14 +31,23 @@ void make_kernels() {
   multiply(false, false, kSide, kSide, kSide, factor.data(), factor.data(), product.data());
 }
 
+/// They are being made, once for all layers.
+std::shared_future<void> kernels() {
+  static const std::shared_future<void> made = std::async(std::launch::async, make_kernels).share();
+  return made;
+}
+
 class DnnlLinear final : public LinearOp {
  public:
   /// Its kernels are made while the layers before it compute for the first time.
-  explicit DnnlLinear(const LinearParams& params)
-      : p_(params), kernels_(std::async(std::launch::async, make_kernels)) {}
+  explicit DnnlLinear(const LinearParams& params) : p_(params), kernels_(kernels()) {}
+  DnnlLinear(const DnnlLinear&) = delete;
+  DnnlLinear& operator=(const DnnlLinear&) = delete;
+  /// A process that ends at once must not take away what the kernels' thread still uses.
+  ~DnnlLinear() override { kernels_.wait(); }
 
   void forward(const void* x, const float* weights, const float* bias, void* y) override {
-    if (kernels_.valid()) kernels_.get();
+    kernels_.get();
     auto* out = static_cast<float*>(y);
     multiply(false, true, p_.batch, p_.out, p_.in, static_cast<const float*>(x), weights, out);
     for (int n = 0; n < p_.batch; ++n) {
@@ -73,7 +82,7 @@ class DnnlLinear final : public LinearOp {
 
  private:
   LinearParams p_;
-  std::future<void> kernels_;
+  std::shared_future<void> kernels_;
 };
 
 }  // namespace
