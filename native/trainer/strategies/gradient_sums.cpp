@@ -24,8 +24,7 @@ std::string sharing(const std::vector<std::string>& gpus) {
 }  // namespace
 
 void check_comm(const GradientSums& wanted) {
-  if (wanted.comm != "nccl") return;
-  if (wanted.device != "cuda") {
+  if (wanted.comm == "nccl" && wanted.device != "cuda") {
     throw Error(Exit::usage, "--comm nccl sums in the memory of GPUs, and --device " + wanted.device +
                                  " has none. Use --comm mpi or auto, or --device cuda");
   }

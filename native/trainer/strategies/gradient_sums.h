@@ -17,8 +17,7 @@ struct GradientSums {
 void check_comm(const GradientSums& wanted);
 
 /// Whether NCCL sums. gpus: of each worker, "HOST ADDRESS". `auto`: where there are several workers, each with a GPU of
-/// its own, that keep all variables. Throws Error(Exit::usage) where `nccl` cannot be had,
-/// naming what is in the way.
+/// its own, that keep all variables. Throws Error(Exit::usage) where `nccl` cannot be had, naming what is in the way.
 bool use_nccl(const GradientSums& wanted, const std::string& strategy, const std::vector<std::string>& gpus);
 
 /// The same, asked by all workers of a team together.
