@@ -9,25 +9,6 @@
 extern "C" trainyard::Backend* trainyard_reference();
 
 namespace trainyard::proof {
-namespace {
-
-std::unique_ptr<Graph> graph_of(const Setup& setup) {
-  auto graph = std::make_unique<Graph>();
-  if (setup.model == "mlp") {
-    build_mlp(*graph, setup.size, setup.classes);
-  } else if (setup.model == "resnet20") {
-    build_cifar_resnet(*graph, 3, setup.size, setup.classes);
-  } else if (setup.model == "resnet50") {
-    build_resnet(*graph, Block::bottleneck, {3, 4, 6, 3}, setup.size, setup.classes);
-  } else if (setup.model == "resnet18") {
-    build_resnet(*graph, Block::basic, {2, 2, 2, 2}, setup.size, setup.classes);
-  } else {
-    throw Error(Exit::usage, "the proof has no model " + setup.model);
-  }
-  return graph;
-}
-
-}  // namespace
 
 std::unique_ptr<Backend> reference() { return std::unique_ptr<Backend>(trainyard_reference()); }
 
@@ -44,7 +25,8 @@ Training::Training(const Setup& setup, std::unique_ptr<Backend> backend) : setup
   options.precision = setup.precision;
   options.sync_batch_norm = setup.sync_batch_norm;
   prepare_backend(*backend, setup.precision);
-  network_ = std::make_unique<GraphNetwork>(options, graph_of(setup), std::move(backend));
+  network_ =
+      std::make_unique<GraphNetwork>(options, build_model(setup.model, setup.size, setup.classes), std::move(backend));
   see(0, setup.batch);
 }
 

@@ -15,7 +15,7 @@ std::unique_ptr<Backend> reference();
 std::unique_ptr<Backend> open(const std::string& device);
 
 struct Setup {
-  std::string model;  ///< mlp, resnet18, resnet20 or resnet50
+  std::string model;  ///< one of known_models()
   int size = 16;      ///< pixels a side
   int batch = 8;
   int classes = 10;

@@ -31,13 +31,7 @@ std::unique_ptr<Network> on_device(const std::string& model, int size, Statistic
   options.batch = kBatch;
   options.sync_batch_norm = reducer;
   options.precision = precision;
-  auto graph = std::make_unique<Graph>();
-  if (model == "mlp") {
-    build_mlp(*graph, size, kClasses);
-  } else {
-    build_cifar_resnet(*graph, 3, size, kClasses);
-  }
-  return std::make_unique<GraphNetwork>(options, std::move(graph), test::make_host_cuda());
+  return std::make_unique<GraphNetwork>(options, build_model(model, size, kClasses), test::make_host_cuda());
 }
 
 class CudaNetwork : public testing::TestWithParam<const char*> {};
@@ -158,8 +152,7 @@ std::string refusal_with(size_t memory, int batch, Network** made = nullptr, boo
   options.image_size = 32;
   options.batch = batch;
   options.memory_growth = growth;
-  auto graph = std::make_unique<Graph>();
-  build_cifar_resnet(*graph, 3, 32, kClasses);
+  auto graph = build_model(options.model, options.image_size, kClasses);
   try {
     kept = std::make_unique<GraphNetwork>(options, std::move(graph), test::make_host_cuda_of(memory));
   } catch (const Error& error) {

@@ -38,13 +38,8 @@ class Trainee {
     options.image_size = wanted.size;
     options.batch = wanted.batch;
     options.seed = wanted.seed;
-    auto graph = std::make_unique<Graph>();
-    if (wanted.model == "mlp") {
-      build_mlp(*graph, wanted.size, wanted.classes);
-    } else {
-      build_cifar_resnet(*graph, 3, wanted.size, wanted.classes);
-    }
-    network_ = std::make_unique<GraphNetwork>(options, std::move(graph), make_host_cuda_in(wanted.groups));
+    network_ = std::make_unique<GraphNetwork>(options, build_model(wanted.model, wanted.size, wanted.classes),
+                                              make_host_cuda_in(wanted.groups));
     Variables variables{network_->weights(), network_->gradients(), {}};
     for (const TensorInfo& tensor : network_->parameters()) {
       variables.ranges.push_back({.offset = tensor.offset, .size = tensor.size, .adapt = tensor.decay});

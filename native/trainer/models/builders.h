@@ -1,6 +1,7 @@
 // The models' shapes: each builder appends its layers to a graph whose last output is the logits.
 #pragma once
 #include <array>
+#include <memory>
 #include <string>
 
 #include "trainer/layers/layers.h"
@@ -31,5 +32,8 @@ void build_resnet(Graph& graph, Block block, const std::array<int, 4>& blocks, i
 
 /// Three fully connected layers with ReLU: 256, 128, classes.
 void build_mlp(Graph& graph, int image_size, int classes);
+
+/// The model that known_models() names so. Throws as find_model does.
+std::unique_ptr<Graph> build_model(const std::string& model, int image_size, int classes);
 
 }  // namespace trainyard

@@ -122,12 +122,15 @@ class Network {
 /// Error(Exit::device) when the device cannot be used.
 std::unique_ptr<Network> make_network(const NetworkOptions& options);
 
-/// The models make_network knows, with the image size each is meant for.
 struct ModelInfo {
   std::string name;
-  int image_size;
+  int image_size;  ///< what it is meant for
+  int least_size;  ///< of an image's side: a pixel must be left behind the last stride
 };
+/// The models make_network knows.
 std::span<const ModelInfo> known_models();
+/// Throws Error(Exit::usage) naming the known models when it is none of them.
+const ModelInfo& find_model(const std::string& model);
 
 /// ImageNet's per-channel mean and standard deviation (of pixels scaled to [0, 1]), as torchvision's weights expect
 /// them: every model normalises its input so. Source: torchvision's ImageClassification preset.
