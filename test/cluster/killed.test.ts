@@ -52,6 +52,16 @@ function supervisorsOf(dir: string): number[] {
   return all.filter(({ parent }) => !all.some(({ pid }) => pid === parent)).map(({ pid }) => pid);
 }
 
+/** One rank of a run neither goes on nor ends by itself any more. */
+function holdOneRank(dir: string): void {
+  const name = dir.split('/').at(-1)!;
+  const rank = living().find(
+    ({ words }) => words[1] === 'train' && words.some((word) => word.endsWith(name)),
+  );
+  if (!rank) throw new Error('no rank of the run was found');
+  process.kill(rank.pid, 'SIGSTOP');
+}
+
 /** Everything of a run on both nodes: its folder has the same name there. */
 const aliveOf = (dir: string): string[] =>
   processesNaming(dir.split('/').at(-1)!).filter((line) => !line.includes('vitest'));
@@ -88,6 +98,7 @@ describe('a supervisor that is killed', () => {
       if (phase === 'stopping') {
         await starting;
         await untilStep(runDir, 100);
+        holdOneRank(runDir); // else it has stopped before anyone can look
         await machine.stop(runDir, 'checkpoint');
       }
       const killedAt = await killIn(runDir, phase);
