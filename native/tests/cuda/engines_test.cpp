@@ -16,7 +16,6 @@
 #include "common/error.h"
 #include "trainer/layers/program.h"
 #include "trainer/models/builders.h"
-#include "trainer/models/inception.h"
 #include "trainer/ops/cuda/library/convolution.h"
 #include "trainer/ops/cuda/ops_backend.h"
 
@@ -120,24 +119,25 @@ std::string text_of(const Conv2dParams& p) {
          (p.pad_h + p.pad_w > 0 ? ", pad " + pair(p.pad_h, p.pad_w) : "");
 }
 
-std::vector<Conv2dParams> convolutions(int batch, const std::function<void(Graph&)>& build) {
+std::vector<Conv2dParams> convolutions(int batch, const Graph& graph) {
   Recorder recorder;
-  Graph graph;
-  build(graph);
   const Program program(graph, recorder, Purpose{batch, true});
   return recorder.asked;
 }
 
 /// Of several models, each layer once.
 std::vector<Conv2dParams> layers(int batch, bool all_models) {
-  const std::vector<std::function<void(Graph&)>> builders{
-      [](Graph& g) { build_resnet(g, Block::bottleneck, {3, 4, 6, 3}, 224, 1000); },
-      [](Graph& g) { build_inception_v3(g, 299, 1000); }, [](Graph& g) { build_cifar_resnet(g, 3, 32, 10); },
-      [](Graph& g) { build_resnet(g, Block::basic, {2, 2, 2, 2}, 224, 1000); }};
+  struct Shape {
+    std::string model;
+    int image_size;
+    int classes;
+  };
+  std::vector<Shape> shapes{{"resnet50", 224, 1000}, {"inception_v3", 299, 1000}};
+  if (all_models) shapes.insert(shapes.end(), {{"resnet20", 32, 10}, {"resnet18", 224, 1000}});
   std::vector<Conv2dParams> found;
   std::map<std::string, bool> seen;
-  for (size_t i = 0; i < (all_models ? builders.size() : 2); ++i) {
-    for (const Conv2dParams& params : convolutions(batch, builders[i])) {
+  for (const Shape& shape : shapes) {
+    for (const Conv2dParams& params : convolutions(batch, *build_model(shape.model, shape.image_size, shape.classes))) {
       if (std::exchange(seen[text_of(params)], true)) continue;
       found.push_back(params);
     }

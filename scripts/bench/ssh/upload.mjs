@@ -7,7 +7,7 @@ import { byTurns } from './rounds.mjs';
 import { finish, ourCipher } from './world.mjs';
 
 /** As a data set and some checkpoints are: 2,000 small files and 8 large ones, 300 MB. */
-export function makeFolder(folder) {
+function makeFolder(folder) {
   const bytes = randomFillSync(Buffer.alloc(32 * 1024 * 1024));
   for (let index = 0; index < 2000; index++) {
     const sub = join(folder, 'images', String(index % 10));
