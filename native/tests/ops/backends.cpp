@@ -97,6 +97,12 @@ std::vector<double> Bench::read(const float* memory, size_t count) {
   return {host.begin(), host.end()};
 }
 
+const uint64_t* Bench::number(uint64_t value) {
+  void* memory = scratch(sizeof(value));
+  backend_->from_host(memory, &value, sizeof(value));
+  return static_cast<const uint64_t*>(memory);
+}
+
 void* Bench::put(const TensorDesc& desc, const Values& values) {
   std::vector<double> laid(desc.elements(), 0.0);
   const Shape& s = desc.shape;

@@ -58,6 +58,7 @@ class Bench {
   void* scratch(size_t bytes);
   float* floats(const std::vector<double>& values);
   std::vector<double> read(const float* memory, size_t count);
+  const uint64_t* number(uint64_t value);
 
   /// The tensor in its layout and type, padding zero.
   void* put(const TensorDesc& desc, const Values& values);

@@ -129,7 +129,7 @@ TEST_P(Branches, DropoutDrawsByImageAndLeavesTheMean) {
     Values part(of.shape);
     std::fill(part.at.begin(), part.at.end(), 1.0);
     void* x = bench_.put(of, part);
-    bench_.backend().make_dropout({of, rate, key})->run(x, x, first);
+    bench_.backend().make_dropout({of, rate, key})->run(x, x, bench_.number(first));
     return bench_.take(of, x).at;
   };
   for (const float rate : {0.5F, 0.25F, 0.9F}) {
@@ -162,7 +162,7 @@ TEST_P(Branches, DropoutLeavesOutTheSameInEveryType) {
     const TensorDesc desc{shape, Layout::nchw, dtype};
     const Values x = as_stored(random_values(shape, 5), dtype);
     void* memory = bench_.put(desc, x);
-    bench_.backend().make_dropout({desc, kRate, 9})->run(memory, memory, 3);
+    bench_.backend().make_dropout({desc, kRate, 9})->run(memory, memory, bench_.number(3));
     const std::vector<double> got = bench_.take(desc, memory).at;
     if (dtype == DType::f32) wide = got;
     for (size_t i = 0; i < got.size(); ++i) {

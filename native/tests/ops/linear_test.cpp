@@ -80,8 +80,10 @@ class Loss : public ContractTest {
                  std::vector<double>* gradient = nullptr, float scale = 1, float smoothing = 0) {
     float* z = bench_.floats(logits);
     float* dz = gradient != nullptr ? bench_.floats(std::vector<double>(logits.size(), NAN)) : nullptr;
-    const LossResult result = bench_.backend().make_softmax_cross_entropy(classes)->run(
-        z, labels.data(), static_cast<int>(labels.size()), dz, scale, smoothing);
+    const auto op = bench_.backend().make_softmax_cross_entropy(classes);
+    op->take_labels(labels.data(), static_cast<int>(labels.size()));
+    op->run(z, dz, scale, smoothing);
+    const LossResult result = op->result();
     if (gradient != nullptr) *gradient = bench_.read(dz, logits.size());
     return result;
   }

@@ -17,7 +17,7 @@ class CpuDropout final : public DropoutOp {
         scale_(1.0F / (1.0F - p.rate)),
         elements_(p.tensor.elements()) {}
 
-  void run(const void* from, void* to, uint64_t first_image) override {
+  void run(const void* from, void* to, const uint64_t* first_image) override {
     const cuda::Dropout<T> each{mask_, first_image, scale_, static_cast<const T*>(from), static_cast<T*>(to)};
     parallel_for(elements_, 4096, [&](size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i) each(static_cast<unsigned>(i));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "common/error.h"
 #include "trainer/ops/cpu/makers.h"
@@ -27,20 +28,24 @@ class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
  public:
   explicit CpuSoftmaxCrossEntropy(int classes) : classes_(classes) {}
 
-  LossResult run(const void* logits, const int32_t* labels, int count, void* dlogits, float scale,
-                 float smoothing) override {
+  void take_labels(const int32_t* labels, int count) override {
+    for (int n = 0; n < count; ++n) {
+      if (labels[n] >= 0 && labels[n] < classes_) continue;
+      throw Error(Exit::data, "Image " + std::to_string(n) + " of a batch has label " + std::to_string(labels[n]) +
+                                  ", but the model has " + std::to_string(classes_) +
+                                  " classes. Train on the data the model was made for.");
+    }
+    labels_.assign(labels, labels + count);
+  }
+
+  void run(const void* logits, void* dlogits, float scale, float smoothing) override {
     LossResult result;
     const double own = 1.0 - double{smoothing};
     const double each = double{smoothing} / classes_;
-    for (int n = 0; n < count; ++n) {
-      const size_t offset = size_t(n) * classes_;
+    for (size_t n = 0; n < labels_.size(); ++n) {
+      const size_t offset = n * static_cast<size_t>(classes_);
       const float* z = static_cast<const float*>(logits) + offset;
-      const int label = labels[n];
-      if (label < 0 || label >= classes_) {
-        throw Error(Exit::data, "Image " + std::to_string(n) + " of a batch has label " + std::to_string(label) +
-                                    ", but the model has " + std::to_string(classes_) +
-                                    " classes. Train on the data the model was made for.");
-      }
+      const int label = labels_[n];
       const int rank = rank_of(z, classes_, label);
       result.top1 += rank < 1 ? 1 : 0;
       result.top5 += rank < 5 ? 1 : 0;
@@ -61,11 +66,15 @@ class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
         dz[c] = static_cast<float>((probability - each - (c == label ? own : 0.0)) * double{scale});
       }
     }
-    return result;
+    result_ = result;
   }
+
+  LossResult result() override { return result_; }
 
  private:
   int classes_;
+  std::vector<int32_t> labels_;
+  LossResult result_;
 };
 
 }  // namespace

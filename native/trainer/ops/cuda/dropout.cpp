@@ -16,7 +16,7 @@ class CudaDropout final : public DropoutOp {
         elements_(p.tensor.elements()),
         dtype_(p.tensor.dtype) {}
 
-  void run(const void* from, void* to, uint64_t first_image) override {
+  void run(const void* from, void* to, const uint64_t* first_image) override {
     with_stored(dtype_, [&]<class T>(T) {
       each(device_.launcher, elements_,
            Dropout<T>{mask_, first_image, scale_, static_cast<const T*>(from), static_cast<T*>(to)});

@@ -12,18 +12,24 @@ namespace trainyard::cuda {
 namespace {
 
 constexpr unsigned kMostParts = 32;
+constexpr size_t kLabelsAtOnce = 16384;  // as many as send() takes
 
 class CudaSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
  public:
   CudaSoftmaxCrossEntropy(const Device& device, int classes)
       : device_(device), classes_(static_cast<unsigned>(classes)), parts_(std::min(classes_, kMostParts)) {}
 
-  LossResult run(const void* logits, const int32_t* labels, int count, void* dlogits, float scale,
-                 float smoothing) override {
+  void take_labels(const int32_t* labels, int count) override {
     check(labels, count);
-    const auto images = static_cast<size_t>(count);
-    reserve(images);
-    device_.memory->from_host(labels_, labels, images * sizeof(int32_t));
+    count_ = static_cast<size_t>(count);
+    reserve(count_);
+    for (size_t at = 0; at < count_; at += kLabelsAtOnce) {
+      device_.memory->send(labels_ + at, labels + at, std::min(count_ - at, kLabelsAtOnce) * sizeof(int32_t));
+    }
+  }
+
+  void run(const void* logits, void* dlogits, float scale, float smoothing) override {
+    const size_t images = count_;
     const SoftmaxShape shape{static_cast<const float*>(logits), labels_, classes_, parts_, double{smoothing}};
     const Launcher& launcher = device_.launcher;
     each(launcher, images * parts_, SoftmaxLargest{shape, largest_, before_});
@@ -32,8 +38,11 @@ class CudaSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
     if (dlogits != nullptr) {
       each(launcher, images * classes_, SoftmaxGradient{shape, folded_, static_cast<float*>(dlogits), scale});
     }
-    std::vector<ImageLoss> losses(images);
-    device_.memory->to_host(losses.data(), loss_, images * sizeof(ImageLoss));
+  }
+
+  LossResult result() override {
+    std::vector<ImageLoss> losses(count_);
+    device_.memory->to_host(losses.data(), loss_, count_ * sizeof(ImageLoss));
     LossResult result;
     for (const ImageLoss& image : losses) {
       result.loss_sum += image.loss;
@@ -73,6 +82,7 @@ class CudaSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
   const Device& device_;
   unsigned classes_, parts_;
   size_t images_ = 0;  // that there is room for
+  size_t count_ = 0;   // that labels were taken of
   std::unique_ptr<BackendMemory> memory_;
   double* largest_ = nullptr;  // [images, parts]
   double* sums_ = nullptr;     // [images, parts]

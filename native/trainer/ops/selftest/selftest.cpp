@@ -218,7 +218,10 @@ void elementwise(Comparison& all) {
   all.run("dropout " + to_string(vector), 0, [&](Side& side) -> std::vector<Result> {
     const TensorDesc plain = side.plain(vector);
     void* x = side.put(plain, normal_numbers(count(vector), 49));
-    side.backend().make_dropout({plain, 0.5F, 50})->run(x, x, 1234567890123ULL);
+    constexpr uint64_t kFirst = 1234567890123ULL;
+    void* first = side.scratch(sizeof(kFirst));
+    side.backend().from_host(first, &kFirst, sizeof(kFirst));
+    side.backend().make_dropout({plain, 0.5F, 50})->run(x, x, static_cast<const uint64_t*>(first));
     return {{"y", side.take(plain, x)}};
   });
   const Shape images{3, 3, 33, 31};
@@ -246,8 +249,10 @@ void loss(Comparison& all) {
     logits[static_cast<size_t>(labels[0])] = 9;  // one image is right
     float* z = side.floats(logits);
     float* dz = side.poisoned(logits.size());
-    const LossResult result =
-        side.backend().make_softmax_cross_entropy(kClasses)->run(z, labels.data(), kImages, dz, 1.0F / kImages, 0.1F);
+    const auto op = side.backend().make_softmax_cross_entropy(kClasses);
+    op->take_labels(labels.data(), kImages);
+    op->run(z, dz, 1.0F / kImages, 0.1F);
+    const LossResult result = op->result();
     return {{"loss", {static_cast<float>(result.loss_sum)}},
             {"top 1 and 5", {static_cast<float>(result.top1), static_cast<float>(result.top5)}},
             {"dlogits", side.read(dz, logits.size())}};

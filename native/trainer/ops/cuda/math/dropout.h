@@ -32,13 +32,13 @@ struct DropoutMask {
 template <class T>
 struct Dropout {
   DropoutMask mask;
-  uint64_t first_image;
+  const uint64_t* first_image;
   float scale;
   const T* from;
   T* to;
 
   TRAINYARD_HD void operator()(unsigned i) const {
-    const bool kept = mask.keeps(first_image + i / mask.per_image, i % mask.per_image);
+    const bool kept = mask.keeps(*first_image + i / mask.per_image, i % mask.per_image);
     to[i] = kept ? static_cast<T>(static_cast<float>(from[i]) * scale) : T();
   }
 };
