@@ -21,7 +21,7 @@ from gpu.builder import Builder
 from gpu.report import markdown, versions
 from gpu.tools import ROOT, Failed, NotHere, architectures, call, find_tools
 
-PARTS = ["devices", "ops", "collectives", "networks", "precisions", "optimizers", "repeats", "resume", "two-processes", "out-of-memory",
+PARTS = ["devices", "ops", "collectives", "networks", "precisions", "optimizers", "repeats", "recorded", "resume", "two-processes", "out-of-memory",
          "batch-that-fits", "speed"]
 TORCH_STEPS = {"cuda": ["resnet50", 224, 32, 100, 10], "cpu": ["resnet18", 32, 4, 10, 3]}  # model, pixels, batch, classes, steps
 

@@ -18,6 +18,8 @@ bool precisions(const std::string& device);
 bool optimizers(const std::string& device);
 /// The same steps twice: the same bits.
 bool repeats(const std::string& device);
+/// Steps that are recorded, and whose images are brought ahead, beside op by op: the same bits.
+bool recorded(const std::string& device);
 /// Three steps, and three more of another network that got what a checkpoint holds: the bits of six.
 bool resume(const std::string& device);
 /// Two processes on one device beside one with both their images.

@@ -20,6 +20,7 @@ int run(const std::string& part, const std::string& device, const std::vector<st
       {"precisions", [&] { return precisions(device); }},
       {"optimizers", [&] { return optimizers(device); }},
       {"repeats", [&] { return repeats(device); }},
+      {"recorded", [&] { return recorded(device); }},
       {"resume", [&] { return resume(device); }},
       {"two-processes", [&] { return two_processes(device); }},
       {"out-of-memory", [&] { return out_of_memory(device); }},

@@ -16,13 +16,14 @@ struct Measured {
   double step_ms = 0;
   double first_step_at = 0;  ///< seconds since the epoch
   std::optional<MemoryFigures> memory;
+  size_t pieces = 0;  ///< in which a step was recorded
 };
 
 Measured measure(const std::string& device, const Setup& setup, int64_t steps) {
   Training run(setup, open(device));
   DeviceOptimizer& optimizer = run.on_device({}, {".momentum"});
   const auto step = [&](int64_t number) {
-    run.gradients();
+    run.gradients_ahead();
     if (run.scale() != 1) optimizer.unscale(run.scale());
     optimizer.step(0.01F, number);
   };
@@ -42,6 +43,7 @@ Measured measure(const std::string& device, const Setup& setup, int64_t steps) {
   result.images_per_sec = static_cast<double>(setup.batch) * static_cast<double>(steps) / seconds;
   result.step_ms = 1000 * seconds / static_cast<double>(steps);
   result.memory = run.network().device_memory();
+  result.pieces = run.network().recorded_pieces();
   return result;
 }
 
@@ -56,7 +58,10 @@ bool speed(const std::string& device) {
     const Measured measured = measure(device, setup, real ? 20 : 2);
     const std::string what = setup.model + ", " + std::to_string(setup.size) + " pixels, batch " +
                              std::to_string(setup.batch) + ", " + precision_name(precision);
-    figure(what, std::to_string(measured.images_per_sec) + " images/s");
+    figure(what, std::to_string(measured.images_per_sec) + " images/s, a step in " + std::to_string(measured.pieces) +
+                     " recorded pieces");
+    setup.record_steps = false;
+    figure(what + ", op by op", std::to_string(measure(device, setup, real ? 20 : 2).images_per_sec) + " images/s");
     if (const auto& memory = measured.memory) {
       figure(what + ", memory", std::to_string(memory->peak >> 20U) + " MiB at most, " +
                                     std::to_string(memory->free >> 20U) + " MiB free of " +

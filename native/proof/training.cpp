@@ -24,6 +24,7 @@ Training::Training(const Setup& setup, std::unique_ptr<Backend> backend) : setup
   options.batch = setup.batch;
   options.precision = setup.precision;
   options.sync_batch_norm = setup.sync_batch_norm;
+  options.record_steps = setup.record_steps;
   prepare_backend(*backend, setup.precision);
   network_ =
       std::make_unique<GraphNetwork>(options, build_model(setup.model, setup.size, setup.classes), std::move(backend));
@@ -44,6 +45,12 @@ void Training::see(int first, int of) {
 
 double Training::gradients() {
   return network_->train_step(view_, scale() / static_cast<float>(setup_.batch), [](size_t, size_t) {}).loss_sum /
+         setup_.batch;
+}
+
+double Training::gradients_ahead() {
+  const auto bring = [this] { network_->prefetch(view_); };
+  return network_->train_step(view_, scale() / static_cast<float>(setup_.batch), nullptr, bring).loss_sum /
          setup_.batch;
 }
 

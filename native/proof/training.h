@@ -21,6 +21,7 @@ struct Setup {
   int classes = 10;
   Precision precision = Precision::fp32;
   StatisticsReducer* sync_batch_norm = nullptr;  ///< not owned
+  bool record_steps = true;                      ///< see NetworkOptions
 };
 
 class Training {
@@ -35,6 +36,8 @@ class Training {
   const BatchView& view() const { return view_; }
   /// Loss (mean), forward and backward; gradients are of the mean loss times scale().
   double gradients();
+  /// The same; its images are brought for the next step while this one runs, which has to be one of these too.
+  double gradients_ahead();
   /// gradients(), then a plain step down them, on the host.
   double step();
   void descend();

@@ -38,7 +38,15 @@ describe('gpu-proof', () => {
     const shown = report.parts.filter((part) => part.why_not === undefined);
     for (const { part } of shown) expect(table).toContain(`| ${part} | ok |`);
     const names = shown.map(({ part }) => part);
-    for (const name of ['collectives', 'networks', 'optimizers', 'resume', 'two-processes', 'repeats'])
+    for (const name of [
+      'collectives',
+      'networks',
+      'optimizers',
+      'resume',
+      'two-processes',
+      'repeats',
+      'recorded',
+    ])
       expect(names).toContain(name);
     const hidden = report.parts.filter((part) => part.why_not !== undefined).map(({ part }) => part);
     const allowed = ['PyTorch', 'recordings of nvidia-smi and NVML', 'ops under compute-sanitizer'];

@@ -16,9 +16,10 @@ struct Attempt {
   std::unique_ptr<Network> network;
   std::string refusal;
 
-  Attempt(uint64_t free, int batch, int ranks = 1) {
+  Attempt(uint64_t free, int batch, int ranks = 1, bool micro_batches = false) {
     NetworkOptions options{.model = "resnet20", .classes = kClasses, .image_size = 32, .batch = batch};
     options.host_ranks = ranks;
+    options.micro_batches = micro_batches;
     options.free_memory = [free] { return free; };
     try {
       network = make_network(options);
@@ -55,6 +56,14 @@ TEST(HostMemory, IsSharedByTheRanksOfAHost) {
   EXPECT_NE(four.refusal.find(" of 400 MiB that are free on this host, shared by 4 ranks. "), std::string::npos)
       << four.refusal;
   EXPECT_EQ(four.named_batch(), Attempt(100 * kMiB, 512).named_batch());
+}
+
+TEST(HostMemory, IsAskedForWhatMicroBatchesAreAddedUpInToo) {
+  const int alone = Attempt(100 * kMiB, 512).named_batch();
+  const uint64_t gradients = Attempt(kUnknownMemory, 1).network->gradients().size_bytes();
+  const int added_up = Attempt(100 * kMiB + gradients, 512, 1, true).named_batch();
+  EXPECT_EQ(added_up, alone);
+  EXPECT_LT(Attempt(100 * kMiB, 512, 1, true).named_batch(), alone);
 }
 
 TEST(HostMemory, IsNotEnoughForOneImage) {

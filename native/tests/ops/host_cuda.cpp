@@ -1,11 +1,13 @@
 #include "tests/ops/host_cuda.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 #include <vector>
 
 #include "common/error.h"
+#include "tests/ops/tape.h"
 #include "trainer/base/aligned_memory.h"
 #include "trainer/ops/cuda/ops_backend.h"
 
@@ -67,7 +69,7 @@ void multiply(const cuda::Product& p) {
 /// Convolutions over channels-last memory by their definition, summed in double.
 class HostConvolution final : public cuda::ConvolutionPlans {
  public:
-  explicit HostConvolution(const Conv2dParams& params) : p_(params) {}
+  HostConvolution(const Conv2dParams& params, Tape& tape) : p_(params), tape_(tape) {}
   std::string description() const override { return "loops"; }
   // Not zero, so that whoever lays out scratch wrongly is seen.
   size_t forward_scratch_bytes() const override { return kScratch; }
@@ -75,25 +77,31 @@ class HostConvolution final : public cuda::ConvolutionPlans {
   size_t backward_weights_scratch_bytes() const override { return kScratch; }
 
   void forward(const void* x, const void* weights, void* y, void* scratch) override {
-    const std::vector<float> in = wide(x, p_.input.shape.elements());
-    const std::vector<float> w = wide(weights, weight_elements());
-    std::vector<double> sums(p_.output_shape().elements());
-    each_product([&](size_t iy, size_t ix, size_t iw) { sums[iy] += double{in[ix]} * double{w[iw]}; });
-    put(sums, y, scratch);
+    tape_.run([=, this] {
+      const std::vector<float> in = wide(x, p_.input.shape.elements());
+      const std::vector<float> w = wide(weights, weight_elements());
+      std::vector<double> sums(p_.output_shape().elements());
+      each_product([&](size_t iy, size_t ix, size_t iw) { sums[iy] += double{in[ix]} * double{w[iw]}; });
+      put(sums, y, scratch);
+    });
   }
   void backward_data(const void* dy, const void* weights, void* dx, void* scratch) override {
-    const std::vector<float> out = wide(dy, p_.output_shape().elements());
-    const std::vector<float> w = wide(weights, weight_elements());
-    std::vector<double> sums(p_.input.shape.elements());
-    each_product([&](size_t iy, size_t ix, size_t iw) { sums[ix] += double{out[iy]} * double{w[iw]}; });
-    put(sums, dx, scratch);
+    tape_.run([=, this] {
+      const std::vector<float> out = wide(dy, p_.output_shape().elements());
+      const std::vector<float> w = wide(weights, weight_elements());
+      std::vector<double> sums(p_.input.shape.elements());
+      each_product([&](size_t iy, size_t ix, size_t iw) { sums[ix] += double{out[iy]} * double{w[iw]}; });
+      put(sums, dx, scratch);
+    });
   }
   void backward_weights(const void* x, const void* dy, void* dw, void* scratch) override {
-    const std::vector<float> in = wide(x, p_.input.shape.elements());
-    const std::vector<float> out = wide(dy, p_.output_shape().elements());
-    std::vector<double> sums(weight_elements());
-    each_product([&](size_t iy, size_t ix, size_t iw) { sums[iw] += double{out[iy]} * double{in[ix]}; });
-    put(sums, dw, scratch);
+    tape_.run([=, this] {
+      const std::vector<float> in = wide(x, p_.input.shape.elements());
+      const std::vector<float> out = wide(dy, p_.output_shape().elements());
+      std::vector<double> sums(weight_elements());
+      each_product([&](size_t iy, size_t ix, size_t iw) { sums[iw] += double{out[iy]} * double{in[ix]}; });
+      put(sums, dw, scratch);
+    });
   }
 
  private:
@@ -145,19 +153,68 @@ class HostConvolution final : public cuda::ConvolutionPlans {
   }
 
   Conv2dParams p_;
+  Tape& tape_;
+};
+
+/// Copies that are there at once. Whoever reads them too late finds other bytes.
+class HostUploads final : public cuda::Uploads {
+ public:
+  HostUploads(Backend& memory, size_t bytes) {
+    for (auto& buffer : buffers_) buffer = memory.allocate(bytes);
+  }
+  void start(const void* host, size_t bytes) override {
+    if (started_ - done_ == buffers_.size()) throw Error(Exit::internal, "a third copy is under way");
+    std::memcpy(buffers_.at(started_++ % buffers_.size())->data(), host, bytes);
+  }
+  const std::byte* take() override {
+    if (started_ == done_) throw Error(Exit::internal, "no copy is under way");
+    return buffers_.at(done_ % buffers_.size())->data();
+  }
+  void done() override {
+    const auto& buffer = buffers_.at(done_++ % buffers_.size());
+    std::memset(buffer->data(), 0xEE, buffer->bytes());
+  }
+
+ private:
+  std::array<std::unique_ptr<BackendMemory>, 2> buffers_;
+  size_t started_ = 0, done_ = 0;
+};
+
+class HostRecording final : public Recording {
+ public:
+  HostRecording(std::vector<std::function<void()>> ops, Recorded& recorded)
+      : ops_(std::move(ops)), recorded_(recorded) {
+    ++recorded_.made;
+  }
+  void run() override {
+    ++recorded_.runs;
+    for (const auto& op : ops_) op();
+  }
+
+ private:
+  std::vector<std::function<void()>> ops_;
+  Recorded& recorded_;
 };
 
 class HostCuda final : public cuda::OpsBackend {
  public:
-  HostCuda(size_t bytes, HostGroups groups) : figures_(std::make_shared<MemoryFigures>()), groups_(std::move(groups)) {
+  HostCuda(size_t bytes, HostGroups groups, Recorded* recorded = nullptr)
+      : figures_(std::make_shared<MemoryFigures>()),
+        groups_(std::move(groups)),
+        recorded_(recorded != nullptr ? *recorded : own_) {
     figures_->total = bytes;
-    device_.launcher = {nullptr, [](int code, const char* message) { throw Error(static_cast<Exit>(code), message); }};
+    device_.launcher = {tape_.stream(),
+                        [](int code, const char* message) { throw Error(static_cast<Exit>(code), message); }};
     device_.memory = this;
-    device_.multiply = multiply;
-    device_.plan_convolution = [](const Conv2dParams& params) { return std::make_unique<HostConvolution>(params); };
+    device_.multiply = [this](const cuda::Product& p) { tape_.run([p] { multiply(p); }); };
+    device_.plan_convolution = [this](const Conv2dParams& params) {
+      return std::make_unique<HostConvolution>(params, tape_);
+    };
+    device_.make_uploads = [this](size_t most) { return std::make_unique<HostUploads>(*this, most); };
   }
   std::string name() const override { return "cuda arithmetic on the host"; }
   std::unique_ptr<BackendMemory> allocate(size_t bytes) override {
+    require_no_recording();
     if (bytes > figures_->total - figures_->used) throw Error(Exit::device, "out of memory");
     return std::make_unique<HostMemory>(figures_, bytes);
   }
@@ -166,9 +223,21 @@ class HostCuda final : public cuda::OpsBackend {
     now.free = now.total - now.used;
     return now;
   }
-  void to_host(void* host, const void* memory, size_t bytes) override { std::memcpy(host, memory, bytes); }
-  void from_host(void* memory, const void* host, size_t bytes) override { std::memcpy(memory, host, bytes); }
-  void synchronize() override {}
+  void to_host(void* host, const void* memory, size_t bytes) override {
+    require_no_recording();
+    std::memcpy(host, memory, bytes);
+  }
+  void from_host(void* memory, const void* host, size_t bytes) override {
+    require_no_recording();
+    std::memcpy(memory, host, bytes);
+  }
+  void synchronize() override { require_no_recording(); }
+  std::unique_ptr<Recording> record(const std::function<void()>& ops) override {
+    if (recorded_.refuses) throw Error(Exit::device, "no recording here");
+    tape_.begin();
+    ops();
+    return std::make_unique<HostRecording>(tape_.end(), recorded_);
+  }
   DeviceGroupId new_group_id() override { return groups_.make(); }
   DeviceCollectives* join(const DeviceGroup& group) override {
     collectives_ = groups_.join(group);
@@ -176,8 +245,16 @@ class HostCuda final : public cuda::OpsBackend {
   }
 
  private:
+  /// What a stream that is captured would refuse.
+  void require_no_recording() const {
+    if (tape_.recording()) throw Error(Exit::internal, "a recorded op allocates, copies or waits");
+  }
+
+  Tape tape_;
   std::shared_ptr<MemoryFigures> figures_;
   HostGroups groups_;
+  Recorded own_;
+  Recorded& recorded_;
   std::unique_ptr<DeviceCollectives> collectives_;
 };
 
@@ -185,6 +262,9 @@ class HostCuda final : public cuda::OpsBackend {
 
 std::unique_ptr<Backend> make_host_cuda() { return make_host_cuda_in({}); }
 std::unique_ptr<Backend> make_host_cuda_of(size_t bytes) { return std::make_unique<HostCuda>(bytes, HostGroups{}); }
+std::unique_ptr<Backend> make_host_cuda_recording(Recorded& recorded) {
+  return std::make_unique<HostCuda>(size_t{1} << 40U, HostGroups{}, &recorded);
+}
 std::unique_ptr<Backend> make_host_cuda_in(HostGroups groups) {
   return std::make_unique<HostCuda>(size_t{1} << 40U, std::move(groups));
 }

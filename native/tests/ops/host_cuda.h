@@ -12,6 +12,15 @@ std::unique_ptr<Backend> make_host_cuda();
 /// The same with so much memory and no more.
 std::unique_ptr<Backend> make_host_cuda_of(size_t bytes);
 
+/// What became of the ops that were to be recorded.
+struct Recorded {
+  bool refuses = false;  ///< it cannot be done
+  int made = 0;
+  int runs = 0;
+};
+/// The same, which counts; `recorded` outlives it.
+std::unique_ptr<Backend> make_host_cuda_recording(Recorded& recorded);
+
 /// How it joins a group.
 struct HostGroups {
   std::function<DeviceGroupId()> make;

@@ -1,6 +1,7 @@
 // Kernels as loops, for every arithmetic that the device's compiler is given.
 #include <cstdlib>
 
+#include "tests/ops/tape.h"
 #include "trainer/ops/cuda/kernels/report.h"
 #include "trainer/ops/cuda/launch.h"
 
@@ -10,7 +11,11 @@ namespace trainyard::cuda {
 template <class F>
 void each(const Launcher& launcher, size_t count, const F& f) {
   if (count > kMostElements) report_too_large(launcher, count);
-  for (size_t i = count; i-- > 0;) f(static_cast<unsigned>(i));
+  const auto loop = [count, f] {
+    for (size_t i = count; i-- > 0;) f(static_cast<unsigned>(i));
+  };
+  test::Tape* tape = test::Tape::of(launcher);
+  tape != nullptr ? tape->run(loop) : loop();
 }
 
 }  // namespace trainyard::cuda

@@ -18,6 +18,12 @@ void add_device_flags(CLI::App& command, std::string& device, std::string& preci
       ->capture_default_str();
 }
 
+void add_graphs_flag(CLI::App& command, bool& no_cuda_graphs) {
+  command.add_flag("--no-cuda-graphs", no_cuda_graphs,
+                   "on a GPU: launches every op of a step by itself, instead of all of them recorded once and launched "
+                   "in a few pieces");
+}
+
 void require_device(const std::string& device, const std::string& precision) {
   require_precision(parse_precision(precision), device);
   if (device == "cuda") require_cuda_device(*load_cuda_library(), 0);

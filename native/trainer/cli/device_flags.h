@@ -8,6 +8,9 @@ namespace trainyard {
 /// --device and --precision, with what their names mean.
 void add_device_flags(CLI::App& command, std::string& device, std::string& precision);
 
+/// --no-cuda-graphs, of those that train.
+void add_graphs_flag(CLI::App& command, bool& no_cuda_graphs);
+
 /// What this machine lacks is said before anything starts. Throws Error(Exit::device).
 void require_device(const std::string& device, const std::string& precision);
 

@@ -13,6 +13,7 @@ class InputStage final : public Stage {
   void plan_backward(Planner&) override {}
   void forward(const Run& run) override { op_->forward(run.images, run.count, run.at(y_)); }
   void backward(const Run&) override {}
+  void prefetch(const uint8_t* images, int count) override { op_->prefetch(images, count); }
 
  private:
   ValueId output_;

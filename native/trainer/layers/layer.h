@@ -28,7 +28,7 @@ struct Slot {
 struct Run {
   const uint8_t* images = nullptr;  ///< [count, size, size, 3]
   int count = 0;
-  uint64_t first_image = 0;  ///< number of images[0] in the run, for what is drawn per image
+  const uint64_t* first_image = nullptr;  ///< number of images[0] in the run, in the back end's memory
   const float* weights = nullptr;
   float* gradients = nullptr;
   float* statistics = nullptr;
@@ -51,6 +51,8 @@ class Stage {
   virtual void plan_backward(Planner& planner) = 0;
   virtual void forward(const Run& run) = 0;
   virtual void backward(const Run& run) = 0;
+  /// See InputOp.
+  virtual void prefetch(const uint8_t* /*images*/, int /*count*/) {}
 };
 
 /// What a program is compiled for.

@@ -6,6 +6,13 @@
 
 namespace trainyard {
 
+namespace {
+
+/// Gradients of a part at least: 16 MiB, so that sums over the ranks begin early and parts stay few.
+constexpr size_t kPartElements = size_t{4} << 20U;
+
+}  // namespace
+
 Program::Program(const Graph& graph, Backend& backend, const Purpose& purpose) : graph_(graph), purpose_(purpose) {
   Planner planner(backend, graph.value_count());
   const std::vector<bool> leads = graph.leads_to_last();
@@ -61,6 +68,7 @@ void Program::plan(Planner& planner) {
     for (const auto& addition : planner.additions()) {
       additions_[static_cast<size_t>(2 * count - addition.time)].push_back(addition);
     }
+    cut_backward();
   }
   MemoryPlan& memory = planner.plan();
   memory.solve();
@@ -79,10 +87,15 @@ void Program::attach(Run& run) const {
   run.repack = !packed_;
 }
 
+void Program::take_images(Run run) {
+  attach(run);
+  stages_.front()->forward(run);
+}
+
 void Program::forward(Run run) {
   attach(run);
-  for (const auto& stage : stages_) {
-    if (stage) stage->forward(run);
+  for (size_t i = 1; i < stages_.size(); ++i) {
+    if (stages_[i]) stages_[i]->forward(run);
   }
   packed_ = true;
 }
@@ -105,11 +118,34 @@ void Program::backward(Run run, const std::function<void(size_t, size_t)>& ready
   };
   for (const size_t i : backward_) {
     current = i;
-    for (const auto& addition : additions_[i]) addition.op->run(run.at(addition.to), run.at(addition.from));
-    stages_[i]->backward(run);
+    backward_layer(i, run);
     if (begun != graph_.layers()[i]->parameters_begin) {
       throw Error(Exit::internal, graph_.layers()[i]->name() + " did not finish its gradients. Report it.");
     }
+  }
+}
+
+void Program::backward_layer(size_t layer, const Run& run) {
+  for (const auto& addition : additions_[layer]) addition.op->run(run.at(addition.to), run.at(addition.from));
+  stages_[layer]->backward(run);
+}
+
+void Program::backward_part(const Part& part, Run run) {
+  attach(run);
+  run.gradients_final = [] {};
+  for (size_t i = part.first; i < part.last; ++i) backward_layer(backward_[i], run);
+}
+
+void Program::cut_backward() {
+  size_t end = graph_.parameter_elements();
+  size_t first = 0;
+  for (size_t i = 0; i < backward_.size(); ++i) {
+    const size_t begin = graph_.layers()[backward_[i]]->parameters_begin;
+    const bool last = i + 1 == backward_.size();
+    if (!last && end - begin < kPartElements) continue;
+    parts_.push_back({first, i + 1, begin, end});
+    first = i + 1;
+    end = begin;
   }
 }
 

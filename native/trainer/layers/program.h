@@ -24,7 +24,11 @@ class Program {
   /// Packed weights are made anew at the next forward pass.
   void weights_changed() { packed_ = false; }
 
-  /// Fills the logits. `run` needs images, count, weights and statistics.
+  /// Of the next training step; see InputOp.
+  void prefetch(const uint8_t* images, int count) { stages_.front()->prefetch(images, count); }
+  /// The first stage alone, which reads `run`'s images.
+  void take_images(Run run);
+  /// All that follows; fills the logits. `run` needs weights and statistics.
   void forward(Run run);
   /// The last layer's output, [batch, classes], plain.
   void* logits() const { return planned_[static_cast<size_t>(logits_.buffer)]; }
@@ -40,14 +44,26 @@ class Program {
   /// Everything behind the loss. `ready(begin, end)` as in Network::train_step.
   void backward(Run run, const std::function<void(size_t, size_t)>& ready);
 
+  /// The backward pass in parts that run one after the other and call nobody: each makes the gradients
+  /// [begin, end) final.
+  struct Part {
+    size_t first, last;  ///< of backward_: [first, last)
+    size_t begin, end;
+  };
+  const std::vector<Part>& backward_parts() const { return parts_; }
+  void backward_part(const Part& part, Run run);
+
  private:
   void plan(Planner& planner);
+  void cut_backward();
   void attach(Run& run) const;
+  void backward_layer(size_t layer, const Run& run);
 
   const Graph& graph_;
   Purpose purpose_;
-  std::vector<std::unique_ptr<Stage>> stages_;             // by layer; none for what inference does not need
-  std::vector<size_t> backward_;                           // the layers that have a backward pass, last first
+  std::vector<std::unique_ptr<Stage>> stages_;  // by layer; none for what inference does not need
+  std::vector<size_t> backward_;                // the layers that have a backward pass, last first
+  std::vector<Part> parts_;
   std::vector<std::vector<Planner::Addition>> additions_;  // by layer, before its backward
   std::vector<size_t> offsets_;                            // by planned buffer
   size_t arena_bytes_ = 0;

@@ -45,7 +45,7 @@ GraphNetwork::GraphNetwork(const NetworkOptions& options, std::unique_ptr<Graph>
       statistics_(infos(graph_->statistics())),
       weights_(*backend_, graph_->parameter_elements()),
       running_(*backend_, graph_->statistic_elements()),
-      loss_(backend_->make_softmax_cross_entropy(options.classes)) {
+      first_image_(backend_->allocate(sizeof(uint64_t))) {
   initialise(graph_->parameters(), options.seed, weights());
   initialise(graph_->statistics(), options.seed, running_statistics());
   weights_.to_device();
@@ -53,6 +53,12 @@ GraphNetwork::GraphNetwork(const NetworkOptions& options, std::unique_ptr<Graph>
   if (options.training) {
     gradients_.emplace(*backend_, graph_->parameter_elements());
     training_ = std::make_unique<Program>(*graph_, *backend_, training_purpose());
+    for (size_t i = 0; i <= graph_->auxiliaries().size(); ++i) {
+      losses_.push_back(backend_->make_softmax_cross_entropy(options.classes));
+    }
+    // Statistics over all ranks pass through the host in the midst of a step.
+    const bool on_device = !backend_->host_memory() && options.sync_batch_norm == nullptr;
+    if (options.record_steps && on_device) replay_.emplace(*backend_);
     if (!options.memory_growth) bind(*training_, training_purpose());
   }
 }
@@ -98,24 +104,35 @@ void GraphNetwork::weights_changed() {
 }
 
 void GraphNetwork::require_room(size_t bytes, const Purpose& purpose) {
-  // Before the first step an optimizer's memory is still to come: up to two numbers a weight.
-  const size_t optimizer = purpose.training && !options_.memory_growth ? 2 * weights_.bytes() : 0;
+  // An optimizer's memory comes before the first step, up to two numbers a weight; what micro-batches are added up in
+  // comes with it.
+  const size_t arenas = (options_.memory_growth ? 0 : 2) + (options_.micro_batches ? 1 : 0);
+  const size_t to_come = purpose.training ? arenas * weights_.bytes() : 0;
   std::optional<Room> found;
   if (const auto memory = backend_->memory_figures()) {
-    found = room_on_device(*memory, optimizer);
+    found = room_on_device(*memory, to_come);
   } else if (backend_->host_memory()) {
     // Gradients are asked for, but the system gives a page when it is first written.
     const uint64_t free = options_.free_memory ? options_.free_memory() : free_memory();
-    found = room_on_host(free, options_.host_ranks, optimizer + (gradients_ ? gradients_->bytes() : 0));
+    found = room_on_host(free, options_.host_ranks, to_come + (gradients_ ? gradients_->bytes() : 0));
   }
   if (!found || bytes <= found->bytes) return;
+  // A program's ops have memory of their own, which is taken already where the batch is this one.
+  const auto used = [this] { return backend_->memory_figures().value_or(MemoryFigures{}).used; };
+  const auto needs = [&](int batch) {
+    Purpose other = purpose;
+    other.batch = batch;
+    const uint64_t before = used();
+    const Program program(*graph_, *backend_, other);
+    return program.arena_bytes() + (used() - before);
+  };
+  const size_t room = found->bytes + needs(purpose.batch) - bytes;
   int fits = 0;
   for (int low = 1, high = purpose.batch - 1; low <= high;) {
-    Purpose smaller = purpose;
-    smaller.batch = low + (high - low) / 2;
-    const bool enough = Program(*graph_, *backend_, smaller).arena_bytes() <= found->bytes;
-    if (enough) fits = smaller.batch;
-    enough ? low = smaller.batch + 1 : high = smaller.batch - 1;
+    const int batch = low + (high - low) / 2;
+    const bool enough = needs(batch) <= room;
+    if (enough) fits = batch;
+    enough ? low = batch + 1 : high = batch - 1;
   }
   throw out_of_memory(*found, purpose.batch, bytes, fits);
 }
@@ -125,6 +142,7 @@ void GraphNetwork::bind(Program& program, const Purpose& purpose) {
     activations_.reset();
     require_room(program.arena_bytes(), purpose);
     activations_ = backend_->allocate(program.arena_bytes());
+    if (replay_) replay_->forget();
     if (training_ && training_->bound()) training_->bind(activations_->data());
     if (inference_ && inference_->bound()) inference_->bind(activations_->data());
   }
@@ -147,7 +165,7 @@ Run GraphNetwork::run_for(const BatchView& batch) {
   Run run;
   run.images = batch.images;
   run.count = batch.count;
-  run.first_image = batch.first_image;
+  run.first_image = reinterpret_cast<const uint64_t*>(first_image_->data());
   run.weights = weights_.device();
   run.gradients = gradients_ ? gradients_->device() : nullptr;
   run.statistics = running_.device();
@@ -168,30 +186,62 @@ void GraphNetwork::sum_over_ranks(double* values, size_t count) {
   backend_->from_host(values, statistics_copy_.data(), count * sizeof(double));
 }
 
+void GraphNetwork::forward(const Run& run, float loss_scale) {
+  training_->forward(run);
+  losses_[0]->run(training_->logits(), training_->logits_gradient(), loss_scale, options_.label_smoothing);
+  for (size_t i = 1; const Program::Head& head : training_->auxiliary_heads()) {
+    losses_[i++]->run(head.logits, head.gradient, loss_scale * head.weight, options_.label_smoothing);
+  }
+}
+
+void GraphNetwork::start_step(const BatchView& batch, float loss_scale,
+                              const std::function<void(size_t, size_t)>& ready) {
+  const auto tell = [&](size_t begin, size_t end) {
+    if (!optimizer_) gradients_->to_host(begin, end);
+    if (ready) ready(begin, end);
+  };
+  const Run run = run_for(batch);
+  training_->take_images(run);
+  backend_->send(first_image_->data(), &batch.first_image, sizeof(batch.first_image));
+  for (const auto& loss : losses_) loss->take_labels(batch.labels, batch.count);
+  if (!replay_) {
+    forward(run, loss_scale);
+    training_->backward(run, tell);
+    return;
+  }
+  replay_->begin(loss_scale);
+  replay_->run(0, [&] { forward(run, loss_scale); });
+  for (size_t part = 1; const Program::Part& gradients : training_->backward_parts()) {
+    replay_->run(part++, [&] { training_->backward_part(gradients, run); });
+    tell(gradients.begin, gradients.end);
+  }
+}
+
 StepResult GraphNetwork::train_step(const BatchView& batch, float loss_scale,
-                                    const std::function<void(size_t, size_t)>& ready) {
+                                    const std::function<void(size_t, size_t)>& ready,
+                                    const std::function<void()>& meanwhile) {
   check(batch);
   if (!training_ || batch.count != options_.batch) {
     throw Error(Exit::internal, "A training step needs a model made for training and a full batch of " +
                                     std::to_string(options_.batch) + " images. Report it.");
   }
   if (!training_->bound()) bind(*training_, training_purpose());
-  const Run run = run_for(batch);
-  training_->forward(run);
-  LossResult loss = loss_->run(training_->logits(), batch.labels, batch.count, training_->logits_gradient(), loss_scale,
-                               options_.label_smoothing);
-  for (const Program::Head& head : training_->auxiliary_heads()) {
-    const LossResult part = loss_->run(head.logits, batch.labels, batch.count, head.gradient, loss_scale * head.weight,
-                                       options_.label_smoothing);
-    loss.loss_sum += double{head.weight} * part.loss_sum;
-  }
-  training_->backward(run, [&](size_t begin, size_t end) {
-    if (!optimizer_) gradients_->to_host(begin, end);
-    if (ready) ready(begin, end);
-  });
-  running_.to_host();
+  start_step(batch, loss_scale, ready);
+  if (meanwhile && !backend_->host_memory()) meanwhile();
+  // Where training stays on the device, fetch() brings them when somebody looks.
+  if (!optimizer_) running_.to_host();
   if (inference_) inference_->weights_changed();
-  return result_of(loss);
+  StepResult result = result_of(losses_[0]->result());
+  for (size_t i = 0; const Auxiliary& head : graph_->auxiliaries()) {
+    result.loss_sum += double{head.weight} * losses_[++i]->result().loss_sum;
+  }
+  return result;
+}
+
+void GraphNetwork::prefetch(const BatchView& batch) {
+  if (backend_->host_memory() || !training_) return;
+  check(batch);
+  training_->prefetch(batch.images, batch.count);
 }
 
 DeviceOptimizer* GraphNetwork::train_on_device(const OptimizerOptions& options,
@@ -221,10 +271,14 @@ StepResult GraphNetwork::evaluate(const BatchView& batch, std::span<float> logit
     inference_ = std::make_unique<Program>(*graph_, *backend_, purpose);
     bind(*inference_, purpose);
   }
+  inference_->take_images(run_for(batch));
   inference_->forward(run_for(batch));
   backend_->to_host(logits.data(), inference_->logits(), wanted * sizeof(float));
   if (batch.labels == nullptr) return {};
-  return result_of(loss_->run(inference_->logits(), batch.labels, batch.count, nullptr, 1.0F, 0.0F));
+  if (!evaluation_loss_) evaluation_loss_ = backend_->make_softmax_cross_entropy(options_.classes);
+  evaluation_loss_->take_labels(batch.labels, batch.count);
+  evaluation_loss_->run(inference_->logits(), nullptr, 1.0F, 0.0F);
+  return result_of(evaluation_loss_->result());
 }
 
 size_t GraphNetwork::memory_to_come() const { return !training_ || training_->bound() ? 0 : training_->arena_bytes(); }

@@ -8,6 +8,7 @@
 #include "trainer/models/arena.h"
 #include "trainer/models/network.h"
 #include "trainer/models/network_optimizer.h"
+#include "trainer/models/replay.h"
 
 namespace trainyard {
 
@@ -25,8 +26,11 @@ class GraphNetwork final : public Network {
   std::span<float> gradients() override;
   std::span<float> running_statistics() override { return running_.host(); }
   void weights_changed() override;
-  StepResult train_step(const BatchView& batch, float loss_scale,
-                        const std::function<void(size_t, size_t)>& ready) override;
+  StepResult train_step(const BatchView& batch, float loss_scale, const std::function<void(size_t, size_t)>& ready,
+                        const std::function<void()>& meanwhile) override;
+  void prefetch(const BatchView& batch) override;
+  size_t recorded_pieces() const override { return replay_ ? replay_->pieces() : 0; }
+  bool busy() override { return backend_->busy(); }
   DeviceOptimizer* train_on_device(const OptimizerOptions& options, const std::vector<ParameterRange>& ranges,
                                    const std::vector<std::string>& suffixes) override;
   StepResult evaluate(const BatchView& batch, std::span<float> logits) override;
@@ -38,6 +42,9 @@ class GraphNetwork final : public Network {
   void sum_over_ranks(double* values, size_t count);
   Run run_for(const BatchView& batch);
   void check(const BatchView& batch) const;
+  /// Forward, loss and backward, as far as the back end is told: it may be at work when this returns.
+  void start_step(const BatchView& batch, float loss_scale, const std::function<void(size_t, size_t)>& ready);
+  void forward(const Run& run, float loss_scale);
   /// Gives a program the shared activation memory, made larger where needed.
   void bind(Program& program, const Purpose& purpose);
   Purpose training_purpose() const;
@@ -50,13 +57,17 @@ class GraphNetwork final : public Network {
   std::vector<TensorInfo> parameters_;
   std::vector<TensorInfo> statistics_;
   Arena weights_, running_;
-  std::optional<Arena> gradients_;               // for training
-  std::unique_ptr<NetworkOptimizer> optimizer_;  // where training stays on the device
-  std::vector<double> statistics_copy_;          // on the host, while they are summed over the ranks
-  std::unique_ptr<BackendMemory> activations_;   // shared by both programs, which never hold anything between two calls
-  std::unique_ptr<SoftmaxCrossEntropyOp> loss_;
+  std::optional<Arena> gradients_;              // for training
+  std::vector<double> statistics_copy_;         // on the host, while they are summed over the ranks
+  std::unique_ptr<BackendMemory> activations_;  // shared by both programs, which never hold anything between two calls
+  std::unique_ptr<BackendMemory> first_image_;  // the number of a batch's first image
+  std::vector<std::unique_ptr<SoftmaxCrossEntropyOp>> losses_;  // of the logits, then of the auxiliary heads
+  std::unique_ptr<SoftmaxCrossEntropyOp> evaluation_loss_;
   std::unique_ptr<Program> training_;
   std::unique_ptr<Program> inference_;  // made when first asked for
+  std::optional<Replay> replay_;        // where a step's ops may be recorded
+  // Where training stays on the device. Last, because it leaves the group before memory is freed when an error passes.
+  std::unique_ptr<NetworkOptimizer> optimizer_;
 };
 
 }  // namespace trainyard

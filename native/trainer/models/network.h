@@ -66,6 +66,8 @@ struct NetworkOptions {
   int host_ranks = 1;          ///< that train on this host: they share its memory
   /// How many bytes of the host's memory are free, now; none: base/spare_memory.h.
   std::function<uint64_t()> free_memory{};
+  bool micro_batches = false;  ///< gradients of several are added up, in memory of their own that is still to come
+  bool record_steps = true;    ///< a step's ops go to a device in a few pieces (CUDA graphs)
   bool memory_growth = false;  ///< memory for activations is taken by the first step that needs it
 };
 
@@ -94,8 +96,22 @@ class Network {
   /// Forward, loss, backward. gradients() then hold d(sum of this rank's losses * loss_scale)/d(weight): overwritten,
   /// not accumulated. `ready(begin, end)` is called as soon as gradients()[begin, end) is final; the ranges come in
   /// falling order, touch one another, and cover the arena.
+  /// `meanwhile` is called where the device works beside the host: when it has been told all of the step, before its
+  /// figures are waited for.
   virtual StepResult train_step(const BatchView& batch, float loss_scale,
-                                const std::function<void(size_t begin, size_t end)>& ready) = 0;
+                                const std::function<void(size_t begin, size_t end)>& ready,
+                                const std::function<void()>& meanwhile) = 0;
+  StepResult train_step(const BatchView& batch, float loss_scale,
+                        const std::function<void(size_t begin, size_t end)>& ready) {
+    return train_step(batch, loss_scale, ready, nullptr);
+  }
+  /// In `meanwhile`: the images of the next training step, which has to be of this batch, are brought to the device
+  /// beside its work.
+  virtual void prefetch(const BatchView& /*batch*/) {}
+  /// In how many pieces the ops of a step were recorded; 0: they go to the device one by one.
+  virtual size_t recorded_pieces() const { return 0; }
+  /// Whether the device still works on what it was told.
+  virtual bool busy() { return false; }
 
   /// Lets weights and gradients stay in the device's memory and be updated there: nullptr where the host walks over
   /// them itself. From then on gradients() and the host's copies of weights are not kept up to date by steps (see

@@ -2,11 +2,13 @@
 
 #include <array>
 #include <ctime>
+#include <limits>
 
 #include "common/process.h"
 #include "trainer/base/parallel.h"
 #include "trainer/data/source.h"
 #include "trainer/ops/cuda_library.h"
+#include "trainer/train/batch_feed.h"
 #include "trainer/train/interval.h"
 #include "trainer/train/memory_usage.h"
 #include "trainer/train/training_step.h"
@@ -44,6 +46,7 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   network.batch = options.batch_size;
   network.precision = parse_precision(options.precision);
   network.device = options.device;
+  network.record_steps = !options.no_cuda_graphs;
   network.device_index = own_cuda_device(communicator.local_rank());
   StepOptions step_options;
   if (network.precision == Precision::fp16) step_options.loss_scaling = LossScalerOptions{};
@@ -52,6 +55,8 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   TrainingStep step(communicator, network, step_options);
   step.distribute();
 
+  const auto busy = [&step] { return step.network().busy(); };
+  BatchFeed feed(*loader, busy, image_size, std::numeric_limits<int64_t>::max());
   Interval interval;
   double first_step_at = 0;
   double cpu_begin = 0;
@@ -62,16 +67,14 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
       interval.restart();
       cpu_begin = cpu_seconds();
     }
-    const Stopwatch input;
-    Batch batch = loader->next(done);
-    interval.input_wait_ms += input.milliseconds();
-    const BatchView view{batch.count, image_size, batch.images.data(), batch.labels.data()};
+    const BatchView view = feed.take(done);
     const int64_t measured = done + 1 - options.warmup;
     const bool enough =
         options.seconds > 0 ? measured > 0 && interval.seconds() >= options.seconds : measured >= options.steps;
-    const StepOutcome outcome = step.run(view, done + 1, 0.01, {.stop = enough});
+    const StepOutcome outcome = step.run(view, done + 1, 0.01, {.stop = enough}, [&feed] { return feed.ahead(); });
     if (done == 0) first_step_at = now_seconds();
-    loader->recycle(std::move(batch));
+    feed.done();
+    interval.input_wait_ms += feed.take_waited_ms();
     interval.add(outcome.loss, outcome.top1, outcome.comm_ms, 0);
     go = !outcome.wishes.stop;
   }
@@ -90,6 +93,7 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   result["cpu_ms"] = 1000 * (cpu_seconds() - cpu_begin) / static_cast<double>(interval.steps);
   result["first_step_at"] = first_step_at;
   result["peak_bytes"] = memory_usage().peak;
+  result["recorded_pieces"] = step.network().recorded_pieces();
   result["memory_bytes"] = step.network().memory_bytes();
   return result;
 }

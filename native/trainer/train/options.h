@@ -19,6 +19,7 @@ struct TrainOptions {
   std::string device = "cpu";
   std::string precision = "fp32";
   bool memory_growth = false;
+  bool no_cuda_graphs = false;
   std::string comm = "auto";
   StrategyOptions strategy{};
   int batch_size = 32;   ///< per replica and micro-batch
@@ -93,6 +94,7 @@ struct BenchStepOptions {
   std::string precision = "fp32";
   std::string device = "cpu";
   int batch_size = 32;
+  bool no_cuda_graphs = false;
   int64_t steps = 30;
   int64_t warmup = 3;
   double seconds = 0;  ///< 0: by steps; else as many steps as fit

@@ -74,6 +74,8 @@ void check_options(const TrainOptions& options) {
   require(!options.lr || (*options.lr > 0 && std::isfinite(*options.lr)), "--lr must be a number above 0");
   check_optimizer(options.optimizer);
   require(options.accumulate >= 1, "--accumulate must be at least 1");
+  require(!options.no_cuda_graphs || options.device == "cuda",
+          "--no-cuda-graphs is about GPUs. Leave it out, or use --device cuda");
   require(!options.memory_growth || options.device == "cuda",
           "--memory-growth is about the memory of GPUs, and --device cpu has none. Leave it out, or use --device cuda");
   check_comm({.comm = options.comm, .device = options.device, .gpu = ""});

@@ -15,6 +15,7 @@
 #include "trainer/data/source.h"
 #include "trainer/ops/cuda_library.h"
 #include "trainer/strategies/server.h"
+#include "trainer/train/batch_feed.h"
 #include "trainer/train/best_step.h"
 #include "trainer/train/finite.h"
 #include "trainer/train/heartbeat.h"
@@ -135,6 +136,7 @@ class TrainRun {
     if (options_.dropout) network.dropout = static_cast<float>(*options_.dropout);
     network.device = options_.device;
     network.memory_growth = options_.memory_growth;
+    network.record_steps = !options_.no_cuda_graphs;
     network.device_index = own_cuda_device(workers_.local_rank());
     StepOptions step;
     step.optimizer = options_.optimizer;
@@ -198,6 +200,8 @@ class TrainRun {
   Exit steps() {
     started_ = now_seconds();
     interval_.restart();
+    const auto busy = [this] { return step_->network().busy(); };
+    feed_ = std::make_unique<BatchFeed>(*loader_, busy, plan_.image_size, plan_.total_steps);
     for (done_ = plan_.start_step; done_ < plan_.total_steps;) {
       const Wishes granted = one_step();
       const bool last = done_ == plan_.total_steps || granted.finish;
@@ -214,14 +218,12 @@ class TrainRun {
 
   /// Returns what the world agreed on.
   Wishes one_step() {
-    const Stopwatch input;
-    Batch batch = loader_->next(done_);
-    interval_.input_wait_ms += input.milliseconds();
+    const BatchView view = feed_->take(done_);
     const double lr = plan_.schedule.at(done_);
     const bool wanted = signals_.requested() || (leader() && stop_file_.requested());
-    const BatchView view{batch.count, plan_.image_size, batch.images.data(), batch.labels.data()};
     const StepOutcome outcome = update(view, lr, {.stop = wanted, .finish = nothing_to_gain_});
-    loader_->recycle(std::move(batch));
+    feed_->done();
+    interval_.input_wait_ms += feed_->take_waited_ms();
     ++done_;
     interval_.add(outcome.loss, outcome.top1, outcome.comm_ms, lr);
     interval_.gradient_norm += outcome.gradient_norm;
@@ -231,7 +233,7 @@ class TrainRun {
 
   StepOutcome update(const BatchView& view, double lr, const Wishes& wishes) {
     try {
-      return step_->run(view, done_ + 1, lr, wishes);
+      return step_->run(view, done_ + 1, lr, wishes, [this] { return feed_->ahead(); });
     } catch (const Diverged& diverged) {
       throw diverged_error(diverged.what());
     }
@@ -372,6 +374,7 @@ class TrainRun {
   std::unique_ptr<Heartbeat> heartbeat_;
   std::unique_ptr<Dataset> dataset_;
   std::unique_ptr<Loader> loader_;
+  std::unique_ptr<BatchFeed> feed_;
   std::unique_ptr<TrainingStep> step_;
   std::unique_ptr<MetricsLog> log_;  ///< rank 0 only
   Interval interval_;

@@ -34,6 +34,7 @@ TrainingStep::TrainingStep(Communicator& workers, const NetworkOptions& network,
     : workers_(workers), accumulate_(options.accumulate), clip_norm_(options.clip_norm) {
   NetworkOptions wanted = network;
   wanted.host_ranks = workers.local_world();
+  wanted.micro_batches = options.accumulate > 1;
   if (options.sync_batch_norm && workers.world() > 1) {
     reducer_ = std::make_unique<Reducer>(workers);
     wanted.sync_batch_norm = reducer_.get();
@@ -80,16 +81,18 @@ void TrainingStep::collect() {
   if (device_ == nullptr) network_->weights_changed();
 }
 
-StepResult TrainingStep::compute(const BatchView& batch, float loss_scale) {
+BatchView TrainingStep::micro_batch(const BatchView& batch, int part) const {
   const int micro = batch.count / accumulate_;
   const size_t image_bytes = static_cast<size_t>(batch.image_size) * static_cast<size_t>(batch.image_size) * 3;
+  const auto first = static_cast<size_t>(part) * static_cast<size_t>(micro);
+  return {micro, batch.image_size, batch.images + first * image_bytes, batch.labels + first, batch.first_image + first};
+}
+
+StepResult TrainingStep::compute(const BatchView& batch, float loss_scale, const Ahead& ahead) {
   StepResult sum;
   accumulator_->clear();
   for (int part = 0; part < accumulate_; ++part) {
     const bool last = part + 1 == accumulate_;
-    const auto first = static_cast<size_t>(part) * static_cast<size_t>(micro);
-    const BatchView images{micro, batch.image_size, batch.images + first * image_bytes, batch.labels + first,
-                           batch.first_image + first};
     std::function<void(size_t, size_t)> ready;
     if (last) {
       ready = [this](size_t begin, size_t end) {
@@ -97,7 +100,12 @@ StepResult TrainingStep::compute(const BatchView& batch, float loss_scale) {
         strategy_->ready(begin);
       };
     }
-    const StepResult result = network_->train_step(images, loss_scale, ready);
+    const auto meanwhile = [&] {
+      if (!last) return network_->prefetch(micro_batch(batch, part + 1));
+      const auto next = ahead ? ahead() : std::nullopt;
+      if (next) network_->prefetch(micro_batch(*next, 0));
+    };
+    const StepResult result = network_->train_step(micro_batch(batch, part), loss_scale, ready, meanwhile);
     if (!last) accumulator_->keep();
     sum.loss_sum += result.loss_sum;
     sum.top1 += result.top1;
@@ -124,12 +132,13 @@ uint64_t TrainingStep::first_image(const BatchView& batch, int64_t number) const
   return (static_cast<uint64_t>(number - 1) * world + rank) * static_cast<uint64_t>(batch.count);
 }
 
-StepOutcome TrainingStep::run(const BatchView& batch, int64_t number, double lr, const Wishes& wishes) {
+StepOutcome TrainingStep::run(const BatchView& batch, int64_t number, double lr, const Wishes& wishes,
+                              const Ahead& ahead) {
   const double images = static_cast<double>(batch.count) * strategy_->workers_an_update();
   const double scale = loss_scaler_ ? double{loss_scaler_->scale()} : 1.0;
   BatchView numbered = batch;
   numbered.first_image = first_image(batch, number);
-  const StepResult mine = compute(numbered, static_cast<float>(scale / images));
+  const StepResult mine = compute(numbered, static_cast<float>(scale / images), ahead);
   StepSums sums{.images = static_cast<double>(batch.count),
                 .loss = mine.loss_sum,
                 .top1 = static_cast<double>(mine.top1),

@@ -1,6 +1,7 @@
 // One step of data-parallel training: this rank's gradients, which a strategy makes one update of all weights.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -39,6 +40,8 @@ struct StepOptions {
   bool device_sums = false;                         ///< see Variables
 };
 
+using Ahead = std::function<std::optional<BatchView>()>;
+
 class TrainingStep {
  public:
   /// network.batch: images of one micro-batch. workers: those that train.
@@ -67,14 +70,18 @@ class TrainingStep {
   /// Update `number` (counted from 1) with a batch of network.batch * accumulate images. Throws Diverged naming the
   /// step, before anything is changed by it, when the loss or the clipped gradient is not finite, or when no scale of
   /// the loss makes the gradients so.
-  StepOutcome run(const BatchView& batch, int64_t number, double lr, const Wishes& wishes);
+  /// `ahead` gives the batch of the next step, if there is one; it is called, where the device works beside the host,
+  /// while it does, and what it gives is brought to it.
+  StepOutcome run(const BatchView& batch, int64_t number, double lr, const Wishes& wishes, const Ahead& ahead = {});
 
  private:
   class Reducer;
   /// Takes the scale out of the summed gradients. Returns whether the step counts.
   bool unscale(int64_t number);
+  /// Micro-batch `part` of a batch.
+  BatchView micro_batch(const BatchView& batch, int part) const;
   /// Forward and backward of every micro-batch; buckets start during the last one.
-  StepResult compute(const BatchView& batch, float loss_scale);
+  StepResult compute(const BatchView& batch, float loss_scale, const Ahead& ahead);
   /// The number, over all steps and ranks, of this rank's first image of update `number`.
   uint64_t first_image(const BatchView& batch, int64_t number) const;
 

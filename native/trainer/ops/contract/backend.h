@@ -7,6 +7,7 @@
 // convolution before it for inference) belong here as further makers that may return nullptr where a back end has none.
 #pragma once
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,6 +36,14 @@ class BackendMemory {
   virtual size_t bytes() const = 0;
 };
 
+/// Ops that are kept, to be run again and again as one piece.
+class Recording {
+ public:
+  virtual ~Recording() = default;
+  /// Runs them in order, behind the ops run so far.
+  virtual void run() = 0;
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -53,8 +62,17 @@ class Backend {
   /// Copies between the host and the back end's memory, in order with the ops; `host` may be used again at once.
   virtual void to_host(void* host, const void* memory, size_t bytes) = 0;
   virtual void from_host(void* memory, const void* host, size_t bytes) = 0;
+  /// As from_host, of 64 KiB at most, but does not wait for the ops.
+  virtual void send(void* memory, const void* host, size_t bytes) { from_host(memory, host, bytes); }
   /// Waits until every op run so far is done.
   virtual void synchronize() = 0;
+  /// Whether ops run so far are not done yet.
+  virtual bool busy() { return false; }
+
+  /// Keeps the ops that `ops` runs instead of running them: their arguments stay as they are, what lies behind pointers
+  /// is read anew at every run. `ops` must not allocate, copy from or to the host, or wait. nullptr where one call for
+  /// many ops would gain nothing. Throws Error(Exit::device) when it cannot be done; nothing was run then.
+  virtual std::unique_ptr<Recording> record(const std::function<void()>& /*ops*/) { return nullptr; }
 
   /// The layout in which a convolution would like to have a network's input (params.input.layout is ignored).
   virtual Layout input_layout(const Conv2dParams& params) = 0;

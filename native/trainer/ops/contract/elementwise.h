@@ -12,6 +12,9 @@ namespace trainyard {
 class InputOp {
  public:
   virtual ~InputOp() = default;
+  /// Starts to bring the images of the next forward() to where it wants them, beside the ops; they may be written over
+  /// at once. Never needed, and once at most before each forward().
+  virtual void prefetch(const uint8_t* /*images*/, int /*count*/) {}
   virtual void forward(const uint8_t* images, int count, void* y) = 0;
 };
 

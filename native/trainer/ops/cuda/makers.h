@@ -35,12 +35,25 @@ class ConvolutionPlans {
   virtual void backward_weights(const void* x, const void* dy, void* dw, void* scratch) = 0;
 };
 
+/// Bytes on their way from the host to the device, beside the ops: in two buffers by turns.
+class Uploads {
+ public:
+  virtual ~Uploads() = default;
+  /// Starts to bring them; `host` may be used again at once. At most two are under way or in use.
+  virtual void start(const void* host, size_t bytes) = 0;
+  /// Where those of the oldest start() lie. Ops run from now on come after their arrival, until done().
+  virtual const std::byte* take() = 0;
+  /// The ops run so far are all that read them.
+  virtual void done() = 0;
+};
+
 /// What an op has of its device. Lives as long as the ops.
 struct Device {
   Launcher launcher{};
   Backend* memory = nullptr;                       ///< for buffers of an op's own and copies
   std::function<void(const Product&)> multiply{};  ///< cuBLAS, summed in fp32
   std::function<std::unique_ptr<ConvolutionPlans>(const Conv2dParams&)> plan_convolution{};  ///< cuDNN
+  std::function<std::unique_ptr<Uploads>(size_t bytes)> make_uploads{};                      ///< of so many at most
 
   /// Throws Error in the trainer.
   [[noreturn]] void fail(int exit_code, const std::string& message) const;

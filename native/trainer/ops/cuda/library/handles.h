@@ -18,6 +18,9 @@ struct FreeBy {
 
 using Stream = std::unique_ptr<CUstream_st, FreeBy<cudaStreamDestroy>>;
 using Event = std::unique_ptr<CUevent_st, FreeBy<cudaEventDestroy>>;
+using CapturedGraph = std::unique_ptr<CUgraph_st, FreeBy<cudaGraphDestroy>>;
+using GraphExecutable = std::unique_ptr<CUgraphExec_st, FreeBy<cudaGraphExecDestroy>>;
+using PinnedMemory = std::unique_ptr<std::byte, FreeBy<cudaFreeHost>>;
 using BlasHandle = std::unique_ptr<std::remove_pointer_t<cublasHandle_t>, FreeBy<cublasDestroy>>;
 using DnnHandle = std::unique_ptr<std::remove_pointer_t<cudnnHandle_t>, FreeBy<cudnnDestroy>>;
 

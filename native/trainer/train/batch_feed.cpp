@@ -1,0 +1,40 @@
+#include "trainer/train/batch_feed.h"
+
+#include <utility>
+
+#include "trainer/train/interval.h"
+
+namespace trainyard {
+
+BatchView BatchFeed::take(int64_t step) {
+  done();
+  current_ = next_ ? std::exchange(next_, std::nullopt) : fetch(step);
+  step_ = step;
+  return view(*current_);
+}
+
+std::optional<BatchView> BatchFeed::ahead() {
+  if (step_ + 1 >= end_) return std::nullopt;
+  if (!next_) next_ = fetch(step_ + 1);
+  return view(*next_);
+}
+
+void BatchFeed::done() {
+  if (current_) loader_.recycle(std::move(*current_));
+  current_.reset();
+}
+
+double BatchFeed::take_waited_ms() { return std::exchange(waited_ms_, 0.0); }
+
+Batch BatchFeed::fetch(int64_t step) {
+  const Stopwatch waiting;
+  Batch batch = loader_.next(step);
+  if (!busy_()) waited_ms_ += waiting.milliseconds();
+  return batch;
+}
+
+BatchView BatchFeed::view(const Batch& batch) const {
+  return {batch.count, image_size_, batch.images.data(), batch.labels.data()};
+}
+
+}  // namespace trainyard
