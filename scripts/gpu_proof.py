@@ -22,7 +22,7 @@ from gpu.report import markdown, versions
 from gpu.tools import ROOT, Failed, NotHere, architectures, call, find_tools
 
 PARTS = ["devices", "ops", "collectives", "networks", "precisions", "optimizers", "repeats", "recorded", "resume", "two-processes", "out-of-memory",
-         "batch-that-fits", "speed"]
+         "batch-that-fits", "memory-growth", "speed"]
 TORCH_STEPS = {"cuda": ["resnet50", 224, 32, 100, 10], "cpu": ["resnet18", 32, 4, 10, 3]}  # model, pixels, batch, classes, steps
 
 
@@ -117,6 +117,17 @@ class Proof:
             entry["figures"] = {"samples of NVML": str(recordings.record(self.out / "recorded", load))}
 
         self.part("recordings of nvidia-smi and NVML", body)
+
+        def properties(entry):
+            if self.device == "cpu":
+                raise NotHere("there is no GPU to ask")
+            found = recordings.cudnn_properties(self.tools["cudnn"] / "libcudnn.so.9")
+            (self.out / "recorded").mkdir(exist_ok=True)
+            file = self.out / "recorded" / f"sm_{found['deviceVer'] // 10}.json"
+            file.write_text(json.dumps(found, indent=2) + "\n")
+            entry["figures"] = {file.name: "to take the place of the file of that name in native/tests/cuda/gpus"}
+
+        self.part("recording of the GPU's properties", properties)
 
 
 def build(proof):

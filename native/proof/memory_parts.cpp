@@ -1,4 +1,6 @@
 // What is said when memory does not suffice.
+#include <cmath>
+
 #include "common/error.h"
 #include "proof/parts.h"
 #include "proof/report.h"
@@ -42,6 +44,29 @@ bool batch_that_fits(const std::string& device) {
   }
   figure("message", "a batch of 8192 fits this GPU");
   return true;
+}
+
+bool memory_growth(const std::string& device) {
+  Setup setup{.model = "resnet20"};
+  if (device == "cuda") setup = {.model = "resnet50", .size = 224, .batch = 64};
+  const auto used = [](Training& training) { return static_cast<double>(training.network().device_memory()->used); };
+  const auto told = [](double bytes) { return std::to_string(static_cast<int64_t>(bytes) >> 10U) + " KiB"; };
+  double loss = 0;
+  double whole = 0;
+  {
+    Training at_once(setup, open(device));
+    loss = at_once.gradients();
+    whole = used(at_once);
+  }
+  setup.memory_growth = true;
+  Training growing(setup, open(device));
+  const double before = used(growing);
+  const auto to_come = static_cast<double>(growing.network().memory_to_come());
+  const double same = growing.gradients();
+  figure("before the first step", told(before) + ", and " + told(to_come) + " to come of " + told(whole));
+  bool all = report("memory growth", "memory after a step beside that taken at once", used(growing) / whole - 1, 0);
+  all = report("memory growth", "memory before it, of the whole", before / whole, 0.9) && all;
+  return report("memory growth", "loss", std::abs(same - loss), 0) && all;
 }
 
 }  // namespace trainyard::proof

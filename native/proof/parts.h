@@ -28,6 +28,8 @@ bool two_processes(const std::string& device);
 bool out_of_memory(const std::string& device);
 /// The plan's answer to a batch that is too large, and that the batch it names is one that fits.
 bool batch_that_fits(const std::string& device);
+/// Memory that is taken with the first step instead of before it: as much, and the same step.
+bool memory_growth(const std::string& device);
 /// Images a second in every precision, without any tuning.
 bool speed(const std::string& device);
 

@@ -25,6 +25,7 @@ int run(const std::string& part, const std::string& device, const std::vector<st
       {"two-processes", [&] { return two_processes(device); }},
       {"out-of-memory", [&] { return out_of_memory(device); }},
       {"batch-that-fits", [&] { return batch_that_fits(device); }},
+      {"memory-growth", [&] { return memory_growth(device); }},
       {"speed", [&] { return speed(device); }},
       {"steps", [&] { return steps(device, arguments); }},
       {"bench", [&] { return bench(device, arguments); }},

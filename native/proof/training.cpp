@@ -25,6 +25,7 @@ Training::Training(const Setup& setup, std::unique_ptr<Backend> backend) : setup
   options.precision = setup.precision;
   options.sync_batch_norm = setup.sync_batch_norm;
   options.record_steps = setup.record_steps;
+  options.memory_growth = setup.memory_growth;
   prepare_backend(*backend, setup.precision);
   network_ =
       std::make_unique<GraphNetwork>(options, build_model(setup.model, setup.size, setup.classes), std::move(backend));

@@ -22,6 +22,7 @@ struct Setup {
   Precision precision = Precision::fp32;
   StatisticsReducer* sync_batch_norm = nullptr;  ///< not owned
   bool record_steps = true;                      ///< see NetworkOptions
+  bool memory_growth = false;                    ///< see NetworkOptions
 };
 
 class Training {

@@ -73,6 +73,31 @@ class Nvml:
         return found
 
 
+# Of cudnn_graph.h.
+DEVICEPROP_DESCRIPTOR, DEVICE_ID, JSON_REPRESENTATION, INT32, CHAR = 38, 2700, 2702, 23, 24
+
+
+def cudnn_properties(library):
+    """What cuDNN knows of GPU 0, as JSON: with it, plans can be made where there is no GPU (native/tests/cuda/gpus)."""
+    cudnn, descriptor, index, length = ctypes.CDLL(str(library)), ctypes.c_void_p(), ctypes.c_int32(0), ctypes.c_int64()
+
+    def ask(call_name, *arguments):
+        code = getattr(cudnn, call_name)(*arguments)
+        if code != 0:
+            raise Failed(f"{call_name} returned {code} for the GPU's properties")
+
+    ask("cudnnBackendCreateDescriptor", DEVICEPROP_DESCRIPTOR, ctypes.byref(descriptor))
+    try:
+        ask("cudnnBackendSetAttribute", descriptor, DEVICE_ID, INT32, ctypes.c_int64(1), ctypes.byref(index))
+        ask("cudnnBackendFinalize", descriptor)
+        ask("cudnnBackendGetAttribute", descriptor, JSON_REPRESENTATION, CHAR, ctypes.c_int64(0), ctypes.byref(length), None)
+        text = ctypes.create_string_buffer(length.value + 1)
+        ask("cudnnBackendGetAttribute", descriptor, JSON_REPRESENTATION, CHAR, length, ctypes.byref(length), text)
+    finally:
+        cudnn.cudnnBackendDestroyDescriptor(descriptor)
+    return json.loads(text.value)
+
+
 def record(folder, load):
     """Into folder: nvidia-smi's outputs, and NVML's answers twice a second while the command `load` runs."""
     if shutil.which("nvidia-smi") is None:
