@@ -14,6 +14,8 @@ class Arena {
  public:
   Arena(Backend& backend, size_t elements);
   std::span<float> host();
+  /// Before the back end's memory is written whole for the first time.
+  void populate() { memory_->populate(); }
   float* device() { return reinterpret_cast<float*>(memory_->data()); }
   /// After the host wrote.
   void to_device();

@@ -46,6 +46,7 @@ GraphNetwork::GraphNetwork(const NetworkOptions& options, std::unique_ptr<Graph>
       weights_(*backend_, graph_->parameter_elements()),
       running_(*backend_, graph_->statistic_elements()),
       first_image_(backend_->allocate(sizeof(uint64_t))) {
+  weights_.populate();
   initialise(graph_->parameters(), options.seed, weights());
   initialise(graph_->statistics(), options.seed, running_statistics());
   weights_.to_device();
@@ -143,6 +144,8 @@ void GraphNetwork::bind(Program& program, const Purpose& purpose) {
     require_room(program.arena_bytes(), purpose);
     activations_ = backend_->allocate(program.arena_bytes());
     if (replay_) replay_->forget();
+    activations_->populate();
+    if (purpose.training) gradients_->populate();
     if (training_ && training_->bound()) training_->bind(activations_->data());
     if (inference_ && inference_->bound()) inference_->bind(activations_->data());
   }

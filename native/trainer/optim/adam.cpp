@@ -11,6 +11,8 @@ Adam::Adam(const OptimizerOptions& options, std::vector<ParameterRange> ranges, 
     : ranges_(std::move(ranges)), options_(options), mean_(arena_size), square_(arena_size) {}
 
 void Adam::step(std::span<float> weights, std::span<const float> gradients, float lr, int64_t number) {
+  mean_.populate();
+  square_.populate();
   const AdamStep step = adam_step(lr, number, options_.beta1, options_.beta2, options_.epsilon);
   for (const ParameterRange& range : ranges_) {
     const float decay = range.decay ? static_cast<float>(options_.weight_decay) : 0.0F;

@@ -13,6 +13,7 @@ Lars::Lars(const OptimizerOptions& options, std::vector<ParameterRange> ranges, 
     : ranges_(std::move(ranges)), options_(options), velocity_(arena_size) {}
 
 void Lars::step(std::span<float> weights, std::span<const float> gradients, float lr, int64_t /*number*/) {
+  velocity_.populate();
   const auto momentum = static_cast<float>(options_.momentum);
   for (const ParameterRange& range : ranges_) {
     const double decay = range.decay ? options_.weight_decay : 0.0;

@@ -14,6 +14,7 @@ Sgd::Sgd(const OptimizerOptions& options, std::vector<ParameterRange> ranges, si
       velocity_(arena_size) {}
 
 void Sgd::step(std::span<float> weights, std::span<const float> gradients, float lr, int64_t /*number*/) {
+  velocity_.populate();
   for (const ParameterRange& range : ranges_) {
     const float decay = range.decay ? weight_decay_ : 0.0F;
     float* w = weights.data() + range.offset;

@@ -34,6 +34,8 @@ class BackendMemory {
   virtual ~BackendMemory() = default;
   virtual std::byte* data() const = 0;
   virtual size_t bytes() const = 0;
+  /// Before all of it is written for the first time, where the system gives memory only as it is touched.
+  virtual void populate() {}
 };
 
 /// Ops that are kept, to be run again and again as one piece.

@@ -13,6 +13,7 @@ class CpuMemory final : public BackendMemory {
   explicit CpuMemory(size_t bytes) : memory_(bytes) {}
   std::byte* data() const override { return memory_.data(); }
   size_t bytes() const override { return memory_.bytes(); }
+  void populate() override { memory_.populate(); }
 
  private:
   AlignedMemory memory_;
