@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "common/error.h"
+
 namespace trainyard {
 namespace {
 
@@ -15,6 +17,7 @@ class CountingLoader final : public Loader {
  public:
   int64_t steps_per_epoch() const override { return 1000; }
   Batch next(int64_t step) override {
+    if (step == broken) throw Error(Exit::data, "unreadable");
     EXPECT_EQ(step, asked++);
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     Batch batch;
@@ -26,6 +29,7 @@ class CountingLoader final : public Loader {
   void recycle(Batch done) override { recycled.push_back(done.labels.at(0)); }
 
   int64_t asked = 0;
+  int64_t broken = -1;  ///< the step whose batch cannot be had
   std::vector<int32_t> recycled;
 };
 
@@ -59,6 +63,15 @@ TEST(BatchFeed, CountsWaitsInWhichTheDeviceHadNothingToDo) {
   busy = true;
   feed.ahead();
   EXPECT_EQ(feed.take_waited_ms(), 0);
+}
+
+TEST(BatchFeed, SaysWhatIsWrongWithABatchWhenItIsItsTurn) {
+  CountingLoader loader;
+  loader.broken = 1;
+  BatchFeed feed(loader, [] { return false; }, 1, 10);
+  feed.take(0);
+  EXPECT_FALSE(feed.ahead()) << "the step that runs goes on";
+  EXPECT_THROW(feed.take(1), Error);
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ bool Replay::record(const std::function<void()>& ops) {
     if (error.code() != Exit::device) throw;
     std::fprintf(stderr, "trainer: note: a step cannot be recorded here (%s), so its ops are run one by one\n",
                  error.what());
+    recordings_.clear();
     fails_ = true;
   }
   return !fails_;

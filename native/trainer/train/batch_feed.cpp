@@ -1,5 +1,6 @@
 #include "trainer/train/batch_feed.h"
 
+#include <exception>
 #include <utility>
 
 #include "trainer/train/interval.h"
@@ -15,7 +16,12 @@ BatchView BatchFeed::take(int64_t step) {
 
 std::optional<BatchView> BatchFeed::ahead() {
   if (step_ + 1 >= end_) return std::nullopt;
-  if (!next_) next_ = fetch(step_ + 1);
+  try {
+    if (!next_) next_ = fetch(step_ + 1);
+  } catch (const std::exception&) {
+    // The step that runs is not to be lost for it: the loader says it again when this batch is taken.
+    return std::nullopt;
+  }
   return view(*next_);
 }
 

@@ -43,6 +43,8 @@ std::string mebibytes(size_t bytes) { return std::to_string((bytes + (1U << 20U)
 
 void check(const Launcher& launcher, cudaError_t error, const char* call) {
   if (error == cudaSuccess) return;
+  // Somebody may go on another way, and must not be told of this one by the next launch.
+  (void)cudaGetLastError();
   fail(launcher,
        std::string(call) + ": " + cudaGetErrorName(error) + " (" + cudaGetErrorString(error) + "). " + advice(error));
 }

@@ -100,6 +100,8 @@ class DeviceBackend final : public OpsBackend {
     copy(memory, host, bytes, cudaMemcpyHostToDevice, "cudaMemcpyAsync to the device");
   }
   void send(void* memory, const void* host, size_t bytes) override {
+    // The copy itself, or a launch behind it where many are queued, may wait for sums that other ranks never join.
+    if (collectives_) synchronize();
     // Pageable memory is put aside before the call returns (CUDA runtime API, "API synchronization behavior").
     check(launcher_, cudaMemcpyAsync(memory, host, bytes, cudaMemcpyHostToDevice, stream_.get()),
           "cudaMemcpyAsync to the device");

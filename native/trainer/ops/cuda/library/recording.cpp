@@ -30,7 +30,7 @@ class Capture {
   ~Capture() {
     if (!open_) return;
     const CapturedGraph unused(end().second);
-    (void)cudaGetLastError();  // a capture that was broken off says so once more
+    (void)cudaGetLastError();  // that it was broken off
   }
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
@@ -38,7 +38,6 @@ class Capture {
   CapturedGraph finish() {
     const auto [error, graph] = end();
     CapturedGraph owner(graph);
-    if (error != cudaSuccess) (void)cudaGetLastError();
     check(launcher_, error, "cudaStreamEndCapture");
     return owner;
   }
@@ -63,7 +62,10 @@ std::unique_ptr<Recording> record_graph(const Launcher& launcher, const std::fun
   const CapturedGraph graph = capture.finish();
   cudaGraphExec_t executable = nullptr;
   check(launcher, cudaGraphInstantiate(&executable, graph.get(), 0), "cudaGraphInstantiate");
-  return std::make_unique<GraphRecording>(launcher, GraphExecutable(executable));
+  GraphExecutable owner(executable);
+  // What it takes on the device it takes now, where a failure still leaves another way.
+  check(launcher, cudaGraphUpload(executable, launcher.stream), "cudaGraphUpload");
+  return std::make_unique<GraphRecording>(launcher, std::move(owner));
 }
 
 }  // namespace trainyard::cuda

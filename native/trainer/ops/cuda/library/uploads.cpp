@@ -30,8 +30,11 @@ class StreamUploads final : public Uploads {
   StreamUploads& operator=(const StreamUploads&) = delete;
 
   void start(const void* host, size_t bytes) override {
+    // Both at once: pinning waits for the device, which in the midst of a step may wait for other ranks.
+    for (Buffer& unpinned : buffers_) {
+      if (!unpinned.pinned) unpinned.pinned = pin();
+    }
     Buffer& buffer = buffers_.at(started_++ % buffers_.size());
-    if (!buffer.pinned) buffer.pinned = pin();
     // Of the copy before the last one, which the step before waited for.
     check(launcher_, cudaEventSynchronize(buffer.arrived.get()), "cudaEventSynchronize");
     std::memcpy(buffer.pinned.get(), host, bytes);
