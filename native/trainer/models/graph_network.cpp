@@ -274,8 +274,9 @@ StepResult GraphNetwork::evaluate(const BatchView& batch, std::span<float> logit
     inference_ = std::make_unique<Program>(*graph_, *backend_, purpose);
     bind(*inference_, purpose);
   }
-  inference_->take_images(run_for(batch));
-  inference_->forward(run_for(batch));
+  const Run run = run_for(batch);
+  inference_->take_images(run);
+  inference_->forward(run);
   backend_->to_host(logits.data(), inference_->logits(), wanted * sizeof(float));
   if (batch.labels == nullptr) return {};
   if (!evaluation_loss_) evaluation_loss_ = backend_->make_softmax_cross_entropy(options_.classes);

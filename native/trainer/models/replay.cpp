@@ -24,7 +24,7 @@ void Replay::forget() {
   scale_ = 0;
 }
 
-bool Replay::record(const std::function<void()>& ops) {
+void Replay::record(const std::function<void()>& ops) {
   try {
     auto recording = backend_.record(ops);
     if (recording) recordings_.push_back(std::move(recording));
@@ -36,7 +36,6 @@ bool Replay::record(const std::function<void()>& ops) {
     recordings_.clear();
     fails_ = true;
   }
-  return !fails_;
 }
 
 void Replay::run(size_t index, const std::function<void()>& ops) {

@@ -24,7 +24,7 @@ class Replay {
   void forget();
 
  private:
-  bool record(const std::function<void()>& ops);
+  void record(const std::function<void()>& ops);
 
   Backend& backend_;
   std::vector<std::unique_ptr<Recording>> recordings_;  // by part
