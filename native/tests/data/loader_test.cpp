@@ -219,6 +219,19 @@ TEST_F(Loaders, runs_ahead_by_the_queue_and_no_further_and_ends_at_once) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
 }
 
+TEST_F(Loaders, begins_before_the_first_batch_is_asked_for) {
+  const Watched data(*data_);
+  const auto loader = make_loader(data, options_);
+  loader->start(7);
+  for (int waited = 0; data.reads < options_.prefetch * options_.batch && waited < 1000; ++waited) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_EQ(data.reads, options_.prefetch * options_.batch);
+  expect_same(loader->next(7), take(*data_, options_, 7, 1).front());
+  EXPECT_THROW(loader->start(8), std::logic_error);
+  EXPECT_THROW(loader->next(9), std::logic_error);
+}
+
 TEST_F(Loaders, can_go_before_its_first_step_and_amid_work) {
   make_loader(*data_, options_).reset();
   for (int i = 0; i < 30; ++i) {

@@ -35,8 +35,13 @@ double thread_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-void take(std::byte* begin, const std::byte* end) {
-  madvise(begin, static_cast<size_t>(end - begin), MADV_POPULATE_WRITE);
+/// At most a huge page at a time: the system keeps the address space locked meanwhile, and one thread that waits to
+/// change it (for a kernel that is made) keeps all others waiting too.
+std::byte* take(std::byte* begin, std::byte* end) {
+  const size_t to_boundary = kHugePage - reinterpret_cast<uintptr_t>(begin) % kHugePage;
+  const size_t bytes = std::min(to_boundary, static_cast<size_t>(end - begin));
+  madvise(begin, bytes, MADV_POPULATE_WRITE);
+  return begin + bytes;
 }
 
 /// Huge pages one by one until they turn out slow, then small ones.
@@ -44,18 +49,16 @@ void take_adaptively(std::byte* begin, std::byte* end) {
   int slow = 0;
   std::byte* at = begin;
   while (at < end && slow < kSlowPages) {
-    const size_t to_boundary = kHugePage - reinterpret_cast<uintptr_t>(at) % kHugePage;
-    std::byte* next = at + std::min(to_boundary, static_cast<size_t>(end - at));
     const double before = thread_seconds();
-    take(at, next);
+    at = take(at, end);
     slow = thread_seconds() - before > kSlowHugePage ? slow + 1 : std::max(slow - 1, 0);
-    at = next;
   }
   if (at == end) return;
-  const auto rest = static_cast<size_t>(end - at);
-  madvise(at, rest, MADV_NOHUGEPAGE);
-  take(at, end);
-  madvise(at, rest, MADV_HUGEPAGE);  // the kernel may join them when it has time
+  std::byte* const small = at;
+  const auto rest = static_cast<size_t>(end - small);
+  madvise(small, rest, MADV_NOHUGEPAGE);
+  while (at < end) at = take(at, end);
+  madvise(small, rest, MADV_HUGEPAGE);  // the kernel may join them when it has time
 }
 
 }  // namespace

@@ -55,11 +55,11 @@ class ThreadedLoader : public Loader {
   ThreadedLoader& operator=(const ThreadedLoader&) = delete;
 
   int64_t steps_per_epoch() const override { return order_.steps_per_epoch(); }
+  void start(int64_t step) override;
   Batch next(int64_t step) override;
   void recycle(Batch batch) override;
 
  private:
-  void start(int64_t step);
   void run();
   void work();
   Slot* claim();
@@ -180,6 +180,7 @@ void ThreadedLoader::tell(const std::string& line) const {
 }
 
 void ThreadedLoader::start(int64_t step) {
+  if (next_step_ >= 0) throw std::logic_error("the loader was started twice");
   const ImageCache* cache = state_.cache();
   if (cache != nullptr && options_.rank == 0 && options_.on_note) {
     tell(cache_forecast(state_.dataset(), state_.shorter_side(), cache->spare(), options_.world));

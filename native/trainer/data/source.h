@@ -93,6 +93,9 @@ class Loader {
  public:
   virtual ~Loader() = default;
   virtual int64_t steps_per_epoch() const = 0;
+  /// Begins with the batch of `step`, which next() is asked for first: while a network is made, say. Never needed, only
+  /// sooner. At most once, and not after next(). Calls what next() calls.
+  virtual void start(int64_t /*step*/) {}
   /// The batch of global step `step` (0-based, counted over epochs). Steps must be asked for in rising order by one;
   /// the first one asked for is where it starts, so resume is simply asking for a later first step.
   /// Throws Error(Exit::data) when more than max_bad_images were unreadable.

@@ -46,6 +46,14 @@ GraphNetwork::GraphNetwork(const NetworkOptions& options, std::unique_ptr<Graph>
       weights_(*backend_, graph_->parameter_elements()),
       running_(*backend_, graph_->statistic_elements()),
       first_image_(backend_->allocate(sizeof(uint64_t))) {
+  if (options.training) {
+    // Before the weights are drawn: what its ops make on threads of their own is then ready sooner, and does not lock
+    // the address space while the large memory is taken.
+    training_ = std::make_unique<Program>(*graph_, *backend_, training_purpose());
+    for (size_t i = 0; i <= graph_->auxiliaries().size(); ++i) {
+      losses_.push_back(backend_->make_softmax_cross_entropy(options.classes));
+    }
+  }
   weights_.populate();
   initialise(graph_->parameters(), options.seed, weights());
   initialise(graph_->statistics(), options.seed, running_statistics());
@@ -53,10 +61,6 @@ GraphNetwork::GraphNetwork(const NetworkOptions& options, std::unique_ptr<Graph>
   running_.to_device();
   if (options.training) {
     gradients_.emplace(*backend_, graph_->parameter_elements());
-    training_ = std::make_unique<Program>(*graph_, *backend_, training_purpose());
-    for (size_t i = 0; i <= graph_->auxiliaries().size(); ++i) {
-      losses_.push_back(backend_->make_softmax_cross_entropy(options.classes));
-    }
     // Statistics over all ranks pass through the host in the midst of a step.
     const bool on_device = !backend_->host_memory() && options.sync_batch_norm == nullptr;
     if (options.record_steps && on_device) replay_.emplace(*backend_);

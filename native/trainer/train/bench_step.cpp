@@ -39,6 +39,7 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   loader_options.rank = communicator.rank();
   loader_options.world = communicator.world();
   const auto loader = make_loader(*dataset, loader_options);
+  loader->start(0);
   NetworkOptions network;
   network.model = options.model;
   network.classes = static_cast<int>(dataset->class_names().size());

@@ -125,6 +125,8 @@ class TrainRun {
     finish_plan(options_, plan_);
     const double start = static_cast<double>(plan_.start_step);
     plan_.start_step = std::llround(workers_.gather(std::span(&start, 1)).front());
+    // While the network is made.
+    if (plan_.start_step < plan_.total_steps) loader_->start(plan_.start_step);
     NetworkOptions network;
     network.model = options_.model;
     network.classes = plan_.classes;
