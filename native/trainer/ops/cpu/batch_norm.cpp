@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "trainer/ops/cpu/batch_norm_kernels.h"
+#include "trainer/ops/cpu/dnnl_support.h"
 #include "trainer/ops/cpu/makers.h"
 
 namespace trainyard::cpu {
@@ -33,7 +34,7 @@ class CpuBatchNorm final : public BatchNormOp {
     const Scratch scratch(args.scratch, images(), padded_);
     const auto* x = static_cast<const T*>(args.x);
     for_each_strip(p_.input, [&](const Strip& s, auto width) {
-      norm_sums<width>(x + s.offset, s, scratch.first(s), scratch.second(s));
+      Compiled<T, &norm_sums<width, T>>::run(x + s.offset, s, scratch.first(s), scratch.second(s));
     });
     sum_images(scratch);
     scratch.totals[2 * channels_] = static_cast<double>(images()) * static_cast<double>(p_.input.shape.pixels());
@@ -94,7 +95,8 @@ class CpuBatchNorm final : public BatchNormOp {
     auto* dx = static_cast<T*>(args.dx);
     const bool mask = p_.relu && !stored;
     for_each_strip(p_.input, [&](const Strip& s, auto width) {
-      const auto kernel = mask ? &norm_gradient<width, Mask::input, T> : &norm_gradient<width, Mask::none, T>;
+      const auto kernel = mask ? &Compiled<T, &norm_gradient<width, Mask::input, T>>::run
+                               : &Compiled<T, &norm_gradient<width, Mask::none, T>>::run;
       kernel(dy + s.offset, x + s.offset, dx + s.offset, s, saved.constants, scratch.slope, scratch.offset);
     });
   }
@@ -162,10 +164,12 @@ class CpuBatchNorm final : public BatchNormOp {
       const T* from = x + s.offset;
       T* to = y + s.offset;
       if (p_.residual) {
-        const auto kernel = p_.relu ? &norm_apply<width, true, true, T> : &norm_apply<width, true, false, T>;
+        const auto kernel = p_.relu ? &Compiled<T, &norm_apply<width, true, true, T>>::run
+                                    : &Compiled<T, &norm_apply<width, true, false, T>>::run;
         kernel(from, residual + s.offset, to, s, k);
       } else {
-        const auto kernel = p_.relu ? &norm_apply<width, false, true, T> : &norm_apply<width, false, false, T>;
+        const auto kernel = p_.relu ? &Compiled<T, &norm_apply<width, false, true, T>>::run
+                                    : &Compiled<T, &norm_apply<width, false, false, T>>::run;
         kernel(from, from, to, s, k);
       }
     });
@@ -173,9 +177,9 @@ class CpuBatchNorm final : public BatchNormOp {
 
   template <int width, bool add, bool store>
   auto gradient_kernel() const {
-    if (!p_.relu) return &norm_gradient_sums<width, Mask::none, add, store, T>;
-    return p_.residual ? &norm_gradient_sums<width, Mask::output, add, store, T>
-                       : &norm_gradient_sums<width, Mask::input, add, store, T>;
+    if (!p_.relu) return &Compiled<T, &norm_gradient_sums<width, Mask::none, add, store, T>>::run;
+    return p_.residual ? &Compiled<T, &norm_gradient_sums<width, Mask::output, add, store, T>>::run
+                       : &Compiled<T, &norm_gradient_sums<width, Mask::input, add, store, T>>::run;
   }
 
   void gradient_sums(const Backward& args, const NormConstants& k, const Scratch& scratch, bool stored) const {
@@ -200,6 +204,9 @@ class CpuBatchNorm final : public BatchNormOp {
 }  // namespace
 
 std::unique_ptr<BatchNormOp> make_batch_norm(const BatchNormParams& params) {
+  if (params.input.dtype == DType::bf16 && rounds_to_bf16()) {
+    return std::make_unique<CpuBatchNorm<MachineBFloat16>>(params);
+  }
   return with_storage(params.input.dtype, [&]<class T>(T) -> std::unique_ptr<BatchNormOp> {
     return std::make_unique<CpuBatchNorm<T>>(params);
   });

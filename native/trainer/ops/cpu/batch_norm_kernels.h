@@ -23,10 +23,12 @@ struct Run<width, BFloat16> {
   using Sum = typename Lanes<width>::Float;
   static constexpr size_t rows = 16;
 };
+template <int width>
+struct Run<width, MachineBFloat16> : Run<width, BFloat16> {};
 
 /// Sums of x and of x squared, added to those of the strips before.
 template <int width, class T>
-void norm_sums(const T* x, const Strip& s, double* sum, double* squares) {
+inline __attribute__((always_inline)) void norm_sums(const T* x, const Strip& s, double* sum, double* squares) {
   using L = Lanes<width>;
   using Double = typename L::Double;
   using Sum = typename Run<width, T>::Sum;
@@ -53,7 +55,8 @@ void norm_sums(const T* x, const Strip& s, double* sum, double* squares) {
 
 /// y = (x - mean) * scale + beta, plus the residual, then ReLU.
 template <int width, bool residual, bool relu, class T>
-void norm_apply(const T* x, const T* other, T* y, const Strip& s, const NormConstants& k) {
+inline __attribute__((always_inline)) void norm_apply(const T* x, const T* other, T* y, const Strip& s,
+                                                      const NormConstants& k) {
   using L = Lanes<width>;
   using Float = typename L::Float;
   const Float mean = L::load(k.mean + s.channel).value;
@@ -95,8 +98,9 @@ inline __attribute__((always_inline)) void masked(typename Lanes<width>::Float& 
 /// g = (dy + more) where the ReLU passed; sums of g and of g * (x - mean), as in norm_sums. Stores g over dy when
 /// `store`.
 template <int width, Mask mask, bool add, bool store, class T>
-void norm_gradient_sums(T* dy, const T* more, const T* x, const T* y, const Strip& s, const NormConstants& k,
-                        double* sum, double* products) {
+inline __attribute__((always_inline)) void norm_gradient_sums(T* dy, const T* more, const T* x, const T* y,
+                                                              const Strip& s, const NormConstants& k, double* sum,
+                                                              double* products) {
   using L = Lanes<width>;
   using Float = typename L::Float;
   using Double = typename L::Double;
@@ -133,8 +137,9 @@ void norm_gradient_sums(T* dy, const T* more, const T* x, const T* y, const Stri
 
 /// dx = scale * g + slope * (x - mean) + offset, with g masked here unless norm_gradient_sums stored it.
 template <int width, Mask mask, class T>
-void norm_gradient(const T* g_or_dy, const T* x, T* dx, const Strip& s, const NormConstants& k, const float* slope,
-                   const float* offset) {
+inline __attribute__((always_inline)) void norm_gradient(const T* g_or_dy, const T* x, T* dx, const Strip& s,
+                                                         const NormConstants& k, const float* slope,
+                                                         const float* offset) {
   using L = Lanes<width>;
   using Float = typename L::Float;
   const Float mean = L::load(k.mean + s.channel).value;

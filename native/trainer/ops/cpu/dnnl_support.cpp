@@ -1,5 +1,6 @@
 #include "trainer/ops/cpu/dnnl_support.h"
 
+#include <type_traits>
 #include <utility>
 
 namespace trainyard::cpu {
@@ -41,6 +42,12 @@ std::optional<Layout> layout_of(const dnnl::memory::desc& desc, const Shape& sha
     if (desc == memory_desc({shape, layout, dtype})) return layout;
   }
   return std::nullopt;
+}
+
+bool rounds_to_bf16() {
+  constexpr auto kIsa = dnnl::cpu_isa::avx512_core_bf16;
+  using Bits = std::underlying_type_t<dnnl::cpu_isa>;
+  return (static_cast<Bits>(dnnl::get_effective_cpu_isa()) & static_cast<Bits>(kIsa)) == static_cast<Bits>(kIsa);
 }
 
 dnnl::primitive_attr user_scratch() {

@@ -76,6 +76,27 @@ auto with_storage(DType dtype, const Body& body) {
   return dtype == DType::f32 ? body(float()) : body(BFloat16());
 }
 
+/// BFloat16 on a processor that rounds to it in one instruction; numbers too small for a whole mantissa become zero
+/// there.
+struct MachineBFloat16 {
+  uint16_t bits = 0;
+};
+
+/// `loop` compiled for what its numbers need: where they are MachineBFloat16, for AVX-512 with AVX512-BF16, whatever
+/// the rest of the program is compiled for. It must be inlined always.
+template <class T, auto loop>
+struct Compiled;
+template <class T, class... Args, void (*loop)(Args...)>
+struct Compiled<T, loop> {
+  static void run(Args... args) { loop(args...); }
+};
+template <class... Args, void (*loop)(Args...)>
+struct Compiled<MachineBFloat16, loop> {
+  __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16"))) static void run(Args... args) {
+    loop(args...);
+  }
+};
+
 /// Vectors of `width` numbers, read and written at any address through packed structures: clang forgets the alignment
 /// of a vector type as soon as a template's argument stands in between. Whatever the storage, they are computed with in
 /// fp32.
@@ -96,20 +117,32 @@ struct Lanes {
   };
   static_assert(alignof(FloatAt) == 1 && alignof(DoubleAt) == 1);
   // Never a vector as an argument or result: how one is passed depends on the instructions compiled for.
-  static const FloatAt& load(const float* p) { return *reinterpret_cast<const FloatAt*>(p); }
-  static FloatAt load(const BFloat16* p) {
-    const auto half = reinterpret_cast<const HalfAt*>(p)->value;
-    return {__builtin_bit_cast(Float, __builtin_convertvector(half, Bits) << 16)};
+  static inline __attribute__((always_inline)) const FloatAt& load(const float* p) {
+    return *reinterpret_cast<const FloatAt*>(p);
   }
-  static void store(float* p, const Float& value) { reinterpret_cast<FloatAt*>(p)->value = value; }
+  static inline __attribute__((always_inline)) FloatAt load(const BFloat16* p) { return widen(p); }
+  static inline __attribute__((always_inline)) FloatAt load(const MachineBFloat16* p) { return widen(p); }
+  static inline __attribute__((always_inline)) void store(float* p, const Float& value) {
+    reinterpret_cast<FloatAt*>(p)->value = value;
+  }
+  static inline __attribute__((always_inline)) void store(MachineBFloat16* p, const Float& value) {
+    using Machine = __bf16 __attribute__((vector_size(width * 2)));
+    reinterpret_cast<HalfAt*>(p)->value = __builtin_bit_cast(Half, __builtin_convertvector(value, Machine));
+  }
   /// As BFloat16's constructor.
-  static void store(BFloat16* p, const Float& value) {
+  static inline __attribute__((always_inline)) void store(BFloat16* p, const Float& value) {
     const auto wide = __builtin_bit_cast(Bits, value);
     const Bits rounded = wide + 0x7FFFU + ((wide >> 16) & 1U);
     const Bits kept = (wide & 0x7FFFFFFFU) <= 0x7F800000U ? rounded : wide | 0x400000U;
     reinterpret_cast<HalfAt*>(p)->value = __builtin_convertvector(kept >> 16, Half);
   }
-  static DoubleAt& at(double* p) { return *reinterpret_cast<DoubleAt*>(p); }
+  static inline __attribute__((always_inline)) DoubleAt& at(double* p) { return *reinterpret_cast<DoubleAt*>(p); }
+
+ private:
+  static inline __attribute__((always_inline)) FloatAt widen(const void* p) {
+    const auto half = static_cast<const HalfAt*>(p)->value;
+    return {__builtin_bit_cast(Float, __builtin_convertvector(half, Bits) << 16)};
+  }
 };
 
 }  // namespace trainyard::cpu
