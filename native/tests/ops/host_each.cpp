@@ -24,5 +24,6 @@ void each(const Launcher& launcher, size_t count, const F& f) {
 #include "trainer/ops/cuda/kernels/batch_norm_instances.h"
 #include "trainer/ops/cuda/kernels/elementwise_instances.h"
 #include "trainer/ops/cuda/kernels/pooling_instances.h"
+#include "trainer/ops/cuda/kernels/resize_instances.h"
 #include "trainer/ops/cuda/kernels/softmax_instances.h"
 #include "trainer/ops/cuda/kernels/update_instances.h"

@@ -4,15 +4,9 @@
 #include <stdexcept>
 #include <vector>
 
-namespace trainyard {
+#include "trainer/base/view.h"
 
-/// A part of an image, in pixels.
-struct Rect {
-  int x = 0;
-  int y = 0;
-  int width = 0;
-  int height = 0;
-};
+namespace trainyard {
 
 struct Image {
   int width = 0;

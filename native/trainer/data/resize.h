@@ -3,19 +3,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "trainer/base/view.h"
 #include "trainer/data/image.h"
 
 namespace trainyard {
-
-/// One way of looking at an image: the part `from`, in pixels of its file, resized to `width` x `height`, of which
-/// `window` is kept, mirrored left to right if `flip`.
-struct View {
-  Rect from;
-  int width = 0;
-  int height = 0;
-  Rect window;
-  bool flip = false;
-};
 
 /// The pixels of the file that a view looks at.
 Rect looked_at(const View& view);
