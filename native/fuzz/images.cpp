@@ -7,6 +7,7 @@
 #include "trainer/data/augment.h"
 #include "trainer/data/image_decoder.h"
 #include "trainer/data/image_header.h"
+#include "trainer/data/plain_jpeg.h"
 
 namespace trainyard::fuzz {
 
@@ -51,6 +52,9 @@ std::string jpeg(const Image& image, int sampling, int flags) {
 
 void look(std::string_view file, bool augmented, int size) {
   const ImageHeader header = read_image_header(file);
+  if (const auto plain = plain_jpeg(file)) {
+    require(plain->width == header.width && plain->height == header.height, "a device is told the size");
+  }
   if (int64_t{header.width} * header.height > kMostPixelsHere) return;
   const Augment augment = augmented ? Augment::standard : Augment::none;
   Image image;

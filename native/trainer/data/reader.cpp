@@ -2,6 +2,7 @@
 
 #include "trainer/base/random.h"
 #include "trainer/base/spare_memory.h"
+#include "trainer/data/plain_jpeg.h"
 
 namespace trainyard {
 
@@ -11,6 +12,7 @@ constexpr uint64_t kViewTag = 0x76696577ULL;
 
 ReaderState::ReaderState(const Dataset& data, const LoaderOptions& options)
     : dataset_(data), image_size_(options.image_size), augment_(options.augment), seed_(options.seed) {
+  if (!options.cache) make_device_jpeg_ = options.make_device_jpeg;
   if (!options.cache) return;
   const auto machine = [] { return spare_memory(); };
   cache_.emplace(data.size(), options.spare_memory ? options.spare_memory : machine);
@@ -28,22 +30,38 @@ void ReaderState::remember_failure(size_t index, const std::string& message) {
   failures_.emplace(index, message);
 }
 
-const Image& Reader::decode(size_t index, int64_t epoch, View& view) {
-  const auto plan = [&](int width, int height) {
-    Random random({state_.seed(), static_cast<uint64_t>(epoch), index, kViewTag});
-    view = plan_view(state_.augment(), state_.image_size(), width, height, random);
-    return looked_at(view);
-  };
+std::unique_ptr<DeviceJpeg> ReaderState::make_device_jpeg() const {
+  return make_device_jpeg_ ? make_device_jpeg_() : nullptr;
+}
+
+View Reader::view_of(size_t index, int64_t epoch, int width, int height) const {
+  Random random({state_.seed(), static_cast<uint64_t>(epoch), index, kViewTag});
+  return plan_view(state_.augment(), state_.image_size(), width, height, random);
+}
+
+const Image& Reader::decode(std::string_view file, size_t index, int64_t epoch) {
+  const auto part = [&](int width, int height) { return looked_at(view_of(index, epoch, width, height)); };
+  decoder_.decode(file, state_.shorter_side(), whole_ ? JpegDecoder::Part{} : JpegDecoder::Part{part}, image_);
+  return image_;
+}
+
+bool Reader::read_on_device(std::string_view file, size_t index, int64_t epoch, uint8_t* out) {
+  if (!device_) return false;
+  const auto size = plain_jpeg(file);
+  if (!size) return false;
+  return device_->read(file, size->width, size->height, view_of(index, epoch, size->width, size->height), out);
+}
+
+void Reader::read_view(size_t index, int64_t epoch, uint8_t* out) {
   ImageCache* cache = state_.cache();
   const Image* image = cache != nullptr ? cache->find(index) : nullptr;
   if (image == nullptr) {
-    decoder_.decode(state_.dataset().encoded(index), state_.shorter_side(),
-                    whole_ ? JpegDecoder::Part{} : JpegDecoder::Part{plan}, image_);
-    if (cache != nullptr) cache->keep(index, image_);
-    image = &image_;
+    const std::string file = state_.dataset().encoded(index);
+    if (read_on_device(file, index, epoch, out)) return;
+    image = &decode(file, index, epoch);
+    if (cache != nullptr) cache->keep(index, *image);
   }
-  plan(image->full_width(), image->full_height());
-  return *image;
+  resizer_.resize(*image, view_of(index, epoch, image->full_width(), image->full_height()), out);
 }
 
 std::optional<std::string> Reader::read(size_t index, int64_t epoch, uint8_t* out) {
@@ -51,9 +69,7 @@ std::optional<std::string> Reader::read(size_t index, int64_t epoch, uint8_t* ou
   if (auto known = state_.failure(index)) return known;
   std::string message;
   try {
-    View view;
-    const Image& image = decode(index, epoch, view);
-    resizer_.resize(image, view, out);
+    read_view(index, epoch, out);
     return std::nullopt;
   } catch (const BadImage& error) {
     message = error.what();

@@ -1,10 +1,12 @@
 // From an image's index to the pixels that the network sees.
 #pragma once
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
 
+#include "trainer/base/device_jpeg.h"
 #include "trainer/data/augment.h"
 #include "trainer/data/cache.h"
 #include "trainer/data/image_decoder.h"
@@ -23,6 +25,8 @@ class ReaderState {
   uint64_t seed() const { return seed_; }
   int shorter_side() const { return shorter_side_needed(augment_, image_size_); }
   ImageCache* cache() { return cache_ ? &*cache_ : nullptr; }
+  /// A new one for the thread that calls. nullptr where the host decodes, as it does what a cache is to keep.
+  std::unique_ptr<DeviceJpeg> make_device_jpeg() const;
 
   /// Why an image is known to be unreadable, so that later epochs need not try again.
   std::optional<std::string> failure(size_t index) const;
@@ -34,6 +38,7 @@ class ReaderState {
   Augment augment_;
   uint64_t seed_;
   std::optional<ImageCache> cache_;
+  MakeDeviceJpeg make_device_jpeg_;
   mutable std::mutex mutex_;
   std::unordered_map<size_t, std::string> failures_;
 };
@@ -42,18 +47,24 @@ class ReaderState {
 class Reader {
  public:
   /// whole: images are decoded whole even where nobody keeps them.
-  explicit Reader(ReaderState& state, bool whole = false) : state_(state), whole_(whole || state.cache() != nullptr) {}
+  explicit Reader(ReaderState& state, bool whole = false)
+      : state_(state), whole_(whole || state.cache() != nullptr), device_(state.make_device_jpeg()) {}
 
   /// Fills out [image_size, image_size, 3] with the view of image `index` that belongs to `epoch`. Returns why the
   /// image is unreadable (a file that cannot be read is as unreadable as a corrupt one), or nothing when all went well.
   std::optional<std::string> read(size_t index, int64_t epoch, uint8_t* out);
 
  private:
-  /// The image and the view of it; without a cache only what the view looks at need be there.
-  const Image& decode(size_t index, int64_t epoch, View& view);
+  View view_of(size_t index, int64_t epoch, int width, int height) const;
+  /// Without a cache only what the view looks at need be there.
+  const Image& decode(std::string_view file, size_t index, int64_t epoch);
+  /// Whether the device takes this file.
+  bool read_on_device(std::string_view file, size_t index, int64_t epoch, uint8_t* out);
+  void read_view(size_t index, int64_t epoch, uint8_t* out);
 
   ReaderState& state_;
   bool whole_;
+  std::unique_ptr<DeviceJpeg> device_;
   ImageDecoder decoder_;
   Resizer resizer_;
   Image image_;

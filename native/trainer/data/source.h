@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "trainer/base/device_jpeg.h"
+
 namespace trainyard {
 
 /// What --data named: a labelled set of images in a fixed order. Immutable, safe to use from many threads.
@@ -64,6 +66,8 @@ struct LoaderOptions {
   size_t shuffle_buffer = 0;  ///< images that are drawn from while the set goes by in order; 0: the whole set is mixed
   Augment augment = Augment::standard;
   bool cache = false;  ///< keep decoded images in memory
+  /// Decodes JPEGs of the usual kind (plain_jpeg.h), one for each thread; not where there is a cache.
+  MakeDeviceJpeg make_device_jpeg;
   /// How many bytes the cache may still take, now; none: base/spare_memory.h.
   std::function<uint64_t()> spare_memory;
   int prefetch = 4;  ///< batches ready ahead of the consumer, at most
