@@ -53,7 +53,7 @@ function sourcesHash(tools, takes) {
 const ofPrograms = (path) => !/^native\/(tests|fuzz)\//.test(path);
 /** What libtrainer_cuda.so is made from, and the rules. */
 const ofCudaLibrary = (path) =>
-  /^native\/(CMake|cmake\/|common\/|trainer\/(base\/device_group|ops\/(CMake|contract\/|cuda\/)|tensor\/|optim\/))/.test(
+  /^native\/(CMake|cmake\/|common\/|trainer\/(base\/(device_|view)|ops\/(CMake|contract\/|cuda\/)|tensor\/|optim\/))/.test(
     path,
   );
 

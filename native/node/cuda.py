@@ -5,6 +5,7 @@ NVIDIA = {
     "nvidia-cublas": ("cu13", ("libcublasLt.so.13", "libcublas.so.13")),
     "nvidia-cudnn-cu13": ("cudnn", ("libcudnn.so.9",)),
     "nvidia-nccl-cu13": ("nccl", ("libnccl.so.2",)),
+    "nvidia-nvjpeg": ("cu13", ("libnvjpeg.so.13",)),
 }
 MOST_LOOKED_AT = 4  # of one library; the others come from the wheel
 
@@ -18,6 +19,12 @@ if sys.argv[1].endswith("libnccl.so.2"):
     if loaded[0].ncclGetVersion(ctypes.byref(number)) != 0:
         sys.exit(1)
     value = number.value
+elif sys.argv[1].endswith("libnvjpeg.so.13"):
+    parts = [ctypes.c_int() for _ in range(3)]
+    for name, part in enumerate(parts):  # MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL
+        if loaded[0].nvjpegGetProperty(name, ctypes.byref(part)) != 0:
+            sys.exit(1)
+    value = 10000 * parts[0].value + 100 * parts[1].value + parts[2].value
 else:
     ask = loaded[0].cudnnGetVersion if sys.argv[1].endswith("libcudnn.so.9") else loaded[0].cublasLtGetVersion
     ask.restype = ctypes.c_size_t

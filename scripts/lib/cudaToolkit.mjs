@@ -8,7 +8,7 @@ import { has, run, step } from './shell.mjs';
 import { ensureSystemPackages, ensureToolchain } from './toolchain.mjs';
 
 const requirements = join(root, 'scripts/requirements/cuda.txt');
-/** A link to the toolkit in the cache: `cu13` (compiler, headers, cuBLAS), `cudnn` and `nccl` lie below. */
+/** A link to the toolkit in the cache: `cu13` (compiler, headers, cuBLAS, nvJPEG), `cudnn` and `nccl` lie below. */
 export const cudaLink = join(build, 'cuda');
 
 /** nvcc wants a host compiler for what launches the kernels, and takes no clang as new as ours. */
@@ -26,7 +26,7 @@ function install(final) {
   const temporary = `${final}.partial-${process.pid}`;
   rmSync(temporary, { recursive: true, force: true });
   try {
-    step('CUDA toolkit: compiler, cuBLAS, cuDNN, NCCL (about 1.8 GB on disk, once)');
+    step('CUDA toolkit: compiler, cuBLAS, cuDNN, NCCL, nvJPEG (about 1.8 GB on disk, once)');
     run(join(toolchainLink, 'venv/bin/python'), [
       '-m',
       'pip',

@@ -1,5 +1,5 @@
 // A node that says it has NVIDIA's driver, and one that does not: who gets the CUDA back end, and where NVIDIA's libraries come from.
-// The driver is a line in the node's own /proc, and NCCL a library of one function; cuBLAS, cuDNN and libtrainer_cuda.so are the real ones.
+// The driver is a line in the node's own /proc, and NCCL a library of one function; cuBLAS, cuDNN, nvJPEG and libtrainer_cuda.so are the real ones.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -46,6 +46,7 @@ const prefix = ['unshare', '--mount', 'sh', '-c', claims, 'sh'];
 const possible =
   existsSync(library) &&
   existsSync(join(toolkit, 'cudnn/lib/libcudnn.so.9')) &&
+  existsSync(join(toolkit, 'cu13/lib/libnvjpeg.so.13')) &&
   existsSync('/proc/driver') &&
   userInfo().uid === 0;
 
@@ -170,6 +171,7 @@ describe.skipIf(!possible)('nodes and CUDA', () => {
     expect(named).toContainEqual(['nvidia-cudnn-cu13', '9.19.0', 13]);
     expect(named).toContainEqual(['nvidia-cublas', '13.1.0', 13]);
     expect(named).toContainEqual(['nvidia-nccl-cu13', '2.28.7', 13]);
+    expect(named).toContainEqual(['nvidia-nvjpeg', '13.0.1', 13]);
     expect(JSON.stringify(seen)).not.toContain(cut);
   });
 

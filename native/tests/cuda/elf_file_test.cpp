@@ -100,6 +100,8 @@ class Devices final : public CudaLibrary {
   std::unique_ptr<Backend> open(int) override { return nullptr; }
   std::string versions() override { return "CUDA 13.0"; }
   std::string nccl_version() override { return "0.0.0"; }
+  std::string nvjpeg_version() override { return "none"; }
+  std::unique_ptr<DeviceJpeg> make_jpeg_decoder(int /*device*/) override { return nullptr; }
 
  private:
   size_t count_;

@@ -99,6 +99,41 @@ TEST_F(CudaLibraryFile, MeetsTheNcclOfTheFolders) {
   EXPECT_TRUE(std::regex_match(load_nccl(*library), std::regex("2\\.[0-9]+\\.[0-9]+")));
 }
 
+// Before the next test, after which it is loaded.
+TEST_F(CudaLibraryFile, SaysWhereNvjpegIsMissing) {
+  const auto library = load_cuda_library();
+  const std::string toolkit = TRAINYARD_CUDA_TOOLKIT;
+  ::setenv("TRAINYARD_NVIDIA_LIBRARIES", (toolkit + "/cudnn/lib:/nowhere").c_str(), 1);
+  if (::dlopen("libnvjpeg.so.13", RTLD_NOW | RTLD_LOCAL) != nullptr) GTEST_SKIP() << "this system has nvJPEG";
+  try {
+    load_nvjpeg(*library);
+    FAIL() << "nvJPEG out of nothing";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Exit::device);
+    const std::string text = error.what();
+    EXPECT_NE(text.find("libnvjpeg.so.13 was looked for in " + toolkit + "/cudnn/lib, /nowhere"), std::string::npos)
+        << text;
+    EXPECT_NE(text.find("--jpeg-decoder cpu"), std::string::npos) << text;
+  }
+}
+
+TEST_F(CudaLibraryFile, MeetsTheNvjpegOfTheFolders) {
+  const auto library = load_cuda_library();
+  EXPECT_TRUE(std::regex_match(load_nvjpeg(*library), std::regex("13\\.[0-9]+\\.[0-9]+")));
+}
+
+/// Errors of a decoder leave the library as Errors, with or without a device.
+TEST_F(CudaLibraryFile, DecodesJpegsOnADeviceOrSaysWhyNot) {
+  const auto library = load_cuda_library();
+  load_nvjpeg(*library);
+  try {
+    EXPECT_NE(library->make_jpeg_decoder(0), nullptr);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Exit::device);
+    EXPECT_NE(std::string(error.what()).find("cudaSetDevice"), std::string::npos) << error.what();
+  }
+}
+
 TEST_F(CudaLibraryFile, RefusesATrainerOfOtherSources) {
   void* library = ::dlopen(kLibrary.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {

@@ -20,7 +20,6 @@ namespace fs = std::filesystem;
 constexpr const char* kLibrary = "libtrainer_cuda.so";
 /// In the order of what needs what.
 constexpr std::array<const char*, 3> kNvidia{"libcublasLt.so.13", "libcublas.so.13", "libcudnn.so.9"};
-constexpr const char* kNccl = "libnccl.so.2";
 constexpr const char* kAdvice = ". Use --device cpu, or see docs/architecture.md for how the CUDA library is built";
 
 std::vector<fs::path> split(const char* list) {
@@ -100,6 +99,23 @@ std::string text_of(const std::vector<fs::path>& folders) {
   return folders.empty() ? std::string("no folder") : joined(folders);
 }
 
+/// A library of NVIDIA's that not every run needs.
+struct OptionalLibrary {
+  const char* name;
+  const char* need;     ///< who needs it
+  const char* wheel;    ///< pip's
+  const char* instead;  ///< what goes without
+};
+
+void load_optional(const OptionalLibrary& wanted) {
+  const std::vector<fs::path> folders = nvidia_folders();
+  if (load_from(folders, wanted.name) || ::dlopen(wanted.name, RTLD_LAZY | RTLD_GLOBAL) != nullptr) return;
+  throw Error(Exit::device, std::string(wanted.need) + ", and there is none: " + wanted.name + " was looked for in " +
+                                text_of(folders) + " and where the system has its own (" + last_error() +
+                                "). Install it there (pip's " + wanted.wheel + "), name its folder in " +
+                                "TRAINYARD_NVIDIA_LIBRARIES, or use " + wanted.instead);
+}
+
 /// What CUDA_VISIBLE_DEVICES does here, as a sentence.
 std::string visible_text() {
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
@@ -135,14 +151,19 @@ std::unique_ptr<CudaLibrary> load_cuda_library() {
 }
 
 std::string load_nccl(CudaLibrary& library) {
-  const std::vector<fs::path> folders = nvidia_folders();
-  if (!load_from(folders, kNccl) && ::dlopen(kNccl, RTLD_LAZY | RTLD_GLOBAL) == nullptr) {
-    throw Error(Exit::device, std::string("several GPUs sum their gradients by NCCL, and there is none: ") + kNccl +
-                                  " was looked for in " + text_of(folders) + " and where the system has its own (" +
-                                  last_error() + "). Install it there (pip's nvidia-nccl-cu13), name its folder in " +
-                                  "TRAINYARD_NVIDIA_LIBRARIES, or use --comm mpi, which sums on the host");
-  }
+  load_optional({.name = "libnccl.so.2",
+                 .need = "several GPUs sum their gradients by NCCL",
+                 .wheel = "nvidia-nccl-cu13",
+                 .instead = "--comm mpi, which sums on the host"});
   return library.nccl_version();
+}
+
+std::string load_nvjpeg(CudaLibrary& library) {
+  load_optional({.name = "libnvjpeg.so.13",
+                 .need = "--jpeg-decoder nvjpeg decodes by nvJPEG",
+                 .wheel = "nvidia-nvjpeg",
+                 .instead = "--jpeg-decoder cpu"});
+  return library.nvjpeg_version();
 }
 
 void require_cuda_device(CudaLibrary& library, int index) {

@@ -17,6 +17,9 @@ std::unique_ptr<CudaLibrary> load_cuda_library();
 /// use it. Returns its version. Throws Error(Exit::device) that names what was looked for and where.
 std::string load_nccl(CudaLibrary& library);
 
+/// Loads nvJPEG for decoding images, likewise. Returns its version. Throws Error(Exit::device).
+std::string load_nvjpeg(CudaLibrary& library);
+
 /// Throws Error(Exit::device) unless device `index` is there and the library has code for it. Takes no memory of it.
 void require_cuda_device(CudaLibrary& library, int index);
 

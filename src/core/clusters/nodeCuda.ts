@@ -28,7 +28,7 @@ export async function provideLibraries(needs: CudaNeeds, progress: Progress): Pr
   for (const { package: name, folder, version } of reused) {
     logger?.log('info', `${name} ${version.join('.')} of ${folder} is used`);
   }
-  const folders = reused.map(({ folder }) => folder);
+  const folders = [...new Set(reused.map(({ folder }) => folder))];
   if (wheels === undefined) return folders;
   const { name, requirements, titles, bytes } = wheels;
   const dir = join(probe.workdir, 'cuda', name);

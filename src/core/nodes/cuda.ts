@@ -14,7 +14,7 @@ interface Library {
   title: string;
   /** Of the wheel, below `nvidia`. */
   folder: string;
-  /** libtrainer_cuda.so is built with these or newer ones, but for cuBLAS and NCCL, of which it uses nothing that is newer. */
+  /** libtrainer_cuda.so is built with these or newer ones, but for cuBLAS, NCCL and nvJPEG, of which it uses nothing that is newer. */
   oldest: readonly [number, number, number];
   /** On disk, with what pip needs meanwhile. */
   bytes: number;
@@ -25,6 +25,7 @@ export const nvidiaLibraries: Readonly<Record<string, Library>> = {
   'nvidia-cublas': { title: 'cuBLAS', folder: 'cu13', oldest: [13, 0, 0], bytes: 1_300_000_000 },
   'nvidia-cudnn-cu13': { title: 'cuDNN', folder: 'cudnn', oldest: [9, 19, 0], bytes: 1_000_000_000 },
   'nvidia-nccl-cu13': { title: 'NCCL', folder: 'nccl', oldest: [2, 27, 7], bytes: 900_000_000 },
+  'nvidia-nvjpeg': { title: 'nvJPEG', folder: 'cu13', oldest: [13, 0, 0], bytes: 20_000_000 },
 };
 
 const count = z.int().check(z.gte(0));
@@ -60,7 +61,7 @@ export function chooseLibraries(found: readonly FoundLibrary[], pinned: string):
       requirements,
       titles: libraries.map(({ title }) => title),
       bytes: libraries.reduce((sum, { bytes }) => sum + bytes, 0),
-      folders: libraries.map(({ folder }) => join('lib', 'nvidia', folder, 'lib')),
+      folders: [...new Set(libraries.map(({ folder }) => join('lib', 'nvidia', folder, 'lib')))],
     },
   };
 }

@@ -86,22 +86,23 @@ const found = (name: string, folder: string, version: number[], cuda = 13): Foun
 const cublas = found('nvidia-cublas', '/usr/local/cuda-13.0/lib64', [13, 0, 0]);
 const cudnn = found('nvidia-cudnn-cu13', '/usr/lib/x86_64-linux-gnu', [9, 20, 1]);
 const nccl = found('nvidia-nccl-cu13', '/usr/lib/x86_64-linux-gnu', [2, 28, 3]);
+const nvjpeg = found('nvidia-nvjpeg', '/usr/local/cuda-13.0/lib64', [13, 0, 1]);
 
 describe("NVIDIA's libraries", () => {
   it('are all brought where none is there', () => {
     const { reused, wheels } = chooseLibraries([], pinned);
     expect(reused).toEqual([]);
-    expect(wheels?.titles).toEqual(['cuBLAS', 'cuDNN', 'NCCL']);
+    expect(wheels?.titles).toEqual(['cuBLAS', 'cuDNN', 'NCCL', 'nvJPEG']);
     expect(wheels?.folders).toEqual(['lib/nvidia/cu13/lib', 'lib/nvidia/cudnn/lib', 'lib/nvidia/nccl/lib']);
     expect(wheels?.requirements.match(/^nvidia-\S+==\S+ \\\n {4}--hash=sha256:[0-9a-f]{64}$/gm)).toHaveLength(
-      3,
+      4,
     );
     expect(requirementsFor(wheels!.requirements, [3, 9])).toBe(wheels!.requirements);
   });
 
   it('are not brought where they are of the right versions', () => {
-    expect(chooseLibraries([nccl, cudnn, cublas], pinned)).toEqual({
-      reused: [cublas, cudnn, nccl],
+    expect(chooseLibraries([nvjpeg, nccl, cudnn, cublas], pinned)).toEqual({
+      reused: [cublas, cudnn, nccl, nvjpeg],
       wheels: undefined,
     });
   });
@@ -111,8 +112,8 @@ describe("NVIDIA's libraries", () => {
     ['a cuDNN for CUDA 12', { ...cudnn, cuda: 12 }],
     ['a cuDNN 10', { ...cudnn, version: [10, 0, 0] }],
   ])('are brought one by one: %s is left', (_, other) => {
-    const { reused, wheels } = chooseLibraries([cublas, other, nccl], pinned);
-    expect(reused).toEqual([cublas, nccl]);
+    const { reused, wheels } = chooseLibraries([cublas, other, nccl, nvjpeg], pinned);
+    expect(reused).toEqual([cublas, nccl, nvjpeg]);
     expect(wheels?.titles).toEqual(['cuDNN']);
     expect(wheels?.requirements).toContain('nvidia-cudnn-cu13==');
     expect(wheels?.requirements).not.toContain('cublas');
@@ -127,7 +128,7 @@ describe("NVIDIA's libraries", () => {
 
   it('are those that libtrainer_cuda.so is built with, with the same hashes', () => {
     const build = readFileSync(join(repository, 'scripts/requirements/cuda.txt'), 'utf8');
-    for (const name of ['nvidia-cublas', 'nvidia-cudnn-cu13']) {
+    for (const name of Object.keys(nvidiaLibraries)) {
       const lines = new RegExp(`^${name}==.*\\n.*sha256.*$`, 'm');
       expect(lines.exec(pinned)?.[0]).toBe(lines.exec(build)?.[0]);
     }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "trainer/base/device_jpeg.h"
 #include "trainer/ops/contract/backend.h"
 
 namespace trainyard {
@@ -32,6 +33,10 @@ class CudaLibrary {
   virtual std::string versions() = 0;
   /// "2.32.3": of the NCCL that sums between GPUs. Throws Error(Exit::device) where there is none that can be used.
   virtual std::string nccl_version() = 0;
+  /// "13.0.1": of the nvJPEG that decodes images. Throws Error(Exit::device) where there is none that can be used.
+  virtual std::string nvjpeg_version() = 0;
+  /// A decoder on that device for the thread that calls. Throws as nvjpeg_version() and open() do.
+  virtual std::unique_ptr<DeviceJpeg> make_jpeg_decoder(int device) = 0;
 };
 
 /// Throws the trainer's Error from the trainer's own code, since exceptions thrown in a library of another C++ runtime

@@ -7,6 +7,8 @@
 #include "trainer/ops/cuda/library/check.h"
 #include "trainer/ops/cuda/library/device_backend.h"
 #include "trainer/ops/cuda/library/nccl_api.h"
+#include "trainer/ops/cuda/library/nvjpeg_api.h"
+#include "trainer/ops/cuda/library/nvjpeg_decoder.h"
 
 namespace trainyard::cuda {
 
@@ -73,6 +75,10 @@ class Library final : public CudaLibrary {
   }
 
   std::string nccl_version() override { return cuda::nccl_version(launcher_); }
+
+  std::string nvjpeg_version() override { return cuda::nvjpeg_version(launcher_); }
+
+  std::unique_ptr<DeviceJpeg> make_jpeg_decoder(int device) override { return make_nvjpeg_decoder(device, launcher_); }
 
  private:
   /// From its properties alone: anything more would make a context, which takes memory of every GPU.

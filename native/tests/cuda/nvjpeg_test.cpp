@@ -1,0 +1,36 @@
+// The real libnvjpeg.so.13, as far as it goes without a GPU.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+
+#include "common/error.h"
+#include "trainer/ops/cuda/library/nvjpeg_api.h"
+
+namespace trainyard::cuda {
+namespace {
+
+const Launcher kLauncher{nullptr, [](int code, const char* message) { throw Error(static_cast<Exit>(code), message); }};
+
+class Nvjpeg : public testing::Test {
+ protected:
+  void SetUp() override {
+    // As the trainer does, so that its name is enough from then on.
+    const std::string path = std::string(TRAINYARD_NVJPEG_FOLDER) + "/libnvjpeg.so.13";
+    ASSERT_NE(::dlopen(path.c_str(), RTLD_LAZY | RTLD_GLOBAL), nullptr) << ::dlerror();
+  }
+};
+
+TEST_F(Nvjpeg, HasAllThatIsAskedOfIt) {
+  const NvjpegApi api = load_nvjpeg_api(kLauncher);
+  EXPECT_NE(api.decode, nullptr);
+}
+
+TEST_F(Nvjpeg, IsTheVersionOfItsHeader) {
+  EXPECT_EQ(nvjpeg_version(kLauncher), std::to_string(NVJPEG_VER_MAJOR) + "." + std::to_string(NVJPEG_VER_MINOR) + "." +
+                                           std::to_string(NVJPEG_VER_PATCH));
+}
+
+}  // namespace
+}  // namespace trainyard::cuda
