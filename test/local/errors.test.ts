@@ -99,6 +99,11 @@ describe('usage', () => {
     expectExit(outcome, 2);
     expect(errorLine(outcome)).toContain('--device cpu has none. Use --comm mpi or auto');
   });
+  it('--jpeg-decoder nvjpeg where no GPU is says why', async () => {
+    const outcome = await runTrainer([...train('nvjpeg'), '--jpeg-decoder', 'nvjpeg']);
+    expectExit(outcome, 2);
+    expect(errorLine(outcome)).toContain('--device cpu has none. Leave it out, or use --device cuda');
+  });
   it('--memory-growth on the CPU', async () => {
     const outcome = await runTrainer([...train('growth'), '--memory-growth']);
     expectExit(outcome, 2);

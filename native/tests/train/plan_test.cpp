@@ -50,6 +50,20 @@ TEST(Plans, CountMicroBatchesInTheGlobalBatch) {
   EXPECT_THROW(plan(o, 3), Error);
 }
 
+TEST(Plans, RefuseADecoderOfJpegsThatDoesNotGoWithTheRest) {
+  const auto on = [](const char* device, const char* cache) {
+    return refusal([=](TrainOptions& o) {
+      o.jpeg_decoder = "nvjpeg";
+      o.device = device;
+      o.cache = cache;
+    });
+  };
+  EXPECT_EQ(on("cuda", "none"), "");
+  EXPECT_NE(on("cpu", "none").find("use --device cuda"), std::string::npos) << on("cpu", "none");
+  EXPECT_NE(on("cuda", "ram").find("--cache ram"), std::string::npos) << on("cuda", "ram");
+  EXPECT_EQ(refusal([](TrainOptions& o) { o.cache = "ram"; }), "");
+}
+
 TEST(Plans, StateKeepsTheLossScaleOfARunThatHasOne) {
   const TrainOptions o = options();
   const TrainPlan made = plan(o, 1);

@@ -73,6 +73,7 @@ Verb add_step(CLI::App& bench) {
   command->add_option("--seconds", o->seconds, "measure for so long instead of by --steps")->capture_default_str();
   command->add_option("--image-size", o->image_size, "pixels a side (0: the model's own)")->capture_default_str();
   add_graphs_flag(*command, o->no_cuda_graphs);
+  add_jpeg_decoder_flag(*command, o->jpeg_decoder);
   return on_all_ranks(command, o, bench_step);
 }
 

@@ -24,6 +24,16 @@ void add_graphs_flag(CLI::App& command, bool& no_cuda_graphs) {
                    "in a few pieces");
 }
 
+void add_jpeg_decoder_flag(CLI::App& command, std::string& decoder) {
+  command
+      .add_option(
+          "--jpeg-decoder", decoder,
+          "cpu, or with --device cuda nvjpeg: JPEGs are decoded, cropped and resized on the GPU, but for unusual "
+          "ones. Not with --cache ram, which keeps what the host decodes")
+      ->check(CLI::IsMember({"cpu", "nvjpeg"}))
+      ->capture_default_str();
+}
+
 void require_device(const std::string& device, const std::string& precision) {
   require_precision(parse_precision(precision), device);
   if (device == "cuda") require_cuda_device(*load_cuda_library(), 0);

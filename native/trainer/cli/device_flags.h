@@ -11,6 +11,9 @@ void add_device_flags(CLI::App& command, std::string& device, std::string& preci
 /// --no-cuda-graphs, of those that train.
 void add_graphs_flag(CLI::App& command, bool& no_cuda_graphs);
 
+/// --jpeg-decoder, of those that train.
+void add_jpeg_decoder_flag(CLI::App& command, std::string& decoder);
+
 /// What this machine lacks is said before anything starts. Throws Error(Exit::device).
 void require_device(const std::string& device, const std::string& precision);
 

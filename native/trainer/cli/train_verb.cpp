@@ -41,6 +41,7 @@ void add_data_flags(CLI::App& command, TrainOptions& o) {
   command.add_option("--cache", o.cache, "keep decoded images in memory: none or ram")
       ->check(CLI::IsMember({"none", "ram"}))
       ->capture_default_str();
+  add_jpeg_decoder_flag(command, o.jpeg_decoder);
   command
       .add_option("--shuffle-buffer", o.shuffle_buffer,
                   "images are drawn from this many while the data go by in order, as tf.data's shuffle does (0: each "

@@ -10,6 +10,7 @@
 #include "trainer/ops/cuda_library.h"
 #include "trainer/train/batch_feed.h"
 #include "trainer/train/interval.h"
+#include "trainer/train/jpeg_decoder.h"
 #include "trainer/train/memory_usage.h"
 #include "trainer/train/training_step.h"
 #include "trainer/train/worker_sums.h"
@@ -27,6 +28,8 @@ double cpu_seconds() {
 }  // namespace
 
 nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communicator) {
+  const JpegDecoderChoice jpeg{.decoder = options.jpeg_decoder, .device = options.device};
+  check_jpeg_decoder(jpeg);
   set_threads(options.threads);
   int image_size = options.image_size;
   for (const ModelInfo& model : known_models()) {
@@ -38,6 +41,7 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   loader_options.batch = options.batch_size;
   loader_options.rank = communicator.rank();
   loader_options.world = communicator.world();
+  loader_options.make_device_jpeg = jpeg_decoder_maker(jpeg, own_cuda_device(communicator.local_rank()));
   const auto loader = make_loader(*dataset, loader_options);
   loader->start(0);
   NetworkOptions network;
@@ -86,6 +90,7 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   result["model"] = options.model;
   result["precision"] = options.precision;
   result["device"] = options.device;
+  result["jpeg_decoder"] = options.jpeg_decoder;
   result["comm"] = step_options.device_sums ? "nccl" : "mpi";
   result["batch_size"] = options.batch_size;
   result["threads"] = options.threads;

@@ -43,6 +43,7 @@ struct TrainOptions {
   std::string init_weights;
   std::string augment = "standard";
   std::string cache = "none";
+  std::string jpeg_decoder = "cpu";
   int64_t shuffle_buffer = 0;  ///< 0: each epoch is mixed whole
   int prefetch = 4;
   int64_t max_bad_images = 100;
@@ -95,6 +96,7 @@ struct BenchStepOptions {
   std::string device = "cpu";
   int batch_size = 32;
   bool no_cuda_graphs = false;
+  std::string jpeg_decoder = "cpu";
   int64_t steps = 30;
   int64_t warmup = 3;
   double seconds = 0;  ///< 0: by steps; else as many steps as fit

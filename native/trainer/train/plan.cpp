@@ -7,6 +7,7 @@
 #include "common/error.h"
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/strategies/gradient_sums.h"
+#include "trainer/train/jpeg_decoder.h"
 #include "trainer/train/metrics_log.h"
 
 namespace trainyard {
@@ -78,6 +79,7 @@ void check_options(const TrainOptions& options) {
           "--no-cuda-graphs is about GPUs. Leave it out, or use --device cuda");
   require(!options.memory_growth || options.device == "cuda",
           "--memory-growth is about the memory of GPUs, and --device cpu has none. Leave it out, or use --device cuda");
+  check_jpeg_decoder({.decoder = options.jpeg_decoder, .device = options.device, .cache = options.cache});
   check_comm({.comm = options.comm, .device = options.device, .gpu = ""});
   require(options.clip_norm >= 0 && std::isfinite(options.clip_norm),
           "--clip-norm must be a number that is not negative");

@@ -21,6 +21,7 @@
 #include "trainer/train/heartbeat.h"
 #include "trainer/train/init_weights.h"
 #include "trainer/train/interval.h"
+#include "trainer/train/jpeg_decoder.h"
 #include "trainer/train/memory_usage.h"
 #include "trainer/train/metrics_log.h"
 #include "trainer/train/plan.h"
@@ -110,6 +111,8 @@ class TrainRun {
     loader.augment = options_.augment == "none" ? Augment::none : Augment::standard;
     loader.shuffle_buffer = static_cast<size_t>(options_.shuffle_buffer);
     loader.cache = options_.cache == "ram";
+    loader.make_device_jpeg =
+        jpeg_decoder_maker({.decoder = options_.jpeg_decoder}, own_cuda_device(workers_.local_rank()));
     loader.prefetch = options_.prefetch;
     loader.threads = options_.loader_threads;
     loader.max_bad_images = options_.max_bad_images;
@@ -194,7 +197,8 @@ class TrainRun {
                          {"total_steps", plan_.total_steps},
                          {"resumed_from", resumed},
                          {"precision", options_.precision},
-                         {"device", options_.device}});
+                         {"device", options_.device},
+                         {"jpeg_decoder", options_.jpeg_decoder}});
     log_->graph(step_->network());
     log_->flush();
   }

@@ -29,6 +29,7 @@ export const startLineSchema = z.object({
   resumed_from: z.nullable(z.string()),
   precision: z.string(),
   device: z.string(),
+  jpeg_decoder: z.optional(z.string()),
 });
 
 /** A parameter server's part since the last line; in the end line, of the whole run. */
