@@ -3,7 +3,7 @@
 For each precision and batch: images/s, the GPU's memory, and seconds from a process's start to the end of its first
 step. `--trainer` is the built trainer, else native/proof is built from the source tree (as gpu_proof.py does) and
 measured, which needs nvcc, g++, cuDNN and cuBLAS. With `--trainer` and `--data SHARDS`, real images too, beside
-synthetic ones. Writes bench-gpu.json and bench-gpu.md. `--device cpu` rehearses it with tiny networks; its figures
+synthetic ones, decoded on the CPU and by nvJPEG. Writes bench-gpu.json and bench-gpu.md. `--device cpu` rehearses it with tiny networks; its figures
 mean nothing. Exit 4 without a GPU, 1 when something failed.
 """
 
@@ -76,12 +76,12 @@ class Ours:
             builder.reference()
             builder.program()
 
-    def command(self, batch, precision, data="synthetic:1000x224"):
+    def command(self, batch, precision, data="synthetic:1000x224", jpeg_decoder="cpu"):
         model, size, steps = (self.shape[name] for name in ("model", "size", "steps"))
         if self.trainer is None:
             return [self.program, "bench", self.device, model, size, batch, precision, steps]
         return [self.trainer, "bench", "step", "--comm", "none", "--device", self.device, "--model", model, "--image-size", size,
-                "--batch-size", batch, "--precision", precision, "--steps", steps, "--warmup", "5", "--data", data]
+                "--batch-size", batch, "--precision", precision, "--steps", steps, "--warmup", "5", "--data", data, "--jpeg-decoder", jpeg_decoder]
 
 
 def torch_command(python, mode, shape, device, batch, precision):
@@ -97,6 +97,8 @@ def compare(given, shape):
             programs = {"trainyard": ours.command(batch, precision)}
             if given.trainer is not None and given.data is not None:
                 programs["trainyard, real images"] = ours.command(batch, precision, given.data)
+                if given.device == "cuda":
+                    programs["trainyard, real images by nvJPEG"] = ours.command(batch, precision, given.data, "nvjpeg")
             for mode in given.modes:
                 programs[f"PyTorch {mode}"] = torch_command(given.torch, mode, shape, given.device, batch, precision)
             for program, command in programs.items():
@@ -130,8 +132,10 @@ def ratios(rows):
         peer = max(theirs.values()) if beside == "best" else theirs.get(beside)
         if peer is not None:
             lines.append(f"| {precision} | {batch} | {beside if beside != 'best' else 'the better of both'} | {rates['trainyard'] / peer:.2f} | {aim} |")
-        if "trainyard, real images" in rates:
-            lines.append(f"| {precision} | {batch} | ours on synthetic images | {rates['trainyard, real images'] / rates['trainyard']:.2f} | 0.95 |")
+        for program in ("trainyard, real images", "trainyard, real images by nvJPEG"):
+            if program in rates:
+                beside = "ours on synthetic images" + (", real ones by nvJPEG" if program.endswith("nvJPEG") else "")
+                lines.append(f"| {precision} | {batch} | {beside} | {rates[program] / rates['trainyard']:.2f} | 0.95 |")
     return lines
 
 

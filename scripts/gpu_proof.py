@@ -21,7 +21,7 @@ from gpu.builder import Builder
 from gpu.report import markdown, versions
 from gpu.tools import ROOT, Failed, NotHere, architectures, call, find_tools
 
-PARTS = ["devices", "ops", "collectives", "networks", "precisions", "optimizers", "repeats", "recorded", "resume", "two-processes", "out-of-memory",
+PARTS = ["devices", "ops", "collectives", "jpeg-decoder", "networks", "precisions", "optimizers", "repeats", "recorded", "resume", "two-processes", "out-of-memory",
          "batch-that-fits", "memory-growth", "speed"]
 TORCH_STEPS = {"cuda": ["resnet50", 224, 32, 100, 10], "cpu": ["resnet18", 32, 4, 10, 3]}  # model, pixels, batch, classes, steps
 
@@ -63,6 +63,9 @@ class Proof:
             entry["results"] = [dict(zip(("what", "quantity", "error", "bound", "verdict"), f[1:])) for f in fields if f[0] == "result"]
             entry["figures"] = {f[1]: f[2] for f in fields if f[0] == "figure"}
             wrong = [r for r in entry["results"] if r["verdict"] != "ok"]
+            not_here = [f[1] for f in fields if f[0] == "not here"]
+            if done.returncode == 0 and not_here:
+                raise NotHere(not_here[0])
             if done.returncode != 0 or wrong:
                 errors = [f[1] for f in fields if f[0] == "error"]
                 listed = [f"{r['what']}, {r['quantity']}: {r['error']} (bound {r['bound']})" for r in wrong]

@@ -10,6 +10,8 @@ bool devices(const std::string& device);
 bool ops(const std::string& device);
 /// NCCL, in a group of one: two ranks of it cannot share a GPU.
 bool collectives(const std::string& device);
+/// JPEGs decoded, cropped and resized on the device, beside the host's decoder.
+bool jpeg_decoder(const std::string& device);
 /// Whole networks beside the reference.
 bool networks(const std::string& device);
 /// One step of resnet20 in each precision beside fp32.

@@ -16,6 +16,7 @@ int run(const std::string& part, const std::string& device, const std::vector<st
       {"devices", [&] { return devices(device); }},
       {"ops", [&] { return ops(device); }},
       {"collectives", [&] { return collectives(device); }},
+      {"jpeg-decoder", [&] { return jpeg_decoder(device); }},
       {"networks", [&] { return networks(device); }},
       {"precisions", [&] { return precisions(device); }},
       {"optimizers", [&] { return optimizers(device); }},

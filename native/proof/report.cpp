@@ -14,4 +14,6 @@ void figure(const std::string& what, const std::string& text) {
   std::printf("figure\t%s\t%s\n", what.c_str(), text.c_str());
 }
 
+void not_here(const std::string& why) { std::printf("not here\t%s\n", why.c_str()); }
+
 }  // namespace trainyard::proof

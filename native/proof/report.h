@@ -10,4 +10,7 @@ bool report(const std::string& what, const std::string& quantity, double error, 
 /// Something measured or seen, without a verdict.
 void figure(const std::string& what, const std::string& text);
 
+/// The part cannot be shown on this machine, and why.
+void not_here(const std::string& why);
+
 }  // namespace trainyard::proof

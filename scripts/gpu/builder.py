@@ -13,6 +13,7 @@ class Builder:
         self.out, self.tools, self.targets = out, tools, targets
         self.flags = ["-std=c++20", "-O2", "-fPIC", "-Wall", "-Wextra", f"-I{NATIVE}", '-DTRAINYARD_CUDA_ABI="gpu-proof"']
         self.flags += ['-DTRAINYARD_CUDA_TARGETS="' + " ".join(f"sm_{t}" for t in targets) + '"']
+        self.flags += [f'-DTRAINYARD_PROOF_JPEGS="{NATIVE / "proof/jpegs"}"']
         self.system = [word for folder in tools["includes"] for word in ("-isystem", str(folder))]
 
     def fresh(self):
@@ -26,7 +27,7 @@ class Builder:
 
     def environment(self):
         """In which programs find libtrainer_cuda.so as it was built here, and NVIDIA's libraries."""
-        folders = [self.tools["cublas"], self.tools["cudnn"], *self.tools["nccl"]]
+        folders = [self.tools["cublas"], self.tools["cudnn"], *self.tools["nccl"], *self.tools["nvjpeg"]]
         own = {"TRAINYARD_CUDA_LIBRARY": str(self.out / "libtrainer_cuda.so"), "TRAINYARD_NVIDIA_LIBRARIES": ":".join(map(str, folders))}
         return os.environ | own
 

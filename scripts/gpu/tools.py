@@ -53,6 +53,8 @@ def find_tools():
     dnn = [w / "cudnn" for w in wheels] + [toolkit, "/usr", "/usr/local"]
     # Without NCCL's header the library is built for one GPU alone.
     nccl = [w / "nccl" for w in wheels if (w / "nccl/include/nccl.h").exists()][:1]
+    # And without nvJPEG's it decodes no images.
+    jpeg = [b for b in blas if (b / "include/nvjpeg.h").exists()][:1]
     libraries = ["lib", "lib64", "lib/x86_64-linux-gnu"]
     return {
         "nvcc": str(nvcc),
@@ -60,9 +62,10 @@ def find_tools():
             first_folder("cuBLAS's header", [b / "include" for b in blas], "cublas_v2.h"),
             first_folder("cuDNN's header", [pathlib.Path(d) / "include" for d in dnn], "cudnn.h"),
             first_folder("CUDA's header", [b / "include" for b in blas], "cuda_runtime_api.h"),
-            *(n / "include" for n in nccl),
+            *(n / "include" for n in nccl + jpeg),
         ],
         "nccl": [n / "lib" for n in nccl],
+        "nvjpeg": [b / l for b in blas for l in libraries if (b / l / "libnvjpeg.so.13").exists()][:1],
         "cublas": first_folder("cuBLAS", [b / l for b in blas for l in libraries], "libcublas.so.13"),
         "cudnn": first_folder("cuDNN", [pathlib.Path(d) / l for d in dnn for l in libraries], "libcudnn.so.9"),
         "cudart": first_folder("CUDA's runtime", [b / l for b in blas for l in libraries], "libcudart_static.a"),

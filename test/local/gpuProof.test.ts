@@ -40,6 +40,7 @@ describe('gpu-proof', () => {
     const names = shown.map(({ part }) => part);
     for (const name of [
       'collectives',
+      'jpeg-decoder',
       'networks',
       'optimizers',
       'resume',
