@@ -10,7 +10,7 @@ import { ensureBuilt } from './lib/prepare.mjs';
 import { main } from './lib/shell.mjs';
 import { torchPython } from './lib/torch.mjs';
 
-const help = `npm run bench:cpu -- [--torch VENV] [--precision fp32,bf16] [--modes eager,compile] [--rounds 3] [--steps 3]
+const help = `npm run bench:cpu -- [--torch VENV] [--precision fp32,bf16] [--modes eager,compile] [--rounds 5] [--steps 3]
                      [--model resnet50] [--batch-size 16] [--threads N]
 PyTorch is installed into the user's cache (about 5 GB) unless --torch names a virtual environment that has it.`;
 const gates = { fp32: 1.1, bf16: 1.3, memory: 0.8, start: 0.2 };
@@ -115,7 +115,7 @@ main(async () => {
       torch: { type: 'string' },
       precision: { type: 'string', default: 'fp32,bf16' },
       modes: { type: 'string', default: 'eager,compile' },
-      rounds: { type: 'string', default: '3' },
+      rounds: { type: 'string', default: '5' },
       steps: { type: 'string', default: '3' },
       model: { type: 'string', default: 'resnet50' },
       'batch-size': { type: 'string', default: '16' },
