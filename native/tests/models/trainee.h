@@ -26,6 +26,7 @@ struct TraineeOptions {
   bool on_device = true;  ///< gradients may stay there
   HostGroups groups{};    ///< how the workers' devices sum among themselves, if they can
   bool central = false;   ///< variables are rank 0's
+  StrategyMaker maker{};  ///< of another strategy
 };
 
 class Trainee {
@@ -51,7 +52,9 @@ class Trainee {
       };
     }
     variables.device_sums = static_cast<bool>(wanted.groups.join);
-    const auto make = wanted.central ? make_central_storage : make_mirrored;
+    const StrategyMaker make = wanted.maker     ? wanted.maker
+                               : wanted.central ? StrategyMaker(make_central_storage)
+                                                : StrategyMaker(make_mirrored);
     strategy_ = make(*workers_, variables, wanted.optimizer);
     share();
   }

@@ -12,6 +12,7 @@
 #include "tests/models/trainee.h"
 #include "tests/ops/host_collectives.h"
 #include "trainer/comm/everyones_group.h"
+#include "trainer/strategies/server.h"
 
 namespace trainyard::test {
 namespace {
@@ -100,6 +101,29 @@ void central() {
   require_alike(central.network().weights(), mirrored.network().weights(), "weights");
 }
 
+/// Variables of the last rank alone, which trains nothing.
+void served(const std::string& kind) {
+  const Team team({.kind = kind, .servers = 1}, *world());
+  if (team.serves()) {
+    serve_variables(team, {.optimizer = {}, .alive = [](int64_t) {}, .memory = [] { return RankFigures{}; }});
+    return;
+  }
+  const std::shared_ptr<Communicator> workers(world(), &team.peers());
+  TraineeOptions wanted = options("resnet20", {}, false);
+  wanted.on_device = false;
+  Trainee mirrored(workers, wanted);
+  wanted.maker = team.maker();
+  Trainee trainee(workers, wanted);
+  for (int64_t number = 1; number <= 3; ++number) {
+    mirrored.step(number, 0.5);
+    trainee.step(number, 0.5);
+  }
+  trainee.strategy().collect();
+  const double apart = distance(trainee.network().weights(), mirrored.network().weights());
+  require(apart <= 1e-6, "weights are " + std::to_string(apart) + " apart");
+  trainee.strategy().end(false);
+}
+
 /// Updates of three micro-batches each.
 void micro() {
   TraineeOptions by_mpi = options("mlp", {}, false);
@@ -170,8 +194,13 @@ void leaves() {
 }
 
 int run(const std::string& scenario) {
-  std::map<std::string, std::function<void()>> scenarios{
-      {"central", central}, {"micro", micro}, {"scaled", scaled}, {"late", late}, {"leaves", leaves}};
+  std::map<std::string, std::function<void()>> scenarios{{"central", central},
+                                                         {"served", [] { served("parameter-server"); }},
+                                                         {"served-async", [] { served("parameter-server-async"); }},
+                                                         {"micro", micro},
+                                                         {"scaled", scaled},
+                                                         {"late", late},
+                                                         {"leaves", leaves}};
   for (const char* model : {"mlp", "resnet20"}) {
     for (const char* kind : {"sgd", "lars", "adam"}) {
       scenarios[std::string(model) + "-" + kind] = [model, kind] { same(model, kind); };

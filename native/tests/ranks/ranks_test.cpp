@@ -32,6 +32,8 @@ TEST(DeviceRanksOfTwo, TrainByOtherOptimizers) {
 TEST(DeviceRanksOfTwo, AddUpMicroBatchesFirst) { run("micro", 2); }
 TEST(DeviceRanksOfTwo, LeaveOutAStepWhoseScaledGradientsAreNotFinite) { run("scaled", 2); }
 TEST(DeviceRanksOfTwo, KeepVariablesOnRankZeroThroughTheHost) { run("central", 2); }
+TEST(DeviceRanksOfTwo, AskAServerForTheirVariables) { run("served", 3); }
+TEST(DeviceRanksOfTwo, AskAServerAloneWithoutWaiting) { run("served-async", 2); }
 TEST(DeviceRanksOfTwo, DoNotWaitForEver) { run("late", 2); }
 TEST(DeviceRanksOfTwo, HearOfOneThatLeaves) { run("leaves", 2); }
 

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "common/error.h"
+#include "trainer/train/train.h"
 
 namespace trainyard {
 namespace {
@@ -62,6 +63,15 @@ TEST(Plans, RefuseADecoderOfJpegsThatDoesNotGoWithTheRest) {
   EXPECT_NE(on("cpu", "none").find("use --device cuda"), std::string::npos) << on("cpu", "none");
   EXPECT_NE(on("cuda", "ram").find("--cache ram"), std::string::npos) << on("cuda", "ram");
   EXPECT_EQ(refusal([](TrainOptions& o) { o.cache = "ram"; }), "");
+}
+
+TEST(Plans, DecodeOnAllCoresOfARankWhoseGpuComputes) {
+  EXPECT_EQ(decoding_threads(0, "cpu", 6), 1);
+  EXPECT_EQ(decoding_threads(0, "cuda", 6), 6);
+  EXPECT_EQ(decoding_threads(3, "cpu", 6), 3);
+  EXPECT_EQ(decoding_threads(3, "cuda", 6), 3);
+  EXPECT_NE(refusal([](TrainOptions& o) { o.loader_threads = -1; }).find("--loader-threads"), std::string::npos);
+  EXPECT_EQ(refusal([](TrainOptions& o) { o.loader_threads = 0; }), "");
 }
 
 TEST(Plans, StateKeepsTheLossScaleOfARunThatHasOne) {

@@ -74,6 +74,7 @@ Verb add_step(CLI::App& bench) {
   command->add_option("--image-size", o->image_size, "pixels a side (0: the model's own)")->capture_default_str();
   add_graphs_flag(*command, o->no_cuda_graphs);
   add_jpeg_decoder_flag(*command, o->jpeg_decoder);
+  add_loader_threads_flag(*command, o->loader_threads);
   return on_all_ranks(command, o, bench_step);
 }
 

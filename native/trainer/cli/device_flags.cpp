@@ -34,6 +34,14 @@ void add_jpeg_decoder_flag(CLI::App& command, std::string& decoder) {
       ->capture_default_str();
 }
 
+void add_loader_threads_flag(CLI::App& command, int& threads) {
+  command
+      .add_option(
+          "--loader-threads", threads,
+          "decoding threads of each rank (0: one beside a CPU that computes, beside a GPU all cores of the rank)")
+      ->capture_default_str();
+}
+
 void require_device(const std::string& device, const std::string& precision) {
   require_precision(parse_precision(precision), device);
   if (device == "cuda") require_cuda_device(*load_cuda_library(), 0);

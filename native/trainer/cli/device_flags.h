@@ -14,6 +14,9 @@ void add_graphs_flag(CLI::App& command, bool& no_cuda_graphs);
 /// --jpeg-decoder, of those that train.
 void add_jpeg_decoder_flag(CLI::App& command, std::string& decoder);
 
+/// --loader-threads, of those that train.
+void add_loader_threads_flag(CLI::App& command, int& threads);
+
 /// What this machine lacks is said before anything starts. Throws Error(Exit::device).
 void require_device(const std::string& device, const std::string& precision);
 

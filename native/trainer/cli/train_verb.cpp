@@ -48,7 +48,7 @@ void add_data_flags(CLI::App& command, TrainOptions& o) {
                   "epoch is mixed whole, which is better and costs nothing more)")
       ->capture_default_str();
   command.add_option("--prefetch", o.prefetch, "batches decoded ahead")->capture_default_str();
-  command.add_option("--loader-threads", o.loader_threads, "decoding threads")->capture_default_str();
+  add_loader_threads_flag(command, o.loader_threads);
   command
       .add_option("--max-bad-images", o.max_bad_images,
                   "unreadable images are named and replaced; more than this end the run")

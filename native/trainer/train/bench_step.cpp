@@ -12,6 +12,7 @@
 #include "trainer/train/interval.h"
 #include "trainer/train/jpeg_decoder.h"
 #include "trainer/train/memory_usage.h"
+#include "trainer/train/train.h"
 #include "trainer/train/training_step.h"
 #include "trainer/train/worker_sums.h"
 
@@ -42,6 +43,7 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   loader_options.rank = communicator.rank();
   loader_options.world = communicator.world();
   loader_options.make_device_jpeg = jpeg_decoder_maker(jpeg, own_cuda_device(communicator.local_rank()));
+  loader_options.threads = decoding_threads(options.loader_threads, options.device, threads_for_rank(0, communicator));
   const auto loader = make_loader(*dataset, loader_options);
   loader->start(0);
   NetworkOptions network;

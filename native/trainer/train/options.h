@@ -49,8 +49,8 @@ struct TrainOptions {
   int64_t max_bad_images = 100;
   int image_size = 0;  ///< 0: the model's own
   bool sync_batch_norm = false;
-  int threads = 0;  ///< 0: OMP_NUM_THREADS, else this host's cores shared by its ranks
-  int loader_threads = 1;
+  int threads = 0;         ///< 0: OMP_NUM_THREADS, else this host's cores shared by its ranks
+  int loader_threads = 0;  ///< 0: see decoding_threads()
   uint64_t seed = 1;
   int64_t log_every = 10;
 };
@@ -102,6 +102,7 @@ struct BenchStepOptions {
   double seconds = 0;  ///< 0: by steps; else as many steps as fit
   int image_size = 0;
   int threads = 1;
+  int loader_threads = 0;  ///< 0: see decoding_threads()
 };
 
 }  // namespace trainyard

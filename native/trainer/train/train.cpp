@@ -114,7 +114,7 @@ class TrainRun {
     loader.make_device_jpeg =
         jpeg_decoder_maker({.decoder = options_.jpeg_decoder}, own_cuda_device(workers_.local_rank()));
     loader.prefetch = options_.prefetch;
-    loader.threads = options_.loader_threads;
+    loader.threads = decoding_threads(options_.loader_threads, options_.device, threads());
     loader.max_bad_images = options_.max_bad_images;
     loader.on_bad_image = [this](const std::string& path, const std::string& message) { bad_image(path, message); };
     loader.on_note = [](const std::string& line) { std::fprintf(stderr, "trainer: note: %s\n", line.c_str()); };
@@ -416,6 +416,11 @@ int threads_for_rank(int wanted, const Communicator& communicator) {
   if (threads > 0) return static_cast<int>(threads);
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   return std::max(1, cores / communicator.local_world());
+}
+
+int decoding_threads(int wanted, const std::string& device, int threads) {
+  if (wanted > 0) return wanted;
+  return device == "cuda" ? threads : 1;
 }
 
 Exit train(const TrainOptions& options, Communicator& communicator, const StopSignals& signals) {

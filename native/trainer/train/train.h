@@ -1,5 +1,7 @@
 // `trainer train`.
 #pragma once
+#include <string>
+
 #include "common/error.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/train/options.h"
@@ -13,5 +15,9 @@ Exit train(const TrainOptions& options, Communicator& communicator, const StopSi
 
 /// Threads this rank should use: `wanted` if above 0, else OMP_NUM_THREADS, else this host's cores shared by its ranks.
 int threads_for_rank(int wanted, const Communicator& communicator);
+
+/// Threads that decode images: `wanted` if above 0, else one beside a CPU that computes, or all `threads` of the rank
+/// beside a GPU.
+int decoding_threads(int wanted, const std::string& device, int threads);
 
 }  // namespace trainyard
