@@ -14,6 +14,7 @@
 #include <tuple>
 
 #include "common/error.h"
+#include "tests/cuda/throwing.h"
 #include "trainer/layers/program.h"
 #include "trainer/models/builders.h"
 #include "trainer/ops/cuda/library/convolution.h"
@@ -22,14 +23,11 @@
 namespace trainyard {
 namespace {
 
-const cuda::Launcher kLauncher{nullptr,
-                               [](int code, const char* message) { throw Error(static_cast<Exit>(code), message); }};
-
 /// The convolutions that a model asks for; nothing is computed.
 class Recorder final : public cuda::OpsBackend {
  public:
   Recorder() {
-    device_.launcher = kLauncher;
+    device_.launcher = cuda::kThrowing;
     device_.memory = this;
     device_.plan_convolution = [this](const Conv2dParams& params) {
       asked.push_back(params);
@@ -130,7 +128,7 @@ std::vector<Conv2dParams> layers(int batch, bool all_models) {
 
 cuda::Descriptor describe(const std::string& gpu) {
   const std::string text = properties_of(gpu);
-  cuda::Descriptor properties(kLauncher, CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
+  cuda::Descriptor properties(cuda::kThrowing, CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
   properties.raw(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, text.size(), text.data());
   properties.finalize();
   return properties;
@@ -149,8 +147,8 @@ std::string engines_of(const Conv2dParams& layer, const Kind& kind, const cuda::
       continue;
     }
     const std::string name = text_of(params) + ", pass " + std::to_string(static_cast<int>(pass)) + " in " + kind.name;
-    const auto graph = cuda::convolution_graph(kLauncher, nullptr, params, pass);
-    const auto plan = cuda::choose_plan(kLauncher, target, graph, kind.arithmetic);
+    const auto graph = cuda::convolution_graph(cuda::kThrowing, nullptr, params, pass);
+    const auto plan = cuda::choose_plan(cuda::kThrowing, target, graph, kind.arithmetic);
     EXPECT_TRUE(plan.has_value()) << name;
     if (!plan) {
       text += " none";

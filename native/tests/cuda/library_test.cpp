@@ -43,6 +43,25 @@ class CudaLibraryFile : public testing::Test {
     }
     return "";
   }
+
+  /// That `load` names the file it looked for in the toolkit's `part` and a folder that is not there, and the way
+  /// round.
+  static void expect_missing(std::string (*load)(CudaLibrary&), const std::string& file, const char* part,
+                             const std::string& instead) {
+    const auto library = load_cuda_library();
+    const std::string folder = TRAINYARD_CUDA_TOOLKIT + std::string(part);
+    ::setenv("TRAINYARD_NVIDIA_LIBRARIES", (folder + ":/nowhere").c_str(), 1);
+    if (::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) GTEST_SKIP() << "this system has " << file;
+    try {
+      load(*library);
+      FAIL() << file << " out of nothing";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Exit::device);
+      const std::string text = error.what();
+      EXPECT_NE(text.find(file + " was looked for in " + folder + ", /nowhere"), std::string::npos) << text;
+      EXPECT_NE(text.find(instead), std::string::npos) << text;
+    }
+  }
 };
 
 TEST_F(CudaLibraryFile, SaysWhatItWasBuiltFor) {
@@ -76,20 +95,7 @@ TEST_F(CudaLibraryFile, HasADeviceOrSaysWhyNot) {
 
 // Before the next test, after which it is loaded.
 TEST_F(CudaLibraryFile, SaysWhereNcclIsMissing) {
-  const auto library = load_cuda_library();
-  const std::string toolkit = TRAINYARD_CUDA_TOOLKIT;
-  ::setenv("TRAINYARD_NVIDIA_LIBRARIES", (toolkit + "/cu13/lib:/nowhere").c_str(), 1);
-  if (::dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL) != nullptr) GTEST_SKIP() << "this system has NCCL";
-  try {
-    load_nccl(*library);
-    FAIL() << "NCCL out of nothing";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), Exit::device);
-    const std::string text = error.what();
-    EXPECT_NE(text.find("libnccl.so.2 was looked for in " + toolkit + "/cu13/lib, /nowhere"), std::string::npos)
-        << text;
-    EXPECT_NE(text.find("--comm mpi"), std::string::npos) << text;
-  }
+  expect_missing(load_nccl, "libnccl.so.2", "/cu13/lib", "--comm mpi");
 }
 
 TEST_F(CudaLibraryFile, MeetsTheNcclOfTheFolders) {
@@ -101,20 +107,7 @@ TEST_F(CudaLibraryFile, MeetsTheNcclOfTheFolders) {
 
 // Before the next test, after which it is loaded.
 TEST_F(CudaLibraryFile, SaysWhereNvjpegIsMissing) {
-  const auto library = load_cuda_library();
-  const std::string toolkit = TRAINYARD_CUDA_TOOLKIT;
-  ::setenv("TRAINYARD_NVIDIA_LIBRARIES", (toolkit + "/cudnn/lib:/nowhere").c_str(), 1);
-  if (::dlopen("libnvjpeg.so.13", RTLD_NOW | RTLD_LOCAL) != nullptr) GTEST_SKIP() << "this system has nvJPEG";
-  try {
-    load_nvjpeg(*library);
-    FAIL() << "nvJPEG out of nothing";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), Exit::device);
-    const std::string text = error.what();
-    EXPECT_NE(text.find("libnvjpeg.so.13 was looked for in " + toolkit + "/cudnn/lib, /nowhere"), std::string::npos)
-        << text;
-    EXPECT_NE(text.find("--jpeg-decoder cpu"), std::string::npos) << text;
-  }
+  expect_missing(load_nvjpeg, "libnvjpeg.so.13", "/cudnn/lib", "--jpeg-decoder cpu");
 }
 
 TEST_F(CudaLibraryFile, MeetsTheNvjpegOfTheFolders) {

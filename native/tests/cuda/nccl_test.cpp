@@ -4,13 +4,11 @@
 
 #include <string>
 
-#include "common/error.h"
+#include "tests/cuda/throwing.h"
 #include "trainer/ops/cuda/library/nccl_api.h"
 
 namespace trainyard::cuda {
 namespace {
-
-const Launcher kLauncher{nullptr, [](int code, const char* message) { throw Error(static_cast<Exit>(code), message); }};
 
 class Nccl : public testing::Test {
  protected:
@@ -22,19 +20,19 @@ class Nccl : public testing::Test {
 };
 
 TEST_F(Nccl, HasAllThatIsAskedOfIt) {
-  const NcclApi api = load_nccl_api(kLauncher);
+  const NcclApi api = load_nccl_api(kThrowing);
   EXPECT_STREQ(api.get_error_string(ncclInvalidUsage), "invalid usage (run with NCCL_DEBUG=WARN for details)");
 }
 
 TEST_F(Nccl, IsTheVersionOfItsHeader) {
-  EXPECT_EQ(nccl_version(kLauncher),
+  EXPECT_EQ(nccl_version(kThrowing),
             std::to_string(NCCL_MAJOR) + "." + std::to_string(NCCL_MINOR) + "." + std::to_string(NCCL_PATCH));
 }
 
 TEST_F(Nccl, MakesIdsThatDiffer) {
-  const DeviceGroupId one = new_nccl_id(kLauncher);
+  const DeviceGroupId one = new_nccl_id(kThrowing);
   EXPECT_NE(one, DeviceGroupId{});
-  EXPECT_NE(one, new_nccl_id(kLauncher));
+  EXPECT_NE(one, new_nccl_id(kThrowing));
 }
 
 }  // namespace

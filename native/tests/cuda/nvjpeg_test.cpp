@@ -2,16 +2,13 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include <array>
 #include <string>
 
-#include "common/error.h"
+#include "tests/cuda/throwing.h"
 #include "trainer/ops/cuda/library/nvjpeg_api.h"
 
 namespace trainyard::cuda {
 namespace {
-
-const Launcher kLauncher{nullptr, [](int code, const char* message) { throw Error(static_cast<Exit>(code), message); }};
 
 class Nvjpeg : public testing::Test {
  protected:
@@ -23,12 +20,12 @@ class Nvjpeg : public testing::Test {
 };
 
 TEST_F(Nvjpeg, HasAllThatIsAskedOfIt) {
-  const NvjpegApi api = load_nvjpeg_api(kLauncher);
+  const NvjpegApi api = load_nvjpeg_api(kThrowing);
   EXPECT_NE(api.decode, nullptr);
 }
 
 TEST_F(Nvjpeg, IsTheVersionOfItsHeader) {
-  EXPECT_EQ(nvjpeg_version(kLauncher), std::to_string(NVJPEG_VER_MAJOR) + "." + std::to_string(NVJPEG_VER_MINOR) + "." +
+  EXPECT_EQ(nvjpeg_version(kThrowing), std::to_string(NVJPEG_VER_MAJOR) + "." + std::to_string(NVJPEG_VER_MINOR) + "." +
                                            std::to_string(NVJPEG_VER_PATCH));
 }
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/error.h"
+#include "tests/cuda/throwing.h"
 #include "trainer/ops/cuda/library/nvjpeg_api.h"
 
 #ifdef TRAINYARD_NVJPEG
@@ -14,10 +14,8 @@ namespace trainyard::cuda {
 namespace {
 
 TEST(WithoutNvjpeg, SaysWhatItWasBuiltWithout) {
-  const Launcher launcher{nullptr,
-                          [](int code, const char* message) { throw Error(static_cast<Exit>(code), message); }};
   try {
-    nvjpeg_version(launcher);
+    nvjpeg_version(kThrowing);
     FAIL() << "a version of nothing";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Exit::device);

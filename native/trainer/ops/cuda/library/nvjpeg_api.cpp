@@ -1,26 +1,14 @@
 #include "trainer/ops/cuda/library/nvjpeg_api.h"
 
-#include <dlfcn.h>
-
-#include "common/error.h"
+#include "trainer/ops/cuda/library/runtime_library.h"
 
 namespace trainyard::cuda {
 
 namespace {
 
-void fail(const Launcher& launcher, const std::string& message) {
-  launcher.fail(static_cast<int>(Exit::device), message.c_str());
-}
-
 #ifdef TRAINYARD_NVJPEG
 
 constexpr const char* kAdvice = ". Install nvidia-nvjpeg, or use --jpeg-decoder cpu";
-
-template <class F>
-void find(const Launcher& launcher, void* library, F& function, const char* name) {
-  function = reinterpret_cast<F>(::dlsym(library, name));
-  if (function == nullptr) fail(launcher, std::string("libnvjpeg.so.13 has no ") + name + kAdvice);
-}
 
 #endif
 
@@ -29,17 +17,15 @@ void find(const Launcher& launcher, void* library, F& function, const char* name
 #ifdef TRAINYARD_NVJPEG
 
 NvjpegApi load_nvjpeg_api(const Launcher& launcher) {
-  // By its name: that is the one the trainer loaded by its path, where it found one. Never closed.
-  void* library = ::dlopen("libnvjpeg.so.13", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) fail(launcher, std::string("nvJPEG cannot be loaded: ") + ::dlerror() + kAdvice);
+  const RuntimeLibrary library(launcher, {.file = "libnvjpeg.so.13", .name = "nvJPEG", .advice = kAdvice});
   NvjpegApi api;
-  find(launcher, library, api.get_property, "nvjpegGetProperty");
-  find(launcher, library, api.create_ex, "nvjpegCreateEx");
-  find(launcher, library, api.destroy, "nvjpegDestroy");
-  find(launcher, library, api.state_create, "nvjpegJpegStateCreate");
-  find(launcher, library, api.state_destroy, "nvjpegJpegStateDestroy");
-  find(launcher, library, api.get_image_info, "nvjpegGetImageInfo");
-  find(launcher, library, api.decode, "nvjpegDecode");
+  library.find(api.get_property, "nvjpegGetProperty");
+  library.find(api.create_ex, "nvjpegCreateEx");
+  library.find(api.destroy, "nvjpegDestroy");
+  library.find(api.state_create, "nvjpegJpegStateCreate");
+  library.find(api.state_destroy, "nvjpegJpegStateDestroy");
+  library.find(api.get_image_info, "nvjpegGetImageInfo");
+  library.find(api.decode, "nvjpegDecode");
   return api;
 }
 
@@ -49,7 +35,7 @@ std::string nvjpeg_version(const Launcher& launcher) {
   for (const libraryPropertyType part : {MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL}) {
     int number = 0;
     if (api.get_property(part, &number) != NVJPEG_STATUS_SUCCESS) {
-      fail(launcher, std::string("libnvjpeg.so.13 does not tell its version") + kAdvice);
+      fail_device(launcher, std::string("libnvjpeg.so.13 does not tell its version") + kAdvice);
     }
     text += (text.empty() ? "" : ".") + std::to_string(number);
   }
@@ -59,8 +45,9 @@ std::string nvjpeg_version(const Launcher& launcher) {
 #else
 
 std::string nvjpeg_version(const Launcher& launcher) {
-  fail(launcher,
-       "this CUDA library was built without nvJPEG's header, nvjpeg.h. Build it with that, or use --jpeg-decoder cpu");
+  fail_device(
+      launcher,
+      "this CUDA library was built without nvJPEG's header, nvjpeg.h. Build it with that, or use --jpeg-decoder cpu");
   return "";
 }
 
