@@ -1,20 +1,20 @@
 // What the CPU's kernels compute with: rounding to bf16 by our own arithmetic and by the processor's instruction.
 #include "trainer/ops/cpu/strips.h"
 
-#include <cpuid.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <vector>
 
+#include "trainer/base/cpu_features.h"
 #include "trainer/base/random.h"
 
 namespace trainyard::cpu {
 namespace {
 
 template <int width, class T>
-inline __attribute__((always_inline)) void there_and_back(const float* from, T* rounded, float* back, size_t count) {
+TRAINYARD_INLINE void there_and_back(const float* from, T* rounded, float* back, size_t count) {
   using L = Lanes<width>;
   for (size_t i = 0; i < count; i += width) {
     L::store(rounded + i, L::load(from + i).value);
@@ -57,15 +57,6 @@ void expect_as_ours() {
   EXPECT_TRUE(std::isnan((rounded<width, MachineBFloat16>(std::vector<float>(16, std::nanf(""))).front())));
 }
 
-/// Intel's manual, volume 2, CPUID: leaf 7, sub-leaf 1, EAX bit 5.
-bool has_avx512_bf16() {
-  unsigned eax = 0;
-  unsigned ebx = 0;
-  unsigned ecx = 0;
-  unsigned edx = 0;
-  return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 && (eax >> 5U & 1U) != 0;
-}
-
 TEST(Lanes, round_as_bfloat16_does) {
   expect_as_bfloat16<16>();
   expect_as_bfloat16<8>();
@@ -73,7 +64,7 @@ TEST(Lanes, round_as_bfloat16_does) {
 }
 
 TEST(Lanes, the_processor_rounds_alike) {
-  if (!has_avx512_bf16()) GTEST_SKIP() << "this processor has no AVX512-BF16";
+  if (!cpu_features().avx512_bf16) GTEST_SKIP() << "this processor has no AVX512-BF16";
   expect_as_ours<16>();
   expect_as_ours<8>();
   expect_as_ours<1>();

@@ -19,7 +19,8 @@ unsigned saved_state() {
 
 // Intel SDM volume 2A, CPUID: leaf 1 ECX 19 SSE4.1, 20 SSE4.2; leaf 7 EBX 3 BMI1, 8 BMI2, 29 SHA: none of these needs
 // the system's help with wider registers, so the processor's word is enough. For AVX2 (leaf 1 ECX 12 FMA, 27 OSXSAVE;
-// leaf 7 EBX 5) and AVX-512 (leaf 7 EBX 16 F, 17 DQ, 30 BW, 31 VL) the system must save them too.
+// leaf 7 EBX 5) and AVX-512 (leaf 7 EBX 16 F, 17 DQ, 30 BW, 31 VL; sub-leaf 1 EAX 5 BF16) the system must save them
+// too.
 CpuFeatures cpu_features() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   CpuFeatures features;
@@ -33,6 +34,7 @@ CpuFeatures cpu_features() {
   features.sha = sse41 && bit(b, 29);
   features.avx2 = fma && bit(b, 5) && (saved & 0x6U) == 0x6U;
   features.avx512 = bit(b, 16) && bit(b, 17) && bit(b, 30) && bit(b, 31) && (saved & 0xe6U) == 0xe6U;
+  if (__get_cpuid_count(7, 1, &a, &b, &c, &d) != 0) features.avx512_bf16 = features.avx512 && bit(a, 5);
   return features;
 }
 

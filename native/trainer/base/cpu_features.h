@@ -9,6 +9,7 @@ struct CpuFeatures {
   bool sha = false;     ///< the SHA extensions and SSE4.1
   bool avx2 = false;    ///< AVX2 and FMA, and the system saves their registers
   bool avx512 = false;  ///< AVX-512 F, BW, DQ, VL, likewise
+  bool avx512_bf16 = false;
 };
 
 CpuFeatures cpu_features();

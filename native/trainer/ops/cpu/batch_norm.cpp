@@ -204,7 +204,7 @@ class CpuBatchNorm final : public BatchNormOp {
 }  // namespace
 
 std::unique_ptr<BatchNormOp> make_batch_norm(const BatchNormParams& params) {
-  if (params.input.dtype == DType::bf16 && rounds_to_bf16()) {
+  if (params.input.dtype == DType::bf16 && has_isa(dnnl_cpu_isa_avx512_core_bf16)) {
     return std::make_unique<CpuBatchNorm<MachineBFloat16>>(params);
   }
   return with_storage(params.input.dtype, [&]<class T>(T) -> std::unique_ptr<BatchNormOp> {

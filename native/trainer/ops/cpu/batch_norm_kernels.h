@@ -14,24 +14,24 @@ struct NormConstants {
 /// Sums go into double: with numbers of 24 bits a product is exact, so what is lost is far below fp32. Of bf16 a few
 /// rows are first summed in fp32, where a product of two is exact too: half the work.
 template <int width, class T>
-struct Run {
+struct PartialSums {
   using Sum = typename Lanes<width>::Double;
   static constexpr size_t rows = std::numeric_limits<size_t>::max();
 };
 template <int width>
-struct Run<width, BFloat16> {
+struct PartialSums<width, BFloat16> {
   using Sum = typename Lanes<width>::Float;
   static constexpr size_t rows = 16;
 };
 template <int width>
-struct Run<width, MachineBFloat16> : Run<width, BFloat16> {};
+struct PartialSums<width, MachineBFloat16> : PartialSums<width, BFloat16> {};
 
 /// Sums of x and of x squared, added to those of the strips before.
 template <int width, class T>
-inline __attribute__((always_inline)) void norm_sums(const T* x, const Strip& s, double* sum, double* squares) {
+TRAINYARD_INLINE void norm_sums(const T* x, const Strip& s, double* sum, double* squares) {
   using L = Lanes<width>;
   using Double = typename L::Double;
-  using Sum = typename Run<width, T>::Sum;
+  using Sum = typename PartialSums<width, T>::Sum;
   Double total{};
   Double total_squares{};
   if (!s.first) {
@@ -41,7 +41,7 @@ inline __attribute__((always_inline)) void norm_sums(const T* x, const Strip& s,
   for (size_t r = 0; r < s.rows;) {
     Sum some{};
     Sum some_squares{};
-    for (const size_t end = r + std::min(s.rows - r, Run<width, T>::rows); r < end; ++r) {
+    for (const size_t end = r + std::min(s.rows - r, PartialSums<width, T>::rows); r < end; ++r) {
       const auto value = __builtin_convertvector(L::load(x + r * s.stride).value, Sum);
       some += value;
       some_squares += value * value;
@@ -55,8 +55,7 @@ inline __attribute__((always_inline)) void norm_sums(const T* x, const Strip& s,
 
 /// y = (x - mean) * scale + beta, plus the residual, then ReLU.
 template <int width, bool residual, bool relu, class T>
-inline __attribute__((always_inline)) void norm_apply(const T* x, const T* other, T* y, const Strip& s,
-                                                      const NormConstants& k) {
+TRAINYARD_INLINE void norm_apply(const T* x, const T* other, T* y, const Strip& s, const NormConstants& k) {
   using L = Lanes<width>;
   using Float = typename L::Float;
   const Float mean = L::load(k.mean + s.channel).value;
@@ -79,10 +78,9 @@ enum class Mask {
 
 /// One row of the gradient behind the ReLU.
 template <int width, Mask mask, class T>
-inline __attribute__((always_inline)) void masked(typename Lanes<width>::Float& g, const T* x, const T* y,
-                                                  const typename Lanes<width>::Float& mean,
-                                                  const typename Lanes<width>::Float& scale,
-                                                  const typename Lanes<width>::Float& beta) {
+TRAINYARD_INLINE void masked(typename Lanes<width>::Float& g, const T* x, const T* y,
+                             const typename Lanes<width>::Float& mean, const typename Lanes<width>::Float& scale,
+                             const typename Lanes<width>::Float& beta) {
   using L = Lanes<width>;
   using Float = typename L::Float;
   if constexpr (mask == Mask::input) {
@@ -98,13 +96,12 @@ inline __attribute__((always_inline)) void masked(typename Lanes<width>::Float& 
 /// g = (dy + more) where the ReLU passed; sums of g and of g * (x - mean), as in norm_sums. Stores g over dy when
 /// `store`.
 template <int width, Mask mask, bool add, bool store, class T>
-inline __attribute__((always_inline)) void norm_gradient_sums(T* dy, const T* more, const T* x, const T* y,
-                                                              const Strip& s, const NormConstants& k, double* sum,
-                                                              double* products) {
+TRAINYARD_INLINE void norm_gradient_sums(T* dy, const T* more, const T* x, const T* y, const Strip& s,
+                                         const NormConstants& k, double* sum, double* products) {
   using L = Lanes<width>;
   using Float = typename L::Float;
   using Double = typename L::Double;
-  using Sum = typename Run<width, T>::Sum;
+  using Sum = typename PartialSums<width, T>::Sum;
   const Float mean = L::load(k.mean + s.channel).value;
   const Float scale = L::load(k.scale + s.channel).value;
   const Float beta = L::load(k.beta + s.channel).value;
@@ -117,7 +114,7 @@ inline __attribute__((always_inline)) void norm_gradient_sums(T* dy, const T* mo
   for (size_t r = 0; r < s.rows;) {
     Sum some{};
     Sum some_products{};
-    for (const size_t end = r + std::min(s.rows - r, Run<width, T>::rows); r < end; ++r) {
+    for (const size_t end = r + std::min(s.rows - r, PartialSums<width, T>::rows); r < end; ++r) {
       const size_t at = r * s.stride;
       Float g = L::load(dy + at).value;
       if constexpr (add) g += L::load(more + at).value;
@@ -137,9 +134,8 @@ inline __attribute__((always_inline)) void norm_gradient_sums(T* dy, const T* mo
 
 /// dx = scale * g + slope * (x - mean) + offset, with g masked here unless norm_gradient_sums stored it.
 template <int width, Mask mask, class T>
-inline __attribute__((always_inline)) void norm_gradient(const T* g_or_dy, const T* x, T* dx, const Strip& s,
-                                                         const NormConstants& k, const float* slope,
-                                                         const float* offset) {
+TRAINYARD_INLINE void norm_gradient(const T* g_or_dy, const T* x, T* dx, const Strip& s, const NormConstants& k,
+                                    const float* slope, const float* offset) {
   using L = Lanes<width>;
   using Float = typename L::Float;
   const Float mean = L::load(k.mean + s.channel).value;

@@ -1,7 +1,7 @@
 #include <cstring>
 
-#include "oneapi/dnnl/dnnl.h"
 #include "trainer/base/aligned_memory.h"
+#include "trainer/ops/cpu/dnnl_support.h"
 #include "trainer/ops/cpu/makers.h"
 
 namespace trainyard {
@@ -26,7 +26,7 @@ class CpuBackend final : public Backend {
   /// oneDNN takes bf16 from AVX-512 on; without AVX512-BF16 or AMX it converts to fp32 inside its kernels.
   bool stores(DType dtype) const override {
     if (dtype == DType::f16) return false;
-    return dtype == DType::f32 || (dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core;
+    return dtype == DType::f32 || cpu::has_isa(dnnl_cpu_isa_avx512_core);
   }
   std::unique_ptr<BackendMemory> allocate(size_t bytes) override { return std::make_unique<CpuMemory>(bytes); }
   void to_host(void* host, const void* memory, size_t bytes) override { std::memcpy(host, memory, bytes); }

@@ -1,6 +1,5 @@
 #include "trainer/ops/cpu/dnnl_support.h"
 
-#include <type_traits>
 #include <utility>
 
 namespace trainyard::cpu {
@@ -44,11 +43,7 @@ std::optional<Layout> layout_of(const dnnl::memory::desc& desc, const Shape& sha
   return std::nullopt;
 }
 
-bool rounds_to_bf16() {
-  constexpr auto kIsa = dnnl::cpu_isa::avx512_core_bf16;
-  using Bits = std::underlying_type_t<dnnl::cpu_isa>;
-  return (static_cast<Bits>(dnnl::get_effective_cpu_isa()) & static_cast<Bits>(kIsa)) == static_cast<Bits>(kIsa);
-}
+bool has_isa(dnnl_cpu_isa_t isa) { return (dnnl_get_effective_cpu_isa() & isa) == isa; }
 
 dnnl::primitive_attr user_scratch() {
   dnnl::primitive_attr attributes;

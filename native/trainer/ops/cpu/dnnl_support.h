@@ -15,8 +15,8 @@ dnnl::memory::desc any_layout(const Shape& shape, DType dtype);
 /// The layout of `desc`, if it is one of ours.
 std::optional<Layout> layout_of(const dnnl::memory::desc& desc, const Shape& shape, DType dtype);
 
-/// Whether the processor has AVX512-BF16, as far as oneDNN may use it.
-bool rounds_to_bf16();
+/// Whether the processor has these instructions, and oneDNN may use them.
+bool has_isa(dnnl_cpu_isa_t isa);
 
 /// Scratch memory from the caller instead of oneDNN's own allocations.
 dnnl::primitive_attr user_scratch();

@@ -8,6 +8,9 @@
 #include "trainer/base/parallel.h"
 #include "trainer/tensor/tensor_desc.h"
 
+/// Into code compiled for other instructions too.
+#define TRAINYARD_INLINE inline __attribute__((always_inline))
+
 namespace trainyard::cpu {
 
 struct Strip {
@@ -117,29 +120,25 @@ struct Lanes {
   };
   static_assert(alignof(FloatAt) == 1 && alignof(DoubleAt) == 1);
   // Never a vector as an argument or result: how one is passed depends on the instructions compiled for.
-  static inline __attribute__((always_inline)) const FloatAt& load(const float* p) {
-    return *reinterpret_cast<const FloatAt*>(p);
-  }
-  static inline __attribute__((always_inline)) FloatAt load(const BFloat16* p) { return widen(p); }
-  static inline __attribute__((always_inline)) FloatAt load(const MachineBFloat16* p) { return widen(p); }
-  static inline __attribute__((always_inline)) void store(float* p, const Float& value) {
-    reinterpret_cast<FloatAt*>(p)->value = value;
-  }
-  static inline __attribute__((always_inline)) void store(MachineBFloat16* p, const Float& value) {
+  static TRAINYARD_INLINE const FloatAt& load(const float* p) { return *reinterpret_cast<const FloatAt*>(p); }
+  static TRAINYARD_INLINE FloatAt load(const BFloat16* p) { return widen(p); }
+  static TRAINYARD_INLINE FloatAt load(const MachineBFloat16* p) { return widen(p); }
+  static TRAINYARD_INLINE void store(float* p, const Float& value) { reinterpret_cast<FloatAt*>(p)->value = value; }
+  static TRAINYARD_INLINE void store(MachineBFloat16* p, const Float& value) {
     using Machine = __bf16 __attribute__((vector_size(width * 2)));
     reinterpret_cast<HalfAt*>(p)->value = __builtin_bit_cast(Half, __builtin_convertvector(value, Machine));
   }
   /// As BFloat16's constructor.
-  static inline __attribute__((always_inline)) void store(BFloat16* p, const Float& value) {
+  static TRAINYARD_INLINE void store(BFloat16* p, const Float& value) {
     const auto wide = __builtin_bit_cast(Bits, value);
     const Bits rounded = wide + 0x7FFFU + ((wide >> 16) & 1U);
     const Bits kept = (wide & 0x7FFFFFFFU) <= 0x7F800000U ? rounded : wide | 0x400000U;
     reinterpret_cast<HalfAt*>(p)->value = __builtin_convertvector(kept >> 16, Half);
   }
-  static inline __attribute__((always_inline)) DoubleAt& at(double* p) { return *reinterpret_cast<DoubleAt*>(p); }
+  static TRAINYARD_INLINE DoubleAt& at(double* p) { return *reinterpret_cast<DoubleAt*>(p); }
 
  private:
-  static inline __attribute__((always_inline)) FloatAt widen(const void* p) {
+  static TRAINYARD_INLINE FloatAt widen(const void* p) {
     const auto half = static_cast<const HalfAt*>(p)->value;
     return {__builtin_bit_cast(Float, __builtin_convertvector(half, Bits) << 16)};
   }
