@@ -11,7 +11,6 @@
 #include "trainer/comm/communicator.h"
 #include "trainer/models/builders.h"
 #include "trainer/models/graph_network.h"
-#include "trainer/strategies/central_storage.h"
 #include "trainer/strategies/mirrored.h"
 
 namespace trainyard::test {
@@ -25,8 +24,7 @@ struct TraineeOptions {
   OptimizerOptions optimizer{};
   bool on_device = true;  ///< gradients may stay there
   HostGroups groups{};    ///< how the workers' devices sum among themselves, if they can
-  bool central = false;   ///< variables are rank 0's
-  StrategyMaker maker{};  ///< of another strategy
+  StrategyMaker make = make_mirrored;
 };
 
 class Trainee {
@@ -52,10 +50,7 @@ class Trainee {
       };
     }
     variables.device_sums = static_cast<bool>(wanted.groups.join);
-    const StrategyMaker make = wanted.maker     ? wanted.maker
-                               : wanted.central ? StrategyMaker(make_central_storage)
-                                                : StrategyMaker(make_mirrored);
-    strategy_ = make(*workers_, variables, wanted.optimizer);
+    strategy_ = wanted.make(*workers_, variables, wanted.optimizer);
     share();
   }
   // What it made keeps its address.

@@ -12,6 +12,7 @@
 #include "tests/models/trainee.h"
 #include "tests/ops/host_collectives.h"
 #include "trainer/comm/everyones_group.h"
+#include "trainer/strategies/central_storage.h"
 #include "trainer/strategies/server.h"
 
 namespace trainyard::test {
@@ -89,9 +90,9 @@ void same(const std::string& model, const std::string& kind) {
 /// Variables of rank 0 alone: gradients and weights pass the host.
 void central() {
   TraineeOptions wanted = options("resnet20", {}, false);
-  wanted.central = true;
+  wanted.make = make_central_storage;
   Trainee central(world(), wanted);
-  wanted.central = false;
+  wanted.make = make_mirrored;
   wanted.on_device = false;
   Trainee mirrored(world(), wanted);
   for (int64_t number = 1; number <= 2; ++number) {
@@ -112,7 +113,7 @@ void served(const std::string& kind) {
   TraineeOptions wanted = options("resnet20", {}, false);
   wanted.on_device = false;
   Trainee mirrored(workers, wanted);
-  wanted.maker = team.maker();
+  wanted.make = team.maker();
   Trainee trainee(workers, wanted);
   for (int64_t number = 1; number <= 3; ++number) {
     mirrored.step(number, 0.5);

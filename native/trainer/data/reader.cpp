@@ -12,8 +12,10 @@ constexpr uint64_t kViewTag = 0x76696577ULL;
 
 ReaderState::ReaderState(const Dataset& data, const LoaderOptions& options)
     : dataset_(data), image_size_(options.image_size), augment_(options.augment), seed_(options.seed) {
-  if (!options.cache) make_device_jpeg_ = options.make_device_jpeg;
-  if (!options.cache) return;
+  if (!options.cache) {
+    make_device_jpeg_ = options.make_device_jpeg;
+    return;
+  }
   const auto machine = [] { return spare_memory(); };
   cache_.emplace(data.size(), options.spare_memory ? options.spare_memory : machine);
 }

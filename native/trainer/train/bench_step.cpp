@@ -29,8 +29,7 @@ double cpu_seconds() {
 }  // namespace
 
 nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communicator) {
-  const JpegDecoderChoice jpeg{.decoder = options.jpeg_decoder, .device = options.device};
-  check_jpeg_decoder(jpeg);
+  check_jpeg_decoder({.decoder = options.jpeg_decoder, .device = options.device});
   set_threads(options.threads);
   int image_size = options.image_size;
   for (const ModelInfo& model : known_models()) {
@@ -42,7 +41,8 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   loader_options.batch = options.batch_size;
   loader_options.rank = communicator.rank();
   loader_options.world = communicator.world();
-  loader_options.make_device_jpeg = jpeg_decoder_maker(jpeg, own_cuda_device(communicator.local_rank()));
+  loader_options.make_device_jpeg =
+      jpeg_decoder_maker(options.jpeg_decoder, own_cuda_device(communicator.local_rank()));
   loader_options.threads = decoding_threads(options.loader_threads, options.device, threads_for_rank(0, communicator));
   const auto loader = make_loader(*dataset, loader_options);
   loader->start(0);

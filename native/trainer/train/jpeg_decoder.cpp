@@ -19,8 +19,8 @@ void check_jpeg_decoder(const JpegDecoderChoice& choice) {
   }
 }
 
-MakeDeviceJpeg jpeg_decoder_maker(const JpegDecoderChoice& choice, int index) {
-  if (choice.decoder == "cpu") return {};
+MakeDeviceJpeg jpeg_decoder_maker(const std::string& decoder, int index) {
+  if (decoder == "cpu") return {};
   const std::shared_ptr<CudaLibrary> library = load_cuda_library();
   load_nvjpeg(*library);
   return [library, index] { return library->make_jpeg_decoder(index); };

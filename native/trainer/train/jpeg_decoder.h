@@ -16,6 +16,6 @@ struct JpegDecoderChoice {
 void check_jpeg_decoder(const JpegDecoderChoice& choice);
 
 /// What makes decoders on CUDA device `index`; nothing for cpu. Throws Error(Exit::device) where nvJPEG cannot be had.
-MakeDeviceJpeg jpeg_decoder_maker(const JpegDecoderChoice& choice, int index);
+MakeDeviceJpeg jpeg_decoder_maker(const std::string& decoder, int index);
 
 }  // namespace trainyard

@@ -111,8 +111,7 @@ class TrainRun {
     loader.augment = options_.augment == "none" ? Augment::none : Augment::standard;
     loader.shuffle_buffer = static_cast<size_t>(options_.shuffle_buffer);
     loader.cache = options_.cache == "ram";
-    loader.make_device_jpeg =
-        jpeg_decoder_maker({.decoder = options_.jpeg_decoder}, own_cuda_device(workers_.local_rank()));
+    loader.make_device_jpeg = jpeg_decoder_maker(options_.jpeg_decoder, own_cuda_device(workers_.local_rank()));
     loader.prefetch = options_.prefetch;
     loader.threads = decoding_threads(options_.loader_threads, options_.device, threads());
     loader.max_bad_images = options_.max_bad_images;
