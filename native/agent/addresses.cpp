@@ -89,7 +89,10 @@ Descriptor begin_to_connect(const std::string& address, int port) {
   Descriptor socket = make_socket();
   const sockaddr_in full = socket_address(*target, port);
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&full), sizeof full) != 0 && errno != EINPROGRESS) {
-    throw file_error("reach", address + " port " + std::to_string(port));
+    const bool refused = errno == ECONNREFUSED;
+    const Error error = file_error("reach", address + " port " + std::to_string(port));
+    if (refused) throw ConnectionRefused(error.what());
+    throw error;
   }
   return socket;
 }

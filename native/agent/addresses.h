@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "common/error.h"
 #include "common/files.h"
 
 namespace trainyard {
@@ -22,7 +23,13 @@ std::optional<in_addr> resolve_own(const std::string& address);
 Descriptor listen_on(const std::string& address, int first, int last);
 int port_of(const Descriptor& socket);
 
-/// Begins to connect; the socket becomes writable when that is done or has failed. Throws Error.
+/// The other machine is there, and nobody listens at that port.
+class ConnectionRefused : public Error {
+ public:
+  explicit ConnectionRefused(const std::string& message) : Error(Exit::data, message) {}
+};
+
+/// Begins to connect; the socket becomes writable when that is done or has failed. Throws ConnectionRefused or Error.
 Descriptor begin_to_connect(const std::string& address, int port);
 
 /// 0 while a connection that was begun is well, else errno.

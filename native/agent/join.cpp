@@ -16,6 +16,7 @@
 #include "agent/kill.h"
 #include "agent/node_copy.h"
 #include "agent/node_ranks.h"
+#include "agent/paths.h"
 #include "agent/sample_log.h"
 #include "common/error.h"
 #include "common/files.h"
@@ -26,6 +27,7 @@ namespace {
 
 constexpr double kEndWithoutHead = 20;  // seconds after which ranks that nobody watches are ended
 constexpr double kLeaveWithoutHead = 3600;
+constexpr double kLeaveRefused = 20;   // by a head whose supervisor is gone
 constexpr double kSettleSeconds = 12;  // for the ranks to be gone
 constexpr double kDrainSeconds = 30;   // for the logs to reach the head
 constexpr double kActivitySeconds = 1;
@@ -103,7 +105,7 @@ class Join {
     ranks_.look();
     if (Wire* wire = head_.wire(); wire != nullptr && welcomed_) {
       tell(*wire);
-    } else if (head_.lost_since() > 0 && state_ != "connecting") {
+    } else if (head_.lost_since() > 0 && state_ == "joined") {
       say("connecting");
     }
     take_sample();
@@ -230,7 +232,21 @@ class Join {
       why_ = "the head was not seen for an hour";
       return Step::leave;
     }
-    if (alone > kEndWithoutHead && ranks_.count() > 0) ranks_.kill_everything(spared());
+    if (head_.refused_for() > kLeaveRefused) {
+      why_ = head_.why() + " for 20 s: nobody listens at the head any more, so the run is over";
+      return Step::leave;
+    }
+    if (monotonic_seconds() >= next_folder_look_) {
+      next_folder_look_ = monotonic_seconds() + kActivitySeconds;
+      if (!file_exists(folder_.node(host_, "join.json"))) {
+        why_ = "the run's folder was deleted";
+        return Step::leave;
+      }
+    }
+    if (alone > kEndWithoutHead) {
+      if (ranks_.count() > 0) ranks_.kill_everything(spared());
+      if (state_ != "alone") say("alone");  // it is what is left of a run now, until the head is back
+    }
     return Step::go_on;
   }
 
@@ -277,7 +293,7 @@ class Join {
   std::optional<Settling> settling_;
   std::string state_, why_;
   bool over_ = false, welcomed_ = false, shared_ = false, is_head_ = false;
-  double next_beat_ = 0, next_activity_ = 0;
+  double next_beat_ = 0, next_activity_ = 0, next_folder_look_ = 0;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "agent/addresses.h"
@@ -26,15 +27,21 @@ void HeadConnection::begin() {
   deadline_ = monotonic_seconds() + kHandshakeSeconds;
   try {
     connecting_ = begin_to_connect(spec_.address, spec_.port);
+  } catch (const ConnectionRefused& refused) {
+    drop(refused.what(), true);
   } catch (const Error& error) {
     drop(error.what());
   }
 }
 
-void HeadConnection::drop(const std::string& why) {
+double HeadConnection::refused_for() const { return refused_since_ == 0 ? 0 : monotonic_seconds() - refused_since_; }
+
+void HeadConnection::drop(const std::string& why, bool refused) {
   const double now = monotonic_seconds();
+  if (!refused) refused_since_ = 0;
+  if (refused && refused_since_ == 0) refused_since_ = now;
   if (was_authenticated_ || lost_since_ == 0) {
-    lost_since_ = now;
+    lost_since_ = wire_ ? wire_->heard() : now;  // of a silent head, since its last word
     patience_ = 0.2;
   }
   was_authenticated_ = false;
@@ -56,7 +63,8 @@ bool HeadConnection::step() {
     if (::poll(&end, 1, 0) == 1) {
       const int failed = socket_error(connecting_);
       if (failed != 0) {
-        drop(spec_.address + " port " + std::to_string(spec_.port) + ": " + std::strerror(failed));
+        drop(spec_.address + " port " + std::to_string(spec_.port) + ": " + std::strerror(failed),
+             failed == ECONNREFUSED);
         return false;
       }
       wire_ = std::make_unique<Wire>(std::move(connecting_), Wire::Side::node, spec_.key, spec_.host);

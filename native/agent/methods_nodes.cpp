@@ -6,10 +6,12 @@
 #include "agent/hmac.h"
 #include "agent/join.h"
 #include "agent/kill.h"
+#include "agent/lease.h"
 #include "agent/node_ranks.h"
 #include "agent/paths.h"
 #include "agent/rpc.h"
 #include "agent/rpc_error.h"
+#include "agent/run_content.h"
 #include "agent/spawn.h"
 #include "agent/tail.h"
 #include "common/error.h"
@@ -30,7 +32,7 @@ Answer joining(const Fields& params, ServeContext&) {
   const auto state = read_json_object(folder.state());
   const auto join = read_json_object(folder.joining());
   if (!join) throw RpcError(RpcCode::not_found, "no nodes join the run in " + folder.dir() + ": it spans no hosts");
-  if (!state || !is_supervised(*state)) {
+  if (!state || supervision(folder).kind != Supervision::Kind::here) {
     throw RpcError(RpcCode::bad_state, "nobody supervises the run in " + folder.dir() + ". Start it anew");
   }
   Json nodes = Json::array();
@@ -124,6 +126,7 @@ Answer join(const Fields& params, ServeContext&) {
   if (address.empty() || address.size() > kLongestHost) throw FieldError("params.head.address is none");
 
   const std::string dir = expand_path(params.string("workdir")) + "/runs/" + id;
+  make_marked_folder(dir);
   make_private_folders(dir + "/nodes/" + host);
   const Json spec{{"address", address},
                   {"port", head.integer("port", 1, 65535)},
@@ -132,25 +135,42 @@ Answer join(const Fields& params, ServeContext&) {
   return std::make_unique<JoinJob>(RunFolder(dir), host, agent, spec);
 }
 
-std::vector<NamedProcess> living_joins(const RunFolder& folder) {
+/// Those of this machine. `alone`: only those whose ranks were ended because the head is gone.
+std::vector<NamedProcess> living_joins(const RunFolder& folder, bool alone = false) {
   std::vector<NamedProcess> joins;
   std::error_code failed;
   for (fs::directory_iterator entry(folder.file("nodes"), failed), end; !failed && entry != end;
        entry.increment(failed)) {
     const auto record = read_join_record(folder, entry->path().filename().string());
-    if (record && record->lives) joins.push_back({record->process, "join"});
+    if (record && record->lives && (!alone || record->state == "alone")) joins.push_back({record->process, "join"});
   }
   return joins;
 }
 
 bool is_looked_after(const RunFolder& folder) {
-  const auto state = read_json_object(folder.state());
-  return (state && is_supervised(*state)) || !living_joins(folder).empty();
+  return supervision(folder).is_active() || living_joins(folder).size() > living_joins(folder, true).size();
 }
 
-/// Every run of this node with processes. TensorBoard carries no mark, since it outlives its run on purpose.
+std::vector<std::string> folders_in(const std::string& runs) {
+  std::vector<std::string> dirs;
+  std::error_code failed;
+  for (fs::directory_iterator entry(runs, failed), end; !failed && entry != end; entry.increment(failed)) {
+    dirs.push_back(entry->path().string());
+  }
+  return dirs;
+}
+
+std::string runs_folder(const std::string& workdir) { return canonical_path(expand_path(workdir)) + "/runs"; }
+
+/// Every run of this node with processes, also an `agent join` whose head is gone. TensorBoard carries no mark, since
+/// it outlives its run on purpose.
 std::map<std::string, std::vector<NamedProcess>> leftovers(const std::string& workdir) {
-  return find_all_marked(canonical_path(expand_path(workdir)) + "/runs");
+  const std::string runs = runs_folder(workdir);
+  std::map<std::string, std::vector<NamedProcess>> found = find_all_marked(runs);
+  for (const std::string& dir : folders_in(runs)) {
+    for (const NamedProcess& join : living_joins(RunFolder(dir), true)) found[dir].push_back(join);
+  }
+  return found;
 }
 
 Json json_of(const std::vector<NamedProcess>& processes) {
@@ -186,24 +206,16 @@ class KillLeftovers : public Job {
     }
     if (!all_) return all;
     // Whoever looks after a run would start its processes anew: last here, and so the first to be signalled.
-    for (const std::string& dir : run_folders()) {
+    for (const std::string& dir : folders_in(runs_folder(workdir_))) {
       const RunFolder folder(dir);
       const std::vector<NamedProcess> joins = living_joins(folder);
       all.insert(all.end(), joins.begin(), joins.end());
       const auto state = read_json_object(folder.state());
-      if (state && is_supervised(*state)) all.push_back({*recorded_supervisor(*state), "supervisor"});
+      if (state && supervision(folder).kind == Supervision::Kind::here) {
+        all.push_back({*recorded_supervisor(*state), "supervisor"});
+      }
     }
     return all;
-  }
-
-  std::vector<std::string> run_folders() const {
-    std::vector<std::string> dirs;
-    std::error_code failed;
-    const std::string runs = canonical_path(expand_path(workdir_)) + "/runs";
-    for (fs::directory_iterator entry(runs, failed), end; !failed && entry != end; entry.increment(failed)) {
-      dirs.push_back(entry->path().string());
-    }
-    return dirs;
   }
 
   std::string workdir_;

@@ -1,14 +1,13 @@
-// RPC: run.start, run.list, run.get, run.stop, run.kill, run.delete.
+// RPC: run.start, run.list, run.get, run.stop, run.kill.
 #include <filesystem>
 
 #include "agent/kill.h"
+#include "agent/lease.h"
 #include "agent/paths.h"
 #include "agent/rpc.h"
 #include "agent/rpc_error.h"
 #include "agent/run_start.h"
 #include "agent/stop_watch.h"
-#include "agent/tensorboard.h"
-#include "common/error.h"
 
 namespace trainyard {
 
@@ -18,14 +17,6 @@ namespace {
 
 constexpr size_t kMostListed = 6 << 20;  // bytes of run.list's answer; older runs beyond it are left out
 constexpr double kKillSeconds = 12;
-constexpr double kLeaveSeconds = 5;
-
-RunFolder folder_of(const Fields& params) {
-  const RunFolder folder(expand_path(params.string("dir")));
-  if (!file_exists(folder.run()))
-    throw RpcError(RpcCode::not_found, "no run in " + folder.dir() + " (run.json is missing)");
-  return folder;
-}
 
 Json describe(const RunFolder& folder) {
   const auto run = read_json_object(folder.run());
@@ -36,7 +27,9 @@ Json describe(const RunFolder& folder) {
   json["dir"] = folder.dir();
   json["run"] = run ? *run : Json(nullptr);
   json["state"] = state ? *state : Json(nullptr);
-  json["interrupted"] = reads_as_interrupted(json["state"]);
+  const Supervision now = supervision(folder, state, disk_of(folder.dir()));
+  json["interrupted"] = now.kind == Supervision::Kind::nobody;
+  json["elsewhere"] = now.kind == Supervision::Kind::elsewhere ? Json(now.host) : Json(nullptr);
   return json;
 }
 
@@ -56,7 +49,7 @@ Answer list(const Fields& params, ServeContext&) {
 }
 
 Answer get(const Fields& params, ServeContext&) {
-  const RunFolder folder = folder_of(params);
+  const RunFolder folder = existing_run_folder(expand_path(params.string("dir")));
   Json answer = describe(folder);
   Json files = Json::object();
   for (const char* sub : {"", "logs/", "gpus/"}) {
@@ -79,15 +72,15 @@ Answer start(const Fields& params, ServeContext&) {
 }
 
 Answer stop(const Fields& params, ServeContext&) {
-  const RunFolder folder = folder_of(params);
+  const RunFolder folder = existing_run_folder(expand_path(params.string("dir")));
   const std::string mode = params.string("mode");
   if (mode != "checkpoint" && mode != "now") throw FieldError("params.mode must be 'checkpoint' or 'now'");
-  const auto state = read_json_object(folder.state());
-  if (state && !is_supervised(*state) && !reads_as_interrupted(*state)) {
+  const Supervision now = supervision(folder);
+  if (now.kind == Supervision::Kind::over) {
     throw RpcError(RpcCode::bad_state,
                    "the run in " + folder.dir() + " has ended already. Nothing needs to be stopped");
   }
-  if (!state || reads_as_interrupted(*state)) {
+  if (now.kind == Supervision::Kind::nobody) {
     throw RpcError(RpcCode::bad_state, "the run in " + folder.dir() +
                                            " was interrupted: nobody supervises it. End what is left with run.kill");
   }
@@ -117,47 +110,14 @@ class KillJob : public Job {
   double deadline_;
 };
 
-Answer kill(const Fields& params, ServeContext&) { return std::make_unique<KillJob>(folder_of(params)); }
-
-/// Lets what is about to end go (a supervisor that has just finished, a terminal that was closed), ends the folder's
-/// TensorBoard, then deletes the folder.
-class DeleteJob : public Job {
- public:
-  explicit DeleteJob(const RunFolder& folder) : folder_(folder) {}
-  std::optional<Json> step() override {
-    const bool may_wait = monotonic_seconds() < deadline_;
-    const bool left = !find_marked(folder_.dir(), {}).empty();
-    if (left && !may_wait) {
-      throw RpcError(RpcCode::bad_state,
-                     "processes of the run in " + folder_.dir() +
-                         " are left. Close its terminals, or end what is left with: trainyard kill-leftovers PROFILE");
-    }
-    const auto state = read_json_object(folder_.state());
-    if (left || (state && supervisor_lives(*state) && may_wait)) return std::nullopt;
-    if (!tensorboard_) tensorboard_.emplace(folder_);
-    if (!tensorboard_->step()) return std::nullopt;
-    std::error_code failed;
-    fs::remove_all(folder_.dir(), failed);
-    if (failed) {
-      throw RpcError(RpcCode::input_output,
-                     "cannot delete " + folder_.dir() + ": " + failed.message() + ". Check its permissions");
-    }
-    return Json::object();
+Answer kill(const Fields& params, ServeContext&) {
+  const RunFolder folder = existing_run_folder(expand_path(params.string("dir")));
+  const Supervision now = supervision(folder);
+  if (now.kind == Supervision::Kind::elsewhere) {
+    throw RpcError(RpcCode::bad_state, "the run in " + folder.dir() + " is supervised on " + now.host +
+                                           ", where its processes are. Stop it first");
   }
-
- private:
-  RunFolder folder_;
-  std::optional<TensorboardStop> tensorboard_;
-  double deadline_ = monotonic_seconds() + kLeaveSeconds;
-};
-
-Answer remove(const Fields& params, ServeContext&) {
-  const RunFolder folder = folder_of(params);
-  const auto state = read_json_object(folder.state());
-  if (state && is_supervised(*state)) {
-    throw RpcError(RpcCode::bad_state, "the run in " + folder.dir() + " is under way. Stop it first");
-  }
-  return std::make_unique<DeleteJob>(folder);
+  return std::make_unique<KillJob>(folder);
 }
 
 }  // namespace
@@ -168,7 +128,6 @@ void add_run_methods(MethodTable& table) {
   table["run.get"] = get;
   table["run.stop"] = stop;
   table["run.kill"] = kill;
-  table["run.delete"] = remove;
 }
 
 }  // namespace trainyard

@@ -43,6 +43,7 @@ using MethodTable = std::map<std::string, Method>;
 void add_host_methods(MethodTable& table);
 void add_run_methods(MethodTable& table);
 void add_node_methods(MethodTable& table);
+void add_delete_methods(MethodTable& table);
 void add_file_methods(MethodTable& table);
 void add_tensorboard_methods(MethodTable& table);
 

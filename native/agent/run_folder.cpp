@@ -8,6 +8,7 @@
 #include <random>
 
 #include "agent/paths.h"
+#include "agent/rpc_error.h"
 
 namespace trainyard {
 
@@ -72,6 +73,14 @@ bool is_run_id(const std::string& id) {
     const unsigned char byte = static_cast<unsigned char>(letter);
     return (byte < 128 && std::isalnum(byte) != 0) || letter == '.' || letter == '_' || letter == '-';
   });
+}
+
+RunFolder existing_run_folder(const std::string& dir) {
+  const RunFolder folder(dir);
+  if (!file_exists(folder.run())) {
+    throw RpcError(RpcCode::not_found, "no run in " + folder.dir() + " (run.json is missing)");
+  }
+  return folder;
 }
 
 std::vector<std::string> list_run_folders(const std::string& workdir) {

@@ -45,6 +45,9 @@ std::string make_run_id(const std::string& label);
 /// Whether a client may name a run so: 1 to 100 of A-Z a-z 0-9 . _ - and not beginning with a dot.
 bool is_run_id(const std::string& id);
 
+/// The folder that a client names; throws RpcError (not found) where there is no run.json.
+RunFolder existing_run_folder(const std::string& dir);
+
 /// The folders below <workdir>/runs that hold a run.json, newest (by name) first.
 std::vector<std::string> list_run_folders(const std::string& workdir);
 

@@ -1,15 +1,15 @@
 #include "agent/run_start.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <cerrno>
 
 #include "agent/journal.h"
 #include "agent/kill.h"
+#include "agent/lease.h"
 #include "agent/paths.h"
 #include "agent/rpc_error.h"
+#include "agent/run_content.h"
 #include "agent/run_spec.h"
 #include "agent/run_state.h"
 #include "agent/spawn.h"
@@ -23,16 +23,6 @@ namespace {
 
 constexpr double kSupervisorSeconds = 25;  // longer than it may wait for a dead supervisor's guard
 
-/// Keeps other launches out of the folder until the supervisor holds its own lock.
-Descriptor claim(const RunFolder& folder) {
-  Descriptor fd(::open(folder.dir().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd) throw file_error("open", folder.dir());
-  if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    throw RpcError(RpcCode::bad_state, "another launch in " + folder.dir() + " is under way. Attach to that run");
-  }
-  return fd;  // where folders cannot be locked (some network file systems), the supervisor's lock alone decides
-}
-
 /// Makes <workdir>/runs/<id>, with a new id when none was given.
 RunFolder make_run_folder(const std::string& workdir, RunSpec& spec) {
   const std::string runs = workdir + "/runs";
@@ -41,7 +31,10 @@ RunFolder make_run_folder(const std::string& workdir, RunSpec& spec) {
   for (int attempt = 0;; ++attempt) {
     if (!id_given) spec.id = make_run_id(run_label(spec));
     const std::string dir = runs + "/" + spec.id;
-    if (::mkdir(dir.c_str(), 0700) == 0) return RunFolder(dir);
+    if (::mkdir(dir.c_str(), 0700) == 0) {
+      mark_as_made(dir);
+      return RunFolder(dir);
+    }
     if (errno != EEXIST) throw file_error("create folder", dir);
     if (id_given)
       throw RpcError(RpcCode::bad_state, "a run " + spec.id + " exists already. Name its folder as dir to continue it");
@@ -51,14 +44,8 @@ RunFolder make_run_folder(const std::string& workdir, RunSpec& spec) {
 
 /// The folder that the client named: new, or that of an earlier run, which is then continued.
 RunFolder take_run_folder(const std::string& dir, RunSpec& spec, Json& json) {
-  make_private_folders(dir);
+  make_marked_folder(dir);
   const RunFolder folder(dir);
-  const auto state = read_json_object(folder.state());
-  if (state && is_supervised(*state)) {
-    throw RpcError(RpcCode::bad_state, "a run in " + folder.dir() + " is under way, supervised by process " +
-                                           std::to_string(recorded_supervisor(*state)->pid) +
-                                           ". Attach to it, or stop it first");
-  }
   const auto before = read_json_object(folder.run());
   if (before && spec.id.empty() && before->contains("id") && (*before)["id"].is_string()) {
     spec.id = (*before)["id"].get<std::string>();
@@ -70,20 +57,17 @@ RunFolder take_run_folder(const std::string& dir, RunSpec& spec, Json& json) {
 
 class StartRun : public Job {
  public:
-  StartRun(const RunFolder& folder, const std::string& id, const std::string& agent, Descriptor claim)
-      : folder_(folder), id_(id), claim_(std::move(claim)), deadline_(monotonic_seconds() + kSupervisorSeconds) {
-    Command command;
-    command.argv = {agent, "supervise", "--run-dir", folder.dir()};
-    command.env = clean_environment();
-    command.cwd = folder.dir();
-    command.log = folder.file("supervisor.log");
-    supervisor_ = start_detached(command);
-  }
+  StartRun(const RunFolder& folder, std::string agent, Json run)
+      : folder_(folder), agent_(std::move(agent)), run_(std::move(run)), hold_(folder) {}
 
   std::optional<Json> step() override {
+    if (!started_) {
+      if (hold_.step()) start();
+      return std::nullopt;
+    }
     const auto state = read_json_object(folder_.state());
     const auto named = state ? recorded_supervisor(*state) : std::nullopt;
-    if (named && named->pid == supervisor_.pid) return Json{{"id", id_}, {"dir", folder_.dir()}};
+    if (named && named->pid == supervisor_.pid) return Json{{"id", run_["id"]}, {"dir", folder_.dir()}};
     if (!is_alive(supervisor_)) {
       throw RpcError(RpcCode::bad_state, "the supervisor of " + folder_.dir() + " ended at once: " + last_words());
     }
@@ -95,16 +79,33 @@ class StartRun : public Job {
   }
 
  private:
+  void start() {
+    const bool is_new = !file_exists(folder_.run());
+    replace_file(folder_.run(), to_line(run_) + "\n");
+    if (is_new) Journal(folder_.events()).event("created", {{"id", run_["id"]}});
+    hold_.let_supervise();
+    Command command;
+    command.argv = {agent_, "supervise", "--run-dir", folder_.dir()};
+    command.env = clean_environment();
+    command.cwd = folder_.dir();
+    command.log = folder_.file("supervisor.log");
+    supervisor_ = start_detached(command);
+    deadline_ = monotonic_seconds() + kSupervisorSeconds;
+    started_ = true;
+  }
+
   std::string last_words() const {
     const auto lines = last_lines(folder_.file("supervisor.log"), 1);
     return lines.empty() ? "it said nothing" : lines.back();
   }
 
   RunFolder folder_;
-  std::string id_;
-  Descriptor claim_;
+  std::string agent_;
+  Json run_;  ///< run.json, which is written once nobody else may supervise the folder
+  FolderHold hold_;
+  bool started_ = false;
   ProcessId supervisor_;
-  double deadline_;
+  double deadline_ = 0;
 };
 
 }  // namespace
@@ -117,17 +118,12 @@ std::unique_ptr<Job> start_run(const std::string& workdir, const Json& given) {
   json.erase("created");
   const RunFolder folder =
       dir ? take_run_folder(expand_path(*dir), spec, json) : make_run_folder(expand_path(workdir), spec);
-  Descriptor claimed = claim(folder);
-
-  const bool is_new = !file_exists(folder.run());
   json.erase("dir");
   Json run{{"version", 1}, {"id", spec.id}, {"created", now_seconds()}};
   for (const auto& [name, value] : json.items()) {
     if (name != "id") run[name] = value;
   }
-  replace_file(folder.run(), to_line(run) + "\n");
-  if (is_new) Journal(folder.events()).event("created", {{"id", spec.id}});
-  return std::make_unique<StartRun>(folder, spec.id, spec.agent, std::move(claimed));
+  return std::make_unique<StartRun>(folder, spec.agent, std::move(run));
 }
 
 }  // namespace trainyard

@@ -68,17 +68,6 @@ bool supervisor_lives(const Json& state) {
   return supervisor && is_alive(*supervisor);
 }
 
-namespace {
-bool has_ended(const Json& state) {
-  if (!state.is_object() || !state.contains("phase") || !state["phase"].is_string()) return false;
-  return is_final_phase(state["phase"].get<std::string>());
-}
-}  // namespace
-
-bool is_supervised(const Json& state) { return !has_ended(state) && supervisor_lives(state); }
-
-bool reads_as_interrupted(const Json& state) { return !has_ended(state) && !supervisor_lives(state); }
-
 std::vector<NamedProcess> recorded_processes(const Json& state) {
   std::vector<NamedProcess> all;
   if (!same_boot(state)) return all;

@@ -38,14 +38,8 @@ bool is_final_phase(const std::string& phase);
 /// The supervisor that a state.json names, if it was started since this machine's last boot.
 std::optional<ProcessId> recorded_supervisor(const Json& state);
 
-/// Whether the supervisor named by the state is alive now.
+/// Whether the supervisor named by the state is alive on this machine now.
 bool supervisor_lives(const Json& state);
-
-/// Whether the run goes on: not ended, and its supervisor alive.
-bool is_supervised(const Json& state);
-
-/// Whether the state must be read as `interrupted`: not ended, and nobody there to end it.
-bool reads_as_interrupted(const Json& state);
 
 /// Every process that the state names (supervisor last), if this machine has not been started anew since.
 struct NamedProcess {

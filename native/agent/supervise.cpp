@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "agent/kill.h"
+#include "agent/lease.h"
 #include "agent/supervisor.h"
 #include "common/error.h"
 #include "common/files.h"
@@ -18,6 +19,10 @@ namespace {
 
 constexpr double kLockSeconds = 15;  // for the guard of a dead supervisor to sweep
 
+[[noreturn]] void refuse(const RunFolder& folder) {
+  throw Error(Exit::usage, under_way(folder, read_json_object(folder.state())));
+}
+
 /// Waits while the last supervisor is on its way out or its guard sweeps; refuses as soon as one at work is seen.
 Descriptor take_lock(const RunFolder& folder) {
   Descriptor lock(::open(folder.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
@@ -25,15 +30,11 @@ Descriptor take_lock(const RunFolder& folder) {
   const double deadline = monotonic_seconds() + kLockSeconds;
   while (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) throw file_error("lock", folder.lock());
-    const auto state = read_json_object(folder.state());
-    const bool lives = state && is_supervised(*state);
-    if (lives || monotonic_seconds() >= deadline) {
-      const std::string who = lives ? " by process " + std::to_string(recorded_supervisor(*state)->pid) : "";
-      throw Error(Exit::usage,
-                  "run " + folder.dir() + " is already supervised" + who + ". Attach to it, or stop it first");
-    }
+    if (supervision(folder).is_active() || monotonic_seconds() >= deadline) refuse(folder);
     sleep_ms(100);
   }
+  // Where locks do not cross hosts, the state of a supervisor on another one tells of it.
+  if (disk_of(folder.dir()) == Disk::shared && supervision(folder).is_active()) refuse(folder);
   return lock;
 }
 

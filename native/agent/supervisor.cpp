@@ -10,6 +10,7 @@
 
 #include "agent/kill.h"
 #include "agent/launch.h"
+#include "agent/lease.h"
 #include "agent/rank_environment.h"
 #include "common/error.h"
 #include "common/files.h"
@@ -87,7 +88,9 @@ GenerationResult Supervisor::run_generations() {
     if (stop_) break;
     evaluator_.kill();  // the next one tells of the new generation
     while (evaluator_.running()) wait_and_look();
+    if (stop_) break;
     if (auto without = wait_for_nodes(kReturnSeconds, false)) return *without;
+    if (stop_) break;
     ++state_.generation;
     result = run_generation();
   }
@@ -105,6 +108,7 @@ void Supervisor::wait_and_look() {
     watch_.look_at_disk(journal_);
     tensorboard_.look(journal_);
   }
+  if (now >= next_refresh_) save_state();  // other hosts conclude from it that we live
   samples_.tick();
   if (!cluster_) return;
   cluster_->step();
@@ -305,6 +309,7 @@ void Supervisor::set_phase(const std::string& phase) {
 }
 
 void Supervisor::save_state() {
+  next_refresh_ = monotonic_seconds() + kLeaseRefreshSeconds;
   if (cluster_) state_.nodes = cluster_->nodes_json();
   try {
     replace_file(folder_.state(), to_line(state_.to_json()) + "\n");

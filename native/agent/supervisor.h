@@ -61,7 +61,7 @@ class Supervisor {
   std::unique_ptr<Cluster> cluster_;  ///< of a run of several hosts
   std::unique_ptr<Generation> generation_;
   std::optional<StopRequest> stop_;
-  double next_slow_look_ = 0;  ///< monotonic seconds
+  double next_slow_look_ = 0, next_refresh_ = 0;  ///< monotonic seconds
 };
 
 }  // namespace trainyard

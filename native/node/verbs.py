@@ -53,10 +53,11 @@ def list_folder(params):
 
 
 def clean(params):
-    """Removes the programs and the runtime; `all` also the runs. Nothing else is touched."""
+    """Removes the programs and the runtime; `all` also the runs. Nothing else is touched, and nothing while a run is under way."""
     import shutil
 
     workdir = expand(params["workdir"])
+    refuse_while_supervised(workdir)
     removed = []
     for name in ("node", "runtime", "cuda", "wheels") + (("runs",) if params.get("all") else ()):
         path = os.path.join(workdir, name)

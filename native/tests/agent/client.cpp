@@ -13,7 +13,7 @@
 
 namespace trainyard::test {
 
-Client::Client(const std::string& shell_prefix) {
+Client::Client(const std::string& shell_prefix, int keep_alive) {
   std::array<int, 2> in{}, out{};
   if (::pipe2(in.data(), O_CLOEXEC) != 0 || ::pipe2(out.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe");
   pid_ = ::fork();
@@ -29,7 +29,9 @@ Client::Client(const std::string& shell_prefix) {
   to_ = Descriptor(in[1]);
   from_ = Descriptor(out[0]);
   const std::string nonce = "0123456789abcdef0123456789abcdef";
-  send_raw("{\"nonce\":\"" + nonce + "\"}\n");
+  Json greeting_line{{"nonce", nonce}};
+  if (keep_alive > 0) greeting_line["keepAlive"] = keep_alive;
+  send_raw(to_line(greeting_line) + "\n");
   const std::string greeting = "trainyard-agent " + nonce + "\n";
   const double deadline = monotonic_seconds() + 10;
   size_t at = std::string::npos;

@@ -6,6 +6,7 @@
 #include "agent/exit_record.h"
 #include "agent/frames.h"
 #include "agent/hang.h"
+#include "agent/lease.h"
 #include "agent/run_folder.h"
 #include "agent/run_state.h"
 #include "agent/sample_log.h"
@@ -90,19 +91,23 @@ TEST(Hang, NamesTheStoppedOrElseTheIdle) {
 }
 
 TEST(RunState, IsInterruptedOnlyWhenNobodySupervises) {
+  using Kind = Supervision::Kind;
+  TemporaryFolder temporary;
+  const RunFolder folder(temporary.path());
+  const auto kind = [&](const Json& json) { return supervision(folder, json, Disk::own).kind; };
   RunState state;
   state.phase = "running";
   state.boot = boot_id();
   state.supervisor = {::getpid(), process_start_time(::getpid()).value()};
-  EXPECT_FALSE(reads_as_interrupted(state.to_json()));
+  EXPECT_EQ(kind(state.to_json()), Kind::here);
   state.supervisor.start_time += 1;  // the pid was given to another
-  EXPECT_TRUE(reads_as_interrupted(state.to_json()));
+  EXPECT_EQ(kind(state.to_json()), Kind::nobody);
   state.supervisor.start_time -= 1;
   state.boot = "another boot";
-  EXPECT_TRUE(reads_as_interrupted(state.to_json()));
+  EXPECT_EQ(kind(state.to_json()), Kind::nobody);  // nobody holds the lock, and no other machine can
   state.phase = "failed";
-  EXPECT_FALSE(reads_as_interrupted(state.to_json()));
-  EXPECT_TRUE(reads_as_interrupted(nullptr));
+  EXPECT_EQ(kind(state.to_json()), Kind::over);
+  EXPECT_EQ(supervision(folder, std::nullopt, Disk::own).kind, Kind::nobody);
 }
 
 TEST(Samples, AreThinnedWithAge) {

@@ -25,6 +25,17 @@ TEST(Rpc, NoiseBeforeTheGreetingIsNoProblem) {
   EXPECT_EQ(client.call("hello")["pid"], client.pid());
 }
 
+TEST(Rpc, AClientThatIsSilentForItsKeepAliveIsGone) {
+  const Client silent("", 1);
+  Client alive("", 4);
+  for (int tries = 0; tries < 24; ++tries) {
+    alive.send_raw("\n");  // an empty line is enough
+    sleep_ms(250);
+  }
+  EXPECT_TRUE(eventually([&] { return !process_start_time(silent.pid()); })) << "agent serve waits for ever";
+  EXPECT_EQ(alive.call("hello")["pid"], alive.pid());
+}
+
 TEST(Rpc, HelloTellsTheNode) {
   Client client;
   const Json hello = client.call("hello");

@@ -18,6 +18,8 @@ import { LineFramer, NonceGate } from './framing.js';
 
 export const maxMessageBytes = 8 * 1024 * 1024;
 const maxNoiseBytes = 1024 * 1024;
+/** Seconds; a client that was suspended for longer connects again. */
+const usualKeepAlive = 120;
 
 /** The two ends of an agent's stdin and stdout, and what its stderr said last. */
 export interface AgentStream extends Disposable {
@@ -62,6 +64,8 @@ export interface AgentClientOptions {
   /** Milliseconds for the nonce line, and for each answer. */
   connectTimeout?: number;
   requestTimeout?: number;
+  /** Seconds of this side's silence after which the agent ends; it hears something four times as often. */
+  keepAlive?: number;
   signal?: AbortSignal;
   logger?: Logger;
 }
@@ -74,6 +78,7 @@ export class AgentClient implements Disposable {
   private nextId = 1;
   private nextFollowId = 1;
   private failure: Error | undefined;
+  private heart: NodeJS.Timeout | undefined;
   private readonly notifications = new Emitter<AgentNotification>();
   private readonly closes = new Emitter<Error>();
   private readonly requestTimeout: number;
@@ -113,7 +118,9 @@ export class AgentClient implements Disposable {
       const opened = new Promise<unknown>((resolve, reject) => {
         client.ready = { resolve, reject };
       });
-      stream.output.write(`${JSON.stringify({ nonce })}\n`);
+      const keepAlive = options.keepAlive ?? usualKeepAlive;
+      stream.output.write(`${JSON.stringify({ nonce, keepAlive })}\n`);
+      client.stayAlive(keepAlive);
       await client.within(opened, 'its first line', options.connectTimeout ?? 15_000, options.signal);
       return client;
     } catch (error) {
@@ -168,6 +175,14 @@ export class AgentClient implements Disposable {
     this.notifications.dispose();
     this.closes.dispose();
     this.stream.dispose();
+  }
+
+  /** An empty line now and then: without it an agent behind a connection that broke unseen would wait for ever. */
+  private stayAlive(seconds: number): void {
+    this.heart = setInterval(() => {
+      this.stream.output.write('\n');
+    }, seconds * 250);
+    this.heart.unref();
   }
 
   private receive(chunk: Buffer): void {
@@ -255,6 +270,7 @@ export class AgentClient implements Disposable {
   private fail(error: Error): boolean {
     if (this.failure) return false;
     this.failure = error;
+    clearInterval(this.heart);
     this.ready?.reject(error);
     for (const waiting of this.pending.values()) waiting.reject(error);
     this.pending.clear();

@@ -46,6 +46,7 @@ export const bootstrapParts = [
   'archive',
   'relay',
   'copies',
+  'leases',
   'verbs',
 ];
 

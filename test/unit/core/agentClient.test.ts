@@ -34,6 +34,19 @@ describe('the handshake', () => {
     expect(agents[0]?.nonce).not.toBe(agents[1]?.nonce);
   });
 
+  it('names how long it may be silent, and says something four times as often until it is closed', async () => {
+    const usual = new FakeAgent();
+    (await AgentClient.connect(usual.stream())).dispose();
+    expect(usual.keepAlive).toBe(120);
+    const agent = new FakeAgent();
+    const client = await AgentClient.connect(agent.stream(), { keepAlive: 0.04 });
+    await expect.poll(() => agent.signsOfLife).toBeGreaterThan(3);
+    client.dispose();
+    const before = agent.signsOfLife;
+    await new Promise((wake) => setTimeout(wake, 100));
+    expect(agent.signsOfLife).toBeLessThanOrEqual(before + 1);
+  });
+
   it('skips what a login shell prints, also without a newline before the nonce line', async () => {
     const agent = new FakeAgent(() => ({ result: hello }), false);
     const connecting = AgentClient.connect(agent.stream());

@@ -12,6 +12,10 @@ export class FakeAgent {
   readonly requests: Request[] = [];
   nonce: string | undefined;
   disposed = false;
+  /** Empty lines. */
+  signsOfLife = 0;
+  /** Seconds that the client named. */
+  keepAlive: number | undefined;
   stderr: string[] = [];
   ended: string | undefined;
   private readonly toClient = new PassThrough();
@@ -79,9 +83,14 @@ export class FakeAgent {
   }
 
   private take(line: string): void {
-    const message = JSON.parse(line) as Request & { nonce?: string };
+    if (line === '') {
+      this.signsOfLife++;
+      return;
+    }
+    const message = JSON.parse(line) as Request & { nonce?: string; keepAlive?: number };
     if (message.nonce !== undefined) {
       this.nonce = message.nonce;
+      this.keepAlive = message.keepAlive;
       if (this.greet) this.write(`trainyard-agent ${message.nonce}\n`);
       return;
     }

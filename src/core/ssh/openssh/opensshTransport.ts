@@ -12,6 +12,7 @@ import { HostKeyReview, type Arrival } from '../hostKeys/review.js';
 import { checkHops, JumpPool, lastHop, type Lease } from '../jumps.js';
 import type { Slot } from '../limiter.js';
 import type { Prompter, SshConnection, SshTarget, SshTransport } from '../transport.js';
+import { folderPrefix, removeAbandoned } from './abandoned.js';
 import { checkTarget, masterArguments, throughJump } from './arguments.js';
 import { Askpass } from './askpass.js';
 import { connectFailure } from './complaints.js';
@@ -203,7 +204,8 @@ export class OpensshTransport implements SshTransport {
 
 async function privateFolder(): Promise<string> {
   const parent = tmpdir().length > longestFolder ? '/tmp' : tmpdir();
-  const folder = await mkdtemp(join(parent, 'trainyard-mux-'));
+  await removeAbandoned(parent);
+  const folder = await mkdtemp(join(parent, folderPrefix));
   await chmod(folder, 0o700);
   return folder;
 }
