@@ -26,6 +26,10 @@ class Copies:
             connection.close()
 
     def take(self, archive, params):
+        with beats_of(params["to"]):
+            return self.receive_all(archive, params)
+
+    def receive_all(self, archive, params):
         target = expand(params["to"])
         if params.get("temporary"):
             make_private(os.path.dirname(target))
@@ -119,9 +123,9 @@ def pack_one(name, descriptor, out):
 
 def receive(archive, member, path):
     """A file of an archive, which appears whole or not at all."""
-    temporary = "%s.partial-%d" % (path, os.getpid())
+    temporary = "%s.partial-%s" % (path, identity())
     try:
-        output = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        output = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
         try:
             archive.copy(member, output)
             os.fchmod(output, member.mode)

@@ -80,7 +80,7 @@ def version_of(paths):
 
     try:
         said = subprocess.check_output(
-            [sys.executable, "-ISc", ASK_VERSION] + paths, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=30
+            [sys.executable, "-ISc", ASK_VERSION] + paths, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=20
         )
         return [int(word) for word in said.split()]
     except (OSError, ValueError, subprocess.SubprocessError):
@@ -90,10 +90,12 @@ def version_of(paths):
 def cuda_look(params):
     """What of them stands on this node, in which version."""
     found = []
+    patience = Patience()
     folders = nvidia_folders()
     for package, (_, names) in NVIDIA.items():
         having = [folder for folder in folders if all(os.path.isfile(os.path.join(folder, name)) for name in names)]
         for folder in having[:MOST_LOOKED_AT]:
+            patience.went_on()
             version = version_of([os.path.join(folder, name) for name in names])
             if version is not None:
                 found.append({"package": package, "folder": folder, "version": version[:3], "cuda": version[3]})

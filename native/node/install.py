@@ -1,13 +1,44 @@
 # The programs, by content hash.
 
 
+def programs_problem(folder, files, hashed=("bin/agent",)):
+    """None, or which of these files is missing, cut short or another. Those in `hashed` are read; None stands for all."""
+    for file in files:
+        path = os.path.join(folder, file["name"])
+        try:
+            info = os.stat(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return "%s is missing" % path
+        if not stat.S_ISREG(info.st_mode) or info.st_size != file["bytes"]:
+            return "%s is not whole" % path
+        if file["executable"] and not info.st_mode & stat.S_IXUSR:
+            return "%s is no program" % path
+        if (hashed is None or file["name"] in hashed) and digest_of(path) != file["sha256"]:
+            return "%s is another file" % path
+    return None
+
+
+def digest_of(path):
+    import hashlib
+
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        for part in iter(lambda: file.read(CHUNK), b""):
+            digest.update(part)
+    return digest.hexdigest()
+
+
 def install(params):
-    """Files of a folder, each followed by its bytes, which are checked."""
-    target = expand(params["dir"])
-    make_private(os.path.dirname(target))
-    remove_dead_partials(target)
-    make_whole(target, lambda folder: read_files(params, folder))
-    return {}
+    """Files of a folder where they do not stand yet: `send` asks for their bytes, one file after the other, which are checked."""
+
+    def fill(folder):
+        say({"send": True})
+        read_files(params, folder)
+
+    def is_whole(folder):
+        return programs_problem(folder, params["files"], None) is None
+
+    return {"made": make_once(expand(params["dir"]), "the programs", is_whole, fill)}
 
 
 def read_files(params, folder):

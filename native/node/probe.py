@@ -52,7 +52,7 @@ def writable_problem(workdir):
         return "cannot be made: " + reason(error)
     import subprocess
 
-    probe = os.path.join(workdir, ".probe-%d" % os.getpid())
+    probe = os.path.join(workdir, ".probe-" + identity())  # of no other node's process
     try:
         try:
             with open(probe, "w") as file:
@@ -108,11 +108,11 @@ def probe(params):
         runtime = os.path.join(workdir, "runtime", params["runtime"])
         info["nodeDir"] = node
         info["runtimeDir"] = runtime
-        info["hasNode"] = os.path.isfile(os.path.join(node, "bin", "agent"))
+        info["hasNode"] = programs_problem(node, params["files"]) is None
         if params.get("cudaNode"):
             with_cuda = os.path.join(workdir, "node", params["cudaNode"])
             info["cudaNodeDir"] = with_cuda
-            info["hasCudaNode"] = os.path.isfile(os.path.join(with_cuda, "bin", "agent"))
+            info["hasCudaNode"] = programs_problem(with_cuda, params["cudaFiles"]) is None
         info["hasRuntime"] = runtime_problem(runtime) is None
     return info
 

@@ -6,7 +6,10 @@ WANTED = ("bin/python", "bin/mpiexec", "lib/libmpi.so.12", "lib/libdnnl.so.3")
 
 def runtime_problem(folder):
     for name in WANTED:
-        if not os.path.exists(os.path.join(folder, name)):
+        try:
+            if os.stat(os.path.join(folder, name)).st_size == 0:  # as after a loss of power
+                return name
+        except (FileNotFoundError, NotADirectoryError):
             return name
     return None
 
@@ -116,14 +119,13 @@ def pip_install(pip, what, folder, params, wheels, more):
 def make_by_pip(what, params, fill, is_whole):
     """The folder `dir` where it does not stand yet. `fill` is given a folder, and that of the wheels or None."""
     target = expand(params["dir"])
-    make_private(os.path.dirname(target))
     wheels = expand(params["wheels"]) if params.get("wheels") else None
-    remove_dead_partials(target)
-    if is_whole(target):
-        return {"made": False}
-    require_space(what, target, params["neededBytes"])
-    make_whole(target, lambda folder: fill(folder, wheels), is_whole)
-    return {"made": True}
+
+    def fill_checked(folder):
+        require_space(what, target, params["neededBytes"])
+        fill(folder, wheels)
+
+    return {"made": make_once(target, what, is_whole, fill_checked)}
 
 
 def runtime(params):

@@ -1,10 +1,14 @@
 # Looking, trying, cleaning up, and becoming another program; and the loop over requests.
 
 
+REPORT = "Report this with the log"
+
+
 def try_program(params):
     """Runs a short program and tells how it ended and what it said."""
     try:
-        code, said = command(params["argv"])
+        with beats_of(params["argv"][0]):
+            code, said = command(params["argv"])
     except OSError as error:
         return {"code": None, "output": reason(error)}
     return {"code": code, "output": "\n".join(said)[-8000:]}
@@ -24,7 +28,9 @@ def has_shards(path):
 def look(params):
     """What stands at each path: folder, file, shards (TFRecord files of that name), missing, or why it cannot be told."""
     answers = []
+    patience = Patience()
     for given in params["paths"]:
+        patience.went_on()
         path = os.path.expanduser(given)
         try:
             answers.append("folder" if stat.S_ISDIR(os.stat(path).st_mode) else "file")
@@ -39,8 +45,10 @@ def list_folder(params):
     """What is in a folder: the names of its folders, links to folders too, and how many other entries. At most `most` names."""
     folders = []
     others = 0
+    patience = Patience()
     with os.scandir(os.path.expanduser(params["path"])) as entries:
         for entry in entries:
+            patience.went_on()
             try:
                 is_folder = entry.is_dir()
             except OSError:
@@ -62,7 +70,8 @@ def clean(params):
     for name in ("node", "runtime", "cuda", "wheels") + (("runs",) if params.get("all") else ()):
         path = os.path.join(workdir, name)
         if os.path.isdir(path) and not os.path.islink(path):
-            shutil.rmtree(path)
+            with beats_of(path):
+                shutil.rmtree(path)
             removed.append(path)
     try:
         os.rmdir(workdir)
@@ -118,12 +127,33 @@ def operations(copies):
 
 
 def answer(known, request):
+    """One line, whatever happens: a program that ends without one leaves its client with a lost channel and no reason."""
+    op = request.get("op") if isinstance(request, dict) else None
     try:
-        say({"result": known[request["op"]](request.get("params", {}))})
+        if op not in known:
+            raise Refused("%r is nothing that it can do" % (op,), REPORT)
+        say({"result": known[op](request.get("params", {}))})
     except Refused as error:
         say({"error": {"what": error.what, "hint": error.hint, "remedy": error.remedy}})
     except OSError as error:
         say({"error": {"what": reason(error), "hint": "Check this node's disk and permissions"}})
+    except Exception as error:
+        say({"error": {"what": "%s failed: %s" % (op, defect(error)), "hint": REPORT}})
+
+
+def defect(error):
+    """What went wrong in this program, and in which line of it."""
+    import traceback
+
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return "%s: %s (%s, line %s of the set-up program)" % (type(error).__name__, error, frame[2], frame[1])
+
+
+def request_of(line):
+    try:
+        return json.loads(line.decode())
+    except ValueError:
+        return None
 
 
 def main():
@@ -131,7 +161,7 @@ def main():
     known = operations(copies)
     try:
         while True:
-            answer(known, json.loads(read_line().decode()))
+            answer(known, request_of(read_line()))
     finally:
         copies.close()
 

@@ -2,6 +2,7 @@
 # them, come over the connection as one program and are never written to disk. It talks in JSON lines: an answer to each request, progress in between, and raw bytes after `install` and `unpack`.
 # Plain Python 3.6, so that a node whose Python is too old for training can still say so.
 # What only some requests need is imported there: most channels only become another program, and start in a third of the time.
+import _thread
 import json
 import os
 import signal
@@ -9,6 +10,7 @@ import stat
 import sys
 
 CHUNK = 1 << 20
+SAYING = _thread.allocate_lock()  # a sign of life comes from a thread of its own
 USERS_UMASK = os.umask(0o077)
 
 
@@ -23,6 +25,11 @@ class Refused(Exception):
 
 
 def say(message):
+    with SAYING:
+        write_line(message)
+
+
+def write_line(message):
     data = (json.dumps(message) + "\n").encode()
     while data:
         data = data[os.write(1, data):]
@@ -75,53 +82,3 @@ def make_private(folder):
 
 def reason(error):
     return "%s: %s" % (error.filename, error.strerror) if error.filename else str(error)
-
-
-def partial_of(target):
-    return os.path.join(os.path.dirname(target), ".%s.partial-%d-%s" % (os.path.basename(target), os.getpid(), start_time(os.getpid())))
-
-
-def start_time(pid):
-    try:
-        with open("/proc/%d/stat" % pid) as file:
-            return file.read().rsplit(")", 1)[1].split()[19]
-    except (OSError, IndexError):
-        return None
-
-
-def remove_dead_partials(target):
-    """Leftovers of transfers whose process is gone. True when one is still at work."""
-    prefix = ".%s.partial-" % os.path.basename(target)
-    folder = os.path.dirname(target)
-    busy = False
-    for name in os.listdir(folder) if os.path.isdir(folder) else []:
-        if not name.startswith(prefix):
-            continue
-        pid, _, started = name[len(prefix):].partition("-")
-        if pid.isdigit() and start_time(int(pid)) == started.partition("-")[0]:
-            busy = True
-        else:
-            import shutil
-
-            shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
-    return busy
-
-
-def make_whole(target, fill, is_whole=os.path.isdir):
-    """A folder that appears whole or not at all: `fill` works on another one beside it. Where the same was made meanwhile, that stays."""
-    import shutil
-
-    partial = partial_of(target)
-    try:
-        os.mkdir(partial, 0o700)
-        fill(partial)
-        if os.path.lexists(target) and not is_whole(target):
-            os.rename(target, partial + "-old")
-        try:
-            os.rename(partial, target)
-        except OSError:
-            if not is_whole(target):
-                raise
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-        shutil.rmtree(partial + "-old", ignore_errors=True)

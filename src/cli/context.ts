@@ -2,7 +2,7 @@
 import type { AgentNode } from '../core/nodes/node.js';
 import type { Machine } from '../core/machine.js';
 import { makeMachine } from '../core/machines.js';
-import { DisposableStore, type Disposable } from '../core/lifecycle.js';
+import { DisposableStore, sharedAbort, type Disposable } from '../core/lifecycle.js';
 import type { Logger } from '../core/log.js';
 import type { RunEntry } from '../core/nodes/agentApi.js';
 import type { Profile } from '../core/profiles/schema.js';
@@ -52,7 +52,7 @@ export class Context implements Disposable {
   async profile(name = 'local', { trustAll = false } = {}): Promise<Profile> {
     const profile = await this.profiles.get(name);
     const { bundleDir, env, logger } = this;
-    const prompter = terminalPrompter(this.output, trustAll);
+    const prompter = terminalPrompter(this.output, profile.name, trustAll);
     const home = trainyardHome(env);
     this.chosen ??= this.store.add(makeMachine(profile, { bundleDir, env, logger, home, prompter }));
     return profile;
@@ -72,7 +72,7 @@ export class Context implements Disposable {
     work: (progress: { onProgress: (text: string) => void; signal: AbortSignal }) => Promise<T>,
   ): Promise<T> {
     const line = new ProgressLine();
-    const abort = new AbortController();
+    const abort = sharedAbort();
     const giveUp = (): void => {
       abort.abort();
     };

@@ -1,5 +1,5 @@
 // Staying with a run until it ends: what `run` and `attach` share.
-import { Cancelled, errorText, exitCodes } from '../core/errors.js';
+import { Cancelled, errorText, exitCodes, UserError } from '../core/errors.js';
 import { DisposableStore } from '../core/lifecycle.js';
 import { MetricsLedger } from '../core/metrics/ledger.js';
 import type { RunDetails } from '../core/nodes/agentApi.js';
@@ -84,8 +84,13 @@ export async function followRun(
     printer.summary(summarize(end, ledger, await countCheckpoints(context, options.dir)));
     return exitCodeOf(end);
   } catch (error) {
-    if (error instanceof Cancelled) return exitCodes.defect;
-    throw error;
+    if (!(error instanceof Cancelled)) throw error;
+    throw new UserError(
+      'connection',
+      'the login was given up, so the run is no longer followed; the run goes on',
+      `Attach again with: trainyard attach ${options.dir}`,
+      { cause: error },
+    );
   } finally {
     store.dispose();
   }

@@ -4,8 +4,8 @@ import { Writable } from 'node:stream';
 import type { Prompter, SecretRequest, UnknownHostKey } from '../core/ssh/transport.js';
 import type { Output } from './output.js';
 
-/** `trustAll`: unknown host keys are shown and accepted. */
-export function terminalPrompter(output: Output, trustAll = false): Prompter {
+/** `profile`: its name, for what to do next. `trustAll`: unknown host keys are shown and accepted. */
+export function terminalPrompter(output: Output, profile: string, trustAll = false): Prompter {
   let turn: Promise<unknown> = Promise.resolve(); // one question at a time
   const ask = async (question: string, echo: boolean): Promise<string | undefined> => {
     const before = turn;
@@ -27,7 +27,7 @@ export function terminalPrompter(output: Output, trustAll = false): Prompter {
       if (process.stdin.isTTY) {
         return isYes(await ask('Trust them, and remember? Type yes: ', true));
       }
-      output.note('Compare the fingerprints, then accept them with: trainyard trust PROFILE');
+      output.note(`Compare the fingerprints, then accept them with: trainyard trust ${profile}`);
       return false;
     },
   };

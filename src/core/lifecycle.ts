@@ -1,4 +1,5 @@
 // Who owns what: everything that holds a timer, a connection or a listener is a Disposable with exactly one owner.
+import { setMaxListeners } from 'node:events';
 
 export interface Disposable {
   dispose(): void;
@@ -77,4 +78,11 @@ export class Emitter<T> implements Disposable {
     this.done = true;
     this.listeners.clear();
   }
+}
+
+/** One that every node of a cluster listens to, without the warning that Node gives from the eleventh on. */
+export function sharedAbort(): AbortController {
+  const abort = new AbortController();
+  setMaxListeners(0, abort.signal);
+  return abort;
 }

@@ -22,6 +22,7 @@ import { checkPorts } from '../../src/core/clusters/portCheck.js';
 import type { SshMachine } from '../../src/core/clusters/sshMachine.js';
 import { UserError } from '../../src/core/errors.js';
 import { Bootstrap } from '../../src/core/nodes/bootstrap.js';
+import { identity } from '../../src/core/nodes/lease.js';
 import { bundleDir, testCluster, type TestCluster } from './cluster.js';
 
 const dir = mkdtempSync(join(tmpdir(), 'trainyard-provision-'));
@@ -67,14 +68,15 @@ describe('the programs', () => {
 
   it('of a transfer that was cut leave nothing for the next one to trip over', async () => {
     const folder = join(home(1), '.trainyard', 'node');
-    mkdirSync(join(folder, '.0123456789abcdef.partial-999999-1', 'bin'), { recursive: true });
+    const dead = (await identity()).replace(/\d+-\d+$/, '999999-1');
+    mkdirSync(join(folder, `.0123456789abcdef.partial-${dead}`, 'bin'), { recursive: true });
     const machine = cluster.machine();
     const probe = await machine.nodes[1]!.probe();
     const target = probe.nodeDir!;
-    mkdirSync(join(folder, `.${target.split('/').at(-1)!}.partial-999999-1`));
+    mkdirSync(join(folder, `.${target.split('/').at(-1)!}.partial-${dead}`));
     await machine.nodes[1]!.node.hello();
     expect(readdirSync(folder).sort()).toEqual([
-      '.0123456789abcdef.partial-999999-1',
+      `.0123456789abcdef.partial-${dead}`,
       target.split('/').at(-1)!,
     ]);
   });

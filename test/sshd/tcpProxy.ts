@@ -1,4 +1,4 @@
-// A link that can be slow, silent or broken: a TCP proxy on 127.0.0.1.
+// A link that can be slow, silent or broken: a TCP proxy on this machine.
 import { createServer, connect } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { Transform } from 'node:stream';
@@ -8,6 +8,8 @@ export interface Faults {
   delayMs?: number;
   /** Each connection is reset once this many bytes have passed, both ways together. */
   cutAfter?: number;
+  /** Each connection passes so much each way. */
+  bytesPerSecond?: number;
 }
 
 export class TcpProxy {
@@ -25,7 +27,11 @@ export class TcpProxy {
     this.faults = faults;
   }
 
-  static async start(target: { host: string; port: number }, faults: Faults = {}): Promise<TcpProxy> {
+  static async start(
+    target: { host: string; port: number },
+    faults: Faults = {},
+    address = '127.0.0.1',
+  ): Promise<TcpProxy> {
     const server = createServer({ allowHalfOpen: true });
     const proxy = new TcpProxy(server, target, faults);
     server.on('connection', (client) => {
@@ -33,7 +39,7 @@ export class TcpProxy {
     });
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      server.listen(0, '127.0.0.1', resolve);
+      server.listen(0, address, resolve);
     });
     return proxy;
   }
@@ -65,7 +71,7 @@ export class TcpProxy {
 
   private accept(client: Socket): void {
     ++this.accepted;
-    const { delayMs = 0, cutAfter = Infinity } = this.faults;
+    const { delayMs = 0, cutAfter = Infinity, bytesPerSecond = Infinity } = this.faults;
     const server = connect({ ...this.target, allowHalfOpen: true });
     let passed = 0;
     const cut = (): void => {
@@ -83,7 +89,8 @@ export class TcpProxy {
           };
           if (delayMs === 0) deliver();
           else setTimeout(deliver, delayMs);
-          done();
+          if (bytesPerSecond === Infinity) done();
+          else setTimeout(done, (chunk.length / bytesPerSecond) * 1000);
         },
         flush(done) {
           setTimeout(done, delayMs);

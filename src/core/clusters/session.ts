@@ -1,5 +1,5 @@
 // One profile's cluster as somebody looks at it: connected or not, and the machine behind it.
-import { errorText } from '../errors.js';
+import { Cancelled, errorText } from '../errors.js';
 import { Emitter, type Disposable, type Event } from '../lifecycle.js';
 import { nullLogger, type Logger } from '../log.js';
 import type { Machine } from '../machine.js';
@@ -19,6 +19,8 @@ export class ClusterSession implements Disposable {
   private opened: Machine | undefined;
   private tunnelsNow: Tunnels | undefined;
   private opening: Promise<Machine> | undefined;
+  /** The machine that is being connected. */
+  private underway: Machine | undefined;
 
   readonly onState: Event<SessionState> = this.states.event;
 
@@ -54,10 +56,12 @@ export class ClusterSession implements Disposable {
   /** The machine, connected when it is not yet. UserError (connection, preflight). */
   machine(): Promise<Machine> {
     if (this.opened) return Promise.resolve(this.opened);
-    this.opening ??= this.open().finally(() => {
-      this.opening = undefined;
+    if (this.opening) return this.opening;
+    const opening = this.open().finally(() => {
+      if (this.opening === opening) this.opening = undefined;
     });
-    return this.opening;
+    this.opening = opening;
+    return opening;
   }
 
   /** Ends the connection; runs go on. */
@@ -79,17 +83,27 @@ export class ClusterSession implements Disposable {
     } catch (error) {
       return this.fail(error);
     }
+    this.underway = machine;
     try {
       if (machine instanceof SshMachine) await machine.connectHead();
       const { cores, host } = await machine.node.hello();
+      this.assertWanted(machine);
+      this.underway = undefined;
       this.opened = machine;
       if (machine instanceof SshMachine) this.tunnelsNow = new Tunnels(machine, this.logger);
       this.become({ kind: 'connected', cores, host });
       return machine;
     } catch (error) {
+      this.assertWanted(machine);
+      this.underway = undefined;
       machine.dispose();
       return this.fail(error);
     }
+  }
+
+  /** Cancelled when the session was closed while this machine was being connected, which ended it. */
+  private assertWanted(machine: Machine): void {
+    if (this.underway !== machine) throw new Cancelled('the cluster was disconnected');
   }
 
   private close(): void {
@@ -97,6 +111,9 @@ export class ClusterSession implements Disposable {
     this.tunnelsNow = undefined;
     this.opened?.dispose();
     this.opened = undefined;
+    this.underway?.dispose();
+    this.underway = undefined;
+    this.opening = undefined;
   }
 
   private fail(error: unknown): never {

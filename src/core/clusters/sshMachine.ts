@@ -105,7 +105,7 @@ export class SshMachine implements Machine {
   async start(request: RunRequest, progress: Progress = {}): Promise<StartedRun> {
     const { profile, words } = request;
     progress.onProgress?.('connecting');
-    const offers = await offersOf(this.nodes);
+    const offers = await offersOf(this.nodes, progress);
     const wanted = {
       ...(request.ranks === undefined ? {} : { ranks: request.ranks }),
       ...(request.nodes === undefined ? {} : { nodes: request.nodes }),

@@ -5,10 +5,11 @@ import { Cancelled } from '../errors.js';
 import type { Disposable } from '../lifecycle.js';
 import { nullLogger, type Logger } from '../log.js';
 import { mostListed, type FolderListing, type Progress } from '../machine.js';
+import type { AgentResult } from '../nodes/agentApi.js';
 import { Bootstrap } from '../nodes/bootstrap.js';
 import { assertPassed, type CheckResult } from '../nodes/checks.js';
 import { AgentNode } from '../nodes/node.js';
-import type { Payload } from '../nodes/payload.js';
+import type { Payload, PayloadFile } from '../nodes/payload.js';
 import { takesCuda } from '../nodes/cuda.js';
 import { checkProbe, filesFor, probeSchema, withOwnFolder, type Probe } from '../nodes/probe.js';
 import { neededBytes } from '../nodes/pythonRuntime.js';
@@ -41,6 +42,8 @@ export class SshNode implements Disposable {
   readonly node: AgentNode;
   private readonly retries = new RetryPolicy();
   private connecting: Promise<SshConnection> | undefined;
+  /** Of those who wait for the agent. */
+  private readonly waiting = new Set<Progress>();
   private disposed = false;
 
   constructor(
@@ -88,6 +91,16 @@ export class SshNode implements Disposable {
       throw error;
     }
     return connection;
+  }
+
+  /** What the agent says of the node. Where it is put there first, `progress` is told. UserError (preflight, connection), Cancelled. */
+  async hello(progress: Progress = {}): Promise<AgentResult<'hello'>> {
+    this.waiting.add(progress);
+    try {
+      return await this.node.hello();
+    } finally {
+      this.waiting.delete(progress);
+    }
   }
 
   /** What the node is. `token` tells nodes apart from those that share a home folder with the one that left it. */
@@ -191,7 +204,12 @@ export class SshNode implements Disposable {
     const payload = await this.options.payload();
     const { node, runtime, cuda } = payload;
     const { workdir } = this.options;
-    const params = { workdir, node, runtime, token, leaveToken, ...(cuda ? { cudaNode: cuda.node } : {}) };
+    const programs = {
+      node,
+      files: payload.files.map(describe),
+      ...(cuda ? { cudaNode: cuda.node, cudaFiles: [...payload.files, cuda.library].map(describe) } : {}),
+    };
+    const params = { workdir, runtime, token, leaveToken, ...programs };
     return withOwnFolder(await bootstrap.request('probe', params, probeSchema), payload);
   }
 
@@ -204,19 +222,15 @@ export class SshNode implements Disposable {
     if (probe.hasNode === true) return;
     const files = filesFor(probe, payload);
     const size = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
-    progress.onProgress?.(`uploading agent and trainer (${(size / 1e6).toFixed(1)} MB)`);
+    const onSend = (): void =>
+      progress.onProgress?.(`uploading agent and trainer (${(size / 1e6).toFixed(1)} MB)`);
     const params = {
       dir: probe.nodeDir,
-      files: files.map(({ name, bytes, sha256, executable }) => ({
-        name,
-        bytes: bytes.length,
-        sha256,
-        executable,
-      })),
+      files: files.map(describe),
       links: { lib: join('..', '..', 'runtime', payload.runtime, 'lib') },
     };
     const body = files.map(({ bytes }) => bytes);
-    await bootstrap.request('install', params, nothing, { ...progress, body });
+    await bootstrap.request('install', params, nothing, { ...progress, body, onSend });
   }
 
   /** The agent, put there when it is not. What keeps it from running is said first. */
@@ -227,7 +241,10 @@ export class SshNode implements Disposable {
       const probe = await this.probeBy(bootstrap, 'none', false);
       const needed = ['machine', 'glibc', 'workdir'];
       assertPassed(this.judge(probe, false).filter(({ name }) => needed.includes(name)));
-      await this.install(bootstrap, probe, payload, {});
+      const onProgress = (text: string): void => {
+        for (const one of this.waiting) one.onProgress?.(`${this.name}: ${text}`);
+      };
+      await this.install(bootstrap, probe, payload, { onProgress });
       const agent = runtimeOf(probe, payload).agent;
       return agentStream(bootstrap.become('serve', { agent }), this.name);
     } catch (error) {
@@ -235,6 +252,11 @@ export class SshNode implements Disposable {
       throw error;
     }
   }
+}
+
+/** A file as the set-up program knows it, which looks at the one that is there, or asks for its bytes. */
+function describe({ name, bytes, sha256, executable }: PayloadFile): object {
+  return { name, bytes: bytes.length, sha256, executable };
 }
 
 function targetOf({ host, port, user, identityFile, proxyJump }: Host): SshTarget {

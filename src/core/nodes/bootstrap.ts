@@ -1,11 +1,10 @@
 // One channel to a node before anything of ours is there: a Python program that is sent over it and never written to disk.
-import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import * as z from 'zod/mini';
-import { throwIfCancelled, UserError } from '../errors.js';
+import { errorText, throwIfCancelled, UserError } from '../errors.js';
 import type { Disposable } from '../lifecycle.js';
 import type { SshChannel, SshConnection } from '../ssh/transport.js';
-import { demand } from '../validation.js';
+import { check, problemsText } from '../validation.js';
 import { LineFramer } from './framing.js';
 import { LineTail } from './localConnection.js';
 
@@ -37,12 +36,22 @@ const readAll = (length: number): string =>
   ].join('\n');
 
 const answerSchema = z.object({
+  /** A sign of life: it still works, on a disk that answers. */
+  beat: z.optional(z.boolean()),
+  /** The bytes that belong to the request are wanted. */
+  send: z.optional(z.boolean()),
   result: z.optional(z.unknown()),
   progress: z.optional(z.string()),
   error: z.optional(
     z.object({ what: z.string(), hint: z.string(), remedy: z.optional(z.nullable(z.string())) }),
   ),
 });
+
+/** The path that a request names, for messages. */
+function pathOf(params: object): string | undefined {
+  const named: Partial<Record<string, unknown>> = { ...params };
+  return ['dir', 'to', 'path', 'workdir'].map((key) => named[key]).find((path) => typeof path === 'string');
+}
 
 /** What the set-up program said no to. `remedy` is `wheels` when the client may bring the packages itself. */
 export class NodeRefusal extends UserError {
@@ -62,10 +71,14 @@ const readyTimeout = 30_000;
 const feedAfter = 2_000;
 const typeEvery = 4_000;
 const longestLine = 1024 * 1024;
+/** Without a word from the set-up program. It gives a sign of life every 5 s while it works on a disk that answers. */
+export const silenceLimit = 30_000;
 
 export interface RequestOptions {
-  /** Bytes that follow the request's line. */
+  /** Bytes that the node may ask for once it has the request. */
   body?: readonly Buffer[];
+  /** The node has asked for them. */
+  onSend?: () => void;
   onProgress?: (text: string) => void;
   signal?: AbortSignal;
 }
@@ -78,11 +91,16 @@ export class Bootstrap implements Disposable {
   private noise = '';
   private isReady = false;
   private ended = false;
+  /** What it said that is not of the protocol. */
+  private failure: UserError | undefined;
+  private lastSign = Date.now();
+  /** What was asked last, and the path that this is about where it names one. */
+  private asked: { op: string; path: string | undefined } = { op: 'nothing', path: undefined };
 
   private readonly take = (chunk: Buffer): void => {
-    if (this.isReady) {
-      this.lines.push(...this.framer.push(chunk).map((line) => line.toString('utf8')));
-    } else this.awaitReady(chunk);
+    this.lastSign = Date.now();
+    if (this.isReady) this.takeLines(chunk);
+    else this.awaitReady(chunk);
     this.wake?.();
   };
 
@@ -124,18 +142,13 @@ export class Bootstrap implements Disposable {
     schema: S,
     options: RequestOptions = {},
   ): Promise<z.output<S>> {
-    const { stdin } = this.channel;
-    stdin.write(`${JSON.stringify({ op, params })}\n`);
-    for (const part of options.body ?? []) {
-      throwIfCancelled(options.signal);
-      if (!stdin.write(part) && !this.ended) await Promise.race([once(stdin, 'drain'), this.channel.closed]);
-    }
+    this.ask(op, params);
     return this.answer(op, schema, options);
   }
 
   /** Sends a request after which bytes follow; `answer` waits for what comes back. */
   input(op: string, params: object): Writable {
-    this.channel.stdin.write(`${JSON.stringify({ op, params })}\n`);
+    this.ask(op, params);
     return this.channel.stdin;
   }
 
@@ -143,15 +156,20 @@ export class Bootstrap implements Disposable {
   async answer<S extends z.ZodMiniType>(
     op: string,
     schema: S,
-    options: Pick<RequestOptions, 'onProgress' | 'signal'> = {},
+    options: RequestOptions = {},
   ): Promise<z.output<S>> {
     for (;;) {
       const line = await this.nextLine(options.signal);
-      const { progress, error, result } = demand(answerSchema, JSON.parse(line), `answer to ${op}`);
+      const message = this.understood(answerSchema, this.parsed(line), op);
+      const { progress, error, result, beat, send } = message;
+      if (beat === true) continue;
       if (progress !== undefined) options.onProgress?.(progress);
-      else if (error) {
+      else if (send === true) {
+        options.onSend?.();
+        await this.send(options.body ?? [], options.signal);
+      } else if (error) {
         throw new NodeRefusal(this.where, error.what, error.hint, error.remedy ?? undefined);
-      } else return demand(schema, result, `answer to ${op}`);
+      } else return this.understood(schema, result, op);
     }
   }
 
@@ -175,8 +193,57 @@ export class Bootstrap implements Disposable {
       return;
     }
     this.isReady = true;
-    const rest = Buffer.from(seen.slice(at + ready.length), 'latin1');
-    this.lines.push(...this.framer.push(rest).map((line) => line.toString('utf8')));
+    this.takeLines(Buffer.from(seen.slice(at + ready.length), 'latin1'));
+  }
+
+  private takeLines(chunk: Buffer): void {
+    if (this.failure) return;
+    try {
+      this.lines.push(...this.framer.push(chunk).map((line) => line.toString('utf8')));
+    } catch (error) {
+      this.failure = this.protocolError(errorText(error));
+    }
+  }
+
+  private parsed(line: string): unknown {
+    try {
+      return JSON.parse(line);
+    } catch {
+      throw this.protocolError(JSON.stringify(line.slice(0, 200)));
+    }
+  }
+
+  private understood<S extends z.ZodMiniType>(schema: S, value: unknown, op: string): z.output<S> {
+    const checked = check(schema, value);
+    if (checked.ok) return checked.data;
+    throw this.protocolError(`its answer to ${op} has ${problemsText(checked.problems)}`);
+  }
+
+  private ask(op: string, params: object): void {
+    this.asked = { op, path: pathOf(params) };
+    this.lastSign = Date.now();
+    this.channel.stdin.write(`${JSON.stringify({ op, params })}\n`);
+  }
+
+  private async send(body: readonly Buffer[], signal: AbortSignal | undefined): Promise<void> {
+    const { stdin } = this.channel;
+    for (const part of body) {
+      throwIfCancelled(signal);
+      if (stdin.write(part)) continue;
+      const waiting = { isFull: true };
+      const drained = (): void => {
+        waiting.isFull = false;
+        this.lastSign = Date.now();
+        this.wake?.();
+      };
+      stdin.once('drain', drained);
+      try {
+        // Where it says no instead, its words are the next line.
+        while (waiting.isFull && !this.ended && this.lines.length === 0) await this.awaitSign(signal);
+      } finally {
+        stdin.off('drain', drained);
+      }
+    }
   }
 
   private async untilReady(signal: AbortSignal | undefined): Promise<void> {
@@ -208,9 +275,18 @@ export class Bootstrap implements Disposable {
       throwIfCancelled(signal);
       const line = this.lines.shift();
       if (line !== undefined) return line;
+      if (this.failure) throw this.failure;
       if (this.ended) throw await this.endError();
-      await this.somethingNew(60_000, signal);
+      await this.awaitSign(signal);
     }
+  }
+
+  /** UserError (connection) when there was none for too long; Cancelled. */
+  private async awaitSign(signal: AbortSignal | undefined): Promise<void> {
+    const left = this.lastSign + silenceLimit - Date.now();
+    if (left <= 0) throw this.silenceError();
+    await this.somethingNew(left, signal);
+    throwIfCancelled(signal);
   }
 
   private async somethingNew(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
@@ -233,6 +309,24 @@ export class Bootstrap implements Disposable {
       .slice(-4)
       .join(' | ');
     return said === '' ? '' : ` It said: ${said}`;
+  }
+
+  private silenceError(): UserError {
+    const { op, path } = this.asked;
+    const about = path === undefined ? '' : ` about ${path}`;
+    return new UserError(
+      'connection',
+      `${this.where} gave no sign of life for ${silenceLimit / 1000} s after it was asked to ${op}${about}`,
+      'Look whether its disks still answer: df on the node hangs at one that does not',
+    );
+  }
+
+  private protocolError(what: string): UserError {
+    return new UserError(
+      'connection',
+      `the set-up program on ${this.where} sent something that is not of its protocol: ${what}`,
+      'Try again; if it stays so, report this with the log',
+    );
   }
 
   private async endError(): Promise<UserError> {

@@ -39,6 +39,8 @@ export interface CudaPayload {
 /** All of native/node, in the order that makes one program of them: what others use first, what runs it last. */
 export const bootstrapParts = [
   'wire',
+  'beats',
+  'lease',
   'probe',
   'install',
   'runtime',

@@ -2,10 +2,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { access, lstat, mkdir, readdir, readFile, rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Cancelled, errorText, systemCode, UserError } from '../errors.js';
 import { nullLogger, type Logger } from '../log.js';
-import { processStartTime, runCommand, type CommandResult } from './processes.js';
+import { Lease } from './lease.js';
+import { runCommand, type CommandResult } from './processes.js';
 
 /** What the environment takes on disk while it is made, with room to spare. */
 export const neededBytes = 700_000_000;
@@ -40,15 +40,21 @@ export async function ensurePythonRuntime(options: RuntimeOptions): Promise<Pyth
   const name = requirementsHash.slice(0, 16);
   const dir = join(options.root, name);
   await mkdir(options.root, { recursive: true, mode: 0o700 });
-  for (let waited = false; ; waited = true) {
-    if (options.signal?.aborted === true) throw new Cancelled();
-    if ((await missingFrom(dir)) === undefined) return { dir, requirementsHash };
-    if (!(await someoneIsMaking(options.root, name))) break;
-    if (!waited) options.onProgress?.('waiting for another Trainyard that is making the runtime');
-    await delay(300);
-  }
-  await make(options, name, dir);
+  if ((await missingFrom(dir)) !== undefined) await makeOnce(options, name, dir);
   return { dir, requirementsHash };
+}
+
+async function makeOnce(options: RuntimeOptions, name: string, dir: string): Promise<void> {
+  const { root, signal, onProgress } = options;
+  const onWait = (host: string): void =>
+    onProgress?.(`waiting for another Trainyard on ${host} that is making the runtime`);
+  const lease = await Lease.hold(root, name, { signal, onWait });
+  try {
+    await lease.removeDead(root, name);
+    if ((await missingFrom(dir)) !== undefined) await make(options, name, dir, lease.own);
+  } finally {
+    await lease.release();
+  }
 }
 
 /** The first file that a usable environment has and this one lacks. `bin/python` dangles after a Python upgrade. */
@@ -63,24 +69,10 @@ async function missingFrom(dir: string): Promise<string | undefined> {
   return undefined;
 }
 
-/** Looks at the temporary folders of this runtime: true if one's owner lives; those of dead owners are removed. */
-async function someoneIsMaking(root: string, name: string): Promise<boolean> {
-  const prefix = `.${name}.partial-`;
-  let found = false;
-  for (const entry of await readdir(root)) {
-    if (!entry.startsWith(prefix)) continue;
-    const [pid, startTime] = entry.slice(prefix.length).split('-');
-    if (startTime !== undefined && (await processStartTime(Number(pid))) === startTime) found = true;
-    else await rm(join(root, entry), { recursive: true, force: true });
-  }
-  return found;
-}
-
-async function make(options: RuntimeOptions, name: string, dir: string): Promise<void> {
+async function make(options: RuntimeOptions, name: string, dir: string, own: string): Promise<void> {
   const { root, logger = nullLogger } = options;
   await checkDisk(root);
-  const owner = `${process.pid}-${(await processStartTime(process.pid)) ?? '0'}-${randomBytes(3).toString('hex')}`;
-  const temporary = join(root, `.${name}.partial-${owner}`);
+  const temporary = join(root, `.${name}.partial-${own}-${randomBytes(3).toString('hex')}`);
   try {
     await mkdir(temporary, { mode: 0o700 });
     await install(options, temporary);

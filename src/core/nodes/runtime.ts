@@ -1,7 +1,7 @@
 // The local runtime of docs/contracts.md: the Python environment, and the node folder whose trainer finds its libraries.
 import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { chmod, copyFile, mkdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readFile, readlink, rename, rm, stat, symlink } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -70,7 +70,7 @@ async function ensureNodeFolder(
   const name = createHash('sha256').update(identity).digest('hex').slice(0, 16);
   const dir = join(root, name);
   await mkdir(root, { recursive: true, mode: 0o700 });
-  if (await isNodeFolder(dir)) {
+  if (await isWhole(sources, dir)) {
     await refresh(sources, dir, lib);
     return dir;
   }
@@ -82,6 +82,7 @@ async function ensureNodeFolder(
       await chmod(join(temporary, 'bin', program), 0o755);
     }
     await refresh(sources, temporary, lib);
+    if (!(await isWhole(sources, dir))) await discard(dir);
     await rename(temporary, dir);
   } catch (error) {
     const code = systemCode(error);
@@ -92,13 +93,30 @@ async function ensureNodeFolder(
   return dir;
 }
 
-async function isNodeFolder(dir: string): Promise<boolean> {
+/** Its programs are as long as ours, whose content its name stands for. */
+async function isWhole(sources: NativeSources, dir: string): Promise<boolean> {
+  const sizes = (['agent', 'trainer'] as const).map(async (program) => {
+    const [present, own] = await Promise.all([stat(join(dir, 'bin', program)), stat(sources[program])]);
+    return present.size === own.size;
+  });
   try {
-    await readlink(join(dir, 'lib'));
-    return true;
-  } catch {
-    return false;
+    return (await Promise.all([...sizes, readlink(join(dir, 'lib'))])).every((good) => good !== false);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'EINVAL') return false;
+    throw error;
   }
+}
+
+/** Out of the way in one step, then removed. */
+async function discard(dir: string): Promise<void> {
+  const aside = `${dir}.unusable-${randomBytes(4).toString('hex')}`;
+  try {
+    await rename(dir, aside);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return; // there is none
+    throw error;
+  }
+  await rm(aside, { recursive: true, force: true });
 }
 
 async function refresh(sources: NativeSources, dir: string, lib: string): Promise<void> {

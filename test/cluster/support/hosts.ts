@@ -25,7 +25,8 @@ const root = join(import.meta.dirname, '../../..');
 const sharedRuntime = join(cacheFolder(), 'practice/practice-1/home/.trainyard/runtime');
 
 /** The nodes of this machine are one machine. */
-const env = { OMP_NUM_THREADS: '1' };
+export const oneMachine = { OMP_NUM_THREADS: '1' };
+const env = oneMachine;
 
 /** Nobody is there to answer: every question fails the test. */
 const silent = {
@@ -82,7 +83,7 @@ async function prepared(hosts: FaultHosts): Promise<FaultHosts> {
 }
 
 /** What an agent started detached has an environment of its own, without the mark by which the practice cluster ends the rest. */
-async function endAllOf(dir: string): Promise<void> {
+export async function endAllOf(dir: string): Promise<void> {
   const left = (): number[] => processesNaming(dir).map((line) => Number(line.split(' ')[0]));
   await until(
     `nothing of ${dir} to be left`,

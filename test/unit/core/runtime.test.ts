@@ -6,12 +6,14 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Cancelled, UserError } from '../../../src/core/errors.js';
+import { identity } from '../../../src/core/nodes/lease.js';
 import { processStartTime } from '../../../src/core/nodes/processes.js';
 import { ensurePythonRuntime } from '../../../src/core/nodes/pythonRuntime.js';
 import { cacheFolder, ensureLocalRuntime } from '../../../src/core/nodes/runtime.js';
@@ -100,14 +102,42 @@ describe('ensurePythonRuntime', () => {
     const options = { root: runtimes, requirements: requirements(folder), python: python(folder, works) };
     const { dir } = await ensurePythonRuntime(options);
     const name = dir.slice(runtimes.length + 1);
-    mkdirSync(join(runtimes, `.${name}.partial-${process.pid}-1-abc`)); // our pid, another start time: a reused pid
-    writeFileSync(join(runtimes, `.${name}.partial-${process.pid}-1-abc`, 'junk'), 'x');
+    const killed = (await identity()).replace(/\d+$/, '1'); // our pid, another start time: a reused pid
+    mkdirSync(join(runtimes, `.${name}.partial-${killed}-abc`));
+    writeFileSync(join(runtimes, `.${name}.partial-${killed}-abc`, 'junk'), 'x');
+    writeFileSync(join(runtimes, `.${name}.maker`), `${killed} 000000000001\n`);
     writeFileSync(join(dir, 'bin/mpiexec'), '');
-    const { rmSync } = await import('node:fs');
     rmSync(join(dir, 'bin/mpiexec')); // and the runtime itself is broken
     await ensurePythonRuntime(options);
     expect(existsSync(join(dir, 'bin/mpiexec'))).toBe(true);
     expect(left(runtimes)).toEqual([name]);
+  });
+
+  it('waits for a maker on another host that shares the home, and leaves what that has half made', async () => {
+    const folder = fresh();
+    const runtimes = join(folder, 'runtime');
+    const said: string[] = [];
+    const options = {
+      ...{ root: runtimes, requirements: requirements(folder), python: python(folder, works) },
+      onProgress: (text: string) => {
+        said.push(text);
+      },
+    };
+    const { dir } = await ensurePythonRuntime(options);
+    const name = dir.slice(runtimes.length + 1);
+    rmSync(join(dir, 'bin/mpiexec'));
+    const other = 'gpu9-0123abcd-1-1'; // no process of this host is asked about it
+    mkdirSync(join(runtimes, `.${name}.partial-${other}-abc`));
+    writeFileSync(join(runtimes, `.${name}.maker`), `${other} 000000000001\n`);
+    const making = ensurePythonRuntime(options);
+    await expect
+      .poll(() => said.at(-1), { timeout: 20_000 })
+      .toMatch(/waiting for another Trainyard on gpu9/);
+    expect(left(runtimes)).toContain(`.${name}.partial-${other}-abc`);
+    rmSync(join(runtimes, `.${name}.maker`));
+    await making;
+    expect(existsSync(join(dir, 'bin/mpiexec'))).toBe(true);
+    expect(left(runtimes)).toEqual([`.${name}.partial-${other}-abc`, name]);
   });
 
   it.each([
@@ -217,6 +247,13 @@ describe('ensureLocalRuntime', () => {
     expect(refreshed.nodeDir).toBe(made.nodeDir);
     expect(readFileSync(refreshed.tensorboardServer, 'utf8')).toBe('print(2)');
     expect(readFileSync(join(made.nodeDir, 'cuda/libtrainer_cuda.so'), 'utf8')).toBe('a library');
+    rmSync(made.agent);
+    expect(readFileSync((await ensureLocalRuntime(from, cache, options)).agent, 'utf8')).toContain(
+      'echo agent',
+    );
+    writeFileSync(made.trainer, 'cut');
+    const mended = await ensureLocalRuntime(from, cache, options);
+    expect(readFileSync(mended.trainer, 'utf8')).toContain('echo trainer');
     writeFileSync(from.trainer, '#!/bin/sh\necho newer\n');
     const newer = await ensureLocalRuntime(from, cache, options);
     expect(newer.nodeDir).not.toBe(made.nodeDir);
