@@ -4,7 +4,6 @@
 
 #include <sstream>
 
-#include "agent/disk.h"
 #include "agent/kill.h"
 #include "common/files.h"
 #include "common/process.h"
@@ -12,11 +11,14 @@
 namespace trainyard {
 
 namespace {
+constexpr double kPatienceSeconds = 2;  // a GPU that wakes up takes a good part of one
+
 /// Under this many clock ticks of all cores together a percentage would be mostly rounding.
 uint64_t least_ticks() { return 10 * static_cast<uint64_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN))); }
 }  // namespace
 
-HostSampler::HostSampler(std::string disk_path) : disk_path_(std::move(disk_path)), before_(read_ticks()) {}
+HostSampler::HostSampler(std::string disk_path)
+    : gpus_{Question::What::gpus, ""}, disk_{Question::What::disk, std::move(disk_path)}, before_(read_ticks()) {}
 
 HostSampler::CpuTicks HostSampler::read_ticks() {
   std::istringstream stat(read_file("/proc/stat"));
@@ -56,6 +58,31 @@ HostMemory host_memory() {
   return memory;
 }
 
+double HostSampler::ask() {
+  const double now = monotonic_seconds();
+  figures_.ask(gpus_);
+  figures_.ask(disk_);
+  return now;
+}
+
+bool HostSampler::ready(double asked, double first_patience) {
+  figures_.take();
+  const double now = monotonic_seconds();
+  for (const Question& question : {gpus_, disk_}) {
+    const Figure& figure = figures_.of(question);
+    const bool first = question.what == Question::What::gpus && figure.answered == 0;
+    const double patience = first ? first_patience : kPatienceSeconds;
+    if (figure.open_since > 0 && figure.answered < asked && now - figure.open_since < patience) return false;
+  }
+  return true;
+}
+
+std::optional<uint64_t> HostSampler::disk_free() {
+  const Figure& figure = figures_.of(disk_);
+  if (!figure.value || !missing_figure(disk_, figure, kPatienceSeconds).is_null()) return std::nullopt;
+  return (*figure.value)["free"].get<uint64_t>();
+}
+
 Json HostSampler::sample() {
   const HostMemory memory = host_memory();
   Json line;
@@ -64,8 +91,13 @@ Json HostSampler::sample() {
   line["cpu_percent"] = cpu_percent();
   line["memory_used"] = memory.total - memory.available;
   line["memory_total"] = memory.total;
-  line["disk_free"] = disk_space(disk_path_).free;
-  line["gpus"] = gpus_.sample();
+  const Figure& disk = figures_.of(disk_);
+  line["disk_free"] = disk.value ? (*disk.value)["free"] : Json(nullptr);
+  line["gpus"] = figures_.of(gpus_).value.value_or(Json::array());
+  for (const Question& question : {gpus_, disk_}) {
+    Json missing = missing_figure(question, figures_.of(question), kPatienceSeconds);
+    if (!missing.is_null()) line["missing"].push_back(std::move(missing));
+  }
   return line;
 }
 

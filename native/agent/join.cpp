@@ -258,7 +258,7 @@ class Join {
     return 1;
   }
 
-  std::set<int> spared() const { return {guard_.process().pid}; }
+  std::set<int> spared() const { return {guard_.process().pid, samples_.asker()}; }
 
   void say(const std::string& state) {
     state_ = state;

@@ -4,10 +4,11 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "agent/disk.h"
+#include "agent/kill.h"
 #include "agent/paths.h"
 #include "agent/rpc.h"
 #include "agent/version.h"
+#include "common/error.h"
 #include "common/process.h"
 
 namespace trainyard {
@@ -34,11 +35,59 @@ Answer hello(const Fields&, ServeContext&) {
               {"kernel", system.release}};
 }
 
-Answer host_sample(const Fields&, ServeContext& context) { return context.sampler.sample(); }
+class SampleJob : public Job {
+ public:
+  explicit SampleJob(HostSampler& sampler) : sampler_(sampler), asked_(sampler.ask()) {}
+  std::optional<Json> step() override {
+    if (!sampler_.ready(asked_, kFirstPatience)) return std::nullopt;
+    return sampler_.sample();
+  }
 
-Answer disk_free(const Fields& params, ServeContext&) {
-  const DiskSpace space = disk_space(expand_path(params.string("path")));
-  return Json{{"free", space.free}, {"total", space.total}, {"inodesFree", space.inodes_free}};
+ private:
+  static constexpr double kFirstPatience = 15;  // seconds: eight GPUs that sleep wake up one after the other
+
+  HostSampler& sampler_;
+  double asked_;
+};
+
+class DiskJob : public Job {
+ public:
+  DiskJob(Figures& figures, const std::string& path)
+      : figures_(figures), question_{Question::What::disk, path}, asked_(monotonic_seconds()) {
+    if (figures.of(question_).open_since == 0 && figures.open() >= kMostOpen) {
+      throw Error(Exit::data, "the free space of " + path + " on " + host_name() + " is not asked for: " +
+                                  std::to_string(kMostOpen) + " file systems give no answer. Look at their servers");
+    }
+    figures.ask(question_);
+  }
+
+  std::optional<Json> step() override {
+    figures_.take();
+    const Figure& figure = figures_.of(question_);
+    if (figure.answered >= asked_) {
+      if (!figure.error.empty()) throw Error(Exit::data, figure.error);
+      return figure.value;
+    }
+    if (monotonic_seconds() - asked_ < kDiskPatience) return std::nullopt;
+    throw Error(Exit::data, "the file system of " + question_.path + " on " + host_name() +
+                                " has given no answer for " +
+                                std::to_string(static_cast<int>(now_seconds() - figure.missing_since)) +
+                                " s. Look at its server, or choose another folder");
+  }
+
+ private:
+  static constexpr double kDiskPatience = 5;  // seconds
+  static constexpr size_t kMostOpen = 16;
+
+  Figures& figures_;
+  Question question_;
+  double asked_;
+};
+
+Answer host_sample(const Fields&, ServeContext& context) { return std::make_unique<SampleJob>(context.sampler); }
+
+Answer disk_free(const Fields& params, ServeContext& context) {
+  return std::make_unique<DiskJob>(context.sampler.figures(), expand_path(params.string("path")));
 }
 
 }  // namespace

@@ -2,14 +2,9 @@
 
 #include <cstdio>
 
-#include "agent/disk.h"
-#include "agent/kill.h"
-#include "common/error.h"
-
 namespace trainyard {
 
 namespace {
-constexpr double kDiskLookSeconds = 10;
 constexpr uint64_t kDiskLow = 1ULL << 30;  // bytes; said anew only after twice as much was free
 }  // namespace
 
@@ -34,18 +29,11 @@ void RunWatch::look_at_metrics(Journal& journal) {
   }
 }
 
-void RunWatch::look_at_disk(Journal& journal) {
-  const double now = monotonic_seconds();
-  if (now < next_disk_look_) return;
-  next_disk_look_ = now + kDiskLookSeconds;
-  try {
-    const uint64_t free = disk_space(folder_.dir()).free;
-    if (free < kDiskLow && !disk_was_low_) journal.event("disk_low", {{"free_bytes", free}});
-    if (free < kDiskLow) disk_was_low_ = true;
-    if (free > 2 * kDiskLow) disk_was_low_ = false;
-  } catch (const Error& error) {
-    std::fprintf(stderr, "agent: warning: %s\n", error.what());
-  }
+void RunWatch::look_at_disk(std::optional<uint64_t> free, Journal& journal) {
+  if (!free) return;
+  if (*free < kDiskLow && !disk_was_low_) journal.event("disk_low", {{"free_bytes", *free}});
+  if (*free < kDiskLow) disk_was_low_ = true;
+  if (*free > 2 * kDiskLow) disk_was_low_ = false;
 }
 
 }  // namespace trainyard

@@ -70,16 +70,41 @@ SampleLog::SampleLog(const RunFolder& folder) : file_(folder, host_name()), samp
 
 std::optional<std::string> SampleLog::tick() {
   const double now = monotonic_seconds();
-  if (now < next_sample_) return std::nullopt;
-  next_sample_ = now + kSamplePeriod;
+  if (!asked_ && now < next_sample_) return std::nullopt;
   try {
-    std::string line = to_line(sampler_.sample());
+    if (!asked_) {
+      next_sample_ = now + kSamplePeriod;
+      asked_ = sampler_.ask();
+    }
+    if (!sampler_.ready(*asked_)) return std::nullopt;
+    asked_.reset();
+    const Json sample = sampler_.sample();
+    warn(sample);
+    std::string line = to_line(sample);
     file_.append(line);
     return line;
   } catch (const std::exception& error) {
+    asked_.reset();
     std::fprintf(stderr, "agent: warning: no figures of this host: %s\n", error.what());
     return std::nullopt;
   }
+}
+
+void SampleLog::warn(const Json& sample) {
+  std::set<std::string> missing;
+  for (const Json& one : sample.value("missing", Json::array())) {
+    const std::string what = one["what"] == "gpus" ? "the GPU driver" : "the file system of " + one.value("path", "");
+    const std::string text = what + ": " + one.value("reason", "");
+    missing.insert(text);
+    if (warned_.contains(text)) continue;
+    std::fprintf(stderr, "agent: warning: host %s: %s. Its figures are those of before; the run goes on\n",
+                 host_name().c_str(), text.c_str());
+  }
+  for (const std::string& text : warned_) {
+    if (missing.contains(text)) continue;
+    std::fprintf(stderr, "agent: note: host %s: answered again (%s)\n", host_name().c_str(), text.c_str());
+  }
+  warned_ = std::move(missing);
 }
 
 }  // namespace trainyard

@@ -1,6 +1,8 @@
 // gpus/<host>.jsonl: one figure a second, thinned with age so that a long run's file stays small.
 #pragma once
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "agent/host_sample.h"
@@ -26,11 +28,19 @@ class SampleLog {
 
   /// Appends a line when a second has passed since the last, and returns it. Never throws: figures are not worth a run.
   std::optional<std::string> tick();
+  /// Free bytes of the run folder's file system; nothing while it gives no answer.
+  std::optional<uint64_t> disk_free() { return sampler_.disk_free(); }
+  /// The process that asks for the figures, which is none of the run's; -1 while there is none.
+  int asker() const { return sampler_.asker(); }
 
  private:
+  void warn(const Json& sample);
+
   SampleFile file_;
   HostSampler sampler_;
-  double next_sample_ = 0;  ///< monotonic seconds
+  std::optional<double> asked_;   ///< monotonic seconds: the sample under way
+  double next_sample_ = 0;        ///< monotonic seconds
+  std::set<std::string> warned_;  ///< what is missing and was said to be
 };
 
 /// Rewrites the file: of lines older than an hour one in 10 s stays, of those older than a day one a minute. Lines

@@ -105,7 +105,7 @@ void Supervisor::wait_and_look() {
     next_slow_look_ = now + kSlowLookSeconds;
     look_at_stop_request();
     watch_.look_at_metrics(journal_);
-    watch_.look_at_disk(journal_);
+    watch_.look_at_disk(samples_.disk_free(), journal_);
     tensorboard_.look(journal_);
   }
   if (now >= next_refresh_) save_state();  // other hosts conclude from it that we live
@@ -265,7 +265,7 @@ void Supervisor::conclude(const GenerationResult& result) {
   settle_nodes(true);
   watch_.look_at_metrics(journal_);
   std::set<int> kept = tensorboard_.spared();
-  kept.insert(guard_.process().pid);
+  kept.insert({guard_.process().pid, samples_.asker()});
   Sweep sweep([&] {
     std::vector<NamedProcess> all = find_marked(folder_.dir(), kept);
     const std::vector<NamedProcess> below = find_descendants(::getpid(), kept);
@@ -295,7 +295,7 @@ void Supervisor::conclude(const GenerationResult& result) {
 
 std::set<int> Supervisor::spared() const {
   std::set<int> pids = tensorboard_.spared();
-  pids.insert(guard_.process().pid);
+  pids.insert({guard_.process().pid, samples_.asker()});
   if (evaluator_.process()) {
     pids.insert(evaluator_.process()->pid);
     for (const NamedProcess& one : find_descendants(evaluator_.process()->pid, {})) pids.insert(one.process.pid);

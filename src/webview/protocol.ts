@@ -127,17 +127,22 @@ export interface GpuColumns {
   power: Figure;
   /** Who holds memory on it now; `ours` is a process of this run. */
   processes: { pid: number; memory: Figure; ours: boolean }[];
+  /** What is wrong with it, in words; empty where nothing is. */
+  trouble: string;
 }
 
 /** A node's figures, oldest first; what is old is thinned. */
 export interface HostColumns {
   host: string;
   memoryTotal: number;
-  diskFree: number;
+  /** Bytes; null while the file system gives no answer. */
+  diskFree: Figure;
   time: number[];
   cpuPercent: number[];
   memoryUsed: number[];
   gpus: GpuColumns[];
+  /** Which figures are old because nobody answers, in words; empty where none are. */
+  missing: string;
 }
 
 /** Memory of one rank's process (of its device on a GPU). */

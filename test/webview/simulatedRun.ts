@@ -186,6 +186,7 @@ export class SimulatedRun {
       host: gpusPerHost > 0 ? `gpu${host + 1}` : 'localhost',
       memoryTotal: gpusPerHost > 0 ? 1081e9 : 25.2e9,
       diskFree: 812e9,
+      missing: '',
       time: [],
       cpuPercent: [],
       memoryUsed: [],
@@ -199,6 +200,7 @@ export class SimulatedRun {
         temperature: 61 + index,
         power: 620 - 7 * index,
         processes: host === 0 && index === 2 ? [{ pid: 4121, memory: 2.1e9, ours: false }] : [],
+        trouble: '',
       })),
     };
   }

@@ -1,6 +1,7 @@
 import { exitCodes } from '../../core/errors.js';
 import type { HostSample } from '../../core/metrics/schema.js';
 import { HostSampler } from '../../core/gpus/sampler.js';
+import { gpuNotes, missingFigures } from '../../core/gpus/trouble.js';
 import type { Context, Verb } from '../context.js';
 import { bytesText } from '../format.js';
 import { untilSignal } from '../signals.js';
@@ -54,14 +55,23 @@ function show(context: Context, sample: HostSample, cores: number): void {
   const memory = `${bytesText(sample.memory_used)} of ${bytesText(sample.memory_total)}`;
   const cpu = `${cores} ${cores === 1 ? 'core' : 'cores'} at ${sample.cpu_percent.toFixed(0).padStart(3)}%`;
   context.output.line(
-    `${sample.host}  ${cpu}, memory ${memory}, ${bytesText(sample.disk_free)} of disk free`,
+    `${sample.host}  ${cpu}, memory ${memory}${
+      sample.disk_free === null ? '' : `, ${bytesText(sample.disk_free)} of disk free`
+    }`,
   );
-  if (sample.gpus.length === 0) context.output.line('  no GPUs');
+  for (const words of missingFigures(sample)) context.output.line(`  ${words}; what is shown is older`);
+  const asked = !sample.missing?.some(({ what }) => what === 'gpus');
+  if (sample.gpus.length === 0 && asked) context.output.line('  no GPUs');
   for (const gpu of sample.gpus) {
     const used = `${bytesText(gpu.memory_used)} of ${bytesText(gpu.memory_total)}`;
     const load = gpu.utilization === null ? '' : `, ${gpu.utilization.toFixed(0).padStart(3)}%`;
     const heat = gpu.temperature === null ? '' : `, ${gpu.temperature.toFixed(0)} °C`;
     const power = gpu.power_watts === null ? '' : `, ${gpu.power_watts.toFixed(0)} W`;
-    context.output.line(`  GPU ${gpu.index}  ${gpu.name}  ${used}${load}${heat}${power}`);
+    const notes = gpuNotes(gpu).map((words) => `, ${words}`);
+    context.output.line(`  GPU ${gpu.index}  ${gpu.name}  ${used}${load}${heat}${power}${notes.join('')}`);
+    for (const { pid, user, memory_used: held } of gpu.processes) {
+      const size = held === null ? '' : `, ${bytesText(held)}`;
+      context.output.line(`    process ${pid}${user ? ` of ${user}` : ''}${size}`);
+    }
   }
 }

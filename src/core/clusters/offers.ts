@@ -1,4 +1,5 @@
 // What the nodes of a cluster have to offer a run now.
+import { gpuTrouble, missingFigures } from '../gpus/trouble.js';
 import type { Progress } from '../machine.js';
 import type { HostSample } from '../metrics/schema.js';
 import type { NodeOffer, OfferedGpu } from '../runs/placement.js';
@@ -9,10 +10,20 @@ export async function offersOf(nodes: readonly SshNode[], progress: Progress = {
     nodes.map(async (each) => {
       const { host, address, node } = each;
       const { cores } = await each.hello(progress);
-      const { gpus } = await (await node.client()).request('host.sample');
-      return { host, address, cores, gpus: gpus.map(offeredGpu) };
+      const sample = await (await node.client()).request('host.sample');
+      const gpus = sample.gpus.filter(({ problem }) => !problem);
+      return { host, address, cores, gpus: gpus.map(offeredGpu), trouble: troubleOf(sample) };
     }),
   );
+}
+
+/** Why a GPU may be lacking in the list, in words. */
+function troubleOf(sample: HostSample): string {
+  const lost = sample.gpus.filter(({ problem }) => problem);
+  return [
+    ...missingFigures(sample),
+    ...lost.map((gpu) => `GPU ${gpu.index} ${gpuTrouble(gpu).join(', ')}`),
+  ].join(', ');
 }
 
 /** A GPU on which any process holds memory is somebody's. */

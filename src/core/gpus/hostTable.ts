@@ -1,5 +1,6 @@
 // One node's figures over time, bounded: what is old is thinned.
 import type { HostSample } from '../metrics/schema.js';
+import { gpuTrouble, missingFigures } from './trouble.js';
 import { sliceStart, type Cursor, type Slice } from '../metrics/slices.js';
 
 type Figure = number | null;
@@ -17,16 +18,20 @@ export interface GpuColumns {
   temperature: Figure;
   power: Figure;
   processes: { pid: number; memory: Figure }[];
+  /** What is wrong with it, in words; empty where nothing is. */
+  trouble: string;
 }
 
 export interface HostColumns {
   host: string;
   memoryTotal: number;
-  diskFree: number;
+  diskFree: Figure;
   time: number[];
   cpuPercent: number[];
   memoryUsed: number[];
   gpus: GpuColumns[];
+  /** Which figures are old because nobody answers, in words; empty where none are. */
+  missing: string;
 }
 
 interface Row {
@@ -118,7 +123,9 @@ export class HostTable {
           temperature: gpu.temperature,
           power: gpu.power_watts,
           processes: gpu.processes.map(({ pid, memory_used: memory }) => ({ pid, memory })),
+          trouble: gpuTrouble(gpu).join(', '),
         })),
+        missing: missingFigures(latest).join(', '),
       },
     };
   }

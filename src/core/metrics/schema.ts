@@ -130,7 +130,12 @@ export const gpuSchema = z.object({
   utilization: figure,
   temperature: figure,
   power_watts: figure,
-  processes: z.array(z.object({ pid: z.int(), memory_used: z.nullable(count) })),
+  processes: z.array(
+    z.object({ pid: z.int(), user: z.optional(z.nullable(z.string())), memory_used: z.nullable(count) }),
+  ),
+  ecc: z.optional(z.nullable(z.object({ corrected: count, uncorrected: count }))),
+  slowed_by: z.optional(z.array(z.string())),
+  problem: z.optional(z.nullable(z.string())),
 });
 
 /** One line of gpus/<host>.jsonl, and the result of `host.sample`. */
@@ -140,7 +145,17 @@ export const hostSampleSchema = z.object({
   cpu_percent: z.number(),
   memory_used: count,
   memory_total: count,
-  disk_free: count,
+  disk_free: z.nullable(count),
   gpus: z.array(gpuSchema),
+  missing: z.optional(
+    z.array(
+      z.object({
+        what: z.enum(['gpus', 'disk']),
+        path: z.optional(z.string()),
+        since: z.number(),
+        reason: z.string(),
+      }),
+    ),
+  ),
 });
 export type HostSample = z.infer<typeof hostSampleSchema>;

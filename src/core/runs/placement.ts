@@ -16,6 +16,8 @@ export interface NodeOffer {
   address: string;
   cores: number;
   gpus: readonly OfferedGpu[];
+  /** Why GPUs may be lacking above, in words; empty or left out where none are. */
+  trouble?: string;
 }
 
 export interface PlacedNode {
@@ -104,7 +106,8 @@ function roomOf(offer: NodeOffer, cuda: boolean): Room {
 }
 
 function roomText({ offer, slots, busy }: Room): string {
-  const what = busy.length === 0 ? '' : `, ${busy.join(', ')}`;
+  const words = offer.trouble ? [...busy, offer.trouble] : busy;
+  const what = words.length === 0 ? '' : `, ${words.join(', ')}`;
   return `${offer.host.host} has ${slots}${what}`;
 }
 

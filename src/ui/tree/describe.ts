@@ -2,6 +2,7 @@
 import { contextValues } from '../../contributions.js';
 import type { Checkpoint } from '../../core/checkpoints/schema.js';
 import type { SessionState } from '../../core/clusters/session.js';
+import { gpuNotes, gpuTrouble, missingFigures } from '../../core/gpus/trouble.js';
 import type { HostSample } from '../../core/metrics/schema.js';
 import type { Profile } from '../../core/profiles/schema.js';
 import type { Tunnel } from '../../core/tunnels/tunnels.js';
@@ -135,12 +136,17 @@ export function describeTunnel({ forward }: Tunnel): ItemText {
 
 /** `2 cores at 35%, 3.1/23.5 GB`. */
 export function describeHost(sample: HostSample, cores: number): ItemText {
+  const missing = missingFigures(sample);
+  const disk = sample.disk_free === null ? 'disk unknown' : `${gigabytes(sample.disk_free)} GB of disk free`;
   const memory = `${gigabytes(sample.memory_used)}/${gigabytes(sample.memory_total)} GB`;
   return {
     label: sample.host,
-    description: `${plural(cores, 'core')} at ${sample.cpu_percent.toFixed(0)}%, ${memory}`,
-    tooltip: `${sample.host}: ${gigabytes(sample.disk_free)} GB of disk free, ${plural(sample.gpus.length, 'GPU')}`,
-    icon: 'server',
+    description: [
+      `${plural(cores, 'core')} at ${sample.cpu_percent.toFixed(0)}%, ${memory}`,
+      ...missing,
+    ].join(' · '),
+    tooltip: `${sample.host}: ${disk}, ${plural(sample.gpus.length, 'GPU')}`,
+    icon: missing.length === 0 ? 'server' : 'warning',
     contextValue: contextValues.host,
   };
 }
@@ -156,12 +162,17 @@ export function describeGpu(
   const ours = [...new Set(gpu.processes.flatMap(({ pid }) => runOf(pid) ?? []))];
   const others = gpu.processes.filter(({ pid }) => runOf(pid) === undefined);
   if (ours.length > 0) parts.push(`ours: ${ours.join(', ')}`);
-  if (others.length > 0) parts.push(`someone: ${others.map(({ pid }) => `pid ${pid}`).join(', ')}`);
+  if (others.length > 0) {
+    const names = others.map(({ pid, user }) => (user ? `${user} (pid ${pid})` : `pid ${pid}`));
+    parts.push(`someone: ${names.join(', ')}`);
+  }
+  const trouble = gpuTrouble(gpu);
+  parts.push(...trouble);
   return {
     label: `GPU ${gpu.index}  ${gpu.name}`,
     description: parts.join(' · '),
-    tooltip: gpu.uuid,
-    icon: 'circuit-board',
+    tooltip: [gpu.uuid, ...gpuNotes(gpu)].join('\n'),
+    icon: trouble.length === 0 ? 'circuit-board' : 'warning',
     contextValue: contextValues.gpu,
   };
 }

@@ -11,6 +11,12 @@ export const heatFrom = 17;
 export const gpuCount = ({ hosts }: PageModel): number =>
   hosts.reduce((sum, { gpus }) => sum + gpus.length, 0);
 
+/** What there is of it, in one line. */
+function warningOf(...parts: readonly string[]): string | undefined {
+  const words = parts.filter((part) => part !== '');
+  return words.length === 0 ? undefined : words.join('; ');
+}
+
 function gpuTile(model: PageModel, host: HostColumns, gpu: GpuColumns, now: number): Tile {
   const others = gpu.processes.filter(({ ours }) => !ours);
   return {
@@ -39,10 +45,13 @@ function gpuTile(model: PageModel, host: HostColumns, gpu: GpuColumns, now: numb
       ...(gpu.temperature === null ? [] : [`${count(gpu.temperature)} °C`]),
       ...(gpu.power === null ? [] : [`${count(gpu.power)} W`]),
     ],
-    warning:
+    warning: warningOf(
+      host.missing,
+      gpu.trouble,
       others.length === 0
-        ? undefined
+        ? ''
         : `also used by someone else: pid ${others.map(({ pid, memory }) => `${pid} (${bytes(memory)})`).join(', ')}`,
+    ),
     age: staleness(host.time.at(-1), now, model.head?.over ?? false),
   };
 }
@@ -72,7 +81,7 @@ function hostTile(model: PageModel, host: HostColumns, now: number): Tile {
     time: host.time,
     lines,
     more: [`${bytes(host.diskFree)} free on disk`],
-    warning: undefined,
+    warning: warningOf(host.missing),
     age: staleness(host.time.at(-1), now, model.head?.over ?? false),
   };
 }

@@ -100,6 +100,7 @@ export class Devices extends Section {
           <span>CPU <b>${percentOf100(host.cpuPercent.at(-1) ?? null)}</b></span>
           <span>memory <b>${bytesOf(host.memoryUsed.at(-1) ?? null, host.memoryTotal)}</b></span>
           <span>disk <b>${bytes(host.diskFree)}</b> free</span>
+          ${host.missing === '' ? nothing : html`<span class="warn">${host.missing}</span>`}
           ${age === undefined ? nothing : html`<span class="age">${duration(age)} old</span>`}
         </li>`;
       })}
@@ -111,15 +112,19 @@ export class Devices extends Section {
     const cpu = hosts.map(({ cpuPercent }) => cpuPercent.at(-1) ?? 0);
     const mean = cpu.reduce((sum, value) => sum + value, 0) / hosts.length;
     const memory = Math.max(...hosts.map(({ memoryUsed }) => memoryUsed.at(-1) ?? 0));
-    const disk = Math.min(...hosts.map(({ diskFree }) => diskFree));
+    const disk = Math.min(...hosts.map(({ diskFree }) => diskFree ?? Infinity));
     const over = this.model.head?.over ?? false;
     const now = this.now || this.model.now;
     const ages = hosts
       .map(({ time }) => staleness(time.at(-1), now, over))
       .filter((age) => age !== undefined);
+    const missing = hosts
+      .filter((host) => host.missing !== '')
+      .map((host) => `${host.host}: ${host.missing}`);
     return html`<p class="told">
       <b>${hosts.length} hosts</b> · CPU <b>${percentOf100(mean)}</b> on average · memory
       <b>${bytes(memory)}</b> at most · disk <b>${bytes(disk)}</b> free at least
+      ${missing.length === 0 ? nothing : html`<span class="warn">· ${missing.join(', ')}</span>`}
       ${
         ages.length === 0
           ? nothing
