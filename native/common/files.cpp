@@ -71,13 +71,40 @@ void sync_folder(const std::string& path) {
 }
 
 LineFile::LineFile(const std::string& path)
-    : path_(path), fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)) {
+    : path_(path), fd_(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600)) {
   if (!fd_) throw file_error("open", path);
+}
+
+bool LineFile::ends_inside_a_line() const {
+  const off_t size = ::lseek(fd_.get(), 0, SEEK_END);
+  char last = '\n';
+  return size > 0 && ::pread(fd_.get(), &last, 1, size - 1) == 1 && last != '\n';
+}
+
+void LineFile::take_back(size_t written) {
+  if (written == 0) return;
+  const off_t end = ::lseek(fd_.get(), 0, SEEK_CUR);  // O_APPEND: where our own bytes end
+  struct stat status{};
+  if (end < 0 || ::fstat(fd_.get(), &status) != 0 || status.st_size != end) return;
+  // Where the cut fails too, the next append ends the torn line.
+  if (::ftruncate(fd_.get(), end - static_cast<off_t>(written)) != 0) return;
 }
 
 void LineFile::append(std::string line) {
   line.push_back('\n');
-  write_all(fd_.get(), line, path_);
+  if (ends_inside_a_line()) line.insert(line.begin(), '\n');
+  size_t written = 0;
+  while (written < line.size()) {
+    const ssize_t put = ::write(fd_.get(), line.data() + written, line.size() - written);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) {
+      const int error = errno;
+      take_back(written);
+      errno = error;
+      throw file_error("write", path_);
+    }
+    written += static_cast<size_t>(put);
+  }
 }
 
 }  // namespace trainyard

@@ -37,10 +37,16 @@ void sync_folder(const std::string& path);
 /// An append-only file of JSON lines: each line is one write, so that readers and other appenders see whole lines.
 class LineFile {
  public:
+  /// Throws file_error when the file cannot be opened or made.
   explicit LineFile(const std::string& path);
-  void append(std::string line);  // the newline is added here
+  /// Adds the line and a newline. Where the disk takes only a part (it is full), the part is taken back, unless another
+  /// appender has written behind it. A torn line that stands at the end is ended first. Throws file_error.
+  void append(std::string line);
 
  private:
+  bool ends_inside_a_line() const;
+  void take_back(size_t written);
+
   std::string path_;
   Descriptor fd_;
 };
