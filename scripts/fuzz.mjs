@@ -2,7 +2,8 @@
 // they find is kept in build/fuzz. Exits 1 when one ends in a crash, a leak, a sanitizer's report or a hang.
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { Missing, buildFuzzers, runFuzzers, targets } from './lib/fuzzers.mjs';
+import { Missing } from './lib/clang.mjs';
+import { buildFuzzers, runFuzzers, targets } from './lib/fuzzers.mjs';
 import { main } from './lib/shell.mjs';
 
 main(async () => {

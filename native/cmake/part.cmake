@@ -2,7 +2,7 @@
 set(TRAINYARD_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual -Werror)
 
 function(trainyard_flags target)
-  target_compile_options(${target} PRIVATE ${TRAINYARD_WARNINGS} -fno-sanitize=undefined)
+  target_compile_options(${target} PRIVATE ${TRAINYARD_WARNINGS} ${TRAINYARD_OWN_FLAGS})
   # Every GPU node of the last ten years has AVX2; the trainer says so and exits 4 where it is missing.
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O2>)
 endfunction()
@@ -18,7 +18,7 @@ endfunction()
 # As trainyard_part, for arithmetic: compiled for x86-64-v3 (AVX2, FMA).
 function(trainyard_compute_part name)
   trainyard_part(${name} ${ARGN})
-  target_compile_options(${name} PRIVATE -mcpu=x86_64_v3)
+  target_compile_options(${name} PRIVATE ${TRAINYARD_ARITHMETIC})
 endfunction()
 
 # trainyard_test(NAME SOURCES … LINKS …): one GoogleTest program, run by ctest as one test.

@@ -3,9 +3,10 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
+import { cCompiler, ensureClang } from './clang.mjs';
 import { build, root, toolchainLink } from './paths.mjs';
-import { capture, has, run, step } from './shell.mjs';
-import { ensureSystemPackages, ensureToolchain } from './toolchain.mjs';
+import { capture, run, step } from './shell.mjs';
+import { ensureToolchain } from './toolchain.mjs';
 
 const folder = join(build, 'fuzz');
 const binaries = join(folder, 'bin');
@@ -17,53 +18,16 @@ export const targets = /foreach\(name (records[^)]*)\)\n {2}add_executable/
   .exec(readFileSync(join(source, 'CMakeLists.txt'), 'utf8'))[1]
   .split(' ');
 
-/** A clang with libFuzzer and AddressSanitizer, or nothing. */
-function clang() {
-  const names = ['clang++', ...Array.from({ length: 9 }, (_, i) => `clang++-${22 - i}`)];
-  const whole = (name) =>
-    ['asan', 'fuzzer'].every((part) => {
-      const { ok, stdout } = capture(name, [`--print-file-name=libclang_rt.${part}-x86_64.a`]);
-      return ok && stdout.trim().startsWith('/');
-    });
-  return names.find((name) => has(name) && whole(name));
-}
-
-/** What this machine lacks, and cannot be given without a person. */
-export class Missing extends Error {}
-
-/** The compiler's name. Throws Missing where there is none and none can be installed. */
-function ensureClang() {
-  const found = clang();
-  if (found) return found;
-  const newest = [22, 21, 20, 19, 18, 17, 16, 15, 14].find(
-    (version) => capture('apt-cache', ['show', `libclang-rt-${version}-dev`]).ok,
-  );
-  const version = newest ?? 14;
-  try {
-    ensureSystemPackages([
-      { package: `clang-${version}`, present: () => false },
-      { package: `libclang-rt-${version}-dev`, present: () => false },
-      { package: 'g++', present: () => has('g++') },
-    ]);
-  } catch (error) {
-    throw new Missing(error.message);
-  }
-  const made = clang();
-  if (!made)
-    throw new Missing(`no clang with libFuzzer. Install clang-${version} and libclang-rt-${version}-dev.`);
-  return made;
-}
-
 export function buildFuzzers() {
   ensureToolchain();
-  const compiler = ensureClang();
+  const compiler = ensureClang(['asan', 'fuzzer']);
   step(`native: fuzz targets (${compiler})`);
   const output = join(folder, 'cmake');
   mkdirSync(output, { recursive: true });
   const words = ['-S', source, '-B', output, '-G', 'Ninja', `-DCMAKE_MAKE_PROGRAM=${tool('ninja')}`];
   const compilers = [
     `-DCMAKE_CXX_COMPILER=${compiler}`,
-    `-DCMAKE_C_COMPILER=${compiler.replace('++', '')}`,
+    `-DCMAKE_C_COMPILER=${cCompiler(compiler)}`,
     `-DCMAKE_RUNTIME_OUTPUT_DIRECTORY=${binaries}`,
   ];
   const log = capture(tool('cmake'), [...words, ...compilers]);

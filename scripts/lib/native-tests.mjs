@@ -15,19 +15,27 @@ function countsOf(report, status) {
   return { passed, failed: failed === 0 && status !== 0 ? 1 : failed, skipped };
 }
 
-/** Runs every test_* in `folder` and returns the sums. Output of a failing program is shown whole. */
-export function runNativeTests(folder) {
+const allIn = (folder) =>
+  readdirSync(folder)
+    .filter((name) => /^test_[a-z_]+$/.test(name))
+    .sort();
+
+/**
+ * Runs programs of `folder` (every test_* there unless named) and returns the sums. Output of a failing program is
+ * shown whole. `words` are more arguments, `env` the programs' environment.
+ */
+export function runNativeTests(folder, { names = allIn(folder), words = [], env = process.env } = {}) {
   const reports = mkdtempSync(join(tmpdir(), 'trainyard-native-'));
   const sum = { passed: 0, failed: 0, skipped: 0 };
   try {
-    for (const name of readdirSync(folder)
-      .filter((name) => /^test_[a-z_]+$/.test(name))
-      .sort()) {
+    for (const name of names) {
       const report = join(reports, `${name}.json`);
       const started = Date.now();
-      const result = spawnSync(join(folder, name), [`--gtest_output=json:${report}`, '--gtest_brief=1'], {
+      const every = [`--gtest_output=json:${report}`, '--gtest_brief=1', ...words];
+      const result = spawnSync(join(folder, name), every, {
         encoding: 'utf8',
         cwd: reports,
+        env,
         maxBuffer: 1 << 28,
       });
       const counts = countsOf(report, result.status);

@@ -1,0 +1,19 @@
+# TRAINYARD_SANITIZE: a build whose programs report their own faults as they run. Only Debian's clang brings the runtimes
+# that this needs (scripts/sanitizers.mjs); the compiler of every other build is zig's (zig.cmake).
+if(TRAINYARD_SANITIZE STREQUAL "")
+  set(TRAINYARD_OWN_FLAGS -fno-sanitize=undefined) # zig adds it to debug builds, where its runtime is missing
+  set(TRAINYARD_ARITHMETIC -mcpu=x86_64_v3)
+  return()
+endif()
+
+set(TRAINYARD_OWN_FLAGS -w) # what warns is the compiler of every other build
+set(TRAINYARD_ARITHMETIC -march=x86-64-v3) # as clang itself writes it
+if(TRAINYARD_SANITIZE STREQUAL "address")
+  set(CHECKED address,undefined)
+elseif(TRAINYARD_SANITIZE STREQUAL "thread")
+  set(CHECKED thread)
+else()
+  message(FATAL_ERROR "TRAINYARD_SANITIZE is '${TRAINYARD_SANITIZE}': use address or thread")
+endif()
+add_compile_options(-O1 -gline-tables-only -fno-omit-frame-pointer -fsanitize=${CHECKED} -fno-sanitize-recover=all)
+add_link_options(-fsanitize=${CHECKED})

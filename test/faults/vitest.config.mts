@@ -1,0 +1,18 @@
+import { defineConfig } from 'vitest/config';
+
+// `npm run test:faults`: the long form of every fault. What is not in this folder are the short forms' own files, which
+// take longer settings by this variable (test/cluster/support/form.ts). One file at a time, as each loads the machine.
+export default defineConfig({
+  test: {
+    include: [
+      'test/faults/**/*.test.ts',
+      'test/cluster/**/*.test.ts',
+      'test/local/{logs,resume}.test.ts',
+      'test/sshd/{faults,hostKeys,jumps,loginShells,manyHosts,secrets}.test.ts',
+    ],
+    env: { TRAINYARD_FAULTS: 'long' },
+    fileParallelism: false,
+    testTimeout: 45 * 60_000,
+    hookTimeout: 10 * 60_000,
+  },
+});
