@@ -29,6 +29,7 @@ constexpr double kLeaveWithoutHead = 3600;
 constexpr double kSettleSeconds = 12;  // for the ranks to be gone
 constexpr double kDrainSeconds = 30;   // for the logs to reach the head
 constexpr double kActivitySeconds = 1;
+constexpr double kGraceSeconds = 25;  // for a last checkpoint when this process is asked to end; Slurm gives 30 s
 
 Descriptor take_lock(const RunFolder& folder, const std::string& host) {
   const std::string path = folder.node(host, "join.lock");
@@ -96,7 +97,8 @@ class Join {
     const int number = ::sigtimedwait(&handled_, nullptr, &now_only);
     if (number == SIGTERM || number == SIGINT) {
       why_ = std::string("signal ") + std::to_string(number);
-      return Step::leave;
+      if (leaving_since_ > 0 || ranks_.count() == 0) return Step::leave;
+      ask_to_stop();
     }
     if (head_.step()) welcomed_ = false;
     take_messages();
@@ -108,7 +110,24 @@ class Join {
     }
     take_sample();
     settle();
+    if (leaving_since_ > 0 && may_leave()) return Step::leave;
     return without_head();
+  }
+
+  /// This node goes away: the ranks here tell the others, and all of them save what they have.
+  void ask_to_stop() {
+    leaving_since_ = monotonic_seconds();
+    if (Wire* wire = head_.wire(); wire != nullptr && welcomed_) wire->send({{"kind", "leaving"}, {"why", why_}});
+    std::vector<int> all;
+    for (int rank = ranks_.first(); rank < ranks_.first() + ranks_.count(); ++rank) all.push_back(rank);
+    ranks_.terminate(all);
+  }
+
+  bool may_leave() {
+    if (monotonic_seconds() - leaving_since_ > kGraceSeconds) return true;
+    if (!ranks_.all_ended()) return false;
+    // With the head there, it says when the run is over, and has its logs and records then.
+    return head_.wire() == nullptr;
   }
 
   void take_messages() {
@@ -141,6 +160,8 @@ class Join {
     } else if (kind == "kill") {
       const auto left = ranks_.kill_everything(spared());
       head_.wire()->send({{"kind", "killed"}, {"round", fields.integer("round", 0, INT64_MAX)}, {"left", left.size()}});
+    } else if (kind == "let_go") {
+      say_all_ended(folder_, static_cast<int>(fields.integer("generation", 1, INT32_MAX)));
     } else if (kind == "settle" || kind == "over") {
       settling_ = Settling{fields.integer("number", 0, INT32_MAX), kind == "over", monotonic_seconds()};
     }
@@ -278,6 +299,7 @@ class Join {
   std::string state_, why_;
   bool over_ = false, welcomed_ = false, shared_ = false, is_head_ = false;
   double next_beat_ = 0, next_activity_ = 0;
+  double leaving_since_ = 0;  ///< monotonic seconds; 0: nobody asked for it
 };
 
 }  // namespace
