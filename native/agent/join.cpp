@@ -26,6 +26,8 @@ namespace {
 
 constexpr double kEndWithoutHead = 20;  // seconds after which ranks that nobody watches are ended
 constexpr double kLeaveWithoutHead = 3600;
+constexpr double kSweepSeconds = 1;    // between two looks at all processes of the machine
+constexpr int kCleanSweeps = 3;        // in a row, and no more looks are needed
 constexpr double kSettleSeconds = 12;  // for the ranks to be gone
 constexpr double kDrainSeconds = 30;   // for the logs to reach the head
 constexpr double kActivitySeconds = 1;
@@ -245,13 +247,21 @@ class Join {
   }
 
   Step without_head() {
-    if (head_.lost_since() == 0) return Step::go_on;
+    if (head_.lost_since() == 0) {
+      next_sweep_ = 0;
+      clean_sweeps_ = 0;
+      return Step::go_on;
+    }
     const double alone = monotonic_seconds() - head_.lost_since();
     if (alone > kLeaveWithoutHead) {
       why_ = "the head was not seen for an hour";
       return Step::leave;
     }
-    if (alone > kEndWithoutHead && ranks_.count() > 0) ranks_.kill_everything(spared());
+    const bool due = clean_sweeps_ < kCleanSweeps && monotonic_seconds() >= next_sweep_;
+    if (alone > kEndWithoutHead && ranks_.count() > 0 && due) {  // nothing starts anew without the head
+      next_sweep_ = monotonic_seconds() + kSweepSeconds;
+      clean_sweeps_ = ranks_.kill_everything(spared()).empty() ? clean_sweeps_ + 1 : 0;
+    }
     return Step::go_on;
   }
 
@@ -299,6 +309,8 @@ class Join {
   std::string state_, why_;
   bool over_ = false, welcomed_ = false, shared_ = false, is_head_ = false;
   double next_beat_ = 0, next_activity_ = 0;
+  double next_sweep_ = 0;     ///< monotonic seconds
+  int clean_sweeps_ = 0;      ///< without the head
   double leaving_since_ = 0;  ///< monotonic seconds; 0: nobody asked for it
 };
 
