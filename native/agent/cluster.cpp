@@ -20,10 +20,8 @@ namespace {
 constexpr double kSilentSeconds = 15;        // of a node that says something each second
 constexpr double kDisconnectedSeconds = 20;  // then its ranks end there as well
 constexpr double kBeatSeconds = 1;
-constexpr double kKillSeconds = 0.2;     // between two rounds
 constexpr double kOwnJoinSeconds = 2;    // between two starts of the head's own
 constexpr double kMomentSeconds = 0.05;  // for one node's messages in one step
-constexpr double kActivityIsOld = 5;     // told each second
 constexpr size_t kKeyBytes = 32;
 
 std::vector<Activity> read_activity(const Fields& message) {
@@ -152,6 +150,9 @@ void Cluster::take(ClusterNode& node, const Json& message) {
     node.settled = fields.integer("number", 0, INT64_MAX);
     const Json* left = fields.find("left");
     node.left = left == nullptr ? Json::array() : *left;
+  } else if (kind == "leaving") {
+    journal_.event("stop_requested", {{"mode", "checkpoint"},
+                                      {"by", "node " + node.spec.host + ", whose agent got " + fields.string("why")}});
   } else if (kind == "trouble" && !failure_) {
     failure_ = "node " + node.spec.host + ": " + fields.string("message");
   }
@@ -347,71 +348,6 @@ ClusterNode* Cluster::find(const std::string& host) {
     if (node.spec.host == host) return &node;
   }
   return nullptr;
-}
-
-const ClusterNode* Cluster::of_rank(int rank) const {
-  for (const ClusterNode& node : nodes_) {
-    if (node.holds(rank)) return &node;
-  }
-  return nullptr;
-}
-
-std::string Cluster::host_of(int rank) const {
-  const ClusterNode* node = of_rank(rank);
-  return node == nullptr ? nodes_.front().spec.host : node->spec.host;
-}
-
-bool Cluster::is_gone(const StartedRank& rank) const {
-  const ClusterNode* node = of_rank(rank.program.rank);
-  return node == nullptr || node->state == ClusterNode::State::lost || node->gone.contains(rank.program.rank);
-}
-
-void Cluster::terminate(const RankProcess& rank) {
-  for (ClusterNode& node : nodes_) {
-    if (!node.holds(rank.rank)) continue;
-    node.terminated.insert(rank.rank);
-    if (node.is_here()) node.wire->send({{"kind", "terminate"}, {"ranks", {rank.rank}}});
-  }
-}
-
-void Cluster::kill_programs(const std::vector<StartedRank>& ranks) {
-  const double now = monotonic_seconds();
-  if (now < next_kill_) return;
-  next_kill_ = now + kKillSeconds;
-  for (ClusterNode& node : nodes_) {
-    Json numbers = Json::array();
-    for (const StartedRank& rank : ranks) {
-      if (node.holds(rank.program.rank)) numbers.push_back(rank.program.rank);
-    }
-    if (node.is_here() && !numbers.empty()) node.wire->send({{"kind", "kill_programs"}, {"ranks", numbers}});
-  }
-}
-
-bool Cluster::kill_everything() {
-  const double now = monotonic_seconds();
-  if (now >= next_kill_) {
-    next_kill_ = now + kKillSeconds;
-    ++kill_round_;
-    for (ClusterNode& node : nodes_) {
-      if (node.is_here() && node.count > 0) node.wire->send({{"kind", "kill"}, {"round", kill_round_}});
-    }
-  }
-  // A node that is not here ends its own ranks; its records come when it is back, or it is lost.
-  return std::all_of(nodes_.begin(), nodes_.end(), [](const ClusterNode& node) {
-    return node.count == 0 || node.state == ClusterNode::State::lost || node.clean_round > 0;
-  });
-}
-
-Suspects Cluster::suspects(const std::vector<RankProcess>& late) const {
-  std::vector<Activity> told;
-  for (const RankProcess& rank : late) {
-    const ClusterNode* node = of_rank(rank.rank);
-    if (node == nullptr || monotonic_seconds() - node->activity_told > kActivityIsOld) continue;
-    for (const Activity& one : node->activity) {
-      if (one.rank == rank.rank) told.push_back(one);
-    }
-  }
-  return judge(told);
 }
 
 }  // namespace trainyard

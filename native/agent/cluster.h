@@ -51,6 +51,7 @@ class Cluster : public RankHosts {
   void terminate(const RankProcess& rank) override;
   void kill_programs(const std::vector<StartedRank>& ranks) override;
   bool kill_everything() override;
+  void let_go(int generation) override;
   Suspects suspects(const std::vector<RankProcess>& late) const override;
 
  private:

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 
 #include "common/files.h"
 
@@ -21,6 +22,11 @@ constexpr size_t kLongestLine = 4096;
 template <typename T>
 Json json_or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
+}
+
+bool came_before(const ExitRecord& one, const ExitRecord& other) {
+  if (one.seen == other.seen && one.host == other.host) return one.ended < other.ended;
+  return one.seen < other.seen;
 }
 
 bool is_error_line(const std::string& line) {
@@ -40,12 +46,26 @@ Json ExitRecord::to_json() const {
   json["started"] = started;
   json["ended"] = ended;
   json["last_line"] = json_or_null(last_line);
+  json["outcome"] = json_or_null(outcome.exit_code);
+  json["retryable"] = json_or_null(outcome.retryable);
   return json;
 }
 
 int ExitRecord::code() const {
+  if (outcome.exit_code) return *outcome.exit_code;
   if (exit_code) return *exit_code;
   return signal ? 128 + *signal : 1;
+}
+
+bool ExitRecord::worth_retrying() const {
+  if (outcome.retryable) return *outcome.retryable;
+  const std::set<int> users_own{2, 3, 4, 126, 127};
+  return !exit_code || !users_own.contains(*exit_code);
+}
+
+std::string ExitRecord::how_it_ended() const {
+  if (signal) return "signal " + std::to_string(*signal) + " (" + signal_name(*signal) + ")";
+  return exit_code ? "exit code " + std::to_string(*exit_code) : "unknown";
 }
 
 std::string ExitRecord::description() const {
@@ -53,8 +73,7 @@ std::string ExitRecord::description() const {
   const std::string who = "rank " + std::to_string(rank) + " on " + host;
   const std::string when = last_step > 0 ? " at step " + std::to_string(last_step) : "";
   if (lost) return who + " disappeared without an exit record" + when;
-  if (signal)
-    return who + " was killed by signal " + std::to_string(*signal) + " (" + signal_name(*signal) + ")" + when;
+  if (signal) return who + " was killed by " + how_it_ended() + when;
   return who + " exited with code " + std::to_string(*exit_code) + when;
 }
 
@@ -74,6 +93,10 @@ std::optional<ExitRecord> read_exit_record(const std::string& path, int rank) {
     record.started = fields.number_or("started", 0, 0, 1e18);
     record.ended = fields.number_or("ended", 0, 0, 1e18);
     record.last_line = fields.optional_string("last_line");
+    if (fields.find("outcome") != nullptr) {
+      record.outcome.exit_code = static_cast<int>(fields.integer("outcome", 0, 255));
+    }
+    if (fields.find("retryable") != nullptr) record.outcome.retryable = fields.boolean_or("retryable", false);
     return record;
   } catch (const FieldError&) {
     return std::nullopt;  // not written by us: as good as none
@@ -126,15 +149,13 @@ std::optional<std::string> last_error_line(const std::string& path, uint64_t off
 const ExitRecord* first_failure(const std::vector<ExitRecord>& records) {
   const ExitRecord* first = nullptr;
   for (const ExitRecord& record : records) {
-    if (record.succeeded() || record.stopped_on_request()) continue;
-    if (first == nullptr || record.ended < first->ended) first = &record;
+    if (record.failed() && (first == nullptr || came_before(record, *first))) first = &record;
   }
   // MPI_Abort brings the other ranks down in no particular order: the one that said why explains it. A SIGKILL, though,
   // is nobody's consequence; and the record of a rank on another node comes later, by another clock.
   if (first == nullptr || first->last_line || first->signal == SIGKILL) return first;
   for (const ExitRecord& record : records) {
-    const bool failed = !record.succeeded() && !record.stopped_on_request();
-    if (failed && record.last_line && record.ended - first->ended < kCascadeSeconds) return &record;
+    if (record.failed() && record.last_line && record.seen - first->seen < kCascadeSeconds) return &record;
   }
   if (!first->may_be_consequence()) return first;
   for (const ExitRecord& record : records) {

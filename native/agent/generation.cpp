@@ -1,8 +1,10 @@
 #include "agent/generation.h"
 
 #include <signal.h>
+#include <sys/wait.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "agent/kill.h"
@@ -19,6 +21,7 @@ constexpr double kCascadeSeconds = 0.5;    // ranks that one failure brings down
 constexpr double kExplanationSeconds = 3;  // for the record of a rank elsewhere whose loss made others abort
 constexpr double kRecordSeconds = 1;       // for the wrappers of killed programs to write their records
 constexpr double kSlowLookSeconds = 0.25;  // looks that read several files
+constexpr double kStallSeconds = 30;       // without a step of any rank, before a person is told
 constexpr double kLostSeconds = 1.5;       // a record may still be on its way to the disk
 
 std::string ranks_text(const std::vector<int>& numbers) {
@@ -40,8 +43,16 @@ Generation::Generation(const RunFolder& folder, const RunSpec& spec, int number,
       heartbeats_(folder, spec.ranks, spec.hang_timeout, spec.start_timeout, spec.is_trainer),
       begun_(monotonic_seconds()) {
   remove_heartbeats(folder);
+  folder.remove_records(number, 0, spec.ranks);
+  for (size_t index = 0; index < ranks_.size(); ++index) {
+    std::error_code absent;
+    const uintmax_t size = std::filesystem::file_size(rank_log(static_cast<int>(index)), absent);
+    ranks_[index].log_begin = absent ? 0 : size;
+  }
   mpiexec_ = start_child(mpiexec);
 }
+
+std::string Generation::rank_log(int index) const { return folder_.log("rank-" + std::to_string(index)); }
 
 bool Generation::all_started() const { return started_.size() == ranks_.size(); }
 
@@ -65,6 +76,7 @@ void Generation::look_for_starts() {
 }
 
 void Generation::look_for_ends() {
+  const double now = monotonic_seconds();
   bool failed = false;
   std::vector<ExitRecord> records;
   for (size_t index = 0; index < ranks_.size(); ++index) {
@@ -72,14 +84,14 @@ void Generation::look_for_ends() {
     if (!rank.record) {
       rank.record = read_exit_record(folder_.exit_record(number_, static_cast<int>(index)), static_cast<int>(index));
       if (!rank.record) continue;
+      rank.record->seen = now;
       if (!rank.program) look_for_starts();  // it began and ended since the last look
       listener_.rank_exited(*rank.record);
     }
     records.push_back(*rank.record);
-    failed = failed || (!rank.record->succeeded() && !rank.record->stopped_on_request());
+    failed = failed || rank.record->failed();
   }
   if (!failed || ending_) return;
-  const double now = monotonic_seconds();
   if (failure_seen_ == 0) failure_seen_ = now;
   const ExitRecord first = *first_failure(records);
   const double wait = first.may_be_consequence() ? kExplanationSeconds : kCascadeSeconds;
@@ -118,7 +130,9 @@ void Generation::declare_lost(int index) {
   lost.pid = rank.program ? rank.program->process.pid : 0;
   lost.last_step = heartbeats_.step_of(index);
   lost.ended = now_seconds();
+  lost.seen = monotonic_seconds();
   lost.lost = true;
+  lost.last_line = last_error_line(rank_log(index), rank.log_begin);
   if (!rank.program) lost.last_line = "rank " + std::to_string(index) + " never started: " + mpiexec_last_words();
   rank.record = lost;
   listener_.rank_exited(lost);
@@ -132,13 +146,8 @@ void Generation::look_for_hangs() {
   std::vector<bool> excused;
   for (const Rank& rank : ranks_) excused.push_back(rank.record.has_value());
   const std::vector<int> late = heartbeats_.overdue(excused);
-  if (late.empty()) return;
-  std::vector<RankProcess> processes;
-  for (size_t rank = 0; rank < ranks_.size(); ++rank) {
-    const bool runs = ranks_[rank].program && !ranks_[rank].record;
-    if (runs && heartbeats_.is_silent(static_cast<int>(rank))) processes.push_back(*ranks_[rank].program);
-  }
-  const Suspects suspects = hosts_.suspects(processes);
+  if (late.empty()) return look_for_stall(excused);
+  const Suspects suspects = this->suspects(spec_.hang_timeout / 2);
   const int64_t step = heartbeats_.last_step();
   listener_.hang(late, suspects.ranks, step);
   own_reason_ = ranks_text(late) + " on " + hosts_text(late) + " made no progress for " +
@@ -146,6 +155,30 @@ void Generation::look_for_hangs() {
                 std::to_string(step);
   if (!suspects.ranks.empty()) *own_reason_ += "; " + ranks_text(suspects.ranks) + " " + suspects.why;
   begin_ending(0);
+}
+
+Suspects Generation::suspects(double silent_seconds) const {
+  std::vector<RankProcess> processes;
+  for (size_t rank = 0; rank < ranks_.size(); ++rank) {
+    const bool runs = ranks_[rank].program && !ranks_[rank].record;
+    if (runs && heartbeats_.silent_seconds(static_cast<int>(rank)) > silent_seconds) {
+      processes.push_back(*ranks_[rank].program);
+    }
+  }
+  return hosts_.suspects(processes);
+}
+
+void Generation::look_for_stall(const std::vector<bool>& excused) {
+  const double seconds = heartbeats_.stalled_seconds(excused);
+  // With a short hangTimeout there must be time to say it before the ranks are ended.
+  const double patience = spec_.hang_timeout > 0 ? std::min(kStallSeconds, spec_.hang_timeout / 4) : kStallSeconds;
+  const bool stalled = seconds > patience;
+  if (stalled && !stall_told_) {
+    std::vector<RankProcess> ranks;
+    for (const int rank : suspects(seconds / 2).ranks) ranks.push_back(*ranks_[static_cast<size_t>(rank)].program);
+    listener_.stalled(ranks, seconds, heartbeats_.last_step());
+  }
+  stall_told_ = stalled;
 }
 
 void Generation::look_at_start_deadline(double now) {
@@ -191,6 +224,13 @@ void Generation::pass_on_terminations() {
   }
 }
 
+void Generation::mpiexec_ended(int status) {
+  if (!WIFSIGNALED(status) || ending_ || failure_seen_ > 0) return;
+  own_reason_ = "mpiexec was killed by signal " + std::to_string(WTERMSIG(status)) + " (" +
+                signal_name(WTERMSIG(status)) + "), which ends its ranks";
+  begin_ending(0);
+}
+
 void Generation::end_now() {
   if (!ending_) begin_ending(0);
   kill_at_ = monotonic_seconds();
@@ -233,15 +273,15 @@ GenerationResult Generation::result(bool stop_requested) const {
   const auto all = [&records](auto condition) { return std::all_of(records.begin(), records.end(), condition); };
 
   GenerationResult result;
+  if (all([](const ExitRecord& one) { return one.succeeded(); })) {  // whatever happened while they ended
+    result.kind = GenerationResult::Kind::finished;
+    result.exit_code = 0;
+    return result;
+  }
   if (own_reason_) {
     result.reason = own_reason_;
     result.exit_code = 1;
     result.worth_retrying = true;
-    return result;
-  }
-  if (all([](const ExitRecord& one) { return one.succeeded(); })) {
-    result.kind = GenerationResult::Kind::finished;
-    result.exit_code = 0;
     return result;
   }
   // A command that knows nothing of 75 ends by the signal itself or says 128 + signal.
@@ -257,8 +297,7 @@ GenerationResult Generation::result(bool stop_requested) const {
   const ExitRecord failure = first_failure_ ? *first_failure_ : *first_failure(records);
   result.reason = failure.description();
   result.exit_code = failure.code();
-  const std::set<int> users_own{2, 3, 4, 126, 127};
-  result.worth_retrying = !failure.exit_code || !users_own.contains(*failure.exit_code);
+  result.worth_retrying = failure.worth_retrying();
   return result;
 }
 

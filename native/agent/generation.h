@@ -26,6 +26,8 @@ struct GenerationResult {
 struct GenerationListener {
   std::function<void(const RankProcess&)> rank_started;
   std::function<void(const ExitRecord&)> rank_exited;
+  /// No rank has made a step for so many seconds. `ranks`: those that the others wait for, as far as that is known.
+  std::function<void(const std::vector<RankProcess>& ranks, double seconds, int64_t last_step)> stalled;
   /// `suspects`: those of `ranks` that the others seem to wait for.
   std::function<void(const std::vector<int>& ranks, const std::vector<int>& suspects, int64_t last_step)> hang;
 };
@@ -42,6 +44,8 @@ class Generation {
 
   /// Looks at everything once; to be called about every 100 ms. True when no rank is left and the result stands.
   bool poll();
+  /// To be told waitpid's status of mpiexec: ranks that end because it was killed are not to blame.
+  void mpiexec_ended(int status);
   /// Passes one SIGTERM to every rank's program, and to those that start later.
   void ask_for_checkpoint();
   /// Ends everything at once; `poll` returns true soon after.
@@ -56,8 +60,9 @@ class Generation {
     std::optional<RankProcess> program;
     std::optional<ProcessId> wrapper;
     std::optional<ExitRecord> record;
-    double gone_since = 0;  ///< monotonic seconds at which neither process was found alive; 0: not so
-    bool asked = false;     ///< had its SIGTERM
+    double gone_since = 0;   ///< monotonic seconds at which neither process was found alive; 0: not so
+    bool asked = false;      ///< had its SIGTERM
+    uint64_t log_begin = 0;  ///< bytes in its log that are of earlier generations
   };
 
   void look_for_starts();
@@ -65,12 +70,15 @@ class Generation {
   void look_for_lost(double now);
   void declare_lost(int index);
   void look_for_hangs();
+  void look_for_stall(const std::vector<bool>& excused);
+  Suspects suspects(double silent_seconds) const;
   void look_at_start_deadline(double now);
   void begin_ending(double grace);
   void pass_on_terminations();
   void kill_what_is_left(double now);
   bool all_over() const;
   std::string mpiexec_last_words() const;
+  std::string rank_log(int index) const;
   std::string hosts_text(const std::vector<int>& ranks) const;
 
   RunFolder folder_;
@@ -87,6 +95,7 @@ class Generation {
   double failure_seen_ = 0;  ///< monotonic seconds of the first bad record
   bool asked_for_checkpoint_ = false;
   bool ending_ = false;
+  bool stall_told_ = false;
   double kill_at_ = 0;                       ///< monotonic seconds
   std::optional<ExitRecord> first_failure_;  ///< before we ended the others
   std::optional<std::string> own_reason_;    ///< a hang or a missed start, when that is why we ended it

@@ -35,7 +35,8 @@ std::vector<int> HeartbeatWatch::overdue(const std::vector<bool>& excused) {
     Rank& rank = ranks_[index];
     const auto beat = read_heartbeat(folder_.heartbeat(static_cast<int>(index)));
     if (beat && beat->text != rank.text) {
-      rank = {beat->text, beat->step, now, true};
+      const double gap = rank.step > 0 ? std::max(rank.longest, now - rank.changed) : 0;
+      rank = {beat->text, beat->step, now, gap, true};
     }
     const double allowed = rank.began ? timeout_ : timeout_ + first_allowance_;
     const bool watched = timeout_ > 0 && !excused[index] && (rank.began || required_);
@@ -44,8 +45,20 @@ std::vector<int> HeartbeatWatch::overdue(const std::vector<bool>& excused) {
   return late;
 }
 
-bool HeartbeatWatch::is_silent(int rank) const {
-  return monotonic_seconds() - ranks_[static_cast<size_t>(rank)].changed > timeout_ / 2;
+double HeartbeatWatch::silent_seconds(int rank) const {
+  return monotonic_seconds() - ranks_[static_cast<size_t>(rank)].changed;
+}
+
+double HeartbeatWatch::stalled_seconds(const std::vector<bool>& excused) const {
+  double newest = 0, longest = 0;
+  for (size_t index = 0; index < ranks_.size(); ++index) {
+    if (excused[index]) continue;
+    if (ranks_[index].step == 0) return 0;
+    newest = std::max(newest, ranks_[index].changed);
+    longest = std::max(longest, ranks_[index].longest);
+  }
+  const double seconds = newest > 0 ? monotonic_seconds() - newest : 0;
+  return seconds > 3 * longest ? seconds : 0;
 }
 
 int64_t HeartbeatWatch::last_step() const {

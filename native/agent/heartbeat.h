@@ -27,8 +27,11 @@ class HeartbeatWatch {
   /// Reads all heartbeats. Returns the ranks among those not `excused` (ended ones) that are overdue.
   std::vector<int> overdue(const std::vector<bool>& excused);
 
-  /// Whether a rank has not beaten for half of the timeout: ranks that wait for one another fall silent one by one.
-  bool is_silent(int rank) const;
+  /// How long a rank has not beaten: ranks that wait for one another fall silent one by one.
+  double silent_seconds(int rank) const;
+  /// For how long no rank at all has beaten, where each that is not `excused` has made a step; 0 where that is no
+  /// longer than three times what a step took at most before.
+  double stalled_seconds(const std::vector<bool>& excused) const;
 
   int64_t last_step() const;  ///< the least of the ranks' newest steps, 0 before the first
   int64_t step_of(int rank) const { return ranks_[static_cast<size_t>(rank)].step; }
@@ -38,6 +41,7 @@ class HeartbeatWatch {
     std::string text;
     int64_t step = 0;
     double changed = 0;  ///< monotonic seconds
+    double longest = 0;  ///< seconds between two beats, from the first step on
     bool began = false;
   };
   RunFolder folder_;

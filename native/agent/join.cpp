@@ -28,9 +28,12 @@ namespace {
 constexpr double kEndWithoutHead = 20;  // seconds after which ranks that nobody watches are ended
 constexpr double kLeaveWithoutHead = 3600;
 constexpr double kLeaveRefused = 20;   // by a head whose supervisor is gone
+constexpr double kSweepSeconds = 1;    // between two looks at all processes of the machine
+constexpr int kCleanSweeps = 3;        // in a row, and no more looks are needed
 constexpr double kSettleSeconds = 12;  // for the ranks to be gone
 constexpr double kDrainSeconds = 30;   // for the logs to reach the head
 constexpr double kActivitySeconds = 1;
+constexpr double kGraceSeconds = 25;  // for a last checkpoint when this process is asked to end; Slurm gives 30 s
 
 Descriptor take_lock(const RunFolder& folder, const std::string& host) {
   const std::string path = folder.node(host, "join.lock");
@@ -98,7 +101,8 @@ class Join {
     const int number = ::sigtimedwait(&handled_, nullptr, &now_only);
     if (number == SIGTERM || number == SIGINT) {
       why_ = std::string("signal ") + std::to_string(number);
-      return Step::leave;
+      if (leaving_since_ > 0 || ranks_.count() == 0) return Step::leave;
+      ask_to_stop();
     }
     if (head_.step()) welcomed_ = false;
     take_messages();
@@ -110,7 +114,24 @@ class Join {
     }
     take_sample();
     settle();
+    if (leaving_since_ > 0 && may_leave()) return Step::leave;
     return without_head();
+  }
+
+  /// This node goes away: the ranks here tell the others, and all of them save what they have.
+  void ask_to_stop() {
+    leaving_since_ = monotonic_seconds();
+    if (Wire* wire = head_.wire(); wire != nullptr && welcomed_) wire->send({{"kind", "leaving"}, {"why", why_}});
+    std::vector<int> all;
+    for (int rank = ranks_.first(); rank < ranks_.first() + ranks_.count(); ++rank) all.push_back(rank);
+    ranks_.terminate(all);
+  }
+
+  bool may_leave() {
+    if (monotonic_seconds() - leaving_since_ > kGraceSeconds) return true;
+    if (!ranks_.all_ended()) return false;
+    // With the head there, it says when the run is over, and has its logs and records then.
+    return head_.wire() == nullptr;
   }
 
   void take_messages() {
@@ -143,6 +164,8 @@ class Join {
     } else if (kind == "kill") {
       const auto left = ranks_.kill_everything(spared());
       head_.wire()->send({{"kind", "killed"}, {"round", fields.integer("round", 0, INT64_MAX)}, {"left", left.size()}});
+    } else if (kind == "let_go") {
+      say_all_ended(folder_, static_cast<int>(fields.integer("generation", 1, INT32_MAX)));
     } else if (kind == "settle" || kind == "over") {
       settling_ = Settling{fields.integer("number", 0, INT32_MAX), kind == "over", monotonic_seconds()};
     }
@@ -226,7 +249,11 @@ class Join {
   }
 
   Step without_head() {
-    if (head_.lost_since() == 0) return Step::go_on;
+    if (head_.lost_since() == 0) {
+      next_sweep_ = 0;
+      clean_sweeps_ = 0;
+      return Step::go_on;
+    }
     const double alone = monotonic_seconds() - head_.lost_since();
     if (alone > kLeaveWithoutHead) {
       why_ = "the head was not seen for an hour";
@@ -244,7 +271,11 @@ class Join {
       }
     }
     if (alone > kEndWithoutHead) {
-      if (ranks_.count() > 0) ranks_.kill_everything(spared());
+      const bool due = clean_sweeps_ < kCleanSweeps && monotonic_seconds() >= next_sweep_;
+      if (ranks_.count() > 0 && due) {  // nothing starts anew without the head
+        next_sweep_ = monotonic_seconds() + kSweepSeconds;
+        clean_sweeps_ = ranks_.kill_everything(spared()).empty() ? clean_sweeps_ + 1 : 0;
+      }
       if (state_ != "alone") say("alone");  // it is what is left of a run now, until the head is back
     }
     return Step::go_on;
@@ -294,6 +325,9 @@ class Join {
   std::string state_, why_;
   bool over_ = false, welcomed_ = false, shared_ = false, is_head_ = false;
   double next_beat_ = 0, next_activity_ = 0, next_folder_look_ = 0;
+  double next_sweep_ = 0;     ///< monotonic seconds
+  int clean_sweeps_ = 0;      ///< without the head
+  double leaving_since_ = 0;  ///< monotonic seconds; 0: nobody asked for it
 };
 
 }  // namespace

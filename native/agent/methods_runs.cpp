@@ -38,6 +38,7 @@ Answer list(const Fields& params, ServeContext&) {
   size_t bytes = 0;
   for (const std::string& dir : list_run_folders(expand_path(params.string("workdir")))) {
     Json one = describe(RunFolder(dir));
+    if (one["interrupted"] == true) one = describe(RunFolder(dir));  // see get
     bytes += to_line(one).size();
     if (bytes > kMostListed) {
       answer["truncated"] = true;
@@ -51,6 +52,8 @@ Answer list(const Fields& params, ServeContext&) {
 Answer get(const Fields& params, ServeContext&) {
   const RunFolder folder = existing_run_folder(expand_path(params.string("dir")));
   Json answer = describe(folder);
+  // The supervisor may have said how the run ended, and gone, between the look at its words and the look at it.
+  if (answer["interrupted"] == true) answer = describe(folder);
   Json files = Json::object();
   for (const char* sub : {"", "logs/", "gpus/"}) {
     std::error_code failed;

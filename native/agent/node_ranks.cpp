@@ -75,6 +75,7 @@ void NodeRanks::begin(const Json& message) {
   replace_file(folder_.node(spec_.host, "command.json"),
                to_line({{"argv", command}, {"cwd", cwd.empty() ? folder_.dir() : expand_path(cwd)}}) + "\n");
 
+  folder_.remove_records(generation_, first_, count());
   // Ranks of an earlier generation read as ours otherwise: the head tells them apart by their text alone.
   std::error_code ignored;
   for (int rank = first_; rank < first_ + count(); ++rank) {
@@ -131,6 +132,13 @@ std::vector<int> NodeRanks::newly_gone() {
     gone.push_back(number);
   }
   return gone;
+}
+
+bool NodeRanks::all_ended() const {
+  for (int number = first_; number < first_ + count(); ++number) {
+    if (!has_ended(number)) return false;
+  }
+  return true;
 }
 
 void NodeRanks::forget_told_gone() {

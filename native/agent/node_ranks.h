@@ -45,6 +45,8 @@ class NodeRanks {
   /// Ranks that vanished without an exit record, each told once.
   std::vector<int> newly_gone();
   void forget_told_gone();
+  /// Whether every rank of this node has written how it ended.
+  bool all_ended() const;
   /// Programs that have started, as far as they are known.
   std::vector<RankProcess> programs() const;
 

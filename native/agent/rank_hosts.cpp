@@ -1,8 +1,13 @@
 #include "agent/rank_hosts.h"
 
+#include <fcntl.h>
 #include <signal.h>
 
+#include <cstdio>
+
 #include "agent/kill.h"
+#include "common/error.h"
+#include "common/files.h"
 
 namespace trainyard {
 
@@ -42,6 +47,15 @@ bool LocalRanks::kill_everything() {
   Sweep sweep([this] { return find_marked(run_dir_, spared_()); });
   sweep.step();
   return sweep.left().empty();
+}
+
+void LocalRanks::let_go(int generation) { say_all_ended(RunFolder(run_dir_), generation); }
+
+void say_all_ended(const RunFolder& folder, int generation) {
+  const std::string path = folder.all_ended(generation);
+  const Descriptor made(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  // Without it they are ended by force a little later.
+  if (!made) std::fprintf(stderr, "agent: warning: cannot create %s\n", errno_message(path).c_str());
 }
 
 }  // namespace trainyard

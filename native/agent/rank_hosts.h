@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "agent/hang.h"
+#include "agent/run_folder.h"
 #include "agent/run_state.h"
 
 namespace trainyard {
@@ -34,6 +35,8 @@ class RankHosts {
   virtual void kill_programs(const std::vector<StartedRank>& ranks) = 0;
   /// One round of SIGKILL for everything of the generation. True when nothing was left of it.
   virtual bool kill_everything() = 0;
+  /// Every program of the generation has ended: what stands between them and mpiexec may end, and mpiexec with it.
+  virtual void let_go(int generation) = 0;
   virtual Suspects suspects(const std::vector<RankProcess>& late) const = 0;
 };
 
@@ -49,12 +52,16 @@ class LocalRanks : public RankHosts {
   void terminate(const RankProcess& rank) override;
   void kill_programs(const std::vector<StartedRank>& ranks) override;
   bool kill_everything() override;
+  void let_go(int generation) override;
   Suspects suspects(const std::vector<RankProcess>& late) const override { return find_suspects(late); }
 
  private:
   std::string run_dir_;
   std::function<std::set<int>()> spared_;
 };
+
+/// Tells this machine's ranks, by a file, that all have ended.
+void say_all_ended(const RunFolder& folder, int generation);
 
 /// Of what `agent rank` writes when its program has started.
 StartedRank parse_start_record(const Json& json, int rank);

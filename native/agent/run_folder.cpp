@@ -1,7 +1,10 @@
 #include "agent/run_folder.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <ctime>
 #include <filesystem>
 #include <functional>
@@ -9,6 +12,7 @@
 
 #include "agent/paths.h"
 #include "agent/rpc_error.h"
+#include "common/error.h"
 
 namespace trainyard {
 
@@ -34,6 +38,21 @@ std::string RunFolder::start_record(int generation, int rank) const {
 
 std::string RunFolder::command(int generation) const {
   return file("processes/gen-" + std::to_string(generation) + "-command.json");
+}
+
+std::string RunFolder::all_ended(int generation) const {
+  return file("processes/gen-" + std::to_string(generation) + "-ended");
+}
+
+void RunFolder::remove_records(int generation, int first, int count) const {
+  std::vector<std::string> paths{all_ended(generation)};
+  for (int rank = first; rank < first + count; ++rank) {
+    paths.push_back(exit_record(generation, rank));
+    paths.push_back(start_record(generation, rank));
+  }
+  for (const std::string& path : paths) {
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT) throw file_error("remove", path);
+  }
 }
 
 void RunFolder::make_folders() const {

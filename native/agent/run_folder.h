@@ -22,9 +22,11 @@ class RunFolder {
   std::string log(const std::string& name) const { return file("logs/" + name + ".log"); }
   std::string heartbeats() const { return file("heartbeats"); }
   std::string heartbeat(int rank) const;
+  std::string evaluator_heartbeat() const { return heartbeats() + "/eval"; }
   std::string exit_record(int generation, int rank) const;
   std::string start_record(int generation, int rank) const;  ///< ours: pids of a rank, while it lives
   std::string command(int generation) const;                 ///< ours: the command line of a generation's ranks
+  std::string all_ended(int generation) const;               ///< ours: there once every rank's program has ended
 
   std::string joining() const { return file("join.json"); }  ///< where the nodes of the run join, and the key
   /// What only one node's `agent join` uses, apart from the others' where they share the folder.
@@ -34,6 +36,9 @@ class RunFolder {
 
   /// Makes the folders that other programs write into.
   void make_folders() const;
+  /// What an earlier run in this folder left of these ranks of a generation of the same number, which would read as
+  /// theirs. Throws Error where it cannot be removed.
+  void remove_records(int generation, int first, int count) const;
 
  private:
   std::string dir_;

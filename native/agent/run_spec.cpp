@@ -180,6 +180,7 @@ RunSpec parse_run_spec(const Json& json) {
   const Fields limits(given_limits != nullptr ? *given_limits : kNone, "spec.limits");
   spec.hang_timeout = limits.number_or("hangTimeout", 300, 0, kYear);
   spec.start_timeout = limits.number_or("startTimeout", 60, 0.1, kYear);
+  spec.node_return_timeout = limits.number_or("nodeReturnTimeout", 600, 0, kYear);
   spec.max_restarts = static_cast<int>(limits.integer_or("maxRestarts", 0, 0, 1'000'000));
 
   const std::string launcher = fields.optional_string("launcher").value_or("fork");

@@ -44,6 +44,7 @@ struct RunSpec {
   double hang_timeout = 300;  ///< seconds without a heartbeat; 0: never
   double start_timeout = 60;  ///< seconds until all ranks run
   int max_restarts = 0;
+  double node_return_timeout = 600;  ///< seconds for lost nodes to be back before a restart
 
   std::vector<NodeSpec> nodes;  ///< launcher "manual"; empty: every rank runs here
   std::string interface = "auto";

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "agent/heartbeat.h"
 #include "agent/kill.h"
 #include "agent/launch.h"
 #include "agent/lease.h"
@@ -22,11 +23,10 @@ namespace {
 constexpr long kTickNanoseconds = 100'000'000;
 constexpr long kBusyTickNanoseconds = 5'000'000;  // while other nodes' logs stream in
 constexpr double kSlowLookSeconds = 0.5;
-constexpr double kEvaluatorSeconds = 600;  // for the last evaluation of a run that ended well
+constexpr double kEvaluatorSeconds = 600;  // without a beat, in the last evaluation of a run that ended well
 constexpr double kFailedEvaluatorSeconds = 5;
 constexpr double kMpiexecSeconds = 3;  // to end by itself after its last rank
 constexpr double kSweepSeconds = 15;
-constexpr double kReturnSeconds = 30;  // for lost nodes to be back before the others go on without them
 constexpr double kRestartSeconds = 2;  // ports and shared memory of the last generation go away meanwhile
 
 sigset_t handled_signals() {
@@ -80,7 +80,7 @@ int Supervisor::run() {
 }
 
 GenerationResult Supervisor::run_generations() {
-  if (auto without = wait_for_nodes(spec_.start_timeout, true)) return *without;
+  if (auto without = wait_for_nodes(true)) return *without;
   GenerationResult result = run_generation();
   for (int restarts = 0; result.worth_retrying && !stop_ && restarts < spec_.max_restarts; ++restarts) {
     say_restarting(result, spec_.max_restarts - restarts - 1);
@@ -89,7 +89,7 @@ GenerationResult Supervisor::run_generations() {
     evaluator_.kill();  // the next one tells of the new generation
     while (evaluator_.running()) wait_and_look();
     if (stop_) break;
-    if (auto without = wait_for_nodes(kReturnSeconds, false)) return *without;
+    if (auto without = wait_for_nodes(false)) return *without;
     if (stop_) break;
     ++state_.generation;
     result = run_generation();
@@ -128,6 +128,7 @@ void Supervisor::take_signals() {
 void Supervisor::reap() {
   int status = 0;
   for (int pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+    if (generation_ && generation_->mpiexec().pid == pid) generation_->mpiexec_ended(status);
     if (evaluator_.child_ended(pid, status, journal_)) {
       state_.evaluator.reset();
       save_state();
@@ -163,6 +164,11 @@ GenerationListener Supervisor::listener() {
     if (record.lost) fields["lost"] = true;
     journal_.event("rank_exited", fields);
   };
+  told.stalled = [this](const std::vector<RankProcess>& ranks, double seconds, int64_t last_step) {
+    Json list = Json::array();
+    for (const RankProcess& one : ranks) list.push_back({{"rank", one.rank}, {"host", one.host}});
+    journal_.event("stalled", {{"seconds", seconds}, {"waiting_for", list}, {"last_step", last_step}});
+  };
   told.hang = [this](const std::vector<int>& ranks, const std::vector<int>& suspects, int64_t last_step) {
     journal_.event("hang", {{"ranks", ranks}, {"suspects", suspects}, {"last_step", last_step}});
   };
@@ -194,8 +200,8 @@ GenerationResult Supervisor::run_generation() {
   state_.phase = "starting";
   state_.ranks.clear();
   GenerationResult result;
+  RankHosts& hosts = cluster_ ? static_cast<RankHosts&>(*cluster_) : local_;
   try {
-    RankHosts& hosts = cluster_ ? static_cast<RankHosts&>(*cluster_) : local_;
     if (cluster_) {
       cluster_->begin_generation(state_.generation, spec, folder_.log("mpiexec"));
     } else {
@@ -219,11 +225,17 @@ GenerationResult Supervisor::run_generation() {
       state_.evaluator = evaluator_.process();
       set_phase(stop_ ? "stopping" : "running");
     }
+    if (started && !stop_ && evaluator_.is_due_again()) {
+      evaluator_.start(folder_, spec_, state_.generation, journal_);
+      state_.evaluator = evaluator_.process();
+      save_state();
+    }
     wait_and_look();
   }
   result = generation_->result(stop_.has_value());
   generation_.reset();
 
+  hosts.let_go(state_.generation);
   const double deadline = monotonic_seconds() + kMpiexecSeconds;
   while (is_alive(*state_.mpiexec) && monotonic_seconds() < deadline && !stop_now()) wait_and_look();
   Sweep sweep([this] { return find_marked(folder_.dir(), spared()); });
@@ -254,8 +266,14 @@ void Supervisor::end_evaluator(const GenerationResult& result) {
   const bool failed = result.kind == GenerationResult::Kind::failed;
   if (result.kind == GenerationResult::Kind::finished && evaluator_.running()) set_phase("evaluating");
   evaluator_.signal(SIGTERM);
-  const double deadline = monotonic_seconds() + (failed ? kFailedEvaluatorSeconds : kEvaluatorSeconds);
+  double deadline = monotonic_seconds() + (failed ? kFailedEvaluatorSeconds : kEvaluatorSeconds);
+  std::string beat;
   while (evaluator_.running()) {
+    const auto newest = failed ? std::nullopt : read_heartbeat(folder_.evaluator_heartbeat());
+    if (newest && newest->text != beat) {  // it makes progress, however long it takes
+      beat = newest->text;
+      deadline = monotonic_seconds() + kEvaluatorSeconds;
+    }
     if (monotonic_seconds() >= deadline || stop_now()) evaluator_.kill();
     wait_and_look();
   }

@@ -35,7 +35,9 @@ class Supervisor {
   GenerationResult run_generation();
   Command mpiexec_command(const RunSpec& spec) const;
   std::optional<std::string> open_cluster();
-  std::optional<GenerationResult> wait_for_nodes(double seconds, bool all);
+  /// For all nodes before the first generation; before another one for as many as it needs, and for all a moment.
+  std::optional<GenerationResult> wait_for_nodes(bool first);
+  bool enough_nodes() const;
   void settle_nodes(bool over);
   void say_restarting(const GenerationResult& before, int restarts_left);
   GenerationListener listener();

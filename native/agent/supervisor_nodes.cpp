@@ -1,4 +1,5 @@
 // What a supervisor does only for a run of several hosts.
+#include <algorithm>
 #include <cstdio>
 
 #include "agent/checkpoints.h"
@@ -12,6 +13,7 @@ namespace {
 
 constexpr double kSettleSeconds = 45;  // for the nodes to end what is left and to send their logs' last bytes
 constexpr double kOwnJoinSeconds = 3;
+constexpr double kEnoughSeconds = 30;  // for all nodes to be back, where fewer would do
 
 std::string joined_text(const std::vector<std::string>& words) {
   std::string text;
@@ -31,11 +33,22 @@ std::optional<std::string> Supervisor::open_cluster() {
   }
 }
 
-std::optional<GenerationResult> Supervisor::wait_for_nodes(double seconds, bool all) {
+bool Supervisor::enough_nodes() const {
+  return static_cast<int>(cluster_->present().size()) >= spec_.min_nodes && cluster_->head_is_here();
+}
+
+std::optional<GenerationResult> Supervisor::wait_for_nodes(bool first) {
   if (!cluster_ || cluster_->missing().empty()) return std::nullopt;
-  journal_.event("waiting_for_nodes", {{"hosts", cluster_->missing()}});
-  const double deadline = monotonic_seconds() + seconds;
-  while (!cluster_->missing().empty() && !stop_ && monotonic_seconds() < deadline) wait_and_look();
+  const double longest = first ? spec_.start_timeout : spec_.node_return_timeout;
+  const double with_enough = first ? longest : std::min(longest, kEnoughSeconds);
+  journal_.event("waiting_for_nodes",
+                 {{"hosts", cluster_->missing()},
+                  {"seconds", longest},
+                  {"fewer_after", !first && spec_.min_nodes < static_cast<int>(spec_.nodes.size()) ? Json(with_enough)
+                                                                                                   : Json(nullptr)}});
+  const double begun = monotonic_seconds();
+  const auto patient = [&] { return monotonic_seconds() - begun < (!first && enough_nodes() ? with_enough : longest); };
+  while (!cluster_->missing().empty() && !stop_ && patient()) wait_and_look();
   const std::vector<std::string> missing = cluster_->missing();
   GenerationResult result;
   if (stop_) {
@@ -44,12 +57,11 @@ std::optional<GenerationResult> Supervisor::wait_for_nodes(double seconds, bool 
     result.reason = "stopped while it waited for its nodes";
     return result;
   }
-  const bool enough = static_cast<int>(cluster_->present().size()) >= spec_.min_nodes && cluster_->head_is_here();
-  if (missing.empty() || (!all && enough)) return std::nullopt;
+  if (missing.empty() || (!first && enough_nodes())) return std::nullopt;
   result.reason = (missing.size() == 1 ? "node " : "nodes ") + joined_text(missing) + " did not " +
-                  (all ? "join" : "come back") + " within " + std::to_string(static_cast<int>(seconds)) + " s" +
-                  (all ? " (startTimeout)" : "") + ". Check that it is up and reaches " + spec_.nodes.front().address +
-                  " at the ports of portRange";
+                  (first ? "join" : "come back") + " within " + std::to_string(static_cast<int>(longest)) + " s" +
+                  (first ? " (startTimeout)" : " (nodeReturnTimeout)") + ". Check that it is up and reaches " +
+                  spec_.nodes.front().address + " at the ports of portRange";
   return result;
 }
 

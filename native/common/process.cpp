@@ -1,24 +1,28 @@
 #include "common/process.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <sstream>
 
-#include "common/error.h"
 #include "common/files.h"
 
 namespace trainyard {
 
 std::optional<uint64_t> process_start_time(int pid) {
   std::string text;
-  try {
-    text = read_file("/proc/" + std::to_string(pid) + "/stat");
-  } catch (const Error&) {
-    return std::nullopt;  // no such process
-  }
+  const Descriptor fd(::open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return std::nullopt;  // no such process, or errno says why it could not be looked at
+  std::array<char, 1024> bytes{};
+  const ssize_t got = ::read(fd.get(), bytes.data(), bytes.size());
+  errno = 0;
+  if (got <= 0) return std::nullopt;  // it ended meanwhile
+  text.assign(bytes.data(), static_cast<size_t>(got));
   const size_t name_end = text.rfind(')');  // the name may itself hold blanks and brackets
   if (name_end == std::string::npos) return std::nullopt;
   std::istringstream fields(text.substr(name_end + 1));
@@ -33,7 +37,12 @@ std::optional<uint64_t> process_start_time(int pid) {
 }
 
 bool is_alive(const ProcessId& process) {
-  return process.pid > 0 && process_start_time(process.pid) == process.start_time;
+  if (process.pid <= 0) return false;
+  const std::optional<uint64_t> start = process_start_time(process.pid);
+  if (start) return start == process.start_time;
+  // Without a descriptor left nothing of it can be read. That there is such a process is then all that can be said.
+  const bool cannot_look = errno == EMFILE || errno == ENFILE;
+  return cannot_look && ::kill(process.pid, 0) == 0;
 }
 
 std::string boot_id() {

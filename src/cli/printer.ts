@@ -1,6 +1,6 @@
 // How a followed run appears: for a person, aligned lines; for a program, one JSON object a line.
 import type { FollowedLine } from '../core/runs/run.js';
-import { eventText } from '../core/runs/marks.js';
+import { eventText, failed } from '../core/runs/marks.js';
 import type { RunEvent, RunFile } from '../core/runs/schema.js';
 import type { RunSummary } from '../core/runs/summary.js';
 import type { EvalLine, Metric, ServerFigures, StartLine, StepLine } from '../core/metrics/schema.js';
@@ -126,7 +126,7 @@ export class TablePrinter implements RunPrinter {
     if (!value) return;
     switch (value.kind) {
       case 'rank_exited': {
-        if (value.exit_code === 0 || value.exit_code === 75) break;
+        if (!failed(value)) break;
         const how = value.signal === null ? `exit ${value.exit_code ?? 'unknown'}` : `signal ${value.signal}`;
         this.note(`rank ${value.rank} on ${value.host} ended: ${how}, last step ${value.last_step ?? '-'}`);
         break;
@@ -150,6 +150,7 @@ export class TablePrinter implements RunPrinter {
       case 'tensorboard_exited':
         this.note('TensorBoard ended');
         break;
+      case 'stalled':
       case 'node_lost':
       case 'waiting_for_nodes':
       case 'restarting':

@@ -5,7 +5,9 @@
 
 namespace trainyard::cuda {
 
-inline constexpr Launcher kThrowing{
-    nullptr, [](int code, const char* message) { throw Error(static_cast<Exit>(code), message); }};
+inline constexpr Launcher kThrowing{nullptr, [](int code, const char* message, bool worth_retrying) {
+                                      throw Error(static_cast<Exit>(code), message,
+                                                  worth_retrying ? Retry::worthwhile : Retry::pointless);
+                                    }};
 
 }  // namespace trainyard::cuda

@@ -203,8 +203,10 @@ class HostCuda final : public cuda::OpsBackend {
         groups_(std::move(groups)),
         recorded_(recorded != nullptr ? *recorded : own_) {
     figures_->total = bytes;
-    device_.launcher = {tape_.stream(),
-                        [](int code, const char* message) { throw Error(static_cast<Exit>(code), message); }};
+    device_.launcher = {tape_.stream(), [](int code, const char* message, bool worth_retrying) {
+                          throw Error(static_cast<Exit>(code), message,
+                                      worth_retrying ? Retry::worthwhile : Retry::pointless);
+                        }};
     device_.memory = this;
     device_.multiply = [this](const cuda::Product& p) { tape_.run([p] { multiply(p); }); };
     device_.plan_convolution = [this](const Conv2dParams& params) {

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "common/error.h"
+#include "common/outcome.h"
 #include "common/stopwatch.h"
 
 namespace trainyard::cuda {
@@ -48,6 +49,18 @@ TEST(GivingUpDeathTest, EndsTheProcessWhereItHangs) {
   EXPECT_EXIT(give_up(group(), "nobody came", [] { std::this_thread::sleep_for(std::chrono::hours(1)); }),
               testing::ExitedWithCode(static_cast<int>(Exit::device)),
               "trainer: error: nobody came. Giving up on it hangs too, so rank 1 of 4 on node7 is ended");
+}
+
+TEST(GivingUpDeathTest, SaysThatAnotherTryMayHelp) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  constexpr int kOutcomes = 50;
+  EXPECT_EXIT(
+      {
+        ::dup2(STDERR_FILENO, kOutcomes);
+        ::setenv(kOutcomeVariable, std::to_string(kOutcomes).c_str(), 1);
+        give_up(group(), "nobody came", [] { std::this_thread::sleep_for(std::chrono::hours(1)); });
+      },
+      testing::ExitedWithCode(static_cast<int>(Exit::device)), R"(\{"exit_code":4,"retryable":true\})");
 }
 
 }  // namespace

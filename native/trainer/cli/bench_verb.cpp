@@ -2,6 +2,7 @@
 #include <functional>
 #include <memory>
 
+#include "common/outcome.h"
 #include "trainer/cli/device_flags.h"
 #include "trainer/cli/strategy_flags.h"
 #include "trainer/cli/verbs.h"
@@ -33,6 +34,7 @@ Verb on_all_ranks(CLI::App* command, const std::shared_ptr<Options>& o,
             const auto communicator = make_communicator(o->comm);
             const auto result = measure(*o, *communicator);
             if (communicator->rank() == 0) print(result);
+            tell_outcome(Exit::ok);
             return Exit::ok;
           }};
 }
@@ -112,6 +114,7 @@ Verb add_all_reduce(CLI::App& bench) {
             bench_all_reduce(*o, *communicator, [&](const nlohmann::json& line) {
               if (communicator->rank() == 0) print(line);
             });
+            tell_outcome(Exit::ok);
             return Exit::ok;
           }};
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "common/outcome.h"
 #include "common/process.h"
 #include "trainer/base/cpu_features.h"
 #include "trainer/cli/suggest.h"
@@ -28,11 +29,14 @@ std::string who() {
   return "host " + host_name() + " rank " + rank + ": ";
 }
 
-int fail(Exit code, const std::string& message) {
+int fail(Exit code, const std::string& message, Retry retry) {
   std::fflush(stdout);
+  tell_outcome(code, retry);
   std::fprintf(stderr, "trainer: error: %s%s\n", who().c_str(), one_line(message).c_str());
   return static_cast<int>(code);
 }
+
+int fail(Exit code, const std::string& message) { return fail(code, message, default_retry(code)); }
 
 std::vector<std::string> flags_of(const CLI::App& command) {
   std::vector<std::string> flags;
@@ -106,7 +110,7 @@ int main(int argc, char** argv) {
   try {
     return trainyard::run(argc, argv);
   } catch (const trainyard::Error& error) {
-    return trainyard::fail(error.code(), error.what());
+    return trainyard::fail(error.code(), error.what(), error.retry());
   } catch (const std::bad_alloc&) {
     return trainyard::fail(trainyard::Exit::device, "out of memory. Lower --batch-size or --image-size");
   } catch (const std::exception& error) {

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "common/outcome.h"
 #include "trainer/cli/device_flags.h"
 #include "trainer/cli/recipe_flags.h"
 #include "trainer/cli/strategy_flags.h"
@@ -98,7 +99,9 @@ Verb add_train(CLI::App& app) {
             require_device(options->device, options->precision);
             const StopSignals signals;  // before MPI and its threads
             const auto communicator = make_communicator(options->comm);
-            return train(*options, *communicator, signals);
+            const Exit exit = train(*options, *communicator, signals);
+            tell_outcome(exit);  // before MPI ends, which may go wrong without harm
+            return exit;
           }};
 }
 

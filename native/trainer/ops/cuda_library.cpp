@@ -124,7 +124,9 @@ std::string visible_text() {
   return std::string("CUDA_VISIBLE_DEVICES is '") + visible + "', and CUDA counts up to the first that is not there. ";
 }
 
-[[noreturn]] void fail(int exit_code, const char* message) { throw Error(static_cast<Exit>(exit_code), message); }
+[[noreturn]] void fail(int exit_code, const char* message, bool worth_retrying) {
+  throw Error(static_cast<Exit>(exit_code), message, worth_retrying ? Retry::worthwhile : Retry::pointless);
+}
 
 }  // namespace
 

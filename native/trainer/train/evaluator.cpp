@@ -5,11 +5,13 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <thread>
 
 #include "trainer/base/parallel.h"
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/train/evaluate.h"
+#include "trainer/train/heartbeat.h"
 #include "trainer/train/interval.h"
 #include "trainer/train/metrics_log.h"
 #include "trainer/train/snapshot.h"
@@ -35,6 +37,7 @@ class Evaluator {
   }
 
   void beside_training() {
+    heartbeat_ = std::make_unique<Heartbeat>(options_.run_dir, "eval");
     sleep(options_.delay);
     while (!signals_.requested()) {
       look();
@@ -79,7 +82,12 @@ class Evaluator {
     } else {
       network_ = load_network(path, model, options_.batch_size, options_.device, parse_precision(options_.precision));
     }
-    const EvalScores scores = evaluate(*network_, *dataset_, model.image_size, options_.batch_size);
+    int64_t judged = 0;
+    const auto beat = [&](const Batch& batch, std::span<const float>) {
+      judged += batch.count;
+      if (heartbeat_) heartbeat_->beat(judged, "evaluating");
+    };
+    const EvalScores scores = evaluate(*network_, *dataset_, model.image_size, options_.batch_size, beat);
     if (!log_) log_ = std::make_unique<MetricsLog>(options_.run_dir, "eval");
     const std::string name = std::filesystem::path(path).filename().string();
     log_->line("eval", {{"step", model.step},
@@ -103,6 +111,7 @@ class Evaluator {
   std::unique_ptr<Dataset> dataset_;
   std::unique_ptr<Network> network_;
   std::unique_ptr<MetricsLog> log_;
+  std::unique_ptr<Heartbeat> heartbeat_;  ///< beside a training alone, whose supervisor waits while it beats
   std::optional<int64_t> evaluated_;
 };
 

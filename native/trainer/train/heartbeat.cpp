@@ -23,10 +23,10 @@ std::string heartbeat_folder(const std::string& run_dir) {
 
 }  // namespace
 
-Heartbeat::Heartbeat(const std::string& run_dir, int rank) {
+Heartbeat::Heartbeat(const std::string& run_dir, const std::string& name) {
   const std::string folder = heartbeat_folder(run_dir);
   std::filesystem::create_directories(folder);
-  path_ = folder + "/rank-" + std::to_string(rank);
+  path_ = folder + "/" + name;
   fd_ = Descriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   if (!fd_) throw file_error("open", path_);
 }

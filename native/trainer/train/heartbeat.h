@@ -7,11 +7,13 @@
 
 namespace trainyard {
 
-/// Overwrites <dir>/rank-<n> in place: 127 bytes and a newline, so a reader never sees half of one.
+/// Overwrites <dir>/NAME in place: 127 bytes and a newline, so a reader never sees half of one.
 class Heartbeat {
  public:
   /// Folder: TRAINYARD_HEARTBEAT_DIR, else <run_dir>/heartbeats; made when missing.
-  Heartbeat(const std::string& run_dir, int rank);
+  /// `name`: rank-<n>, or eval.
+  Heartbeat(const std::string& run_dir, const std::string& name);
+  Heartbeat(const std::string& run_dir, int rank) : Heartbeat(run_dir, "rank-" + std::to_string(rank)) {}
   void beat(int64_t step, const char* phase);
 
  private:

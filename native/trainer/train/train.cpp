@@ -334,6 +334,7 @@ class TrainRun {
                                 {"write_ms", clock.milliseconds()}});
     } catch (const Error& error) {
       checkpoint_error_ = error.what();
+      checkpoint_retry_ = error.retry();
       std::fprintf(stderr,
                    "trainer: warning: no checkpoint at step %lld: %s. Training goes on; the last valid one is kept\n",
                    static_cast<long long>(done_), error.what());
@@ -356,8 +357,10 @@ class TrainRun {
     log_->line("end", end);
     log_->flush();
     if (checkpoint_error_.empty()) return;
-    throw Error(Exit::data, "the last checkpoint (step " + std::to_string(done_) + ") could not be written: " +
-                                checkpoint_error_ + ". Free some space and start again with --resume auto");
+    throw Error(Exit::data,
+                "the last checkpoint (step " + std::to_string(done_) + ") could not be written: " + checkpoint_error_ +
+                    ". Free some space and start again with --resume auto",
+                checkpoint_retry_);
   }
 
   void bad_image(const std::string& path, const std::string& message) {
@@ -387,6 +390,7 @@ class TrainRun {
   std::string last_checkpoint_;        ///< the newest that was written or resumed from; rank 0 only
   bool nothing_to_gain_ = false;       ///< --early-stop has been reached
   std::string checkpoint_error_;       ///< of the newest attempt; empty after a success
+  Retry checkpoint_retry_ = Retry::pointless;
   int64_t done_ = 0;
   int64_t bad_images_ = 0;
   bool device_sums_ = false;

@@ -104,6 +104,13 @@ export const profileSchema = z
     ),
     minNodes: optional(positive.check(about('Fewest nodes with which a run goes on.'))),
     maxNodes: optional(positive.check(about('Most nodes a run takes.'))),
+    nodeReturnTimeout: optional(
+      positive.check(
+        about(
+          'Seconds in which a lost node may come back before a restart without it, or none. Default 600.',
+        ),
+      ),
+    ),
     maxRestarts: optional(z.int().check(z.gte(0), about('Restarts after a failure. Default 0.'))),
     pricePerNodeHour: optional(z.number().check(z.gte(0), about('For cost figures; any currency.'))),
     stage: optional(

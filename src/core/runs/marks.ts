@@ -17,6 +17,18 @@ function ending(event: { exit_code: number | null; signal?: number | null }): st
   return event.exit_code === null ? 'unknown' : `exit ${event.exit_code}`;
 }
 
+function waitText({
+  seconds,
+  fewer_after,
+}: {
+  seconds?: number | undefined;
+  fewer_after?: number | null | undefined;
+}): string {
+  if (seconds === undefined) return '';
+  const fewer = typeof fewer_after === 'number' ? `, from ${fewer_after} s on fewer nodes will do` : '';
+  return `, ${seconds} s at most${fewer}`;
+}
+
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
 /** One line on an event, for people. */
@@ -35,9 +47,13 @@ export function eventText(event: RunEvent): string {
     case 'node_lost':
       return `${event.host} was lost: ${event.reason}`;
     case 'waiting_for_nodes':
-      return `waiting for ${event.hosts.join(', ')}`;
+      return `waiting for ${event.hosts.join(', ')}${waitText(event)}`;
     case 'restarting':
       return `restarting${typeof event.checkpoint === 'string' ? ` from ${event.checkpoint}` : ''}, ${event.restarts_left} more ${event.restarts_left === 1 ? 'restart' : 'restarts'} allowed${event.reason === null ? '' : `: ${event.reason}`}`;
+    case 'stalled': {
+      const ranks = event.waiting_for.map(({ rank, host }) => `rank ${rank} on ${host}`);
+      return `no step for ${Math.floor(event.seconds)} s${ranks.length === 0 ? '' : `, waiting for ${ranks.join(', ')}`}`;
+    }
     case 'hang':
       return `no heartbeat from ${event.ranks.length === 1 ? 'rank' : 'ranks'} ${event.ranks.join(', ')}`;
     case 'stop_requested':
@@ -61,8 +77,15 @@ export function eventText(event: RunEvent): string {
   }
 }
 
-const failed = (event: { exit_code: number | null; signal: number | null }): boolean =>
-  event.signal !== null || (event.exit_code !== 0 && event.exit_code !== 75);
+/** Of a rank, by what its program said of its work, where it said that. */
+export function failed(event: {
+  exit_code: number | null;
+  signal: number | null;
+  outcome?: number | null | undefined;
+}): boolean {
+  if (typeof event.outcome === 'number') return event.outcome !== 0 && event.outcome !== 75;
+  return event.signal !== null || (event.exit_code !== 0 && event.exit_code !== 75);
+}
 
 function markKind(event: RunEvent): MarkKind | undefined {
   switch (event.kind) {
@@ -88,6 +111,7 @@ function markKind(event: RunEvent): MarkKind | undefined {
     case 'node_lost': // its ranks are marked
     case 'waiting_for_nodes':
     case 'restarting':
+    case 'stalled': // what comes of it is marked
     case 'evaluator_started':
     case 'evaluator_exited':
     case 'tensorboard_started':
@@ -114,6 +138,7 @@ export function eventLevel(event: RunEvent): 'info' | 'warning' | 'error' {
     case 'node_lost':
     case 'checkpoint_failed':
       return 'error';
+    case 'stalled':
     case 'disk_low':
     case 'waiting_for_nodes':
     case 'restarting':

@@ -28,7 +28,12 @@ export const runSpecSchema = z.object({
     tensorboardServer: z.string(),
   }),
   hashes: z.object({ trainer: z.string(), agent: z.string(), requirements: z.string() }),
-  limits: z.object({ hangTimeout: z.number(), startTimeout: z.number(), maxRestarts: count }),
+  limits: z.object({
+    hangTimeout: z.number(),
+    startTimeout: z.number(),
+    nodeReturnTimeout: z.optional(z.number()),
+    maxRestarts: count,
+  }),
   launcher: z.string(),
   /** Of a run that spans hosts, the head first. */
   nodes: z.optional(
@@ -100,6 +105,11 @@ export const stopSchema = z.object({ mode: z.enum(['checkpoint', 'now']), time: 
 export type StopMode = z.infer<typeof stopSchema>['mode'];
 
 const exitFields = { exit_code: z.nullable(z.int()), signal: z.nullable(z.int()) };
+/** What a rank's program said of its own work: it counts more than how the process ended. */
+const outcomeFields = {
+  outcome: z.optional(z.nullable(z.int())),
+  retryable: z.optional(z.nullable(z.boolean())),
+};
 const event = <K extends string, S extends z.core.$ZodShape>(
   kind: K,
   fields: S,
@@ -115,12 +125,22 @@ export const eventSchema = z.discriminatedUnion('kind', [
     host: z.string(),
     pid: z.int(),
     ...exitFields,
+    ...outcomeFields,
+    last_step: z.nullable(z.int()),
+  }),
+  event('stalled', {
+    seconds: z.number(),
+    waiting_for: z.array(z.object({ rank: count, host: z.string() })),
     last_step: z.nullable(z.int()),
   }),
   event('hang', { ranks: z.array(count), last_step: z.nullable(z.int()) }),
   event('node_joined', { host: z.string(), shared: z.optional(z.boolean()) }),
   event('node_lost', { host: z.string(), reason: z.string() }),
-  event('waiting_for_nodes', { hosts: z.array(z.string()) }),
+  event('waiting_for_nodes', {
+    hosts: z.array(z.string()),
+    seconds: z.optional(z.number()),
+    fewer_after: z.optional(z.nullable(z.number())),
+  }),
   event('restarting', {
     reason: z.nullable(z.string()),
     restarts_left: count,
@@ -149,7 +169,7 @@ export const parseEvent = (value: unknown): RunEvent => demand(eventSchema, valu
 export const heartbeatSchema = z.object({
   step: count,
   time: z.number(),
-  phase: z.enum(['starting', 'training', 'checkpoint', 'stopping']),
+  phase: z.enum(['starting', 'training', 'checkpoint', 'stopping', 'evaluating']),
 });
 
 export const exitRecordSchema = z.object({
@@ -161,4 +181,5 @@ export const exitRecordSchema = z.object({
   started: z.number(),
   ended: z.number(),
   last_line: z.optional(z.nullable(z.string())),
+  ...outcomeFields,
 });

@@ -122,6 +122,7 @@ export function planRun(
     limits: {
       hangTimeout: profile.hangTimeout ?? 300,
       startTimeout: 60,
+      nodeReturnTimeout: profile.nodeReturnTimeout ?? 600,
       maxRestarts: profile.maxRestarts ?? 0,
     },
     ...(cluster

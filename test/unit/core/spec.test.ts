@@ -66,7 +66,7 @@ describe('planRun', () => {
         threads: 1,
         nice: 19,
       },
-      limits: { hangTimeout: 300, startTimeout: 60, maxRestarts: 0 },
+      limits: { hangTimeout: 300, startTimeout: 60, nodeReturnTimeout: 600, maxRestarts: 0 },
       paths: { mpiexec: '/r/bin/mpiexec', trainer: '/n/bin/trainer' },
       totalSteps: null,
     });

@@ -7,7 +7,7 @@
 namespace trainyard::cuda {
 
 void Device::fail(int exit_code, const std::string& message) const {
-  launcher.fail(exit_code, message.c_str());
+  launcher.fail(exit_code, message.c_str(), default_retry(static_cast<Exit>(exit_code)) == Retry::worthwhile);
   std::abort();  // a launcher's fail never returns
 }
 
@@ -22,7 +22,7 @@ void report_too_large(const Launcher& launcher, size_t count) {
   const std::string message = "A tensor of " + std::to_string(count) +
                               " elements is too large for the CUDA back end (" + std::to_string(kMostElements) +
                               " at most). Lower --batch-size or --image-size";
-  launcher.fail(static_cast<int>(Exit::device), message.c_str());
+  launcher.fail(static_cast<int>(Exit::device), message.c_str(), false);
 }
 
 }  // namespace trainyard::cuda

@@ -11,7 +11,8 @@ namespace trainyard::cuda {
 /// whose catch would not know an exception thrown here.
 struct Launcher {
   CUstream_st* stream;
-  void (*fail)(int exit_code, const char* message);
+  /// `worth_retrying`: whether the same program, started again, may fare better.
+  void (*fail)(int exit_code, const char* message, bool worth_retrying);
 };
 
 /// Kernels count with 32 bits, because divisions of 64 bit indices take longer than the memory they wait for.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "common/outcome.h"
 
 namespace trainyard::cuda {
 
@@ -62,6 +63,7 @@ void give_up(const DeviceGroup& group, const std::string& why, std::function<voi
     std::fprintf(stderr, "trainer: error: %s. Giving up on it hangs too, so %s is ended\n", why.c_str(),
                  group.who.c_str());
     std::fflush(stderr);
+    tell_outcome(Exit::device, Retry::worthwhile);
     // Destructors would wait for the device.
     ::_exit(static_cast<int>(Exit::device));
   }

@@ -41,7 +41,7 @@ class CudaLibrary {
 
 /// Throws the trainer's Error from the trainer's own code, since exceptions thrown in a library of another C++ runtime
 /// are not caught outside it. Never returns.
-using CudaFail = void (*)(int exit_code, const char* message);
+using CudaFail = void (*)(int exit_code, const char* message, bool worth_retrying);
 
 inline constexpr const char* kCudaEntryName = "trainyard_cuda";
 

@@ -9,8 +9,26 @@ namespace trainyard::cuda {
 
 namespace {
 
-void fail(const Launcher& launcher, const std::string& message) {
-  launcher.fail(static_cast<int>(Exit::device), message.c_str());
+void fail(const Launcher& launcher, const std::string& message, bool worth_retrying) {
+  launcher.fail(static_cast<int>(Exit::device), message.c_str(), worth_retrying);
+}
+
+/// False for what stays until a person changes something: the driver, the GPUs that are there, memory asked for.
+bool is_worth_retrying(cudaError_t error) {
+  switch (error) {
+    case cudaErrorInsufficientDriver:
+    case cudaErrorNoDevice:
+    case cudaErrorInvalidDevice:
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorDevicesUnavailable:
+    case cudaErrorMemoryAllocation:
+    case cudaErrorInvalidValue:
+    case cudaErrorInvalidConfiguration:
+    case cudaErrorNotSupported:
+      return false;
+    default:
+      return true;
+  }
 }
 
 /// What a person can do about an error of the driver.
@@ -46,17 +64,22 @@ void check(const Launcher& launcher, cudaError_t error, const char* call) {
   // Somebody may go on another way, and must not be told of this one by the next launch.
   (void)cudaGetLastError();
   fail(launcher,
-       std::string(call) + ": " + cudaGetErrorName(error) + " (" + cudaGetErrorString(error) + "). " + advice(error));
+       std::string(call) + ": " + cudaGetErrorName(error) + " (" + cudaGetErrorString(error) + "). " + advice(error),
+       is_worth_retrying(error));
 }
 
 void check(const Launcher& launcher, cublasStatus_t status, const char* call) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  fail(launcher, std::string(call) + ": " + cublasGetStatusName(status) + ". " + advice(cudaErrorUnknown));
+  const bool lasting = status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_ARCH_MISMATCH ||
+                       status == CUBLAS_STATUS_INVALID_VALUE || status == CUBLAS_STATUS_ALLOC_FAILED;
+  fail(launcher, std::string(call) + ": " + cublasGetStatusName(status) + ". " + advice(cudaErrorUnknown), !lasting);
 }
 
 void check(const Launcher& launcher, cudnnStatus_t status, const char* call) {
   if (status == CUDNN_STATUS_SUCCESS) return;
-  fail(launcher, std::string(call) + ": " + cudnnGetErrorString(status) + ". " + advice(cudaErrorUnknown));
+  // cuDNN counts what it does not support, and parameters it does not take, from 2000 and 3000 on.
+  const bool lasting = status >= 2000 && status < 4000;
+  fail(launcher, std::string(call) + ": " + cudnnGetErrorString(status) + ". " + advice(cudaErrorUnknown), !lasting);
 }
 
 void fail_out_of_memory(const Launcher& launcher, size_t bytes) {
@@ -64,9 +87,11 @@ void fail_out_of_memory(const Launcher& launcher, size_t bytes) {
   size_t total = 0;
   (void)cudaGetLastError();  // the failed allocation's, which would otherwise be taken for a kernel's
   check(launcher, cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
-  fail(launcher, "out of GPU memory: " + mebibytes(bytes) + " asked for, " + mebibytes(total - free) + " in use, " +
-                     mebibytes(free) + " free of " + mebibytes(total) +
-                     ". Lower --batch-size or --image-size, or end what else uses this GPU");
+  fail(launcher,
+       "out of GPU memory: " + mebibytes(bytes) + " asked for, " + mebibytes(total - free) + " in use, " +
+           mebibytes(free) + " free of " + mebibytes(total) +
+           ". Lower --batch-size or --image-size, or end what else uses this GPU",
+       false);
 }
 
 void report_launch(const Launcher& launcher, int cuda_error) {

@@ -119,7 +119,7 @@ Plan make_plan(const Launcher& launcher, cudnnHandle_t handle, const Conv2dParam
     const std::string message = "cuDNN has no engine for the " + std::string(direction(pass).name) +
                                 " of a convolution of " + text_of(p) + " in " + name_of(p.input.dtype) +
                                 " on this GPU. Update cuDNN, use another --precision, or --device cpu";
-    launcher.fail(static_cast<int>(Exit::device), message.c_str());
+    launcher.fail(static_cast<int>(Exit::device), message.c_str(), false);
   }
   return std::move(*plan);
 }

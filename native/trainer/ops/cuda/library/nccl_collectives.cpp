@@ -93,7 +93,7 @@ class NcclCollectives final : public WatchedCollectives {
   void settle(ncclResult_t result, const char* call) {
     if (result == ncclSuccess) return;
     if (result == ncclInProgress) return watch(ready());
-    fail(group_.who + ": " + call + ": " + words(result) + ". " + advice(result));
+    fail(group_.who + ": " + call + ": " + words(result) + ". " + advice(result), is_worth_retrying(result));
   }
 
   ncclResult_t state() const {
@@ -121,9 +121,14 @@ class NcclCollectives final : public WatchedCollectives {
     return "Start again with NCCL_DEBUG=WARN and --resume auto; if it comes back, use --comm mpi and report it";
   }
 
-  void fail(const std::string& why) {
+  /// Another rank, a link or a GPU failed; only wrong arguments are the same the next time.
+  static bool is_worth_retrying(ncclResult_t result) {
+    return result != ncclInvalidUsage && result != ncclInvalidArgument;
+  }
+
+  void fail(const std::string& why, bool worth_retrying = true) {
     if (comm_ != nullptr) end(why);
-    launcher_.fail(static_cast<int>(Exit::device), why.c_str());
+    launcher_.fail(static_cast<int>(Exit::device), why.c_str(), worth_retrying);
   }
   /// Whatever is on the stream ends by itself then, so that memory can be freed.
   void end(const std::string& why) {

@@ -134,7 +134,7 @@ class NvjpegDecoder final : public DeviceJpeg {
     if (status == NVJPEG_STATUS_SUCCESS) return;
     const std::string text = std::string(call) + " failed with status " + std::to_string(status) +
                              " of nvjpegStatus_t. Use --jpeg-decoder cpu; if it comes back, report it";
-    launcher_.fail(static_cast<int>(Exit::device), text.c_str());
+    launcher_.fail(static_cast<int>(Exit::device), text.c_str(), status == NVJPEG_STATUS_EXECUTION_FAILED);
   }
 
   Launcher launcher_;

@@ -7,7 +7,7 @@
 namespace trainyard::cuda {
 
 void fail_device(const Launcher& launcher, const std::string& message) {
-  launcher.fail(static_cast<int>(Exit::device), message.c_str());
+  launcher.fail(static_cast<int>(Exit::device), message.c_str(), false);
 }
 
 RuntimeLibrary::RuntimeLibrary(const Launcher& launcher, const RuntimeLibraryName& name)
