@@ -5,7 +5,7 @@ import type { Prompter, SecretRequest, UnknownHostKey } from '../core/ssh/transp
 import type { Output } from './output.js';
 
 /** `trustAll`: unknown host keys are shown and accepted. */
-export function terminalPrompter(output: Output, trustAll = false): Prompter {
+export function terminalPrompter(output: Output, profile: string, trustAll = false): Prompter {
   let turn: Promise<unknown> = Promise.resolve(); // one question at a time
   const ask = async (question: string, echo: boolean): Promise<string | undefined> => {
     const before = turn;
@@ -27,15 +27,15 @@ export function terminalPrompter(output: Output, trustAll = false): Prompter {
       if (process.stdin.isTTY) {
         return isYes(await ask('Trust them, and remember? Type yes: ', true));
       }
-      output.note('Compare the fingerprints, then accept them with: trainyard trust PROFILE');
+      output.note(`Compare the fingerprints, then accept them with: trainyard trust ${profile}`);
       return false;
     },
   };
 }
 
-/** Whether the user types yes; true where there is no terminal to ask on. */
-export async function confirm(question: string): Promise<boolean> {
-  if (!process.stdin.isTTY) return true;
+/** Whether the user types yes; undefined where there is no terminal to ask on. */
+export async function confirm(question: string): Promise<boolean | undefined> {
+  if (!process.stdin.isTTY) return undefined;
   return isYes(await askOnce(question, true));
 }
 
