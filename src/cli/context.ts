@@ -24,6 +24,7 @@ export class Context implements Disposable {
   readonly profiles: ProfileStore;
   readonly book: RunBook;
   private chosen: Machine | undefined;
+  private chosenProfile: Profile | undefined;
   private readonly store = new DisposableStore();
 
   constructor(
@@ -44,6 +45,12 @@ export class Context implements Disposable {
     return this.chosen;
   }
 
+  /** The profile that `machine` stands for. */
+  get currentProfile(): Profile {
+    if (!this.chosenProfile) throw new TypeError('no profile was chosen yet');
+    return this.chosenProfile;
+  }
+
   get node(): AgentNode {
     return this.machine.node;
   }
@@ -55,6 +62,7 @@ export class Context implements Disposable {
     const prompter = terminalPrompter(this.output, profile.name, trustAll);
     const home = trainyardHome(env);
     this.chosen ??= this.store.add(makeMachine(profile, { bundleDir, env, logger, home, prompter }));
+    this.chosenProfile ??= profile;
     return profile;
   }
 

@@ -4,6 +4,7 @@ import { DisposableStore } from '../core/lifecycle.js';
 import { MetricsLedger } from '../core/metrics/ledger.js';
 import type { RunDetails } from '../core/nodes/agentApi.js';
 import { statusOf } from '../core/runs/status.js';
+import { resumeCommand } from '../core/runs/resume.js';
 import { RunFollower, type ExtraFile } from '../core/runs/run.js';
 import { summarize } from '../core/runs/summary.js';
 import { bridgeToSocket } from '../core/tunnels/tensorboard.js';
@@ -82,6 +83,7 @@ export async function followRun(
     const end = await Promise.race([follower.follow(), left]);
     if (typeof end === 'string') return 128 + signalNumbers[end];
     printer.summary(summarize(end, ledger, await countCheckpoints(context, options.dir)));
+    if (end.interrupted) noteResume(context, end);
     return exitCodeOf(end);
   } catch (error) {
     if (!(error instanceof Cancelled)) throw error;
@@ -94,6 +96,12 @@ export async function followRun(
   } finally {
     store.dispose();
   }
+}
+
+/** How an interrupted run is started again; the command ends its line, to be copied. */
+export function noteResume(context: Context, entry: Pick<RunDetails, 'run' | 'dir'>): void {
+  const again = resumeCommand(entry, context.currentProfile.name);
+  if (again !== undefined) context.output.note(`it goes on from its newest valid checkpoint with: ${again}`);
 }
 
 export function exitCodeOf(details: Pick<RunDetails, 'state' | 'interrupted'>): number {

@@ -33,9 +33,9 @@ export function terminalPrompter(output: Output, profile: string, trustAll = fal
   };
 }
 
-/** Whether the user types yes; true where there is no terminal to ask on. */
-export async function confirm(question: string): Promise<boolean> {
-  if (!process.stdin.isTTY) return true;
+/** Whether the user types yes; undefined where there is no terminal to ask on. */
+export async function confirm(question: string): Promise<boolean | undefined> {
+  if (!process.stdin.isTTY) return undefined;
   return isYes(await askOnce(question, true));
 }
 

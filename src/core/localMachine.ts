@@ -9,6 +9,7 @@ import { errorText, throwIfCancelled, UserError } from './errors.js';
 import { nullLogger, type Logger } from './log.js';
 import {
   earlierRun,
+  startOptions,
   trainerError,
   mostListed,
   type FolderListing,
@@ -108,7 +109,7 @@ export class LocalMachine implements Machine {
     progress.onProgress?.('starting');
     throwIfCancelled(progress.signal);
     const before = spec.dir === undefined ? undefined : await earlierRun(client, spec.dir);
-    return { ...(await client.request('run.start', { workdir, spec })), before };
+    return { ...(await client.request('run.start', { workdir, spec }, startOptions)), before };
   }
 
   /** Runs the trainer here to its end. UserError (failed) with its own words, Cancelled. */

@@ -69,6 +69,9 @@ export interface Machine extends Disposable {
   connectSocket(path: string): Promise<Duplex>;
 }
 
+/** For `run.start`: a folder that another host may supervise is watched for half a minute first. */
+export const startOptions = { timeout: 120_000 };
+
 /** What is in a folder that a run is to be started in. */
 export async function earlierRun(client: AgentClient, dir: string): Promise<RunDetails | undefined> {
   try {

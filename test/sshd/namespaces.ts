@@ -2,6 +2,7 @@
 // Needs root. Names carry the pid of this process, so that what a killed one left is found and removed.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { ensureKey, startSshd } from '../../scripts/lib/sshd.mjs';
@@ -29,14 +30,20 @@ const namespaces = (): string[] =>
     .flatMap((line) => line.split(' ')[0] ?? [])
     .filter((name) => ours.test(name));
 
-function removeNamespace(name: string): void {
-  for (const pid of ip('netns', 'pids', name).split('\n').filter(Boolean)) {
-    try {
-      process.kill(Number(pid), 'SIGKILL');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-    }
+/** Of all processes on a host. */
+export const pidsIn = (namespace: string): number[] =>
+  ip('netns', 'pids', namespace).split('\n').filter(Boolean).map(Number);
+
+function killed(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
+}
+
+function removeNamespace(name: string): void {
+  for (const pid of pidsIn(name)) killed(pid);
   ip('netns', 'delete', name);
 }
 
@@ -79,6 +86,7 @@ export interface NamespaceHost {
   address: string;
   namespace: string;
   home: string;
+  /** Another one after `powerOn`. */
   sshd: Sshd;
 }
 
@@ -196,6 +204,27 @@ export class NamespaceCluster {
   heal(host: NamespaceHost): void {
     this.setPort(host, 'up');
     this.forgetNeighbours();
+  }
+
+  /** Everything on it dies, and nobody is told. */
+  powerOff(host: NamespaceHost): void {
+    this.cut(host);
+    for (let pids = pidsIn(host.namespace); pids.length > 0; pids = pidsIn(host.namespace)) {
+      for (const pid of pids) killed(pid);
+    }
+  }
+
+  /** It is there again, with a boot id of its own, and nothing on it but its sshd and its disk. */
+  async powerOn(host: NamespaceHost): Promise<void> {
+    const bootId = join(host.home, '..', `boot-${randomUUID()}`);
+    writeFileSync(bootId, `${randomUUID()}\n`);
+    const mount = 'mount --bind "$1" /proc/sys/kernel/random/boot_id && shift && exec "$@"'; // in the mounts of `ip netns exec`
+    const prefix = ['ip', 'netns', 'exec', host.namespace, 'sh', '-c', mount, 'sh', bootId];
+    const authorizedKey = readFileSync(`${this.identityFile}.pub`, 'utf8');
+    const { home } = host;
+    const stateDir = join(home, '..', 'sshd');
+    host.sshd = await startSshd({ address: '0.0.0.0', port, home, stateDir, authorizedKey, prefix });
+    this.heal(host);
   }
 
   /** The same between the client and all hosts. */

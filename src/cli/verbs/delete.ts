@@ -1,22 +1,33 @@
-import { Cancelled, exitCodes } from '../../core/errors.js';
+import { Cancelled, exitCodes, UserError } from '../../core/errors.js';
+import { deleteRunFolders, deletionNotes } from '../../core/runs/deletion.js';
 import type { Verb } from '../context.js';
 import { confirm } from '../prompter.js';
 
 export const deleteRun: Verb = {
   verb: 'delete',
-  summary: "removes a run's folder with its checkpoints; refused while it runs",
+  summary: 'removes a run with its checkpoints, on every node; refused while it runs',
   words: ['RUN'],
   flags: [
     { name: 'profile', value: 'P', help: 'whose runs; by default local' },
-    { name: 'yes', help: 'without asking; it is not asked either where there is no terminal' },
+    { name: 'yes', help: 'without asking; needed where there is no terminal to ask on' },
   ],
+  details: ['Files in its folder that are not of the run stay, and are named.'],
   async run(context, args) {
-    const { dir, id } = await context.resolveRun(args);
+    const entry = await context.resolveRun(args);
+    const { dir, id } = entry;
     const question = `Delete ${id} with its checkpoints, metrics and logs, ${dir}? Type yes: `;
-    if (!args.has('yes') && !(await confirm(question))) throw new Cancelled();
-    await (await context.node.client()).request('run.delete', { dir });
-    if (context.json) context.output.json({ type: 'deleted', id, dir });
-    else context.output.line(`${id} deleted`);
-    return exitCodes.done;
+    const answer = args.has('yes') || (await confirm(question));
+    if (answer === undefined) {
+      const what = `${id} was not deleted: there is no terminal to ask on`;
+      throw new UserError('usage', what, 'Say that it may go without a question: --yes');
+    }
+    if (!answer) throw new Cancelled();
+    const deletion = await deleteRunFolders(context.machine, context.currentProfile, entry);
+    const { stays, stayCount, unreached } = deletion;
+    if (context.json) {
+      context.output.json({ type: 'deleted', id, dir, stays, stay_count: stayCount, unreached });
+    } else context.output.line(`${id} deleted`);
+    for (const note of deletionNotes(dir, deletion)) context.output.note(note);
+    return unreached.length === 0 ? exitCodes.done : exitCodes.connection;
   },
 };

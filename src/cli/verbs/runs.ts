@@ -1,5 +1,6 @@
 import { exitCodes } from '../../core/errors.js';
 import { OverviewReader, type RunOverview } from '../../core/runs/overview.js';
+import { statusText } from '../../core/runs/status.js';
 import type { Verb } from '../context.js';
 import { percentText, rateText, table, timeText } from '../format.js';
 
@@ -24,7 +25,15 @@ export const runs: Verb = {
         const { status, step = null, totalSteps = null, imagesPerSec = null, top1 = null } = figures;
         const { id, dir, run, state } = entry;
         const about = { phase: status, step, total_steps: totalSteps, images_per_sec: imagesPerSec, top1 };
-        context.output.json({ type: 'run', id, dir, ...about, run, state });
+        context.output.json({
+          type: 'run',
+          id,
+          dir,
+          ...about,
+          elsewhere: entry.elsewhere ?? null,
+          run,
+          state,
+        });
       }
       return exitCodes.done;
     }
@@ -44,5 +53,12 @@ function row({ entry, status, step, totalSteps, imagesPerSec, top1 }: RunOvervie
   const steps = step === undefined ? '' : `${step}${totalSteps === undefined ? '' : `/${totalSteps}`}`;
   const rate = imagesPerSec === undefined ? '' : rateText(imagesPerSec);
   const accuracy = top1 === undefined ? '' : percentText(top1);
-  return [entry.id, status, steps, rate, accuracy, entry.state ? timeText(entry.state.started) : ''];
+  return [
+    entry.id,
+    statusText(status, entry),
+    steps,
+    rate,
+    accuracy,
+    entry.state ? timeText(entry.state.started) : '',
+  ];
 }

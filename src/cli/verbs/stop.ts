@@ -3,6 +3,7 @@ import { isOver, statusOf } from '../../core/runs/status.js';
 import { RunFollower } from '../../core/runs/run.js';
 import type { RunEntry } from '../../core/nodes/agentApi.js';
 import type { Context, Verb } from '../context.js';
+import { noteResume } from '../follow.js';
 
 export const stop: Verb = {
   verb: 'stop',
@@ -19,6 +20,7 @@ export const stop: Verb = {
     if (status === 'interrupted' && args.has('now')) return killLeftovers(context, entry);
     if (status === 'interrupted') {
       const what = `${entry.id} was interrupted: nobody supervises it`;
+      noteResume(context, entry);
       throw new UserError('usage', what, 'End what is left of it with --now');
     }
     if (isOver(status)) {

@@ -8,6 +8,7 @@ import { throwIfCancelled, UserError } from '../errors.js';
 import { nullLogger, type Logger } from '../log.js';
 import {
   earlierRun,
+  startOptions,
   trainerError,
   type FolderListing,
   type Machine,
@@ -133,7 +134,8 @@ export class SshMachine implements Machine {
     progress.onProgress?.('starting');
     const client = await this.node.client();
     const before = spec.dir === undefined ? undefined : await earlierRun(client, spec.dir);
-    const started = await client.request('run.start', { workdir: await this.workdir(profile), spec });
+    const workdir = await this.workdir(profile);
+    const started = await client.request('run.start', { workdir, spec }, startOptions);
     await this.join(started, placement, runtimes, taken);
     return { ...started, before };
   }

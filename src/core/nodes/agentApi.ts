@@ -29,6 +29,8 @@ export const runEntrySchema = z.object({
   run: z.catch(z.nullable(runFileSchema), null),
   state: z.catch(z.nullable(stateSchema), null),
   interrupted: z.boolean(),
+  /** The host that supervises it, where that is not the one that was asked: they share the folder's disk. */
+  elsewhere: z.optional(z.nullable(z.string())),
 });
 export type RunEntry = z.infer<typeof runEntrySchema>;
 
@@ -36,6 +38,8 @@ const runDetailsSchema = z.extend(runEntrySchema, { files: z.record(z.string(), 
 export type RunDetails = z.infer<typeof runDetailsSchema>;
 
 const processSchema = z.object({ pid: z.int(), what: z.string() });
+/** What was not the run's: names below its folder, the first of `stayCount`. */
+const remainsSchema = z.object({ stays: z.array(z.string()), stayCount: count, folderStays: z.boolean() });
 
 export const agentResults = {
   hello: helloSchema,
@@ -55,7 +59,8 @@ export const agentResults = {
   'run.get': runDetailsSchema,
   'run.stop': nothing,
   'run.kill': z.object({ killed: z.array(processSchema), left: z.array(processSchema) }),
-  'run.delete': nothing,
+  'run.delete': remainsSchema,
+  'run.forget': remainsSchema,
   'checkpoint.list': z.object({ checkpoints: z.array(checkpointSchema) }),
   'file.read': z.object({ data: base64, offset: count, size: count, inode: count }),
   'file.follow': nothing,
@@ -91,6 +96,7 @@ export interface AgentParams {
   'run.stop': { dir: string; mode: StopMode; by: string };
   'run.kill': { dir: string };
   'run.delete': { dir: string };
+  'run.forget': { workdir: string; id: string; host: string };
   'checkpoint.list': { dir: string; verify?: boolean };
   'file.read': { path: string; offset: number; length: number };
   'file.follow': { path: string; offset: number; id: number };

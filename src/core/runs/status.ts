@@ -10,6 +10,11 @@ export function statusOf(entry: Pick<RunEntry, 'state' | 'interrupted'>): RunSta
   return entry.state?.phase ?? 'unknown';
 }
 
+/** For people: `running on gpu1` where another host supervises it. */
+export function statusText(status: RunStatus, { elsewhere }: Pick<RunEntry, 'elsewhere'>): string {
+  return typeof elsewhere === 'string' ? `${status} on ${elsewhere}` : status;
+}
+
 export function isOver(status: RunStatus): boolean {
   return status === 'finished' || status === 'stopped' || status === 'failed' || status === 'interrupted';
 }

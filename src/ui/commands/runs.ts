@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import type { CheckpointArgument, RunArgument } from '../../contributions.js';
 import { UserError } from '../../core/errors.js';
 import type { StopMode } from '../../core/runs/schema.js';
+import { deleteRunFolders, deletionNotes } from '../../core/runs/deletion.js';
 import { isOver } from '../../core/runs/status.js';
 import { tensorboardAddress } from '../panels/tensorboardPanel.js';
 import { plural } from '../words.js';
@@ -98,20 +99,26 @@ export async function deleteRun(ui: Ui, given?: RunArgument): Promise<void> {
     `Delete ${run.id}?`,
     {
       modal: true,
-      detail: `${run.dir} goes, with its checkpoints, metrics and logs. This cannot be undone.`,
+      detail: `Its checkpoints, metrics and logs in ${run.dir} go. Other files there stay. This cannot be undone.`,
     },
     'Delete',
   );
   if (answer !== 'Delete') return;
   const backend = await ui.services.backend();
-  const client = await (await backend.machine(run.profile)).node.client();
+  const machine = await backend.machine(run.profile);
+  const client = await machine.node.client();
   ui.tensorboards.close(run.dir);
   await client.request('tensorboard.stop', { dir: run.dir });
   ui.terminals.close(run.dir);
-  await client.request('run.delete', { dir: run.dir });
+  const entry = await client.request('run.get', { dir: run.dir });
+  const deletion = await deleteRunFolders(machine, (await backend.session(run.profile)).profile, entry);
   ui.dashboards.close(run.dir);
   await backend.monitor.refresh();
   await ui.checkpoints.refresh();
+  const notes = deletionNotes(run.dir, deletion);
+  if (notes.length > 0) {
+    void vscode.window.showInformationMessage(`${run.id} was deleted. ${notes.join('. ')}`);
+  }
 }
 
 export async function selectRun(ui: Ui, given?: RunArgument): Promise<void> {

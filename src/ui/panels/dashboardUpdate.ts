@@ -84,7 +84,8 @@ function headOf(model: RunModel, dir: string, profile: string): RunHead {
   const state = details?.state;
   const id = details?.id ?? dir.slice(dir.lastIndexOf('/') + 1);
   const hosts = new Set(state?.ranks.map(({ host }) => host));
-  const place = run?.profile.kind === 'local' || hosts.size < 2 ? 'this machine' : plural(hosts.size, 'node');
+  const here = run?.profile.kind === 'local' || hosts.size < 2 ? 'this machine' : plural(hosts.size, 'node');
+  const place = details?.elsewhere ?? here;
   return {
     id,
     name: shortName(id),

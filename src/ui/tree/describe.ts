@@ -7,7 +7,7 @@ import type { HostSample } from '../../core/metrics/schema.js';
 import type { Profile } from '../../core/profiles/schema.js';
 import type { Tunnel } from '../../core/tunnels/tunnels.js';
 import type { RunOverview } from '../../core/runs/overview.js';
-import { isOver, type RunStatus } from '../../core/runs/status.js';
+import { isOver, statusText, type RunStatus } from '../../core/runs/status.js';
 import { duration, gigabytes, percent, plural, size, whole, epochUnderWay } from '../words.js';
 
 export interface ItemText {
@@ -58,8 +58,8 @@ export function describeRun(overview: RunOverview, now = Date.now() / 1000): Ite
 }
 
 function activeParts(overview: RunOverview): string[] {
-  const { status, step, totalSteps, epoch, totalEpochs, imagesPerSec, secondsLeft, best } = overview;
-  const parts: string[] = [status];
+  const { entry, status, step, totalSteps, epoch, totalEpochs, imagesPerSec, secondsLeft, best } = overview;
+  const parts: string[] = [statusText(status, entry)];
   if (epoch !== undefined && totalEpochs !== undefined && totalEpochs >= 1) {
     parts.push(`epoch ${epochUnderWay(epoch, totalEpochs)}/${Math.ceil(totalEpochs)}`);
   } else if (step !== undefined) {

@@ -39,6 +39,9 @@ describe('a run in the tree', () => {
     expect(describeRun(overview('running', { secondsLeft: 11_400, best })).description).toBe(
       'running · epoch 5/12 · 1,204 img/s · 3 h 10 min left · best 74.1%',
     );
+    const { entry } = overview('running');
+    const there = { entry: { ...entry, elsewhere: 'gpu1' } };
+    expect(describeRun(overview('running', there)).description).toMatch(/^running on gpu1 · /);
     const part = { totalEpochs: 0.5 };
     expect(describeRun(overview('running', part)).description).toBe('running · 34.0% · 1,204 img/s');
     const endless = { totalSteps: undefined, totalEpochs: undefined };
