@@ -16,7 +16,9 @@ import { measured, seconds, startRun, training, untilOver } from './support/runs
 let hosts: FaultHosts;
 let machine: SshMachine;
 let dir: string;
-let taken: Server;
+/** The port that is tried first. */
+const first = 6006;
+const holding: Server[] = [];
 const boards = new TensorBoards();
 
 beforeAll(async () => {
@@ -24,19 +26,38 @@ beforeAll(async () => {
   machine = hosts.machine();
   dir = await startRun(machine, hosts.profile, training(50));
   await untilOver(machine, dir);
-  taken = createServer((socket) => socket.end());
-  await new Promise<void>((resolve) => {
-    taken.once('error', () => {
-      resolve(); // somebody else has it: as good
-    });
-    taken.listen(6006, '127.0.0.1', resolve);
-  });
 });
 afterAll(async () => {
   boards.dispose();
-  taken.close();
+  for (const server of holding) server.close();
   await hosts.stop();
 });
+
+function bound(port: number): Promise<Server | undefined> {
+  const server = createServer((socket) => socket.end());
+  return new Promise((resolve) => {
+    server.once('error', () => {
+      resolve(undefined);
+    });
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => {
+      resolve(server);
+    });
+  });
+}
+
+/** Whether the port is free. */
+async function listens(port: number): Promise<boolean> {
+  const server = await bound(port);
+  if (!server) return false;
+  await new Promise((resolve) => server.close(resolve));
+  return true;
+}
+
+/** From now on it is taken, by this test or by somebody else. */
+async function hold(port: number): Promise<void> {
+  const server = await bound(port);
+  if (server) holding.push(server);
+}
 
 function ask(url: string, headers: Record<string, string> = {}): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
@@ -80,11 +101,31 @@ function listening(pids: readonly number[]): string[] {
 }
 
 describe('TensorBoard of a run on a node', () => {
-  test('comes to the next free port, answers nobody who came by another name, and listens on no port there', async () => {
+  test('comes to 6006 where that is free, to the next free port where it is taken', async () => {
+    const free = await listens(first);
+    const boards = new TensorBoards();
+    try {
+      const bridge = await boards.open(machine, dir);
+      expect(bridge.port === first).toBe(free);
+    } finally {
+      boards.dispose();
+    }
+    await hold(first);
+    let next = first + 1;
+    while (!(await listens(next))) ++next;
+    const another = new TensorBoards();
+    try {
+      expect((await another.open(machine, dir)).port).toBe(next);
+    } finally {
+      another.dispose();
+    }
+  });
+
+  test('answers nobody who came by another name, and listens on no port there', async () => {
     const began = Date.now();
     const bridge = await boards.open(machine, dir);
     measured(16, `served at port ${bridge.port} after ${seconds(Date.now() - began)}, 6006 being taken`);
-    expect(bridge.port).toBeGreaterThan(6006);
+    expect(bridge.port).not.toBe(first);
     const page = await ask(bridge.url);
     expect(page.status).toBe(200);
     expect(page.body).toContain('TensorBoard');

@@ -1,7 +1,7 @@
 // Which ranks run on which nodes of a cluster.
 import { UserError } from '../errors.js';
 import type { Host, Profile } from '../profiles/schema.js';
-import { flagValue } from './flags.js';
+import { flagValue, usesEverySlot } from './flags.js';
 
 export interface OfferedGpu {
   index: number;
@@ -38,8 +38,8 @@ export interface Placement {
 }
 
 /**
- * Fills the nodes in their order, the head first. Training takes every slot unless told how many; anything else is one process on the
- * head. With `--device cuda` a slot is a free GPU. UserError (usage, preflight) naming what there is when it does not fit.
+ * Fills the nodes in their order, the head first. Training, `bench matmul` and `bench allreduce` take every slot unless told how many;
+ * anything else is one process on the head. With `--device cuda` a slot is a free GPU. UserError (usage, preflight) naming what there is when it does not fit.
  */
 export function placeRanks(
   profile: Profile,
@@ -55,7 +55,7 @@ export function placeRanks(
   }
   const rooms = offers.slice(0, most).map((offer) => roomOf(offer, cuda));
   const all = rooms.reduce((sum, { slots }) => sum + slots, 0);
-  const ranks = wanted.ranks ?? (words[0] === 'train' || words[1] === 'train' ? all : Math.min(1, all));
+  const ranks = wanted.ranks ?? (usesEverySlot(words) ? all : Math.min(1, all));
   if (ranks > all || ranks === 0) {
     const what =
       ranks === 0

@@ -13,6 +13,7 @@ import {
   runLabel,
   trainerVerbs,
   withoutFlag,
+  usesEverySlot,
 } from './flags.js';
 import type { StartSpec } from './schema.js';
 
@@ -165,7 +166,7 @@ function commandLine(words: readonly string[], trainer: string, cwd: string): st
   return [trainer, ...absolutePaths(words, cwd)];
 }
 
-/** Only training is data parallel: every other verb, and a command, is one process unless the user says otherwise. */
+/** Every slot for what computes on all of them; every other verb, and a command, is one process unless the user says otherwise. */
 function chooseRanks(request: RunRequest, words: readonly string[], capacity: NodeCapacity): number {
   const slots = slotsFor(request.profile, words, capacity);
   const wantsGpus = flagValue(words, '--device') === 'cuda';
@@ -177,7 +178,7 @@ function chooseRanks(request: RunRequest, words: readonly string[], capacity: No
     );
   }
   const named = request.profile.hosts?.[0]?.slots !== undefined || wantsGpus;
-  const usual = words[0] === 'train' ? (named ? slots.count : Math.min(2, capacity.cores)) : 1;
+  const usual = usesEverySlot(words) ? (named ? slots.count : Math.min(2, capacity.cores)) : 1;
   const ranks = request.ranks ?? usual;
   if (ranks <= slots.count) return ranks;
   throw new UserError(

@@ -14,7 +14,7 @@ const offer = (host: NodeOffer['host'], more: Partial<NodeOffer> = {}): NodeOffe
 const cuda = ['train', '--device', 'cuda'];
 
 describe('placeRanks', () => {
-  it('gives training every slot, and anything else one process on the head', () => {
+  it('gives training every slot, and a command one process on the head', () => {
     const offers = [offer({ host: 'a', slots: 2 }), offer({ host: 'b', slots: 4, address: '10.0.0.5' })];
     expect(placeRanks(lab, ['train'], offers)).toEqual({
       nodes: [
@@ -31,6 +31,19 @@ describe('placeRanks', () => {
     expect(placeRanks(lab, ['train'], offers, { ranks: 3 }).nodes.map(({ slots }) => slots)).toEqual([2, 1]);
     expect(placeRanks(lab, ['train'], offers, { nodes: 1 })).toMatchObject({ ranks: 2 });
     expect(placeRanks({ ...lab, maxNodes: 1 }, ['train'], offers)).toMatchObject({ ranks: 2 });
+  });
+
+  it.each([
+    [['bench', 'matmul', '--size', '100'], 6],
+    [['bench', 'allreduce'], 6],
+    [['trainer', 'bench', 'matmul'], 6],
+    [['trainer', 'train'], 6],
+    [['bench', 'input', '--data', 'x'], 1],
+    [['bench', 'step'], 1],
+    [['make', 'train'], 1],
+  ])('%j takes %i slots', (words, ranks) => {
+    const offers = [offer({ host: 'a', slots: 2 }), offer({ host: 'b', slots: 4 })];
+    expect(placeRanks(lab, words, offers).ranks).toBe(ranks);
   });
 
   it('takes free GPUs only, in the order of the profile', () => {
