@@ -49,18 +49,29 @@ void FrameWriter::send(const std::string& line) {
 }
 
 bool FrameWriter::flush() {
+  bool open = true;
   while (waiting() > 0) {
     const ssize_t put = ::write(fd_, buffer_.data() + written_, waiting());
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return errno == EAGAIN || errno == EWOULDBLOCK;
+    if (put < 0) {
+      open = errno == EAGAIN || errno == EWOULDBLOCK;
+      break;
+    }
     written_ += static_cast<size_t>(put);
   }
+  let_go_of_written();
+  return open;
+}
+
+void FrameWriter::let_go_of_written() {
   if (waiting() == 0) {
     buffer_.clear();
     written_ = 0;
     if (buffer_.capacity() > (1 << 20)) buffer_.shrink_to_fit();
+  } else if (written_ >= waiting()) {  // each byte is moved once at most for each that was written
+    buffer_.erase(0, written_);
+    written_ = 0;
   }
-  return true;
 }
 
 }  // namespace trainyard

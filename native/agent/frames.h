@@ -38,11 +38,15 @@ class FrameWriter {
   /// Writes what the other side takes. False when it is gone.
   bool flush();
   size_t waiting() const { return buffer_.size() - written_; }
+  /// Bytes of memory taken: for a link that is never quite idle too, a small multiple of the most that waited at once.
+  size_t held() const { return buffer_.capacity(); }
 
  private:
+  void let_go_of_written();
+
   int fd_;
   std::string buffer_;
-  size_t written_ = 0;
+  size_t written_ = 0;  ///< bytes at the front of the buffer that the other side has
 };
 
 }  // namespace trainyard
