@@ -18,6 +18,7 @@
 #include "agent/gpu_pins.h"
 #include "agent/heartbeat.h"
 #include "agent/kill.h"
+#include "agent/paths.h"
 #include "agent/spawn.h"
 #include "common/error.h"
 #include "common/files.h"
@@ -29,6 +30,7 @@ namespace {
 constexpr int kOrphaned = SIGUSR1;   // sent by the kernel to the inner process when the outer one ends
 constexpr int kOrphanGraceMs = 700;  // for a program that is already on its way out after MPI_Abort
 constexpr int kCannotStart = 127;
+constexpr double kRecordSeconds = 600;  // as long as the supervisor waits to write how the run ended
 
 int number_from(const char* variable, int fallback) {
   const char* text = std::getenv(variable);
@@ -102,6 +104,20 @@ void write_start_record(const RunFolder& folder, int generation, int rank, const
   replace_file(folder.start_record(generation, rank), to_line(json) + "\n");
 }
 
+/// Without the record the rank counts as lost, so a disk that takes nothing is given a while.
+void write_exit_record(const RunFolder& folder, int generation, const ExitRecord& record) {
+  const std::string path = folder.exit_record(generation, record.rank);
+  const double deadline = monotonic_seconds() + kRecordSeconds;
+  for (;;) {
+    try {
+      return replace_file(path, to_line(record.to_json()) + "\n");
+    } catch (const Error&) {
+      if (monotonic_seconds() >= deadline || !folder_exists(folder.dir())) throw;
+    }
+    sleep_ms(200);
+  }
+}
+
 /// Waits for the program's end, handing the first SIGTERM or SIGINT on to it. Returns waitpid's status.
 int supervise_program(int program, const sigset_t& handled) {
   bool forwarded = false;
@@ -154,7 +170,7 @@ int run_inner(const RankOptions& given, int rank, int pmi_fd, const sigset_t& ha
   const auto beat = read_heartbeat(folder.heartbeat(rank));
   record.last_step = beat ? beat->step : 0;
   record.last_line = last_error_line(log, static_cast<uint64_t>(log_begin));
-  replace_file(folder.exit_record(options.generation, rank), to_line(record.to_json()) + "\n");
+  write_exit_record(folder, options.generation, record);
   return record.code();
 }
 

@@ -75,9 +75,11 @@ std::optional<std::string> SampleLog::tick() {
   try {
     std::string line = to_line(sampler_.sample());
     file_.append(line);
+    failed_ = false;
     return line;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "agent: warning: no figures of this host: %s\n", error.what());
+    if (!failed_) std::fprintf(stderr, "agent: warning: no figures of this host: %s\n", error.what());
+    failed_ = true;
     return std::nullopt;
   }
 }

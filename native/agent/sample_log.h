@@ -31,6 +31,7 @@ class SampleLog {
   SampleFile file_;
   HostSampler sampler_;
   double next_sample_ = 0;  ///< monotonic seconds
+  bool failed_ = false;     ///< said once, until a figure is written again
 };
 
 /// Rewrites the file: of lines older than an hour one in 10 s stays, of those older than a day one a minute. Lines

@@ -34,6 +34,8 @@
 namespace trainyard {
 namespace {
 
+constexpr double last_lines_seconds = 10;  // for a disk that is full as the run ends
+
 int image_size_for(const TrainOptions& options) {
   if (options.image_size > 0) return options.image_size;
   for (const ModelInfo& model : known_models()) {
@@ -354,7 +356,7 @@ class TrainRun {
                           {"early_stop", exit == Exit::ok && done_ < plan_.total_steps}};
     servers_log_.add_totals(end);
     log_->line("end", end);
-    log_->flush();
+    log_->finish(last_lines_seconds, [this] { heartbeat_->beat(done_, "stopping"); });
     if (checkpoint_error_.empty()) return;
     throw Error(Exit::data, "the last checkpoint (step " + std::to_string(done_) + ") could not be written: " +
                                 checkpoint_error_ + ". Free some space and start again with --resume auto");
