@@ -99,6 +99,10 @@ class TrainRun {
     share_batch(options_, workers_.world(), plan_);
     DatasetOptions data;
     data.label_offset = options_.label_offset;
+    data.max_bad_images = options_.max_bad_images;
+    data.on_note = [this](const std::string& line) {
+      if (leader()) std::fprintf(stderr, "trainer: warning: %s\n", line.c_str());
+    };
     data.progress = shard_progress(leader(), [this] { heartbeat_->beat(0, "starting"); });
     dataset_ = open_dataset(options_.data, plan_.image_size, data);
     plan_.classes = static_cast<int>(dataset_->class_names().size());
