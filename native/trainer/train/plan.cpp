@@ -9,6 +9,7 @@
 #include "trainer/strategies/gradient_sums.h"
 #include "trainer/train/jpeg_decoder.h"
 #include "trainer/train/metrics_log.h"
+#include "trainer/train/recipe.h"
 
 namespace trainyard {
 namespace {
@@ -170,6 +171,7 @@ std::optional<LossScalerState> loss_scaler_state(const nlohmann::json& state) {
   const auto kept = state.find("loss_scaler");
   if (kept == state.end() || kept->is_null()) return std::nullopt;
   try {
+  plan.recipe_changes = recipe_changes(state, recipe_of(options, plan));
     return LossScalerState{kept->at("scale").get<float>(), kept->at("good_steps").get<int64_t>(),
                            kept->at("skipped").get<int64_t>()};
   } catch (const nlohmann::json::exception& error) {
@@ -212,6 +214,7 @@ nlohmann::json checkpoint_state(const TrainOptions& options, const TrainPlan& pl
             {"peak_lr", plan.schedule.peak_lr},
             {"warmup_steps", plan.schedule.warmup_steps},
             {"drops", plan.schedule.drops},
+          {"recipe", recipe_of(options, plan)},
             {"total_steps", plan.schedule.total_steps}}}};
 }
 

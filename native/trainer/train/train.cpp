@@ -131,6 +131,7 @@ class TrainRun {
     // Only rank 0's folder holds checkpoints where the ranks run on several hosts.
     if (leader()) plan_.resume_from = find_resume(options_);
     finish_plan(options_, plan_);
+    say_changes();
     const double start = static_cast<double>(plan_.start_step);
     plan_.start_step = std::llround(workers_.gather(std::span(&start, 1)).front());
     // While the network is made.
@@ -169,6 +170,15 @@ class TrainRun {
     if (leader()) say_memory(step_->network());
   }
 
+  /// A resume with another recipe may be meant, but never goes by in silence.
+  void say_changes() const {
+    if (plan_.recipe_changes.empty()) return;
+    std::string changes;
+    for (const std::string& change : plan_.recipe_changes) changes += (changes.empty() ? "" : "; ") + change;
+    std::fprintf(stderr, "trainer: warning: %s was made with another recipe, and training goes on with this one: %s\n",
+                 plan_.resume_from->c_str(), changes.c_str());
+  }
+
   void begin_from(const std::string& path) {
     made_new_ = init_weights(path, step_->network());
     if (made_new_.empty()) return;
@@ -201,6 +211,7 @@ class TrainRun {
                          {"steps_per_epoch", plan_.steps_per_epoch},
                          {"total_steps", plan_.total_steps},
                          {"resumed_from", resumed},
+                         {"recipe_changes", plan_.recipe_changes},
                          {"precision", options_.precision},
                          {"device", options_.device},
                          {"jpeg_decoder", options_.jpeg_decoder}});
