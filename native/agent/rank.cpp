@@ -22,6 +22,7 @@
 #include "agent/heartbeat.h"
 #include "agent/kill.h"
 #include "agent/outcome.h"
+#include "agent/paths.h"
 #include "agent/spawn.h"
 #include "common/error.h"
 #include "common/files.h"
@@ -34,8 +35,8 @@ namespace {
 constexpr int kOrphaned = SIGUSR1;   // sent by the kernel to the inner process when the outer one ends
 constexpr int kOrphanGraceMs = 700;  // for a program that is already on its way out after MPI_Abort
 constexpr int kCannotStart = 127;
-constexpr int kLookMs = 100;           // for the word that every rank has ended
-constexpr double kRecordSeconds = 10;  // in which a disk may have room again for the exit record
+constexpr int kLookMs = 100;            // for the word that every rank has ended
+constexpr double kRecordSeconds = 600;  // as long as the supervisor waits to write how the run ended
 
 int number_from(const char* variable, int fallback) {
   const char* text = std::getenv(variable);
@@ -160,7 +161,7 @@ void write_exit_record(const RunFolder& folder, int generation, const ExitRecord
         const Descriptor fd(::open(log.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
         if (fd && ::write(fd.get(), line.data(), line.size()) < 0) std::perror("agent: warning: log");
       }
-      if (monotonic_seconds() >= deadline) throw;
+      if (monotonic_seconds() >= deadline || !folder_exists(folder.dir())) throw;
     }
     sleep_ms(kLookMs);
   }

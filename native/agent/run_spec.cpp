@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
@@ -118,7 +119,13 @@ RunSpec RunSpec::with_fewer(const std::vector<NodeSpec>& present) const {
   fewer.ranks = 0;
   for (const NodeSpec& node : present) fewer.ranks += node.slots;
   const bool trains = is_trainer && !argv.empty() && argv.front() == "train";
-  if (trains && fewer.ranks < ranks) fewer.argv.insert(fewer.argv.end(), {"--planned-ranks", std::to_string(ranks)});
+  // A run that was planned for another number of ranks says so itself.
+  const bool planned = std::any_of(argv.begin(), argv.end(), [](const std::string& word) {
+    return word == "--planned-ranks" || word.starts_with("--planned-ranks=");
+  });
+  if (trains && !planned && fewer.ranks < ranks) {
+    fewer.argv.insert(fewer.argv.end(), {"--planned-ranks", std::to_string(ranks)});
+  }
   return fewer;
 }
 

@@ -82,10 +82,12 @@ std::optional<std::string> SampleLog::tick() {
     warn(sample);
     std::string line = to_line(sample);
     file_.append(line);
+    failed_ = false;
     return line;
   } catch (const std::exception& error) {
     asked_.reset();
-    std::fprintf(stderr, "agent: warning: no figures of this host: %s\n", error.what());
+    if (!failed_) std::fprintf(stderr, "agent: warning: no figures of this host: %s\n", error.what());
+    failed_ = true;
     return std::nullopt;
   }
 }

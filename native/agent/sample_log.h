@@ -41,6 +41,7 @@ class SampleLog {
   std::optional<double> asked_;   ///< monotonic seconds: the sample under way
   double next_sample_ = 0;        ///< monotonic seconds
   std::set<std::string> warned_;  ///< what is missing and was said to be
+  bool failed_ = false;           ///< said once, until a figure is written again
 };
 
 /// Rewrites the file: of lines older than an hour one in 10 s stays, of those older than a day one a minute. Lines

@@ -12,6 +12,7 @@
 #include "agent/kill.h"
 #include "agent/launch.h"
 #include "agent/lease.h"
+#include "agent/paths.h"
 #include "agent/rank_environment.h"
 #include "common/error.h"
 #include "common/files.h"
@@ -27,7 +28,8 @@ constexpr double kEvaluatorSeconds = 600;  // without a beat, in the last evalua
 constexpr double kFailedEvaluatorSeconds = 5;
 constexpr double kMpiexecSeconds = 3;  // to end by itself after its last rank
 constexpr double kSweepSeconds = 15;
-constexpr double kRestartSeconds = 2;  // ports and shared memory of the last generation go away meanwhile
+constexpr double kLastWordsSeconds = 600;  // for a full or read-only disk to take how the run ended
+constexpr double kRestartSeconds = 2;      // ports and shared memory of the last generation go away meanwhile
 
 sigset_t handled_signals() {
   sigset_t handled;
@@ -107,6 +109,7 @@ void Supervisor::wait_and_look() {
     watch_.look_at_metrics(journal_);
     watch_.look_at_disk(samples_.disk_free(), journal_);
     tensorboard_.look(journal_);
+    save_what_waits();
   }
   if (now >= next_refresh_) save_state();  // other hosts conclude from it that we live
   samples_.tick();
@@ -309,6 +312,20 @@ void Supervisor::conclude(const GenerationResult& result) {
                               {"reason", result.reason ? Json(*result.reason) : Json(nullptr)},
                               {"seconds", *state_.ended - state_.started}});
   save_state();
+  wait_for_disk();
+}
+
+/// How a run ended is worth a wait: without it the run reads as interrupted, without a reason.
+void Supervisor::wait_for_disk() {
+  const double deadline = monotonic_seconds() + kLastWordsSeconds;
+  while (monotonic_seconds() < deadline && folder_exists(folder_.dir())) {
+    save_what_waits();
+    if (state_saved_ && journal_.retry()) return;
+    const sigset_t handled = handled_signals();
+    const timespec tick{0, kTickNanoseconds};
+    const int number = ::sigtimedwait(&handled, nullptr, &tick);
+    if (number == SIGTERM || number == SIGINT) return;
+  }
 }
 
 std::set<int> Supervisor::spared() const {
@@ -331,9 +348,16 @@ void Supervisor::save_state() {
   if (cluster_) state_.nodes = cluster_->nodes_json();
   try {
     replace_file(folder_.state(), to_line(state_.to_json()) + "\n");
+    state_saved_ = true;
   } catch (const Error& error) {  // a full disk must not end a run that still computes
-    std::fprintf(stderr, "agent: warning: state.json not written: %s\n", error.what());
+    if (state_saved_) std::fprintf(stderr, "agent: warning: state.json not written: %s\n", error.what());
+    state_saved_ = false;
   }
+}
+
+void Supervisor::save_what_waits() {
+  if (!state_saved_) save_state();
+  journal_.retry();
 }
 
 }  // namespace trainyard

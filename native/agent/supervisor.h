@@ -48,6 +48,8 @@ class Supervisor {
   std::set<int> spared() const;
   void set_phase(const std::string& phase);
   void save_state();
+  void save_what_waits();
+  void wait_for_disk();
   bool stop_now() const { return stop_ && stop_->mode == StopRequest::Mode::now; }
 
   RunFolder folder_;
@@ -63,6 +65,7 @@ class Supervisor {
   std::unique_ptr<Cluster> cluster_;  ///< of a run of several hosts
   std::unique_ptr<Generation> generation_;
   std::optional<StopRequest> stop_;
+  bool state_saved_ = true;                       ///< state.json says what state_ does
   double next_slow_look_ = 0, next_refresh_ = 0;  ///< monotonic seconds
 };
 

@@ -1,6 +1,6 @@
 // How a followed run appears: for a person, aligned lines; for a program, one JSON object a line.
 import type { FollowedLine } from '../core/runs/run.js';
-import { eventText, failed } from '../core/runs/marks.js';
+import { eventText, failed, gapText } from '../core/runs/marks.js';
 import type { RunEvent, RunFile } from '../core/runs/schema.js';
 import type { RunSummary } from '../core/runs/summary.js';
 import type { EvalLine, Metric, ServerFigures, StartLine, StepLine } from '../core/metrics/schema.js';
@@ -114,6 +114,9 @@ export class TablePrinter implements RunPrinter {
       case 'bad_image':
         this.note(`bad image ${value.path}: ${value.message} (${value.count} so far)`);
         break;
+      case 'gap':
+        this.note(gapText(value, 'metrics'));
+        break;
       case 'end':
         this.note(`${value.reason} at step ${value.step} after ${durationText(value.seconds)}`);
         break;
@@ -151,6 +154,7 @@ export class TablePrinter implements RunPrinter {
         this.note('TensorBoard ended');
         break;
       case 'stalled':
+      case 'gap':
       case 'node_lost':
       case 'waiting_for_nodes':
       case 'restarting':

@@ -13,6 +13,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { TestContext } from 'vitest';
 import {
   expectExit,
+  lastOnly,
   processesNaming,
   readLines,
   run,
@@ -85,27 +86,27 @@ describe('usage', () => {
     expect(errorLine(outcome)).toContain('Did you mean train?');
   });
   it('an unknown model names the known ones', async () => {
-    const outcome = await runTrainer([...train('model'), '--model', 'resnet5']);
+    const outcome = await runTrainer(lastOnly([...train('model'), '--model', 'resnet5']));
     expectExit(outcome, 2);
     expect(errorLine(outcome)).toMatch(/resnet20.*resnet18|resnet18.*resnet20/);
   });
   it('a batch larger than the data set names the largest that fits', async () => {
-    const outcome = await runTrainer([...train('batch'), '--batch-size', '5000']);
+    const outcome = await runTrainer(lastOnly([...train('batch'), '--batch-size', '5000']));
     expectExit(outcome, 3);
     expect(errorLine(outcome)).toContain('96');
   });
   it('--comm nccl where no GPU is says why', async () => {
-    const outcome = await runTrainer([...train('nccl'), '--comm', 'nccl']);
+    const outcome = await runTrainer(lastOnly([...train('nccl'), '--comm', 'nccl']));
     expectExit(outcome, 2);
     expect(errorLine(outcome)).toContain('--device cpu has none. Use --comm mpi or auto');
   });
   it('--jpeg-decoder nvjpeg where no GPU is says why', async () => {
-    const outcome = await runTrainer([...train('nvjpeg'), '--jpeg-decoder', 'nvjpeg']);
+    const outcome = await runTrainer(lastOnly([...train('nvjpeg'), '--jpeg-decoder', 'nvjpeg']));
     expectExit(outcome, 2);
     expect(errorLine(outcome)).toContain('--device cpu has none. Leave it out, or use --device cuda');
   });
   it('--memory-growth on the CPU', async () => {
-    const outcome = await runTrainer([...train('growth'), '--memory-growth']);
+    const outcome = await runTrainer(lastOnly([...train('growth'), '--memory-growth']));
     expectExit(outcome, 2);
     expect(errorLine(outcome)).toContain('--memory-growth');
   });
@@ -298,7 +299,7 @@ describe('signals to the trainer', () => {
 
   it('SIGINT twice: at once', async () => {
     const dir = join(folder.path, 'int-twice');
-    const running = start(trainer, [...long(dir), '--model', 'resnet20', '--batch-size', '96']);
+    const running = start(trainer, lastOnly([...long(dir), '--batch-size', '96']));
     await until('training', () => existsSync(join(dir, 'metrics.jsonl')));
     running.child.kill('SIGINT');
     await new Promise((wake) => setTimeout(wake, 150));

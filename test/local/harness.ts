@@ -64,6 +64,17 @@ export function start(command: string, args: string[], options: SpawnOptions = {
   );
 }
 
+/** Of a flag that stands there twice the last one alone: for tests that change one of their common flags. */
+export function lastOnly(words: readonly string[]): string[] {
+  const parts: string[][] = [];
+  for (const word of words) {
+    if (word.startsWith('--') || parts.length === 0) parts.push([word]);
+    else parts.at(-1)?.push(word);
+  }
+  const last = new Map(parts.map((part, at) => [part[0], at]));
+  return parts.filter(([flag], at) => last.get(flag) === at).flat();
+}
+
 export const run = (command: string, args: string[], options: SpawnOptions = {}): Promise<Outcome> =>
   start(command, args, options).ended;
 export const runTrainer = (args: string[], options: SpawnOptions = {}): Promise<Outcome> =>

@@ -2,25 +2,34 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { checkpointName, expectExit, readLines, readTensors, runTrainer, temporaryFolder } from './harness';
+import {
+  checkpointName,
+  expectExit,
+  lastOnly,
+  readLines,
+  readTensors,
+  runTrainer,
+  temporaryFolder,
+} from './harness';
 
 const folder = temporaryFolder('precision');
 afterAll(folder.remove);
 
-const train = (name: string, ...flags: string[]): string[] => [
-  'train',
-  '--model',
-  'resnet20',
-  '--data',
-  'synthetic:4x16',
-  '--image-size',
-  '16',
-  '--batch-size',
-  '8',
-  '--run-dir',
-  join(folder.path, name),
-  ...flags,
-];
+const train = (name: string, ...flags: string[]): string[] =>
+  lastOnly([
+    'train',
+    '--model',
+    'resnet20',
+    '--data',
+    'synthetic:4x16',
+    '--image-size',
+    '16',
+    '--batch-size',
+    '8',
+    '--run-dir',
+    join(folder.path, name),
+    ...flags,
+  ]);
 const checkpoint = (name: string, step: number, file: string): string =>
   join(folder.path, name, 'checkpoints', checkpointName(step), file);
 const recorded = (name: string, step: number): unknown =>

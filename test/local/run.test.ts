@@ -8,6 +8,7 @@ import {
   cli,
   eventReader,
   expectExit,
+  lastOnly,
   processesNaming,
   readLines,
   run,
@@ -44,24 +45,25 @@ const messages = (text: string): Message[] =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Message);
 
-const command = (dir: string, ...more: string[]): string[] => [
-  'train',
-  '--model',
-  'resnet20',
-  '--data',
-  join(data, 'train'),
-  '--eval-data',
-  join(data, 'validation'),
-  '--run-dir',
-  dir,
-  '--batch-size',
-  '12',
-  '--lr',
-  '0.05',
-  '--log-every',
-  '1',
-  ...more,
-];
+const command = (dir: string, ...more: string[]): string[] =>
+  lastOnly([
+    'train',
+    '--model',
+    'resnet20',
+    '--data',
+    join(data, 'train'),
+    '--eval-data',
+    join(data, 'validation'),
+    '--run-dir',
+    dir,
+    '--batch-size',
+    '12',
+    '--lr',
+    '0.05',
+    '--log-every',
+    '1',
+    ...more,
+  ]);
 const client = (...args: string[]): Running => start(process.execPath, [cli, ...args]);
 
 describe('a run on the local profile', () => {

@@ -8,6 +8,7 @@ import {
   checkpointName,
   cli,
   expectExit,
+  lastOnly,
   fingerprint,
   killRanksAt,
   largestDistance,
@@ -35,18 +36,19 @@ beforeAll(async () => {
 });
 afterAll(folder.remove);
 
-const training = (name: string, ...more: string[]): string[] => [
-  'train',
-  '--model',
-  'mlp',
-  '--data',
-  join(data, 'train'),
-  '--run-dir',
-  dirOf(name),
-  '--lr',
-  '0.05',
-  ...more,
-];
+const training = (name: string, ...more: string[]): string[] =>
+  lastOnly([
+    'train',
+    '--model',
+    'mlp',
+    '--data',
+    join(data, 'train'),
+    '--run-dir',
+    dirOf(name),
+    '--lr',
+    '0.05',
+    ...more,
+  ]);
 const weights = (name: string, step: number): ReturnType<typeof readTensors> =>
   readTensors(join(dirOf(name), 'checkpoints', checkpointName(step), 'model.safetensors'));
 const metrics = (name: string): Metric[] => readLines(join(dirOf(name), 'metrics.jsonl')).map(parseMetric);

@@ -42,11 +42,13 @@ class Damage : public ::testing::Test {
     options_.on_bad_image = [this](const std::string& path, const std::string& message) {
       bad_.push_back(path.substr(path.rfind('/') + 1) + ": " + message);
     };
+    dataset_options_.on_note = [this](const std::string& line) { notes_.push_back(line); };
   }
 
   std::unique_ptr<Dataset> open() {
     folder_.write("train.tfrecord", bytes_);
-    return open_records_at(folder_.path());
+    notes_.clear();
+    return open_dataset(folder_.path(), 16, dataset_options_);
   }
 
   /// Reads all images, of which exactly one is bad, and says which and why.
@@ -62,7 +64,9 @@ class Damage : public ::testing::Test {
   std::string bytes_;
   std::vector<size_t> starts_;
   LoaderOptions options_;
+  DatasetOptions dataset_options_;
   std::vector<std::string> bad_;
+  std::vector<std::string> notes_;
 };
 
 TEST_F(Damage, in_an_image_is_found_by_its_sum) {
@@ -85,10 +89,51 @@ TEST_F(Damage, in_a_label_makes_no_new_class) {
   EXPECT_THAT(only_problem(), AllOf(HasSubstr(at(4)), HasSubstr("checksum of its data")));
 }
 
-TEST_F(Damage, in_a_length_ends_the_shard) {
+TEST_F(Damage, in_a_length_loses_that_record_alone_and_says_so) {
   bytes_[starts_[3]] ^= 1;
-  EXPECT_EQ(open()->size(), 4U);
-  EXPECT_THAT(only_problem(), AllOf(HasSubstr(at(3)), HasSubstr("checksum of its length"), HasSubstr("what follows")));
+  EXPECT_EQ(open()->size(), 5U);
+  const std::string lost = std::to_string(starts_[4] - starts_[3]) + " bytes are lost";
+  EXPECT_THAT(notes_, ElementsAre(AllOf(HasSubstr(at(3)), HasSubstr(lost), HasSubstr("about 1 record"))));
+  EXPECT_THAT(only_problem(), AllOf(HasSubstr(at(3)), HasSubstr("checksum of its length"),
+                                    HasSubstr("next sound record at byte " + std::to_string(starts_[4]))));
+}
+
+TEST_F(Damage, that_leaves_no_record_behind_it_counts_them_and_is_an_error_over_the_limit) {
+  for (int i = 5; i < 20; ++i) {
+    starts_.push_back(bytes_.size());
+    bytes_ += shard_of({example_of(static_cast<uint64_t>(i), i % 3)});
+  }
+  starts_.push_back(bytes_.size());
+  for (const size_t start : starts_) {
+    if (start >= starts_[5] && start < bytes_.size()) bytes_[start] ^= 1;
+  }
+  EXPECT_EQ(open()->size(), 6U);  // one stands for all that are lost
+  EXPECT_THAT(notes_, ElementsAre(AllOf(HasSubstr(at(5)), HasSubstr("up to the end of the shard"),
+                                        HasSubstr("about 15 records"))));
+  dataset_options_.max_bad_images = 14;
+  try {
+    open();
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Exit::data);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr(at(5)), HasSubstr("about 15 images"), HasSubstr("--max-bad-images")));
+  }
+}
+
+TEST_F(Damage, in_the_first_record_of_a_class_changes_no_name) {
+  bytes_.clear();
+  starts_.clear();
+  const std::vector<std::string> names{"rose", "tulip", "daisy"};
+  for (int i = 0; i < 9; ++i) {
+    starts_.push_back(bytes_.size());
+    bytes_ += shard_of({example_of(static_cast<uint64_t>(i), i % 3, names[static_cast<size_t>(i % 3)])});
+  }
+  const std::string whole = bytes_;
+  for (size_t i = 20; i < starts_[1]; i += 7) {
+    bytes_ = whole;
+    bytes_[i] ^= 1;
+    EXPECT_EQ(open()->class_names(), names) << i;
+  }
 }
 
 TEST_F(Damage, a_last_record_that_was_cut_is_named_wherever_the_cut_is) {

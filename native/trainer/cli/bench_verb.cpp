@@ -4,6 +4,7 @@
 
 #include "common/outcome.h"
 #include "trainer/cli/device_flags.h"
+#include "trainer/cli/numbers.h"
 #include "trainer/cli/strategy_flags.h"
 #include "trainer/cli/verbs.h"
 #include "trainer/train/bench_all_reduce.h"
@@ -26,7 +27,7 @@ Verb on_all_ranks(CLI::App* command, const std::shared_ptr<Options>& o,
                   nlohmann::json (*measure)(const Options& options, Communicator& communicator)) {
   add_device_flags(*command, o->device, o->precision);
   command->add_option("--threads", o->threads, "compute threads of each rank")
-      ->check(CLI::PositiveNumber)
+      ->transform(threads_range())
       ->capture_default_str();
   add_comm_flag(*command, o->comm);
   return {command, [o, measure] {
@@ -45,10 +46,10 @@ Verb add_input(CLI::App& bench) {
   auto o = std::make_shared<BenchInputOptions>();
   command->add_option("--data", o->data, "a folder of class folders or TFRecord shards")->required();
   command->add_option("--image-size", o->image_size, "pixels a side")
-      ->check(CLI::PositiveNumber)
+      ->transform(whole_number(1, 8192))
       ->capture_default_str();
   command->add_option("--seconds", o->seconds, "measure for so long")
-      ->check(CLI::PositiveNumber)
+      ->transform(seconds_range())
       ->capture_default_str();
   command->add_flag("--whole", o->whole, "decode every image whole, where else only the part looked at is");
   return {command, [o] {
@@ -60,20 +61,26 @@ Verb add_input(CLI::App& bench) {
 Verb add_step(CLI::App& bench) {
   CLI::App* command = bench.add_subcommand("step", "training steps on this rank, or on all that mpiexec started");
   auto o = std::make_shared<BenchStepOptions>();
-  command->add_option("--model", o->model, models_text())->capture_default_str();
+  command->add_option("--model", o->model, models_text())->check(known_model())->capture_default_str();
   command
       ->add_option("--data", o->data,
                    "synthetic, synthetic:CLASSESxPIXELS, or a folder of class folders or TFRecord shards")
       ->capture_default_str();
   command->add_option("--batch-size", o->batch_size, "images per replica")
-      ->check(CLI::PositiveNumber)
+      ->transform(batch_range())
       ->capture_default_str();
-  command->add_option("--steps", o->steps, "measured steps")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--steps", o->steps, "measured steps")
+      ->transform(whole_number(1, 1'000'000'000))
+      ->capture_default_str();
   command->add_option("--warmup", o->warmup, "steps before the measured ones")
-      ->check(CLI::NonNegativeNumber)
+      ->transform(whole_number(0, 1'000'000'000))
       ->capture_default_str();
-  command->add_option("--seconds", o->seconds, "measure for so long instead of by --steps")->capture_default_str();
-  command->add_option("--image-size", o->image_size, "pixels a side (0: the model's own)")->capture_default_str();
+  command->add_option("--seconds", o->seconds, "measure for so long instead of by --steps (0: by --steps)")
+      ->transform(number(0, 86400))
+      ->capture_default_str();
+  command->add_option("--image-size", o->image_size, "pixels a side (0: the model's own)")
+      ->transform(image_size_range())
+      ->capture_default_str();
   add_graphs_flag(*command, o->no_cuda_graphs);
   add_jpeg_decoder_flag(*command, o->jpeg_decoder);
   add_loader_threads_flag(*command, o->loader_threads);
@@ -85,10 +92,10 @@ Verb add_matmul(CLI::App& bench) {
       "matmul", "a matrix product, its rows shared by all ranks that mpiexec started; each product is checked");
   auto o = std::make_shared<BenchMatmulOptions>();
   command->add_option("--size", o->size, "rows and columns of both factors")
-      ->check(CLI::PositiveNumber)
+      ->transform(whole_number(1, 65536))
       ->capture_default_str();
   command->add_option("--seconds", o->seconds, "measure for so long")
-      ->check(CLI::PositiveNumber)
+      ->transform(seconds_range())
       ->capture_default_str();
   return on_all_ranks(command, o, bench_matmul);
 }
@@ -98,10 +105,10 @@ Verb add_all_reduce(CLI::App& bench) {
       "allreduce", "sums over all ranks that mpiexec started, from 4 KiB up, as gradients are summed; all are checked");
   auto o = std::make_shared<BenchAllReduceOptions>();
   command->add_option("--bytes", o->bytes, "the largest sum")
-      ->check(CLI::Range(int64_t{4}, int64_t{1} << 32U))
+      ->transform(whole_number(4, int64_t{1} << 32U))
       ->capture_default_str();
   command->add_option("--seconds", o->seconds, "measure each size for about so long")
-      ->check(CLI::PositiveNumber)
+      ->transform(seconds_range())
       ->capture_default_str();
   command->add_option("--device", o->device, "cpu or cuda, whose memories NCCL sums")
       ->check(CLI::IsMember({"cpu", "cuda"}))

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "trainer/cli/numbers.h"
 #include "trainer/models/precision.h"
 #include "trainer/ops/cuda_library.h"
 
@@ -39,6 +40,7 @@ void add_loader_threads_flag(CLI::App& command, int& threads) {
       .add_option(
           "--loader-threads", threads,
           "decoding threads of each rank (0: one beside a CPU that computes, beside a GPU all cores of the rank)")
+      ->transform(threads_or_own_range())
       ->capture_default_str();
 }
 

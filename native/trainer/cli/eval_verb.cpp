@@ -1,6 +1,7 @@
 #include <memory>
 
 #include "trainer/cli/device_flags.h"
+#include "trainer/cli/numbers.h"
 #include "trainer/cli/verbs.h"
 #include "trainer/train/evaluator.h"
 
@@ -20,15 +21,19 @@ Verb add_eval(CLI::App& app) {
   command
       ->add_option("--label-offset", o->label_offset,
                    "subtracted from the labels in TFRecord shards (default: as in training)")
-      ->check(CLI::Range(int64_t{-1'000'000}, int64_t{1'000'000}));
-  command->add_option("--interval", o->interval, "seconds between looks for a newer checkpoint")->capture_default_str();
-  command->add_option("--delay", o->delay, "seconds before the first look")->capture_default_str();
+      ->transform(label_offset_range());
+  command->add_option("--interval", o->interval, "seconds between looks for a newer checkpoint")
+      ->transform(number(0.01, 86400))
+      ->capture_default_str();
+  command->add_option("--delay", o->delay, "seconds before the first look")
+      ->transform(number(0, 86400))
+      ->capture_default_str();
   auto* once = command->add_flag("--once", o->once, "evaluate the newest valid checkpoint (or --checkpoint) and end");
   command->add_option("--checkpoint", o->checkpoint, "a checkpoint folder")->needs(once);
-  command->add_option("--threads", o->threads, "compute threads")->capture_default_str();
+  command->add_option("--threads", o->threads, "compute threads")->transform(threads_range())->capture_default_str();
   add_device_flags(*command, o->device, o->precision);
   command->add_option("--batch-size", o->batch_size, "images at a time")
-      ->check(CLI::PositiveNumber)
+      ->transform(batch_range())
       ->capture_default_str();
   return {command, [o] {
             require_device(o->device, o->precision);

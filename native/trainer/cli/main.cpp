@@ -1,13 +1,18 @@
 // The trainer's command line: parsing, errors in one line, exit codes (docs/contracts.md).
+#include <signal.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "common/outcome.h"
 #include "common/process.h"
 #include "trainer/base/cpu_features.h"
+#include "trainer/cli/numbers.h"
 #include "trainer/cli/suggest.h"
 #include "trainer/cli/verbs.h"
 
@@ -73,6 +78,21 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error, con
   return std::string(error.what()) + ". " + help;
 }
 
+/// What a flag that stands twice on the command line is told: the last one must not win in silence.
+std::optional<std::string> given_twice(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() < 2) continue;
+    std::string values;
+    for (const std::string& value : option->results()) values += (values.empty() ? "" : ", ") + value;
+    return option->get_name() + " is given " + std::to_string(option->count()) + " times (" + values +
+           "). Give it once";
+  }
+  for (const CLI::App* verb : app.get_subcommands()) {
+    if (auto twice = given_twice(*verb)) return twice;
+  }
+  return std::nullopt;
+}
+
 /// All but this file is compiled for AVX2, which every GPU node of the last ten years has.
 void require_instructions() {
   if (cpu_features().avx2) return;
@@ -89,12 +109,14 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "trainer 0.1.0");
   const std::vector<Verb> verbs = {add_train(app), add_eval(app),    add_predict(app), add_checkpoints(app),
                                    add_prep(app),  add_devices(app), add_bench(app),   add_selftest(app)};
+  require_ranges(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
     return fail(Exit::usage, usage_message(app, error, std::vector<std::string>(argv + 1, argv + argc)));
   }
+  if (const auto twice = given_twice(app)) return fail(Exit::usage, *twice);
   for (const Verb& verb : verbs) {
     if (!verb.command->parsed()) continue;
     if (verb.command->get_name() != "devices") require_instructions();
@@ -107,12 +129,20 @@ int run(int argc, char** argv) {
 }  // namespace trainyard
 
 int main(int argc, char** argv) {
+  ::signal(SIGXFSZ, SIG_IGN);  // then a write over ulimit -f fails like any other, with a message
   try {
     return trainyard::run(argc, argv);
   } catch (const trainyard::Error& error) {
     return trainyard::fail(error.code(), error.what(), error.retry());
   } catch (const std::bad_alloc&) {
     return trainyard::fail(trainyard::Exit::device, "out of memory. Lower --batch-size or --image-size");
+  } catch (const std::system_error& error) {
+    if (error.code() != std::errc::resource_unavailable_try_again) {
+      return trainyard::fail(trainyard::Exit::internal, std::string(error.what()) + ". Please report this");
+    }
+    return trainyard::fail(
+        trainyard::Exit::device,
+        "the system allows no more threads. Lower --threads or --loader-threads, or raise ulimit -u");
   } catch (const std::exception& error) {
     return trainyard::fail(trainyard::Exit::internal, std::string(error.what()) + ". Please report this");
   }

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "trainer/cli/device_flags.h"
+#include "trainer/cli/numbers.h"
 #include "trainer/cli/verbs.h"
 #include "trainer/train/predict.h"
 
@@ -16,12 +17,14 @@ Verb add_predict(CLI::App& app) {
   command
       ->add_option("--label-offset", o->label_offset,
                    "subtracted from the labels in TFRecord shards (default: as in training)")
-      ->check(CLI::Range(int64_t{-1'000'000}, int64_t{1'000'000}));
+      ->transform(label_offset_range());
   command->add_option("--out", o->out, "the CSV file to write")->required();
-  command->add_option("--threads", o->threads, "compute threads (0: one)")->capture_default_str();
+  command->add_option("--threads", o->threads, "compute threads (0: one)")
+      ->transform(threads_or_own_range())
+      ->capture_default_str();
   add_device_flags(*command, o->device, o->precision);
   command->add_option("--batch-size", o->batch_size, "images at a time")
-      ->check(CLI::PositiveNumber)
+      ->transform(batch_range())
       ->capture_default_str();
   command->add_flag("--logits", o->logits, "one more column per class with its logit");
   return {command, [o] {

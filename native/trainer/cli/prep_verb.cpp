@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "trainer/cli/numbers.h"
 #include "trainer/cli/progress_line.h"
 #include "trainer/cli/verbs.h"
 #include "trainer/data/prep.h"
@@ -37,6 +38,7 @@ void add_source_flags(CLI::App& command, PrepOptions& o) {
   command.add_option("--s3-endpoint", o.s3_endpoint,
                      "an S3 server other than Amazon's, as http://host:9000 (else AWS_ENDPOINT_URL)");
   command.add_option("--retry-seconds", o.retry_seconds, "give up a download when no byte came for so long")
+      ->transform(seconds_range())
       ->capture_default_str();
 }
 
@@ -68,14 +70,21 @@ Verb add_prep(CLI::App& app) {
   auto o = std::make_shared<PrepOptions>();
   add_source_flags(*command, *o);
   command->add_option("--to", o->to, "the folder to make; must not hold anything yet")->required();
-  command->add_option("--validation", o->validation,
-                      "the part of each class that validates (default: 0.2, or the halves that --from has)");
+  command
+      ->add_option("--validation", o->validation,
+                   "the part of each class that validates (default: 0.2, or the halves that --from has)")
+      ->transform(number(0, 1, End::included, End::left_out));
   command->add_option("--shards", o->shards, "write so many TFRecord files for each half (0: class folders)")
+      ->transform(whole_number(0, 99'999))
       ->capture_default_str();
   command->add_flag("--shuffle", o->shuffle,
                     "mix the records of the shards by --seed; otherwise they come class by class, as the folders do");
-  command->add_option("--image-size", o->image_size, "pixels a side of drawn images")->capture_default_str();
-  command->add_option("--seed", o->seed, "the same seed draws, splits and shuffles alike")->capture_default_str();
+  command->add_option("--image-size", o->image_size, "pixels a side of drawn images")
+      ->transform(whole_number(16, 1024))
+      ->capture_default_str();
+  command->add_option("--seed", o->seed, "the same seed draws, splits and shuffles alike")
+      ->transform(seed_range())
+      ->capture_default_str();
   return {command, [o] {
             report(*o);
             const PrepSummary made = prep(*o);

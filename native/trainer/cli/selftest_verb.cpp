@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "trainer/cli/numbers.h"
 #include "trainer/cli/verbs.h"
 #include "trainer/ops/cuda_library.h"
 #include "trainer/ops/selftest/selftest.h"
@@ -64,7 +65,7 @@ Verb add_selftest(CLI::App& app) {
   auto o = std::make_shared<SelftestOptions>();
   command->add_option("--device", o->device, "cuda")->check(CLI::IsMember({"cuda"}))->capture_default_str();
   command->add_option("--index", o->index, "which GPU, as CUDA counts")
-      ->check(CLI::NonNegativeNumber)
+      ->transform(whole_number(0, 1023))
       ->capture_default_str();
   command->add_flag("--json", o->json, "one JSON object a result");
   return {command, [o] { return run(*o); }};

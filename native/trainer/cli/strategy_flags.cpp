@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "trainer/cli/numbers.h"
 namespace trainyard {
 
 void add_comm_flag(CLI::App& command, std::string& comm) {
@@ -42,7 +43,7 @@ void add_strategy_flags(CLI::App& command, StrategyOptions& o) {
       .add_option("--servers", o.servers,
                   "of parameter-server: how many of the ranks keep variables, the last ones of each host in turn (left "
                   "out: 1)")
-      ->check(CLI::PositiveNumber);
+      ->transform(whole_number(1, 65536));
 }
 
 }  // namespace trainyard

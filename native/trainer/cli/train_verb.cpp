@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "common/outcome.h"
 #include "trainer/cli/device_flags.h"
+#include "trainer/cli/numbers.h"
 #include "trainer/cli/recipe_flags.h"
 #include "trainer/cli/strategy_flags.h"
 #include "trainer/cli/verbs.h"
@@ -12,6 +14,8 @@
 
 namespace trainyard {
 namespace {
+
+constexpr int64_t most_steps = 1'000'000'000'000;
 
 void add_run_flags(CLI::App& command, TrainOptions& o) {
   command.add_option("--model", o.model, models_text())->capture_default_str();
@@ -22,17 +26,24 @@ void add_run_flags(CLI::App& command, TrainOptions& o) {
   command
       .add_option("--label-offset", o.label_offset,
                   "subtracted from the labels in TFRecord shards: 1 where their classes are numbered from 1")
-      ->check(CLI::Range(int64_t{-1'000'000}, int64_t{1'000'000}));
+      ->transform(label_offset_range());
   command.add_option(
       "--eval-data", o.eval_data,
       "what the evaluator beside this run uses (of shards of several kinds the validation ones); training does "
       "not read it");
   command.add_option("--run-dir", o.run_dir, "the folder for metrics, event files and checkpoints; made when missing");
-  command.add_option("--steps", o.steps, "updates in all (0: by --epochs)")->capture_default_str();
-  command.add_option("--epochs", o.epochs, "passes over the data")->capture_default_str();
-  command.add_option("--seed", o.seed, "the same seed and world give the same weights, bit for bit")
+  command.add_option("--steps", o.steps, "updates in all (0: by --epochs)")
+      ->transform(whole_number(0, most_steps))
       ->capture_default_str();
-  command.add_option("--log-every", o.log_every, "steps between lines of metrics")->capture_default_str();
+  command.add_option("--epochs", o.epochs, "passes over the data")
+      ->transform(number(0, 1e6, End::left_out))
+      ->capture_default_str();
+  command.add_option("--seed", o.seed, "the same seed and world give the same weights, bit for bit")
+      ->transform(seed_range())
+      ->capture_default_str();
+  command.add_option("--log-every", o.log_every, "steps between lines of metrics")
+      ->transform(whole_number(1, most_steps))
+      ->capture_default_str();
 }
 
 void add_data_flags(CLI::App& command, TrainOptions& o) {
@@ -47,14 +58,20 @@ void add_data_flags(CLI::App& command, TrainOptions& o) {
       .add_option("--shuffle-buffer", o.shuffle_buffer,
                   "images are drawn from this many while the data go by in order, as tf.data's shuffle does (0: each "
                   "epoch is mixed whole, which is better and costs nothing more)")
+      ->transform(whole_number(0, most_steps))
       ->capture_default_str();
-  command.add_option("--prefetch", o.prefetch, "batches decoded ahead")->capture_default_str();
+  command.add_option("--prefetch", o.prefetch, "batches decoded ahead")
+      ->transform(whole_number(1, 1024))
+      ->capture_default_str();
   add_loader_threads_flag(command, o.loader_threads);
   command
       .add_option("--max-bad-images", o.max_bad_images,
                   "unreadable images are named and replaced; more than this end the run")
+      ->transform(whole_number(0, most_steps))
       ->capture_default_str();
-  command.add_option("--image-size", o.image_size, "pixels a side (0: the model's own)")->capture_default_str();
+  command.add_option("--image-size", o.image_size, "pixels a side (0: the model's own)")
+      ->transform(image_size_range())
+      ->capture_default_str();
 }
 
 void add_machine_flags(CLI::App& command, TrainOptions& o) {
@@ -62,6 +79,7 @@ void add_machine_flags(CLI::App& command, TrainOptions& o) {
   command
       .add_option("--threads", o.threads,
                   "compute threads (0: OMP_NUM_THREADS, else the cores shared by this host's ranks)")
+      ->transform(threads_or_own_range())
       ->capture_default_str();
   command.add_flag("--memory-growth", o.memory_growth,
                    "on a GPU: takes the memory for activations, the largest part, with the first step instead of "
@@ -69,8 +87,11 @@ void add_machine_flags(CLI::App& command, TrainOptions& o) {
   add_graphs_flag(command, o.no_cuda_graphs);
   add_comm_flag(command, o.comm);
   command.add_option("--checkpoint-every", o.checkpoint_every, "steps between checkpoints (0: an epoch)")
+      ->transform(whole_number(0, most_steps))
       ->capture_default_str();
-  command.add_option("--keep", o.keep, "newest checkpoints kept, besides the best one")->capture_default_str();
+  command.add_option("--keep", o.keep, "newest checkpoints kept, besides the best one")
+      ->transform(whole_number(1, 1'000'000))
+      ->capture_default_str();
   command
       .add_option("--resume", o.resume, "auto (the newest valid checkpoint of --run-dir), none, or a checkpoint folder")
       ->capture_default_str();
@@ -84,6 +105,16 @@ std::string models_text() {
     text += (text.empty() ? "" : ", ") + model.name + " (" + std::to_string(model.image_size) + " px)";
   }
   return text;
+}
+
+CLI::Validator known_model() {
+  const auto check = [](const std::string& name) -> std::string {
+    const auto& known = known_models();
+    const bool is_known =
+        std::any_of(known.begin(), known.end(), [&](const auto& model) { return model.name == name; });
+    return is_known ? "" : name + " is not known. Use one of " + models_text();
+  };
+  return {check, "", "model"};
 }
 
 Verb add_train(CLI::App& app) {

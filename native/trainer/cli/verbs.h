@@ -18,6 +18,8 @@ struct Verb {
 
 /// "resnet20 (32 px), …": the models and the image size each is meant for.
 std::string models_text();
+/// One of these.
+CLI::Validator known_model();
 
 Verb add_train(CLI::App& app);
 Verb add_eval(CLI::App& app);

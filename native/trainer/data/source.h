@@ -42,6 +42,9 @@ struct DatasetOptions {
   Purpose purpose = Purpose::training;  ///< which shards of a folder that holds several kinds
   std::optional<int64_t> label_offset;  ///< subtracted from labels; nothing: the checkpoint's, else 0
   std::optional<TrainedData> trained;
+  int64_t max_bad_images = 100;  ///< more images lost behind damaged lengths than this are an error
+  /// Called from the opening thread with lines for people: what is lost, and classes without an image.
+  std::function<void(const std::string& line)> on_note;
   /// Called now and then, from the opening thread, while shards are walked through: bytes done, and in all.
   std::function<void(int64_t done, int64_t total)> progress;
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
+#include <set>
 
 #include "common/error.h"
 #include "trainer/checkpoint/checkpoint.h"
@@ -10,6 +12,40 @@
 
 namespace trainyard {
 namespace {
+
+constexpr int64_t most_bad_images = 100;
+
+/// "a, b, c and 4 more", of names of classes.
+std::string some_of(const std::vector<std::string>& names) {
+  constexpr size_t most_shown = 5;
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), most_shown); ++i) text += (i > 0 ? ", " : "") + names[i];
+  if (names.size() > most_shown) text += " and " + std::to_string(names.size() - most_shown) + " more";
+  return text;
+}
+
+/// The names of `a` that `b` lacks.
+std::vector<std::string> missing_in(const std::vector<std::string>& b, const std::vector<std::string>& a) {
+  const std::set<std::string> known(b.begin(), b.end());
+  std::vector<std::string> missing;
+  std::copy_if(a.begin(), a.end(), std::back_inserter(missing),
+               [&](const auto& name) { return !known.contains(name); });
+  return missing;
+}
+
+/// In what two lists of classes differ, in words.
+std::string difference(const std::vector<std::string>& here, const std::vector<std::string>& trained) {
+  const auto gone = missing_in(here, trained);
+  const auto added = missing_in(trained, here);
+  std::string text;
+  if (!gone.empty()) text = "missing here: " + some_of(gone);
+  if (!added.empty()) text += (text.empty() ? "" : "; ") + ("only here: " + some_of(added));
+  if (!text.empty()) return text;
+  const auto [at, other] = std::mismatch(here.begin(), here.end(), trained.begin(), trained.end());
+  const auto number = std::to_string(at - here.begin());
+  if (at == here.end() || other == trained.end()) return "a name stands there twice";
+  return "the same names in another order: class " + number + " is " + *at + " here and " + *other + " there";
+}
 
 /// Leaves out the loader's stand-ins for unreadable images: each image is judged once, or not at all. Unshuffled, slot
 /// i of a step is image first + i of the data set.
@@ -39,7 +75,7 @@ EvalScores evaluate(Network& network, const Dataset& dataset, int image_size, in
   options.shuffle = false;
   options.augment = Augment::none;
   options.prefetch = 2;
-  options.max_bad_images = 100;
+  options.max_bad_images = most_bad_images;
   options.on_bad_image = [&](const std::string& path, const std::string& message) {
     std::fprintf(stderr, "trainer: warning: left out %s: %s\n", path.c_str(), message.c_str());
     ++scores.bad_images;
@@ -85,6 +121,8 @@ std::unique_ptr<Dataset> open_for_evaluation(const std::string& data, std::optio
   options.purpose = Purpose::evaluation;
   options.label_offset = label_offset;
   options.trained = TrainedData{model.class_names, model.label_offset};
+  options.max_bad_images = most_bad_images;
+  options.on_note = [](const std::string& line) { std::fprintf(stderr, "trainer: warning: %s\n", line.c_str()); };
   options.progress = shard_progress(true);
   return open_dataset(data, model.image_size, options);
 }
@@ -108,7 +146,8 @@ void require_same_classes(const CheckpointModel& model, const Dataset& dataset, 
   if (dataset.class_names() == model.class_names) return;
   throw Error(Exit::data, "the classes of " + data + " (" + std::to_string(dataset.class_names().size()) +
                               ") are not those the checkpoint was trained on (" + std::to_string(model.classes) +
-                              "). Give a folder with the same classes");
+                              "): " + difference(dataset.class_names(), model.class_names) +
+                              ". Give data with the same classes");
 }
 
 }  // namespace trainyard

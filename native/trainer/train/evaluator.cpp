@@ -19,6 +19,8 @@
 namespace trainyard {
 namespace {
 
+constexpr double last_lines_seconds = 10;  // for a disk that is full as the evaluator ends
+
 class Evaluator {
  public:
   Evaluator(const EvalOptions& options, const StopSignals& signals) : options_(options), signals_(signals) {}
@@ -34,6 +36,7 @@ class Evaluator {
       checkpoint = newest->path;
     }
     evaluate_checkpoint(checkpoint);
+    finish();
   }
 
   void beside_training() {
@@ -44,9 +47,14 @@ class Evaluator {
       sleep(options_.interval);
     }
     look();
+    finish();
   }
 
  private:
+  void finish() {
+    if (log_) log_->finish(last_lines_seconds, [] {});
+  }
+
   /// Sleeps, but ends soon after a signal.
   void sleep(double seconds) const {
     const Stopwatch clock;
@@ -56,6 +64,7 @@ class Evaluator {
   }
 
   void look() {
+    if (log_) log_->flush();
     const auto newest = newest_valid_checkpoint(options_.run_dir);
     if (!newest || newest->step == evaluated_) return;
     try {

@@ -1,8 +1,10 @@
 // metrics.jsonl and TensorBoard's event files, written side by side so that they never disagree.
 #pragma once
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "common/kept_lines.h"
 #include "trainer/models/network.h"
 #include "trainer/tfevents/event_writer.h"
 
@@ -12,22 +14,32 @@ class MetricsLog {
  public:
   /// Lines go to <run_dir>/metrics.jsonl, curves to <run_dir>/<curves> ("train" or "eval").
   MetricsLog(const std::string& run_dir, const std::string& curves);
+  MetricsLog(const MetricsLog&) = delete;
+  MetricsLog& operator=(const MetricsLog&) = delete;
 
-  /// Appends {"kind":kind,"time":now,"generation":G, …fields}. A failed write (full disk) is reported once on stderr
-  /// and does not end training; the next line that can be written starts on a line of its own.
+  /// Appends {"kind":kind,"time":now,"generation":G, …fields}. A failed write (a full or read-only disk) is reported
+  /// once on stderr and does not end training: up to 16 MiB of lines are kept and written later, in order. What is over
+  /// that is lost, the oldest first, and a line of kind "gap" says so.
   void line(const std::string& kind, const nlohmann::json& fields);
   void scalar(const std::string& tag, int64_t step, double value);
   void graph(const Network& network);
+  /// Tries again to write what waits.
   void flush();
+  /// The last thing in a run: tries for up to `patience` seconds to write what is still kept, and says on stderr what
+  /// was not recorded in the end.
+  void finish(double patience, const std::function<void()>& alive);
 
  private:
   template <typename Write>
   void attempt(const Write& write);
+  std::string text_of(const std::string& kind, const nlohmann::json& fields) const;
+  bool write_lines();
 
-  std::string path_;
   int generation_;
+  KeptLines lines_;
   EventWriter events_;
-  bool failed_ = false;
+  bool delayed_ = false;  ///< lines wait, and stderr has been told
+  bool curves_failed_ = false;
 };
 
 /// TRAINYARD_GENERATION, 1 when unset.

@@ -9,9 +9,12 @@
 #include "trainer/strategies/gradient_sums.h"
 #include "trainer/train/jpeg_decoder.h"
 #include "trainer/train/metrics_log.h"
+#include "trainer/train/recipe.h"
 
 namespace trainyard {
 namespace {
+
+constexpr int64_t most_images_of_a_rank = int64_t{1} << 24;  // a step's; memory ends long before
 
 void require(bool holds, const std::string& message) {
   if (!holds) throw Error(Exit::usage, message);
@@ -114,7 +117,11 @@ void share_batch(const TrainOptions& options, int world, TrainPlan& plan) {
   require(plan.global_batch % micro_batches == 0,
           "the " + std::to_string(plan.global_batch) + " images of a step cannot be shared equally by " +
               std::to_string(world) + " ranks. Use a --batch-size that can, or another number of ranks");
-  plan.batch = static_cast<int>(plan.global_batch / micro_batches);
+  const int64_t batch = plan.global_batch / micro_batches;
+  require(batch * options.accumulate <= most_images_of_a_rank,
+          "a step has " + std::to_string(batch * options.accumulate) + " images for each rank, more than " +
+              std::to_string(most_images_of_a_rank) + ". Lower --batch-size or --accumulate");
+  plan.batch = static_cast<int>(batch);
 }
 
 std::optional<std::string> find_resume(const TrainOptions& options) {
@@ -164,6 +171,7 @@ void finish_plan(const TrainOptions& options, TrainPlan& plan) {
   require_same(state, "shuffle_buffer", options.shuffle_buffer, *plan.resume_from);
   require_same(state, "optimizer", options.optimizer.kind, *plan.resume_from);
   plan.start_step = state.at("step").get<int64_t>();
+  plan.recipe_changes = recipe_changes(state, recipe_of(options, plan));
 }
 
 std::optional<LossScalerState> loss_scaler_state(const nlohmann::json& state) {
@@ -206,6 +214,7 @@ nlohmann::json checkpoint_state(const TrainOptions& options, const TrainPlan& pl
           {"precision", options.precision},
           {"loss_scaler", scaling},
           {"total_steps", plan.total_steps},
+          {"recipe", recipe_of(options, plan)},
           {"schedule",
            {{"kind", options.lr_schedule},
             {"base_lr", plan.base_lr},

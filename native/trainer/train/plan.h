@@ -28,6 +28,7 @@ struct TrainPlan {
   Schedule schedule;
   std::optional<std::string> resume_from;  ///< a checkpoint folder
   int64_t start_step = 0;
+  std::vector<std::string> recipe_changes;  ///< of a resumed run: what it does otherwise than its checkpoint's run did
 };
 
 /// Throws Error(Exit::usage) for values that make no sense together.
@@ -42,8 +43,8 @@ void share_batch(const TrainOptions& options, int world, TrainPlan& plan);
 /// that two histories never mix), or a path.
 std::optional<std::string> find_resume(const TrainOptions& options);
 
-/// Fills in total_steps, schedule, start_step. Throws Error(Exit::usage) when the checkpoint belongs to another model,
-/// data set, global batch or optimizer.
+/// Fills in total_steps, schedule, start_step, recipe_changes. Throws Error(Exit::usage) when the checkpoint belongs to
+/// another model, data set, global batch or optimizer.
 void finish_plan(const TrainOptions& options, TrainPlan& plan);
 
 /// state.json of a checkpoint at `step`; `scaler` of a run that scales its loss, or nullptr.

@@ -64,7 +64,7 @@ int64_t predict(const PredictOptions& options) {
   set_threads(std::max(options.threads, 1));
   const CheckpointModel model = read_checkpoint_model(options.checkpoint);
   const auto dataset = open_for_evaluation(options.data, options.label_offset, model);
-  if (options.logits) require_same_classes(model, *dataset, options.data);
+  require_same_classes(model, *dataset, options.data);
   const auto network =
       load_network(options.checkpoint, model, options.batch_size, options.device, parse_precision(options.precision));
   std::string csv = "path,class,probability,top5";

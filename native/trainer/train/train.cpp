@@ -34,6 +34,8 @@
 namespace trainyard {
 namespace {
 
+constexpr double last_lines_seconds = 10;  // for a disk that is full as the run ends
+
 int image_size_for(const TrainOptions& options) {
   if (options.image_size > 0) return options.image_size;
   for (const ModelInfo& model : known_models()) {
@@ -97,6 +99,10 @@ class TrainRun {
     share_batch(options_, workers_.world(), plan_);
     DatasetOptions data;
     data.label_offset = options_.label_offset;
+    data.max_bad_images = options_.max_bad_images;
+    data.on_note = [this](const std::string& line) {
+      if (leader()) std::fprintf(stderr, "trainer: warning: %s\n", line.c_str());
+    };
     data.progress = shard_progress(leader(), [this] { heartbeat_->beat(0, "starting"); });
     dataset_ = open_dataset(options_.data, plan_.image_size, data);
     plan_.classes = static_cast<int>(dataset_->class_names().size());
@@ -125,6 +131,7 @@ class TrainRun {
     // Only rank 0's folder holds checkpoints where the ranks run on several hosts.
     if (leader()) plan_.resume_from = find_resume(options_);
     finish_plan(options_, plan_);
+    say_changes();
     const double start = static_cast<double>(plan_.start_step);
     plan_.start_step = std::llround(workers_.gather(std::span(&start, 1)).front());
     // While the network is made.
@@ -163,6 +170,15 @@ class TrainRun {
     if (leader()) say_memory(step_->network());
   }
 
+  /// A resume with another recipe may be meant, but never goes by in silence.
+  void say_changes() const {
+    if (plan_.recipe_changes.empty()) return;
+    std::string changes;
+    for (const std::string& change : plan_.recipe_changes) changes += (changes.empty() ? "" : "; ") + change;
+    std::fprintf(stderr, "trainer: warning: %s was made with another recipe, and training goes on with this one: %s\n",
+                 plan_.resume_from->c_str(), changes.c_str());
+  }
+
   void begin_from(const std::string& path) {
     made_new_ = init_weights(path, step_->network());
     if (made_new_.empty()) return;
@@ -195,6 +211,7 @@ class TrainRun {
                          {"steps_per_epoch", plan_.steps_per_epoch},
                          {"total_steps", plan_.total_steps},
                          {"resumed_from", resumed},
+                         {"recipe_changes", plan_.recipe_changes},
                          {"precision", options_.precision},
                          {"device", options_.device},
                          {"jpeg_decoder", options_.jpeg_decoder}});
@@ -355,7 +372,7 @@ class TrainRun {
                           {"early_stop", exit == Exit::ok && done_ < plan_.total_steps}};
     servers_log_.add_totals(end);
     log_->line("end", end);
-    log_->flush();
+    log_->finish(last_lines_seconds, [this] { heartbeat_->beat(done_, "stopping"); });
     if (checkpoint_error_.empty()) return;
     throw Error(Exit::data,
                 "the last checkpoint (step " + std::to_string(done_) + ") could not be written: " + checkpoint_error_ +

@@ -43,6 +43,7 @@ export class MetricsLedger {
       case 'checkpoint_failed':
       case 'host':
       case 'bad_image':
+      case 'gap':
         break;
     }
   }

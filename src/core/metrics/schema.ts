@@ -27,6 +27,7 @@ export const startLineSchema = z.object({
   steps_per_epoch: count,
   total_steps: count,
   resumed_from: z.nullable(z.string()),
+  recipe_changes: z.optional(z.array(z.string())),
   precision: z.string(),
   device: z.string(),
   jpeg_decoder: z.optional(z.string()),
@@ -100,6 +101,8 @@ export const metricSchema = z.discriminatedUnion('kind', [
     bad_images: z.optional(count),
   }),
   z.object({ kind: z.literal('bad_image'), ...base, path: z.string(), message: z.string(), count }),
+  /** Lines that are missing here, because the disk took none for too long: their number, and the times they had. */
+  z.object({ kind: z.literal('gap'), ...base, lines: count, from: z.number(), to: z.number() }),
   z.object({
     kind: z.literal('end'),
     ...base,

@@ -31,6 +31,12 @@ function waitText({
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
+/** What a gap in a file of lines means, for people. */
+export function gapText(gap: { lines: number; from: number; to: number }, file: string): string {
+  const lines = gap.lines === 1 ? 'one line' : `${gap.lines} lines`;
+  return `${lines} of ${file}, over ${(gap.to - gap.from).toFixed(0)} s, could not be written: the disk took nothing`;
+}
+
 /** One line on an event, for people. */
 export function eventText(event: RunEvent): string {
   switch (event.kind) {
@@ -72,6 +78,8 @@ export function eventText(event: RunEvent): string {
       return `TensorBoard ended: ${ending(event)}`;
     case 'disk_low':
       return `disk is low: ${megabytes(event.free_bytes)} free`;
+    case 'gap':
+      return gapText(event, 'the journal');
     case 'finished':
       return `${event.phase}${event.reason === null ? '' : `: ${event.reason}`}`;
   }
@@ -102,6 +110,7 @@ function markKind(event: RunEvent): MarkKind | undefined {
     case 'checkpoint_failed':
       return 'checkpoint-failed';
     case 'disk_low':
+    case 'gap':
       return 'disk';
     case 'finished':
       return 'end';
@@ -140,6 +149,7 @@ export function eventLevel(event: RunEvent): 'info' | 'warning' | 'error' {
       return 'error';
     case 'stalled':
     case 'disk_low':
+    case 'gap':
     case 'waiting_for_nodes':
     case 'restarting':
       return 'warning';

@@ -123,6 +123,7 @@ class Reading {
       case 'checkpoint_failed':
       case 'host':
       case 'bad_image':
+      case 'gap':
       case 'end':
         break;
     }

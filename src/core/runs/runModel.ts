@@ -6,7 +6,7 @@ import { GrowingList } from '../metrics/slices.js';
 import { StepTable } from '../metrics/stepTable.js';
 import type { RunDetails } from '../nodes/agentApi.js';
 import { LogBuffer } from './logBuffer.js';
-import { eventLevel, eventText, markOf, type Mark } from './marks.js';
+import { eventLevel, eventText, gapText, markOf, type Mark } from './marks.js';
 import { StepRate } from './stepRate.js';
 import type { RunEvent } from './schema.js';
 import { isOver, statusOf, type RunStatus } from './status.js';
@@ -91,6 +91,10 @@ export class RunModel {
     switch (metric.kind) {
       case 'start':
         this.started = metric;
+        if (metric.recipe_changes?.length) {
+          const changes = metric.recipe_changes.join('; ');
+          this.log.add('journal', `resumed with another recipe: ${changes}`, 'warning', metric.time);
+        }
         break;
       case 'step':
         this.newest = metric;
@@ -108,6 +112,9 @@ export class RunModel {
         break;
       case 'bad_image':
         this.log.add('journal', `unreadable image ${metric.path}: ${metric.message}`, 'warning', metric.time);
+        break;
+      case 'gap':
+        this.log.add('journal', gapText(metric, 'metrics'), 'warning', metric.time);
         break;
       case 'checkpoint_failed': // the journal says it too
       case 'end':

@@ -154,6 +154,7 @@ export const eventSchema = z.discriminatedUnion('kind', [
   event('tensorboard_started', { pid: z.int(), socket: z.string() }),
   event('tensorboard_exited', { pid: z.int(), exit_code: z.nullable(z.int()) }),
   event('disk_low', { free_bytes: count }),
+  event('gap', { lines: count, from: z.number(), to: z.number() }),
   event('finished', {
     phase: z.enum(['finished', 'stopped', 'failed']),
     exit_code: z.nullable(z.int()),

@@ -5,13 +5,16 @@ export interface TrainerFlag {
   name: string;
   /** `INT`, `TEXT`; undefined for a flag without a value. */
   value: string | undefined;
+  /** Of a number: `1..1024`, `>0..86400` (0 itself is not possible). */
+  range: string | undefined;
   initial: string | undefined;
   /** Where only some values are possible. */
   choices: readonly string[];
   help: string;
 }
 
-const line = /^ {2}(?:-\w,)?(--[\w-]+)(?: ([A-Z]+)(?::\{([^}]*)\})?(?:=(\S+))?)?(?: +(.*))?$/;
+const line =
+  /^ {2}(?:-\w,)?(--[\w-]+)(?: ([A-Z]+)(?::\{([^}]*)\}|,…)?(?::([^\s{=]+))?(?:=(\S+))?)?(?: +(.*))?$/;
 
 /** Flags in the order of the help text; what it says in other lines is left out. */
 export function parseTrainerHelp(text: string): TrainerFlag[] {
@@ -20,8 +23,9 @@ export function parseTrainerHelp(text: string): TrainerFlag[] {
     const found = line.exec(row);
     const last = flags.at(-1);
     if (found) {
-      const [, name = '', value, choices, initial, help = ''] = found;
-      if (name !== '--help') flags.push({ name, value, initial, choices: choices?.split(',') ?? [], help });
+      const [, name = '', value, choices, range, initial, help = ''] = found;
+      if (name === '--help') continue;
+      flags.push({ name, value, range, initial, choices: choices?.split(',') ?? [], help });
     } else if (last?.help === '' && /^ {10,}\S/.test(row)) last.help = row.trim();
   }
   return flags;

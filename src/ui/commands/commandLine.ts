@@ -25,7 +25,11 @@ export function editCommandLine(
       { label: '$(play) Start', description: box.value, alwaysShow: true },
       ...offered.map((flag) => ({
         label: flag.name,
-        description: [flag.value ?? '', flag.initial === undefined ? '' : `default ${flag.initial}`]
+        description: [
+          flag.value ?? '',
+          flag.range ?? '',
+          flag.initial === undefined ? '' : `default ${flag.initial}`,
+        ]
           .join('  ')
           .trim(),
         detail: flag.help,

@@ -35,6 +35,10 @@ Options:
   --lr-schedule TEXT:{cosine,poly}=cosine
                               how the rate falls
   --run-dir TEXT              the folder for metrics
+  --threads INT:0..1024=0     compute threads
+  --lr FLOAT:>0..1000000      peak learning rate
+  --lr-steps FLOAT,…:>0..1000000
+                              epochs
 `;
 
 describe('completion of flags', () => {
@@ -46,7 +50,13 @@ describe('completion of flags', () => {
       '--lr-scale-by-world',
       '--lr-schedule',
       '--run-dir',
+      '--threads',
+      '--lr',
+      '--lr-steps',
     ]);
+    expect(flags[4]).toMatchObject({ value: 'INT', range: '0..1024', initial: '0', help: 'compute threads' });
+    expect(flags[5]).toMatchObject({ value: 'FLOAT', range: '>0..1000000', initial: undefined });
+    expect(flags[6]).toMatchObject({ value: 'FLOAT', range: '>0..1000000', help: 'epochs' });
     expect(flags[0]).toMatchObject({ value: 'TEXT', initial: 'resnet20', choices: [] });
     expect(flags[1]).toMatchObject({ value: undefined, help: 'multiply --lr by the number of replicas' });
     expect(flags[2]).toMatchObject({
@@ -58,9 +68,21 @@ describe('completion of flags', () => {
 
   it('offers what is not there yet, and nothing where a value is being typed', () => {
     const names = (line: string): string[] => completions(line, flags).map(({ name }) => name);
-    expect(names('train --model mlp --l')).toEqual(['--lr-scale-by-world', '--lr-schedule']);
+    expect(names('train --model mlp --l')).toEqual([
+      '--lr-scale-by-world',
+      '--lr-schedule',
+      '--lr',
+      '--lr-steps',
+    ]);
     expect(names('train --model ')).toEqual([]);
-    expect(names('train --model mlp ')).toEqual(['--lr-scale-by-world', '--lr-schedule', '--run-dir']);
+    expect(names('train --model mlp ')).toEqual([
+      '--lr-scale-by-world',
+      '--lr-schedule',
+      '--run-dir',
+      '--threads',
+      '--lr',
+      '--lr-steps',
+    ]);
   });
 });
 

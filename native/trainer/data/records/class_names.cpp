@@ -120,7 +120,8 @@ std::vector<std::string> names_from(const NamesFile& file, int64_t offset) {
   return names;
 }
 
-/// The records' own names; empty where a class has none, or shares it.
+/// The records' own names; empty where a class has none, or shares it. A class that no record has keeps its name in
+/// `names`, or has its number.
 std::vector<std::string> names_from_texts(const std::map<int64_t, FirstOfClass>& labels, int64_t offset,
                                           std::vector<std::string> names) {
   std::set<std::string> distinct;
@@ -128,8 +129,32 @@ std::vector<std::string> names_from_texts(const std::map<int64_t, FirstOfClass>&
     if (first.text.empty() || !distinct.insert(first.text).second) return {};
     names[static_cast<size_t>(label - offset)] = first.text;
   }
-  const bool gaps = std::any_of(names.begin(), names.end(), [](const auto& name) { return name.empty(); });
-  return gaps ? std::vector<std::string>() : names;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (!names[i].empty()) continue;
+    names[i] = std::to_string(i);
+    if (distinct.contains(names[i])) return {};
+  }
+  return names;
+}
+
+/// "1 to 9, 11 and 13": the labels of [offset, largest] that no record has; and how many there are.
+std::pair<std::string, int64_t> unused_labels(const std::map<int64_t, FirstOfClass>& labels, int64_t offset) {
+  constexpr int kMostShown = 8;
+  std::string text;
+  int shown = 0;
+  int64_t count = 0;
+  int64_t next = offset;
+  for (const auto& [label, first] : labels) {
+    if (label > next) {
+      count += label - next;
+      const std::string last = label - next > 1 ? " to " + std::to_string(label - 1) : "";
+      if (shown < kMostShown) text += (shown > 0 ? ", " : "") + std::to_string(next) + last;
+      if (shown == kMostShown) text += " …";
+      ++shown;
+    }
+    next = label + 1;
+  }
+  return {text, count};
 }
 
 }  // namespace
@@ -155,6 +180,13 @@ RecordClasses name_classes(const std::string& folder, const std::map<int64_t, Fi
     known.resize(std::max(known.size(), static_cast<size_t>(count)));
     classes.names = names_from_texts(labels, classes.offset, std::move(known));
     if (classes.names.empty()) classes.names = trained;
+    const auto [unused, missing] = unused_labels(labels, classes.offset);
+    if (missing > 0 && trained.empty()) {
+      classes.note = std::to_string(missing) + " of the labels " + std::to_string(classes.offset) + " to " +
+                     std::to_string(largest) + " have no sound record: " + unused +
+                     ". Each of them becomes a class without images all the same. Name the classes in labels.txt if "
+                     "that is meant, or number them without gaps";
+    }
     for (int64_t i = 0; trained.empty() && classes.names.size() < static_cast<size_t>(count); ++i) {
       classes.names.push_back(std::to_string(i));
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -13,6 +14,7 @@
 
 #include "common/error.h"
 #include "common/files.h"
+#include "trainer/base/record_frame.h"
 #include "trainer/data/records/shard_scan.h"
 
 namespace trainyard {
@@ -32,7 +34,7 @@ int64_t file_bytes(const std::string& path) {
 /// What the threads share.
 class Indexer {
  public:
-  explicit Indexer(const ShardFiles& files) : files_(files), problems_(files.size()) {
+  explicit Indexer(const ShardFiles& files) : files_(files), problems_(files.size()), lost_(files.size()) {
     index_.shards.resize(files.size());
     for (size_t i = 0; i < files.size(); ++i) total_ += file_bytes(files.path(i));
   }
@@ -53,10 +55,29 @@ class Indexer {
     if (error_) std::rethrow_exception(error_);
     const auto problem = std::find_if(problems_.begin(), problems_.end(), [](const auto& p) { return !p.empty(); });
     if (problem != problems_.end()) index_.first_problem = *problem;
+    for (const auto& shard : lost_) index_.lost.insert(index_.lost.end(), shard.begin(), shard.end());
+    estimate_records();
     return std::move(index_);
   }
 
  private:
+  void estimate_records() {
+    uint64_t bytes = 0;
+    uint64_t records = 0;
+    for (const auto& shard : index_.shards) {
+      for (const RecordEntry& entry : shard) {
+        if (entry.label == RecordEntry::kNoLabel) continue;
+        bytes += entry.length + kRecordHeader + kRecordFooter;
+        ++records;
+      }
+    }
+    for (LostBytes& lost : index_.lost) {
+      const double mean = records > 0 ? static_cast<double>(bytes) / static_cast<double>(records) : 0;
+      const double about = mean > 0 ? std::round(static_cast<double>(lost.bytes) / mean) : 1;
+      lost.records = static_cast<int64_t>(std::max(about, 1.0));
+    }
+  }
+
   void wait(const std::function<void(int64_t, int64_t)>& progress) {
     std::unique_lock lock(mutex_);
     while (!ended_.wait_for(lock, kBetweenReports, [this] { return running_ == 0; })) {
@@ -90,8 +111,14 @@ class Indexer {
     std::set<int64_t> known;  // labels met in this shard, so that the lock is rarely needed
     int64_t reported = 0;
     while (auto record = walk.next()) {
-      if (record->problem.empty() && known.insert(record->label).second) meet(walk, *record, number);
+      if (record->problem.empty() && !known.contains(record->label)) {
+        meet(walk, *record, number);
+        if (record->problem.empty()) known.insert(record->label);  // a damaged record speaks for no class
+      }
       const bool usable = record->problem.empty();
+      if (record->lost > 0) {
+        lost_[number].push_back({record_name(path, record->offset), record->lost, 0, walk.position() == size});
+      }
       if (!usable && problems_[number].empty()) {
         problems_[number] = record_name(path, record->offset) + ": " + record->problem;
       }
@@ -132,7 +159,8 @@ class Indexer {
   }
 
   const ShardFiles& files_;
-  std::vector<std::string> problems_;  ///< the first of each shard
+  std::vector<std::string> problems_;         ///< the first of each shard
+  std::vector<std::vector<LostBytes>> lost_;  ///< by shard
   RecordIndex index_;
   int64_t total_ = 0;
   std::atomic<size_t> next_ = 0;

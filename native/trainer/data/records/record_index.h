@@ -26,9 +26,18 @@ struct FirstOfClass {
   std::string text;   ///< its image/class/text, may be empty
 };
 
+/// Bytes of a shard that no record could be read from, as a length is damaged.
+struct LostBytes {
+  std::string where;  ///< "PATH at byte N"
+  uint64_t bytes = 0;
+  int64_t records = 0;  ///< that lay there, by the mean length of the sound ones; at least 1
+  bool to_end = false;  ///< of the shard
+};
+
 struct RecordIndex {
   std::vector<std::vector<RecordEntry>> shards;  ///< in the order of the paths
   std::map<int64_t, FirstOfClass> classes;       ///< by label, as it stands in the records
+  std::vector<LostBytes> lost;                   ///< in the order of the shards
   std::string first_problem;                     ///< "PATH at byte N: why", of the first record that cannot be used
 };
 

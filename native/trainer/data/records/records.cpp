@@ -19,6 +19,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Says what damaged lengths cost. What is lost counts as images that cannot be read.
+void look_at_lost(const std::vector<LostBytes>& lost, const DatasetOptions& options) {
+  int64_t records = 0;
+  std::string first;
+  for (const LostBytes& one : lost) {
+    const std::string text = one.where + ": the length of a record is damaged, and " + std::to_string(one.bytes) +
+                             " bytes" + (one.to_end ? " up to the end of the shard" : "") + " are lost, about " +
+                             std::to_string(one.records) + (one.records == 1 ? " record" : " records");
+    if (options.on_note) options.on_note(text);
+    if (first.empty()) first = text;
+    records += one.records;
+  }
+  if (records <= options.max_bad_images) return;
+  throw Error(Exit::data,
+              first +
+                  (lost.size() > 1 ? ", and " + std::to_string(lost.size() - 1) + " more such places" : std::string()) +
+                  "; about " + std::to_string(records) + " images in all, more than the " +
+                  std::to_string(options.max_bad_images) +
+                  " that may be unreadable. Copy the shards again, or raise --max-bad-images");
+}
+
 class Records : public Dataset {
  public:
   Records(const std::string& folder, const std::vector<std::string>& paths, const DatasetOptions& options)
@@ -31,7 +52,9 @@ class Records : public Dataset {
                                         index.first_problem +
                                         ". Give shards of tf.train.Example with JPEG or PNG images");
     }
+    look_at_lost(index.lost, options);
     RecordClasses classes = name_classes(folder, index.classes, options);
+    if (!classes.note.empty() && options.on_note) options.on_note(classes.note);
     names_ = std::move(classes.names);
     shards_ = std::move(index.shards);
     for (auto& shard : shards_) {

@@ -7,6 +7,7 @@
 #include "trainer/base/record_frame.h"
 #include "trainer/data/image.h"
 #include "trainer/data/records/example.h"
+#include "trainer/data/records/next_record.h"
 
 namespace trainyard {
 
@@ -31,7 +32,12 @@ std::optional<ScannedRecord> ShardScan::next() {
   if (header.size() < kRecordHeader) {
     record.problem = "the shard ends within a record: it was cut short";
   } else if (!length) {
-    record.problem = "the record is damaged: the checksum of its length is wrong, so what follows it cannot be found";
+    at_ = next_sound_record(fd_, path_, size_, record.offset + 1);
+    record.lost = at_ - record.offset;
+    record.problem = "the record is damaged: the checksum of its length is wrong, so " + std::to_string(record.lost) +
+                     " bytes are lost, " +
+                     (at_ < size_ ? "up to the next sound record at byte " + std::to_string(at_)
+                                  : "all up to the end of the shard, as no sound record follows");
   } else if (left < kRecordHeader + kRecordFooter || *length > left - kRecordHeader - kRecordFooter) {
     record.problem = "the shard ends within a record of " + std::to_string(*length) + " bytes: it was cut short";
   } else {
@@ -65,17 +71,21 @@ void ShardScan::read_fields(ScannedRecord& record) {
 }
 
 bool ShardScan::is_sound(const ScannedRecord& record) const {
-  std::vector<char> piece(static_cast<size_t>(std::min<uint64_t>(record.length + kRecordFooter, kPiece)));
-  uint64_t at = record.offset + kRecordHeader;
-  const uint64_t end = at + record.length;
+  return has_sound_data(fd_, path_, record.offset, record.length);
+}
+
+bool has_sound_data(int fd, const std::string& path, uint64_t offset, uint64_t length) {
+  std::vector<char> piece(static_cast<size_t>(std::min<uint64_t>(length + kRecordFooter, kPiece)));
+  uint64_t at = offset + kRecordHeader;
+  const uint64_t end = at + length;
   uint32_t crc = 0;
   while (at < end) {
     const auto count = static_cast<size_t>(std::min<uint64_t>(end - at, piece.size()));
-    if (read_at(fd_, at, piece.data(), count, path_) != count) return false;
+    if (read_at(fd, at, piece.data(), count, path) != count) return false;
     crc = crc32c({piece.data(), count}, crc);
     at += count;
   }
-  if (read_at(fd_, end, piece.data(), kRecordFooter, path_) != kRecordFooter) return false;
+  if (read_at(fd, end, piece.data(), kRecordFooter, path) != kRecordFooter) return false;
   return is_footer_of({piece.data(), kRecordFooter}, crc);
 }
 
