@@ -144,14 +144,13 @@ export function buildCuda() {
   store(folder, kept);
 }
 
-/** The fuzz targets, a minute each. Where no clang with libFuzzer can be had, they count as skipped, with the reason. */
-function fuzz() {
+/** The fuzz targets, each for so long. Where no clang with libFuzzer can be had, they count as skipped, with the reason. */
+export function fuzz(seconds = 60) {
   const folder = mkdtempSync(join(tmpdir(), 'trainyard-fuzz-'));
   const counts = join(folder, 'counts.json');
   try {
-    const { status } = spawnSync(process.execPath, [join(root, 'scripts/fuzz.mjs'), '--counts', counts], {
-      stdio: ['ignore', 'inherit', 'inherit'],
-    });
+    const words = [join(root, 'scripts/fuzz.mjs'), '--counts', counts, '--seconds', String(seconds)];
+    const { status } = spawnSync(process.execPath, words, { stdio: ['ignore', 'inherit', 'inherit'] });
     if (existsSync(counts)) return JSON.parse(readFileSync(counts, 'utf8'));
     return { passed: 0, failed: status === 0 ? 0 : 1, skipped: 0 };
   } finally {

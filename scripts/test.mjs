@@ -1,4 +1,4 @@
-// npm test: every suite, or the ones named. Prints each suite's time beside its budget and one line of sums at the end.
+// npm test: every suite that a change must pass, or the ones named. Prints each suite's time beside its budget and one line of sums at the end.
 import { mkdtempSync, readFileSync, rmSync, existsSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { ensureCudaToolkit } from './lib/cudaToolkit.mjs';
 import { ensureBuilt, ensurePackages } from './lib/prepare.mjs';
 import { ensureSshd } from './lib/sshd.mjs';
 import { main, step } from './lib/shell.mjs';
-import { testNative } from './native.mjs';
+import { fuzz, testNative } from './native.mjs';
 
 /** Runs vitest with a configuration and reads its counts from its JSON report. */
 function vitest(config) {
@@ -40,6 +40,8 @@ function vitest(config) {
   }
 }
 
+const added = (a, b) => Object.fromEntries(Object.keys(a).map((key) => [key, a[key] + b[key]]));
+
 /** Minutes from cold on two cores; 40 in all once every suite exists. */
 const suites = {
   unit: { budget: 2, run: () => (ensurePackages(), vitest('vitest.config.mts')) },
@@ -55,7 +57,14 @@ const suites = {
     run: () => (ensurePackages(), ensureChromium(), vitest('test/webview/vitest.config.mts')),
   },
   editor: { budget: 6, run: () => (ensureBuilt(), vitest('test/editor/vitest.config.mts')) },
+  // The long form of every fault: hours, so only when it is named.
+  faults: {
+    budget: 180,
+    named: true,
+    run: () => (ensureBuilt(), ensureSshd(), added(vitest('test/faults/vitest.config.mts'), fuzz(600))),
+  },
 };
+const usual = Object.keys(suites).filter((name) => !suites[name].named);
 
 main(() => {
   const names = process.argv.slice(2);
@@ -64,7 +73,7 @@ main(() => {
   }
   const sum = { passed: 0, failed: 0, skipped: 0 };
   const lines = [];
-  for (const name of names.length > 0 ? names : Object.keys(suites)) {
+  for (const name of names.length > 0 ? names : usual) {
     step(`suite ${name}`);
     const started = Date.now();
     const counts = suites[name].run();

@@ -7,12 +7,15 @@ import type { SshMachine } from '../../src/core/clusters/sshMachine.js';
 import { RunFollower } from '../../src/core/runs/run.js';
 import { until } from '../local/harness.js';
 import { TcpProxy } from '../sshd/tcpProxy.js';
+import { form } from './support/form.js';
 import { practiceHosts, type FaultHosts } from './support/hosts.js';
 import { measured, seconds, startRun } from './support/runs.js';
 
 /** Readers of the same run, each by a link of its own: most of the time of a cut is waiting. */
 const readers = 5;
-const cutsEach = 20;
+const cutsEach = form(20, 200);
+/** Milliseconds for all of them. */
+const limit = form(150_000, 1_500_000);
 const linesPerSecond = 10_000;
 
 let hosts: FaultHosts;
@@ -115,7 +118,7 @@ test(`${readers * cutsEach} cuts at random bytes lose no line and double none, i
   const began = Date.now();
   for (const reader of all) reader.flap();
   while (all.some(({ cuts }) => cuts < cutsEach)) {
-    if (Date.now() - began > 150_000)
+    if (Date.now() - began > limit)
       throw new Error(`only ${all.map(({ cuts }) => cuts).join('+')} cuts in ${seconds(Date.now() - began)}`);
     most = Math.max(most, process.memoryUsage().rss - before);
     await sleep(20);

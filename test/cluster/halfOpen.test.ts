@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NamespaceCluster } from '../sshd/namespaces.js';
 import { unavailable } from '../sshd/namespaces.js';
+import { form } from './support/form.js';
 import { separateHosts, type FaultHosts } from './support/hosts.js';
 import {
   endless,
@@ -16,7 +17,7 @@ import {
 } from './support/runs.js';
 
 /** Longer than it takes to see it, so that attempts to connect fail too. */
-const silence = 60_000;
+const silence = form(60_000, 300_000);
 
 describe.skipIf(unavailable !== undefined)(`a half-open connection (${unavailable ?? 'namespaces'})`, () => {
   let hosts: FaultHosts;

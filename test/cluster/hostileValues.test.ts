@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { profileSchema, type Profile } from '../../src/core/profiles/schema.js';
 import type { SshMachine } from '../../src/core/clusters/sshMachine.js';
 import { check, pathText } from '../../src/core/validation.js';
+import { form } from './support/form.js';
 import { linkRuntime, practiceHosts, type FaultHosts } from './support/hosts.js';
 import { measured, startRun, untilOver } from './support/runs.js';
 
@@ -117,7 +118,7 @@ describe('a hostile value', () => {
         if (result.ok) expect(valueAt(result.data, field)).toBe(value);
         else expect(result.problems.map(({ path }) => pathText(path))).toContain(field);
       }),
-      { numRuns: 200 },
+      { numRuns: form(200, 2000) },
     );
   });
 
@@ -135,7 +136,7 @@ describe('a hostile value', () => {
           expect(JSON.parse(text)).toEqual({ argv: words, env: { ...env } });
         },
       ),
-      { numRuns: 40 },
+      { numRuns: form(40, 200) },
     );
     expect(existsSync(canary)).toBe(false);
   });
@@ -155,7 +156,7 @@ describe('a hostile value', () => {
           expect(said).toEqual({ argv: [...attacks, ...words], env });
         },
       ),
-      { numRuns: 3 },
+      { numRuns: form(3, 10) },
     );
     expect(existsSync(canary)).toBe(false);
   });

@@ -10,16 +10,7 @@ import type { Figures } from './support/client.js';
 import { ClientProcess } from './support/clientProcess.js';
 import { form } from './support/form.js';
 import { practiceHosts, type FaultHosts } from './support/hosts.js';
-import {
-  eventsOf,
-  endless,
-  linesOf,
-  measured,
-  seconds,
-  startRun,
-  stateOf,
-  training,
-} from './support/runs.js';
+import { eventsOf, endless, measured, seconds, startRun, stateOf, training } from './support/runs.js';
 
 const root = join(import.meta.dirname, '../..');
 /** Lines of metrics: one a second for an hour, and for a day. */
