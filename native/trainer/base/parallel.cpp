@@ -1,20 +1,75 @@
 #include "trainer/base/parallel.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <exception>
-#include <vector>
 
 // libgomp's own interface, as GCC's generated code calls it: the compiler used here ships no OpenMP runtime.
 extern "C" {
 void GOMP_parallel(void (*function)(void*), void* data, unsigned threads, unsigned flags);
 int omp_get_thread_num();
+int omp_get_num_threads();
 int omp_get_max_threads();
 void omp_set_num_threads(int threads);
+int omp_get_dynamic();
+void omp_set_dynamic(int dynamic);
+int omp_get_max_active_levels();
+void omp_set_max_active_levels(int levels);
 }
 
 namespace trainyard {
 
-void set_threads(int threads) { omp_set_num_threads(std::max(threads, 1)); }
+namespace {
+
+std::string setting(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(name) + "=" + value;
+}
+
+/// How many threads OpenMP starts when it is asked for `wanted`.
+int team_of(int wanted) {
+  int size = 1;
+  const auto look = [](void* out) {
+    if (omp_get_thread_num() == 0) *static_cast<int*>(out) = omp_get_num_threads();
+  };
+  GOMP_parallel(look, &size, static_cast<unsigned>(wanted), 0);
+  return size;
+}
+
+}  // namespace
+
+std::optional<std::string> ThreadCount::text() const {
+  if (got < wanted) {
+    const std::string cause = limit.empty() ? "OpenMP starts" : limit + " allows";
+    const std::string to_do = limit.empty() ? "Ask" : "Unset " + limit.substr(0, limit.find('=')) + ", or ask";
+    return std::to_string(wanted) + " threads are asked for and " + cause + " " + std::to_string(got) +
+           ", which are used. " + to_do + " for that many with --threads";
+  }
+  if (not_followed.empty()) return std::nullopt;
+  std::string names;
+  for (const std::string& name : not_followed) names += (names.empty() ? "" : " and ") + name;
+  return names + (not_followed.size() == 1 ? " is" : " are") + " not followed: the number of threads stays " +
+         std::to_string(got);
+}
+
+ThreadCount set_threads(int threads) {
+  ThreadCount count;
+  count.wanted = count.got = std::max(threads, 1);
+  if (count.wanted > 1) {
+    if (omp_get_dynamic() != 0) {
+      omp_set_dynamic(0);
+      count.not_followed.push_back(setting("OMP_DYNAMIC"));
+    }
+    if (omp_get_max_active_levels() < 1) {
+      omp_set_max_active_levels(1);
+      count.not_followed.push_back(setting("OMP_MAX_ACTIVE_LEVELS"));
+    }
+    count.got = team_of(count.wanted);
+    if (count.got < count.wanted) count.limit = setting("OMP_THREAD_LIMIT");
+  }
+  omp_set_num_threads(count.got);
+  return count;
+}
 
 int threads() { return omp_get_max_threads(); }
 
@@ -28,12 +83,14 @@ struct Loop {
 
   static void run(void* self) {
     auto& loop = *static_cast<Loop*>(self);
-    const auto part = static_cast<size_t>(omp_get_thread_num());
-    if (part >= loop.parts) return;
-    try {
-      (*loop.body)(loop.count* part / loop.parts, loop.count * (part + 1) / loop.parts);
-    } catch (...) {
-      loop.errors[part] = std::current_exception();
+    // OpenMP may start fewer threads than it was asked for.
+    const auto team = static_cast<size_t>(omp_get_num_threads());
+    for (auto part = static_cast<size_t>(omp_get_thread_num()); part < loop.parts; part += team) {
+      try {
+        (*loop.body)(loop.count* part / loop.parts, loop.count * (part + 1) / loop.parts);
+      } catch (...) {
+        loop.errors[part] = std::current_exception();
+      }
     }
   }
 };

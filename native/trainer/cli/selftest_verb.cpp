@@ -5,10 +5,12 @@
 #include <utility>
 
 #include "common/error.h"
+#include "trainer/base/parallel.h"
 #include "trainer/cli/numbers.h"
 #include "trainer/cli/verbs.h"
 #include "trainer/ops/cuda_library.h"
 #include "trainer/ops/selftest/selftest.h"
+#include "trainer/train/use_threads.h"
 
 namespace trainyard {
 namespace {
@@ -45,6 +47,7 @@ std::vector<SelftestRow> collectives(CudaLibrary& library, Backend& backend) {
 }
 
 Exit run(const SelftestOptions& options) {
+  use_threads(threads());  // of the CPU's side
   const auto library = load_cuda_library();
   require_cuda_device(*library, options.index);
   const auto backend = library->open(options.index);

@@ -5,11 +5,11 @@
 
 #include "common/error.h"
 #include "common/process.h"
-#include "trainer/base/parallel.h"
 #include "trainer/base/random.h"
 #include "trainer/models/precision.h"
 #include "trainer/ops/cuda_library.h"
 #include "trainer/train/interval.h"
+#include "trainer/train/use_threads.h"
 
 namespace trainyard {
 namespace {
@@ -94,7 +94,7 @@ Measured measure(const BenchMatmulOptions& options, Backend& backend, int rows) 
 }  // namespace
 
 nlohmann::json bench_matmul(const BenchMatmulOptions& options, Communicator& communicator) {
-  set_threads(options.threads);
+  use_threads(options.threads);
   const int world = communicator.world();
   if (options.size < world || options.size > 65'536) {
     throw Error(Exit::usage, "--size " + std::to_string(options.size) + " does not fit " + std::to_string(world) +

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "common/process.h"
-#include "trainer/base/parallel.h"
 #include "trainer/data/source.h"
 #include "trainer/ops/cuda_library.h"
 #include "trainer/train/batch_feed.h"
@@ -14,6 +13,7 @@
 #include "trainer/train/memory_usage.h"
 #include "trainer/train/train.h"
 #include "trainer/train/training_step.h"
+#include "trainer/train/use_threads.h"
 #include "trainer/train/worker_sums.h"
 
 namespace trainyard {
@@ -30,7 +30,7 @@ double cpu_seconds() {
 
 nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communicator) {
   check_jpeg_decoder({.decoder = options.jpeg_decoder, .device = options.device});
-  set_threads(options.threads);
+  use_threads(options.threads);
   int image_size = options.image_size;
   for (const ModelInfo& model : known_models()) {
     if (image_size == 0 && model.name == options.model) image_size = model.image_size;

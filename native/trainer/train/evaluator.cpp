@@ -8,13 +8,13 @@
 #include <span>
 #include <thread>
 
-#include "trainer/base/parallel.h"
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/train/evaluate.h"
 #include "trainer/train/heartbeat.h"
 #include "trainer/train/interval.h"
 #include "trainer/train/metrics_log.h"
 #include "trainer/train/snapshot.h"
+#include "trainer/train/use_threads.h"
 
 namespace trainyard {
 namespace {
@@ -127,7 +127,7 @@ class Evaluator {
 }  // namespace
 
 Exit run_evaluator(const EvalOptions& options, const StopSignals& signals) {
-  set_threads(options.threads);
+  use_threads(options.threads);
   if (options.once) {
     Evaluator(options, signals).once();
   } else {

@@ -12,6 +12,7 @@
 #include "trainer/base/parallel.h"
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/train/evaluate.h"
+#include "trainer/train/use_threads.h"
 
 namespace trainyard {
 namespace {
@@ -61,7 +62,7 @@ std::string row(const std::string& name, std::span<const float> logits, const st
 }  // namespace
 
 int64_t predict(const PredictOptions& options) {
-  set_threads(std::max(options.threads, 1));
+  use_threads(std::max(options.threads, 1));
   const CheckpointModel model = read_checkpoint_model(options.checkpoint);
   const auto dataset = open_for_evaluation(options.data, options.label_offset, model);
   require_same_classes(model, *dataset, options.data);

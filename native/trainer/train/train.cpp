@@ -30,6 +30,7 @@
 #include "trainer/train/snapshot.h"
 #include "trainer/train/training_step.h"
 #include "trainer/train/worker_sums.h"
+#include "trainer/train/use_threads.h"
 
 namespace trainyard {
 namespace {
@@ -445,7 +446,7 @@ int decoding_threads(int wanted, const std::string& device, int threads) {
 
 Exit train(const TrainOptions& options, Communicator& communicator, const StopSignals& signals) {
   check_options(options);
-  set_threads(threads_for_rank(options.threads, communicator));
+  use_threads(threads_for_rank(options.threads, communicator));
   const Team team(options.strategy, communicator);
   if (team.serves()) return serve(options, team);
   return TrainRun(options, team, signals).run();
