@@ -2,8 +2,11 @@
 #include "trainer/ops/cuda/watched_wait.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
+#include <string>
 #include <thread>
 
 #include "common/error.h"
