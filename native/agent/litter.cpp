@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 
 #include "common/error.h"
@@ -24,6 +25,7 @@ namespace {
 constexpr std::string_view kSharedMemory = "mpich_shm_";           // MPICH: mpich_shm_<hex>_<number>
 constexpr std::string_view kDescription = "hydra_hwloc_xmlfile_";  // Hydra's proxy: hydra_hwloc_xmlfile_<6 letters>
 constexpr const char* kProxy = "hydra_pmi_proxy";
+constexpr double kClockSeconds = 2;  // two clocks are compared, and whole seconds
 
 struct Candidate {
   std::string path;
@@ -51,12 +53,13 @@ std::string proc_text(const std::string& folder, const char* name) {
   }
 }
 
-/// Seconds since the epoch.
-double started(int pid) {
+/// Seconds since the epoch; nothing when it is gone.
+std::optional<double> started(int pid) {
+  const std::optional<uint64_t> start = process_start_time(pid);
+  if (!start) return std::nullopt;
   timespec boot{};
   ::clock_gettime(CLOCK_BOOTTIME, &boot);
-  const double since_boot =
-      static_cast<double>(process_start_time(pid).value_or(0)) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  const double since_boot = static_cast<double>(*start) / static_cast<double>(::sysconf(_SC_CLK_TCK));
   return now_seconds() - (static_cast<double>(boot.tv_sec) - since_boot);
 }
 
@@ -76,10 +79,10 @@ void spare(int pid, std::vector<Candidate>& candidates) {
   if (::stat(process.c_str(), &info) != 0 || info.st_uid != ::geteuid()) return;
   const std::string maps = proc_text(process, "maps"), environment = proc_text(process, "environ");
   const bool is_proxy = proc_text(process, "comm") == std::string(kProxy) + "\n";
-  const double since = is_proxy ? started(pid) - 2 : 0;  // two clocks, and whole seconds
+  const std::optional<double> since = is_proxy ? started(pid) : std::nullopt;
   std::erase_if(candidates, [&](const Candidate& one) {
     return maps.find(one.path) != std::string::npos || environment.find(one.path) != std::string::npos ||
-           (one.of_proxy && is_proxy && since <= one.made) || has_open(process, one.path);
+           (one.of_proxy && since && *since - kClockSeconds <= one.made) || has_open(process, one.path);
   });
 }
 
