@@ -8,7 +8,7 @@ import { join } from 'node:path';
 function countsOf(report, status) {
   if (!existsSync(report)) return { passed: 0, failed: 1, skipped: 0 };
   const { testsuites } = JSON.parse(readFileSync(report, 'utf8'));
-  const tests = testsuites.flatMap((suite) => suite.testsuite);
+  const tests = testsuites.flatMap((suite) => suite.testsuite).filter(({ status }) => status === 'RUN');
   const skipped = tests.filter((test) => test.result === 'SKIPPED').length;
   const failed = tests.filter((test) => test.failures).length;
   const passed = tests.length - skipped - failed;

@@ -31,7 +31,9 @@ export function buildSanitized(kind, compiler, names) {
 
 /** Reports go to files, so that none is lost with the output of a process that a test started. */
 function environment(kind, reports) {
-  const log = `log_path=${join(reports, 'report')}`;
+  // clang's own symbolizer is a package more; binutils came with g++.
+  const symbolizer = capture('sh', ['-c', 'command -v addr2line']).stdout.trim();
+  const log = `log_path=${join(reports, 'report')}:external_symbolizer_path=${symbolizer}`;
   const suppressed = `suppressions=${join(native, 'tests', 'sanitizers', `${kind}.txt`)}`;
   const options =
     kind === 'thread'

@@ -19,6 +19,8 @@ namespace {
 constexpr int kRecords = 1'000'000;
 constexpr int kShards = 4;
 constexpr const char* kFolder = "TRAINYARD_MILLION_RECORDS";
+// A sanitizer's own memory counts in the peak: beside one, only what was read is looked at.
+constexpr bool kOwnMemoryOnly = !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer);
 constexpr int64_t kMostMemory = 64;  // MB: 16 of index, 4 of an epoch's order, the program itself
 
 void write_shards(const TemporaryFolder& folder) {
@@ -58,7 +60,7 @@ TEST(MillionRecords, DISABLED_are_opened_and_ordered) {
   }
   const int64_t peak = peak_megabytes();
   std::printf("peak memory with %d records: %lld MB\n", kRecords, static_cast<long long>(peak));
-  EXPECT_LT(peak, kMostMemory);
+  if (kOwnMemoryOnly) EXPECT_LT(peak, kMostMemory);
   EXPECT_GT(peak, 20);  // else nothing was indexed and ordered
 }
 
