@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   checkpointName,
   expectExit,
+  lastOnly,
   fingerprint,
   readLines,
   runRanks,
@@ -17,26 +18,27 @@ const data = join(folder.path, 'data', 'train');
 const steps = 40;
 const whole = join(folder.path, 'whole');
 
-const training = (dir: string, ...more: string[]): string[] => [
-  'train',
-  '--model',
-  'mlp',
-  '--data',
-  data,
-  '--run-dir',
-  dir,
-  '--batch-size',
-  '6',
-  '--steps',
-  String(steps),
-  '--checkpoint-every',
-  '5',
-  '--keep',
-  '20',
-  '--shuffle-buffer',
-  '50',
-  ...more,
-];
+const training = (dir: string, ...more: string[]): string[] =>
+  lastOnly([
+    'train',
+    '--model',
+    'mlp',
+    '--data',
+    data,
+    '--run-dir',
+    dir,
+    '--batch-size',
+    '6',
+    '--steps',
+    String(steps),
+    '--checkpoint-every',
+    '5',
+    '--keep',
+    '20',
+    '--shuffle-buffer',
+    '50',
+    ...more,
+  ]);
 
 beforeAll(async () => {
   const to = join(folder.path, 'data');
