@@ -53,6 +53,11 @@ void add_data_flags(CLI::App& command, TrainOptions& o) {
       .add_option("--max-bad-images", o.max_bad_images,
                   "unreadable images are named and replaced; more than this end the run")
       ->capture_default_str();
+  command
+      .add_option("--retry-seconds", o.retry_seconds,
+                  "for how long an image is read again while its disk or server fails (EIO, ESTALE, …); 0: not at all")
+      ->check(CLI::Range(0.0, 86'400.0))
+      ->capture_default_str();
   command.add_option("--image-size", o.image_size, "pixels a side (0: the model's own)")->capture_default_str();
 }
 

@@ -1,5 +1,6 @@
 // A rank's sign of life, read by the agent: which step, when, and what it is doing.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -12,12 +13,13 @@ class Heartbeat {
  public:
   /// Folder: TRAINYARD_HEARTBEAT_DIR, else <run_dir>/heartbeats; made when missing.
   Heartbeat(const std::string& run_dir, int rank);
+  /// From any thread.
   void beat(int64_t step, const char* phase);
 
  private:
   std::string path_;
   Descriptor fd_;
-  bool failed_ = false;  ///< a full disk must not end training; said once
+  std::atomic<bool> failed_ = false;  ///< a full disk must not end training; said once
 };
 
 }  // namespace trainyard
