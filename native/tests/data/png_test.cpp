@@ -3,7 +3,9 @@
 
 #include <gmock/gmock.h>
 #include <png.h>
+#include <zlib.h>
 
+#include <ctime>
 #include <functional>
 
 #include "records_support.h"
@@ -85,6 +87,75 @@ TEST(Png, comes_back_as_it_went) {
     EXPECT_EQ(back.full_height(), 47);
     EXPECT_EQ(back.pixels, image.pixels);
   }
+}
+
+/// Interlacing leaves out passes of small images.
+TEST(Png, of_every_small_size_comes_back) {
+  for (int width = 1; width <= 9; ++width) {
+    for (int height = 1; height <= 9; ++height) {
+      const Image image = sample_image(width, height, 2);
+      ASSERT_EQ(decode(encode_rgb(image, true)).pixels, image.pixels) << width << "x" << height;
+      ASSERT_EQ(decode(encode_rgb(image)).pixels, image.pixels) << width << "x" << height;
+    }
+  }
+}
+
+std::string chunk(const std::string& type, const std::string& data) {
+  const auto number = [](uint32_t value) {
+    std::string text;
+    for (int shift = 24; shift >= 0; shift -= 8) text += static_cast<char>(value >> shift);
+    return text;
+  };
+  return number(static_cast<uint32_t>(data.size())) + type + data + number(png_crc(type + data));
+}
+
+/// Deflated: a black picture of side x side pixels, and `surplus` MiB of zeros behind it.
+std::string black_png(int side, size_t surplus) {
+  constexpr size_t kPiece = size_t{1} << 20;
+  z_stream stream{};
+  EXPECT_EQ(deflateInit(&stream, 9), Z_OK);
+  uint32_t sum = 1;
+  /// The piece of the stream that `bytes` zeros become, by itself.
+  const auto zeros = [&](size_t bytes, int flush) {
+    std::vector<Bytef> in(bytes, 0);
+    std::string out(bytes + 4096, '\0');
+    stream.next_in = in.data();
+    stream.avail_in = static_cast<uInt>(bytes);
+    stream.next_out = reinterpret_cast<Bytef*>(out.data());
+    stream.avail_out = static_cast<uInt>(out.size());
+    deflate(&stream, flush);
+    out.resize(out.size() - stream.avail_out);
+    return out;
+  };
+  const size_t rows = (static_cast<size_t>(side) * 3 + 1) * static_cast<size_t>(side);
+  std::string data = zeros(rows, Z_FULL_FLUSH);
+  sum = static_cast<uint32_t>(adler32_combine(sum, adler32(1, std::vector<Bytef>(rows).data(), static_cast<uInt>(rows)),
+                                              static_cast<z_off_t>(rows)));
+  const std::string piece = zeros(kPiece, Z_FULL_FLUSH);
+  const auto sum_of_piece = adler32(1, std::vector<Bytef>(kPiece).data(), static_cast<uInt>(kPiece));
+  for (size_t i = 0; i < surplus; ++i) {
+    data += piece;
+    sum = static_cast<uint32_t>(adler32_combine(sum, sum_of_piece, static_cast<z_off_t>(kPiece)));
+  }
+  deflateEnd(&stream);
+  data += std::string("\x03\0", 2);  // an empty last block
+  for (int shift = 24; shift >= 0; shift -= 8) data += static_cast<char>(sum >> shift);
+  const std::string black = encode_rgb(Image{side, side, std::vector<uint8_t>(rows)});
+  return black.substr(0, 33) + chunk("IDAT", data) + chunk("IEND", "");
+}
+
+/// Processor time, so that a busy machine makes no difference; unpacking the surplus takes some hundred times as much.
+TEST(Png, what_stands_behind_the_last_row_is_not_unpacked) {
+  const auto processor_seconds = [](const std::string& file) {
+    const std::clock_t begin = std::clock();
+    const Image image = decode(file);
+    EXPECT_THAT(image.pixels, ::testing::Each(0));
+    return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  };
+  const std::string file = black_png(256, 2048);
+  EXPECT_LT(file.size(), size_t{4} << 20);
+  const double without = processor_seconds(black_png(256, 0));
+  EXPECT_LT(processor_seconds(file), 0.5 + 10 * without);
 }
 
 TEST(Png, of_every_kind_becomes_rgb) {

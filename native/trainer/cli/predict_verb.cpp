@@ -12,7 +12,10 @@ Verb add_predict(CLI::App& app) {
   CLI::App* command = app.add_subcommand("predict", "write class, probability and top five of each image as CSV");
   auto o = std::make_shared<PredictOptions>();
   command->add_option("--checkpoint", o->checkpoint, "a checkpoint folder")->required();
-  command->add_option("--data", o->data, "a folder of class folders of JPEG or PNG files, or of TFRecord shards")
+  command
+      ->add_option("--data", o->data,
+                   "a folder of JPEG or PNG files (also in folders below it, of any name), an image, a text file "
+                   "with the path of an image a line, or a folder of TFRecord shards")
       ->required();
   command
       ->add_option("--label-offset", o->label_offset,

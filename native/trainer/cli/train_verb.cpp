@@ -72,6 +72,11 @@ void add_data_flags(CLI::App& command, TrainOptions& o) {
   command.add_option("--image-size", o.image_size, "pixels a side (0: the model's own)")
       ->transform(image_size_range())
       ->capture_default_str();
+  command
+      .add_option("--retry-seconds", o.retry_seconds,
+                  "for how long an image is read again while its disk or server fails (EIO, ESTALE, …); 0: not at all")
+      ->transform(number(0, 86'400))
+      ->capture_default_str();
 }
 
 void add_machine_flags(CLI::App& command, TrainOptions& o) {

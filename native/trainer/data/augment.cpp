@@ -16,10 +16,11 @@ int resized_side(Augment augment, int image_size) {
 
 int below(Random& random, int count) { return static_cast<int>(random.below(static_cast<uint64_t>(count))); }
 
-/// The whole image, its shorter side resized to `side`, with a window of image_size still to be placed.
+/// The whole image, its shorter side resized to `side`, with a window of image_size still to be placed. The longer side
+/// is cut off, not rounded, as in torchvision's Resize (functional.py, _compute_resized_output_size).
 View resize_shorter(int side, int image_size, int width, int height) {
   const auto longer = [side](int long_side, int short_side) {
-    return static_cast<int>((int64_t{long_side} * side * 2 + short_side) / (int64_t{short_side} * 2));
+    return static_cast<int>(int64_t{long_side} * side / short_side);
   };
   View view;
   view.from = {0, 0, width, height};
@@ -27,6 +28,13 @@ View resize_shorter(int side, int image_size, int width, int height) {
   view.height = height <= width ? side : longer(height, width);
   view.window = {0, 0, image_size, image_size};
   return view;
+}
+
+/// Where torchvision's CenterCrop begins (functional.py, center_crop): half of what is left over, a half rounded to the
+/// even neighbour as Python's round() does.
+int centred(int left_over) {
+  const int half = left_over / 2;
+  return left_over % 2 == 0 ? half : half + half % 2;
 }
 
 /// A random part of the image by area and ratio; after ten tries that do not fit, the largest centred part whose ratio
@@ -68,8 +76,8 @@ View plan_view(Augment augment, int image_size, int width, int height, Random& r
     view = resize_shorter(resized_side(augment, image_size), image_size, width, height);
     const int free_x = view.width - image_size;
     const int free_y = view.height - image_size;
-    view.window.x = augment == Augment::standard ? below(random, free_x + 1) : free_x / 2;
-    view.window.y = augment == Augment::standard ? below(random, free_y + 1) : free_y / 2;
+    view.window.x = augment == Augment::standard ? below(random, free_x + 1) : centred(free_x);
+    view.window.y = augment == Augment::standard ? below(random, free_y + 1) : centred(free_y);
   }
   view.flip = augment == Augment::standard && (random.next() >> 63) != 0;
   return view;

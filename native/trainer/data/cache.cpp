@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "common/error.h"
 #include "trainer/data/image_header.h"
 #include "trainer/data/jpeg.h"
 
@@ -24,6 +25,8 @@ std::optional<uint64_t> decoded_bytes(const Dataset& dataset, size_t index, int 
            static_cast<uint64_t>((header.height + by - 1) / by);
   } catch (const BadImage&) {
     return std::nullopt;  // named when its turn comes
+  } catch (const Error&) {
+    return std::nullopt;  // the same
   }
 }
 

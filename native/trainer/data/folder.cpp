@@ -1,16 +1,11 @@
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
+#include <functional>
 #include <string_view>
 #include <system_error>
 
 #include "common/error.h"
-#include "common/files.h"
-#include "trainer/data/image.h"
+#include "trainer/data/image_file.h"
 #include "trainer/data/image_names.h"
 #include "trainer/data/kinds.h"
 
@@ -20,6 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr size_t kNamesBetweenSigns = 256;
+
 bool is_hidden(const std::string& name) { return name.starts_with('.'); }
 
 struct Listing {
@@ -27,23 +24,34 @@ struct Listing {
   std::vector<std::string> files;  ///< everything that is not a folder, links that lead nowhere among them
 };
 
+[[noreturn]] void fail_to(const std::string& action, const std::string& folder, const std::error_code& error) {
+  throw Error(Exit::data,
+              "cannot " + action + " the data folder " + folder + ": " + error.message() +
+                  ". Check its permissions and that it is still mounted",
+              retry_after(error.value()));
+}
+
 /// The names in a folder without the hidden ones, each list in byte order.
-Listing list(const fs::path& folder) {
+Listing list(const fs::path& folder, const std::function<void()>& listed) {
   std::error_code error;
   fs::directory_iterator entries(folder, error);
   Listing listing;
+  size_t names = 0;
   while (!error && entries != fs::directory_iterator()) {
     std::string name = entries->path().filename().string();
     std::error_code unreadable;
     if (!is_hidden(name)) {
-      (entries->is_directory(unreadable) ? listing.folders : listing.files).push_back(std::move(name));
+      const bool is_folder = entries->is_directory(unreadable);
+      // A class must not go missing with the disk's server.
+      if (retry_after(unreadable.value()) == Retry::worthwhile)
+        fail_to("look at " + name + " in", folder.string(), unreadable);
+      (is_folder ? listing.folders : listing.files).push_back(std::move(name));
     }
+    if (listed && ++names % kNamesBetweenSigns == 0) listed();
     entries.increment(error);
   }
-  if (error) {
-    throw Error(Exit::data, "cannot list the data folder " + folder.string() + ": " + error.message() +
-                                ". Check its permissions and that it is still mounted");
-  }
+  if (error) fail_to("list", folder.string(), error);
+  if (listed) listed();
   std::sort(listing.folders.begin(), listing.folders.end());
   std::sort(listing.files.begin(), listing.files.end());
   return listing;
@@ -61,37 +69,18 @@ void check_is_folder(const std::string& folder) {
   if (status.type() == fs::file_type::not_found) {
     refuse("the data folder " + folder + " does not exist", "Check the path on this machine, or use synthetic");
   }
-  if (error) refuse("cannot look at the data folder " + folder + ": " + error.message(), "Check its permissions");
+  if (error) fail_to("look at", folder, error);
   if (fs::is_directory(status)) return;
   refuse(folder + " is a file, not a folder", std::string(kWanted));
 }
 
-/// The whole file in as few reads as can be. Throws BadImage, as one unreadable file is no reason to stop.
-std::string read_image_file(const std::string& path) {
-  const auto refuse_file = [] { throw BadImage("cannot read it: " + std::generic_category().message(errno)); };
-  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat status{};
-  if (!fd || ::fstat(fd.get(), &status) != 0) refuse_file();
-  std::string bytes(static_cast<size_t>(status.st_size), '\0');
-  size_t filled = 0;
-  while (filled < bytes.size()) {
-    const ssize_t got = ::read(fd.get(), bytes.data() + filled, bytes.size() - filled);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) refuse_file();
-    if (got == 0) break;  // it was cut short meanwhile
-    filled += static_cast<size_t>(got);
-  }
-  bytes.resize(filled);
-  return bytes;
-}
-
 class Folder : public Dataset {
  public:
-  explicit Folder(std::string folder) : folder_(std::move(folder)) {
-    const Listing top = list(folder_);
+  Folder(std::string folder, const std::function<void()>& listed) : folder_(std::move(folder)) {
+    const Listing top = list(folder_, listed);
     if (top.folders.empty()) refuse_without_classes(top);
     for (const std::string& name : top.folders) {
-      Listing inside = list(fs::path(folder_) / name);
+      Listing inside = list(fs::path(folder_) / name, listed);
       const size_t before = files_.size();
       for (std::string& file : inside.files) {
         if (!is_image_name(file)) continue;
@@ -144,11 +133,11 @@ class Folder : public Dataset {
 
 }  // namespace
 
-std::unique_ptr<Dataset> open_folder(const std::string& folder) {
+std::unique_ptr<Dataset> open_folder(const std::string& folder, const std::function<void()>& listed) {
   check_is_folder(folder);
   std::string trimmed = folder;
   while (trimmed.size() > 1 && trimmed.back() == '/') trimmed.pop_back();
-  return std::make_unique<Folder>(std::move(trimmed));
+  return std::make_unique<Folder>(std::move(trimmed), listed);
 }
 
 }  // namespace trainyard

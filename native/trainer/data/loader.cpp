@@ -48,6 +48,7 @@ class ThreadedLoader : public Loader {
       stopping_ = true;
     }
     work_.notify_all();
+    state_.stop();
     for (std::thread& thread : threads_) thread.join();
   }
 

@@ -11,7 +11,7 @@ std::unique_ptr<Dataset> open_dataset(const std::string& spec, int image_size, c
     throw Error(Exit::usage, "--label-offset is for TFRecord shards, and " + spec + " holds none. Leave it out");
   }
   if (is_synthetic(spec)) return open_synthetic(spec, image_size);
-  return open_folder(spec);
+  return open_folder(spec, options.listed);
 }
 
 }  // namespace trainyard

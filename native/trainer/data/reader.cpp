@@ -11,7 +11,12 @@ constexpr uint64_t kViewTag = 0x76696577ULL;
 }
 
 ReaderState::ReaderState(const Dataset& data, const LoaderOptions& options)
-    : dataset_(data), image_size_(options.image_size), augment_(options.augment), seed_(options.seed) {
+    : dataset_(data),
+      image_size_(options.image_size),
+      augment_(options.augment),
+      as_torchvision_(options.as_torchvision),
+      seed_(options.seed),
+      patience_(options.retry_seconds, options.on_retry) {
   if (!options.cache) {
     make_device_jpeg_ = options.make_device_jpeg;
     return;
@@ -30,6 +35,10 @@ std::optional<std::string> ReaderState::failure(size_t index) const {
 void ReaderState::remember_failure(size_t index, const std::string& message) {
   const std::lock_guard lock(mutex_);
   failures_.emplace(index, message);
+}
+
+std::string ReaderState::encoded(size_t index) {
+  return patience_.read([&] { return dataset_.encoded(index); });
 }
 
 std::unique_ptr<DeviceJpeg> ReaderState::make_device_jpeg() const {
@@ -58,12 +67,14 @@ void Reader::read_view(size_t index, int64_t epoch, uint8_t* out) {
   ImageCache* cache = state_.cache();
   const Image* image = cache != nullptr ? cache->find(index) : nullptr;
   if (image == nullptr) {
-    const std::string file = state_.dataset().encoded(index);
+    const std::string file = state_.encoded(index);
     if (read_on_device(file, index, epoch, out)) return;
     image = &decode(file, index, epoch);
     if (cache != nullptr) cache->keep(index, *image);
   }
-  resizer_.resize(*image, view_of(index, epoch, image->full_width(), image->full_height()), out);
+  const View view = view_of(index, epoch, image->full_width(), image->full_height());
+  if (state_.as_torchvision()) return pil_resizer_.resize(*image, view, out);
+  resizer_.resize(*image, view, out);
 }
 
 std::optional<std::string> Reader::read(size_t index, int64_t epoch, uint8_t* out) {

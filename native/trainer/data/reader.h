@@ -1,5 +1,6 @@
 // From an image's index to the pixels that the network sees.
 #pragma once
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -10,6 +11,8 @@
 #include "trainer/data/augment.h"
 #include "trainer/data/cache.h"
 #include "trainer/data/image_decoder.h"
+#include "trainer/data/patience.h"
+#include "trainer/data/pil_resize.h"
 #include "trainer/data/resize.h"
 #include "trainer/data/source.h"
 
@@ -23,7 +26,11 @@ class ReaderState {
   int image_size() const { return image_size_; }
   Augment augment() const { return augment_; }
   uint64_t seed() const { return seed_; }
-  int shorter_side() const { return shorter_side_needed(augment_, image_size_); }
+  bool as_torchvision() const { return as_torchvision_; }
+  /// As JpegDecoder takes it.
+  int shorter_side() const {
+    return as_torchvision_ ? std::numeric_limits<int>::max() : shorter_side_needed(augment_, image_size_);
+  }
   ImageCache* cache() { return cache_ ? &*cache_ : nullptr; }
   /// A new one for the thread that calls. nullptr where the host decodes, as it does what a cache is to keep.
   std::unique_ptr<DeviceJpeg> make_device_jpeg() const;
@@ -32,13 +39,20 @@ class ReaderState {
   std::optional<std::string> failure(size_t index) const;
   void remember_failure(size_t index, const std::string& message);
 
+  /// The image's file. Throws as Dataset::encoded, after some patience with disks.
+  std::string encoded(size_t index);
+  /// Reads that fail now are not tried again.
+  void stop() { patience_.end(); }
+
  private:
   const Dataset& dataset_;
   int image_size_;
   Augment augment_;
+  bool as_torchvision_;
   uint64_t seed_;
   std::optional<ImageCache> cache_;
   MakeDeviceJpeg make_device_jpeg_;
+  Patience patience_;
   mutable std::mutex mutex_;
   std::unordered_map<size_t, std::string> failures_;
 };
@@ -51,7 +65,8 @@ class Reader {
       : state_(state), whole_(whole || state.cache() != nullptr), device_(state.make_device_jpeg()) {}
 
   /// Fills out [image_size, image_size, 3] with the view of image `index` that belongs to `epoch`. Returns why the
-  /// image is unreadable (a file that cannot be read is as unreadable as a corrupt one), or nothing when all went well.
+  /// image is unreadable (damaged, of another format, no longer there), or nothing when all went well. Throws Error
+  /// where the disk or its server fails for longer than LoaderOptions::retry_seconds.
   std::optional<std::string> read(size_t index, int64_t epoch, uint8_t* out);
 
  private:
@@ -67,6 +82,7 @@ class Reader {
   std::unique_ptr<DeviceJpeg> device_;
   ImageDecoder decoder_;
   Resizer resizer_;
+  PilResizer pil_resizer_;
   Image image_;
 };
 

@@ -74,12 +74,14 @@ EvalScores evaluate(Network& network, const Dataset& dataset, int image_size, in
   options.batch = batch_size;
   options.shuffle = false;
   options.augment = Augment::none;
+  options.as_torchvision = true;
   options.prefetch = 2;
   options.max_bad_images = most_bad_images;
   options.on_bad_image = [&](const std::string& path, const std::string& message) {
     std::fprintf(stderr, "trainer: warning: left out %s: %s\n", path.c_str(), message.c_str());
     ++scores.bad_images;
   };
+  options.on_retry = [](const std::string& line) { std::fprintf(stderr, "trainer: warning: %s\n", line.c_str()); };
   const auto loader = make_loader(dataset, options);
   const size_t classes = dataset.class_names().size();
   std::vector<float> logits(static_cast<size_t>(batch_size) * classes);  // [batch, classes]

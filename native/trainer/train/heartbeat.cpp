@@ -38,8 +38,8 @@ void Heartbeat::beat(int64_t step, const char* phase) {
   for (size_t i = static_cast<size_t>(length); i < kWidth - 1; ++i) line[i] = ' ';
   line[kWidth - 1] = '\n';
   if (::pwrite(fd_.get(), line.data(), kWidth, 0) == static_cast<ssize_t>(kWidth)) return;
-  if (!failed_) std::fprintf(stderr, "trainer: warning: cannot write %s\n", errno_message(path_).c_str());
-  failed_ = true;
+  const std::string message = errno_message(path_);
+  if (!failed_.exchange(true)) std::fprintf(stderr, "trainer: warning: cannot write %s\n", message.c_str());
 }
 
 }  // namespace trainyard

@@ -1,5 +1,6 @@
 // A rank's sign of life, read by the agent: which step, when, and what it is doing.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -14,12 +15,13 @@ class Heartbeat {
   /// `name`: rank-<n>, or eval.
   Heartbeat(const std::string& run_dir, const std::string& name);
   Heartbeat(const std::string& run_dir, int rank) : Heartbeat(run_dir, "rank-" + std::to_string(rank)) {}
+  /// From any thread.
   void beat(int64_t step, const char* phase);
 
  private:
   std::string path_;
   Descriptor fd_;
-  bool failed_ = false;  ///< a full disk must not end training; said once
+  std::atomic<bool> failed_ = false;  ///< a full disk must not end training; said once
 };
 
 }  // namespace trainyard

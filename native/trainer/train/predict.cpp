@@ -9,8 +9,8 @@
 
 #include "common/error.h"
 #include "common/files.h"
-#include "trainer/base/parallel.h"
 #include "trainer/checkpoint/checkpoint.h"
+#include "trainer/data/kinds.h"
 #include "trainer/train/evaluate.h"
 #include "trainer/train/use_threads.h"
 
@@ -59,13 +59,27 @@ std::string row(const std::string& name, std::span<const float> logits, const st
   return text + "\n";
 }
 
+/// Classes of images do not matter, so folders are not asked for them; those of shards must be the checkpoint's, as its
+/// labels come with each record.
+std::unique_ptr<Dataset> open_for_prediction(const PredictOptions& options, const CheckpointModel& model) {
+  if (!is_synthetic(options.data) && !is_records(options.data)) {
+    if (options.label_offset) {
+      throw Error(Exit::usage,
+                  "--label-offset is for TFRecord shards, and " + options.data + " holds none. Leave it out");
+    }
+    return open_plain_images(options.data, model.class_names);
+  }
+  auto dataset = open_for_evaluation(options.data, options.label_offset, model);
+  require_same_classes(model, *dataset, options.data);
+  return dataset;
+}
+
 }  // namespace
 
 int64_t predict(const PredictOptions& options) {
   use_threads(std::max(options.threads, 1));
   const CheckpointModel model = read_checkpoint_model(options.checkpoint);
-  const auto dataset = open_for_evaluation(options.data, options.label_offset, model);
-  require_same_classes(model, *dataset, options.data);
+  const auto dataset = open_for_prediction(options, model);
   const auto network =
       load_network(options.checkpoint, model, options.batch_size, options.device, parse_precision(options.precision));
   std::string csv = "path,class,probability,top5";

@@ -21,6 +21,7 @@
 #include "trainer/train/heartbeat.h"
 #include "trainer/train/init_weights.h"
 #include "trainer/train/interval.h"
+#include "trainer/train/io_beat.h"
 #include "trainer/train/jpeg_decoder.h"
 #include "trainer/train/memory_usage.h"
 #include "trainer/train/metrics_log.h"
@@ -29,8 +30,8 @@
 #include "trainer/train/shard_progress.h"
 #include "trainer/train/snapshot.h"
 #include "trainer/train/training_step.h"
-#include "trainer/train/worker_sums.h"
 #include "trainer/train/use_threads.h"
+#include "trainer/train/worker_sums.h"
 
 namespace trainyard {
 namespace {
@@ -88,6 +89,7 @@ class TrainRun {
     if (leader()) std::filesystem::create_directories(options_.run_dir);
     heartbeat_ = std::make_unique<Heartbeat>(options_.run_dir, team_.world().rank());
     heartbeat_->beat(0, "starting");
+    const IoBeat alive([this] { heartbeat_->beat(0, "starting"); });
     device_sums_ = set_up_sums(
         {.comm = options_.comm, .device = options_.device, .all_reduce = options_.strategy.all_reduce}, team_);
     open_data();
@@ -104,6 +106,7 @@ class TrainRun {
     data.on_note = [this](const std::string& line) {
       if (leader()) std::fprintf(stderr, "trainer: warning: %s\n", line.c_str());
     };
+    data.listed = [this] { heartbeat_->beat(0, "starting"); };
     data.progress = shard_progress(leader(), [this] { heartbeat_->beat(0, "starting"); });
     dataset_ = open_dataset(options_.data, plan_.image_size, data);
     plan_.classes = static_cast<int>(dataset_->class_names().size());
@@ -122,6 +125,8 @@ class TrainRun {
     loader.prefetch = options_.prefetch;
     loader.threads = decoding_threads(options_.loader_threads, options_.device, threads());
     loader.max_bad_images = options_.max_bad_images;
+    loader.retry_seconds = options_.retry_seconds;
+    loader.on_retry = [](const std::string& line) { std::fprintf(stderr, "trainer: warning: %s\n", line.c_str()); };
     loader.on_bad_image = [this](const std::string& path, const std::string& message) { bad_image(path, message); };
     loader.on_note = [](const std::string& line) { std::fprintf(stderr, "trainer: note: %s\n", line.c_str()); };
     loader_ = make_loader(*dataset_, loader);
@@ -338,6 +343,7 @@ class TrainRun {
     if (!leader()) return;
     const Stopwatch clock;
     heartbeat_->beat(done_, "checkpoint");
+    const IoBeat alive([this] { heartbeat_->beat(done_, "checkpoint"); });
     try {
       prune_checkpoints(options_.run_dir, options_.keep, best_step(options_.run_dir));
       const CheckpointInfo saved =

@@ -17,6 +17,7 @@
 #include "trainer/base/record_frame.h"
 #include "trainer/data/image.h"
 #include "trainer/data/image_header.h"
+#include "trainer/data/patience.h"
 #include "trainer/data/records/example.h"
 #include "trainer/data/records/shard_scan.h"
 
@@ -84,7 +85,7 @@ class Packer {
     std::optional<std::string> example;
     std::string problem;
     try {
-      const std::string file = item.data->encoded(item.index);
+      const std::string file = patience_.read([&] { return item.data->encoded(item.index); });
       const ImageHeader header = read_image_header(file);
       example = write_example({file, header.format, item.label, options_.class_names[static_cast<size_t>(item.label)],
                                item.filename, header.height, header.width});
@@ -117,6 +118,7 @@ class Packer {
 
   const std::vector<PackItem>& items_;
   const PackOptions& options_;
+  Patience patience_;
   std::atomic<int> next_ = 0;
   std::atomic<bool> stopped_ = false;
   std::mutex mutex_;

@@ -79,10 +79,13 @@ class Indexer {
   }
 
   void wait(const std::function<void(int64_t, int64_t)>& progress) {
+    int64_t before = 0;
     std::unique_lock lock(mutex_);
     while (!ended_.wait_for(lock, kBetweenReports, [this] { return running_ == 0; })) {
       lock.unlock();
-      if (progress) progress(done_, total_);
+      const int64_t done = done_;
+      if (progress && done > before) progress(done, total_);  // a disk that hangs is no progress
+      before = done;
       lock.lock();
     }
   }

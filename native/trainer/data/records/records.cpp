@@ -71,10 +71,19 @@ class Records : public Dataset {
   std::string name(size_t index) const override {
     return record_name(files_.path(shard_of(index)), entry(index).offset);
   }
-  std::string encoded(size_t index) const override;
+  std::string encoded(size_t index) const override {
+    try {
+      return read(index);
+    } catch (const Error& error) {
+      // A descriptor may be stale for good where the shard can be opened anew.
+      if (error.retry() == Retry::worthwhile) files_.forget(shard_of(index));
+      throw;
+    }
+  }
   bool pixels(size_t, int, uint8_t*) const override { return false; }
 
  private:
+  std::string read(size_t index) const;
   size_t shard_of(size_t index) const {
     return static_cast<size_t>(std::upper_bound(ends_.begin(), ends_.end(), index) - ends_.begin());
   }
@@ -100,28 +109,25 @@ void Records::explain(size_t shard, const RecordEntry& entry) const {
   throw BadImage("the shard was changed while it was in use");
 }
 
-std::string Records::encoded(size_t index) const {
+/// Throws BadImage for bytes that are no sound record, file_error where they could not be read.
+std::string Records::read(size_t index) const {
   const size_t shard = shard_of(index);
   const RecordEntry& at = entry(index);
-  try {
-    if (at.label == RecordEntry::kNoLabel) explain(shard, at);
-    const auto fd = files_.open(shard);
-    std::string bytes(kRecordHeader + at.length + kRecordFooter, '\0');
-    const size_t got = read_at(fd->get(), at.offset, bytes.data(), bytes.size(), files_.path(shard));
-    const std::string_view all = bytes;
-    const std::string_view data = all.substr(kRecordHeader, at.length);
-    if (got != bytes.size() || record_length(all.substr(0, kRecordHeader)) != at.length ||
-        !is_footer_of(all.substr(kRecordHeader + at.length), crc32c(data))) {
-      explain(shard, at);
-    }
-    MemoryBytes source(data);
-    const ExampleFields fields = read_example(source, {0, data.size()});
-    if (!fields.image) explain(shard, at);
-    return bytes.substr(kRecordHeader + static_cast<size_t>(fields.image->begin),
-                        static_cast<size_t>(fields.image->size()));
-  } catch (const Error& error) {
-    throw BadImage(error.what());  // as of a file that cannot be read: one record is no reason to stop
+  if (at.label == RecordEntry::kNoLabel) explain(shard, at);
+  const auto fd = files_.open(shard);
+  std::string bytes(kRecordHeader + at.length + kRecordFooter, '\0');
+  const size_t got = read_at(fd->get(), at.offset, bytes.data(), bytes.size(), files_.path(shard));
+  const std::string_view all = bytes;
+  const std::string_view data = all.substr(kRecordHeader, at.length);
+  if (got != bytes.size() || record_length(all.substr(0, kRecordHeader)) != at.length ||
+      !is_footer_of(all.substr(kRecordHeader + at.length), crc32c(data))) {
+    explain(shard, at);
   }
+  MemoryBytes source(data);
+  const ExampleFields fields = read_example(source, {0, data.size()});
+  if (!fields.image) explain(shard, at);
+  return bytes.substr(kRecordHeader + static_cast<size_t>(fields.image->begin),
+                      static_cast<size_t>(fields.image->size()));
 }
 
 std::vector<std::string> files_in(const std::string& folder) {

@@ -34,4 +34,9 @@ std::shared_ptr<const Descriptor> ShardFiles::open(size_t shard) const {
   return opened;
 }
 
+void ShardFiles::forget(size_t shard) const {
+  const std::lock_guard lock(mutex_);
+  open_[shard] = nullptr;
+}
+
 }  // namespace trainyard

@@ -22,11 +22,14 @@ class ShardFiles {
   /// many. Throws file_error, and what unpack throws.
   std::shared_ptr<const Descriptor> open(size_t shard) const;
 
+  /// After a failure of a disk: the next open() opens the shard anew.
+  void forget(size_t shard) const;
+
  private:
   std::vector<std::string> paths_;
   mutable std::mutex mutex_;
   mutable std::vector<std::shared_ptr<const Descriptor>> open_;
-  mutable size_t kept_ = 0;
+  mutable size_t kept_ = 0;  ///< who was forgotten still counts
 };
 
 }  // namespace trainyard

@@ -1,0 +1,75 @@
+// Evaluation's pixels against those that Pillow made by torchvision's formulas (scripts/oracle/torchvision_view.py).
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "support.h"
+#include "trainer/data/png.h"
+#include "trainer/data/source.h"
+
+namespace trainyard {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string bytes_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+struct Case {
+  std::string source;  ///< a file of the fixtures
+  int size = 0;
+  fs::path expected;
+};
+
+/// SOURCE@SIZE.png
+std::vector<Case> recorded() {
+  std::vector<Case> cases;
+  for (const auto& entry : fs::directory_iterator(fs::path(TRAINYARD_FIXTURES) / "views")) {
+    const std::string name = entry.path().filename().string();
+    const size_t at = name.find('@');
+    if (at != std::string::npos) cases.push_back({name.substr(0, at), std::stoi(name.substr(at + 1)), entry.path()});
+  }
+  return cases;
+}
+
+/// How many bytes differ, and by how much at most.
+std::pair<int, int> difference(const std::vector<uint8_t>& a, const std::vector<uint8_t>& b) {
+  int count = 0;
+  int most = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const int by = std::abs(int{a[i]} - int{b[i]});
+    count += by > 0 ? 1 : 0;
+    most = std::max(most, by);
+  }
+  return {count, most};
+}
+
+TEST(TorchvisionView, evaluation_sees_its_pixels) {
+  const std::vector<Case> cases = recorded();
+  ASSERT_GE(cases.size(), 12U);
+  for (const Case& test : cases) {
+    const TemporaryFolder folder;
+    folder.write("a/" + test.source, bytes_of(test.expected.parent_path() / test.source));
+    const auto data = open_dataset(folder.path(), test.size);
+    LoaderOptions options;
+    options.image_size = test.size;
+    options.batch = 1;
+    options.shuffle = false;
+    options.augment = Augment::none;
+    options.as_torchvision = true;
+    const Batch batch = take(*data, options, 0, 1).front();
+    Image expected;
+    decode_png(bytes_of(test.expected), expected);
+    ASSERT_EQ(batch.images.size(), expected.pixels.size()) << test.expected;
+    EXPECT_EQ(difference(batch.images, expected.pixels), std::pair(0, 0)) << test.expected;
+  }
+}
+
+}  // namespace
+}  // namespace trainyard

@@ -1,0 +1,111 @@
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "common/error.h"
+#include "trainer/data/image_file.h"
+#include "trainer/data/image_names.h"
+#include "trainer/data/kinds.h"
+
+namespace trainyard {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class PlainImages : public Dataset {
+ public:
+  PlainImages(std::vector<std::string> paths, std::vector<std::string> classes)
+      : paths_(std::move(paths)), classes_(std::move(classes)) {}
+
+  size_t size() const override { return paths_.size(); }
+  const std::vector<std::string>& class_names() const override { return classes_; }
+  int32_t label(size_t) const override { return 0; }
+  std::string name(size_t index) const override { return paths_[index]; }
+  std::string encoded(size_t index) const override { return read_image_file(paths_[index]); }
+  bool pixels(size_t, int, uint8_t*) const override { return false; }
+
+ private:
+  std::vector<std::string> paths_;
+  std::vector<std::string> classes_;
+};
+
+/// The images of a folder and then those of its folders, each in the order of their names' bytes.
+void collect(const fs::path& folder, std::vector<std::string>& paths) {
+  std::vector<std::string> folders;
+  std::vector<std::string> files;
+  std::error_code error;
+  for (fs::directory_iterator entries(folder, error); !error && entries != fs::directory_iterator();
+       entries.increment(error)) {
+    const std::string name = entries->path().filename().string();
+    if (name.starts_with('.')) continue;
+    std::error_code unreadable;
+    // A link to a folder may lead back up.
+    const bool is_folder = entries->is_directory(unreadable) && !entries->is_symlink(unreadable);
+    if (is_folder) folders.push_back(name);
+    if (!is_folder && is_image_name(name)) files.push_back(name);
+  }
+  if (error) {
+    throw Error(Exit::data,
+                "cannot list the data folder " + folder.string() + ": " + error.message() +
+                    ". Check its permissions and that it is still mounted",
+                retry_after(error.value()));
+  }
+  std::sort(files.begin(), files.end());
+  std::sort(folders.begin(), folders.end());
+  for (const std::string& file : files) paths.push_back((folder / file).string());
+  for (const std::string& inside : folders) collect(folder / inside, paths);
+}
+
+std::vector<std::string> read_list(const std::string& list) {
+  std::ifstream file(list);
+  if (!file) throw file_error("read", list);
+  const fs::path folder = fs::path(list).parent_path();
+  std::vector<std::string> paths;
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number) {
+    if (line.ends_with('\r')) line.pop_back();
+    if (line.empty()) continue;
+    const fs::path path = folder / line;  // the line itself where it is absolute
+    std::error_code error;
+    if (!fs::is_regular_file(path, error)) {
+      throw Error(Exit::data, "line " + std::to_string(number) + " of " + list + " names " + path.string() +
+                                  ", which is no file. Give one path a line, absolute or from the list's own folder");
+    }
+    paths.push_back(path.string());
+  }
+  if (file.bad()) throw file_error("read", list);
+  if (paths.empty()) throw Error(Exit::data, list + " is empty. Give the path of one image a line");
+  return paths;
+}
+
+}  // namespace
+
+std::unique_ptr<Dataset> open_plain_images(const std::string& spec, std::vector<std::string> class_names) {
+  std::error_code error;
+  const auto status = fs::status(spec, error);
+  if (status.type() == fs::file_type::not_found) {
+    throw Error(Exit::data, spec + " does not exist. Name a folder of images, an image, or a list of images");
+  }
+  if (error) {
+    throw Error(Exit::data, "cannot look at " + spec + ": " + error.message() + ". Check its permissions",
+                retry_after(error.value()));
+  }
+  std::vector<std::string> paths;
+  if (fs::is_directory(status)) {
+    std::string folder = spec;
+    while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+    collect(folder, paths);
+    if (paths.empty()) {
+      throw Error(Exit::data, spec + " holds no JPEG or PNG files (.jpg, .jpeg or .png). Name another folder");
+    }
+  } else if (is_image_name(spec)) {
+    paths.push_back(spec);
+  } else {
+    paths = read_list(spec);
+  }
+  return std::make_unique<PlainImages>(std::move(paths), std::move(class_names));
+}
+
+}  // namespace trainyard
