@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "common/cpu_features.h"
 #include "common/process.h"
-#include "trainer/base/cpu_features.h"
 #include "trainer/cli/suggest.h"
 #include "trainer/cli/verbs.h"
 

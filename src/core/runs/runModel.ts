@@ -110,6 +110,7 @@ export class RunModel {
         this.log.add('journal', `unreadable image ${metric.path}: ${metric.message}`, 'warning', metric.time);
         break;
       case 'checkpoint_failed': // the journal says it too
+      case 'checkpoint_passed_over':
       case 'end':
         break;
     }
