@@ -56,7 +56,7 @@ Answer file_unfollow(const Fields& params, ServeContext& context) {
 
 class VerifyJob : public Job {
  public:
-  explicit VerifyJob(const RunFolder& folder) : listing_(folder) {}
+  explicit VerifyJob(const RunFolder& folder) : listing_(folder, true) {}
   std::optional<Json> step() override {
     if (listing_.verify_some()) return listing_.to_json();
     return std::nullopt;
@@ -71,7 +71,7 @@ Answer checkpoint_list(const Fields& params, ServeContext&) {
   const RunFolder folder(expand_path(params.string("dir")));
   if (!folder_exists(folder.dir())) throw RpcError(RpcCode::not_found, "no run in " + folder.dir());
   if (params.boolean_or("verify", false)) return std::make_unique<VerifyJob>(folder);
-  return CheckpointListing(folder).to_json();
+  return CheckpointListing(folder, false).to_json();
 }
 
 }  // namespace

@@ -20,6 +20,10 @@ void RunWatch::look_at_metrics(Journal& journal) {
         journal.event(kind, {{"step", step},
                              {"path", fields.optional_string("path").value_or("")},
                              {"bytes", fields.integer_or("bytes", 0, 0, INT64_MAX)}});
+      } else if (kind == "checkpoint_passed_over") {
+        journal.event(kind, {{"step", step},
+                             {"path", fields.optional_string("path").value_or("")},
+                             {"reason", fields.optional_string("reason").value_or("")}});
       } else if (kind == "checkpoint_failed") {
         journal.event(kind, {{"step", step}, {"message", fields.optional_string("message").value_or("")}});
       }

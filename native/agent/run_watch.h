@@ -13,7 +13,7 @@ class RunWatch {
  public:
   explicit RunWatch(const RunFolder& folder) : metrics_(folder.metrics()) {}
 
-  /// Journals new lines of the kinds checkpoint and checkpoint_failed.
+  /// Journals new lines of the kinds checkpoint, checkpoint_failed and checkpoint_passed_over.
   void look_at_metrics(Journal& journal);
   /// Journals once that less than 1 GiB is free. `free`: bytes, nothing while the file system gives no answer.
   void look_at_disk(std::optional<uint64_t> free, Journal& journal);

@@ -68,7 +68,7 @@ std::optional<GenerationResult> Supervisor::wait_for_nodes(bool first) {
 void Supervisor::say_restarting(const GenerationResult& before, int restarts_left) {
   if (!cluster_) return;
   Json newest = nullptr;
-  const Json listed = CheckpointListing(folder_).to_json();
+  const Json listed = CheckpointListing(folder_, false).to_json();
   for (const Json& one : listed["checkpoints"]) {
     if (one["valid"] == true) newest = one["path"];
   }

@@ -111,6 +111,9 @@ export class TablePrinter implements RunPrinter {
       case 'checkpoint_failed':
         this.note(`checkpoint step ${value.step} failed: ${value.message}`);
         break;
+      case 'checkpoint_passed_over':
+        this.note(`the checkpoint of step ${value.step} was passed over: ${value.reason}`);
+        break;
       case 'bad_image':
         this.note(`bad image ${value.path}: ${value.message} (${value.count} so far)`);
         break;
@@ -166,6 +169,7 @@ export class TablePrinter implements RunPrinter {
       case 'rank_started':
       case 'checkpoint':
       case 'checkpoint_failed':
+      case 'checkpoint_passed_over':
       case 'evaluator_started':
       case 'tensorboard_started':
       case 'finished':

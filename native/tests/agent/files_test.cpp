@@ -5,8 +5,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "common/checkpoint_list.h"
+#include "common/sha256.h"
 #include "tests/agent/run_fixture.h"
-#include "trainer/base/sha256.h"
 
 namespace trainyard::test {
 namespace {
@@ -133,20 +134,27 @@ TEST(Files, ManyLinesArriveOnceEach) {
   EXPECT_EQ(follow_bytes(client, 3, all.size(), 0, 15), all);
 }
 
+/// A whole checkpoint as the trainer writes one, of small files.
+void make_checkpoint(const TemporaryFolder& folder, const std::string& name, int64_t step, const std::string& weights) {
+  const std::string dir = folder.file("checkpoints/" + name);
+  std::filesystem::create_directories(dir);
+  Manifest manifest{step, 5.5, "mlp", 2, {}};
+  for (const char* file : {model_file_name, optimizer_file_name, state_file_name}) {
+    const std::string text = file == std::string(model_file_name) ? weights : "{}";
+    write_file(dir + "/" + file, text);
+    manifest.files.push_back({file, text.size(), sha256_hex(text)});
+  }
+  write_file(dir + "/" + manifest_name, manifest_text(manifest));
+}
+
 TEST(Checkpoints, AreListedAndVerified) {
   TemporaryFolder folder;
   Client client;
-  const auto make = [&](const std::string& step, const std::string& weights, const std::string& hashed) {
-    const std::string dir = folder.file("checkpoints/step-" + step);
-    std::filesystem::create_directories(dir);
-    write_file(dir + "/model.safetensors", weights);
-    const Json file = {{"name", "model.safetensors"}, {"bytes", hashed.size()}, {"sha256", sha256_hex(hashed)}};
-    write_file(dir + "/manifest.json",
-               to_line({{"version", 1}, {"step", std::stoi(step)}, {"time", 5.5}, {"files", {file}}}));
-  };
-  make("00000020", "weights", "weights");
-  make("00000100", "weighty", "weights");  // a flipped bit: right size, wrong bytes
-  make("00000030", "short", "weights");
+  make_checkpoint(folder, "step-00000020", 20, "weights");
+  make_checkpoint(folder, "step-00000030", 30, "weights");
+  make_checkpoint(folder, "step-00000100", 100, "weights");
+  write_file(folder.file("checkpoints/step-00000030/model.safetensors"), "short");
+  write_file(folder.file("checkpoints/step-00000100/model.safetensors"), "weighty");  // the right size, a flipped bit
   std::filesystem::create_directories(folder.file("checkpoints/step-00000040"));
   std::filesystem::create_directories(folder.file("checkpoints/.tmp-step-00000050"));
 
@@ -163,8 +171,44 @@ TEST(Checkpoints, AreListedAndVerified) {
   EXPECT_EQ(valid(true), "20+30-40-100-");
   const Json first = client.call("checkpoint.list", {{"dir", folder.path()}})["checkpoints"][0];
   EXPECT_EQ(first["path"], "checkpoints/step-00000020");
-  EXPECT_EQ(first["bytes"], 7);
+  EXPECT_GT(first["bytes"], 7);
   EXPECT_EQ(first["time"], 5.5);
+}
+
+/// What the trainer would not go on from is not called valid by the agent either.
+TEST(Checkpoints, AreJudgedAsTheTrainerJudgesThem) {
+  TemporaryFolder folder;
+  Client client;
+  const auto change = [&](const std::string& name, const std::function<void(Json&)>& edit) {
+    const std::string path = folder.file("checkpoints/" + name + "/manifest.json");
+    Json manifest = Json::parse(read_file(path));
+    manifest.erase("checksum");
+    edit(manifest);
+    write_file(path, manifest.dump());
+  };
+  for (int step = 10; step <= 60; step += 10) {
+    make_checkpoint(folder, "step-000000" + std::to_string(step), step, "weights");
+  }
+  change("step-00000010", [](Json& manifest) { manifest["step"] = 11; });
+  change("step-00000020", [](Json& manifest) { manifest["files"].erase(1); });
+  change("step-00000030", [](Json& manifest) { manifest["files"][0]["sha256"] = "none"; });
+  change("step-00000040", [](Json& manifest) { manifest["checksum"] = "another"; });
+  change("step-00000050", [](Json& manifest) { manifest["version"] = 2; });
+  std::filesystem::rename(folder.file("checkpoints/step-00000060"), folder.file("checkpoints/.old-step-00000060"));
+
+  for (const bool verify : {false, true}) {
+    const Json listed = client.call("checkpoint.list", {{"dir", folder.path()}, {"verify", verify}})["checkpoints"];
+    const std::vector<CheckpointInfo> expected = list_checkpoints(folder.path(), verify);
+    ASSERT_EQ(listed.size(), 6U);
+    ASSERT_EQ(expected.size(), 6U);
+    for (size_t at = 0; at < 6; ++at) {
+      EXPECT_EQ(listed[at]["valid"], at == 5) << listed[at];
+      EXPECT_EQ(listed[at]["valid"], expected[at].valid);
+      EXPECT_EQ(listed[at]["bytes"], expected[at].bytes);
+      EXPECT_EQ(listed[at]["reason"], expected[at].valid ? Json(nullptr) : Json(expected[at].reason));
+    }
+    EXPECT_EQ(listed[5]["path"], "checkpoints/.old-step-00000060");
+  }
 }
 
 }  // namespace

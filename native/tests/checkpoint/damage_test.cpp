@@ -1,8 +1,8 @@
 // A checkpoint with any bit of any file changed, or any file cut, is not valid, and the reason names the file.
 #include <gmock/gmock.h>
 
+#include "common/checkpoint_manifest.h"
 #include "run_folder.h"
-#include "trainer/checkpoint/manifest.h"
 
 namespace trainyard {
 namespace {

@@ -4,9 +4,9 @@
 #include <bit>
 #include <string>
 
+#include "common/sha256.h"
+#include "common/sha256_blocks.h"
 #include "trainer/base/crc32c.h"
-#include "trainer/base/sha256.h"
-#include "trainer/base/sha256_blocks.h"
 
 namespace trainyard {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <random>
 
+#include "common/checkpoint_manifest.h"
 #include "run_folder.h"
-#include "trainer/checkpoint/manifest.h"
 
 namespace trainyard {
 namespace {

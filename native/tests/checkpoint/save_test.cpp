@@ -3,8 +3,8 @@
 #include <sys/stat.h>
 
 #include "common/process.h"
+#include "common/sha256.h"
 #include "run_folder.h"
-#include "trainer/base/sha256.h"
 
 namespace trainyard {
 namespace {

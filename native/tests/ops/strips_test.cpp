@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "trainer/base/cpu_features.h"
+#include "common/cpu_features.h"
 #include "trainer/base/random.h"
 
 namespace trainyard::cpu {

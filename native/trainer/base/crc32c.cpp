@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "trainer/base/cpu_features.h"
+#include "common/cpu_features.h"
 
 namespace trainyard {
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "common/checkpoint_list.h"
+
 namespace trainyard {
 
 class FileSystem;
@@ -34,15 +36,6 @@ struct CheckpointContents {
   nlohmann::json state;               ///< state.json
 };
 
-struct CheckpointInfo {
-  int64_t step = 0;
-  std::string path;  ///< absolute or as the run folder was given: <run>/checkpoints/step-00000120
-  uint64_t bytes = 0;
-  double time = 0;
-  bool valid = false;
-  std::string reason;  ///< why not valid, naming the file
-};
-
 /// Writes <run_dir>/checkpoints/step-<8 digits> and returns what it wrote. Throws Error(Exit::data) naming path and
 /// errno (full disk among them) after removing its temporary folder; older checkpoints are never touched by a failure.
 /// A checkpoint that already stands at this step (a resumed run reached it again) is replaced in one step. Only one
@@ -50,12 +43,6 @@ struct CheckpointInfo {
 CheckpointInfo save_checkpoint(const std::string& run_dir, const CheckpointContents& contents);
 /// The same through a given file layer (tests let any of its calls fail).
 CheckpointInfo save_checkpoint(const std::string& run_dir, const CheckpointContents& contents, FileSystem& files);
-
-/// All checkpoints, oldest first. `verify` reads every byte and compares SHA-256; otherwise sizes only.
-std::vector<CheckpointInfo> list_checkpoints(const std::string& run_dir, bool verify);
-
-/// The newest valid one by SHA-256 (stops at the first valid from the newest down).
-std::optional<CheckpointInfo> newest_valid_checkpoint(const std::string& run_dir);
 
 /// Keeps the newest `keep` valid ones and `best_step` (if any); never deletes the last valid one. Removes invalid ones
 /// older than the newest valid, and leftover .tmp-* folders. Deletion renames first, so no half-deleted one looks

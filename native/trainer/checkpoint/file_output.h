@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
+#include "common/checkpoint_manifest.h"
 #include "common/files.h"
-#include "trainer/base/sha256.h"
+#include "common/sha256.h"
 #include "trainer/checkpoint/file_system.h"
-#include "trainer/checkpoint/manifest.h"
 
 namespace trainyard {
 

@@ -7,12 +7,12 @@
 #include <cstring>
 #include <filesystem>
 
+#include "common/checkpoint_folders.h"
+#include "common/checkpoint_manifest.h"
 #include "common/error.h"
 #include "common/files.h"
-#include "trainer/base/sha256.h"
+#include "common/sha256.h"
 #include "trainer/checkpoint/checkpoint.h"
-#include "trainer/checkpoint/folders.h"
-#include "trainer/checkpoint/manifest.h"
 #include "trainer/checkpoint/safetensors_header.h"
 
 namespace trainyard {
@@ -130,9 +130,12 @@ int64_t LoadedTensors::counter(const std::string& name) const {
 nlohmann::json read_checkpoint_state(const std::string& checkpoint) {
   const std::string path = checkpoint + "/" + state_file_name;
   const Manifest manifest = read_manifest(checkpoint);
-  check_file(checkpoint, *manifest.find(state_file_name), true);
+  const ManifestFile& file = *manifest.find(state_file_name);
+  open_file(checkpoint, file);
+  const std::string text = read_file(path);
+  check_digest(checkpoint, file, sha256_hex(text));
   try {
-    return nlohmann::json::parse(read_file(path));
+    return nlohmann::json::parse(text);
   } catch (const nlohmann::json::exception& error) {
     throw unusable(path, error.what());
   }

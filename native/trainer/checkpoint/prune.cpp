@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "common/checkpoint_folders.h"
+#include "common/checkpoint_list.h"
 #include "common/error.h"
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/checkpoint/file_system.h"
-#include "trainer/checkpoint/folders.h"
-#include "trainer/checkpoint/inspect.h"
 #include "trainer/checkpoint/replaced.h"
 
 namespace trainyard {

@@ -2,12 +2,12 @@
 
 #include <cerrno>
 
+#include "common/checkpoint_folders.h"
+#include "common/checkpoint_manifest.h"
 #include "common/error.h"
 #include "common/process.h"
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/checkpoint/file_output.h"
-#include "trainer/checkpoint/folders.h"
-#include "trainer/checkpoint/manifest.h"
 #include "trainer/checkpoint/replaced.h"
 #include "trainer/checkpoint/safetensors.h"
 

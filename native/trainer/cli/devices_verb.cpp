@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "trainer/base/cpu_features.h"
+#include "common/cpu_features.h"
 #include "trainer/cli/verbs.h"
 #include "trainer/ops/cuda_library.h"
 

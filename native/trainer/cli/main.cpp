@@ -9,9 +9,9 @@
 #include <system_error>
 #include <vector>
 
+#include "common/cpu_features.h"
 #include "common/outcome.h"
 #include "common/process.h"
-#include "trainer/base/cpu_features.h"
 #include "trainer/cli/numbers.h"
 #include "trainer/cli/suggest.h"
 #include "trainer/cli/verbs.h"

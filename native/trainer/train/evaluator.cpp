@@ -65,8 +65,8 @@ class Evaluator {
 
   void look() {
     if (log_) log_->flush();
-    const auto newest = newest_valid_checkpoint(options_.run_dir);
-    if (!newest || newest->step == evaluated_) return;
+    const auto newest = find_newest_checkpoint(options_.run_dir, evaluated_).valid;
+    if (!newest) return;
     try {
       evaluate_checkpoint(newest->path);
     } catch (const Error& error) {

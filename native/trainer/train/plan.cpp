@@ -66,6 +66,18 @@ double base_lr(const TrainOptions& options) {
   throw Error(Exit::usage, "--optimizer " + options.optimizer.kind + " is not known. Use sgd, lars or adam");
 }
 
+[[noreturn]] void refuse_to_begin_anew(const TrainOptions& options, const std::vector<CheckpointInfo>& damaged) {
+  constexpr size_t most_named = 5;
+  std::string reasons;
+  for (size_t at = 0; at < std::min(damaged.size(), most_named); ++at) {
+    reasons += (at == 0 ? "" : "; ") + damaged[at].reason;
+  }
+  if (damaged.size() > most_named) reasons += "; and " + std::to_string(damaged.size() - most_named) + " more";
+  throw Error(Exit::data, "none of the " + std::to_string(damaged.size()) + " checkpoints in " + options.run_dir +
+                              "/checkpoints is valid (" + reasons +
+                              "). Put a whole one back, or begin anew with --resume none");
+}
+
 }  // namespace
 
 void check_options(const TrainOptions& options) {
@@ -124,20 +136,21 @@ void share_batch(const TrainOptions& options, int world, TrainPlan& plan) {
   plan.batch = static_cast<int>(batch);
 }
 
-std::optional<std::string> find_resume(const TrainOptions& options) {
-  if (options.resume == "auto") {
-    const auto newest = newest_valid_checkpoint(options.run_dir);
-    return newest ? std::optional(newest->path) : std::nullopt;
-  }
-  if (options.resume == "none") {
-    require(list_checkpoints(options.run_dir, false).empty(),
+Resume find_resume(const TrainOptions& options) {
+  if (options.resume == "auto" || options.resume == "none") {
+    NewestCheckpoint newest = find_newest_checkpoint(options.run_dir);
+    const bool anew = options.resume == "none";
+    require(!anew || !newest.valid,
             "--resume none, but " + options.run_dir + " holds checkpoints. Use --resume auto, or another --run-dir");
-    return std::nullopt;
+    if (!anew && !newest.valid && !newest.passed_over.empty()) refuse_to_begin_anew(options, newest.passed_over);
+    Resume resume{std::nullopt, std::move(newest.passed_over)};
+    if (newest.valid) resume.from = newest.valid->path;
+    return resume;
   }
   require(std::filesystem::is_directory(options.resume),
           "--resume " + options.resume +
               " is not a checkpoint folder. Use auto, none, or a path like RUN/checkpoints/step-00000100");
-  return options.resume;
+  return {options.resume, {}};
 }
 
 void finish_plan(const TrainOptions& options, TrainPlan& plan) {

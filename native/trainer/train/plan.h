@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "trainer/checkpoint/checkpoint.h"
 #include "trainer/optim/loss_scaler.h"
 #include "trainer/optim/schedule.h"
 #include "trainer/train/options.h"
@@ -39,9 +40,15 @@ void check_options(const TrainOptions& options);
 /// as they were. Throws Error(Exit::usage) when it cannot be shared equally.
 void share_batch(const TrainOptions& options, int world, TrainPlan& plan);
 
-/// The checkpoint --resume names: `auto` (the newest valid one, or none), `none` (refused where checkpoints exist, so
-/// that two histories never mix), or a path.
-std::optional<std::string> find_resume(const TrainOptions& options);
+struct Resume {
+  std::optional<std::string> from;          ///< a checkpoint folder; nothing begins anew
+  std::vector<CheckpointInfo> passed_over;  ///< newer ones that are not valid, each with its reason
+};
+
+/// The checkpoint --resume names: `auto` (the newest valid one, or none where there are no checkpoints), `none`, or a
+/// path. Throws Error(Exit::data) for `auto` where checkpoints exist and none is valid, so that no run begins anew
+/// without a word; Error(Exit::usage) for `none` where a valid one exists, so that two histories never mix.
+Resume find_resume(const TrainOptions& options);
 
 /// Fills in total_steps, schedule, start_step, recipe_changes. Throws Error(Exit::usage) when the checkpoint belongs to
 /// another model, data set, global batch or optimizer.

@@ -135,7 +135,7 @@ class TrainRun {
 
   void build() {
     // Only rank 0's folder holds checkpoints where the ranks run on several hosts.
-    if (leader()) plan_.resume_from = find_resume(options_);
+    if (leader()) resume();
     finish_plan(options_, plan_);
     say_changes();
     const double start = static_cast<double>(plan_.start_step);
@@ -185,6 +185,16 @@ class TrainRun {
                  plan_.resume_from->c_str(), changes.c_str());
   }
 
+  void resume() {
+    Resume resume = find_resume(options_);
+    plan_.resume_from = std::move(resume.from);
+    passed_over_ = std::move(resume.passed_over);
+    for (const CheckpointInfo& one : passed_over_) {
+      std::fprintf(stderr, "trainer: warning: the checkpoint of step %lld was passed over: %s\n",
+                   static_cast<long long>(one.step), one.reason.c_str());
+    }
+  }
+
   void begin_from(const std::string& path) {
     made_new_ = init_weights(path, step_->network());
     if (made_new_.empty()) return;
@@ -221,6 +231,11 @@ class TrainRun {
                          {"precision", options_.precision},
                          {"device", options_.device},
                          {"jpeg_decoder", options_.jpeg_decoder}});
+    for (const CheckpointInfo& one : passed_over_) {
+      const std::string name = std::filesystem::path(one.path).filename().string();
+      log_->line("checkpoint_passed_over",
+                 {{"step", one.step}, {"path", "checkpoints/" + name}, {"reason", one.reason}});
+    }
     log_->graph(step_->network());
     log_->flush();
   }
@@ -410,10 +425,11 @@ class TrainRun {
   std::unique_ptr<TrainingStep> step_;
   std::unique_ptr<MetricsLog> log_;  ///< rank 0 only
   Interval interval_;
-  std::vector<std::string> made_new_;  ///< tensors that --init-weights did not give
-  std::string last_checkpoint_;        ///< the newest that was written or resumed from; rank 0 only
-  bool nothing_to_gain_ = false;       ///< --early-stop has been reached
-  std::string checkpoint_error_;       ///< of the newest attempt; empty after a success
+  std::vector<std::string> made_new_;        ///< tensors that --init-weights did not give
+  std::vector<CheckpointInfo> passed_over_;  ///< at the start; rank 0 only
+  std::string last_checkpoint_;              ///< the newest that was written or resumed from; rank 0 only
+  bool nothing_to_gain_ = false;             ///< --early-stop has been reached
+  std::string checkpoint_error_;             ///< of the newest attempt; empty after a success
   Retry checkpoint_retry_ = Retry::pointless;
   int64_t done_ = 0;
   int64_t bad_images_ = 0;

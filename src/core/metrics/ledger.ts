@@ -41,6 +41,7 @@ export class MetricsLedger {
         this.serversInAll = metric.servers;
         break;
       case 'checkpoint_failed':
+      case 'checkpoint_passed_over':
       case 'host':
       case 'bad_image':
       case 'gap':

@@ -88,6 +88,13 @@ export const metricSchema = z.discriminatedUnion('kind', [
     bytes: count,
     write_ms: z.number(),
   }),
+  z.object({
+    kind: z.literal('checkpoint_passed_over'),
+    ...base,
+    step: count,
+    path: z.string(),
+    reason: z.string(),
+  }),
   z.object({ kind: z.literal('checkpoint_failed'), ...base, step: count, message: z.string() }),
   z.object({
     kind: z.literal('host'),

@@ -66,6 +66,8 @@ export function eventText(event: RunEvent): string {
       return `stop ${event.mode === 'now' ? 'now' : 'after a checkpoint'}, asked by ${event.by}`;
     case 'checkpoint':
       return `checkpoint at step ${event.step}, ${megabytes(event.bytes)}`;
+    case 'checkpoint_passed_over':
+      return `the checkpoint of step ${event.step} was passed over: ${event.reason}`;
     case 'checkpoint_failed':
       return `checkpoint at step ${event.step} failed: ${event.message}`;
     case 'evaluator_started':
@@ -121,6 +123,7 @@ function markKind(event: RunEvent): MarkKind | undefined {
     case 'waiting_for_nodes':
     case 'restarting':
     case 'stalled': // what comes of it is marked
+    case 'checkpoint_passed_over': // it lies elsewhere on the axis
     case 'evaluator_started':
     case 'evaluator_exited':
     case 'tensorboard_started':
@@ -146,6 +149,7 @@ export function eventLevel(event: RunEvent): 'info' | 'warning' | 'error' {
     case 'hang':
     case 'node_lost':
     case 'checkpoint_failed':
+    case 'checkpoint_passed_over':
       return 'error';
     case 'stalled':
     case 'disk_low':

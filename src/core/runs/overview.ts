@@ -121,6 +121,7 @@ class Reading {
         this.checkpoint = { step: line.step, time: line.time };
         break;
       case 'checkpoint_failed':
+      case 'checkpoint_passed_over':
       case 'host':
       case 'bad_image':
       case 'gap':

@@ -117,6 +117,7 @@ export class RunModel {
         this.log.add('journal', gapText(metric, 'metrics'), 'warning', metric.time);
         break;
       case 'checkpoint_failed': // the journal says it too
+      case 'checkpoint_passed_over':
       case 'end':
         break;
     }

@@ -148,6 +148,7 @@ export const eventSchema = z.discriminatedUnion('kind', [
   }),
   event('stop_requested', { mode: stopSchema.shape.mode, by: z.string() }),
   event('checkpoint', { step: count, path: z.string(), bytes: count }),
+  event('checkpoint_passed_over', { step: count, path: z.string(), reason: z.string() }),
   event('checkpoint_failed', { step: count, message: z.string() }),
   event('evaluator_started', { pid: z.int() }),
   event('evaluator_exited', { pid: z.int(), ...exitFields }),

@@ -87,6 +87,8 @@ describe('for a person', () => {
     printer.metric(followed(evalLine(25, 0.873)));
     printer.metric(followed({ ...at, kind: 'checkpoint', path: 'p', bytes: 1_100_000, write_ms: 12.4 }));
     printer.metric(followed({ ...at, kind: 'checkpoint_failed', message: 'No space left on device' }));
+    printer.metric(followed({ ...at, kind: 'checkpoint_passed_over', path: 'p', reason: 'p is damaged' }));
+    expect(lines.at(-1)).toContain('the checkpoint of step 25 was passed over: p is damaged');
     const exit = {
       kind: 'rank_exited',
       time: 1,

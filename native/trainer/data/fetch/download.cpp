@@ -13,7 +13,7 @@
 
 #include "common/error.h"
 #include "common/files.h"
-#include "trainer/base/sha256.h"
+#include "common/sha256.h"
 #include "trainer/data/fetch/child_lines.h"
 #include "trainer/data/records/byte_source.h"
 

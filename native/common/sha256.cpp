@@ -1,11 +1,11 @@
-#include "trainer/base/sha256.h"
+#include "common/sha256.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
-#include "trainer/base/cpu_features.h"
-#include "trainer/base/sha256_blocks.h"
+#include "common/cpu_features.h"
+#include "common/sha256_blocks.h"
 
 namespace trainyard {
 

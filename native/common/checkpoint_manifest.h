@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/files.h"
+
 namespace trainyard {
 
 struct ManifestFile {
@@ -38,7 +40,10 @@ Manifest parse_manifest(const std::string& text, const std::string& path);
 /// FOLDER/manifest.json, which must list the three files of a checkpoint. Throws Error(Exit::data).
 Manifest read_manifest(const std::string& folder);
 
-/// Throws Error(Exit::data) naming the file, unless FOLDER/<file.name> has the size and, if `verify`, the SHA-256.
-void check_file(const std::string& folder, const ManifestFile& file, bool verify);
+/// FOLDER/<file.name>, to be read. Throws Error(Exit::data) naming it unless it is a regular file of that size.
+Descriptor open_file(const std::string& folder, const ManifestFile& file);
+
+/// Throws Error(Exit::data) naming the file unless `digest` is the one of the manifest.
+void check_digest(const std::string& folder, const ManifestFile& file, const std::string& digest);
 
 }  // namespace trainyard

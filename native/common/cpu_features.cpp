@@ -1,4 +1,4 @@
-#include "trainer/base/cpu_features.h"
+#include "common/cpu_features.h"
 
 #include <cpuid.h>
 

@@ -1,4 +1,4 @@
-#include "trainer/checkpoint/folders.h"
+#include "common/checkpoint_folders.h"
 
 #include <algorithm>
 #include <cerrno>

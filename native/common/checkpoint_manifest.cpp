@@ -1,4 +1,4 @@
-#include "trainer/checkpoint/manifest.h"
+#include "common/checkpoint_manifest.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -9,8 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/error.h"
-#include "common/files.h"
-#include "trainer/base/sha256.h"
+#include "common/sha256.h"
 
 namespace trainyard {
 
@@ -51,18 +50,6 @@ uint64_t open_regular(const std::string& path, Descriptor& fd) {
   if (::fstat(fd.get(), &status) != 0) throw file_error("look at", path);
   if (!S_ISREG(status.st_mode)) throw damaged(path, "it is not a regular file");
   return static_cast<uint64_t>(status.st_size);
-}
-
-std::string hash_of(const Descriptor& fd, const std::string& path) {
-  Sha256 hash;
-  std::string piece(size_t{1} << 18, '\0');
-  for (;;) {
-    const ssize_t got = ::read(fd.get(), piece.data(), piece.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw file_error("read", path);
-    if (got == 0) return hash.finish_hex();
-    hash.update(std::string_view(piece).substr(0, static_cast<size_t>(got)));
-  }
 }
 
 }  // namespace
@@ -128,13 +115,17 @@ Manifest read_manifest(const std::string& folder) {
   return manifest;
 }
 
-void check_file(const std::string& folder, const ManifestFile& file, bool verify) {
+Descriptor open_file(const std::string& folder, const ManifestFile& file) {
   const std::string path = folder + "/" + file.name;
   Descriptor fd;
   const uint64_t bytes = open_regular(path, fd);
   if (bytes != file.bytes)
     throw damaged(path, "it has " + std::to_string(bytes) + " bytes, not " + std::to_string(file.bytes));
-  if (verify && hash_of(fd, path) != file.sha256) throw damaged(path, "its SHA-256 differs from the manifest's");
+  return fd;
+}
+
+void check_digest(const std::string& folder, const ManifestFile& file, const std::string& digest) {
+  if (digest != file.sha256) throw damaged(folder + "/" + file.name, "its SHA-256 differs from the manifest's");
 }
 
 }  // namespace trainyard
