@@ -15,7 +15,9 @@ std::optional<Heartbeat> read_heartbeat(const std::string& path) {
   if (!json) return std::nullopt;  // absent, or caught in the middle of being overwritten
   const auto step = json->find("step");
   if (step == json->end() || !step->is_number_integer()) return std::nullopt;
-  return Heartbeat{step->get<int64_t>(), to_line(*json)};
+  const auto phase = json->find("phase");
+  const bool named = phase != json->end() && phase->is_string();
+  return Heartbeat{step->get<int64_t>(), named ? phase->get<std::string>() : "", to_line(*json)};
 }
 
 HeartbeatWatch::HeartbeatWatch(const RunFolder& folder, int ranks, double timeout, double first_allowance,
@@ -28,16 +30,29 @@ HeartbeatWatch::HeartbeatWatch(const RunFolder& folder, int ranks, double timeou
   for (Rank& rank : ranks_) rank.changed = monotonic_seconds();
 }
 
-std::vector<int> HeartbeatWatch::overdue(const std::vector<bool>& excused) {
-  std::vector<int> late;
-  const double now = monotonic_seconds();
+void HeartbeatWatch::read_all(double now) {
   for (size_t index = 0; index < ranks_.size(); ++index) {
     Rank& rank = ranks_[index];
     const auto beat = read_heartbeat(folder_.heartbeat(static_cast<int>(index)));
-    if (beat && beat->text != rank.text) {
-      const double gap = rank.step > 0 ? std::max(rank.longest, now - rank.changed) : 0;
-      rank = {beat->text, beat->step, now, gap, true};
-    }
+    if (!beat || beat->text == rank.text) continue;
+    const double gap = rank.step > 0 ? std::max(rank.longest, now - rank.changed) : 0;
+    const bool awaited = beat->phase == "starting" || beat->phase == "checkpoint";
+    rank = {beat->text, beat->step, now, gap, true, awaited};
+  }
+}
+
+std::vector<int> HeartbeatWatch::overdue(const std::vector<bool>& excused) {
+  const double now = monotonic_seconds();
+  read_all(now);
+  double awaited = 0;
+  for (size_t index = 0; index < ranks_.size(); ++index) {
+    if (ranks_[index].awaited && !excused[index]) awaited = std::max(awaited, ranks_[index].changed);
+  }
+  std::vector<int> late;
+  for (size_t index = 0; index < ranks_.size(); ++index) {
+    Rank& rank = ranks_[index];
+    // Kept: the wait is not held against a rank that beats a moment after the awaited one.
+    if (rank.began) rank.changed = std::max(rank.changed, awaited);
     const double allowed = rank.began ? timeout_ : timeout_ + first_allowance_;
     const bool watched = timeout_ > 0 && !excused[index] && (rank.began || required_);
     if (watched && now - rank.changed > allowed) late.push_back(static_cast<int>(index));

@@ -11,6 +11,7 @@ namespace trainyard {
 
 struct Heartbeat {
   int64_t step = 0;
+  std::string phase;
   std::string text;  ///< as read: it changes with every beat, whatever the rank's clock says
 };
 
@@ -24,7 +25,8 @@ class HeartbeatWatch {
   /// only once it has begun to. `timeout` 0 watches nothing.
   HeartbeatWatch(const RunFolder& folder, int ranks, double timeout, double first_allowance, bool required);
 
-  /// Reads all heartbeats. Returns the ranks among those not `excused` (ended ones) that are overdue.
+  /// Reads all heartbeats. Returns the ranks among those not `excused` (ended ones) that are overdue. While one starts
+  /// or writes a checkpoint the others wait for it, so their silence counts from its last beat.
   std::vector<int> overdue(const std::vector<bool>& excused);
 
   /// How long a rank has not beaten: ranks that wait for one another fall silent one by one.
@@ -43,7 +45,10 @@ class HeartbeatWatch {
     double changed = 0;  ///< monotonic seconds
     double longest = 0;  ///< seconds between two beats, from the first step on
     bool began = false;
+    bool awaited = false;  ///< it starts or writes a checkpoint
   };
+  void read_all(double now);
+
   RunFolder folder_;
   double timeout_, first_allowance_;
   bool required_;
