@@ -102,6 +102,13 @@ std::vector<NamedProcess> find_marked(const std::string& run_dir, const std::set
   return find_by_environment(std::string(kRunVariable) + "=" + run_dir, spared);
 }
 
+std::vector<NamedProcess> find_marked_except(const std::string& run_dir, const std::function<std::set<int>()>& spared) {
+  std::vector<NamedProcess> found = find_marked(run_dir, {});
+  const std::set<int> kept = spared();
+  std::erase_if(found, [&kept](const NamedProcess& one) { return kept.contains(one.process.pid); });
+  return found;
+}
+
 std::vector<NamedProcess> find_by_environment(const std::string& entry, const std::set<int>& spared) {
   std::vector<NamedProcess> found;
   for (const int pid : all_pids()) {

@@ -44,7 +44,7 @@ void LocalRanks::kill_programs(const std::vector<StartedRank>& ranks) {
 }
 
 bool LocalRanks::kill_everything() {
-  Sweep sweep([this] { return find_marked(run_dir_, spared_()); });
+  Sweep sweep([this] { return find_marked_except(run_dir_, spared_); });
   sweep.step();
   return sweep.left().empty();
 }

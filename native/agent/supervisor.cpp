@@ -241,7 +241,7 @@ GenerationResult Supervisor::run_generation() {
   hosts.let_go(state_.generation);
   const double deadline = monotonic_seconds() + kMpiexecSeconds;
   while (is_alive(*state_.mpiexec) && monotonic_seconds() < deadline && !stop_now()) wait_and_look();
-  Sweep sweep([this] { return find_marked(folder_.dir(), spared()); });
+  Sweep sweep([this] { return find_marked_except(folder_.dir(), [this] { return spared(); }); });
   sweep.run(kSweepSeconds);
   state_.mpiexec.reset();
   settle_nodes(false);
