@@ -161,7 +161,8 @@ void write_exit_record(const RunFolder& folder, int generation, const ExitRecord
         const Descriptor fd(::open(log.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
         if (fd && ::write(fd.get(), line.data(), line.size()) < 0) std::perror("agent: warning: log");
       }
-      if (monotonic_seconds() >= deadline || !folder_exists(folder.dir())) throw;
+      const bool may_pass = folder_exists(folder.file("exits"));  // no room comes for a file whose folder is gone
+      if (monotonic_seconds() >= deadline || !may_pass) throw;
     }
     sleep_ms(kLookMs);
   }

@@ -22,7 +22,7 @@ constexpr size_t kMostNamed = 20;
 
 /// `#` stands for digits, `*` for anything within one name. Each name may also end in .tmp-PID, which a write that was
 /// cut short leaves behind.
-constexpr std::array<std::string_view, 38> kFiles{"run.json",
+constexpr std::array<std::string_view, 40> kFiles{"run.json",
                                                   "state.json",
                                                   "stop.json",
                                                   "supervisor.lock",
@@ -39,9 +39,11 @@ constexpr std::array<std::string_view, 38> kFiles{"run.json",
                                                   "logs/mpiexec.log",
                                                   "logs/tensorboard.log",
                                                   "heartbeats/rank-#",
+                                                  "heartbeats/eval",
                                                   "exits/gen-#-rank-#.json",
                                                   "processes/gen-#-rank-#.json",
                                                   "processes/gen-#-command.json",
+                                                  "processes/gen-#-ended",
                                                   "nodes/probe.json",
                                                   "nodes/*/command.json",
                                                   "nodes/*/join.json",

@@ -348,7 +348,7 @@ TEST_F(BadImages, a_file_that_went_away_counts) {
   std::remove(data_->name(5).c_str());
   options_.max_bad_images = 4;
   take(*data_, options_, 0, 10);
-  EXPECT_THAT(told_, ::testing::Contains(AllOf(HasSubstr("/class0/105.jpg"), HasSubstr("No such file"))));
+  EXPECT_THAT(told_, ::testing::Contains(AllOf(HasSubstr("/class0/105.jpg"), HasSubstr("no such file"))));
 }
 
 }  // namespace
