@@ -67,15 +67,15 @@ void of_an_archive(const std::string& text, unsigned choice) {
 }  // namespace
 
 std::vector<std::string> seeds() {
-  return {"\x04rose\ntulip\nlily\ndaisy\nlotus\nfern\n",
-          std::string("\x00", 1) + "0:rose\n5:tulip\n2:lily\n",
-          "\x09"
-          "background\nrose\ntulip\nlily\ndaisy\nfern\n",
-          "\x80n01440764\nn01443537\n",
-          "\x81"
-          "1.jpg 0\n2.jpg 1\n",
-          "\x82"
-          "3\n1\n2\n"};
+  const auto chosen = [](unsigned char choice, const char* text) {
+    return static_cast<char>(choice) + std::string(text);
+  };
+  return {chosen(0x04, "rose\ntulip\nlily\ndaisy\nlotus\nfern\n"),
+          chosen(0x00, "0:rose\n5:tulip\n2:lily\n"),
+          chosen(0x09, "background\nrose\ntulip\nlily\ndaisy\nfern\n"),
+          chosen(0x80, "n01440764\nn01443537\n"),
+          chosen(0x81, "1.jpg 0\n2.jpg 1\n"),
+          chosen(0x82, "3\n1\n2\n")};
 }
 
 void run(std::string_view input) {

@@ -38,20 +38,6 @@ int team_of(int wanted) {
 
 }  // namespace
 
-std::optional<std::string> ThreadCount::text() const {
-  if (got < wanted) {
-    const std::string cause = limit.empty() ? "OpenMP starts" : limit + " allows";
-    const std::string to_do = limit.empty() ? "Ask" : "Unset " + limit.substr(0, limit.find('=')) + ", or ask";
-    return std::to_string(wanted) + " threads are asked for and " + cause + " " + std::to_string(got) +
-           ", which are used. " + to_do + " for that many with --threads";
-  }
-  if (not_followed.empty()) return std::nullopt;
-  std::string names;
-  for (const std::string& name : not_followed) names += (names.empty() ? "" : " and ") + name;
-  return names + (not_followed.size() == 1 ? " is" : " are") + " not followed: the number of threads stays " +
-         std::to_string(got);
-}
-
 ThreadCount set_threads(int threads) {
   ThreadCount count;
   count.wanted = count.got = std::max(threads, 1);

@@ -25,7 +25,12 @@ std::atomic<int>& pool_size() {
 
 }  // namespace
 
-void set_threads(int threads) { pool_size() = std::max(threads, 1); }
+ThreadCount set_threads(int threads) {
+  ThreadCount count;
+  count.wanted = count.got = std::max(threads, 1);
+  pool_size() = count.got;
+  return count;
+}
 
 int threads() { return pool_size(); }
 
