@@ -154,16 +154,10 @@ describe('signs of life', () => {
 
   it('while a checkpoint is written slowly', async () => {
     const dir = join(folder.path, 'slow');
-    const args = training(
-      join(classes, 'train'),
-      dir,
-      '--model',
-      'resnet18',
-      '--steps',
-      '1',
-      '--batch-size',
-      '2',
-    );
+    const args = [
+      ...['train', '--model', 'resnet18', '--data', join(classes, 'train'), '--run-dir', dir],
+      ...['--image-size', '32', '--batch-size', '2', '--steps', '1'],
+    ];
     const run = startFailing(['write:delay_exit=60000'], undefined, args);
     const seen = new Set<number>();
     await until(

@@ -187,11 +187,17 @@ test('eval and predict refuse other classes alike, and name those that differ', 
   const [first = ''] = readdirSync(other).sort();
   cpSync(join(other, first), join(other, 'zebra'), { recursive: true });
   const path = join(dir, 'checkpoints', checkpoint);
+  // Of folders predict asks nobody for classes; labels of records mean nothing without theirs.
+  const shards = join(folder.path, 'other-shards');
+  expectExit(
+    await runTrainer(['prep', '--from', other, '--to', shards, '--shards', '1', '--validation', '0.5']),
+    0,
+  );
   const evaluated = await runTrainer([
-    ...['eval', '--once', '--run-dir', dir, '--checkpoint', path, '--data', other],
+    ...['eval', '--once', '--run-dir', dir, '--checkpoint', path, '--data', shards],
   ]);
   const predicted = await runTrainer([
-    ...['predict', '--checkpoint', path, '--data', other, '--out', join(folder.path, 'p.csv')],
+    ...['predict', '--checkpoint', path, '--data', shards, '--out', join(folder.path, 'p.csv')],
   ]);
   for (const outcome of [evaluated, predicted]) {
     expectExit(outcome, 3);
