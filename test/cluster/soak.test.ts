@@ -53,7 +53,9 @@ function agents(home: string): Map<number, string> {
   for (const name of readdirSync('/proc').filter((each) => /^\d+$/.test(each))) {
     try {
       const [program = '', verb = ''] = readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0');
-      if (program.startsWith(home) && ['serve', 'supervise'].includes(verb)) found.set(Number(name), verb);
+      const asksForFigures = readFileSync(`/proc/${name}/comm`, 'utf8').trim() === 'agent figures'; // the child of one
+      if (program.startsWith(home) && ['serve', 'supervise'].includes(verb) && !asksForFigures)
+        found.set(Number(name), verb);
     } catch {
       // it ended meanwhile
     }
