@@ -21,7 +21,7 @@ const words = [
   '--checkpoint-every',
   '100',
 ];
-const endless = [...words, '--steps', '1000000'];
+const endless = words.map((word, index) => (words[index - 1] === '--steps' ? '1000000' : word));
 
 let workbench: Workbench;
 const given = new Set<CommandId>();
