@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startPracticeCluster } from '../../scripts/practice.mjs';
 import { commandIds, type CommandId } from '../../src/contributions.js';
 import { configuredHosts } from '../../src/core/ssh/configuredHosts.js';
+import { lastOnly } from '../local/harness.js';
 import { until } from './hostClient.js';
 import { Workbench } from './workbench.js';
 
@@ -21,7 +22,7 @@ const words = [
   '--checkpoint-every',
   '100',
 ];
-const endless = words.map((word, index) => (words[index - 1] === '--steps' ? '1000000' : word));
+const endless = lastOnly([...words, '--steps', '1000000']);
 
 let workbench: Workbench;
 const given = new Set<CommandId>();

@@ -1,4 +1,5 @@
-// Damage of checkpoints is named: which were passed over and why, and no run begins anew in silence.
+// Damage of checkpoints is named: which were passed over and why, and no run begins anew in
+// silence.
 import { existsSync, readdirSync, readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';

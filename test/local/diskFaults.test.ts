@@ -1,4 +1,5 @@
-// Disks that fail or hang while a rank starts, reads images and writes checkpoints: by strace, in the real trainer.
+// Disks that fail or hang while a rank starts, reads images and writes checkpoints: by strace, in
+// the real trainer.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,6 +14,7 @@ import {
   temporaryFolder,
   trainer,
   until,
+  lastOnly,
 } from './harness';
 
 const folder = temporaryFolder('disk-faults');
@@ -123,7 +125,8 @@ describe('a disk that fails while images are read', () => {
     const alone = join(folder.path, 'shard-alone');
     expectExit(await runTrainer(training(shards, alone)), 0);
     const dir = join(folder.path, 'shard');
-    // The walk at the start reads it in a thread of its own; the decoding thread's third read fails, and its fourth.
+    // The walk at the start reads it in a thread of its own; the decoding thread's third read
+    // fails, and its fourth.
     const run = startFailing(['pread64:error=EIO:when=20..21'], shard, training(shards, dir));
     const outcome = await run.ended;
     expectExit(outcome, 0);
@@ -154,10 +157,8 @@ describe('signs of life', () => {
 
   it('while a checkpoint is written slowly', async () => {
     const dir = join(folder.path, 'slow');
-    const args = [
-      ...['train', '--model', 'resnet18', '--data', join(classes, 'train'), '--run-dir', dir],
-      ...['--image-size', '32', '--batch-size', '2', '--steps', '1'],
-    ];
+    const small = ['--model', 'resnet18', '--steps', '1', '--batch-size', '2'];
+    const args = lastOnly(training(join(classes, 'train'), dir, ...small));
     const run = startFailing(['write:delay_exit=60000'], undefined, args);
     const seen = new Set<number>();
     await until(

@@ -1,5 +1,6 @@
-// Disks that fail in mid-run, for real: a small tmpfs that fills, and a run folder that becomes read-only, both until
-// they work again. The trainer alone, and whole runs under the agent's supervisor.
+// Disks that fail in mid-run, for real: a small tmpfs that fills, and a run folder that becomes
+// read-only, both until they work again. The trainer alone, and whole runs under the agent's
+// supervisor.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, rmdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

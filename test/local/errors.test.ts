@@ -349,7 +349,7 @@ describe('trainyard', () => {
       '--ranks',
       '2',
       '--',
-      ...train('fails').map((word) => (word === '8' ? '5000' : word)),
+      ...lastOnly(train('fails', '--batch-size', '5000')),
     ]);
     expectExit(outcome, 5);
     expect(outcome.stdout + outcome.stderr).toContain('96');

@@ -64,7 +64,10 @@ export function start(command: string, args: string[], options: SpawnOptions = {
   );
 }
 
-/** Of a flag that stands there twice the last one alone: for tests that change one of their common flags. */
+/**
+ * Of a flag that stands there twice the last one alone: for tests that change one of their common
+ * flags.
+ */
 export function lastOnly(words: readonly string[]): string[] {
   const parts: string[][] = [];
   for (const word of words) {

@@ -1,4 +1,5 @@
-// A run whose supervisor was killed: what `stop` and `attach` say of it, how it goes on, and what `delete` asks and leaves.
+// A run whose supervisor was killed: what `stop` and `attach` say of it, how it goes on, and what
+// `delete` asks and leaves.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { readFileSync } from 'node:fs';

@@ -1,5 +1,6 @@
-// Numbers and flags on the trainer's command line. The flags are those that each verb's --help names, so a new one is
-// tried too; the trainer itself refuses to start with a numeric flag that has no range.
+// Numbers and flags on the trainer's command line. The flags are those that each verb's --help
+// names, so a new one is tried too; the trainer itself refuses to start with a numeric flag that
+// has no range.
 import { cpSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';

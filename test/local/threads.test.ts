@@ -1,4 +1,5 @@
-// Variables of OpenMP that leave a program fewer threads than it asks for: nothing of a loop may be left out by them.
+// Variables of OpenMP that leave a program fewer threads than it asks for: nothing of a loop may be
+// left out by them.
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
