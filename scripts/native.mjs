@@ -144,7 +144,10 @@ export function buildCuda() {
   store(folder, kept);
 }
 
-/** The fuzz targets, each for so long. Where no clang with libFuzzer can be had, they count as skipped, with the reason. */
+/**
+ * The fuzz targets, each for so long. Where no clang with libFuzzer can be had, they count as
+ * skipped, with the reason.
+ */
 export function fuzz(seconds = 30) {
   const folder = mkdtempSync(join(tmpdir(), 'trainyard-fuzz-'));
   const counts = join(folder, 'counts.json');

@@ -1,6 +1,7 @@
-// npm run test:sanitizers -- [address|thread] [test_NAME…] [--gtest_filter=…]: the native tests under AddressSanitizer with
-// UndefinedBehaviorSanitizer, and those with threads or processes of their own under ThreadSanitizer. A report of any
-// process that a test starts is a failure. Without a clang that has the sanitizers they are skipped, with the reason.
+// npm run test:sanitizers -- [address|thread] [test_NAME…] [--gtest_filter=…]: the native tests
+// under AddressSanitizer with UndefinedBehaviorSanitizer, and those with threads or processes of
+// their own under ThreadSanitizer. A report of any process that a test starts is a failure. Without
+// a clang that has the sanitizers they are skipped, with the reason.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Missing, ensureClang } from './lib/clang.mjs';
@@ -20,7 +21,10 @@ function programs() {
     .sort();
 }
 
-/** What ThreadSanitizer is for: the agent, the loader, the ranks' sums. The rest computes in libgomp's threads. */
+/**
+ * What ThreadSanitizer is for: the agent, the loader, the ranks' sums. The rest computes in
+ * libgomp's threads.
+ */
 const threaded = ['test_agent', 'test_comm', 'test_common', 'test_data', 'test_strategies'];
 
 main(() => {

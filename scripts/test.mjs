@@ -1,4 +1,5 @@
-// npm test: every suite that a change must pass, or the ones named. Prints each suite's time beside its budget and one line of sums at the end.
+// npm test: every suite that a change must pass, or the ones named. Prints each suite's time beside
+// its budget and one line of sums at the end.
 import { mkdtempSync, readFileSync, rmSync, existsSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';

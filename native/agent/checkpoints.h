@@ -11,8 +11,8 @@ namespace trainyard {
 
 class CheckpointListing {
  public:
-  /// Finds the run's checkpoints, oldest first, and looks at their manifests and sizes; `verify`: verify_some() then
-  /// compares the hashes. Throws file_error.
+  /// Finds the run's checkpoints, oldest first, and looks at their manifests and sizes; `verify`:
+  /// verify_some() then compares the hashes. Throws file_error.
   CheckpointListing(const RunFolder& folder, bool verify);
 
   /// Hashes the next few MiB; true when all is hashed.

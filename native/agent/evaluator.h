@@ -14,8 +14,9 @@ class Evaluator {
   /// Starts it and journals that. One that cannot be started is journaled as ended: training goes on without it.
   void start(const RunFolder& folder, const RunSpec& spec, int generation, Journal& journal);
 
-  /// Whether it ended by itself or was killed, and the time has come to start it again: after 2 s, 4 s, … and five
-  /// times at most in a generation. Not after a mistake of the user's, which would be the same.
+  /// Whether it ended by itself or was killed, and the time has come to start it again: after 2 s,
+  /// 4 s, … and five times at most in a generation. Not after a mistake of the user's, which would
+  /// be the same.
   bool is_due_again() const;
 
   bool running() const { return process_.has_value(); }

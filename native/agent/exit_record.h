@@ -27,7 +27,8 @@ struct ExitRecord {
   bool succeeded() const { return verdict() == 0; }
   bool stopped_on_request() const { return verdict() == 75; }
   bool failed() const { return !succeeded() && !stopped_on_request(); }
-  /// Whether another generation may fare better: as the program said, else not after a code that the user must mend.
+  /// Whether another generation may fare better: as the program said, else not after a code that
+  /// the user must mend.
   bool worth_retrying() const;
   /// Whether it ended as ranks do that lost another: MPI aborts them.
   bool may_be_consequence() const;
@@ -50,9 +51,10 @@ std::string signal_name(int signal);
 /// The last line among the bytes from `offset` on that begins with `trainer: error:` or `agent: error:`, 4 KiB at most.
 std::optional<std::string> last_error_line(const std::string& path, uint64_t offset);
 
-/// The record that explains a failure: the first, in the order in which the head saw them, that ended neither well nor
-/// on request (of one host's records seen in one look, by that host's clock); or, where that may be the consequence of
-/// another's end, one seen within a second of it that said why or was ended by another signal.
+/// The record that explains a failure: the first, in the order in which the head saw them, that
+/// ended neither well nor on request (of one host's records seen in one look, by that host's
+/// clock); or, where that may be the consequence of another's end, one seen within a second of it
+/// that said why or was ended by another signal.
 const ExitRecord* first_failure(const std::vector<ExitRecord>& records);
 
 }  // namespace trainyard

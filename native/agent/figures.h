@@ -1,6 +1,7 @@
-// Figures that may never come: a GPU driver or a network file system can leave a call hanging for ever, even one that
-// SIGKILL does not end. So they are asked for by a process of its own, which holds no lock and no pipe of the run: it
-// may hang or crash, and whoever asks goes on, beats, and ends when it wants to.
+// Figures that may never come: a GPU driver or a network file system can leave a call hanging for
+// ever, even one that SIGKILL does not end. So they are asked for by a process of its own, which
+// holds no lock and no pipe of the run: it may hang or crash, and whoever asks goes on, beats, and
+// ends when it wants to.
 #pragma once
 #include <compare>
 #include <map>
@@ -34,7 +35,8 @@ struct Figure {
 class Figures {
  public:
   Figures();
-  /// Tells the process to end and waits for nothing: one that hangs stays until the system lets it go.
+  /// Tells the process to end and waits for nothing: one that hangs stays until the system lets it
+  /// go.
   ~Figures();
   Figures(const Figures&) = delete;
   Figures& operator=(const Figures&) = delete;
@@ -62,8 +64,8 @@ class Figures {
   double next_start_ = 0;  ///< monotonic seconds
 };
 
-/// Which figure has not come and since when: {what, path (of a disk), since, reason}; null when `figure` is not
-/// missing. A question counts as unanswered after `patience` seconds.
+/// Which figure has not come and since when: {what, path (of a disk), since, reason}; null when
+/// `figure` is not missing. A question counts as unanswered after `patience` seconds.
 Json missing_figure(const Question& question, const Figure& figure, double patience);
 
 }  // namespace trainyard

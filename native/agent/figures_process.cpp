@@ -50,7 +50,8 @@ void detach_from_everything(int questions, int answers) {
   ::prctl(PR_SET_NAME, "agent figures");
   reset_signals();
   for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGPIPE}) ::signal(number, SIG_IGN);
-  // Not even standard error stays: a process that hangs would keep the connection of `agent serve` from closing.
+  // Not even standard error stays: a process that hangs would keep the connection of `agent serve`
+  // from closing.
   const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   for (const int stream : {0, 1, 2}) ::dup2(nothing, stream);
   close_descriptors_except(questions, answers);

@@ -1,4 +1,5 @@
-// The other side of figures.h: answers questions from one pipe into another, each on a thread of its own.
+// The other side of figures.h: answers questions from one pipe into another, each on a thread of
+// its own.
 #pragma once
 
 #include "agent/figures.h"
@@ -9,8 +10,8 @@ namespace trainyard {
 Json question_json(const Question& question);
 Question parse_question(const Json& json);
 
-/// Becomes that process (after fork, in a process of one thread). Ends when the questions' pipe is closed, whatever
-/// still hangs.
+/// Becomes that process (after fork, in a process of one thread). Ends when the questions' pipe is
+/// closed, whatever still hangs.
 [[noreturn]] void answer_questions(int questions, int answers);
 
 }  // namespace trainyard

@@ -38,7 +38,8 @@ class FrameWriter {
   /// Writes what the other side takes. False when it is gone.
   bool flush();
   size_t waiting() const { return buffer_.size() - written_; }
-  /// Bytes of memory taken: for a link that is never quite idle too, a small multiple of the most that waited at once.
+  /// Bytes of memory taken: for a link that is never quite idle too, a small multiple of the most
+  /// that waited at once.
   size_t held() const { return buffer_.capacity(); }
 
  private:

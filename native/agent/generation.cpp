@@ -21,7 +21,7 @@ constexpr double kCascadeSeconds = 0.5;    // ranks that one failure brings down
 constexpr double kExplanationSeconds = 3;  // for the record of a rank elsewhere whose loss made others abort
 constexpr double kRecordSeconds = 1;       // for the wrappers of killed programs to write their records
 constexpr double kSlowLookSeconds = 0.25;  // looks that read several files
-constexpr double kStallSeconds = 30;       // without a step of any rank, before a person is told
+constexpr double kStallSeconds = 30;       // without a step of any rank, before a `stalled` event
 constexpr double kLostSeconds = 1.5;       // a record may still be on its way to the disk
 
 std::string ranks_text(const std::vector<int>& numbers) {

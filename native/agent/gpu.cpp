@@ -23,7 +23,8 @@ struct Reason {
   unsigned long long bit;
   const char* word;
 };
-/// Why a GPU's clocks are lower than its load asks for. Idle and clocks that a person set are no trouble.
+/// Why a GPU's clocks are lower than its load asks for. Idle and clocks that a person set are no
+/// trouble.
 constexpr std::array kReasons{
     Reason{nvmlClocksEventReasonSwPowerCap, "power_cap"},
     Reason{nvmlClocksThrottleReasonHwSlowdown, "hardware"},
@@ -33,7 +34,8 @@ constexpr std::array kReasons{
     Reason{nvmlClocksThrottleReasonHwPowerBrakeSlowdown, "power_brake"},
 };
 
-/// The name of the user whose process it is, or the number where there is no name; null where it is gone.
+/// The name of the user whose process it is, or the number where there is no name; null where it is
+/// gone.
 Json user_of(unsigned int pid) {
   struct stat info{};
   if (::stat(("/proc/" + std::to_string(pid)).c_str(), &info) != 0) return nullptr;
@@ -134,7 +136,8 @@ class GpuSampler::Nvml {
     gpu["slowed_by"] = slowed_by(device);
   }
 
-  /// Whether a call succeeded. A GPU that fell off the bus is noted; what it only does not support is no problem.
+  /// Whether a call succeeded. A GPU that fell off the bus is noted; what it only does not support
+  /// is no problem.
   bool told(nvmlReturn_t code) {
     if (code == NVML_ERROR_GPU_IS_LOST || code == NVML_ERROR_UNKNOWN) problem_ = code;
     return code == NVML_SUCCESS;

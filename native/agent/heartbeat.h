@@ -25,14 +25,15 @@ class HeartbeatWatch {
   /// only once it has begun to. `timeout` 0 watches nothing.
   HeartbeatWatch(const RunFolder& folder, int ranks, double timeout, double first_allowance, bool required);
 
-  /// Reads all heartbeats. Returns the ranks among those not `excused` (ended ones) that are overdue. While one starts
-  /// or writes a checkpoint the others wait for it, so their silence counts from its last beat.
+  /// Reads all heartbeats. Returns the ranks among those not `excused` (ended ones) that are
+  /// overdue. While one starts or writes a checkpoint the others wait for it, so their silence
+  /// counts from its last beat.
   std::vector<int> overdue(const std::vector<bool>& excused);
 
   /// How long a rank has not beaten: ranks that wait for one another fall silent one by one.
   double silent_seconds(int rank) const;
-  /// For how long no rank at all has beaten, where each that is not `excused` has made a step; 0 where that is no
-  /// longer than three times what a step took at most before.
+  /// For how long no rank at all has beaten, where each that is not `excused` has made a step; 0
+  /// where that is no longer than three times what a step took at most before.
   double stalled_seconds(const std::vector<bool>& excused) const;
 
   int64_t last_step() const;  ///< the least of the ranks' newest steps, 0 before the first

@@ -14,14 +14,16 @@ class HostSampler {
   /// `disk_path`: whose file system's free space is told.
   explicit HostSampler(std::string disk_path);
 
-  /// Asks for the GPUs' and the disk's figures, which may take their time. Returns when (monotonic seconds).
+  /// Asks for the GPUs' and the disk's figures, which may take their time. Returns when (monotonic
+  /// seconds).
   double ask();
-  /// Whether what was asked at `asked` is answered, or has been waited for long enough: 2 s, and `first_patience`
-  /// seconds for a driver's first answer, which may take a while.
+  /// Whether what was asked at `asked` is answered, or has been waited for long enough: 2 s, and
+  /// `first_patience` seconds for a driver's first answer, which may take a while.
   bool ready(double asked, double first_patience = 2);
-  /// {time, host, cpu_percent, memory_used, memory_total, disk_free, gpus, missing}. cpu_percent is the mean since the
-  /// last call; disk_free (null before the first answer) and gpus are the newest answers; `missing`, where there is
-  /// something in it, lists those that are old because no newer one came: {what, path, since, reason}.
+  /// {time, host, cpu_percent, memory_used, memory_total, disk_free, gpus, missing}. cpu_percent is
+  /// the mean since the last call; disk_free (null before the first answer) and gpus are the newest
+  /// answers; `missing`, where there is something in it, lists those that are old because no newer
+  /// one came: {what, path, since, reason}.
   Json sample();
   /// Bytes; nothing while the file system gives no answer.
   std::optional<uint64_t> disk_free();

@@ -23,8 +23,8 @@ class HeadConnection {
   std::optional<Json> next();
   /// Monotonic seconds since which the head is not there; 0 while it is.
   double lost_since() const { return lost_since_; }
-  /// For how many seconds the head's machine has refused connections, with nothing else in between: nobody listens
-  /// there any more, and a supervisor never listens a second time with the same key.
+  /// For how many seconds the head's machine has refused connections, with nothing else in between:
+  /// nobody listens there any more, and a supervisor never listens a second time with the same key.
   double refused_for() const;
   const std::string& why() const { return why_; }
   /// Waits until there is something to read, 50 ms at most.

@@ -15,9 +15,10 @@ class Journal {
   Journal& operator=(const Journal&) = delete;
   void set_generation(int generation) { generation_ = generation; }
 
-  /// Appends one line with time, kind, generation and then `fields`. A journal that cannot be written (a full or
-  /// read-only disk) is said on stderr, which is supervisor.log, and never ends a run: up to 1 MiB of lines are kept
-  /// for retry(), and a line of kind "gap" declares what is given up over that.
+  /// Appends one line with time, kind, generation and then `fields`. A journal that cannot be
+  /// written (a full or read-only disk) is said on stderr, which is supervisor.log, and never ends
+  /// a run: up to 1 MiB of lines are kept for retry(), and a line of kind "gap" declares what is
+  /// given up over that.
   void event(const std::string& kind, const Json& fields = Json::object());
   /// Tries again to write what waits. True when nothing does.
   bool retry();

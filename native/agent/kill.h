@@ -23,8 +23,8 @@ bool signal_process(const ProcessId& process, int signal);
 /// Own live processes started with TRAINYARD_RUN_DIR=`run_dir`, whatever session or process group they moved to;
 /// without those in `spared`, without those of terminals, and without this process.
 std::vector<NamedProcess> find_marked(const std::string& run_dir, const std::set<int>& spared);
-/// As find_marked. `spared` is asked after the look, so that a process which a spared one starts meanwhile is spared
-/// too.
+/// As find_marked. `spared` is asked after the look, so that a process which a spared one starts
+/// meanwhile is spared too.
 std::vector<NamedProcess> find_marked_except(const std::string& run_dir, const std::function<std::set<int>()>& spared);
 
 /// The same of every run whose folder lies directly in `runs`, by that folder.

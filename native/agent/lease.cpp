@@ -21,7 +21,8 @@ namespace {
 
 constexpr double kGuardSeconds = 15;  // for the guard of a dead supervisor to sweep
 
-/// ext2 to ext4, XFS, Btrfs, tmpfs, F2FS, ZFS, overlayfs: what one kernel alone writes to (linux/magic.h).
+/// ext2 to ext4, XFS, Btrfs, tmpfs, F2FS, ZFS, overlayfs: what one kernel alone writes to
+/// (linux/magic.h).
 constexpr std::array<unsigned long, 7> kOwnDisks{0xEF53,     0x58465342, 0x9123683E, 0x01021994,
                                                  0xF2F52010, 0x2FC12FC1, 0x794C7630};
 
@@ -29,8 +30,9 @@ double seconds_of(const timespec& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-/// Seconds since state.json was written, by the clock of the file system, which is one for all hosts: a file is touched
-/// to learn what time it is there. Where nothing may be written, by this host's clock.
+/// Seconds since state.json was written, by the clock of the file system, which is one for all
+/// hosts: a file is touched to learn what time it is there. Where nothing may be written, by this
+/// host's clock.
 double state_age(const RunFolder& folder, const Json& state) {
   const Descriptor lock(::open(folder.lock().c_str(), O_RDWR | O_CLOEXEC));
   const std::array<timespec, 2> now{{{0, UTIME_NOW}, {0, UTIME_NOW}}};

@@ -1,5 +1,5 @@
-// Whether somebody supervises a run, also on another host that sees the same disk; and holding a run's folder against
-// that (docs/contracts.md, Who supervises a run).
+// Whether somebody supervises a run, also on another host that sees the same disk; and holding a
+// run's folder against that (docs/contracts.md, Who supervises a run).
 #pragma once
 #include <optional>
 #include <string>
@@ -13,8 +13,8 @@ namespace trainyard {
 inline constexpr double kLeaseRefreshSeconds = 5;  ///< a supervisor writes state.json at least this often
 inline constexpr double kLeaseSeconds = 30;        ///< one that has not written for so long is gone
 
-/// `own`: a disk that only this machine's kernel can write to, where a lock that can be had proves that nobody holds
-/// it. `shared`: any other.
+/// `own`: a disk that only this machine's kernel can write to, where a lock that can be had proves
+/// that nobody holds it. `shared`: any other.
 enum class Disk { own, shared };
 Disk disk_of(const std::string& path);
 
@@ -43,8 +43,9 @@ class FolderHold {
   explicit FolderHold(const RunFolder& folder) : FolderHold(folder, disk_of(folder.dir())) {}
   FolderHold(const RunFolder& folder, Disk disk);
 
-  /// True once it is certain that nobody supervises the run. Throws RpcError naming the host when somebody does. On a
-  /// shared disk a run that another boot has left unended is watched for kLeaseSeconds first.
+  /// True once it is certain that nobody supervises the run. Throws RpcError naming the host when
+  /// somebody does. On a shared disk a run that another boot has left unended is watched for
+  /// kLeaseSeconds first.
   bool step();
 
   /// Lets go of the supervisor's lock, so that a supervisor can take it; other launches stay out.

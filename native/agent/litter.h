@@ -1,4 +1,5 @@
-// Files that MPI programs leave behind when they are killed: shared memory, and the proxy's description of the machine.
+// Files that MPI programs leave behind when they are killed: shared memory, and the proxy's
+// description of the machine.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,7 +12,8 @@ struct LitterPlaces {
   double youngest = 60;  ///< seconds; what is newer may belong to a program that is just starting
 };
 
-/// Removes this user's own files there that no living process uses, nor may have made; the paths that went.
+/// Removes this user's own files there that no living process uses, nor may have made; the paths
+/// that went.
 std::vector<std::string> remove_litter(const LitterPlaces& places = {});
 
 }  // namespace trainyard

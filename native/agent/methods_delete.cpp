@@ -31,8 +31,8 @@ std::string profile_of(const RunFolder& folder) {
              : "local";
 }
 
-/// Lets what is about to end go (a supervisor that has just finished, a terminal that was closed), ends the folder's
-/// TensorBoard, then removes what is the run's.
+/// Lets what is about to end go (a supervisor that has just finished, a terminal that was closed),
+/// ends the folder's TensorBoard, then removes what is the run's.
 class DeleteJob : public Job {
  public:
   explicit DeleteJob(const RunFolder& folder) : folder_(folder), hold_(folder) {}
@@ -63,7 +63,8 @@ Answer remove(const Fields& params, ServeContext&) {
   return std::make_unique<DeleteJob>(existing_run_folder(expand_path(params.string("dir"))));
 }
 
-/// Ends what this node still has of a run that is over, its `agent join` first, then removes what the run left here.
+/// Ends what this node still has of a run that is over, its `agent join` first, then removes what
+/// the run left here.
 class ForgetJob : public Job {
  public:
   ForgetJob(const RunFolder& folder, std::string host)

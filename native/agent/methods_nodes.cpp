@@ -162,8 +162,8 @@ std::vector<std::string> folders_in(const std::string& runs) {
 
 std::string runs_folder(const std::string& workdir) { return canonical_path(expand_path(workdir)) + "/runs"; }
 
-/// Every run of this node with processes, also an `agent join` whose head is gone. TensorBoard carries no mark, since
-/// it outlives its run on purpose.
+/// Every run of this node with processes, also an `agent join` whose head is gone. TensorBoard
+/// carries no mark, since it outlives its run on purpose.
 std::map<std::string, std::vector<NamedProcess>> leftovers(const std::string& workdir) {
   const std::string runs = runs_folder(workdir);
   std::map<std::string, std::vector<NamedProcess>> found = find_all_marked(runs);

@@ -52,7 +52,8 @@ Answer list(const Fields& params, ServeContext&) {
 Answer get(const Fields& params, ServeContext&) {
   const RunFolder folder = existing_run_folder(expand_path(params.string("dir")));
   Json answer = describe(folder);
-  // The supervisor may have said how the run ended, and gone, between the look at its words and the look at it.
+  // The supervisor may have said how the run ended, and gone, between the look at its words and the
+  // look at it.
   if (answer["interrupted"] == true) answer = describe(folder);
   Json files = Json::object();
   for (const char* sub : {"", "logs/", "gpus/"}) {

@@ -2,8 +2,9 @@
 // does without warning when any rank calls MPI_Abort; the inner one, in a session of its own, survives that just long
 // enough to end the program and to write how it ended.
 //
-// The outer one stays until every rank of the generation has ended: mpiexec fails when it wants to tell a proxy that
-// has ended already of another rank's end, and takes the ranks that still run with it.
+// The outer one stays until every rank of the generation has ended: mpiexec fails when it wants to
+// tell a proxy that has ended already of another rank's end, and takes the ranks that still run
+// with it.
 #include "agent/rank.h"
 
 #include <fcntl.h>
@@ -112,8 +113,8 @@ void write_start_record(const RunFolder& folder, int generation, int rank, const
   replace_file(folder.start_record(generation, rank), to_line(json) + "\n");
 }
 
-/// Waits for the program's end, handing the first SIGTERM or SIGINT on to it. Returns waitpid's status; nothing where
-/// that cannot be had, with errno set.
+/// Waits for the program's end, handing the first SIGTERM or SIGINT on to it. Returns waitpid's
+/// status; nothing where that cannot be had, with errno set.
 std::optional<int> supervise_program(int program, const sigset_t& handled) {
   bool forwarded = false;
   double kill_at = 0;
@@ -146,8 +147,8 @@ void take_status(std::optional<int> status, ExitRecord& record) {
   }
 }
 
-/// Tries until there is room for it. What stands in the way is said in the rank's log, where the head looks for it when
-/// a rank is gone without a record.
+/// Tries until there is room for it. What stands in the way is said in the rank's log, where the
+/// head looks for it when a rank is gone without a record.
 void write_exit_record(const RunFolder& folder, int generation, const ExitRecord& record, const std::string& log) {
   const double deadline = monotonic_seconds() + kRecordSeconds;
   for (bool said = false;; said = true) {

@@ -35,7 +35,8 @@ class RankHosts {
   virtual void kill_programs(const std::vector<StartedRank>& ranks) = 0;
   /// One round of SIGKILL for everything of the generation. True when nothing was left of it.
   virtual bool kill_everything() = 0;
-  /// Every program of the generation has ended: what stands between them and mpiexec may end, and mpiexec with it.
+  /// Every program of the generation has ended: what stands between them and mpiexec may end, and
+  /// mpiexec with it.
   virtual void let_go(int generation) = 0;
   virtual Suspects suspects(const std::vector<RankProcess>& late) const = 0;
 };

@@ -20,8 +20,8 @@ namespace {
 constexpr const char* kMark = "made-by-trainyard";
 constexpr size_t kMostNamed = 20;
 
-/// `#` stands for digits, `*` for anything within one name. Each name may also end in .tmp-PID, which a write that was
-/// cut short leaves behind.
+/// `#` stands for digits, `*` for anything within one name. Each name may also end in .tmp-PID,
+/// which a write that was cut short leaves behind.
 constexpr std::array<std::string_view, 40> kFiles{"run.json",
                                                   "state.json",
                                                   "stop.json",

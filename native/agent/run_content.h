@@ -1,4 +1,5 @@
-// What in a run's folder is the run's (docs/contracts.md, The run folder), and its removal: nothing else is touched.
+// What in a run's folder is the run's (docs/contracts.md, The run folder), and its removal: nothing
+// else is touched.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -8,8 +9,8 @@
 
 namespace trainyard {
 
-/// Makes `dir` with its missing parents, mode 0700, and marks it as ours; one that is there already is left as it is.
-/// Throws file_error.
+/// Makes `dir` with its missing parents, mode 0700, and marks it as ours; one that is there already
+/// is left as it is. Throws file_error.
 void make_marked_folder(const std::string& dir);
 
 /// Leaves the mark by which a folder that we made is removed with its run. Throws file_error.
@@ -24,8 +25,8 @@ struct Remains {
   bool folder = false;             ///< whether the folder itself is still there
 };
 
-/// Removes the run's files and then its empty folders, run.json last. Links are removed, never followed. Throws Error
-/// naming the path and the reason for the first that cannot be removed.
+/// Removes the run's files and then its empty folders, run.json last. Links are removed, never
+/// followed. Throws Error naming the path and the reason for the first that cannot be removed.
 Remains remove_run_content(const RunFolder& folder);
 
 }  // namespace trainyard

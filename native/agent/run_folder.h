@@ -36,8 +36,8 @@ class RunFolder {
 
   /// Makes the folders that other programs write into.
   void make_folders() const;
-  /// What an earlier run in this folder left of these ranks of a generation of the same number, which would read as
-  /// theirs. Throws Error where it cannot be removed.
+  /// What an earlier run in this folder left of these ranks of a generation of the same number,
+  /// which would read as theirs. Throws Error where it cannot be removed.
   void remove_records(int generation, int first, int count) const;
 
  private:

@@ -15,7 +15,8 @@ class RunWatch {
 
   /// Journals new lines of the kinds checkpoint, checkpoint_failed and checkpoint_passed_over.
   void look_at_metrics(Journal& journal);
-  /// Journals once that less than 1 GiB is free. `free`: bytes, nothing while the file system gives no answer.
+  /// Journals once that less than 1 GiB is free. `free`: bytes, nothing while the file system gives
+  /// no answer.
   void look_at_disk(std::optional<uint64_t> free, Journal& journal);
 
  private:

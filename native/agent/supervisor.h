@@ -35,7 +35,8 @@ class Supervisor {
   GenerationResult run_generation();
   Command mpiexec_command(const RunSpec& spec) const;
   std::optional<std::string> open_cluster();
-  /// For all nodes before the first generation; before another one for as many as it needs, and for all a moment.
+  /// For all nodes before the first generation; before another one for as many as it needs, and for
+  /// all a moment.
   std::optional<GenerationResult> wait_for_nodes(bool first);
   bool enough_nodes() const;
   void settle_nodes(bool over);

@@ -1,5 +1,6 @@
-// Whether a folder is a whole checkpoint. The one notion of it, for trainer and agent: the manifest parses and names
-// the three files, and every file that it names has the size and, if asked for, the SHA-256.
+// Whether a folder is a whole checkpoint. The one notion of it, for trainer and agent: the manifest
+// parses and names the three files, and every file that it names has the size and, if asked for,
+// the SHA-256.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -20,11 +21,11 @@ struct CheckpointInfo {
   std::string reason;  ///< why not valid, naming the file
 };
 
-/// Checks one folder; its hashes in pieces, so that one who asks may do other work between them.
+/// Checks one folder in steps. The caller may do other work between two steps.
 class CheckpointCheck {
  public:
-  /// Looks at the manifest and the sizes. `folder` ought to hold the checkpoint of `step`. Throws nothing: what is
-  /// wrong stands in info().reason.
+  /// Looks at the manifest and the sizes. `folder` ought to hold the checkpoint of `step`. Throws
+  /// nothing: what is wrong stands in info().reason.
   CheckpointCheck(const std::string& folder, int64_t step, bool verify);
   /// Reads and hashes 4 MiB more at most. True when all is known.
   bool advance();

@@ -40,7 +40,8 @@ Manifest parse_manifest(const std::string& text, const std::string& path);
 /// FOLDER/manifest.json, which must list the three files of a checkpoint. Throws Error(Exit::data).
 Manifest read_manifest(const std::string& folder);
 
-/// FOLDER/<file.name>, to be read. Throws Error(Exit::data) naming it unless it is a regular file of that size.
+/// FOLDER/<file.name>, to be read. Throws Error(Exit::data) naming it unless it is a regular file
+/// of that size.
 Descriptor open_file(const std::string& folder, const ManifestFile& file);
 
 /// Throws Error(Exit::data) naming the file unless `digest` is the one of the manifest.

@@ -39,8 +39,9 @@ class LineFile {
  public:
   /// Throws file_error when the file cannot be opened or made.
   explicit LineFile(const std::string& path);
-  /// Adds the line and a newline. Where the disk takes only a part (it is full), the part is taken back, unless another
-  /// appender has written behind it. A torn line that stands at the end is ended first. Throws file_error.
+  /// Adds the line and a newline. Where the disk takes only a part (it is full), the part is taken
+  /// back, unless another appender has written behind it. A torn line that stands at the end is
+  /// ended first. Throws file_error.
   void append(std::string line);
 
  private:

@@ -15,16 +15,19 @@ struct LostLines {
   double to = 0;    ///< and of the last
 };
 
-/// Lines are written in the order of append(), each by one write to a file that is opened anew (it may be on a server
-/// that came back). What cannot be written stays in memory, up to a limit. Over the limit the oldest line goes, and a
-/// line that declares the gap is written before those that stayed.
+/// Lines are written in the order of append(), each by one write to a file that is opened anew (it
+/// may be on a server that came back). What cannot be written stays in memory, up to a limit. Over
+/// the limit the oldest line goes, and a line that declares the gap is written before those that
+/// stayed.
 class KeptLines {
  public:
-  /// limit: bytes of lines that are kept at most. gap: makes the line that declares what was given up.
+  /// limit: bytes of lines that are kept at most. gap: makes the line that declares what was given
+  /// up.
   KeptLines(std::string path, size_t limit, std::function<std::string(const LostLines&)> gap)
       : path_(std::move(path)), limit_(limit), gap_(std::move(gap)) {}
 
-  /// Keeps the line, which has no newline. time: seconds since the epoch. lasting: it goes only after all others.
+  /// Keeps the line, which has no newline. time: seconds since the epoch. lasting: it goes only
+  /// after all others.
   void append(std::string line, double time, bool lasting = false);
   /// Writes what is kept as far as the disk takes it. True when nothing is left.
   bool flush();

@@ -1,5 +1,6 @@
-// What a rank says of its own work before it ends, so that its end cannot spoil it (docs/contracts.md, Outcomes).
-// In a header alone, since libtrainer_cuda.so ends a rank too and shares no code with the trainer.
+// What a rank says of its own work before it ends, so that its end cannot spoil it
+// (docs/contracts.md, Outcomes). In a header alone, since libtrainer_cuda.so ends a rank too and
+// shares no code with the trainer.
 #pragma once
 #include <unistd.h>
 
@@ -14,8 +15,9 @@ namespace trainyard {
 /// Names the descriptor that `agent rank` gives its program for outcomes.
 inline constexpr const char* kOutcomeVariable = "TRAINYARD_OUTCOME_FD";
 
-/// Writes a line for `agent rank`, the last of which counts; without one there (a trainer that was started by hand)
-/// does nothing. `exit_code`: what the process is about to end with, whatever stops it on the way.
+/// Writes a line for `agent rank`, the last of which counts; without one there (a trainer that was
+/// started by hand) does nothing. `exit_code`: what the process is about to end with, whatever
+/// stops it on the way.
 inline void tell_outcome(Exit exit_code, Retry retry) {
   const char* text = std::getenv(kOutcomeVariable);
   const int fd = text == nullptr ? 0 : std::atoi(text);
@@ -27,7 +29,8 @@ inline void tell_outcome(Exit exit_code, Retry retry) {
   if (::write(fd, line.data(), static_cast<size_t>(length)) < 0) return;
 }
 
-/// The work is done (Exit::ok) or was stopped on request (Exit::stopped): to be called before MPI_Finalize.
+/// The work is done (Exit::ok) or was stopped on request (Exit::stopped): to be called before
+/// MPI_Finalize.
 inline void tell_outcome(Exit exit_code) { tell_outcome(exit_code, Retry::pointless); }
 
 }  // namespace trainyard

@@ -40,7 +40,8 @@ bool is_alive(const ProcessId& process) {
   if (process.pid <= 0) return false;
   const std::optional<uint64_t> start = process_start_time(process.pid);
   if (start) return start == process.start_time;
-  // Without a descriptor left nothing of it can be read. That there is such a process is then all that can be said.
+  // Without a descriptor left nothing of it can be read. That there is such a process is then all
+  // that can be said.
   const bool cannot_look = errno == EMFILE || errno == ENFILE;
   return cannot_look && ::kill(process.pid, 0) == 0;
 }

@@ -1,5 +1,5 @@
-// Files of gzip: inflated whole, and from places in their midst. The first byte chooses: the rest is a file as it
-// stands, or what is in it, compressed here in two members.
+// Files of gzip: inflated whole, and from places in their midst. The first byte chooses: the rest
+// is a file as it stands, or what is in it, compressed here in two members.
 #include <fcntl.h>
 
 #include <algorithm>

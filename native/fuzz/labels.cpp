@@ -1,5 +1,5 @@
-// Files of labels: labels.txt beside shards, and lists of labels for an archive. The first byte chooses, its bits also
-// the labels that the records have.
+// Files of labels: labels.txt beside shards, and lists of labels for an archive. The first byte
+// chooses, its bits also the labels that the records have.
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
-// A checkpoint's manifest.json: a folder that a person copied there, or half of one after a power loss.
+// A checkpoint's manifest.json: a folder that a person copied there, or half of one after a power
+// loss.
 #include <algorithm>
 
 #include "common/checkpoint_manifest.h"

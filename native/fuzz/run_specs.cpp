@@ -1,4 +1,5 @@
-// run.json and the spec of run.start: they come from a client, and lie in a folder that a person may edit.
+// run.json and the spec of run.start: they come from a client, and lie in a folder that a person
+// may edit.
 #include "agent/run_folder.h"
 #include "agent/run_spec.h"
 #include "fuzz/target.h"

@@ -1,5 +1,6 @@
-// Archives of tar. The first byte chooses: the rest is a tar as it stands, the records of a pax header, or a long name
-// of GNU's, framed here with a right checksum, as mutations would hardly ever meet one.
+// Archives of tar. The first byte chooses: the rest is a tar as it stands, the records of a pax
+// header, or a long name of GNU's, framed here with a right checksum, as mutations would hardly
+// ever meet one.
 #include "common/error.h"
 #include "fuzz/target.h"
 #include "tests/data/tar_support.h"

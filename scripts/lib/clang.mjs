@@ -1,4 +1,5 @@
-// Debian's clang, for builds that watch themselves as they run: zig's brings neither libFuzzer nor the sanitizers' runtimes.
+// Debian's clang, for builds that watch themselves as they run: zig's brings neither libFuzzer nor
+// the sanitizers' runtimes.
 import { capture, has } from './shell.mjs';
 import { ensureSystemPackages } from './toolchain.mjs';
 

@@ -21,8 +21,8 @@ const allIn = (folder) =>
     .sort();
 
 /**
- * Runs programs of `folder` (every test_* there unless named) and returns the sums. Output of a failing program is
- * shown whole. `words` are more arguments, `env` the programs' environment.
+ * Runs programs of `folder` (every test_* there unless named) and returns the sums. Output of a
+ * failing program is shown whole. `words` are more arguments, `env` the programs' environment.
  */
 export function runNativeTests(folder, { names = allIn(folder), words = [], env = process.env } = {}) {
   const reports = mkdtempSync(join(tmpdir(), 'trainyard-native-'));

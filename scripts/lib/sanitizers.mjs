@@ -1,4 +1,5 @@
-// The native tests built so that they report their own faults: build folders of their own, and every report counted.
+// The native tests built so that they report their own faults: build folders of their own, and
+// every report counted.
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +11,9 @@ import { capture, run, step } from './shell.mjs';
 const native = join(root, 'native');
 const tool = (name) => join(toolchainLink, 'venv', 'bin', name);
 
-/** Builds these test programs with `address` or `thread` and returns the folder that they are in. */
+/**
+ * Builds these test programs with `address` or `thread` and returns the folder that they are in.
+ */
 export function buildSanitized(kind, compiler, names) {
   step(`native: ${kind} sanitizer (${compiler})`);
   const output = join(build, 'sanitizers', kind);

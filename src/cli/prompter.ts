@@ -4,7 +4,9 @@ import { Writable } from 'node:stream';
 import type { Prompter, SecretRequest, UnknownHostKey } from '../core/ssh/transport.js';
 import type { Output } from './output.js';
 
-/** `profile`: its name, for what to do next. `trustAll`: unknown host keys are shown and accepted. */
+/**
+ * `profile`: its name, for what to do next. `trustAll`: unknown host keys are shown and accepted.
+ */
 export function terminalPrompter(output: Output, profile: string, trustAll = false): Prompter {
   let turn: Promise<unknown> = Promise.resolve(); // one question at a time
   const ask = async (question: string, echo: boolean): Promise<string | undefined> => {

@@ -80,7 +80,10 @@ export class Emitter<T> implements Disposable {
   }
 }
 
-/** One that every node of a cluster listens to, without the warning that Node gives from the eleventh on. */
+/**
+ * One that every node of a cluster listens to, without the warning that Node gives from the
+ * eleventh on.
+ */
 export function sharedAbort(): AbortController {
   const abort = new AbortController();
   setMaxListeners(0, abort.signal);

@@ -1,4 +1,6 @@
-// Fault 3: the laptop sleeps. Its client stops for long, its connection is cut meanwhile, and when the client goes on its clock is four hours ahead. It attaches again by itself: with keys nobody is asked, with one-time codes once at most.
+// Fault 3: the laptop sleeps. Its client stops for long, its connection is cut meanwhile, and when
+// the client goes on its clock is four hours ahead. It attaches again by itself: with keys nobody
+// is asked, with one-time codes once at most.
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -55,7 +57,10 @@ afterAll(async () => {
 
 const lastStep = (): number => Number(linesOf(runDir, 'metrics.jsonl').at(-1)?.['step'] ?? 0);
 
-/** A client whose clock `setClock` sets; what counts from the start of the machine goes on, as on a laptop. */
+/**
+ * A client whose clock `setClock` sets; what counts from the start of the machine goes on, as on a
+ * laptop.
+ */
 async function startClient(profile: Profile): Promise<ClientProcess> {
   setClock(0);
   const environment = {
@@ -74,7 +79,10 @@ function setClock(ahead: number): void {
   writeFileSync(clock, `+${ahead / 1000}s\n`);
 }
 
-/** The way to a server, which the test cuts while the client sleeps: what stands between them forgets who is silent for long. */
+/**
+ * The way to a server, which the test cuts while the client sleeps: what stands between them
+ * forgets who is silent for long.
+ */
 async function wayTo(port: number, hostKey: string): Promise<{ link: TcpProxy; profile: Profile }> {
   const link = await TcpProxy.start({ host: '127.0.0.2', port });
   links.push(link);
@@ -85,7 +93,10 @@ async function wayTo(port: number, hostKey: string): Promise<{ link: TcpProxy; p
   return { link, profile: { ...hosts.profile, hosts: [{ ...head, host: '127.0.0.1', port: link.port }] } };
 }
 
-/** Stops it, cuts its link meanwhile, and lets it go on with its clock `jump` ahead. Returns when that was. */
+/**
+ * Stops it, cuts its link meanwhile, and lets it go on with its clock `jump` ahead. Returns when
+ * that was.
+ */
 async function sleepThrough(client: ClientProcess, link: TcpProxy, length: number): Promise<number> {
   client.fallAsleep();
   const since = Date.now();

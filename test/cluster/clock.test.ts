@@ -72,7 +72,10 @@ function ahead(runDir: string, host: string): number {
   return Number(linesOf(runDir, join('gpus', `${host}.jsonl`)).at(-1)?.['time']) - Date.now() / 1000;
 }
 
-/** Seconds by which a clock is off, one after the other. Each takes `longEnough`, so the short form shares them out. */
+/**
+ * Seconds by which a clock is off, one after the other. Each takes `longEnough`, so the short form
+ * shares them out.
+ */
 test.each([
   { which: 'a node that joined', index: 1, offsets: form([3600], [3600, -3600]) },
   { which: 'the head', index: 0, offsets: form([-3600], [3600, -3600]) },

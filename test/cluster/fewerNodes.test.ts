@@ -1,4 +1,5 @@
-// A node is killed for good while all compute: the run goes on with the nodes that are left, with the same global batch, to its end.
+// A node is killed for good while all compute: the run goes on with the nodes that are left, with
+// the same global batch, to its end.
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { processesNaming, until } from '../local/harness.js';

@@ -1,5 +1,5 @@
-// More ranks than cores over several nodes: all end well, though they end one after the other. Ten times 24 ranks are in
-// test/faults/manyRanks.test.ts.
+// More ranks than cores over several nodes: all end well, though they end one after the other. Ten
+// times 24 ranks are in test/faults/manyRanks.test.ts.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Profile } from '../../src/core/profiles/schema.js';
 import type { FaultHosts } from './support/hosts.js';

@@ -1,4 +1,5 @@
-// The head of a run loses its power in mid-run, and comes back as a machine that was started anew: another boot id, pids given again.
+// The head of a run loses its power in mid-run, and comes back as a machine that was started anew:
+// another boot id, pids given again.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -64,7 +65,8 @@ describe.skipIf(unavailable !== undefined)(`the head reboots (${unavailable ?? '
     const clear = Date.now() - lostAt;
     expect(clear).toBeLessThan(20_000 + margin);
 
-    // By chance somebody else's process has the pid of a rank, and began as many ticks after the boot.
+    // By chance somebody else's process has the pid of a rank, and began as many ticks after the
+    // boot.
     const bystander = spawn('sleep', ['600'], { stdio: 'ignore' });
     try {
       const state = JSON.parse(readFileSync(join(dir, 'state.json'), 'utf8')) as Record<string, object> & {

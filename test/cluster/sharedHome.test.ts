@@ -1,4 +1,5 @@
-// First start on a shared home: nodes that see one disk, none of which has anything of ours yet, asked by two clients at once.
+// First start on a shared home: nodes that see one disk, none of which has anything of ours yet,
+// asked by two clients at once.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,5 +1,6 @@
-// Fault 18: a day's events in a short time. What a client, the agent that serves it and the supervisor hold is the same at the
-// end as soon after the beginning: memory, descriptors, timers, channels.
+// Fault 18: a day's events in a short time. What a client, the agent that serves it and the
+// supervisor hold is the same at the end as soon after the beginning: memory, descriptors, timers,
+// channels.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,7 +16,10 @@ import { eventsOf, endless, measured, seconds, startRun, stateOf, training } fro
 const root = join(import.meta.dirname, '../..');
 /** Lines of metrics: one a second for an hour, and for a day. */
 const wanted = form(3600, 86_400);
-/** Milliseconds that it takes at least; the first quarter is for tables that fill and code that is compiled. */
+/**
+ * Milliseconds that it takes at least; the first quarter is for tables that fill and code that is
+ * compiled.
+ */
 const length = form(40_000, 30 * 60_000);
 const between = form(1000, 5000);
 /** Agents that serve: one for each of three connections, and one that a cut has just ended. */

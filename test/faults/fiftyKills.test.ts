@@ -1,5 +1,6 @@
-// Fault 9: a run over two nodes is killed fifty times at random steps, a rank of it, all ranks, mpiexec or its supervisor, and goes
-// on or is started again each time. It ends with the same weights and optimizer, bit for bit, as a run left alone.
+// Fault 9: a run over two nodes is killed fifty times at random steps, a rank of it, all ranks,
+// mpiexec or its supervisor, and goes on or is started again each time. It ends with the same
+// weights and optimizer, bit for bit, as a run left alone.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';

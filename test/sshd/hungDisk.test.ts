@@ -1,5 +1,6 @@
-// A disk that hangs, as a file server's does that is gone: each question that meets it ends with an error that names the node and the path, and
-// everything else goes on. The limit is 30 s, so this takes as long. Mounts need root.
+// A disk that hangs, as a file server's does that is gone: each question that meets it ends with an
+// error that names the node and the path, and everything else goes on. The limit is 30 s, so this
+// takes as long. Mounts need root.
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';

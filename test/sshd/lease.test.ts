@@ -1,5 +1,5 @@
-// Who may put programs into a folder that several nodes see: the set-up program itself, asked by its own protocol. Makers on another host are
-// those whose files say so.
+// Who may put programs into a folder that several nodes see: the set-up program itself, asked by
+// its own protocol. Makers on another host are those whose files say so.
 import { spawn, spawnSync, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import {

@@ -12,7 +12,8 @@ namespace trainyard::test {
 
 class Client {
  public:
-  /// Starts `agent serve` (behind `shell_prefix`, if any) and shakes hands. `keep_alive`: seconds; 0: none.
+  /// Starts `agent serve` (behind `shell_prefix`, if any) and shakes hands. `keep_alive`: seconds;
+  /// 0: none.
   explicit Client(const std::string& shell_prefix = "", int keep_alive = 0);
   ~Client();
   Client(const Client&) = delete;

@@ -1,4 +1,5 @@
-// A live run on a disk that several hosts see: another host, or another boot of this one, takes it for what it is.
+// A live run on a disk that several hosts see: another host, or another boot of this one, takes it
+// for what it is.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -81,7 +82,8 @@ TEST_F(ElsewhereTest, ARunThatItsHostLeftByRebootingGoesOn) {
   ASSERT_TRUE(wait_for_phase(dir, "running"));
   for (const NamedProcess& one : find_run(RunFolder(dir), {})) signal_process(one.process, SIGKILL);
   ASSERT_TRUE(eventually([&] { return find_run(RunFolder(dir), {}).empty(); }));
-  // What has those pids by now is somebody else's, even where its start time since boot is the same.
+  // What has those pids by now is somebody else's, even where its start time since boot is the
+  // same.
   const int bystander = ::fork();
   if (bystander == 0) ::execl("/bin/sleep", "sleep", "60", nullptr);
   Json forged = state(dir);
@@ -103,8 +105,8 @@ TEST_F(ElsewhereTest, ARunThatItsHostLeftByRebootingGoesOn) {
   ::waitpid(bystander, nullptr, 0);
 }
 
-/// Stands in for a supervisor on another host whose lock is not seen here and whose clock is an hour off: there is no
-/// network file system to be had in a test.
+/// Stands in for a supervisor on another host whose lock is not seen here and whose clock is an
+/// hour off: there is no network file system to be had in a test.
 class DistantSupervisor {
  public:
   explicit DistantSupervisor(const RunFolder& folder) : folder_(folder) {

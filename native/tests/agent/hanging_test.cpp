@@ -1,5 +1,6 @@
-// What the agent asks others for may hang, crash or be gone: the GPU driver (a stand-in for NVIDIA's library, which is
-// not here) and a file system (a real mount that gives no answer). Runs and callers must not notice.
+// What the agent asks others for may hang, crash or be gone: the GPU driver (a stand-in for
+// NVIDIA's library, which is not here) and a file system (a real mount that gives no answer). Runs
+// and callers must not notice.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -188,7 +189,8 @@ TEST_F(HangingGpus, NeitherHeadNorNodeOfASpreadRunIsLost) {
   EXPECT_TRUE(events(dir, "node_lost").empty());
 }
 
-/// A file system whose server never answers: FUSE's protocol begins with a request that is never read here.
+/// A file system whose server never answers: FUSE's protocol begins with a request that is never
+/// read here.
 class DeafMount {
  public:
   explicit DeafMount(const std::string& path) : path_(path), server_(::open("/dev/fuse", O_RDWR | O_CLOEXEC)) {

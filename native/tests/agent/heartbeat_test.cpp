@@ -32,7 +32,8 @@ class Heartbeats : public ::testing::Test {
     std::ofstream(RunFolder(path_).heartbeat(rank))
         << R"({"step":7,"time":)" << ++beats_ << R"(,"phase":")" << phase << "\"}\n";
   }
-  /// What is overdue after `seconds` in which rank 0 goes on beating in `phase`, and rank 1 is silent.
+  /// What is overdue after `seconds` in which rank 0 goes on beating in `phase`, and rank 1 is
+  /// silent.
   std::vector<int> after(double seconds, const std::string& phase) {
     HeartbeatWatch watch(RunFolder(path_), 2, kTimeout, 60, true);
     beat(0, phase);

@@ -19,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Seconds; before this machine was started, so that no proxy of another run that goes on here can have made it.
+/// Seconds; before this machine was started, so that no proxy of another run that goes on here can
+/// have made it.
 constexpr double kLongAgo = 1e8;
 
 class LitterTest : public testing::Test {

@@ -1,4 +1,5 @@
-// What a node does whose head is gone: its ranks end, its `agent join` counts as left over, and leaves by itself.
+// What a node does whose head is gone: its ranks end, its `agent join` counts as left over, and
+// leaves by itself.
 #include <signal.h>
 
 #include <filesystem>

@@ -1,7 +1,7 @@
-// Stands where NVIDIA's libnvidia-ml.so.1 would: no GPU is here. Functions, values and errors are those of NVIDIA's
-// NVML reference (release 13) for H100 cards. What they tell is scripted by the file named in NVML_STAND_IN, read anew
-// at each call: "gpus N", "hang FUNCTION", "crash FUNCTION", "lost INDEX", "process INDEX PID BYTES", "ecc INDEX
-// CORRECTED UNCORRECTED", "reasons INDEX MASK".
+// Stands where NVIDIA's libnvidia-ml.so.1 would: no GPU is here. Functions, values and errors are
+// those of NVIDIA's NVML reference (release 13) for H100 cards. What they tell is scripted by the
+// file named in NVML_STAND_IN, read anew at each call: "gpus N", "hang FUNCTION", "crash FUNCTION",
+// "lost INDEX", "process INDEX PID BYTES", "ecc INDEX CORRECTED UNCORRECTED", "reasons INDEX MASK".
 #include <nvml.h>
 #include <unistd.h>
 

@@ -73,7 +73,8 @@ TEST_F(StopTest, StopNowEndsAnEvaluatorThatTakesItsTime) {
   EXPECT_EQ(ended(dir)["phase"], "finished");  // the training itself had ended well
 }
 
-// While somebody traces a process, its parent cannot reap it: so the moment between two generations is held still.
+// While somebody traces a process, its parent cannot reap it: so the moment between two generations
+// is held still.
 TEST_F(StopTest, AStopWhileTheEvaluatorIsReapedIsNotLost) {
   Json spec = trainer_spec(
       "if [ $TRAINYARD_GENERATION = 2 ]; then sleep 300; fi\n"

@@ -1,4 +1,5 @@
-// What counts as done, as failed and as worth another try, with the real mpiexec and scripts in place of the trainer.
+// What counts as done, as failed and as worth another try, with the real mpiexec and scripts in
+// place of the trainer.
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -155,7 +156,7 @@ TEST_F(VerdictTest, RanksThatStandStillAreToldOfBeforeTheyAreEnded) {
       "  sleep 0.05\n"
       "done",
       2);
-  spec["limits"]["hangTimeout"] = 24;  // it is told after a quarter of that
+  spec["limits"]["hangTimeout"] = 24;  // the event comes after a quarter of hangTimeout
   const std::string dir = start(spec);
   ASSERT_TRUE(eventually([&] { return !events(dir, "stalled").empty(); }, 40)) << text(dir + "/events.jsonl");
   const Json stalled = events(dir, "stalled")[0];

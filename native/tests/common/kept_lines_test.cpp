@@ -1,5 +1,5 @@
-// Lines through a disk that fails for a while: files of a limited size stand in for a full disk, since every user can
-// have them.
+// Lines through a disk that fails for a while: files of a limited size stand in for a full disk,
+// since every user can have them.
 #include "common/kept_lines.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// While it lives no file of this process grows beyond `bytes`, and a write over the end is cut there.
+/// While it lives no file of this process grows beyond `bytes`, and a write over the end is cut
+/// there.
 class SmallDisk {
  public:
   explicit SmallDisk(rlim_t bytes) : handler_(::signal(SIGXFSZ, SIG_IGN)) {

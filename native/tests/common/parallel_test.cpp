@@ -73,7 +73,8 @@ TEST(Parallel, what_openmp_was_told_is_named) {
   EXPECT_EQ(ask(1), std::nullopt);
 }
 
-/// OpenMP reads its variables once, when the program starts: so the tests above run again in a process of their own.
+/// OpenMP reads its variables once, when the program starts: so the tests above run again in a
+/// process of their own.
 class ParallelUnder : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(ParallelUnder, the_same) {

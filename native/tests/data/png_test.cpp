@@ -144,7 +144,8 @@ std::string black_png(int side, size_t surplus) {
   return black.substr(0, 33) + chunk("IDAT", data) + chunk("IEND", "");
 }
 
-/// Processor time, so that a busy machine makes no difference; unpacking the surplus takes some hundred times as much.
+/// Processor time, so that a busy machine makes no difference; unpacking the surplus takes some
+/// hundred times as much.
 TEST(Png, what_stands_behind_the_last_row_is_not_unpacked) {
   const auto processor_seconds = [](const std::string& file) {
     const std::clock_t begin = std::clock();

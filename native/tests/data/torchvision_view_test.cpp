@@ -1,4 +1,5 @@
-// Evaluation's pixels against those that Pillow made by torchvision's formulas (scripts/oracle/torchvision_view.py).
+// Evaluation's pixels against those that Pillow made by torchvision's formulas
+// (scripts/oracle/torchvision_view.py).
 #include <gmock/gmock.h>
 
 #include <algorithm>

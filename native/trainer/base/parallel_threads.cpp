@@ -1,4 +1,5 @@
-// parallel.h by threads of this loop's own, for ThreadSanitizer, which sees how these wait for each other.
+// parallel.h by threads of this loop's own, for ThreadSanitizer, which sees how these wait for each
+// other.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>

@@ -78,7 +78,7 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error, con
   return std::string(error.what()) + ". " + help;
 }
 
-/// What a flag that stands twice on the command line is told: the last one must not win in silence.
+/// The error for a flag that stands twice on the command line. The last one never wins in silence.
 std::optional<std::string> given_twice(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->count() < 2) continue;

@@ -1,4 +1,5 @@
-// The one place where numbers on the command line are read: strictly, in a range that the message names in words.
+// The one place where numbers on the command line are read: strictly, in a range that the message
+// names in words.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <cstdint>
@@ -6,7 +7,8 @@
 
 namespace trainyard {
 
-/// A whole number from least to most, in decimal digits, with a sign only where the range goes below 0.
+/// A whole number from least to most, in decimal digits, with a sign only where the range goes
+/// below 0.
 CLI::Validator whole_number(int64_t least, int64_t most);
 
 /// What may stand at an end of a range of numbers.
@@ -27,7 +29,8 @@ CLI::Validator image_size_range();      ///< 0 (the model's own) to 8192 pixels
 CLI::Validator seed_range();            ///< 0 to 2^63 - 1
 CLI::Validator label_offset_range();    ///< -1,000,000 to 1,000,000
 
-/// Throws std::logic_error naming the first numeric flag, of `app` or a verb below, that none of these validates.
+/// Throws std::logic_error naming the first numeric flag, of `app` or a verb below, that none of
+/// these validates.
 void require_ranges(CLI::App& app);
 
 }  // namespace trainyard

@@ -16,8 +16,9 @@ int resized_side(Augment augment, int image_size) {
 
 int below(Random& random, int count) { return static_cast<int>(random.below(static_cast<uint64_t>(count))); }
 
-/// The whole image, its shorter side resized to `side`, with a window of image_size still to be placed. The longer side
-/// is cut off, not rounded, as in torchvision's Resize (functional.py, _compute_resized_output_size).
+/// The whole image, its shorter side resized to `side`, with a window of image_size still to be
+/// placed. The longer side is cut off, not rounded, as in torchvision's Resize (functional.py,
+/// _compute_resized_output_size).
 View resize_shorter(int side, int image_size, int width, int height) {
   const auto longer = [side](int long_side, int short_side) {
     return static_cast<int>(int64_t{long_side} * side / short_side);
@@ -30,8 +31,8 @@ View resize_shorter(int side, int image_size, int width, int height) {
   return view;
 }
 
-/// Where torchvision's CenterCrop begins (functional.py, center_crop): half of what is left over, a half rounded to the
-/// even neighbour as Python's round() does.
+/// Where torchvision's CenterCrop begins (functional.py, center_crop): half of what is left over, a
+/// half rounded to the even neighbour as Python's round() does.
 int centred(int left_over) {
   const int half = left_over / 2;
   return left_over % 2 == 0 ? half : half + half % 2;

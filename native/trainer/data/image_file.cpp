@@ -15,8 +15,9 @@ namespace trainyard {
 
 namespace {
 
-/// Of a file that open() did not find. One that was removed, or a link that leads nowhere, is an image like any other
-/// that is none; where its class's folder went with it, it is the disk that is gone.
+/// Of a file that open() did not find. One that was removed, or a link that leads nowhere, is an
+/// image like any other that is none; where its class's folder went with it, it is the disk that is
+/// gone.
 [[noreturn]] void explain_missing(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   if (::access(folder.c_str(), F_OK) == 0) throw BadImage("there is no such file (any more)");

@@ -14,14 +14,16 @@ bool is_synthetic(const std::string& spec);
 /// nothing read from disk. Throws Error(Exit::usage) for a malformed spec.
 std::unique_ptr<Dataset> open_synthetic(const std::string& spec, int image_size);
 
-/// A folder of class folders. listed: as DatasetOptions has it. Throws Error(Exit::data) as open_dataset says.
+/// A folder of class folders. listed: as DatasetOptions has it. Throws Error(Exit::data) as
+/// open_dataset says.
 std::unique_ptr<Dataset> open_folder(const std::string& folder, const std::function<void()>& listed = {});
 
-/// Images of which no class is known: those of a folder and of all folders below it, one image (told by its name), or
-/// those of a list, a text file with a path a line (from the list's own folder where it is not absolute). In a folder
-/// its own images come first, then those of its folders, by the bytes of their names; hidden ones and links to folders
-/// are left out. class_names: what class_names() is to say; each label is 0, without meaning. Throws Error(Exit::data):
-/// there is nothing there, or a line that names no file (with its number).
+/// Images of which no class is known: those of a folder and of all folders below it, one image
+/// (told by its name), or those of a list, a text file with a path a line (from the list's own
+/// folder where it is not absolute). In a folder its own images come first, then those of its
+/// folders, by the bytes of their names; hidden ones and links to folders are left out.
+/// class_names: what class_names() is to say; each label is 0, without meaning. Throws
+/// Error(Exit::data): there is nothing there, or a line that names no file (with its number).
 std::unique_ptr<Dataset> open_plain_images(const std::string& spec, std::vector<std::string> class_names);
 
 /// Whether spec names a folder with TFRecord shards in it, such a shard, or FOLDER/NAME as open_records takes it.

@@ -1,4 +1,5 @@
-// What is done while the disk or the server that holds the images fails: read again, more and more seldom.
+// What is done while the disk or the server that holds the images fails: read again, more and more
+// seldom.
 #pragma once
 #include <condition_variable>
 #include <functional>
@@ -12,17 +13,19 @@ class Patience {
  public:
   static constexpr double kSeconds = 60;
 
-  /// seconds: from the first failure of a read to giving up; 0: at once. say: lines for people, called from any thread.
+  /// seconds: from the first failure of a read to giving up; 0: at once. say: lines for people,
+  /// called from any thread.
   explicit Patience(double seconds = kSeconds, std::function<void(const std::string& line)> say = {});
   Patience(const Patience&) = delete;
   Patience& operator=(const Patience&) = delete;
 
-  /// What `attempt` gives. While it throws an Error for which trying again is worthwhile (EIO, ESTALE, ETIMEDOUT, …) it
-  /// is called again after 0.1 s, then after twice as long each time up to 5 s. Throws the last such Error once the
-  /// seconds have passed or end() was called, and at once whatever else `attempt` throws.
+  /// What `attempt` gives. While it throws an Error for which trying again is worthwhile (EIO,
+  /// ESTALE, ETIMEDOUT, …) it is called again after 0.1 s, then after twice as long each time up to
+  /// 5 s. Throws the last such Error once the seconds have passed or end() was called, and at once
+  /// whatever else `attempt` throws.
   std::string read(const std::function<std::string()>& attempt);
 
-  /// Nobody waits any more: who reads now is told of its failure at once.
+  /// Ends all waits: a read that fails from now on throws at once.
   void end();
 
  private:

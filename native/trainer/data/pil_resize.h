@@ -1,5 +1,5 @@
-// Resizing to the very pixels of torchvision's Resize and CenterCrop on a PIL image, which is how published models are
-// evaluated.
+// Resizing to the very pixels of torchvision's Resize and CenterCrop on a PIL image, which is how
+// published models are evaluated.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -11,11 +11,11 @@ namespace trainyard {
 /// Keeps its scratch memory between calls; one thread at a time.
 class PilResizer {
  public:
-  /// Writes the view of an image that was decoded at full size to out [window.height, window.width, 3]. Of the image
-  /// what the view looks at must be there. view.from must be the whole image, and nothing mirrored.
-  /// Pillow's src/libImaging/Resample.c, bilinear: a triangle as wide as the step between outputs (at least one input
-  /// pixel), weights rounded to 22 bits, columns first, each pass rounded to 8 bits. A side that keeps its size is not
-  /// touched.
+  /// Writes the view of an image that was decoded at full size to out [window.height, window.width,
+  /// 3]. Of the image what the view looks at must be there. view.from must be the whole image, and
+  /// nothing mirrored. Pillow's src/libImaging/Resample.c, bilinear: a triangle as wide as the step
+  /// between outputs (at least one input pixel), weights rounded to 22 bits, columns first, each
+  /// pass rounded to 8 bits. A side that keeps its size is not touched.
   void resize(const Image& image, const View& view, uint8_t* out);
 
  private:

@@ -14,8 +14,9 @@ namespace {
 constexpr std::string_view kSignature{"\x89PNG\r\n\x1a\n", 8};
 constexpr png_alloc_size_t kMostOfAChunk = 1 << 20;  // what is not pixels is of no use here
 
-/// One decoding, by libpng's push reader: its other one unpacks whatever stands behind the last row, which may be a
-/// thousand times the file. Nothing with a destructor may be alive where an error is raised, as it jumps.
+/// One decoding, by libpng's push reader: its other one unpacks whatever stands behind the last
+/// row, which may be a thousand times the file. Nothing with a destructor may be alive where an
+/// error is raised, as it jumps.
 class Decoding {
  public:
   Decoding(std::string_view file, Image& image) : file_(file), image_(image) {

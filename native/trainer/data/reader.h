@@ -65,8 +65,9 @@ class Reader {
       : state_(state), whole_(whole || state.cache() != nullptr), device_(state.make_device_jpeg()) {}
 
   /// Fills out [image_size, image_size, 3] with the view of image `index` that belongs to `epoch`. Returns why the
-  /// image is unreadable (damaged, of another format, no longer there), or nothing when all went well. Throws Error
-  /// where the disk or its server fails for longer than LoaderOptions::retry_seconds.
+  /// image is unreadable (damaged, of another format, no longer there), or nothing when all went
+  /// well. Throws Error where the disk or its server fails for longer than
+  /// LoaderOptions::retry_seconds.
   std::optional<std::string> read(size_t index, int64_t epoch, uint8_t* out);
 
  private:

@@ -23,8 +23,9 @@ class Dataset {
   /// A name for messages and predictions: the file's path, or the shard's and where in it.
   virtual std::string name(size_t index) const = 0;
   /// The encoded JPEG or PNG, or, for synthetic data, nothing (then pixels() is used).
-  /// Throws BadImage (trainer/data/image.h) when there is no such file any more or its bytes are no record, and Error
-  /// where the disk or its server failed: what the image is, nobody knows then (trainer/data/patience.h).
+  /// Throws BadImage (trainer/data/image.h) when there is no such file any more or its bytes are no
+  /// record, and Error where the disk or its server failed: what the image is, nobody knows then
+  /// (trainer/data/patience.h).
   virtual std::string encoded(size_t index) const = 0;
   /// Raw pixels of synthetic data: [size, size, 3]; false when this set is encoded.
   virtual bool pixels(size_t index, int image_size, uint8_t* out) const = 0;
@@ -46,10 +47,11 @@ struct DatasetOptions {
   std::optional<int64_t> label_offset;  ///< subtracted from labels; nothing: the checkpoint's, else 0
   std::optional<TrainedData> trained;
   int64_t max_bad_images = 100;  ///< more images lost behind damaged lengths than this are an error
-  /// Called from the opening thread with lines for people: what is lost, and classes without an image.
+  /// Called from the opening thread with lines for people: what is lost, and classes without an
+  /// image.
   std::function<void(const std::string& line)> on_note;
-  /// Called now and then, from the opening thread, while shards are walked through and only where that went on: bytes
-  /// done, and in all.
+  /// Called now and then, from the opening thread, while shards are walked through and only where
+  /// that went on: bytes done, and in all.
   std::function<void(int64_t done, int64_t total)> progress;
 };
 
@@ -72,15 +74,17 @@ struct LoaderOptions {
   bool shuffle = true;        ///< false: in order, the last batch may be short (evaluation)
   size_t shuffle_buffer = 0;  ///< images that are drawn from while the set goes by in order; 0: the whole set is mixed
   Augment augment = Augment::standard;
-  /// With Augment::none: the very pixels of torchvision's Resize and CenterCrop (pil_resize.h), of images decoded at
-  /// full size. Training does without, as large JPEGs are decoded shrunk in a fraction of the time.
+  /// With Augment::none: the very pixels of torchvision's Resize and CenterCrop (pil_resize.h), of
+  /// images decoded at full size. Training does without, as large JPEGs are decoded shrunk in a
+  /// fraction of the time.
   bool as_torchvision = false;
   bool cache = false;  ///< keep decoded images in memory
   /// Decodes JPEGs of the usual kind (plain_jpeg.h), one for each thread; not where there is a cache.
   MakeDeviceJpeg make_device_jpeg;
   /// How many bytes the cache may still take, now; none: base/spare_memory.h.
   std::function<uint64_t()> spare_memory;
-  /// For how long images are read again while their disk or its server fails, from the first failure of a read.
+  /// For how long images are read again while their disk or its server fails, from the first
+  /// failure of a read.
   double retry_seconds = 60;
   /// Called (from any thread) with lines for people when a read fails so, and when it works again.
   std::function<void(const std::string& line)> on_retry;
@@ -116,8 +120,8 @@ class Loader {
   virtual void start(int64_t /*step*/) {}
   /// The batch of global step `step` (0-based, counted over epochs). Steps must be asked for in rising order by one;
   /// the first one asked for is where it starts, so resume is simply asking for a later first step.
-  /// Throws Error(Exit::data) when more than max_bad_images were unreadable, and what reading an image threw after
-  /// retry_seconds.
+  /// Throws Error(Exit::data) when more than max_bad_images were unreadable, and what reading an
+  /// image threw after retry_seconds.
   virtual Batch next(int64_t step) = 0;
   /// Hands back a batch that is done with, so that its memory serves a later one. Never needed, only faster.
   virtual void recycle(Batch /*done*/) {}  // NOLINT(performance-unnecessary-value-param): implementations keep it

@@ -15,8 +15,9 @@ class RecordFile {
  public:
   /// Takes over a descriptor of an empty file, open for writing.
   RecordFile(Descriptor fd, std::string path) : path_(std::move(path)), fd_(std::move(fd)) {}
-  /// Keeps the record until flush(), which it calls itself once a good deal has come together. While the disk takes
-  /// nothing, up to 16 MiB are kept; records after that are lost, each with a file_error.
+  /// Keeps the record until flush(), which it calls itself once a good deal has come together.
+  /// While the disk takes nothing, up to 16 MiB are kept; records after that are lost, each with a
+  /// file_error.
   void append(std::string_view data);
   /// Writes what is kept. Throws file_error; the records stay kept, and the next flush tries again.
   void flush();

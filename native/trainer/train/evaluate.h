@@ -24,9 +24,9 @@ struct EvalScores {
 /// Called after each batch with its images and their logits, [batch.count, classes].
 using LogitsSink = std::function<void(const Batch& batch, std::span<const float> logits)>;
 
-/// Every image once, to the pixel as torchvision's Resize and CenterCrop give it, in order. Unreadable images are left
-/// out, named on stderr and counted; with more than 100 of them it throws Error(Exit::data). Gives up (returns nothing
-/// useful) when `cancelled` says so.
+/// Every image once, to the pixel as torchvision's Resize and CenterCrop give it, in order.
+/// Unreadable images are left out, named on stderr and counted; with more than 100 of them it
+/// throws Error(Exit::data). Gives up (returns nothing useful) when `cancelled` says so.
 EvalScores evaluate(Network& network, const Dataset& dataset, int image_size, int batch_size,
                     const LogitsSink& sink = {}, const std::function<bool()>& cancelled = {});
 

@@ -12,7 +12,8 @@ namespace {
 constexpr uint64_t kEnough = 4096;  // bytes; heartbeats and this file itself are far less
 constexpr auto kBetweenLooks = std::chrono::seconds(1);
 
-/// rchar and wchar of proc(5): bytes that read and write calls have passed, whether a disk was touched or not.
+/// rchar and wchar of proc(5): bytes that read and write calls have passed, whether a disk was
+/// touched or not.
 uint64_t bytes_passed(const char* path) {
   std::ifstream file(path);
   std::string name;

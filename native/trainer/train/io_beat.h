@@ -8,20 +8,22 @@
 
 namespace trainyard {
 
-/// Whether bytes move: what this process has read and written, by the kernel's own count (/proc/self/io), which holds
-/// whoever does it: checkpoints that are hashed, loaded or written, shards that are unpacked.
+/// Whether bytes move: what this process has read and written, by the kernel's own count
+/// (/proc/self/io), which holds whoever does it: checkpoints that are hashed, loaded or written,
+/// shards that are unpacked.
 class IoProgress {
  public:
   IoProgress();
-  /// Whether all other threads together have moved at least 4 KiB since this last said so. Where the kernel does not
-  /// tell, never. Always from the same thread.
+  /// Whether all other threads together have moved at least 4 KiB since this last said so. Where
+  /// the kernel does not tell, never. Always from the same thread.
   bool moved();
 
  private:
   uint64_t before_ = 0;
 };
 
-/// While it lives, calls `beat` from a thread of its own about once a second, but only where bytes have moved.
+/// While it lives, calls `beat` from a thread of its own about once a second, but only where bytes
+/// have moved.
 class IoBeat {
  public:
   explicit IoBeat(std::function<void()> beat);

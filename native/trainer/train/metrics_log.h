@@ -17,16 +17,17 @@ class MetricsLog {
   MetricsLog(const MetricsLog&) = delete;
   MetricsLog& operator=(const MetricsLog&) = delete;
 
-  /// Appends {"kind":kind,"time":now,"generation":G, …fields}. A failed write (a full or read-only disk) is reported
-  /// once on stderr and does not end training: up to 16 MiB of lines are kept and written later, in order. What is over
-  /// that is lost, the oldest first, and a line of kind "gap" says so.
+  /// Appends {"kind":kind,"time":now,"generation":G, …fields}. A failed write (a full or read-only
+  /// disk) is reported once on stderr and does not end training: up to 16 MiB of lines are kept and
+  /// written later, in order. What is over that is lost, the oldest first, and a line of kind "gap"
+  /// says so.
   void line(const std::string& kind, const nlohmann::json& fields);
   void scalar(const std::string& tag, int64_t step, double value);
   void graph(const Network& network);
   /// Tries again to write what waits.
   void flush();
-  /// The last thing in a run: tries for up to `patience` seconds to write what is still kept, and says on stderr what
-  /// was not recorded in the end.
+  /// The last thing in a run: tries for up to `patience` seconds to write what is still kept, and
+  /// says on stderr what was not recorded in the end.
   void finish(double patience, const std::function<void()>& alive);
 
  private:

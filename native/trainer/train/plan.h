@@ -45,13 +45,14 @@ struct Resume {
   std::vector<CheckpointInfo> passed_over;  ///< newer ones that are not valid, each with its reason
 };
 
-/// The checkpoint --resume names: `auto` (the newest valid one, or none where there are no checkpoints), `none`, or a
-/// path. Throws Error(Exit::data) for `auto` where checkpoints exist and none is valid, so that no run begins anew
-/// without a word; Error(Exit::usage) for `none` where a valid one exists, so that two histories never mix.
+/// The checkpoint --resume names: `auto` (the newest valid one, or none where there are no
+/// checkpoints), `none`, or a path. Throws Error(Exit::data) for `auto` where checkpoints exist and
+/// none is valid, so that no run begins anew without a word; Error(Exit::usage) for `none` where a
+/// valid one exists, so that two histories never mix.
 Resume find_resume(const TrainOptions& options);
 
-/// Fills in total_steps, schedule, start_step, recipe_changes. Throws Error(Exit::usage) when the checkpoint belongs to
-/// another model, data set, global batch or optimizer.
+/// Fills in total_steps, schedule, start_step, recipe_changes. Throws Error(Exit::usage) when the
+/// checkpoint belongs to another model, data set, global batch or optimizer.
 void finish_plan(const TrainOptions& options, TrainPlan& plan);
 
 /// state.json of a checkpoint at `step`; `scaler` of a run that scales its loss, or nullptr.

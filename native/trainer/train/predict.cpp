@@ -59,8 +59,8 @@ std::string row(const std::string& name, std::span<const float> logits, const st
   return text + "\n";
 }
 
-/// Classes of images do not matter, so folders are not asked for them; those of shards must be the checkpoint's, as its
-/// labels come with each record.
+/// Classes of images do not matter, so folders are not asked for them; those of shards must be the
+/// checkpoint's, as its labels come with each record.
 std::unique_ptr<Dataset> open_for_prediction(const PredictOptions& options, const CheckpointModel& model) {
   if (!is_synthetic(options.data) && !is_records(options.data)) {
     if (options.label_offset) {

@@ -101,7 +101,9 @@ export class ClusterSession implements Disposable {
     }
   }
 
-  /** Cancelled when the session was closed while this machine was being connected, which ended it. */
+  /**
+   * Cancelled when the session was closed while this machine was being connected, which ended it.
+   */
   private assertWanted(machine: Machine): void {
     if (this.underway !== machine) throw new Cancelled('the cluster was disconnected');
   }

@@ -93,7 +93,10 @@ export class SshNode implements Disposable {
     return connection;
   }
 
-  /** What the agent says of the node. Where it is put there first, `progress` is told. UserError (preflight, connection), Cancelled. */
+  /**
+   * What the agent says of the node. Where it is put there first, `progress` is told. UserError
+   * (preflight, connection), Cancelled.
+   */
   async hello(progress: Progress = {}): Promise<AgentResult<'hello'>> {
     this.waiting.add(progress);
     try {
@@ -254,7 +257,10 @@ export class SshNode implements Disposable {
   }
 }
 
-/** A file as the set-up program knows it, which looks at the one that is there, or asks for its bytes. */
+/**
+ * A file as the set-up program knows it, which looks at the one that is there, or asks for its
+ * bytes.
+ */
 function describe({ name, bytes, sha256, executable }: PayloadFile): object {
   return { name, bytes: bytes.length, sha256, executable };
 }

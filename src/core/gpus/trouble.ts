@@ -12,7 +12,10 @@ const reasons: Readonly<Record<string, string>> = {
   power_brake: 'slowed to half or less by the power supply',
 };
 
-/** Short phrases, the worst first; empty for a GPU in good order. Running at the power limit is that too. */
+/**
+ * Short phrases, the worst first; empty for a GPU in good order. Running at the power limit is that
+ * too.
+ */
 export function gpuTrouble({ problem, ecc, slowed_by: slowedBy }: GpuSample): string[] {
   const words: string[] = [];
   if (problem) words.push(`does not work: ${problem}`);
@@ -23,7 +26,9 @@ export function gpuTrouble({ problem, ecc, slowed_by: slowedBy }: GpuSample): st
   return words;
 }
 
-/** All that a GPU tells of itself beyond its figures: trouble, and what a busy GPU may well have. */
+/**
+ * All that a GPU tells of itself beyond its figures: trouble, and what a busy GPU may well have.
+ */
 export function gpuNotes(gpu: GpuSample): string[] {
   const words = gpuTrouble(gpu);
   if (gpu.ecc && gpu.ecc.corrected > 0) words.push(memoryErrors(gpu.ecc.corrected, 'corrected'));
@@ -31,7 +36,9 @@ export function gpuNotes(gpu: GpuSample): string[] {
   return words;
 }
 
-/** `GPUs: no answer since 16:20:05`, with the clock of the reader; empty where nothing is missing. */
+/**
+ * `GPUs: no answer since 16:20:05`, with the clock of the reader; empty where nothing is missing.
+ */
 export function missingFigures({ missing }: HostSample): string[] {
   return (missing ?? []).map(({ what, path, since, reason }) => {
     const name = what === 'gpus' ? 'GPUs' : `disk of ${path ?? 'the run'}`;

@@ -108,7 +108,10 @@ export const metricSchema = z.discriminatedUnion('kind', [
     bad_images: z.optional(count),
   }),
   z.object({ kind: z.literal('bad_image'), ...base, path: z.string(), message: z.string(), count }),
-  /** Lines that are missing here, because the disk took none for too long: their number, and the times they had. */
+  /**
+   * Lines that are missing here, because the disk took none for too long: their number, and the
+   * times they had.
+   */
   z.object({ kind: z.literal('gap'), ...base, lines: count, from: z.number(), to: z.number() }),
   z.object({
     kind: z.literal('end'),

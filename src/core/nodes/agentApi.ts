@@ -29,7 +29,10 @@ export const runEntrySchema = z.object({
   run: z.catch(z.nullable(runFileSchema), null),
   state: z.catch(z.nullable(stateSchema), null),
   interrupted: z.boolean(),
-  /** The host that supervises it, where that is not the one that was asked: they share the folder's disk. */
+  /**
+   * The host that supervises it, where that is not the one that was asked: they share the folder's
+   * disk.
+   */
   elsewhere: z.optional(z.nullable(z.string())),
 });
 export type RunEntry = z.infer<typeof runEntrySchema>;

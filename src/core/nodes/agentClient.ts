@@ -64,7 +64,10 @@ export interface AgentClientOptions {
   /** Milliseconds for the nonce line, and for each answer. */
   connectTimeout?: number;
   requestTimeout?: number;
-  /** Seconds of this side's silence after which the agent ends; it hears something four times as often. */
+  /**
+   * Seconds of this side's silence after which the agent ends; it hears something four times as
+   * often.
+   */
   keepAlive?: number;
   signal?: AbortSignal;
   logger?: Logger;
@@ -177,7 +180,10 @@ export class AgentClient implements Disposable {
     this.stream.dispose();
   }
 
-  /** An empty line now and then: without it an agent behind a connection that broke unseen would wait for ever. */
+  /**
+   * An empty line now and then: without it an agent behind a connection that broke unseen would
+   * wait for ever.
+   */
   private stayAlive(seconds: number): void {
     this.heart = setInterval(() => {
       this.stream.output.write('\n');

@@ -71,7 +71,10 @@ const readyTimeout = 30_000;
 const feedAfter = 2_000;
 const typeEvery = 4_000;
 const longestLine = 1024 * 1024;
-/** Without a word from the set-up program. It gives a sign of life every 5 s while it works on a disk that answers. */
+/**
+ * Without a word from the set-up program. It gives a sign of life every 5 s while it works on a
+ * disk that answers.
+ */
 export const silenceLimit = 30_000;
 
 export interface RequestOptions {

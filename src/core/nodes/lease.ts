@@ -1,5 +1,5 @@
-// One maker at a time of a folder in a home that several machines may share: the same file and rules as native/node/lease.py, for this
-// machine's own runtime. docs/contracts.md has the rules.
+// One maker at a time of a folder in a home that several machines may share: the same file and
+// rules as native/node/lease.py, for this machine's own runtime. docs/contracts.md has the rules.
 import { createHash } from 'node:crypto';
 import {
   link,
@@ -115,7 +115,10 @@ export class Lease {
     }
   }
 
-  /** Half-made folders of makers that are gone: of this host, of the one whose place this took, and those of more than a day ago. */
+  /**
+   * Half-made folders of makers that are gone: of this host, of the one whose place this took, and
+   * those of more than a day ago.
+   */
   async removeDead(root: string, name: string): Promise<void> {
     const prefix = `.${name}.partial-`;
     for (const entry of await readdir(root)) {
@@ -162,7 +165,10 @@ async function read(path: string): Promise<string | undefined> {
   }
 }
 
-/** Takes a dead maker's file away, unless it has meanwhile become another's or its maker has given a sign. */
+/**
+ * Takes a dead maker's file away, unless it has meanwhile become another's or its maker has given a
+ * sign.
+ */
 async function end(path: string, own: string, text: string): Promise<boolean> {
   const aside = `${path}-${own}`;
   try {

@@ -5,7 +5,10 @@ import type { RunEntry } from '../nodes/agentApi.js';
 import type { Profile } from '../profiles/schema.js';
 import { givenWorkdir } from './registry.js';
 
-/** The agent watches a folder of another host for half a minute before it believes that nobody supervises it. */
+/**
+ * The agent watches a folder of another host for half a minute before it believes that nobody
+ * supervises it.
+ */
 const patience = 120_000;
 
 export interface Deletion {
@@ -18,7 +21,10 @@ export interface Deletion {
   unreached: { host: string; dir: string; why: string }[];
 }
 
-/** AgentError while it runs, naming where. A node that cannot be reached is no error: it is named in the answer. */
+/**
+ * AgentError while it runs, naming where. A node that cannot be reached is no error: it is named in
+ * the answer.
+ */
 export async function deleteRunFolders(
   machine: Machine,
   profile: Profile,
@@ -51,7 +57,10 @@ export async function deleteRunFolders(
   };
 }
 
-/** `3 entries that are not the run's stay in /a/b: notes.txt, data/, …`, and a line for each node that was not reached. */
+/**
+ * `3 entries that are not the run's stay in /a/b: notes.txt, data/, …`, and a line for each node
+ * that was not reached.
+ */
 export function deletionNotes(dir: string, deletion: Deletion): string[] {
   const { stays, stayCount, folderStays, unreached } = deletion;
   const notes = unreached.map(

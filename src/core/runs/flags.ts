@@ -93,7 +93,10 @@ export function positiveInteger(text: string, what: string): number {
   throw new UserError('usage', `${what} must be a whole number from 1, not "${text}"`, 'Correct it');
 }
 
-/** What computes on every device that there is: training, and the measurements of all of them together. Anything else is one process. */
+/**
+ * What computes on every device that there is: training, and the measurements of all of them
+ * together. Anything else is one process.
+ */
 export function usesEverySlot(words: readonly string[]): boolean {
   const [verb, what = ''] = words[0] === 'trainer' ? words.slice(1) : words;
   return verb === 'train' || (verb === 'bench' && ['matmul', 'allreduce'].includes(what));

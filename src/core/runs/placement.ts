@@ -38,8 +38,10 @@ export interface Placement {
 }
 
 /**
- * Fills the nodes in their order, the head first. Training, `bench matmul` and `bench allreduce` take every slot unless told how many;
- * anything else is one process on the head. With `--device cuda` a slot is a free GPU. UserError (usage, preflight) naming what there is when it does not fit.
+ * Fills the nodes in their order, the head first. Training, `bench matmul` and `bench allreduce`
+ * take every slot unless told how many; anything else is one process on the head. With `--device
+ * cuda` a slot is a free GPU. UserError (usage, preflight) naming what there is when it does not
+ * fit.
  */
 export function placeRanks(
   profile: Profile,

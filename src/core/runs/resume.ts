@@ -1,7 +1,11 @@
-// How a run that was interrupted goes on: by being started again in its folder, from its newest valid checkpoint.
+// How a run that was interrupted goes on: by being started again in its folder, from its newest
+// valid checkpoint.
 import type { RunEntry } from '../nodes/agentApi.js';
 
-/** The command line, for a POSIX shell; undefined where the folder's run.json is not there to tell of it. */
+/**
+ * The command line, for a POSIX shell; undefined where the folder's run.json is not there to tell
+ * of it.
+ */
 export function resumeCommand(
   { run, dir }: Pick<RunEntry, 'run' | 'dir'>,
   profile: string,

@@ -166,7 +166,10 @@ function commandLine(words: readonly string[], trainer: string, cwd: string): st
   return [trainer, ...absolutePaths(words, cwd)];
 }
 
-/** Every slot for what computes on all of them; every other verb, and a command, is one process unless the user says otherwise. */
+/**
+ * Every slot for what computes on all of them; every other verb, and a command, is one process
+ * unless the user says otherwise.
+ */
 function chooseRanks(request: RunRequest, words: readonly string[], capacity: NodeCapacity): number {
   const slots = slotsFor(request.profile, words, capacity);
   const wantsGpus = flagValue(words, '--device') === 'cuda';

@@ -1,5 +1,6 @@
-// A client in a process of its own, so that it can be stopped, shown another time, and measured: started by clientProcess.ts,
-// which says over the process's channel what to follow. It is the core of both user interfaces, without a window.
+// A client in a process of its own, so that it can be stopped, shown another time, and measured:
+// started by clientProcess.ts, which says over the process's channel what to follow. It is the core
+// of both user interfaces, without a window.
 import { readdirSync } from 'node:fs';
 import { Questions } from '../../../src/core/clusters/retry.js';
 import { SshMachine } from '../../../src/core/clusters/sshMachine.js';

@@ -1,4 +1,5 @@
-// Runs of more ranks than the machine has cores: at their end ranks finish one after the other, over seconds.
+// Runs of more ranks than the machine has cores: at their end ranks finish one after the other,
+// over seconds.
 import type { RunState } from '../../../src/core/runs/schema.js';
 import { eventsOf, startRun, training, untilOver } from './runs.js';
 import { practiceHosts, type FaultHosts } from './hosts.js';

@@ -1,4 +1,5 @@
-// Nodes with one home, as on clusters whose home folders come from a file server: each has processes, a name and a boot of its own. Needs root.
+// Nodes with one home, as on clusters whose home folders come from a file server: each has
+// processes, a name and a boot of its own. Needs root.
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +13,9 @@ import { endAllOf, FaultHosts, linkRuntime, oneMachine } from './hosts.js';
 
 const bootId = '/proc/sys/kernel/random/boot_id';
 
-/** Becomes a command on a node of this name and boot, whose processes the other nodes do not see. */
+/**
+ * Becomes a command on a node of this name and boot, whose processes the other nodes do not see.
+ */
 const onNode = (name: string, boot: string): string[] => [
   ...['unshare', '--pid', '--fork', '--kill-child', '--mount', '--uts', 'sh', '-ec'],
   `mount -t proc proc /proc; hostname "$0"; mount --bind "$1" ${bootId}; shift; exec "$@"`,

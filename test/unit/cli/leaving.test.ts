@@ -1,4 +1,5 @@
-// What the command line says where it goes no further: a login that was given up, an unknown host key. The context is a stand-in.
+// What the command line says where it goes no further: a login that was given up, an unknown host
+// key. The context is a stand-in.
 import { describe, expect, it } from 'vitest';
 import type { Context } from '../../../src/cli/context.js';
 import { followRun } from '../../../src/cli/follow.js';

@@ -1,4 +1,5 @@
-// What a full disk took, as readers of a run's files tell it: lines that are missing, and a resume with another recipe.
+// What a full disk took, as readers of a run's files tell it: lines that are missing, and a resume
+// with another recipe.
 import { describe, expect, it } from 'vitest';
 import { MetricsLedger } from '../../../src/core/metrics/ledger.js';
 import { parseMetric } from '../../../src/core/metrics/schema.js';

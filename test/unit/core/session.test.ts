@@ -1,4 +1,5 @@
-// A session that is closed while it connects. The machine is a stand-in, which answers when the test says so.
+// A session that is closed while it connects. The machine is a stand-in, which answers when the
+// test says so.
 import { describe, expect, it } from 'vitest';
 import { ClusterSession } from '../../../src/core/clusters/session.js';
 import { Cancelled } from '../../../src/core/errors.js';

@@ -120,8 +120,8 @@ std::vector<std::string> names_from(const NamesFile& file, int64_t offset) {
   return names;
 }
 
-/// The records' own names; empty where a class has none, or shares it. A class that no record has keeps its name in
-/// `names`, or has its number.
+/// The records' own names; empty where a class has none, or shares it. A class that no record has
+/// keeps its name in `names`, or has its number.
 std::vector<std::string> names_from_texts(const std::map<int64_t, FirstOfClass>& labels, int64_t offset,
                                           std::vector<std::string> names) {
   std::set<std::string> distinct;

@@ -23,9 +23,9 @@ class ShardScan {
   /// Begins at the record at `offset`. `path` is for messages; the descriptor stays the caller's.
   ShardScan(int fd, const std::string& path, uint64_t size, uint64_t offset = 0);
 
-  /// The next record, or nothing at the end. A record that is cut short is the last; behind one whose length is damaged
-  /// the walk goes on at the next sound record. Checks the sum of the length, and that of the data only where the data
-  /// make no sense.
+  /// The next record, or nothing at the end. A record that is cut short is the last; behind one
+  /// whose length is damaged the walk goes on at the next sound record. Checks the sum of the
+  /// length, and that of the data only where the data make no sense.
   /// Throws file_error.
   std::optional<ScannedRecord> next();
 
@@ -45,8 +45,8 @@ class ShardScan {
   FileBytes bytes_;
 };
 
-/// Whether the data of `length` bytes of the record at `offset` match their sum; they are read piece by piece. `path`
-/// is for messages. Throws file_error.
+/// Whether the data of `length` bytes of the record at `offset` match their sum; they are read
+/// piece by piece. `path` is for messages. Throws file_error.
 bool has_sound_data(int fd, const std::string& path, uint64_t offset, uint64_t length);
 
 extern const char* const kDamagedData;  ///< the problem of a record whose data do not match their sum

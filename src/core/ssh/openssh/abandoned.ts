@@ -1,4 +1,5 @@
-// Folders of connections whose process and guard were both killed: removed when the next connection is made.
+// Folders of connections whose process and guard were both killed: removed when the next connection
+// is made.
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -8,7 +9,10 @@ export const folderPrefix = 'trainyard-mux-';
 /** Milliseconds; what is younger may be a connection that is just being made. */
 const youngest = 60_000;
 
-/** Removes this user's own folders in `parent` in which nobody listens any more. What cannot be removed stays. */
+/**
+ * Removes this user's own folders in `parent` in which nobody listens any more. What cannot be
+ * removed stays.
+ */
 export async function removeAbandoned(parent: string, now = Date.now()): Promise<void> {
   const names = await readdir(parent).catch(() => []);
   for (const name of names.filter((each) => each.startsWith(folderPrefix))) {

@@ -13,7 +13,8 @@ void fail(const Launcher& launcher, const std::string& message, bool worth_retry
   launcher.fail(static_cast<int>(Exit::device), message.c_str(), worth_retrying);
 }
 
-/// False for what stays until a person changes something: the driver, the GPUs that are there, memory asked for.
+/// False for what stays until a person changes something: the driver, the GPUs that are there,
+/// memory asked for.
 bool is_worth_retrying(cudaError_t error) {
   switch (error) {
     case cudaErrorInsufficientDriver:
