@@ -8,10 +8,12 @@ import * as z from 'zod/mini';
 import { errorText, UserError } from '../errors.js';
 import type { Progress } from '../machine.js';
 import { free } from '../memory.js';
+import type { NodePath } from '../nodePath.js';
+import { nodePathSchema } from '../nodePathSchema.js';
 import type { Bootstrap } from './bootstrap.js';
 import { LineTail } from './localConnection.js';
 
-export const unpackedSchema = z.object({ files: z.int(), folder: z.string(), shared: z.boolean() });
+export const unpackedSchema = z.object({ files: z.int(), folder: nodePathSchema, shared: z.boolean() });
 
 /** `folder`: as the node calls it. `shared`: they were there already, on a disk that another node sees too. */
 export type Received = z.infer<typeof unpackedSchema>;
@@ -22,7 +24,7 @@ const blocks = 128;
 /** Where files come to lie on a node. */
 export interface TreeTarget {
   /** The folder. */
-  to: string;
+  to: NodePath;
   /** The name of the one file there is. */
   as?: string;
   /** Beside `to`, under a name of its own, and only until the channel ends. */
