@@ -11,11 +11,11 @@ const dist = join(root, 'dist');
 const production = process.argv.includes('--production');
 const watch = process.argv.includes('--watch');
 
-/** A bundle of its own beside the others, loaded at the first connection. */
-const ssh2Apart = {
-  name: 'ssh2-apart',
+/** Bundles of their own beside the others, loaded at the first connection and the first copy. */
+const librariesApart = {
+  name: 'libraries-apart',
   setup: ({ onResolve }) => {
-    onResolve({ filter: /^ssh2$/ }, () => ({ path: './ssh2.cjs', external: true }));
+    onResolve({ filter: /^(ssh2|tar)$/ }, ({ path }) => ({ path: `./${path}.cjs`, external: true }));
   },
 };
 
@@ -44,13 +44,13 @@ const bundles = [
     entryPoints: ['src/ui/lazy.ts'],
     outfile: 'dist/lazy.js',
     external: ['vscode'],
-    plugins: [ssh2Apart],
+    plugins: [librariesApart],
   },
   {
     ...shared,
     entryPoints: ['src/cli/main.ts'],
     outfile: 'dist/trainyard.cjs',
-    plugins: [ssh2Apart],
+    plugins: [librariesApart],
     banner: { js: '#!/usr/bin/env node' },
   },
   // Apart, because it loads a binary from the folder beside it, and only when a terminal opens.
@@ -67,6 +67,12 @@ const bundles = [
     outfile: 'dist/ssh2.cjs',
     external: ['cpu-features'],
     loader: { '.node': 'empty' },
+    sourcemap: false,
+  },
+  {
+    ...shared,
+    entryPoints: ['node_modules/tar/dist/esm/index.min.js'],
+    outfile: 'dist/tar.cjs',
     sourcemap: false,
   },
   { ...shared, ...dashboardBundle },

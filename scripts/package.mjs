@@ -13,7 +13,7 @@ const permitted = [
   /^media\/[^/]+\.(svg|png|json)$/,
   /^media\/walkthrough\/[^/]+\.md$/,
   /^dist\/(node-pty\.cjs|prebuilds\/linux-x64\/pty\.node)$/,
-  /^dist\/(extension\.js|lazy\.js|trainyard\.cjs|ssh2\.cjs)$/,
+  /^dist\/(extension\.js|lazy\.js|trainyard\.cjs|ssh2\.cjs|tar\.cjs)$/,
   /^dist\/webview\/(dashboard\.(js|css)|codicon\.ttf)$/,
   /^dist\/bin\/(agent|trainer)$/,
   /^dist\/cuda\/libtrainer_cuda\.so$/, // ours; NVIDIA's libraries never
@@ -47,6 +47,7 @@ const wanted = [
   'dist/lazy.js',
   'dist/trainyard.cjs',
   'dist/ssh2.cjs',
+  'dist/tar.cjs',
   'dist/webview/dashboard.js',
   'dist/webview/dashboard.css',
   'dist/webview/codicon.ttf',
