@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, context } from 'esbuild';
 import { dashboardBundle } from './lib/dashboardBundle.mjs';
+import { ptyFiles, windowsHelpers } from './lib/packageTargets.mjs';
 
 const root = resolve(fileURLToPath(import.meta.url), '../..');
 const dist = join(root, 'dist');
@@ -60,6 +61,12 @@ const bundles = [
     outfile: 'dist/node-pty.cjs',
     sourcemap: false,
   },
+  ...windowsHelpers.map((file) => ({
+    ...shared,
+    entryPoints: [`node_modules/node-pty/lib/${file}`],
+    outfile: `dist/${file}`,
+    sourcemap: false,
+  })),
   // Without the optional native parts: Node's own ciphers are as fast.
   {
     ...shared,
@@ -85,9 +92,15 @@ const programs = (folder, to) =>
     .map((name) => ({ from: join(root, folder, name), to: `share/${to}/${name}`, mode: 0o644 }));
 
 const native = join(root, 'build/native/release/node/bin');
-const pty = 'prebuilds/linux-x64/pty.node';
+const ptyBinaries = Object.entries(ptyFiles).flatMap(([platform, files]) =>
+  files.map((file) => {
+    const to = `prebuilds/${platform}/${file}`;
+    const mode = file === 'spawn-helper' ? 0o755 : 0o644;
+    return { from: join(root, 'node_modules/node-pty', to), to, mode };
+  }),
+);
 const carried = [
-  { from: join(root, 'node_modules/node-pty', pty), to: pty, mode: 0o644 },
+  ...ptyBinaries,
   { from: join(native, 'agent'), to: 'bin/agent', mode: 0o755 },
   { from: join(native, 'trainer'), to: 'bin/trainer', mode: 0o755 },
   { from: join(root, 'native/agent/tensorboard_server.py'), to: 'share/tensorboard_server.py', mode: 0o755 },

@@ -25,10 +25,11 @@ export interface NodeRuntime {
   hashes: { agent: string; trainer: string; requirements: string };
 }
 
-/** `$XDG_CACHE_HOME/trainyard`, else `~/.cache/trainyard`. */
-export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
-  const base = env['XDG_CACHE_HOME'];
-  return join(base !== undefined && isAbsolute(base) ? base : join(homedir(), '.cache'), 'trainyard');
+/** `$XDG_CACHE_HOME/trainyard`, else `~/.cache/trainyard`; on Windows `%LOCALAPPDATA%\trainyard`. */
+export function cacheFolder(env: NodeJS.ProcessEnv = process.env, platform = process.platform): string {
+  const base = env[platform === 'win32' ? 'LOCALAPPDATA' : 'XDG_CACHE_HOME'];
+  const usual = platform === 'win32' ? ['AppData', 'Local'] : ['.cache'];
+  return join(base !== undefined && isAbsolute(base) ? base : join(homedir(), ...usual), 'trainyard');
 }
 
 /** Makes or finds both folders under `cache`. Safe for concurrent callers. UserError (preflight), Cancelled. */

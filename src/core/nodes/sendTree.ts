@@ -76,7 +76,7 @@ export async function sendTree(
   }
 }
 
-/** The archive in records, each with memory of its own; the last one is as long as what is left. UserError (usage). */
+/** The archive in records, each with memory of its own; the last is the rest. UserError (usage). */
 async function* recordsOf(archive: AsyncIterable<Buffer>, from: string): AsyncGenerator<Buffer, void> {
   let record = Buffer.allocUnsafeSlow(recordBytes);
   let filled = 0;

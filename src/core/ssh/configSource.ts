@@ -91,9 +91,11 @@ async function askSsh(
 async function readOwnFile(target: SshTarget, options: ConfigSourceOptions): Promise<Settings> {
   const folder = join(options.around.home, '.ssh');
   const path = options.configFile ?? join(folder, 'config');
+  const { platform = process.platform } = options.around;
+  const system = platform === 'win32' ? '__PROGRAMDATA__/ssh' : '/etc/ssh';
   const settings = new Map<string, string[]>([
-    ['userknownhostsfile', [`${folder}/known_hosts ${folder}/known_hosts2`]],
-    ['globalknownhostsfile', ['/etc/ssh/ssh_known_hosts /etc/ssh/ssh_known_hosts2']],
+    ['userknownhostsfile', ['~/.ssh/known_hosts ~/.ssh/known_hosts2']],
+    ['globalknownhostsfile', [`${system}/ssh_known_hosts ${system}/ssh_known_hosts2`]],
     ['identityfile', ['rsa', 'ecdsa', 'ed25519'].map((type) => `~/.ssh/id_${type}`)],
   ]);
   let text: string;
