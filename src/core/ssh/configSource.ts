@@ -57,11 +57,13 @@ async function askSsh(
   { around }: ConfigSourceOptions,
   signal?: AbortSignal,
 ): Promise<string> {
-  const child = spawn(ssh, words, { stdio: ['ignore', 'pipe', 'pipe'], env: around.env, timeout: patience });
+  const child = spawn(ssh, words, { stdio: ['ignore', 'pipe', 'pipe'], env: around.env });
   const abort = (): void => {
     child.kill('SIGKILL');
   };
   signal?.addEventListener('abort', abort, { once: true });
+  // Not spawn's own timeout: where there is no such program, that one goes on, and keeps this process alive.
+  const timer = setTimeout(abort, patience);
   let output = '';
   let complaint = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -78,6 +80,7 @@ async function askSsh(
     if (signal?.aborted === true) throw new Cancelled();
     if (code === 0) return output;
   } finally {
+    clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
   }
   throw new UserError(

@@ -88,9 +88,12 @@ describe('the SSH configuration of Windows', () => {
     const lines = ['Host gpu*', '  HostName %h.example.org', '  User trainer', '  Port 2222', ''];
     writeFileSync(configFile, lines.join('\r\n'));
     const around: Surroundings = { env: {}, home: folder, platform: 'win32' };
+    const before = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     const settings = await readSettings({ host: 'gpu1' }, { around, configFile, ssh: 'no-such-program' });
     const config = sshConfig({ host: 'gpu1' }, settings, around);
     expect(config).toMatchObject({ hostName: 'gpu1.example.org', user: 'trainer', port: 2222 });
+    const waiting = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    expect(waiting).toBeLessThanOrEqual(before); // or the command line ends 20 s late
     expect(config.knownHosts).toEqual([
       join(folder, '.ssh/known_hosts'),
       join(folder, '.ssh/known_hosts2'),
