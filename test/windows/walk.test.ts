@@ -31,7 +31,18 @@ describe.skipIf(!('wine' in found))(`the command line on Windows${why}`, () => {
       ...host,
       identityFile: asWindows(identityFile),
     }));
-    const profiles = { version: 1, profiles: [{ ...hosts.profile, name: 'lab', hosts: listed }] };
+    const [{ host, port, user, identityFile } = { host: '' }] = listed;
+    const named = (name: string): object => ({ ...hosts.profile, name, hosts: [{ host: name, slots: 1 }] });
+    const profiles = {
+      version: 1,
+      profiles: [{ ...hosts.profile, name: 'lab', hosts: listed }, named('first'), named('behind')],
+    };
+    mkdirSync(windows.userFolder('.ssh'));
+    const config = [
+      ...['Host first', `  HostName ${host}`, `  Port ${port}`, `  User ${user}`],
+      ...[`  IdentityFile ${identityFile}`, 'Host behind', '  ProxyCommand nc %h %p', ''],
+    ];
+    writeFileSync(windows.userFolder('.ssh', 'config'), config.join('\r\n'));
     const lines = JSON.stringify(profiles, undefined, 2).replaceAll('\n', '\r\n');
     writeFileSync(join(settings, 'profiles.json'), lines);
     server = createServer((_request, response) => {
@@ -90,6 +101,16 @@ describe.skipIf(!('wine' in found))(`the command line on Windows${why}`, () => {
     const { dir } = JSON.parse(line) as { dir: string };
     expect(dir.startsWith('/')).toBe(true);
     expect(await good('logs', `${dir}/`, '--profile', 'lab')).toMatch(/said there/);
+  });
+
+  it("reads its user's SSH configuration, and says what the ssh of Windows cannot do", async () => {
+    expect(await good('import', '--ssh-config')).toMatch(/first\s+behind/);
+    expect(await good('exec', 'first', '--', 'echo', 'reached')).toContain('first | reached');
+    const behind = await trainyard('exec', 'behind', '--', 'true');
+    expect(behind.code).not.toBe(0);
+    expect(behind.stderr).toMatch(
+      /behind needs your own ssh: .*ProxyCommand.*The ssh of Windows cannot share/,
+    );
   });
 
   it('brings a port of a node here', async () => {

@@ -23,7 +23,9 @@ export class NeedsOpenSsh extends UserError {
     super(
       'connection',
       `${host} needs your own ssh: ${reason}`,
-      'Set "transport": "openssh" in the profile, so that your own ssh makes the connection',
+      process.platform === 'win32'
+        ? 'The ssh of Windows cannot share a connection: use proxyJump and a plain key, or work in WSL'
+        : 'Set "transport": "openssh" in the profile, so that your own ssh makes the connection',
       cause === undefined ? undefined : { cause },
     );
   }

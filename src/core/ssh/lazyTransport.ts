@@ -37,7 +37,8 @@ export class LazyTransport implements SshTransport {
       try {
         return await ssh2.connect(target, options);
       } catch (error) {
-        if (this.profile.transport === 'ssh2' || !needsOwn(error)) throw error;
+        const canOwn = this.profile.transport !== 'ssh2' && process.platform !== 'win32';
+        if (!canOwn || !needsOwn(error)) throw error;
         this.options.logger.log(
           'info',
           `${target.host} is reached by the ssh of this machine: ${errorText(error)}`,
