@@ -112,11 +112,20 @@ export class SshNode implements Disposable {
   }
 
   /**
-   * Programs and runtime, put there when they are not; with `cuda`, NVIDIA's libraries too where there is a GPU for them. UserError
-   * (preflight, connection), Cancelled.
+   * Programs and runtime, put there when they are not; with `cuda`, NVIDIA's libraries too where there is a GPU for them. What was
+   * `found` a moment ago saves a look where nothing is missing. UserError (preflight, connection), Cancelled.
    */
-  async prepare(packages: Packages, progress: Progress = {}, cuda = false): Promise<NodeRuntime> {
+  async prepare(
+    packages: Packages,
+    progress: Progress = {},
+    { cuda = false, found: earlier }: { cuda?: boolean; found?: Probe | undefined } = {},
+  ): Promise<NodeRuntime> {
     const payload = await this.options.payload();
+    const complete = earlier?.hasNode === true && earlier.hasRuntime === true;
+    if (complete && !(cuda && takesCuda(earlier))) {
+      assertPassed(this.judge(earlier, false));
+      return runtimeOf(earlier, payload);
+    }
     return this.withBootstrap(async (bootstrap) => {
       const found = await this.probeBy(bootstrap, 'none', false);
       assertPassed(this.judge(found, false));
@@ -141,13 +150,25 @@ export class SshNode implements Disposable {
 
   /** A short program, run to its end. */
   tryProgram(argv: readonly string[]): Promise<{ code: number | null; output: string }> {
-    return this.withBootstrap((bootstrap) => bootstrap.request('try', { argv }, trialSchema));
+    return this.withBootstrap((bootstrap) => this.tryProgramBy(bootstrap, argv));
+  }
+
+  /** The same, on a channel that is there. */
+  tryProgramBy(
+    bootstrap: Bootstrap,
+    argv: readonly string[],
+  ): Promise<{ code: number | null; output: string }> {
+    return bootstrap.request('try', { argv }, trialSchema);
   }
 
   /** For each path `folder`, `file`, `missing`, or why it cannot be told. */
-  async look(paths: readonly string[]): Promise<string[]> {
-    const found = await this.withBootstrap((bootstrap) => bootstrap.request('look', { paths }, lookSchema));
-    return found.found;
+  look(paths: readonly string[]): Promise<string[]> {
+    return this.withBootstrap((bootstrap) => this.lookBy(bootstrap, paths));
+  }
+
+  /** The same, on a channel that is there. */
+  async lookBy(bootstrap: Bootstrap, paths: readonly string[]): Promise<string[]> {
+    return (await bootstrap.request('look', { paths }, lookSchema)).found;
   }
 
   /** What is in a folder. UserError (preflight) when it cannot be read. */
@@ -203,7 +224,8 @@ export class SshNode implements Disposable {
     return Bootstrap.open(await this.connection(signal), bootstrap, signal);
   }
 
-  private async probeBy(bootstrap: Bootstrap, token: string, leaveToken: boolean): Promise<Probe> {
+  /** The same as `probe`, on a channel that is there. */
+  async probeBy(bootstrap: Bootstrap, token: string, leaveToken: boolean): Promise<Probe> {
     const payload = await this.options.payload();
     const { node, runtime, cuda } = payload;
     const { workdir } = this.options;
