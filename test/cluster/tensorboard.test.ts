@@ -1,10 +1,11 @@
 // Fault 16: TensorBoard over SSH, where its port is taken, strangers ask, and it dies or takes its time.
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { request } from 'node:http';
 import { userInfo } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { UserError } from '../../src/core/errors.js';
 import type { SshMachine } from '../../src/core/clusters/sshMachine.js';
@@ -153,6 +154,26 @@ try:
 except PermissionError:
     print("closed")`;
     expect(execFileSync('python3', ['-c', knock, socket ?? ''], { encoding: 'utf8' })).toBe('closed\n');
+  });
+
+  test.skipIf(userInfo().uid !== 0)('is closed to another user of the client (as root only)', async () => {
+    const bridge = await boards.open(machine, dir);
+    const port = String(bridge.port);
+    const guess = '0'.repeat(32);
+    const paths = ['/', '/data/runs', `/${guess}/`, `/${guess}/data/runs`];
+    const knock = `import http.client, os, sys
+"a".encode("idna") # loads what the other user may not read
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+for path in sys.argv[2:]:
+    asked = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]), timeout=30)
+    asked.request("GET", path)
+    print(asked.getresponse().status)`;
+    const { stdout } = await promisify(execFile)('python3', ['-c', knock, port, ...paths]);
+    expect(stdout.trim().split('\n')).toEqual(['403', '403', '403', '403']);
+    const refused = await ask(`http://127.0.0.1:${port}/`);
+    expect(refused.status).toBe(403);
+    expect(refused.body).toContain('trainyard tensorboard RUN');
+    expect((await ask(`${bridge.url}data/runs`)).status).toBe(200);
   });
 
   test('that is killed says so, and starts again', async () => {

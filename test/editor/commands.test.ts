@@ -282,6 +282,7 @@ test('TensorBoard opens in a tab with the curves', async () => {
     60,
   );
   expect(board?.url).toContain('pinnedCards');
+  expect(new URL(board?.url ?? '').pathname).toMatch(/\/[0-9a-f]{32}\/$/); // the bridge's key
   const inner = workbench.webview().frameLocator('iframe[title="TensorBoard"]');
   await inner.getByText('loss', { exact: true }).first().waitFor({ timeout: 60_000 });
   await workbench.page.waitForTimeout(2000);
