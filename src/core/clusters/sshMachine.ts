@@ -164,8 +164,8 @@ export class SshMachine implements Machine {
     return (await this.head.connection()).shell(size);
   }
 
-  async connectSocket(path: string): Promise<Duplex> {
-    return (await this.head.connection()).forwardUnix(path);
+  connectSocket(path: string): Promise<Duplex> {
+    return this.head.connectTo({ path });
   }
 
   /** Logs in on every node at once, so that all questions come together. UserError (connection), Cancelled. */

@@ -25,6 +25,7 @@ export class HttpBridge implements Disposable {
   private readonly key = new BridgeKey();
   private readonly open = new Set<Duplex>();
   readonly port: number;
+  private lastProblem: unknown;
   private sent = 0;
   private received = 0;
 
@@ -82,12 +83,19 @@ export class HttpBridge implements Disposable {
     this.authorities.add(authority.toLowerCase());
   }
 
+  /** Why the last question whether the server answers found no way to it; undefined when there was one. */
+  get problem(): unknown {
+    return this.lastProblem;
+  }
+
   /** Whether the server behind answers now. */
   async answers(): Promise<boolean> {
     let channel: Duplex;
+    this.lastProblem = undefined;
     try {
       channel = await this.options.connect();
     } catch (error) {
+      this.lastProblem = error;
       this.logger.log('debug', `bridge at port ${this.port}: ${errorText(error)}`);
       return false;
     }
