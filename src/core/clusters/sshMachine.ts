@@ -22,7 +22,7 @@ import type { Probe } from '../nodes/probe.js';
 import { cacheFolder, type NodeRuntime } from '../nodes/runtime.js';
 import { findNativeSources } from '../nodes/sources.js';
 import type { Host, Profile } from '../profiles/schema.js';
-import { flagValue } from '../runs/flags.js';
+import { needsCudaBackEnd } from '../runs/flags.js';
 import { placeRanks, withLibraries, type Placement } from '../runs/placement.js';
 import { givenWorkdir, RunRegistry, workdirOf } from '../runs/registry.js';
 import type { StopMode } from '../runs/schema.js';
@@ -113,7 +113,7 @@ export class SshMachine implements Machine {
     };
     const placement = placeRanks(profile, words, offers, wanted);
     const taken = this.nodes.filter(({ name }) => placement.nodes.some(({ host }) => host === name));
-    const wantsGpu = flagValue(words, '--device') === 'cuda';
+    const wantsGpu = needsCudaBackEnd(words);
     const probes = await this.probeAll(taken, wantsGpu, progress);
     assertPassed(probes.flatMap(({ results }) => results));
     if (wantsGpu && (await this.readPayload()).cuda === undefined) throw withoutCuda();
