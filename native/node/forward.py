@@ -53,6 +53,7 @@ class Carried:
             self.connection = connection
             if self.gone:  # the client left while it was connected
                 connection.close()
+                self.forget()
                 return
         self.send(OPENED, b"")
         threading.Thread(target=self.write_all, daemon=True).start()
