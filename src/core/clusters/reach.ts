@@ -1,4 +1,5 @@
-// Connections from a node: by SSH's forwarding, or by a program there where the node's sshd forbids forwarding.
+// Connections from a node: by SSH's forwarding, or by a program there where the node's sshd forbids forwarding, or where
+// the node is reached by the ssh of its head.
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorText, isCancelled } from '../errors.js';
@@ -112,7 +113,7 @@ export class Reach implements Disposable {
     if (before >= proof || seen.signs < proof) return;
     const { where, logger } = this.options;
     const what = kind === 'unix' ? 'to Unix sockets' : 'over TCP';
-    logger.log('info', `${where}: sshd forbids forwarding ${what}; a program there makes the connections`);
+    logger.log('info', `${where}: a program there connects ${what} (${errorText(error)})`);
   }
 
   /** `refusal`: why forwarding did not do it. */
