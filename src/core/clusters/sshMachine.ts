@@ -20,7 +20,7 @@ import { checkRemoteData, judgeTrainer, trainerTrial } from '../nodes/preflight.
 import { cacheFolder, type NodeRuntime } from '../nodes/runtime.js';
 import { findNativeSources } from '../nodes/sources.js';
 import type { Host, Profile } from '../profiles/schema.js';
-import { flagValue } from '../runs/flags.js';
+import { needsCudaBackEnd } from '../runs/flags.js';
 import { placeRanks, withLibraries, type Placement } from '../runs/placement.js';
 import { givenWorkdir, RunRegistry, workdirOf } from '../runs/registry.js';
 import type { StopMode } from '../runs/schema.js';
@@ -116,7 +116,7 @@ export class SshMachine implements Machine {
     };
     const placement = placeRanks(profile, words, offers, wanted);
     const taken = this.nodes.filter(({ name }) => placement.nodes.some(({ host }) => host === name));
-    const wantsGpu = flagValue(words, '--device') === 'cuda';
+    const wantsGpu = needsCudaBackEnd(words);
     const survey = await this.survey(taken, wantsGpu, progress);
     assertPassed(survey.results);
     if (wantsGpu && (await this.readPayload()).cuda === undefined) throw withoutCuda();
@@ -170,8 +170,8 @@ export class SshMachine implements Machine {
     return (await this.head.connection()).shell(size);
   }
 
-  async connectSocket(path: string): Promise<Duplex> {
-    return (await this.head.connection()).forwardUnix(path);
+  connectSocket(path: string): Promise<Duplex> {
+    return this.head.connectTo({ path });
   }
 
   /** Logs in on every node at once, so that all questions come together. UserError (connection), Cancelled. */

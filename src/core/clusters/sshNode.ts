@@ -1,5 +1,6 @@
 // One host of a cluster: its connection, what is put on it, and the agent there.
 import { join } from 'node:path/posix';
+import type { Duplex } from 'node:stream';
 import * as z from 'zod/mini';
 import { Cancelled } from '../errors.js';
 import type { Disposable } from '../lifecycle.js';
@@ -8,6 +9,7 @@ import { mostListed, type FolderListing, type Progress } from '../machine.js';
 import type { AgentResult } from '../nodes/agentApi.js';
 import { Bootstrap } from '../nodes/bootstrap.js';
 import { assertPassed, type CheckResult } from '../nodes/checks.js';
+import type { Place } from '../nodes/forwardProgram.js';
 import { AgentNode } from '../nodes/node.js';
 import type { Payload, PayloadFile } from '../nodes/payload.js';
 import { takesCuda } from '../nodes/cuda.js';
@@ -18,6 +20,7 @@ import { agentStream } from '../nodes/sshAgent.js';
 import type { Host } from '../profiles/schema.js';
 import { provideLibraries } from './nodeCuda.js';
 import type { Installation, Packages } from './packages.js';
+import { Reach } from './reach.js';
 import { RetryPolicy, type Questions } from './retry.js';
 import { parseJump } from '../ssh/jumps.js';
 import type { SshChannel, SshConnection, SshTarget, SshTransport } from '../ssh/transport.js';
@@ -40,6 +43,7 @@ const lookSchema = z.object({ found: z.array(z.string()) });
 export class SshNode implements Disposable {
   readonly name: string;
   readonly node: AgentNode;
+  private readonly reach: Reach;
   private readonly retries = new RetryPolicy();
   private connecting: Promise<SshConnection> | undefined;
   /** Of those who wait for the agent. */
@@ -53,6 +57,12 @@ export class SshNode implements Disposable {
     this.name = host.host;
     const { logger = nullLogger } = options;
     this.node = new AgentNode({ open: () => this.openAgent(), logger });
+    this.reach = new Reach({
+      where: this.name,
+      connection: () => this.connection(),
+      bootstrap: () => this.bootstrap(),
+      logger,
+    });
   }
 
   /** How the other nodes reach it. */
@@ -187,6 +197,11 @@ export class SshNode implements Disposable {
     return bootstrap.become('run', { argv, ...params });
   }
 
+  /** A connection from the node, also where its sshd forbids forwarding. UserError (connection), Cancelled. */
+  connectTo(place: Place): Promise<Duplex> {
+    return this.reach.connect(place);
+  }
+
   /** One task on a channel of its own. */
   async withBootstrap<T>(task: (bootstrap: Bootstrap) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const bootstrap = await this.bootstrap(signal);
@@ -200,6 +215,7 @@ export class SshNode implements Disposable {
   dispose(): void {
     this.disposed = true;
     this.node.dispose();
+    this.reach.dispose();
     this.connecting?.then(
       (connection) => {
         connection.dispose();

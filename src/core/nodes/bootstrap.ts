@@ -177,7 +177,7 @@ export class Bootstrap implements Disposable {
   }
 
   /** Turns into another program, which owns the channel from here on. */
-  become(op: 'serve' | 'run', params: object): SshChannel {
+  become(op: 'serve' | 'run' | 'forward', params: object): SshChannel {
     this.channel.stdout.off('data', this.take);
     this.channel.stdin.write(`${JSON.stringify({ op, params })}\n`);
     return this.channel;

@@ -48,6 +48,7 @@ export const bootstrapParts = [
   'archive',
   'relay',
   'copies',
+  'forward',
   'leases',
   'verbs',
 ];

@@ -13,6 +13,18 @@ export class Unreached extends UserError {
   }
 }
 
+/** The node's sshd does not forward, and says so; or nothing else connects from there either. */
+export class ForwardingForbidden extends UserError {
+  constructor(what: string, cause?: unknown) {
+    super(
+      'connection',
+      what,
+      'Ask the administrator of that host for AllowTcpForwarding and AllowStreamLocalForwarding, or for more sessions (MaxSessions)',
+      cause === undefined ? undefined : { cause },
+    );
+  }
+}
+
 /** Only the user's own ssh can make this connection; nothing was sent to the host that must not be. */
 export class NeedsOpenSsh extends UserError {
   constructor(
