@@ -10,6 +10,8 @@ export type Passphrases = Map<string, Promise<string>>;
 export interface Shared {
   secrets: Pick<Secrets, 'ask'>;
   passphrases: Passphrases;
+  /** Whether this ssh tells prompts of servers from its own. */
+  marksServers: () => Promise<boolean>;
 }
 
 /** One login's questions. */
@@ -53,7 +55,7 @@ export class Conversation {
   }
 
   private async put(prompt: string, hint: string): Promise<string | undefined> {
-    const question = readPrompt(prompt, hint, this.who);
+    const question = readPrompt(prompt, hint, this.who, await this.shared.marksServers());
     switch (question.kind) {
       case 'hostKey': {
         const trusted = await this.isTrusted(question.key);

@@ -21,6 +21,7 @@ import { connectFailure } from './complaints.js';
 import { Conversation, givenUp, type Shared } from './conversation.js';
 import { Master } from './master.js';
 import { OpensshConnection } from './opensshConnection.js';
+import { marksServers, versionOf } from './version.js';
 
 /** The name of a control socket gets 17 characters more while it is made, and 104 is all that some systems take. */
 const longestFolder = 70;
@@ -62,9 +63,14 @@ export class OpensshTransport implements SshTransport {
   constructor(private readonly options: OpensshTransportOptions) {
     this.review = new HostKeyReview(options.prompter);
     this.store = new TrustStore(options.home);
-    this.shared = { secrets: new Secrets(options.prompter), passphrases: new Map() };
     this.around = options.surroundings ?? ownSurroundings();
     this.ssh = options.ssh ?? 'ssh';
+    let version: Promise<string> | undefined; // asked for with the first question
+    this.shared = {
+      secrets: new Secrets(options.prompter),
+      passphrases: new Map(),
+      marksServers: async () => marksServers(await (version ??= versionOf(this.ssh, this.around.env))),
+    };
     const { configFile } = options;
     const source = { around: this.around, ssh: this.ssh };
     this.configs = new ConfigReader(configFile === undefined ? source : { ...source, configFile });
