@@ -44,9 +44,9 @@ export const exec: Verb = {
         args.rest,
         (line) => {
           if (context.json) context.output.json({ type: 'line', ...line });
-          else if (line.stream === 'stdout')
-            {context.output.line(`${line.host.padEnd(width)} | ${lineText(line)}`);}
-          else context.output.note(`${line.host.padEnd(width)} ! ${lineText(line)}`);
+          else if (line.stream === 'stdout') {
+            context.output.line(`${line.host.padEnd(width)} | ${lineText(line)}`);
+          } else context.output.note(`${line.host.padEnd(width)} ! ${lineText(line)}`);
         },
         signal,
       ),
