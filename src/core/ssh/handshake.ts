@@ -7,7 +7,7 @@ import type { Identities } from './auth/identities.js';
 import type { Secrets } from './auth/secrets.js';
 import type { SshConfig } from './config.js';
 import { Deadline } from './deadline.js';
-import { handshakeFailure, loginEnded, timedOut, type Place } from './failures.js';
+import { handshakeFailure, loginEnded, NeedsOpenSsh, timedOut, type Place } from './failures.js';
 import type { HostKeyChecker } from './hostKeys/checker.js';
 import type { Arrival } from './hostKeys/review.js';
 import type { Ssh2 } from './library.js';
@@ -44,6 +44,8 @@ const kex: KexAlgorithm[] = [
   'diffie-hellman-group16-sha512',
   'diffie-hellman-group18-sha512',
 ];
+
+const otherLibrary = 'the ssh2 library here is not the version that Trainyard was made with';
 
 export interface Attempt {
   ssh2: Ssh2;
@@ -141,7 +143,7 @@ export async function login(attempt: Attempt): Promise<Client> {
       keepaliveCountMax: Number.MAX_SAFE_INTEGER,
       strictVendor: false,
     });
-    auth.watch(client);
+    if (!auth.watch(client)) fail(new NeedsOpenSsh(config.host, otherLibrary));
     sock.on('data', listen);
   });
 }
