@@ -18,6 +18,7 @@ import { passwordOptions, setPassword } from './support/passwords.js';
 const world = new World();
 const surroundings = { env: { PATH: process.env['PATH'], HOME: world.dir }, home: world.dir };
 const locked = world.makeKey('locked', { passphrase: 'open sesame' });
+const stranger = world.makeKey('stranger');
 const hostKey = world.makeKey('host');
 const address = '127.0.0.9';
 let prompter: ScriptedPrompter;
@@ -64,7 +65,10 @@ function transportOf(kind: 'ssh2' | 'openssh'): LazyTransport {
 }
 
 beforeAll(async () => {
-  const sftp = await world.serve('127.0.0.2', { extraConfig: ['ForceCommand internal-sftp'] });
+  const banner = join(world.dir, 'banner');
+  writeFileSync(banner, 'Welcome.\nThe account \x1b[2Jhas expired: write to help@example.org\n');
+  const extraConfig = ['ForceCommand internal-sftp', `Banner ${banner}`];
+  const sftp = await world.serve('127.0.0.2', { extraConfig });
   sftpOnly = { host: sftp.address, port: sftp.port, identityFile: world.key };
   const old = await world.serve('127.0.0.3', {
     extraConfig: [...passwordOptions, 'AuthenticationMethods any', 'PubkeyAuthentication no'],
@@ -93,6 +97,18 @@ describe.each(['ssh2', 'openssh'] as const)('by %s', (kind) => {
     for (let round = 0; round < 4; ++round) expect(await said(sftpOnly)).toContain('sftp connections only');
     prompter.answers = ['secret', 'secret'];
     for (let round = 0; round < 2; ++round) expect(await said(expired)).toMatch(/password has expired/i);
+  });
+
+  test('what it said before it refused a login is shown, without control characters', async () => {
+    const transport = transportOf(kind);
+    const error: unknown = await transport
+      .connect({ ...sftpOnly, identityFile: stranger }, {})
+      .catch((caught: unknown) => caught);
+    transport.dispose();
+    expect(String(error)).toMatch(
+      /does not let .* in.* It said: Welcome\. \| The account .*has expired: write to help@/,
+    );
+    expect(String(error)).not.toMatch(/\p{Cc}/u);
   });
 
   test('its prompt has no control characters, and says whose it is', async () => {

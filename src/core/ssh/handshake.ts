@@ -113,11 +113,17 @@ export async function login(attempt: Attempt): Promise<Client> {
       })
       .on('error', (error) => {
         fail(
-          isDecided ? loginEnded(place.where, config.user, error) : handshakeFailure(place, greeting, error),
+          isDecided
+            ? loginEnded(place.where, config.user, error, auth.said)
+            : handshakeFailure(place, greeting, error),
         );
       })
       .on('close', () => {
-        fail(isDecided ? loginEnded(place.where, config.user) : handshakeFailure(place, greeting));
+        fail(
+          isDecided
+            ? loginEnded(place.where, config.user, undefined, auth.said)
+            : handshakeFailure(place, greeting),
+        );
       });
     client.connect({
       sock,

@@ -2,7 +2,7 @@
 import type { AnyAuthMethod, AuthHandlerMiddleware, Client, ParsedKey, Prompt } from 'ssh2';
 import { errorText, isCancelled, UserError } from '../../errors.js';
 import type { SshConfig } from '../config.js';
-import { failure } from '../failures.js';
+import { failure, lastWords } from '../failures.js';
 import type { Ssh2 } from '../library.js';
 import { isPart, protocolOf } from '../protocolParts.js';
 import type { Hash, Identities, Identity } from './identities.js';
@@ -26,6 +26,7 @@ export class Authenticator {
   private readonly tried: string[] = [];
   private readonly done = new Set<string>();
   private current: string | undefined;
+  private banner = '';
   /** The user answered, and the server has not yet said what it thinks of it. */
   private answered = false;
 
@@ -46,6 +47,7 @@ export class Authenticator {
   watch(client: Client): boolean {
     const handlers = protocolOf(client)?.['_handlers'];
     if (!isPart(handlers) || !isRefusalHandler(handlers[refusal])) return false;
+    client.on('banner', (text) => (this.banner = text));
     const original = handlers[refusal];
     handlers[refusal] = (protocol: unknown, methods: readonly string[], partial: boolean): void => {
       this.allowed = methods;
@@ -60,6 +62,11 @@ export class Authenticator {
       original(protocol, methods, partial);
     };
     return true;
+  }
+
+  /** What the server said before the login, for the end of a sentence. */
+  get said(): string {
+    return lastWords(this.banner.split('\n'));
   }
 
   private async step(): Promise<AnyAuthMethod> {
@@ -147,7 +154,7 @@ export class Authenticator {
   private wrongAnswer(): UserError {
     const { config } = this.options;
     return failure(
-      `${config.host} refused the ${this.tried.at(-1) === 'password' ? 'password' : 'answer'} of ${config.user} (${this.story()})`,
+      `${config.host} refused the ${this.tried.at(-1) === 'password' ? 'password' : 'answer'} of ${config.user} (${this.story()})${this.said}`,
       'Connect again and enter the right one',
     );
   }
@@ -155,7 +162,7 @@ export class Authenticator {
   private nothingLeft(): UserError {
     const { config } = this.options;
     return failure(
-      `${config.host} does not let ${config.user} in (${this.story()})`,
+      `${config.host} does not let ${config.user} in (${this.story()})${this.said}`,
       'Check the user name, and that your public key is in authorized_keys there',
     );
   }

@@ -56,7 +56,7 @@ export function masterArguments(
       ConnectTimeout: 15,
       ServerAliveInterval: 4, // with three misses a dead link is known within 20 s
       ServerAliveCountMax: 3,
-      LogLevel: 'ERROR',
+      LogLevel: 'INFO', // what the server says before the login is not shown below it
     }),
   );
   if (target.port !== undefined) words.push('-p', String(target.port));

@@ -1,11 +1,15 @@
 // What ssh says when it cannot connect, in words that say what to do.
-import { Dropped, failure, Unreached } from '../failures.js';
+import { Dropped, failure, lastWords, Unreached } from '../failures.js';
 import type { Conversation } from './conversation.js';
 import type { SshConfig } from '../config.js';
 import { unknownRefused } from '../hostKeys/checker.js';
 
 const dropped =
   /^(kex_exchange_identification|ssh_exchange_identification|banner exchange|ssh_dispatch_run_fatal)\b.*(closed|reset|timed out|broken)|^Connection (closed|reset) by|Not allowed at this time|Exceeded MaxStartups/im;
+
+/** Of ssh itself, beside what the server says before the login. */
+const own =
+  /^(Warning: |\*\* |Load key |sign_and_send_pubkey|Received disconnect|Disconnected |.*Permission denied)/;
 
 const unreached = /^ssh: connect to host .* (timed out|refused|No route to host|Network is unreachable)$/;
 
@@ -51,7 +55,7 @@ export function connectFailure(
   if (/Permission denied|Too many authentication failures|No more authentication methods/.test(text)) {
     const { unlocked } = conversation;
     return failure(
-      `${host} does not let ${user} in: ${said}`,
+      `${host} does not let ${user} in: ${said.replace(/\.$/, '')}${lastWords(lines.slice(0, -1).filter((line) => !own.test(line)))}`,
       unlocked === undefined
         ? 'Check the user name, and that your public key is in authorized_keys there'
         : `The passphrase of ${unlocked} may be wrong: connect again and enter it. If it is right, check that the public key is in authorized_keys there`,
@@ -68,7 +72,8 @@ export function connectFailure(
   }
   // Only what came before the login may be tried again: after it, the user would be asked twice.
   if (!conversation.asked && dropped.test(text)) return new Dropped(said);
-  const what = `ssh cannot connect to ${host}: ${said}`;
+  const before = conversation.asked ? lines.slice(0, -1).filter((line) => !own.test(line)) : [];
+  const what = `ssh cannot connect to ${host}: ${said}${lastWords(before)}`;
   const hint = 'Check the address, the network and your SSH configuration';
   return unreached.test(said) ? new Unreached(what, hint) : failure(what, hint);
 }
