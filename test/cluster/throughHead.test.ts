@@ -27,6 +27,7 @@ function headsOwnSsh(): void {
     `IdentityFile ${key}`,
     'IdentitiesOnly yes',
     `UserKnownHostsFile ${join(tools, 'known_hosts')}`,
+    'StrictHostKeyChecking no', // as some sites have it: it must not count here
   ];
   writeFileSync(config, `Host *\n  ${lines.join('\n  ')}\n`);
   const real = execFileSync('sh', ['-c', 'command -v ssh'], { encoding: 'utf8' }).trim();

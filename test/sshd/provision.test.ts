@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { runOnAll } from '../../src/core/clusters/fanOut.js';
+import type { HostLine } from '../../src/core/clusters/hostLines.js';
 import { checkPorts } from '../../src/core/clusters/portCheck.js';
 import type { SshMachine } from '../../src/core/clusters/sshMachine.js';
 import { UserError } from '../../src/core/errors.js';
@@ -223,6 +224,25 @@ describe('exec', () => {
     );
     expect(missing[0]?.code).toBe(127);
     expect(lines.at(-1)).toMatch(/no-such-program cannot be started: No such file/);
+  });
+
+  it('cuts a line without end, and says how much of it is left out', async () => {
+    const [node] = cluster.machine().nodes;
+    const lines: HostLine[] = [];
+    const words = [
+      'sh',
+      '-c',
+      `head -c 100000000 /dev/zero; printf '\\nnext\\n'; head -c 70000 /dev/zero >&2`,
+    ];
+    const [ending] = await runOnAll([node!], words, (line) => lines.push(line));
+    expect(ending?.code).toBe(0);
+    const read = (stream: string): object[] =>
+      lines.filter((line) => line.stream === stream).map(({ text, cut }) => ({ length: text.length, cut }));
+    expect(read('stdout')).toEqual([
+      { length: 65_536, cut: 100_000_000 - 65_536 },
+      { length: 4, cut: 0 },
+    ]);
+    expect(read('stderr')).toEqual([{ length: 65_536, cut: 70_000 - 65_536 }]);
   });
 
   it('refuses a host that is not of the profile', () => {

@@ -23,7 +23,14 @@ export interface SshConfig {
   agent: string | undefined;
   proxyJump: string | undefined;
   proxyCommand: string | undefined;
+  /** The user's own files of host keys, without those of the system. */
+  userKnownHosts: string[];
+  /** The user's own files and those of the system. */
   knownHosts: string[];
+  /** `StrictHostKeyChecking yes`: an unknown host key is refused, not asked about. */
+  strictHostKeys: boolean;
+  /** What only the user's own ssh reads: keys in `RevokedHostKeys`, keys that a command prints. */
+  hostKeySources: string[];
   /** How known_hosts calls the host, whatever its name and port. */
   hostKeyAlias: string | undefined;
   certificates: string[];
@@ -69,6 +76,8 @@ export function sshConfig(target: SshTarget, settings: Settings, around: Surroun
   };
   const expand = (path: string): string => expandPath(path, { ...config, host: named }, around);
   const paths = (keyword: string): string[] => (settings.get(keyword) ?? []).filter(none).map(expand);
+  const files = (keyword: string): string[] => joinedPaths(words(keyword).map(expand));
+  const userKnownHosts = files('userknownhostsfile');
   const preferred = first('preferredauthentications')?.split(',');
   const allows = (method: string, keyword: string, otherwise = true): boolean =>
     yes(keyword, otherwise) && (preferred === undefined || preferred.includes(method));
@@ -82,7 +91,12 @@ export function sshConfig(target: SshTarget, settings: Settings, around: Surroun
     agent: agentSocket(first('identityagent'), expand, around.env),
     proxyJump: none(jump),
     proxyCommand: target.proxyJump === undefined ? none(first('proxycommand')) : undefined,
-    knownHosts: [...words('userknownhostsfile'), ...words('globalknownhostsfile')].map(expand),
+    userKnownHosts,
+    knownHosts: [...userKnownHosts, ...files('globalknownhostsfile')],
+    strictHostKeys: ['yes', 'true'].includes(first('stricthostkeychecking')?.toLowerCase() ?? ''),
+    hostKeySources: ['RevokedHostKeys', 'KnownHostsCommand'].filter(
+      (keyword) => none(first(keyword.toLowerCase())) !== undefined,
+    ),
     hostKeyAlias: none(first('hostkeyalias')),
     certificates: target.identityFile === undefined ? paths('certificatefile') : [],
     kexAlgorithms: words('kexalgorithms').flatMap((list) => list.split(',')),
@@ -94,6 +108,18 @@ export function sshConfig(target: SshTarget, settings: Settings, around: Surroun
     },
     pkcs11: none(first('pkcs11provider')) !== undefined,
   };
+}
+
+/** `ssh -G` writes a path with blanks without quotes: the longest run of words that is a file is one path. */
+function joinedPaths(words: readonly string[]): string[] {
+  const paths: string[] = [];
+  for (let at = 0; at < words.length;) {
+    let end = words.length;
+    while (end > at + 1 && !existsSync(words.slice(at, end).join(' '))) end--;
+    paths.push(words.slice(at, end).join(' '));
+    at = end;
+  }
+  return paths;
 }
 
 function agentSocket(
@@ -143,6 +169,8 @@ const exchanges =
 /** Why only the user's own ssh can reach this host; undefined: ssh2 can, as far as the configuration tells. */
 export function needsOpenSsh(config: SshConfig): string | undefined {
   if (config.proxyCommand !== undefined) return 'its SSH configuration has a ProxyCommand';
+  const [source] = config.hostKeySources;
+  if (source !== undefined) return `its SSH configuration has ${source}`;
   const certificate = [
     ...config.certificates,
     ...config.identityFiles.map((path) => `${path}-cert.pub`),

@@ -119,10 +119,18 @@ function noSsh(place: Place, what: string, error: Error | undefined): UserError 
   );
 }
 
+const mostWords = 300;
+
+/** What a server said before it ended a login, for the end of a sentence: its last three lines. Empty where it said nothing. */
+export function lastWords(lines: readonly string[]): string {
+  const said = lines.map((line) => line.trim()).filter((line) => line !== '');
+  return said.length === 0 ? '' : `. It said: ${said.slice(-3).join(' | ').slice(-mostWords)}`;
+}
+
 /** The server ended a login without a verdict: it allows fewer tries than there were keys, or less time. */
-export function loginEnded(where: string, user: string, error?: Error): UserError {
+export function loginEnded(where: string, user: string, error?: Error, said = ''): UserError {
   return failure(
-    `${where} broke off the login of ${user}: ${error?.message ?? 'it closed the connection'}`,
+    `${where} broke off the login of ${user}: ${error?.message ?? 'it closed the connection'}${said}`,
     'Servers allow a few tries and a minute or two: connect again, and name the right key as identityFile in the profile',
     error,
   );

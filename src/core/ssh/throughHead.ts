@@ -12,8 +12,14 @@ export interface Head {
   run(argv: readonly string[], more?: { signal?: AbortSignal }): Promise<SshChannel>;
 }
 
-/** Asks nothing, and gives up on a node that has gone. What its host key must be is for the head's own configuration to say. */
-const options = ['BatchMode=yes', 'ConnectTimeout=15', 'ServerAliveInterval=5', 'ServerAliveCountMax=3'];
+/** Asks nothing, and gives up on a node that has gone. The head's own known hosts must hold its key, whatever the configuration there says. */
+const options = [
+  'BatchMode=yes',
+  'StrictHostKeyChecking=yes',
+  'ConnectTimeout=15',
+  'ServerAliveInterval=5',
+  'ServerAliveCountMax=3',
+];
 
 export class ThroughHead implements SshTransport {
   /** `address`: the node's, as its head knows it. */
