@@ -118,7 +118,7 @@ export class SshNode implements Disposable {
   async prepare(packages: Packages, progress: Progress = {}, cuda = false): Promise<NodeRuntime> {
     const payload = await this.options.payload();
     return this.withBootstrap(async (bootstrap) => {
-      const found = await this.probeBy(bootstrap, 'none', false);
+      const found = await this.probeBy(bootstrap, 'none', false, true);
       assertPassed(this.judge(found, false));
       await this.install(bootstrap, found, payload, progress);
       const { python, runtimeDir: dir } = found;
@@ -203,7 +203,13 @@ export class SshNode implements Disposable {
     return Bootstrap.open(await this.connection(signal), bootstrap, signal);
   }
 
-  private async probeBy(bootstrap: Bootstrap, token: string, leaveToken: boolean): Promise<Probe> {
+  /** `hashAll`: every program is read and compared, for it is run next. Else only the agent. */
+  private async probeBy(
+    bootstrap: Bootstrap,
+    token: string,
+    leaveToken: boolean,
+    hashAll = false,
+  ): Promise<Probe> {
     const payload = await this.options.payload();
     const { node, runtime, cuda } = payload;
     const { workdir } = this.options;
@@ -212,7 +218,7 @@ export class SshNode implements Disposable {
       files: payload.files.map(describe),
       ...(cuda ? { cudaNode: cuda.node, cudaFiles: [...payload.files, cuda.library].map(describe) } : {}),
     };
-    const params = { workdir, runtime, token, leaveToken, ...programs };
+    const params = { workdir, runtime, token, leaveToken, hashAll, ...programs };
     return withOwnFolder(await bootstrap.request('probe', params, probeSchema), payload);
   }
 
