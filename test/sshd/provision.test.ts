@@ -150,6 +150,31 @@ describe('copies go from node to node', () => {
     expect(await sendings(cluster.machine())).toBe(1);
   });
 
+  it('except where the node that has them lies: what it sends is refused, and comes from here', async () => {
+    const source = join(dir, 'true');
+    mkdirSync(source);
+    writeFileSync(join(source, 'data'), 'true');
+    const copies = [0, 1].map((index) => join(home(index), 'told', 'data'));
+
+    const { request } = Bootstrap.prototype;
+    const asked = vi.spyOn(Bootstrap.prototype, 'request').mockImplementation(async function (
+      this: Bootstrap,
+      op,
+      ...more
+    ) {
+      if (op === 'fetch') writeFileSync(copies.find(existsSync)!, 'lies');
+      return request.call(this, op, ...more);
+    });
+    const sent = vi.spyOn(Bootstrap.prototype, 'input');
+    const machine = cluster.machine();
+    expect(await machine.copy(machine.nodes, source, '~/told')).toBe(1);
+    expect(asked.mock.calls.filter(([op]) => op === 'fetch')).toHaveLength(1);
+    expect(sent).toHaveBeenCalledTimes(2);
+    asked.mockRestore();
+    sent.mockRestore();
+    expect(copies.map((path) => readFileSync(path, 'utf8')).sort()).toEqual(['lies', 'true']); // the liar keeps its own
+  });
+
   it('except where no port is free, or none can be reached', async () => {
     const taken = createServer().listen(0, '0.0.0.0');
     await once(taken, 'listening');

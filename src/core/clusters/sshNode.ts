@@ -35,6 +35,15 @@ export interface SshNodeOptions {
   logger?: Logger;
 }
 
+/** What a probe looks for. */
+export interface Look {
+  /** Tells nodes apart from those that share a home folder with the one that left it. */
+  token?: string;
+  leaveToken?: boolean;
+  /** Every program is read and compared, for it is run next. Else only the agent. */
+  hashAll?: boolean;
+}
+
 const nothing = z.unknown();
 const trialSchema = z.object({ code: z.nullable(z.int()), output: z.string() });
 const listingSchema = z.object({ folders: z.array(z.string()), others: z.int() });
@@ -116,9 +125,9 @@ export class SshNode implements Disposable {
     }
   }
 
-  /** What the node is. `token` tells nodes apart from those that share a home folder with the one that left it. */
-  probe(token = 'none', leaveToken = false): Promise<Probe> {
-    return this.withBootstrap((bootstrap) => this.probeBy(bootstrap, token, leaveToken));
+  /** What the node is. */
+  probe(look: Look = {}): Promise<Probe> {
+    return this.withBootstrap((bootstrap) => this.probeBy(bootstrap, look));
   }
 
   /**
@@ -137,7 +146,7 @@ export class SshNode implements Disposable {
       return runtimeOf(earlier, payload);
     }
     return this.withBootstrap(async (bootstrap) => {
-      const found = await this.probeBy(bootstrap, 'none', false);
+      const found = await this.probeBy(bootstrap, { hashAll: true });
       assertPassed(this.judge(found, false));
       await this.install(bootstrap, found, payload, progress);
       const { python, runtimeDir: dir } = found;
@@ -241,7 +250,10 @@ export class SshNode implements Disposable {
   }
 
   /** The same as `probe`, on a channel that is there. */
-  async probeBy(bootstrap: Bootstrap, token: string, leaveToken: boolean): Promise<Probe> {
+  async probeBy(
+    bootstrap: Bootstrap,
+    { token = 'none', leaveToken = false, hashAll = false }: Look = {},
+  ): Promise<Probe> {
     const payload = await this.options.payload();
     const { node, runtime, cuda } = payload;
     const { workdir } = this.options;
@@ -250,7 +262,7 @@ export class SshNode implements Disposable {
       files: payload.files.map(describe),
       ...(cuda ? { cudaNode: cuda.node, cudaFiles: [...payload.files, cuda.library].map(describe) } : {}),
     };
-    const params = { workdir, runtime, token, leaveToken, ...programs };
+    const params = { workdir, runtime, token, leaveToken, hashAll, ...programs };
     return withOwnFolder(await bootstrap.request('probe', params, probeSchema), payload);
   }
 
@@ -279,7 +291,7 @@ export class SshNode implements Disposable {
     const payload = await this.options.payload();
     const bootstrap = await this.bootstrap();
     try {
-      const probe = await this.probeBy(bootstrap, 'none', false);
+      const probe = await this.probeBy(bootstrap);
       const needed = ['machine', 'glibc', 'workdir'];
       assertPassed(this.judge(probe, false).filter(({ name }) => needed.includes(name)));
       const onProgress = (text: string): void => {

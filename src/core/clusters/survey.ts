@@ -35,11 +35,11 @@ export class Survey {
   ): Promise<Survey> {
     const token = randomBytes(8).toString('hex');
     return head.withBootstrap(async (channel) => {
-      const ofHead = await head.probeBy(channel, token, true);
+      const ofHead = await head.probeBy(channel, { token, leaveToken: true, hashAll: true });
       try {
         const findings = await Promise.all(
           nodes.map(async (node) => {
-            const probe = node === head ? ofHead : await node.probe(token);
+            const probe = node === head ? ofHead : await node.probe({ token, hashAll: true });
             return { node, probe, results: node.judge(probe, wantsGpu) };
           }),
         );

@@ -241,8 +241,10 @@ export class Bootstrap implements Disposable {
       };
       stdin.once('drain', drained);
       try {
-        // Where it says no instead, its words are the next line.
-        while (waiting.isFull && !this.ended && this.lines.length === 0) await this.awaitSign(signal);
+        // Where it says no instead, its words are the next line, or no line at all.
+        while (waiting.isFull && !this.ended && !this.failure && this.lines.length === 0) {
+          await this.awaitSign(signal);
+        }
       } finally {
         stdin.off('drain', drained);
       }

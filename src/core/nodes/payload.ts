@@ -40,6 +40,7 @@ export interface CudaPayload {
 export const bootstrapParts = [
   'wire',
   'beats',
+  'owner',
   'lease',
   'probe',
   'install',

@@ -10,6 +10,7 @@ import type { Progress } from '../machine.js';
 import { free } from '../memory.js';
 import type { Bootstrap } from './bootstrap.js';
 import { LineTail } from './localConnection.js';
+import type { TarDigest } from './tarDigest.js';
 
 export const unpackedSchema = z.object({ files: z.int(), folder: z.string(), shared: z.boolean() });
 
@@ -30,14 +31,15 @@ export interface TreeTarget {
 }
 
 /**
- * The content of a folder, or a file, comes to lie below `target.to`. Each file appears whole or not at all. UserError (usage, connection,
- * preflight), Cancelled.
+ * The content of a folder, or a file, comes to lie below `target.to`. Each file appears whole or not at all. `digest` takes all that is
+ * sent. UserError (usage, connection, preflight), Cancelled.
  */
 export async function sendTree(
   bootstrap: Bootstrap,
   from: string,
   target: TreeTarget,
   progress: Progress = {},
+  digest?: TarDigest,
 ): Promise<Received> {
   const isFolder = (await stat(from)).isDirectory();
   const words = isFolder ? ['-C', from, '.'] : ['-C', dirname(from), '--', basename(from)];
@@ -54,7 +56,10 @@ export async function sendTree(
   });
   try {
     // Where the node refuses, its words come with the answer, and the sending only breaks off.
-    const sending = pipeline(tar.stdout, spending(bootstrap.input('unpack', { ...target, blocks }))).then(
+    const sending = pipeline(
+      tar.stdout,
+      spending(bootstrap.input('unpack', { ...target, blocks }), digest),
+    ).then(
       () => undefined,
       (error: unknown) => error,
     );
@@ -78,9 +83,15 @@ export async function sendTree(
 }
 
 /** Writes to `input`, and frees each piece that went. Its end does not end `input`. */
-function spending(input: Writable): Writable {
+function spending(input: Writable, digest: TarDigest | undefined): Writable {
   return new Writable({
     write: (piece: Buffer, _encoding, done) => {
+      try {
+        digest?.update(piece);
+      } catch (error) {
+        done(error instanceof Error ? error : new Error(String(error)));
+        return;
+      }
       input.write(piece, (error) => {
         if (!error) free(piece);
         done(error);
