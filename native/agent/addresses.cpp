@@ -13,7 +13,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kBacklog = 64;
+constexpr int kBacklog = 512;
 constexpr int kSocketBytes = 128 << 10;  // what may wait in the kernel: heartbeats go behind it
 
 sockaddr_in socket_address(in_addr address, int port) {

@@ -20,6 +20,8 @@ class LineReader {
   /// Reads what is there, 256 KiB at most. False at the end of the input or on an error.
   bool fill();
   std::optional<Line> next();
+  /// Bytes that came and were not handed out.
+  size_t pending() const { return buffer_.size() - begin_; }
 
  private:
   int fd_;

@@ -1,5 +1,6 @@
 // Where the nodes of a run join: listens, and lets in who proves that it holds the run's key.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,13 +16,20 @@ class JoinPort {
 
   int port() const;
   /// Takes new connections and goes on with their handshakes; those now authenticated. Others are closed after a few
-  /// seconds, or at once when too many wait.
+  /// seconds; where too many wait, the oldest ones at once.
   std::vector<std::unique_ptr<Wire>> step();
 
  private:
+  struct Waiting {
+    uint32_t address;
+    std::unique_ptr<Wire> wire;
+  };
+  bool accept_one();
+
   Descriptor socket_;
   std::string key_;
-  std::vector<std::unique_ptr<Wire>> waiting_;
+  double next_accept_ = 0;        ///< monotonic seconds
+  std::vector<Waiting> waiting_;  ///< have not proved anything; the oldest first
 };
 
 }  // namespace trainyard

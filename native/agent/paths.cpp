@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "agent/json.h"
+#include "agent/ownership.h"
 #include "common/error.h"
 
 namespace trainyard {
@@ -39,13 +40,24 @@ bool folder_exists(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-void make_private_folders(const std::string& path) {
+namespace {
+
+void make_missing(const std::string& path) {
   if (folder_exists(path)) return;
   const std::string parent = fs::path(path).parent_path().string();
-  if (!parent.empty() && parent != path) make_private_folders(parent);
+  if (!parent.empty() && parent != path) make_missing(parent);
   if (::mkdir(path.c_str(), 0700) != 0 && !(errno == EEXIST && folder_exists(path))) {
     throw file_error("create folder", path);
   }
+}
+
+}  // namespace
+
+void make_private_folders(const std::string& path) {
+  require_own(path);
+  if (folder_exists(path)) return;
+  make_missing(path);
+  require_own(path);
 }
 
 std::string canonical_path(const std::string& path) {

@@ -165,9 +165,9 @@ void mark_as_made(const std::string& dir) {
 }
 
 void make_marked_folder(const std::string& dir) {
-  if (folder_exists(dir)) return;
+  const bool is_new = !folder_exists(dir);
   make_private_folders(dir);
-  mark_as_made(dir);
+  if (is_new) mark_as_made(dir);
 }
 
 bool is_run_file(const std::string& path) {

@@ -9,9 +9,11 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include "agent/json.h"
 #include "agent/kill.h"
+#include "agent/ownership.h"
 #include "agent/paths.h"
 #include "agent/spawn.h"
 #include "agent/tail.h"
@@ -27,7 +29,9 @@ constexpr double kGraceSeconds = 3;
 
 std::string socket_folder() {
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
-  if (runtime != nullptr && runtime[0] == '/' && folder_exists(runtime)) return std::string(runtime) + "/trainyard";
+  if (runtime != nullptr && runtime[0] == '/' && folder_exists(runtime) && !stranger_on_the_way(runtime)) {
+    return std::string(runtime) + "/trainyard";
+  }
   return "/tmp/trainyard-" + std::to_string(::geteuid());
 }
 
@@ -38,6 +42,14 @@ std::string socket_path(const RunFolder& folder) {
   char name[32];
   std::snprintf(name, sizeof name, "/tb-%016llx.sock", static_cast<unsigned long long>(hash));
   return socket_folder() + name;
+}
+
+/// Throws Error where another user could put a socket in the place of ours.
+void require_own_folder_of(const std::string& socket) {
+  const auto stranger = stranger_on_the_way(std::filesystem::path(socket).parent_path().string());
+  if (!stranger) return;
+  throw Error(Exit::device, "TensorBoard's socket is not safe: " + *stranger +
+                                ". Or set XDG_RUNTIME_DIR on this node to a folder of your own");
 }
 
 std::string last_words(const RunFolder& folder) {
@@ -69,7 +81,10 @@ bool socket_answers(const std::string& path) {
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, path.c_str(), path.size());
   const Descriptor fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  return fd && ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  if (!fd || ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return false;
+  ucred server{};
+  socklen_t length = sizeof server;
+  return ::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &server, &length) == 0 && server.uid == ::geteuid();
 }
 
 TensorboardStart::TensorboardStart(const RunFolder& folder, const TensorboardOptions& options)
@@ -85,6 +100,7 @@ TensorboardStart::TensorboardStart(const RunFolder& folder, const TensorboardOpt
   make_private_folders(folder.file("logs"));
   Command command;
   started_.socket = socket_path(folder);
+  require_own_folder_of(started_.socket);
   command.argv = {options.python, options.server,  "--logdir", folder.dir(),
                   "--socket",     started_.socket, "--idle",   std::to_string(static_cast<long long>(options.idle))};
   command.env = clean_environment();
@@ -100,6 +116,7 @@ TensorboardStart::TensorboardStart(const RunFolder& folder, const TensorboardOpt
 
 std::optional<TensorboardProcess> TensorboardStart::step() {
   const bool alive = is_alive(started_.process);
+  require_own_folder_of(started_.socket);
   if (alive && socket_answers(started_.socket)) return started_;
   if (!alive)
     throw Error(Exit::device, "TensorBoard did not start: " + last_words(folder_) + ". See logs/tensorboard.log");

@@ -22,7 +22,7 @@ struct TensorboardProcess {
 /// What <run>/tensorboard.json names, if that process is alive.
 std::optional<TensorboardProcess> living_tensorboard(const RunFolder& folder);
 
-/// Whether somebody accepts connections on that Unix socket.
+/// Whether a process of this user accepts connections on that Unix socket.
 bool socket_answers(const std::string& path);
 
 /// Starts TensorBoard unless one already serves the folder. Takes some seconds, so it goes in steps.
@@ -31,7 +31,8 @@ class TensorboardStart {
   /// Throws Error when it cannot be started at all.
   TensorboardStart(const RunFolder& folder, const TensorboardOptions& options);
 
-  /// The process once it serves, nothing before. Throws Error with the end of its log when it ended or took over 90 s.
+  /// The process once it serves, nothing before. Throws Error with the end of its log when it ended or took over 90 s,
+  /// and where another user could put a socket in the place of its own.
   std::optional<TensorboardProcess> step();
   const TensorboardProcess& started() const { return started_; }
 

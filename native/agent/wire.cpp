@@ -106,6 +106,9 @@ bool Wire::pump() {
     if (!line) break;
     line->too_long ? void(close("its greeting is too long")) : shake_hands(line->text);
   }
+  if ((phase_ == Phase::challenge || phase_ == Phase::proof) && reader_.pending() > kLongestGreeting) {
+    close("its greeting is too long");
+  }
   if (phase_ == Phase::closed) {
     writer_.flush();
     return false;

@@ -93,11 +93,14 @@ class Archive:
             self.rest = self.rest[len(part):]
         return bytes(data)
 
-    def copy(self, member, output):
-        """The member's bytes to a file descriptor."""
+    def copy(self, member, output, digest=None):
+        """The member's bytes to a file descriptor, and to `digest`."""
         left = member.size
         while left > 0:
-            written = os.write(output, self.some(left))
+            part = self.some(left)
+            written = os.write(output, part)
+            if digest:
+                digest.update(part[:written])
             self.rest = self.rest[written:]
             left -= written
         self.read(-member.size % BLOCK)

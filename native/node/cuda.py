@@ -107,7 +107,7 @@ def cuda(params):
 
     def fill(folder, wheels):
         python = os.path.join(expand(params["runtime"]), "bin", "python")
-        pip = wheels and pip_in(wheels)
+        pip = wheels and pip_in(wheels, params.get("pip", ""))
         more = ["--no-deps", "--target", os.path.join(folder, "lib")]
         pip_install([python] + ([pip] if pip else PIP), "NVIDIA's libraries", folder, params, wheels, more)
 

@@ -1,7 +1,7 @@
 # The programs, by content hash.
 
 
-def programs_problem(folder, files, hashed=("bin/agent",)):
+def programs_problem(folder, files, hashed):
     """None, or which of these files is missing, cut short or another. Those in `hashed` are read; None stands for all."""
     for file in files:
         path = os.path.join(folder, file["name"])

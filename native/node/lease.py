@@ -122,7 +122,7 @@ class Lease:
 
 def make_once(target, what, is_whole, fill):
     """A folder that one of all nodes makes. `fill` is given another one beside it. True when it was made here."""
-    make_private(os.path.dirname(target))
+    make_own(os.path.dirname(target))
     if is_whole(target):
         return False
     lease = Lease(target, what)

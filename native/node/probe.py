@@ -46,10 +46,6 @@ def kills_user_processes():
 
 def writable_problem(workdir):
     """None, or why programs cannot be put below `workdir` and run there."""
-    try:
-        make_private(workdir)
-    except OSError as error:
-        return "cannot be made: " + reason(error)
     import subprocess
 
     probe = os.path.join(workdir, ".probe-" + identity())  # of no other node's process
@@ -75,12 +71,30 @@ def writable_problem(workdir):
     return None
 
 
+def workdir_problem(workdir, programs):
+    """(None, None), or why nothing can be run below `workdir`, and what to do where that is special."""
+    try:
+        found = find_stranger(workdir)
+        if not found:
+            make_private(workdir)
+            found = next(filter(None, map(find_stranger, [workdir] + programs)), None)
+    except OSError as error:
+        return "cannot be made: " + reason(error), None
+    if found:
+        return "is not yours alone: " + found[0], found[1]
+    return writable_problem(workdir), None
+
+
 def probe(params):
     import platform
 
     home = os.path.expanduser("~")
     workdir = expand(params["workdir"])
-    problem = writable_problem(workdir)
+    names = [name for name in (params["node"], params.get("cudaNode")) if name]
+    nodes = [os.path.join(workdir, "node", name) for name in names]
+    runtime = os.path.join(workdir, "runtime", params["runtime"])
+    programs = [os.path.join(node, "bin", name) for node in nodes for name in ("agent", "trainer")]
+    problem, hint = workdir_problem(workdir, programs + [runtime])
     info = {
         "python": list(sys.version_info[:3]),
         "machine": platform.machine(),
@@ -90,6 +104,7 @@ def probe(params):
         "uid": os.getuid(),
         "workdir": workdir,
         "problem": problem,
+        "problemHint": hint,
         "libgomp": has_library("libgomp.so.1"),
         "driver": driver_version(),
         "killsUserProcesses": kills_user_processes(),
@@ -104,15 +119,13 @@ def probe(params):
             with open(token, "w"):
                 pass
         info["sharesToken"] = os.path.exists(token)
-        node = os.path.join(workdir, "node", params["node"])
-        runtime = os.path.join(workdir, "runtime", params["runtime"])
-        info["nodeDir"] = node
+        hashed = None if params.get("hashAll") else ("bin/agent",)
+        info["nodeDir"] = nodes[0]
         info["runtimeDir"] = runtime
-        info["hasNode"] = programs_problem(node, params["files"]) is None
+        info["hasNode"] = programs_problem(nodes[0], params["files"], hashed) is None
         if params.get("cudaNode"):
-            with_cuda = os.path.join(workdir, "node", params["cudaNode"])
-            info["cudaNodeDir"] = with_cuda
-            info["hasCudaNode"] = programs_problem(with_cuda, params["cudaFiles"]) is None
+            info["cudaNodeDir"] = nodes[1]
+            info["hasCudaNode"] = programs_problem(nodes[1], params["cudaFiles"], hashed) is None
         info["hasRuntime"] = runtime_problem(runtime) is None
     return info
 

@@ -5,6 +5,12 @@
 GREETING = b"trainyard-offer-1\n"
 PROOF = 32
 PATIENCE = 20  # seconds without a byte
+# docs/contracts.md, Strangers at a port.
+MOST_STRANGERS = 64
+MOST_OF_ONE_ADDRESS = 16
+HANDSHAKE = 5  # seconds, all of it
+CROWD = 8  # strangers, from which on each new one is taken after a pause
+PAUSE = 0.02  # seconds
 
 
 def proof(key, *parts):
@@ -22,8 +28,11 @@ def is_proof(given, key, *parts):
     return hmac.compare_digest(given, proof(key, *parts))
 
 
-def receive_exactly(connection, view):
+def receive_exactly(connection, view, until=None):
+    """`until`: a time of time.monotonic; where it is left out only silence ends the waiting."""
     while view:
+        if until is not None:
+            connection.settimeout(max(0.001, until - now()))
         try:
             count = connection.recv_into(view)
         except OSError as error:
@@ -33,10 +42,16 @@ def receive_exactly(connection, view):
         view = view[count:]
 
 
-def receive_bytes(connection, count):
+def receive_bytes(connection, count, until=None):
     data = bytearray(count)
-    receive_exactly(connection, memoryview(data))
+    receive_exactly(connection, memoryview(data), until)
     return bytes(data)
+
+
+def now():
+    import time
+
+    return time.monotonic()
 
 
 class FrameWriter:
@@ -95,11 +110,13 @@ class FrameReader:
 
 def challenge(connection, key):
     """The side that offers. Returns the connection's own key, or None when the other does not hold ours."""
+    until = now() + HANDSHAKE
     ours = os.urandom(PROOF)
     connection.sendall(GREETING + ours)
-    theirs = receive_bytes(connection, PROOF)
-    if not is_proof(receive_bytes(connection, PROOF), key, b"fetch", ours, theirs):
+    theirs = receive_bytes(connection, PROOF, until)
+    if not is_proof(receive_bytes(connection, PROOF, until), key, b"fetch", ours, theirs):
         return None
+    connection.settimeout(PATIENCE)
     connection.sendall(proof(key, b"offer", ours, theirs))
     return proof(key, b"frames", ours, theirs)
 
@@ -107,13 +124,15 @@ def challenge(connection, key):
 def respond(connection, key):
     """The side that fetches. Returns the connection's own key."""
     other = "another program answered on the port of the node that offers the files"
-    if receive_bytes(connection, len(GREETING)) != GREETING:
+    until = now() + PATIENCE
+    if receive_bytes(connection, len(GREETING), until) != GREETING:
         raise Refused(other, "Choose another portRange in the profile", "direct")
-    theirs = receive_bytes(connection, PROOF)
+    theirs = receive_bytes(connection, PROOF, until)
     ours = os.urandom(PROOF)
     connection.sendall(ours + proof(key, b"fetch", theirs, ours))
-    if not is_proof(receive_bytes(connection, PROOF), key, b"offer", theirs, ours):
+    if not is_proof(receive_bytes(connection, PROOF, until), key, b"offer", theirs, ours):
         raise Refused(other, "Choose another portRange in the profile", "direct")
+    connection.settimeout(PATIENCE)
     return proof(key, b"frames", theirs, ours)
 
 
@@ -153,21 +172,70 @@ def reach(host, port):
     return connection
 
 
+class Strangers:
+    """Connections of those who have not proved yet that they hold the key. Where too many wait, the oldest one goes."""
+
+    def __init__(self):
+        import threading
+
+        self.lock = threading.Lock()
+        self.waiting = []  # (connection, address), the oldest first
+
+    def add(self, connection, address):
+        with self.lock:
+            same = [one for one in self.waiting if one[1] == address]
+            if len(same) >= MOST_OF_ONE_ADDRESS:
+                self.put_out(same[0])
+            elif len(self.waiting) >= MOST_STRANGERS:
+                self.put_out(self.waiting[0])
+            self.waiting.append((connection, address))
+            return len(self.waiting)
+
+    def put_out(self, one):
+        import socket
+
+        self.waiting.remove(one)
+        try:
+            one[0].shutdown(socket.SHUT_RDWR)  # its thread meets the end, and closes it
+        except OSError:
+            pass  # it is gone already
+
+    def remove(self, connection):
+        with self.lock:
+            self.waiting = [one for one in self.waiting if one[0] is not connection]
+
+
 def accept_all(listener, handle):
-    """Calls back with every connection, each on a thread of its own, for as long as this process lives."""
+    """Calls back with every connection, and with what to call once it is no stranger's, on a thread of its own, for as long as this
+    process lives."""
     import threading
+    import time
+
+    strangers = Strangers()
 
     def accept():
         while True:
-            connection, _ = listener.accept()
-            threading.Thread(target=serve, args=(connection,), daemon=True).start()
+            try:
+                connection, place = listener.accept()
+            except OSError:
+                time.sleep(0.1)  # it went before it was taken, or this process has no descriptor left
+                continue
+            if strangers.add(connection, place[0]) > CROWD:
+                time.sleep(PAUSE)
+            try:
+                threading.Thread(target=serve, args=(connection,), daemon=True).start()
+            except RuntimeError:  # the system gives no more threads
+                strangers.remove(connection)
+                connection.close()
 
     def serve(connection):
         try:
-            handle(connection)
+            connection.settimeout(HANDSHAKE)
+            handle(connection, lambda: strangers.remove(connection))
         except (OSError, Refused):
             pass  # the other side says what it missed, and to whom it matters
         finally:
+            strangers.remove(connection)
             connection.close()
 
     threading.Thread(target=accept, daemon=True).start()
@@ -176,7 +244,7 @@ def accept_all(listener, handle):
 def ring(params):
     """Answers whoever connects with a word, for as long as this process lives. On all interfaces, like mpiexec's control port."""
     listener, port = listen(None, params["firstPort"], params["lastPort"])
-    accept_all(listener, lambda connection: connection.sendall(params["word"].encode()))
+    accept_all(listener, lambda connection, _: connection.sendall(params["word"].encode()))
     # The third word is the address at which this connection came in.
     return {"port": port, "reachedAt": (os.environ.get("SSH_CONNECTION", "").split() + [None] * 3)[2]}
 

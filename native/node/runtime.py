@@ -32,12 +32,20 @@ def command(argv, each_line=None):
     return process.wait(), kept
 
 
-def pip_in(wheels):
-    """pip in its own wheel, which Python can run, or None."""
-    return next((os.path.join(wheels, name, "pip") for name in os.listdir(wheels) if name.startswith("pip-")), None)
+def pip_in(wheels, pinned):
+    """pip in its own wheel, which Python can run, or None. Refused where the wheel is not the one of the line `pinned`."""
+    import re
+
+    name = next((name for name in os.listdir(wheels) if name.startswith("pip-")), None)
+    if name is None:
+        return None
+    wheel = os.path.join(wheels, name)
+    if digest_of(wheel) not in re.findall("--hash=sha256:([0-9a-f]{64})", pinned):
+        raise Refused("%s is not the pip that was pinned" % name, "Look at the node that it came from, or at this node's disk")
+    return os.path.join(wheel, "pip")
 
 
-def make_environment(target, wheels):
+def make_environment(target, wheels, pinned):
     code, said = command([sys.executable, "-m", "venv", target])
     if code == 0:
         return os.path.join(target, "bin", "python"), PIP
@@ -53,7 +61,7 @@ def make_environment(target, wheels):
     # No ensurepip here: an environment without pip, filled by pip run from its own wheel.
     shutil.rmtree(target, ignore_errors=True)
     code, said = command([sys.executable, "-m", "venv", "--without-pip", target])
-    pip = pip_in(wheels)
+    pip = pip_in(wheels, pinned)
     if code != 0 or pip is None:
         raise Refused("%s cannot make environments" % sys.executable, "Install its venv module on this node")
     return os.path.join(target, "bin", "python"), [pip]
@@ -131,7 +139,7 @@ def make_by_pip(what, params, fill, is_whole):
 def runtime(params):
     def fill(folder, wheels):
         progress("making a Python environment")
-        python, pip = make_environment(folder, wheels)
+        python, pip = make_environment(folder, wheels, params.get("pip", ""))
         progress("installing MPICH, oneDNN and TensorBoard")
         pip_install([python] + pip, "the runtime", folder, params, wheels, [])
         missing = runtime_problem(folder)

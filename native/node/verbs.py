@@ -120,6 +120,7 @@ def operations(copies):
         "fetch": copies.fetch,
         "ring": ring,
         "hear": hear,
+        "forward": forward,
         "clean": clean,
         "serve": serve,
         "run": run,

@@ -11,6 +11,7 @@ import { ProfileStore, trainyardHome } from '../core/profiles/store.js';
 import { ProgressLine, type Output } from './output.js';
 import type { Args, Grammar } from './args.js';
 import { terminalPrompter } from './prompter.js';
+import { endingSignals } from './signals.js';
 
 export interface Verb extends Grammar {
   summary: string;
@@ -84,8 +85,7 @@ export class Context implements Disposable {
     const giveUp = (): void => {
       abort.abort();
     };
-    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-    for (const signal of signals) process.once(signal, giveUp);
+    for (const signal of endingSignals) process.once(signal, giveUp);
     try {
       const onProgress = (text: string): void => {
         line.show(text);
@@ -93,7 +93,7 @@ export class Context implements Disposable {
       return await work({ onProgress, signal: abort.signal });
     } finally {
       line.clear();
-      for (const signal of signals) process.off(signal, giveUp);
+      for (const signal of endingSignals) process.off(signal, giveUp);
     }
   }
 

@@ -7,6 +7,7 @@ import { nearestOf, parseVerb, type Flag } from './args.js';
 import { Context, type Verb } from './context.js';
 import { generalHelp, verbHelp } from './help.js';
 import { processOutput, stderrLogger, type Output } from './output.js';
+import { endWithTerminal, ownTerminals } from './signals.js';
 import { verbs } from './table.js';
 
 const common: readonly Flag[] = [
@@ -98,15 +99,18 @@ function report(error: unknown, output: Output): number {
   return exitCodes.defect;
 }
 
+const terminals = ownTerminals();
 const output = processOutput();
-process.on('uncaughtException', (error) => {
-  process.exit(report(error, output));
-});
-process.on('unhandledRejection', (error) => {
-  process.exit(report(error, output));
-});
+const exitAtOnce = (error: unknown): void => {
+  const code = report(error, output);
+  endWithTerminal(terminals);
+  process.exit(code);
+};
+process.on('uncaughtException', exitAtOnce);
+process.on('unhandledRejection', exitAtOnce);
 void main(process.argv.slice(2), output)
   .catch((error: unknown) => report(error, output))
   .then((code) => {
     process.exitCode = code;
+    endWithTerminal(terminals);
   });

@@ -1,5 +1,6 @@
 // What the command line writes. A reader that went away (`| head`) ends the program quietly; the run goes on.
 import type { Logger, LogLevel } from '../core/log.js';
+import { visible } from '../core/visible.js';
 
 export interface Output {
   /** One line on stdout. */
@@ -45,7 +46,8 @@ export class ProgressLine {
 
   constructor(private readonly stream: NodeJS.WriteStream = process.stderr) {}
 
-  show(text: string): void {
+  show(said: string): void {
+    const text = visible(said);
     if (this.stream.isTTY) {
       const room = Math.max(20, this.stream.columns - 1);
       this.stream.write(`\r\u001b[K${text.length > room ? `${text.slice(0, room - 1)}…` : text}`);

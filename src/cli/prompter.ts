@@ -2,6 +2,7 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import type { Prompter, SecretRequest, UnknownHostKey } from '../core/ssh/transport.js';
+import { endingSignals } from './signals.js';
 import type { Output } from './output.js';
 
 /**
@@ -9,9 +10,13 @@ import type { Output } from './output.js';
  */
 export function terminalPrompter(output: Output, profile: string, trustAll = false): Prompter {
   let turn: Promise<unknown> = Promise.resolve(); // one question at a time
+  let isOver = false; // a signal came: whoever waits for a turn is not asked any more
+  const over = (): void => {
+    isOver = true;
+  };
   const ask = async (question: string, echo: boolean): Promise<string | undefined> => {
     const before = turn;
-    const asking = before.then(() => askOnce(question, echo));
+    const asking = before.then(() => (isOver ? undefined : askOnce(question, echo, over)));
     turn = asking.catch(() => undefined);
     return asking;
   };
@@ -43,15 +48,22 @@ export async function confirm(question: string): Promise<boolean | undefined> {
 
 const isYes = (answer: string | undefined): boolean => answer?.trim().toLowerCase() === 'yes';
 
-function promptText({ user, host, prompt }: SecretRequest): string {
-  return `${user}@${host}: ${prompt.trim().replace(/:?$/, ': ')}`;
+/** Each line says who asks: what a server writes cannot look like the question of another. */
+export function promptText({ user, host, prompt }: SecretRequest): string {
+  const lines = prompt.trim().replace(/:?$/, ': ').split('\n');
+  return lines.map((line) => `${user}@${host}: ${line}`).join('\n');
 }
 
 function keyText({ host, address, port, type, fingerprint }: UnknownHostKey): string {
   return `unknown host key: ${host} (${address}:${port}) ${type} ${fingerprint}`;
 }
 
-async function askOnce(question: string, echo: boolean): Promise<string | undefined> {
+/** Undefined: the user gave up, or a signal (of which `onSignal` is told) or the terminal's end came. */
+async function askOnce(
+  question: string,
+  echo: boolean,
+  onSignal: () => void = () => undefined,
+): Promise<string | undefined> {
   process.stderr.write(question);
   const silent = new Writable({
     write: (_chunk, _encoding, done) => {
@@ -63,20 +75,27 @@ async function askOnce(question: string, echo: boolean): Promise<string | undefi
     output: echo ? process.stderr : silent,
     terminal: true,
   });
+  const abort = new AbortController();
+  const giveUp = (): void => {
+    abort.abort();
+  };
+  const end = (): void => {
+    onSignal();
+    giveUp();
+  };
+  for (const signal of endingSignals) process.on(signal, end);
+  process.stdin.on('error', end); // the terminal is gone; putting it back as it was fails too
+  terminal.on('SIGINT', giveUp);
+  terminal.on('close', giveUp);
   try {
-    const abort = new AbortController();
-    terminal.on('SIGINT', () => {
-      abort.abort();
-    });
-    terminal.on('close', () => {
-      abort.abort();
-    });
     return await terminal.question('', { signal: abort.signal });
   } catch (error) {
     if (error instanceof Error && error.name === 'AbortError') return undefined;
     throw error;
   } finally {
     terminal.close();
+    process.stdin.off('error', end);
+    for (const signal of endingSignals) process.off(signal, end);
     if (!echo) process.stderr.write('\n');
   }
 }

@@ -1,4 +1,5 @@
 // Errors that a person can act on, and the exit codes that docs/contracts.md gives them.
+import { visible } from './visible.js';
 
 /** The command line's exit codes. */
 export const exitCodes = {
@@ -54,8 +55,9 @@ export function throwIfCancelled(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new Cancelled();
 }
 
+/** In one line, and without control characters: a message may quote what a server said. */
 export function oneLine(text: string): string {
-  return text.replace(/\s*[\r\n]+\s*/g, ' ').trim();
+  return visible(text.replace(/\s*[\r\n]+\s*/g, ' ').trim());
 }
 
 /** The message of anything that was thrown. */

@@ -25,7 +25,7 @@ export interface RunHead {
   name: string;
   dir: string;
   profile: string;
-  /** `this machine, 2 ranks`. */
+  /** `this machine, 2 ranks`, `gpu1, 8 ranks`, `3 nodes, 24 ranks`. */
   where: string;
   status: StatusWord;
   over: boolean;

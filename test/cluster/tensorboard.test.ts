@@ -1,16 +1,20 @@
 // Fault 16: TensorBoard over SSH, where its port is taken, strangers ask, and it dies or takes its time.
-import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { request } from 'node:http';
-import { userInfo } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { nodePath } from '../../src/core/nodePath.js';
+import { startSshd } from '../../scripts/lib/sshd.mjs';
 import { UserError } from '../../src/core/errors.js';
 import type { SshMachine } from '../../src/core/clusters/sshMachine.js';
 import { TensorBoards } from '../../src/core/tunnels/tensorboard.js';
 import { processesNaming, until } from '../local/harness.js';
+import { freePort, known } from '../sshd/support/hosts.js';
 import { practiceHosts, type FaultHosts } from './support/hosts.js';
 import { measured, seconds, startRun, training, untilOver } from './support/runs.js';
 
@@ -156,6 +160,57 @@ try:
 except PermissionError:
     print("closed")`;
     expect(execFileSync('python3', ['-c', knock, socket ?? ''], { encoding: 'utf8' })).toBe('closed\n');
+  });
+
+  test.skipIf(userInfo().uid !== 0)('is closed to another user of the client (as root only)', async () => {
+    const bridge = await boards.open(machine, nodePath(dir));
+    const port = String(bridge.port);
+    const guess = '0'.repeat(32);
+    const paths = ['/', '/data/runs', `/${guess}/`, `/${guess}/data/runs`];
+    const knock = `import http.client, os, sys
+"a".encode("idna") # loads what the other user may not read
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+for path in sys.argv[2:]:
+    asked = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]), timeout=30)
+    asked.request("GET", path)
+    print(asked.getresponse().status)`;
+    const { stdout } = await promisify(execFile)('python3', ['-c', knock, port, ...paths]);
+    expect(stdout.trim().split('\n')).toEqual(['403', '403', '403', '403']);
+    const refused = await ask(`http://127.0.0.1:${port}/`);
+    expect(refused.status).toBe(403);
+    expect(refused.body).toContain('trainyard tensorboard RUN');
+    expect((await ask(`${bridge.url}data/runs`)).status).toBe(200);
+  });
+
+  test('is reached where sshd forbids forwarding, and sshd is not asked for ever', async () => {
+    const [host] = hosts.profile.hosts ?? [];
+    const address = '127.0.0.2';
+    const stateDir = mkdtempSync(join(tmpdir(), 'trainyard-forbids-'));
+    const forbidding = await startSshd({
+      address,
+      port: await freePort(address),
+      home: hosts.homes[0] ?? '',
+      stateDir,
+      authorizedKey: readFileSync(`${host?.identityFile ?? ''}.pub`, 'utf8'),
+      extraConfig: ['AllowStreamLocalForwarding no'],
+    });
+    const others = new TensorBoards();
+    try {
+      appendFileSync(join(hosts.trainyardHome, 'known_hosts'), `${known(forbidding)}\n`);
+      const through = hosts.machine({ hosts: [{ ...host, host: address, port: forbidding.port }] });
+      await boards.stop(machine, nodePath(dir)); // so that it is waited for
+      const bridge = await others.open(through, nodePath(dir));
+      expect((await ask(bridge.url)).body).toContain('TensorBoard');
+      const refused = readFileSync(forbidding.log, 'utf8').match(/refused streamlocal/g) ?? [];
+      measured(16, `forwarding forbidden: served by a program, after ${refused.length} refusals`);
+      expect(refused.length).toBeGreaterThan(0);
+      expect(refused.length).toBeLessThan(40); // of a start that may take 45 s here: one every 2 s
+      through.dispose();
+    } finally {
+      others.dispose();
+      await forbidding.stop();
+      rmSync(stateDir, { recursive: true, force: true });
+    }
   });
 
   test('that is killed says so, and starts again', async () => {

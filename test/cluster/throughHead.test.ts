@@ -1,12 +1,18 @@
 // A cluster whose keys lie on its head: this machine can log in there and nowhere else, and the head's own ssh reaches the others.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nodePath } from '../../src/core/nodePath.js';
 import { runOnAll } from '../../src/core/clusters/fanOut.js';
 import type { SshMachine } from '../../src/core/clusters/sshMachine.js';
+import { nullLogger } from '../../src/core/log.js';
+import type { PortForward } from '../../src/core/tunnels/portForward.js';
+import { Tunnels } from '../../src/core/tunnels/tunnels.js';
+import { freePort } from '../sshd/support/hosts.js';
 import { practiceHosts, type FaultHosts } from './support/hosts.js';
 import { eventsOf, linesOf, startRun, training, Watcher } from './support/runs.js';
 
@@ -22,6 +28,7 @@ function headsOwnSsh(): void {
     `IdentityFile ${key}`,
     'IdentitiesOnly yes',
     `UserKnownHostsFile ${join(tools, 'known_hosts')}`,
+    'StrictHostKeyChecking no', // as some sites have it: it must not count here
   ];
   writeFileSync(config, `Host *\n  ${lines.join('\n  ')}\n`);
   const real = execFileSync('sh', ['-c', 'command -v ssh'], { encoding: 'utf8' }).trim();
@@ -83,6 +90,25 @@ describe('a cluster whose keys lie on its head', () => {
         .filter(({ kind }) => kind === 'step')
         .at(-1),
     ).toMatchObject({ step: 300 });
+  });
+
+  it('brings a port of the other host here, and says why where nothing listens', async () => {
+    const echo = createServer((socket) => socket.pipe(socket)).listen(0, '127.0.0.1');
+    await once(echo, 'listening');
+    const { port } = echo.address() as AddressInfo;
+    const tunnels = new Tunnels(machine, nullLogger);
+    const open = async (remote: number): Promise<PortForward> => {
+      const spec = { host: '127.0.0.3', local: await freePort(), address: '127.0.0.1', remote };
+      return (await tunnels.open(spec)).forward;
+    };
+    const socket = connect((await open(port)).port, '127.0.0.1');
+    socket.end('through the head');
+    expect(String((await once(socket, 'data'))[0])).toBe('through the head');
+    const nowhere = await open(await freePort());
+    await once(connect(nowhere.port, '127.0.0.1').resume(), 'close');
+    expect(nowhere.lastProblem).toMatch(/127\.0\.0\.3 does not connect to .*: Connection refused/);
+    tunnels.dispose();
+    echo.close();
   });
 
   it('says where a terminal is to be opened', async () => {

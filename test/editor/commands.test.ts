@@ -282,6 +282,7 @@ test('TensorBoard opens in a tab with the curves', async () => {
     60,
   );
   expect(board?.url).toContain('pinnedCards');
+  expect(new URL(board?.url ?? '').pathname).toMatch(/\/[0-9a-f]{32}\/$/); // the bridge's key
   const inner = workbench.webview().frameLocator('iframe[title="TensorBoard"]');
   await inner.getByText('loss', { exact: true }).first().waitFor({ timeout: 60_000 });
   await workbench.page.waitForTimeout(2000);
@@ -332,9 +333,12 @@ test('the rest of them', async () => {
   const run = { profile: 'local', id: dir.split('/').at(-1), dir };
   void command('trainyard.revealRunFolder', run).catch(() => undefined);
   await workbench.page.locator('.notification-toast', { hasText: dir }).first().waitFor();
+  const opening = workbench.page.context().waitForEvent('page', { timeout: 60_000 });
   void command('trainyard.openTensorBoardInBrowser', run).catch(() => undefined);
-  await workbench.page.waitForTimeout(3000);
-  await workbench.page.keyboard.press('Escape');
+  const browser = await opening; // its address was good once, and has led to the bridge's key
+  await browser.getByText('loss', { exact: true }).first().waitFor({ timeout: 60_000 });
+  expect(new URL(browser.url()).pathname).toMatch(/^\/proxy\/\d+\/[0-9a-f]{32}\/$/);
+  await browser.close();
   await command('trainyard.runDemo');
   const demo = newest();
   expect(demo.id).toContain('demo');

@@ -21,7 +21,7 @@ beforeAll(async () => {
   const profiles = JSON.stringify({
     version: 1,
     profiles: [
-      { name: 'theirs', kind: 'ssh', hosts: [host], prologue: 'touch /tmp/trainyard-was-here' },
+      { name: 'theirs', kind: 'ssh', hosts: [host] },
       { name: 'local', kind: 'ssh', hosts: [host] },
     ],
   });

@@ -12,6 +12,8 @@ const agent = join(dirname(trainer), 'agent');
 
 const mount = (...args: string[]): boolean => spawnSync('mount', args).status === 0;
 const unmount = (path: string): boolean => spawnSync('umount', [path]).status === 0;
+/** Both are refused (EBUSY) while a process has a file of the mount open, which lasts a moment. */
+const once = (what: string, done: () => boolean): Promise<unknown> => until(what, done, 30);
 
 const folder = temporaryFolder('disks');
 const disk = join(folder.path, 'disk');
@@ -25,8 +27,8 @@ const unavailable =
 
 interface Fault {
   name: string;
-  begin(run: string): void;
-  end(run: string): void;
+  begin(run: string): Promise<unknown>;
+  end(run: string): Promise<unknown>;
 }
 const filler = join(disk, 'filler');
 const faults: Fault[] = [
@@ -36,19 +38,20 @@ const faults: Fault[] = [
       spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=64k'], { stdio: 'ignore' });
       // What is left of the last page goes byte by byte.
       spawnSync('dd', ['if=/dev/zero', `of=${filler}2`, 'bs=1'], { stdio: 'ignore' });
+      return Promise.resolve();
     },
     end: () => {
       for (const file of [filler, `${filler}2`]) rmSync(file, { force: true });
+      return Promise.resolve();
     },
   },
   {
     name: 'read-only',
     begin: (run) => {
-      expect(mount('--bind', run, run) && mount('-o', 'remount,bind,ro', run)).toBe(true);
+      expect(mount('--bind', run, run)).toBe(true);
+      return once('the mount to become read-only', () => mount('-o', 'remount,bind,ro', run));
     },
-    end: (run) => {
-      expect(unmount(run)).toBe(true);
-    },
+    end: (run) => once('the mount to go', () => unmount(run)),
   },
 ];
 
@@ -64,7 +67,10 @@ const beatOf = (dir: string): number =>
   (JSON.parse(readFileSync(join(dir, 'heartbeats/rank-0'), 'utf8')) as { step: number }).step;
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
 
-/** A run folder with the run.json of 60 steps. */
+/** Enough that the fault comes before the end, however fast the machine. */
+const steps = 120;
+
+/** A run folder with the run.json of so many steps. */
 function runFolder(dir: string): void {
   mkdirSync(dir);
   const spec = {
@@ -73,7 +79,7 @@ function runFolder(dir: string): void {
     created: Date.now() / 1000,
     profile: { name: 'local', kind: 'local' },
     program: 'trainer',
-    argv: training('--steps', '60', '--checkpoint-every', '1000'),
+    argv: training('--steps', String(steps), '--checkpoint-every', '1000'),
     ranks: 1,
     threadsPerRank: 1,
     gpus: null,
@@ -94,7 +100,7 @@ const trainerOf = (dir: string): number =>
 let running: Running | undefined;
 let faulty: [Fault, string] | undefined;
 afterEach(async () => {
-  if (faulty) faulty[0].end(faulty[1]);
+  if (faulty) await faulty[0].end(faulty[1]);
   faulty = undefined;
   if (running?.child.exitCode === null) running.child.kill('SIGKILL');
   await running?.ended;
@@ -106,13 +112,13 @@ afterAll(() => {
   folder.remove();
 });
 
-function begin(fault: Fault, dir: string): void {
+async function begin(fault: Fault, dir: string): Promise<void> {
   faulty = [fault, dir];
-  fault.begin(dir);
+  await fault.begin(dir);
 }
-function end(fault: Fault, dir: string): void {
+async function end(fault: Fault, dir: string): Promise<void> {
+  await fault.end(dir);
   faulty = undefined;
-  fault.end(dir);
 }
 
 describe.skipIf(unavailable !== undefined)(
@@ -125,12 +131,12 @@ describe.skipIf(unavailable !== undefined)(
         running = start(trainer, training('--epochs', '1000', '--checkpoint-every', '25', '--run-dir', dir));
         const { child } = running;
         await until('15 steps', () => existsSync(join(dir, 'metrics.jsonl')) && stepsIn(dir).length >= 15);
-        begin(fault, dir);
+        await begin(fault, dir);
         await until('the warning', () => running?.stderr.includes('metrics are not being recorded'));
         const from = beatOf(dir);
         await until('40 steps meanwhile, a checkpoint among them', () => beatOf(dir) > from + 40, 120);
         expect(stepsIn(dir).at(-1)).toBeLessThan(from + 2);
-        end(fault, dir);
+        await end(fault, dir);
         await until('the steps in the file', () => stepsIn(dir).length > from + 40, 120);
         child.kill('SIGTERM');
         const outcome = await running.ended;
@@ -151,18 +157,20 @@ describe.skipIf(unavailable !== undefined)(
       running = start(agent, ['supervise', '--run-dir', dir]);
       await until('15 steps', () => existsSync(join(dir, 'metrics.jsonl')) && stepsIn(dir).length >= 15);
       const pid = trainerOf(dir);
-      begin(fault, dir);
+      await begin(fault, dir);
       await until('the trainer to end', () => !existsSync(`/proc/${pid}`), 120);
-      expect(beatOf(dir)).toBe(60);
+      expect(beatOf(dir)).toBe(steps);
       expect(running.child.exitCode).toBe(null);
-      end(fault, dir);
+      await end(fault, dir);
       const outcome = await running.ended;
       expect(outcome.code, outcome.stderr).toBe(3);
       const state = JSON.parse(readFileSync(join(dir, 'state.json'), 'utf8')) as Record<string, unknown>;
       expect(state).toMatchObject({ phase: 'failed', exitCode: 3 });
       // The rank's log lies on the same disk: a full one took none of the words.
-      const words = 'the last checkpoint (step 60) could not be written';
-      expect(state['reason']).toContain(fault.name === 'full' ? 'exited with code 3 at step 60' : words);
+      const words = `the last checkpoint (step ${steps}) could not be written`;
+      expect(state['reason']).toContain(
+        fault.name === 'full' ? `exited with code 3 at step ${steps}` : words,
+      );
       const events = readLines(join(dir, 'events.jsonl')).map(({ kind }) => kind);
       expect(events.at(-1)).toBe('finished');
       expect(events).toContain('rank_exited');

@@ -124,7 +124,7 @@ describe.skipIf(!possible)('nodes and CUDA', () => {
       env,
     });
     const packages = new Packages({ profile, cache: cacheFolder(), logger: nullLogger });
-    runtimes = await Promise.all(machine.nodes.map((node) => node.prepare(packages, {}, true)));
+    runtimes = await Promise.all(machine.nodes.map((node) => node.prepare(packages, {}, { cuda: true })));
     packages.dispose();
   }, 120_000);
   afterAll(async () => {
@@ -234,7 +234,7 @@ describe.skipIf(!possible)('nodes and CUDA', () => {
     });
     const packages = new Packages({ profile: alone, cache, logger: nullLogger });
     try {
-      const { nvidia } = await node.prepare(packages, {}, true);
+      const { nvidia } = await node.prepare(packages, {}, { cuda: true });
       const installed = join(home, '.trainyard', 'cuda', lacking.name, 'lib/nvidia/nccl/lib');
       expect(nvidia).toEqual([installed, ...runtimes[0]!.nvidia!.slice(0, 2)]);
       expect(readFileSync(join(installed, 'libnccl.so.2'), 'utf8')).toBe('a library');

@@ -167,4 +167,16 @@ describe('what is not of the protocol', () => {
     expect(after).toBeLessThan(silenceLimit);
     bootstrap.dispose();
   });
+
+  it('a line without end is one too while bytes are sent that the node does not take', async () => {
+    const connection = await cluster.machine().nodes[0]!.connection();
+    const endless = `while True:\n    os.write(1, b"x" * 50000)\n    time.sleep(0.01)`;
+    const program = `import os, time\nos.write(1, b'{"send": true}\\n')\n${endless}\n`;
+    const bootstrap = await Bootstrap.open(connection, program);
+    const body = [Buffer.alloc(4_000_000), Buffer.alloc(4_000_000)];
+    const { error, after } = await failure(bootstrap.request('install', {}, z.unknown(), { body }));
+    bootstrap.dispose();
+    expect(error.message).toMatch(/set-up program on 127\.0\.0\.2 .*line of more than 1048576 bytes/);
+    expect(after).toBeLessThan(silenceLimit);
+  });
 });

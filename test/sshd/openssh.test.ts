@@ -59,10 +59,11 @@ const freePort = async (): Promise<number> => {
 };
 
 function transportOf(person: Person, known = join(root, 'known_hosts')): OpensshTransport {
+  const own = `${known}-own`; // Trainyard's folder
   const file = join(root, `config-${randomBytes(4).toString('hex')}`);
   writeFileSync(file, `UserKnownHostsFile ${known}\nGlobalKnownHostsFile /dev/null\n`);
   const env = { ...process.env, SSH_AUTH_SOCK: '' };
-  return new OpensshTransport({ prompter: person, configFile: file, surroundings: { env, home } });
+  return new OpensshTransport({ prompter: person, configFile: file, surroundings: { env, home }, home: own });
 }
 
 /** Processes with the folder of a connection in their command lines. */
@@ -374,9 +375,9 @@ test('nothing outlives a client that was killed', async () => {
     stdin: {
       contents: `
         const { OpensshTransport } = require('./src/core/ssh/openssh/opensshTransport.ts');
-        const { target, configFile } = JSON.parse(process.argv[2]);
+        const { target, configFile, home } = JSON.parse(process.argv[2]);
         const prompter = { secret: async () => undefined, trust: async () => false };
-        new OpensshTransport({ prompter, configFile })
+        new OpensshTransport({ prompter, configFile, home })
           .connect(target)
           .then((connection) => connection.exec('sleep 600'))
           .then(() => console.log('ready'));
@@ -387,7 +388,7 @@ test('nothing outlives a client that was killed', async () => {
   });
   const configFile = join(root, 'client-config');
   writeFileSync(configFile, `UserKnownHostsFile ${config}\n`);
-  const client = spawn(process.execPath, [bundle, JSON.stringify({ target, configFile })]);
+  const client = spawn(process.execPath, [bundle, JSON.stringify({ target, configFile, home: root })]);
   await firstMatch(client.stdout, /ready/);
   expect(sshProcesses().length).toBeGreaterThan(1);
   client.kill('SIGKILL');

@@ -1,5 +1,7 @@
 // The transport over the user's own ssh behind a busy jump host, in network namespaces.
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OpensshTransport } from '../../src/core/ssh/openssh/opensshTransport.js';
@@ -11,6 +13,7 @@ const hosts = 8;
 describe.skipIf(unavailable !== undefined)(`a jump host (${unavailable ?? 'namespaces'})`, () => {
   let cluster: NamespaceCluster;
   let transport: OpensshTransport;
+  const home = mkdtempSync(join(tmpdir(), 'trainyard-home-'));
 
   const connect = (address: string): Promise<SshConnection> =>
     transport.connect({ host: address, proxyJump: cluster.jumpAddress });
@@ -19,11 +22,12 @@ describe.skipIf(unavailable !== undefined)(`a jump host (${unavailable ?? 'names
   beforeAll(async () => {
     cluster = await NamespaceCluster.start({ hosts, jump: ['MaxStartups 2:50:4', 'MaxSessions 2'] });
     const prompter = { secret: () => Promise.resolve(undefined), trust: () => Promise.resolve(false) };
-    transport = new OpensshTransport({ prompter, configFile: cluster.sshConfig });
+    transport = new OpensshTransport({ prompter, configFile: cluster.sshConfig, home });
   });
   afterAll(async () => {
     transport.dispose();
     await cluster.stop();
+    rmSync(home, { recursive: true });
   });
 
   test('all hosts behind it are reached by one login there, whether they are asked for at once or not', async () => {

@@ -19,6 +19,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { nodePath } from '../../src/core/nodePath.js';
 import { runOnAll } from '../../src/core/clusters/fanOut.js';
+import type { HostLine } from '../../src/core/clusters/hostLines.js';
 import { checkPorts } from '../../src/core/clusters/portCheck.js';
 import type { SshMachine } from '../../src/core/clusters/sshMachine.js';
 import { UserError } from '../../src/core/errors.js';
@@ -165,6 +166,31 @@ describe('copies go from node to node', () => {
     expect(await sendings(cluster.machine())).toBe(1);
   });
 
+  it('except where the node that has them lies: what it sends is refused, and comes from here', async () => {
+    const source = join(dir, 'true');
+    mkdirSync(source);
+    writeFileSync(join(source, 'data'), 'true');
+    const copies = [0, 1].map((index) => join(home(index), 'told', 'data'));
+
+    const { request } = Bootstrap.prototype;
+    const asked = vi.spyOn(Bootstrap.prototype, 'request').mockImplementation(async function (
+      this: Bootstrap,
+      op,
+      ...more
+    ) {
+      if (op === 'fetch') writeFileSync(copies.find(existsSync)!, 'lies');
+      return request.call(this, op, ...more);
+    });
+    const sent = vi.spyOn(Bootstrap.prototype, 'input');
+    const machine = cluster.machine();
+    expect(await machine.copy(machine.nodes, source, nodePath('~/told'))).toBe(1);
+    expect(asked.mock.calls.filter(([op]) => op === 'fetch')).toHaveLength(1);
+    expect(sent).toHaveBeenCalledTimes(2);
+    asked.mockRestore();
+    sent.mockRestore();
+    expect(copies.map((path) => readFileSync(path, 'utf8')).sort()).toEqual(['lies', 'true']); // the liar keeps its own
+  });
+
   it('except where no port is free, or none can be reached', async () => {
     const taken = createServer().listen(0, '0.0.0.0');
     await once(taken, 'listening');
@@ -242,6 +268,25 @@ describe('exec', () => {
     );
     expect(missing[0]?.code).toBe(127);
     expect(lines.at(-1)).toMatch(/no-such-program cannot be started: No such file/);
+  });
+
+  it('cuts a line without end, and says how much of it is left out', async () => {
+    const [node] = cluster.machine().nodes;
+    const lines: HostLine[] = [];
+    const words = [
+      'sh',
+      '-c',
+      `head -c 100000000 /dev/zero; printf '\\nnext\\n'; head -c 70000 /dev/zero >&2`,
+    ];
+    const [ending] = await runOnAll([node!], words, (line) => lines.push(line));
+    expect(ending?.code).toBe(0);
+    const read = (stream: string): object[] =>
+      lines.filter((line) => line.stream === stream).map(({ text, cut }) => ({ length: text.length, cut }));
+    expect(read('stdout')).toEqual([
+      { length: 65_536, cut: 100_000_000 - 65_536 },
+      { length: 4, cut: 0 },
+    ]);
+    expect(read('stderr')).toEqual([{ length: 65_536, cut: 70_000 - 65_536 }]);
   });
 
   it('refuses a host that is not of the profile', () => {

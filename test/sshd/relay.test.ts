@@ -1,12 +1,27 @@
 // Files from one node to another: the set-up program's two sides, as two processes, with an honest and a dishonest network between them.
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { TarDigest } from '../../src/core/nodes/tarDigest.js';
+import { until } from '../local/harness.js';
 import { program } from './setUpProgram.js';
 
 const key = 'ab'.repeat(32);
@@ -33,8 +48,11 @@ class Node {
   async ask(op: string, params: object, body?: Buffer): Promise<Answer> {
     this.process.stdin!.write(`${JSON.stringify({ op, params })}\n`);
     if (body) this.process.stdin!.write(body);
-    const { value } = (await this.lines.next()) as { value: string };
-    return JSON.parse(value) as Answer;
+    for (;;) {
+      const { value } = (await this.lines.next()) as { value: string };
+      const answer = JSON.parse(value) as Answer;
+      if (answer.result || answer.error) return answer; // all else is a sign of life
+    }
   }
 
   async end(): Promise<void> {
@@ -47,6 +65,8 @@ class Node {
 let nodes: Node[] = [];
 let servers: Server[] = [];
 let given: string;
+/** Of what the giver was sent. */
+let digest: string;
 let offer: { port: number; first: string; mark: unknown; files: number };
 
 beforeAll(() => {
@@ -63,7 +83,12 @@ async function give(more: object = {}): Promise<void> {
   const to = join(mkdtempSync(join(dir, 'giver-')), 'to');
   const tar = spawn('tar', ['-cf', '-', '-C', source, '.']);
   const parts: Buffer[] = [];
-  for await (const part of tar.stdout) parts.push(part as Buffer);
+  const summed = new TarDigest();
+  for await (const part of tar.stdout) {
+    parts.push(part as Buffer);
+    summed.update(part as Buffer);
+  }
+  digest = summed.digest();
   const { result } = await giver.ask('unpack', { to, ...more }, Buffer.concat(parts));
   expect(result).toMatchObject({ files: 4, shared: false });
   given = result!['folder'] as string;
@@ -74,7 +99,7 @@ async function give(more: object = {}): Promise<void> {
 
 function fetchFrom(port: number, more: object = {}): Promise<Answer> & { to: string } {
   const to = join(mkdtempSync(join(dir, 'taker-')), 'to');
-  const params = { host: '127.0.0.1', key, to, ...offer, port, ...more };
+  const params = { host: '127.0.0.1', key, to, ...offer, digest, port, ...more };
   return Object.assign(new Node().ask('fetch', params), { to });
 }
 
@@ -178,6 +203,72 @@ describe('what one node offers', () => {
     expect(readdirSync(taken.to).filter((name) => name.includes('partial'))).toEqual([]);
   });
 
+  it.each([
+    [
+      'a byte of a file',
+      () => {
+        writeFileSync(join(given, 'big'), Buffer.concat([big.subarray(1), Buffer.alloc(1)]));
+      },
+    ],
+    [
+      'the length of a file',
+      () => {
+        appendFileSync(join(given, 'deep', 'run.sh'), 'rm -rf .\n');
+      },
+    ],
+    [
+      'the permissions of a file',
+      () => {
+        chmodSync(join(given, 'deep', 'nothing'), 0o777);
+      },
+    ],
+  ])(
+    'is refused when %s differs from what was sent, by whoever holds the key, and does not stay',
+    async (_, change) => {
+      await give();
+      change();
+      const taken = fetchFrom(offer.port);
+      const { error } = await taken;
+      expect(error).toMatchObject({
+        what: 'what the other node sent is not what it was given',
+        remedy: 'direct',
+      });
+      const left = readdirSync(taken.to, { recursive: true, withFileTypes: true });
+      expect(left.filter((entry) => !entry.isDirectory())).toEqual([]);
+    },
+  );
+
+  it('comes to those who hold the key while strangers crowd the port, of whom only the newest stay', async () => {
+    await give();
+    const strangers = { open: 0, closed: 0, over: false };
+    const sockets = new Set<Socket>();
+    const crowd = (index: number): void => {
+      // From 13 addresses, to stand for as many machines; half of them send something.
+      const socket = connect({ port: offer.port, host: '127.0.0.1', localAddress: `127.0.7.${index % 13}` });
+      sockets.add(socket);
+      socket.on('connect', () => strangers.open++);
+      if (index % 2 === 0) socket.write(Buffer.alloc(20, 65)); // and never goes on
+      socket.resume().on('error', () => undefined);
+      socket.on('close', () => {
+        strangers.closed++;
+        sockets.delete(socket);
+        if (!strangers.over)
+          setTimeout(() => {
+            crowd(index);
+          }, 100);
+      });
+    };
+    for (let index = 0; index < 200; index++) crowd(index + 1);
+    await until('the oldest to be put out', () => strangers.closed > 136, 15);
+    const first = fetchFrom(offer.port);
+    const second = fetchFrom(offer.port);
+    expect((await first).result).toMatchObject({ files: 4 });
+    expect((await second).result).toMatchObject({ files: 4 });
+    sameAsSource(first.to);
+    strangers.over = true;
+    for (const socket of sockets) socket.destroy();
+  });
+
   it('is refused when it was cut, and no part of a file stays', async () => {
     await give();
     const port = await between((chunk, before, socket) => {
@@ -206,4 +297,30 @@ describe('what one node offers', () => {
     const left = readdirSync(dir, { recursive: true }).map(String);
     expect(left.filter((path) => path.includes('partial'))).toEqual([]);
   });
+});
+
+it('pip from packages that another node sent is run only where it is the pinned one', async () => {
+  const wheels = mkdtempSync(join(dir, 'wheels-'));
+  const ran = join(wheels, 'ran');
+  const script = `import sys, zipfile
+with zipfile.ZipFile(sys.argv[1], "w") as wheel:
+    wheel.writestr("pip/__main__.py", "open(%r, 'w')" % sys.argv[2])`;
+  const wheel = join(wheels, 'pip-26.3-py3-none-any.whl');
+  execFileSync('python3', ['-c', script, wheel, ran]);
+  const runtime = mkdtempSync(join(dir, 'runtime-'));
+  mkdirSync(join(runtime, 'bin'));
+  symlinkSync(
+    execFileSync('python3', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' }).trim(),
+    join(runtime, 'bin', 'python'),
+  );
+  const params = { dir: join(runtime, 'cuda'), neededBytes: 0, runtime, requirements: '', wheels };
+  const pinned = (hash: string): string => `pip==26.3 \\\n    --hash=sha256:${hash}\n`;
+  const other = await new Node().ask('cuda', { ...params, pip: pinned('0'.repeat(64)) });
+  expect(other.error?.what).toBe('pip-26.3-py3-none-any.whl is not the pip that was pinned');
+  const missing = await new Node().ask('cuda', params);
+  expect(missing.error?.what).toBe('pip-26.3-py3-none-any.whl is not the pip that was pinned');
+  expect(existsSync(ran)).toBe(false);
+  const hash = createHash('sha256').update(readFileSync(wheel)).digest('hex');
+  expect((await new Node().ask('cuda', { ...params, pip: pinned(hash) })).result).toEqual({ made: true });
+  expect(existsSync(ran)).toBe(true);
 });

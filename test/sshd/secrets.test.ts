@@ -105,7 +105,8 @@ const makers = {
   openssh: (prompter: ScriptedPrompter, logger: MemoryLogger): SshTransport => {
     const env = { ...process.env, SSH_AUTH_SOCK: '' };
     const surroundings = { env, home: world.dir };
-    return new OpensshTransport({ prompter, configFile: world.configFile, surroundings, logger });
+    const { home, configFile } = world;
+    return new OpensshTransport({ prompter, home, configFile, surroundings, logger });
   },
 };
 

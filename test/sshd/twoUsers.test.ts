@@ -1,6 +1,8 @@
 // Two users of one node: what is of one user's run is nothing to the other, neither its files, its secrets nor its TensorBoard.
 import { nodePath } from '../../src/core/nodePath.js';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync, chmodSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -150,18 +152,33 @@ describe.skipIf(unavailable !== undefined)(`two users (${unavailable ?? 'root'})
     expect(linesAs(stranger, ['ls', dirname(socket)])).toEqual([]);
   });
 
-  test('a folder that another user made first is refused, with what to do', async () => {
+  test('a folder that another user made first, and serves in, is refused, with what to do', async () => {
     const client = await user.node.client();
     await client.request('tensorboard.stop', { dir: nodePath(runDir) });
     rmSync(dirname(socket), { recursive: true });
     linesAs(stranger, ['mkdir', '-m', '777', dirname(socket)]);
-    const { python, tensorboardServer: server } = user.runtime;
-    const starting = client.request('tensorboard.start', {
-      dir: nodePath(runDir),
-      python,
-      server,
-      idle: 600,
-    });
-    await expect(starting).rejects.toThrow(/belongs to another user/);
+    const script = `import socket, sys
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[1])
+listener.listen()
+print("serving", flush=True)
+sys.stdin.read()`;
+    const serving = spawn('python3', ['-c', script, socket], { uid: stranger, gid: stranger, cwd: '/' });
+    try {
+      await once(serving.stdout, 'data');
+      chmodSync(socket, 0o777);
+      const { python, tensorboardServer: server } = user.runtime;
+      const starting = client.request('tensorboard.start', {
+        dir: nodePath(runDir),
+        python,
+        server,
+        idle: 600,
+      });
+      await expect(starting).rejects.toThrow(
+        new RegExp(`${dirname(socket)} belongs to user ${stranger}, not to you.*XDG_RUNTIME_DIR`),
+      );
+    } finally {
+      serving.kill();
+    }
   });
 });

@@ -1,10 +1,22 @@
 // What the set-up program on a node makes of tar archives: those that Python's own tarfile writes, in each format, and broken ones.
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { TarDigest } from '../../src/core/nodes/tarDigest.js';
+import { until } from '../local/harness.js';
 import { program } from './setUpProgram.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'trainyard-unpack-'));
@@ -48,9 +60,17 @@ sys.stdout.buffer.write(out.getvalue())
   return made.stdout;
 }
 
+/** As this machine sums it up, in pieces that end anywhere. */
+function digestOf(bytes: Buffer): string {
+  const digest = new TarDigest();
+  for (let at = 0, length = 1; at < bytes.length; at += length, length = ((length * 7) % 1031) + 1)
+    digest.update(bytes.subarray(at, at + length));
+  return digest.digest();
+}
+
 /** What the node answers to this archive. */
-function unpack(input: Buffer): { files?: number; refused?: string } {
-  const request = Buffer.from(`${JSON.stringify({ op: 'unpack', params: { to } })}\n`);
+function unpack(input: Buffer, digest?: string): { files?: number; refused?: string } {
+  const request = Buffer.from(`${JSON.stringify({ op: 'unpack', params: { to, digest } })}\n`);
   const { stdout, stderr } = spawnSync('python3', ['-ISc', program], {
     input: Buffer.concat([request, input]),
   });
@@ -72,7 +92,8 @@ describe.each(['USTAR', 'GNU', 'PAX'] as const)('an archive in the format %s', (
       text: `${name}${'.'.repeat(index * 1000)}`,
       mode: 0o640,
     }));
-    expect(unpack(archive(files, format))).toMatchObject({ files: files.length });
+    const bytes = archive(files, format);
+    expect(unpack(bytes, digestOf(bytes))).toMatchObject({ files: files.length });
     for (const { name, text } of files) expect(readFileSync(join(to, name), 'utf8')).toBe(text);
   });
 
@@ -106,6 +127,34 @@ it('a cut or damaged archive is refused, and no part of a file stays', () => {
   damaged[1536 + 124] = '9'.charCodeAt(0); // a digit of the second size
   expect(unpack(damaged).refused ?? '').not.toBe('');
   expect(existsSync(join(to, 'second'))).toBe(false);
+});
+
+it('no link below the target is followed, wherever it leads, and a link of a file’s name is replaced', () => {
+  const outside = join(to, '..', 'outside');
+  mkdirSync(outside);
+  symlinkSync(outside, join(to, 'sub'));
+  const refused = unpack(archive([{ name: 'sub/file', text: 'x' }], 'PAX')).refused;
+  expect(refused).toBe(`${join(to, 'sub')} is a link or no folder`);
+  writeFileSync(join(outside, 'file'), 'as it was');
+  symlinkSync(join(outside, 'file'), join(to, 'file'));
+  expect(unpack(archive([{ name: 'file', text: 'new' }], 'PAX'))).toMatchObject({ files: 1 });
+  expect(readFileSync(join(outside, 'file'), 'utf8')).toBe('as it was');
+  expect(readFileSync(join(to, 'file'), 'utf8')).toBe('new');
+  expect(readdirSync(outside)).toEqual(['file']);
+});
+
+it('a file in the making has a name that nobody can foretell, and an error names the file itself', async () => {
+  const whole = archive([{ name: 'deep/big', text: 'f'.repeat(700_000) }], 'PAX');
+  const node = spawn('python3', ['-ISc', program], { stdio: ['pipe', 'ignore', 'inherit'] });
+  node.stdin.write(`${JSON.stringify({ op: 'unpack', params: { to } })}\n`);
+  node.stdin.write(whole.subarray(0, 300_000));
+  await until('the file', () => existsSync(join(to, 'deep')) && readdirSync(join(to, 'deep')).length > 0, 30);
+  expect(readdirSync(join(to, 'deep')).join()).toMatch(/^\.trainyard\.partial-[0-9a-f]{16}$/);
+  node.stdin.end();
+  await once(node, 'exit');
+  expect(readdirSync(join(to, 'deep'))).toEqual([]);
+  mkdirSync(join(to, 'deep', 'big', 'in the way'), { recursive: true });
+  expect(unpack(whole).refused).toBe(`${join(to, 'deep', 'big')}: Is a directory`);
 });
 
 /** The header's own sum, without which nothing else in it is looked at. */

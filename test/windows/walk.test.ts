@@ -16,13 +16,14 @@ const found = findWindowsNode();
 const why = 'wine' in found ? '' : ` (skipped: ${found.reason})`;
 
 describe.skipIf(!('wine' in found))(`the command line on Windows${why}`, () => {
-  const folder = temporaryFolder('windows');
+  let folder: { path: string; remove: () => void };
   let hosts: FaultHosts;
   let windows: Windows;
   let server: Server;
 
   beforeAll(async () => {
     if (!('wine' in found)) return;
+    folder = temporaryFolder('windows');
     hosts = await practiceHosts({ nodes: 2 });
     windows = new Windows(found, join(root, 'dist', 'trainyard.cjs'));
     const settings = windows.userFolder('AppData', 'Roaming', 'trainyard');

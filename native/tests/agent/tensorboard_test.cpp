@@ -3,9 +3,15 @@
 #include "agent/tensorboard.h"
 
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include "tests/agent/run_fixture.h"
@@ -58,6 +64,62 @@ TEST_F(Tensorboard, AskedForTwiceAtOnceIsStartedOnce) {
   }
   EXPECT_EQ(client_->next_answer()["result"], client_->next_answer()["result"]);
   client_->call("tensorboard.stop", {{"dir", folder_.path()}});
+}
+
+/// A process of another user that serves a socket. Needs root.
+class Stranger {
+ public:
+  explicit Stranger(const std::string& path) {
+    std::array<int, 2> ready{};
+    EXPECT_EQ(::pipe(ready.data()), 0);
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      sockaddr_un address{};
+      address.sun_family = AF_UNIX;
+      std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+      const int fd = ::socket(AF_UNIX, SOCK_STREAM, 0);
+      const bool bound = ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+      const bool serves = bound && ::setuid(kUser) == 0 && ::listen(fd, 8) == 0;
+      if (!serves || ::write(ready[1], "", 1) != 1) ::_exit(1);
+      for (;;) ::pause();
+    }
+    ::close(ready[1]);
+    char byte = 0;
+    EXPECT_EQ(::read(ready[0], &byte, 1), 1) << "the stranger does not serve";
+    ::close(ready[0]);
+  }
+  ~Stranger() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  Stranger(const Stranger&) = delete;
+  Stranger& operator=(const Stranger&) = delete;
+
+  static constexpr uid_t kUser = 64102;
+
+ private:
+  int pid_ = 0;
+};
+
+TEST_F(Tensorboard, OfAnotherUserIsNotTakenForOurs) {
+  if (::geteuid() != 0) GTEST_SKIP() << "it needs root, to be another user";
+  const Stranger alone(folder_.file("alone.sock"));
+  EXPECT_FALSE(socket_answers(folder_.file("alone.sock")));
+
+  ::setenv("XDG_RUNTIME_DIR", folder_.path().c_str(), 1);
+  client_ = std::make_unique<Client>();
+  ::unsetenv("XDG_RUNTIME_DIR");
+  const std::string dir = folder_.path();
+  const std::string socket = client_->call("tensorboard.start", params(dir))["socket"];
+  const std::string beside = std::filesystem::path(socket).parent_path();
+  ASSERT_EQ(beside, dir + "/trainyard");
+  client_->call("tensorboard.stop", {{"dir", dir}});
+  const Stranger stranger(socket);
+  ASSERT_EQ(::chown(beside.c_str(), Stranger::kUser, Stranger::kUser), 0);
+  const Json error = client_->error("tensorboard.start", params(dir));
+  const std::string said = "TensorBoard's socket is not safe: " + beside + " belongs to user 64102, not to you";
+  EXPECT_EQ(error["message"].get<std::string>().substr(0, said.size()), said);
+  EXPECT_EQ(client_->call("tensorboard.status", {{"dir", dir}})["running"], false);
 }
 
 TEST_F(Tensorboard, ThatDoesNotStartSaysWhy) {

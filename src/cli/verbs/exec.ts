@@ -1,5 +1,6 @@
 import { demandCluster } from '../../core/clusters/cluster.js';
 import { runOnAll } from '../../core/clusters/fanOut.js';
+import { lineText } from '../../core/clusters/hostLines.js';
 import type { SshMachine } from '../../core/clusters/sshMachine.js';
 import type { SshNode } from '../../core/clusters/sshNode.js';
 import { exitCodes, UserError } from '../../core/errors.js';
@@ -26,7 +27,7 @@ export const exec: Verb = {
   rest: true,
   details: [
     'No shell reads the words: write  -- sh -c "…"  for one. Each line is shown with its host before it.',
-    'Exits 5 when it failed on any host.',
+    'A line of more than 64 KiB is cut, and says so. Exits 5 when it failed on any host.',
   ],
   async run(context, args) {
     if (args.rest.length === 0) {
@@ -44,8 +45,9 @@ export const exec: Verb = {
         args.rest,
         (line) => {
           if (context.json) context.output.json({ type: 'line', ...line });
-          else if (line.stream === 'stdout') context.output.line(`${line.host.padEnd(width)} | ${line.text}`);
-          else context.output.note(`${line.host.padEnd(width)} ! ${line.text}`);
+          else if (line.stream === 'stdout') {
+            context.output.line(`${line.host.padEnd(width)} | ${lineText(line)}`);
+          } else context.output.note(`${line.host.padEnd(width)} ! ${lineText(line)}`);
         },
         signal,
       ),

@@ -6,14 +6,9 @@ import type { Logger } from '../log.js';
 import type { Progress } from '../machine.js';
 import type { Profile } from '../profiles/schema.js';
 import { basename, dirname, type NodePath } from '../nodePath.js';
+import { LineCutter, lineLimit, type HostLine } from './hostLines.js';
 import { Relay } from './relay.js';
 import type { SshNode } from './sshNode.js';
-
-export interface HostLine {
-  host: string;
-  stream: 'stdout' | 'stderr';
-  text: string;
-}
 
 export interface HostEnding {
   host: string;
@@ -23,13 +18,18 @@ export interface HostEnding {
   error: string | undefined;
 }
 
-/** Runs `argv` on each node, without a shell. Lines come as they are printed; a host that fails does not end the others. */
+/**
+ * Runs `argv` on each node, without a shell. Lines come as they are printed, long ones cut; a host that fails does not end the
+ * others.
+ */
 export function runOnAll(
   nodes: readonly SshNode[],
   argv: readonly string[],
   onLine: (line: HostLine) => void,
   signal?: AbortSignal,
 ): Promise<HostEnding[]> {
+  const streams = ['stdout', 'stderr'] as const;
+  const limit = lineLimit(nodes.length * streams.length);
   return Promise.all(
     nodes.map(async (node) => {
       const host = node.name;
@@ -39,14 +39,18 @@ export function runOnAll(
           channel.dispose();
         };
         signal?.addEventListener('abort', give, { once: true });
-        const readers = (['stdout', 'stderr'] as const).map((stream) =>
-          readLines(channel[stream], (text) => {
-            onLine({ host, stream, text });
-          }),
-        );
+        const cutters = streams.map((stream) => {
+          const cutter = new LineCutter(limit, (line) => {
+            onLine({ host, stream, ...line });
+          });
+          channel[stream].on('data', (chunk: Buffer) => {
+            cutter.push(chunk);
+          });
+          return cutter;
+        });
         channel.stdin.end();
         const { code, signal: ended } = await channel.closed;
-        for (const finish of readers) finish();
+        for (const cutter of cutters) cutter.end();
         signal?.removeEventListener('abort', give);
         return { host, code, signal: ended, error: undefined };
       } catch (error) {
@@ -54,20 +58,6 @@ export function runOnAll(
       }
     }),
   );
-}
-
-/** Calls back for each line; the result hands over what stands after the last newline. */
-function readLines(stream: NodeJS.ReadableStream, onLine: (text: string) => void): () => void {
-  let rest = '';
-  stream.setEncoding('utf8');
-  stream.on('data', (chunk: string) => {
-    const lines = (rest + chunk).split(/\r?\n/);
-    rest = lines.pop() ?? '';
-    for (const line of lines) onLine(line);
-  });
-  return () => {
-    if (rest !== '') onLine(rest);
-  };
 }
 
 /**

@@ -54,7 +54,8 @@ export class Packages implements Disposable {
       if (!(error instanceof NodeRefusal) || error.remedy !== 'wheels') throw error;
       this.options.logger.log('info', `${error.message} The packages come from this machine.`);
       const wheels = await this.bring(node, python, collection, progress);
-      await bootstrap.request(op, { ...request, wheels }, z.unknown(), progress);
+      // pip itself comes with them, and is run: which one it must be is said here, over SSH.
+      await bootstrap.request(op, { ...request, wheels, pip: collection.pip }, z.unknown(), progress);
     }
   }
 

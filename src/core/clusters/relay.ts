@@ -7,6 +7,7 @@ import type { Logger } from '../log.js';
 import type { Progress } from '../machine.js';
 import { NodeRefusal, type Bootstrap } from '../nodes/bootstrap.js';
 import { sendTree, unpackedSchema, type Received, type TreeTarget } from '../nodes/sendTree.js';
+import { TarDigest } from '../nodes/tarDigest.js';
 import { portsOf } from '../profiles/ports.js';
 import type { Profile } from '../profiles/schema.js';
 import type { SshNode } from './sshNode.js';
@@ -24,6 +25,8 @@ interface Source {
   node: SshNode;
   files: number;
   offer: z.infer<typeof offeredSchema>;
+  /** Of what this machine sent, whoever passed it on. */
+  digest: string;
   receivers: number;
 }
 
@@ -61,7 +64,7 @@ export class Relay implements Disposable {
     if (source) {
       try {
         const received = await this.fetch(bootstrap, source, progress);
-        await this.offer(node, bootstrap, received);
+        await this.offer(node, bootstrap, received, source.digest);
         return received;
       } catch (error) {
         if (!(error instanceof NodeRefusal) || error.remedy !== 'direct') throw error;
@@ -71,10 +74,11 @@ export class Relay implements Disposable {
         this.wake();
       }
     }
-    const { from, target } = this.options;
+    const { from, target, onlyOne } = this.options;
     try {
-      const received = await sendTree(bootstrap, from, target, progress);
-      await this.offer(node, bootstrap, received);
+      const digest = onlyOne ? undefined : new TarDigest(target.as);
+      const received = await sendTree(bootstrap, from, target, progress, digest);
+      if (digest) await this.offer(node, bootstrap, received, digest.digest());
       return received;
     } finally {
       if (source === undefined) this.seeding = false;
@@ -114,20 +118,27 @@ export class Relay implements Disposable {
     for (const resolve of waiting) resolve();
   }
 
-  private fetch(bootstrap: Bootstrap, { node, files, offer }: Source, progress: Progress): Promise<Received> {
+  private fetch(bootstrap: Bootstrap, source: Source, progress: Progress): Promise<Received> {
     const { key } = this;
+    const { node, files, offer, digest } = source;
     const { port, first, mark } = offer;
-    const params = { host: node.address, port, key, files, first, mark, ...this.options.target };
+    const given = { host: node.address, port, key, files, first, mark, digest };
+    const params = { ...given, ...this.options.target };
     return bootstrap.request('fetch', params, unpackedSchema, progress);
   }
 
-  private async offer(node: SshNode, bootstrap: Bootstrap, { files, shared }: Received): Promise<void> {
-    if (shared || this.options.onlyOne) return;
+  private async offer(
+    node: SshNode,
+    bootstrap: Bootstrap,
+    { files, shared }: Received,
+    digest: string,
+  ): Promise<void> {
+    if (shared) return;
     const [firstPort, lastPort] = portsOf(this.options.profile);
     const params = { key: this.key, address: node.address, firstPort, lastPort };
     try {
       const offer = await bootstrap.request('offer', params, offeredSchema);
-      this.sources.push({ node, files, offer, receivers: 0 });
+      this.sources.push({ node, files, offer, digest, receivers: 0 });
     } catch (error) {
       if (!(error instanceof NodeRefusal)) throw error;
       this.options.logger.log('info', `${error.message} It sends no files on.`);

@@ -1,8 +1,6 @@
 // A cluster of hosts reached by SSH as one place to run on. What lasts is on its nodes; this only looks and asks.
-import { randomBytes } from 'node:crypto';
 import { hostname, userInfo } from 'node:os';
 import type { Duplex } from 'node:stream';
-import * as z from 'zod/mini';
 import { throwIfCancelled, UserError } from '../errors.js';
 import { nullLogger, type Logger } from '../log.js';
 import {
@@ -14,14 +12,14 @@ import {
   type Progress,
   type StartedRun,
 } from '../machine.js';
+import type { Bootstrap } from '../nodes/bootstrap.js';
 import { assertPassed, good, type CheckResult } from '../nodes/checks.js';
 import { readPayload, type Payload } from '../nodes/payload.js';
 import { checkRemoteData, judgeTrainer, trainerTrial } from '../nodes/preflight.js';
-import type { Probe } from '../nodes/probe.js';
 import { cacheFolder, type NodeRuntime } from '../nodes/runtime.js';
 import { findNativeSources } from '../nodes/sources.js';
 import type { Host, Profile } from '../profiles/schema.js';
-import { flagValue } from '../runs/flags.js';
+import { needsCudaBackEnd } from '../runs/flags.js';
 import { placeRanks, withLibraries, type Placement } from '../runs/placement.js';
 import { givenWorkdir, RunRegistry, workdirOf } from '../runs/registry.js';
 import type { StopMode } from '../runs/schema.js';
@@ -37,6 +35,7 @@ import { checkPorts } from './portCheck.js';
 import type { Questions } from './retry.js';
 import { SshNode } from './sshNode.js';
 import { join, type NodePath } from '../nodePath.js';
+import { Survey } from './survey.js';
 
 export interface SshMachineOptions {
   profile: Profile;
@@ -91,12 +90,16 @@ export class SshMachine implements Machine {
   }
 
   async check(profile: Profile, progress: Progress = {}): Promise<CheckResult[]> {
-    const probes = await this.probeAll(this.nodes, false, progress);
-    const results = probes.flatMap(({ results: each }) => each);
+    const survey = await this.survey(this.nodes, false, progress);
+    const { results } = survey;
     if (results.some(({ ok }) => !ok)) return results;
     const ports = await checkPorts(this.options.profile, this.nodes);
-    const runtimes = await this.prepareAll(this.nodes, progress);
-    const trainers = await Promise.all(this.nodes.map((node) => tryTrainer(node, runtimes.get(node))));
+    const runtimes = await this.withPackages((packages) => survey.prepare(packages, progress));
+    const trainers = await Promise.all(
+      this.nodes.map((node) =>
+        node.withBootstrap((channel) => tryTrainer(node, channel, runtimes.get(node))),
+      ),
+    );
     const offers = await offersOf(this.nodes);
     const { ranks, nodes } = placeRanks(profile, ['train'], offers);
     const room = nodes.map(({ host, slots }) => `${host} ${slots}`).join(', ');
@@ -113,11 +116,11 @@ export class SshMachine implements Machine {
     };
     const placement = placeRanks(profile, words, offers, wanted);
     const taken = this.nodes.filter(({ name }) => placement.nodes.some(({ host }) => host === name));
-    const wantsGpu = flagValue(words, '--device') === 'cuda';
-    const probes = await this.probeAll(taken, wantsGpu, progress);
-    assertPassed(probes.flatMap(({ results }) => results));
+    const wantsGpu = needsCudaBackEnd(words);
+    const survey = await this.survey(taken, wantsGpu, progress);
+    assertPassed(survey.results);
     if (wantsGpu && (await this.readPayload()).cuda === undefined) throw withoutCuda();
-    const runtimes = await this.prepareAll(taken, progress, wantsGpu);
+    const runtimes = await this.withPackages((packages) => survey.prepare(packages, progress, wantsGpu));
     const runtime = runtimes.get(this.head) ?? (await this.runtime(progress));
     const { home, cores } = await this.node.hello();
     const folders = new Map([...runtimes].map(([node, { nvidia }]) => [node.name, nvidia]));
@@ -125,9 +128,12 @@ export class SshMachine implements Machine {
     const spec = planRun(request, runtime, { cores, gpus: 0 }, plan);
     progress.onProgress?.('checking');
     const checks = taken.map(async (node) => {
-      const data = await checkRemoteData(spec.argv, (paths) => node.look(paths));
-      const trainer = spec.program === 'trainer' ? [await tryTrainer(node, runtimes.get(node))] : [];
-      return [...data, ...trainer].map((result) => ({ ...result, host: node.name }));
+      const found = await node.withBootstrap(async (channel) => {
+        const data = await checkRemoteData(spec.argv, (paths) => node.lookBy(channel, paths));
+        const runtime = runtimes.get(node);
+        return spec.program === 'trainer' ? [...data, await tryTrainer(node, channel, runtime)] : data;
+      });
+      return found.map((result) => ({ ...result, host: node.name }));
     });
     assertPassed((await Promise.all(checks)).flat());
     throwIfCancelled(progress.signal);
@@ -164,8 +170,8 @@ export class SshMachine implements Machine {
     return (await this.head.connection()).shell(size);
   }
 
-  async connectSocket(path: NodePath): Promise<Duplex> {
-    return (await this.head.connection()).forwardUnix(path);
+  connectSocket(path: NodePath): Promise<Duplex> {
+    return this.head.connectTo({ path });
   }
 
   /** Logs in on every node at once, so that all questions come together. UserError (connection), Cancelled. */
@@ -246,49 +252,10 @@ export class SshMachine implements Machine {
     );
   }
 
-  private async probeAll(
-    nodes: readonly SshNode[],
-    wantsGpu: boolean,
-    progress: Progress,
-  ): Promise<{ node: SshNode; probe: Probe; results: CheckResult[] }[]> {
+  private survey(nodes: readonly SshNode[], wantsGpu: boolean, progress: Progress): Promise<Survey> {
     progress.onProgress?.(`looking at ${nodes.length === 1 ? this.head.name : `${nodes.length} nodes`}`);
-    return Promise.all(
-      nodes.map(async (node) => {
-        const probe = await node.probe();
-        return { node, probe, results: node.judge(probe, wantsGpu) };
-      }),
-    );
-  }
-
-  /** The head first: nodes that share its home folder then find everything there. */
-  private async prepareAll(
-    nodes: readonly SshNode[],
-    progress: Progress,
-    cuda = false,
-  ): Promise<ReadonlyMap<SshNode, NodeRuntime>> {
-    const token = randomBytes(8).toString('hex');
     const workdir = givenWorkdir(this.options.profile);
-    await this.head.probe(token, true);
-    const runtimes = new Map<SshNode, NodeRuntime>();
-    try {
-      await this.withPackages(async (packages) => {
-        const head = prepareOne(this.head, packages, progress, cuda);
-        await Promise.all(
-          nodes.map(async (node) => {
-            if (node !== this.head && (await node.probe(token)).sharesToken === true) await head;
-            runtimes.set(
-              node,
-              await (node === this.head ? head : prepareOne(node, packages, progress, cuda)),
-            );
-          }),
-        );
-      });
-    } finally {
-      await this.head.withBootstrap((bootstrap) =>
-        bootstrap.request('forget', { workdir, token }, z.unknown()),
-      );
-    }
-    return runtimes;
+    return Survey.of({ head: this.head, workdir }, nodes, { wantsGpu });
   }
 
   private async withPackages<T>(task: (packages: Packages) => Promise<T>): Promise<T> {
@@ -308,23 +275,14 @@ export class SshMachine implements Machine {
   }
 }
 
-function prepareOne(
+async function tryTrainer(
   node: SshNode,
-  packages: Packages,
-  { onProgress, signal }: Progress,
-  cuda: boolean,
-): Promise<NodeRuntime> {
-  const own = {
-    onProgress: (text: string) => onProgress?.(`${node.name}: ${text}`),
-    ...(signal ? { signal } : {}),
-  };
-  return node.prepare(packages, own, cuda);
-}
-
-async function tryTrainer(node: SshNode, runtime: NodeRuntime | undefined): Promise<CheckResult> {
+  channel: Bootstrap,
+  runtime: NodeRuntime | undefined,
+): Promise<CheckResult> {
   if (!runtime) throw new TypeError(`${node.name} was not prepared`);
   const { trainer } = runtime;
-  const { code, output } = await node.tryProgram([trainer, ...trainerTrial]);
+  const { code, output } = await node.tryProgramBy(channel, [trainer, ...trainerTrial]);
   return { ...judgeTrainer(trainer, { ending: code, output }), host: node.name };
 }
 

@@ -1,4 +1,5 @@
 // One host of a cluster: its connection, what is put on it, and the agent there.
+import type { Duplex } from 'node:stream';
 import * as z from 'zod/mini';
 import { Cancelled } from '../errors.js';
 import type { Disposable } from '../lifecycle.js';
@@ -7,6 +8,7 @@ import { mostListed, type FolderListing, type Progress } from '../machine.js';
 import type { AgentResult } from '../nodes/agentApi.js';
 import { Bootstrap } from '../nodes/bootstrap.js';
 import { assertPassed, type CheckResult } from '../nodes/checks.js';
+import type { Place } from '../nodes/forwardProgram.js';
 import { AgentNode } from '../nodes/node.js';
 import type { Payload, PayloadFile } from '../nodes/payload.js';
 import { takesCuda } from '../nodes/cuda.js';
@@ -17,6 +19,7 @@ import { agentStream } from '../nodes/sshAgent.js';
 import type { Host } from '../profiles/schema.js';
 import { provideLibraries } from './nodeCuda.js';
 import type { Installation, Packages } from './packages.js';
+import { Reach } from './reach.js';
 import { RetryPolicy, type Questions } from './retry.js';
 import { parseJump } from '../ssh/jumps.js';
 import type { SshChannel, SshConnection, SshTarget, SshTransport } from '../ssh/transport.js';
@@ -32,6 +35,15 @@ export interface SshNodeOptions {
   logger?: Logger;
 }
 
+/** What a probe looks for. */
+export interface Look {
+  /** Tells nodes apart from those that share a home folder with the one that left it. */
+  token?: string;
+  leaveToken?: boolean;
+  /** Every program is read and compared, for it is run next. Else only the agent. */
+  hashAll?: boolean;
+}
+
 const nothing = z.unknown();
 const trialSchema = z.object({ code: z.nullable(z.int()), output: z.string() });
 const listingSchema = z.object({ folders: z.array(z.string()), others: z.int() });
@@ -40,6 +52,7 @@ const lookSchema = z.object({ found: z.array(z.string()) });
 export class SshNode implements Disposable {
   readonly name: string;
   readonly node: AgentNode;
+  private readonly reach: Reach;
   private readonly retries = new RetryPolicy();
   private connecting: Promise<SshConnection> | undefined;
   /** Of those who wait for the agent. */
@@ -53,6 +66,12 @@ export class SshNode implements Disposable {
     this.name = host.host;
     const { logger = nullLogger } = options;
     this.node = new AgentNode({ open: () => this.openAgent(), logger });
+    this.reach = new Reach({
+      where: this.name,
+      connection: () => this.connection(),
+      bootstrap: () => this.bootstrap(),
+      logger,
+    });
   }
 
   /** How the other nodes reach it. */
@@ -106,19 +125,28 @@ export class SshNode implements Disposable {
     }
   }
 
-  /** What the node is. `token` tells nodes apart from those that share a home folder with the one that left it. */
-  probe(token = 'none', leaveToken = false): Promise<Probe> {
-    return this.withBootstrap((bootstrap) => this.probeBy(bootstrap, token, leaveToken));
+  /** What the node is. */
+  probe(look: Look = {}): Promise<Probe> {
+    return this.withBootstrap((bootstrap) => this.probeBy(bootstrap, look));
   }
 
   /**
-   * Programs and runtime, put there when they are not; with `cuda`, NVIDIA's libraries too where there is a GPU for them. UserError
-   * (preflight, connection), Cancelled.
+   * Programs and runtime, put there when they are not; with `cuda`, NVIDIA's libraries too where there is a GPU for them. What was
+   * `found` a moment ago saves a look where nothing is missing. UserError (preflight, connection), Cancelled.
    */
-  async prepare(packages: Packages, progress: Progress = {}, cuda = false): Promise<NodeRuntime> {
+  async prepare(
+    packages: Packages,
+    progress: Progress = {},
+    { cuda = false, found: earlier }: { cuda?: boolean; found?: Probe | undefined } = {},
+  ): Promise<NodeRuntime> {
     const payload = await this.options.payload();
+    const complete = earlier?.hasNode === true && earlier.hasRuntime === true;
+    if (complete && !(cuda && takesCuda(earlier))) {
+      assertPassed(this.judge(earlier, false));
+      return runtimeOf(earlier, payload);
+    }
     return this.withBootstrap(async (bootstrap) => {
-      const found = await this.probeBy(bootstrap, 'none', false);
+      const found = await this.probeBy(bootstrap, { hashAll: true });
       assertPassed(this.judge(found, false));
       await this.install(bootstrap, found, payload, progress);
       const { python, runtimeDir: dir } = found;
@@ -141,13 +169,25 @@ export class SshNode implements Disposable {
 
   /** A short program, run to its end. */
   tryProgram(argv: readonly string[]): Promise<{ code: number | null; output: string }> {
-    return this.withBootstrap((bootstrap) => bootstrap.request('try', { argv }, trialSchema));
+    return this.withBootstrap((bootstrap) => this.tryProgramBy(bootstrap, argv));
+  }
+
+  /** The same, on a channel that is there. */
+  tryProgramBy(
+    bootstrap: Bootstrap,
+    argv: readonly string[],
+  ): Promise<{ code: number | null; output: string }> {
+    return bootstrap.request('try', { argv }, trialSchema);
   }
 
   /** For each path `folder`, `file`, `missing`, or why it cannot be told. */
-  async look(paths: readonly NodePath[]): Promise<string[]> {
-    const found = await this.withBootstrap((bootstrap) => bootstrap.request('look', { paths }, lookSchema));
-    return found.found;
+  look(paths: readonly NodePath[]): Promise<string[]> {
+    return this.withBootstrap((bootstrap) => this.lookBy(bootstrap, paths));
+  }
+
+  /** The same, on a channel that is there. */
+  async lookBy(bootstrap: Bootstrap, paths: readonly NodePath[]): Promise<string[]> {
+    return (await bootstrap.request('look', { paths }, lookSchema)).found;
   }
 
   /** What is in a folder. UserError (preflight) when it cannot be read. */
@@ -166,6 +206,11 @@ export class SshNode implements Disposable {
     return bootstrap.become('run', { argv, ...params });
   }
 
+  /** A connection from the node, also where its sshd forbids forwarding. UserError (connection), Cancelled. */
+  connectTo(place: Place): Promise<Duplex> {
+    return this.reach.connect(place);
+  }
+
   /** One task on a channel of its own. */
   async withBootstrap<T>(task: (bootstrap: Bootstrap) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const bootstrap = await this.bootstrap(signal);
@@ -179,6 +224,7 @@ export class SshNode implements Disposable {
   dispose(): void {
     this.disposed = true;
     this.node.dispose();
+    this.reach.dispose();
     this.connecting?.then(
       (connection) => {
         connection.dispose();
@@ -203,7 +249,11 @@ export class SshNode implements Disposable {
     return Bootstrap.open(await this.connection(signal), bootstrap, signal);
   }
 
-  private async probeBy(bootstrap: Bootstrap, token: string, leaveToken: boolean): Promise<Probe> {
+  /** The same as `probe`, on a channel that is there. */
+  async probeBy(
+    bootstrap: Bootstrap,
+    { token = 'none', leaveToken = false, hashAll = false }: Look = {},
+  ): Promise<Probe> {
     const payload = await this.options.payload();
     const { node, runtime, cuda } = payload;
     const { workdir } = this.options;
@@ -212,7 +262,7 @@ export class SshNode implements Disposable {
       files: payload.files.map(describe),
       ...(cuda ? { cudaNode: cuda.node, cudaFiles: [...payload.files, cuda.library].map(describe) } : {}),
     };
-    const params = { workdir, runtime, token, leaveToken, ...programs };
+    const params = { workdir, runtime, token, leaveToken, hashAll, ...programs };
     return withOwnFolder(await bootstrap.request('probe', params, probeSchema), payload);
   }
 
@@ -241,7 +291,7 @@ export class SshNode implements Disposable {
     const payload = await this.options.payload();
     const bootstrap = await this.bootstrap();
     try {
-      const probe = await this.probeBy(bootstrap, 'none', false);
+      const probe = await this.probeBy(bootstrap);
       const needed = ['machine', 'glibc', 'workdir'];
       assertPassed(this.judge(probe, false).filter(({ name }) => needed.includes(name)));
       const onProgress = (text: string): void => {

@@ -177,7 +177,7 @@ export class Bootstrap implements Disposable {
   }
 
   /** Turns into another program, which owns the channel from here on. */
-  become(op: 'serve' | 'run', params: object): SshChannel {
+  become(op: 'serve' | 'run' | 'forward', params: object): SshChannel {
     this.channel.stdout.off('data', this.take);
     this.channel.stdin.write(`${JSON.stringify({ op, params })}\n`);
     return this.channel;
@@ -241,8 +241,10 @@ export class Bootstrap implements Disposable {
       };
       stdin.once('drain', drained);
       try {
-        // Where it says no instead, its words are the next line.
-        while (waiting.isFull && !this.ended && this.lines.length === 0) await this.awaitSign(signal);
+        // Where it says no instead, its words are the next line, or no line at all.
+        while (waiting.isFull && !this.ended && !this.failure && this.lines.length === 0) {
+          await this.awaitSign(signal);
+        }
       } finally {
         stdin.off('drain', drained);
       }

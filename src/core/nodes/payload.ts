@@ -40,6 +40,7 @@ export interface CudaPayload {
 export const bootstrapParts = [
   'wire',
   'beats',
+  'owner',
   'lease',
   'probe',
   'install',
@@ -48,6 +49,7 @@ export const bootstrapParts = [
   'archive',
   'relay',
   'copies',
+  'forward',
   'leases',
   'verbs',
 ];

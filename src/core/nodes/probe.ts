@@ -17,6 +17,8 @@ export const probeSchema = z.object({
   uid: z.int(),
   workdir: nodePathSchema,
   problem: z.nullable(z.string()),
+  /** What to do about it, where that is not to name a folder that can be written. */
+  problemHint: z.optional(z.nullable(z.string())),
   libgomp: z.boolean(),
   driver: z.nullable(z.string()),
   killsUserProcesses: z.boolean(),
@@ -72,7 +74,7 @@ export function checkProbe(probe: Probe, wantsGpu: boolean): CheckResult[] {
       : bad('libgomp', 'libgomp.so.1 is not installed', 'Install it with: sudo apt-get install libgomp1'),
     problem === null
       ? good('workdir', `${workdir} can be written and runs programs`)
-      : bad('workdir', `${workdir} ${problem}`, 'Set "workdir" in the profile to a folder that can'),
+      : bad('workdir', `${workdir} ${problem}`, workdirHint(probe)),
   );
   if (probe.free !== undefined) results.push(checkSpace(probe, probe.free));
   if (probe.killsUserProcesses) {
@@ -87,6 +89,11 @@ export function checkProbe(probe: Probe, wantsGpu: boolean): CheckResult[] {
   } else if (driver !== null) results.push(good('driver', `NVIDIA ${driver}`));
   return results;
 }
+
+const workdirHint = ({ problemHint }: Probe): string =>
+  typeof problemHint === 'string'
+    ? `${problemHint}, as "workdir" in the profile`
+    : 'Set "workdir" in the profile to a folder that can';
 
 function checkSpace(probe: Probe, free: number): CheckResult {
   const needed = (probe.hasRuntime === true ? 0 : neededBytes) + (probe.hasNode === true ? 0 : programBytes);

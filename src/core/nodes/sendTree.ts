@@ -10,6 +10,7 @@ import { free } from '../memory.js';
 import type { NodePath } from '../nodePath.js';
 import { nodePathSchema } from '../nodePathSchema.js';
 import type { Bootstrap } from './bootstrap.js';
+import type { TarDigest } from './tarDigest.js';
 
 export const unpackedSchema = z.object({ files: z.int(), folder: nodePathSchema, shared: z.boolean() });
 
@@ -33,14 +34,15 @@ export interface TreeTarget {
 }
 
 /**
- * The content of a folder, or a file, comes to lie below `target.to`. Each file appears whole or not at all. UserError (usage, connection,
- * preflight), Cancelled.
+ * The content of a folder, or a file, comes to lie below `target.to`. Each file appears whole or not at all. `digest` takes all that is
+ * sent. UserError (usage, connection, preflight), Cancelled.
  */
 export async function sendTree(
   bootstrap: Bootstrap,
   from: string,
   target: TreeTarget,
   progress: Progress = {},
+  digest?: TarDigest,
 ): Promise<Received> {
   const isFolder = (await stat(from)).isDirectory();
   const { create } = await import('tar');
@@ -54,7 +56,7 @@ export async function sendTree(
   const archive = create(options, [isFolder ? '.' : `./${basename(from)}`]);
   const end = new AbortController();
   try {
-    const input = spending(bootstrap.input('unpack', { ...target, blocks: 1 }));
+    const input = spending(bootstrap.input('unpack', { ...target, blocks: 1 }), digest);
     // Where the node refuses, its words come with the answer, and the sending only breaks off.
     const sending = pipeline(recordsOf(archive, from), input, { signal: end.signal }).then(
       () => undefined,
@@ -100,9 +102,15 @@ async function* recordsOf(archive: AsyncIterable<Buffer>, from: string): AsyncGe
 }
 
 /** Writes to `input`, and frees each piece that went. Its end does not end `input`. */
-function spending(input: Writable): Writable {
+function spending(input: Writable, digest: TarDigest | undefined): Writable {
   return new Writable({
     write: (piece: Buffer, _encoding, done) => {
+      try {
+        digest?.update(piece);
+      } catch (error) {
+        done(error instanceof Error ? error : new Error(String(error)));
+        return;
+      }
       input.write(piece, (error) => {
         if (!error) free(piece);
         done(error);

@@ -47,78 +47,84 @@ export const hostSchema = z.strictObject({
   proxyJump: optional(plainWord.check(about('Jump host, or several separated by commas.'))),
 });
 
+/** Fields that earlier versions took, and that nothing read. */
+const withdrawn = ['prologue', 'stage', 'pricePerNodeHour'];
+
+/** Who wrote one of these is told that it has no effect; undefined leaves the words to the library. */
+function unknownFields(issue: { code?: string; keys?: unknown }): string | undefined {
+  if (issue.code !== 'unrecognized_keys' || !Array.isArray(issue.keys)) return undefined;
+  const keys = issue.keys.map(String);
+  const ours = keys.filter((key) => withdrawn.includes(key));
+  if (ours.length === 0) return undefined;
+  const others = keys.filter((key) => !withdrawn.includes(key));
+  const text = `${ours.join(', ')}: not in this version of Trainyard, remove it`;
+  return others.length === 0 ? text : `${text}; unknown: ${others.join(', ')}`;
+}
+
 export const profileSchema = z
-  .strictObject({
-    name: nameText.check(about('How you call this profile.')),
-    kind: z
-      .enum(['local', 'ssh', 'slurm'])
-      .check(about('Where its runs go: this machine, hosts reached by SSH, or a Slurm cluster.')),
-    hosts: optional(z.array(hostSchema).check(about('The nodes. For `local`, at most one entry.'))),
-    head: optional(
-      plainWord.check(about('The host on which runs live and are supervised. Left out: the first.')),
-    ),
-    workdir: optional(path.check(about('Folder for runs on the node. Left out: `~/.trainyard`.'))),
-    interface: optional(
-      plainWord.check(about('Network interface of the ranks, or `auto`. That network must be private.')),
-    ),
-    portRange: optional(
-      z
-        .string()
-        .check(
-          z.regex(portRangeText, { error: 'must read FIRST-LAST, for example 47000-47100' }),
-          about('Ports for launching, on the head.'),
-        ),
-    ),
-    transport: optional(z.enum(['auto', 'ssh2', 'openssh']).check(about('How this machine speaks SSH.'))),
-    launcher: optional(
-      z
-        .enum(['auto', 'manual', 'ssh'])
-        .check(
+  .strictObject(
+    {
+      name: nameText.check(about('How you call this profile.')),
+      kind: z
+        .enum(['local', 'ssh', 'slurm'])
+        .check(about('Where its runs go: this machine, hosts reached by SSH, or a Slurm cluster.')),
+      hosts: optional(z.array(hostSchema).check(about('The nodes. For `local`, at most one entry.'))),
+      head: optional(
+        plainWord.check(about('The host on which runs live and are supervised. Left out: the first.')),
+      ),
+      workdir: optional(path.check(about('Folder for runs on the node. Left out: `~/.trainyard`.'))),
+      interface: optional(
+        plainWord.check(about('Network interface of the ranks, or `auto`. That network must be private.')),
+      ),
+      portRange: optional(
+        z
+          .string()
+          .check(
+            z.regex(portRangeText, { error: 'must read FIRST-LAST, for example 47000-47100' }),
+            about('Ports for launching, on the head.'),
+          ),
+      ),
+      transport: optional(z.enum(['auto', 'ssh2', 'openssh']).check(about('How this machine speaks SSH.'))),
+      launcher: optional(
+        z
+          .enum(['auto', 'manual', 'ssh'])
+          .check(
+            about(
+              'How the nodes are reached: each from here (auto, manual), or, all but the head, by the own ssh of the head with the keys that lie there (ssh).',
+            ),
+          ),
+      ),
+      slurm: optional(
+        z
+          .strictObject({
+            partition: optional(text.check(about('`--partition` of sbatch.'))),
+            account: optional(text.check(about('`--account` of sbatch.'))),
+            gres: optional(text.check(about('`--gres` of sbatch, for example `gpu:8`.'))),
+            time: optional(text.check(about('`--time` of sbatch, for example `24:00:00`.'))),
+          })
+          .check(about('What a `slurm` profile asks of the queue.')),
+      ),
+      hangTimeout: optional(
+        positive.check(about('Seconds without a heartbeat after which a rank counts as hung. Default 300.')),
+      ),
+      env: optional(
+        z
+          .record(z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/)), variable)
+          .check(about('Environment of the ranks. No secrets: it is stored with every run.')),
+      ),
+      minNodes: optional(positive.check(about('Fewest nodes with which a run goes on.'))),
+      maxNodes: optional(positive.check(about('Most nodes a run takes.'))),
+      nodeReturnTimeout: optional(
+        positive.check(
           about(
-            'How the nodes are reached: each from here (auto, manual), or, all but the head, by the own ssh of the head with the keys that lie there (ssh).',
+            'Seconds in which a lost node may come back before a restart without it, or none. Default 600.',
           ),
         ),
-    ),
-    slurm: optional(
-      z
-        .strictObject({
-          partition: optional(text.check(about('`--partition` of sbatch.'))),
-          account: optional(text.check(about('`--account` of sbatch.'))),
-          gres: optional(text.check(about('`--gres` of sbatch, for example `gpu:8`.'))),
-          time: optional(text.check(about('`--time` of sbatch, for example `24:00:00`.'))),
-        })
-        .check(about('What a `slurm` profile asks of the queue.')),
-    ),
-    hangTimeout: optional(
-      positive.check(about('Seconds without a heartbeat after which a rank counts as hung. Default 300.')),
-    ),
-    env: optional(
-      z
-        .record(z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/)), variable)
-        .check(about('Environment of the ranks. No secrets: it is stored with every run.')),
-    ),
-    prologue: optional(
-      z
-        .string()
-        .check(about('Shell text run before the ranks start, for example to activate an environment.')),
-    ),
-    minNodes: optional(positive.check(about('Fewest nodes with which a run goes on.'))),
-    maxNodes: optional(positive.check(about('Most nodes a run takes.'))),
-    nodeReturnTimeout: optional(
-      positive.check(
-        about(
-          'Seconds in which a lost node may come back before a restart without it, or none. Default 600.',
-        ),
       ),
-    ),
-    maxRestarts: optional(z.int().check(z.gte(0), about('Restarts after a failure. Default 0.'))),
-    pricePerNodeHour: optional(z.number().check(z.gte(0), about('For cost figures; any currency.'))),
-    stage: optional(
-      z
-        .strictObject({ from: path, to: path })
-        .check(about('Copies data to a disk of each node before a run.')),
-    ),
-  })
+      maxRestarts: optional(z.int().check(z.gte(0), about('Restarts after a failure. Default 0.'))),
+    },
+    { error: unknownFields },
+  )
   .check(
     z.superRefine((profile, context) => {
       const problem = (path: (string | number)[], message: string): void => {

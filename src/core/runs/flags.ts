@@ -67,11 +67,25 @@ function splitOnce(word: string): [string, string | undefined] {
   return at < 0 ? [word, undefined] : [word.slice(0, at), word.slice(at + 1)];
 }
 
+/**
+ * The trainer's verb and flags where the first word says that this is our trainer, `trainer` itself
+ * left out; undefined for any other program, whatever its arguments are called.
+ */
+export function trainerWords(words: readonly string[]): readonly string[] | undefined {
+  const own = words[0] === 'trainer' ? words.slice(1) : words;
+  return trainerVerbs.includes(own[0] ?? '') ? own : undefined;
+}
+
+/** Whether it needs our CUDA back end, and NVIDIA's libraries with it. */
+export function needsCudaBackEnd(words: readonly string[]): boolean {
+  return flagValue(trainerWords(words) ?? [], '--device') === 'cuda';
+}
+
 /** What a run's name says of it: its model, its verb, or the program of a command. */
 export function runLabel(words: readonly string[]): string {
-  const [first = ''] = words;
-  const isTrainer = trainerVerbs.includes(first);
-  return cleanLabel(isTrainer ? (flagValue(words, '--model') ?? first) : basename(first)) || 'run';
+  const [verb] = trainerWords(words) ?? [];
+  const name = verb === undefined ? basename(words[0] ?? '') : (flagValue(words, '--model') ?? verb);
+  return cleanLabel(name) || 'run';
 }
 
 /** Lower case, and only what is easy in a folder's name. */
@@ -95,6 +109,6 @@ export function positiveInteger(text: string, what: string): number {
  * together. Anything else is one process.
  */
 export function usesEverySlot(words: readonly string[]): boolean {
-  const [verb, what = ''] = words[0] === 'trainer' ? words.slice(1) : words;
+  const [verb, what = ''] = trainerWords(words) ?? [];
   return verb === 'train' || (verb === 'bench' && ['matmul', 'allreduce'].includes(what));
 }

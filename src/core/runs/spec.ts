@@ -10,7 +10,7 @@ import {
   cleanLabel,
   flagValue,
   runLabel,
-  trainerVerbs,
+  trainerWords,
   withoutFlag,
   usesEverySlot,
 } from './flags.js';
@@ -160,9 +160,9 @@ function onHead(path: string, cluster: ClusterPlan | undefined): string {
  * `--run-dir`, where it takes one, is that of the training it looks at.
  */
 function commandLine(words: readonly string[], trainer: NodePath, cwd: NodePath): string[] {
-  const [verb = ''] = words;
-  if (!trainerVerbs.includes(verb)) return [...words];
-  if (verb === 'train') return absolutePaths(withoutFlag(words, '--run-dir'), cwd);
+  const own = trainerWords(words);
+  if (!own) return [...words];
+  if (own[0] === 'train') return absolutePaths(withoutFlag(words, '--run-dir'), cwd);
   return [trainer, ...absolutePaths(words, cwd)];
 }
 

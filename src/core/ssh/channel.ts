@@ -2,6 +2,7 @@
 import { PassThrough, pipeline, Writable } from 'node:stream';
 import type { Readable } from 'node:stream';
 import type { ClientChannel } from 'ssh2';
+import { delivered } from './delivered.js';
 import type { SshChannel, SshShell } from './transport.js';
 
 const inputBuffer = 256 * 1024;
@@ -38,14 +39,6 @@ function output(from: Readable): PassThrough {
     from.resume(); // the reader left, and what still comes must not keep the channel open
   });
   return stream;
-}
-
-/** Resolves when a reader has everything; who has not begun to read is not waited for. */
-function delivered(stream: Readable): Promise<void> {
-  if (stream.readableFlowing === null || stream.readableEnded || stream.destroyed) return Promise.resolve();
-  return new Promise((resolve) => {
-    stream.once('end', resolve).once('close', resolve);
-  });
 }
 
 export class Ssh2Channel implements SshShell {

@@ -24,7 +24,14 @@ export interface SshConfig {
   agents: string[];
   proxyJump: string | undefined;
   proxyCommand: string | undefined;
+  /** The user's own files of host keys, without those of the system. */
+  userKnownHosts: string[];
+  /** The user's own files and those of the system. */
   knownHosts: string[];
+  /** `StrictHostKeyChecking yes`: an unknown host key is refused, not asked about. */
+  strictHostKeys: boolean;
+  /** What only the user's own ssh reads: keys in `RevokedHostKeys`, keys that a command prints. */
+  hostKeySources: string[];
   /** How known_hosts calls the host, whatever its name and port. */
   hostKeyAlias: string | undefined;
   certificates: string[];
@@ -71,7 +78,6 @@ export function sshConfig(target: SshTarget, settings: Settings, around: Surroun
   };
   const { platform = process.platform, listPipes = () => [] } = around;
   const words = (keyword: string): string[] => (none(first(keyword)) ?? '').split(/\s+/).filter(Boolean);
-  const lists = (keyword: string): string[] => pathsOf(words(keyword), platform);
   const named = target.host.slice(target.host.lastIndexOf('@') + 1);
   const config = {
     hostName: first('hostname') ?? named,
@@ -80,6 +86,8 @@ export function sshConfig(target: SshTarget, settings: Settings, around: Surroun
   };
   const expand = (path: string): string => expandPath(path, { ...config, host: named }, around);
   const paths = (keyword: string): string[] => (settings.get(keyword) ?? []).filter(none).map(expand);
+  const files = (keyword: string): string[] => joinedPaths(words(keyword).map(expand));
+  const userKnownHosts = files('userknownhostsfile');
   const preferred = first('preferredauthentications')?.split(',');
   const allows = (method: string, keyword: string, otherwise = true): boolean =>
     yes(keyword, otherwise) && (preferred === undefined || preferred.includes(method));
@@ -98,7 +106,12 @@ export function sshConfig(target: SshTarget, settings: Settings, around: Surroun
     }),
     proxyJump: none(jump),
     proxyCommand: target.proxyJump === undefined ? none(first('proxycommand')) : undefined,
-    knownHosts: [...lists('userknownhostsfile'), ...lists('globalknownhostsfile')].map(expand),
+    userKnownHosts,
+    knownHosts: [...userKnownHosts, ...files('globalknownhostsfile')],
+    strictHostKeys: ['yes', 'true'].includes(first('stricthostkeychecking')?.toLowerCase() ?? ''),
+    hostKeySources: ['RevokedHostKeys', 'KnownHostsCommand'].filter(
+      (keyword) => none(first(keyword.toLowerCase())) !== undefined,
+    ),
     hostKeyAlias: none(first('hostkeyalias')),
     certificates: target.identityFile === undefined ? paths('certificatefile') : [],
     kexAlgorithms: words('kexalgorithms').flatMap((list) => list.split(',')),
@@ -112,18 +125,14 @@ export function sshConfig(target: SshTarget, settings: Settings, around: Surroun
   };
 }
 
-/**
- * The paths of a list of words. A folder of Windows may have a blank in its name, and `ssh -G` prints
- * no quotes; so there, what does not begin as a path does goes on with the one before.
- */
-function pathsOf(words: readonly string[], platform: NodeJS.Platform): string[] {
-  if (platform !== 'win32') return [...words];
+/** `ssh -G` writes a path with blanks without quotes: the longest run of words that is a file is one path. */
+function joinedPaths(words: readonly string[]): string[] {
   const paths: string[] = [];
-  for (const word of words) {
-    const last = paths.pop();
-    if (last === undefined) paths.push(word);
-    else if (/^([~%$/\\]|[A-Za-z]:|__PROGRAMDATA__|none$)/.test(word)) paths.push(last, word);
-    else paths.push(`${last} ${word}`);
+  for (let at = 0; at < words.length;) {
+    let end = words.length;
+    while (end > at + 1 && !existsSync(words.slice(at, end).join(' '))) end--;
+    paths.push(words.slice(at, end).join(' '));
+    at = end;
   }
   return paths;
 }
@@ -164,6 +173,8 @@ const exchanges =
 /** Why only the user's own ssh can reach this host; undefined: ssh2 can, as far as the configuration tells. */
 export function needsOpenSsh(config: SshConfig): string | undefined {
   if (config.proxyCommand !== undefined) return 'its SSH configuration has a ProxyCommand';
+  const [source] = config.hostKeySources;
+  if (source !== undefined) return `its SSH configuration has ${source}`;
   const certificate = [
     ...config.certificates,
     ...config.identityFiles.map((path) => `${path}-cert.pub`),

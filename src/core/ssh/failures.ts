@@ -13,6 +13,18 @@ export class Unreached extends UserError {
   }
 }
 
+/** The node's sshd does not forward, and says so; or nothing else connects from there either. */
+export class ForwardingForbidden extends UserError {
+  constructor(what: string, cause?: unknown) {
+    super(
+      'connection',
+      what,
+      'Ask the administrator of that host for AllowTcpForwarding and AllowStreamLocalForwarding, or for more sessions (MaxSessions)',
+      cause === undefined ? undefined : { cause },
+    );
+  }
+}
+
 /** Only the user's own ssh can make this connection; nothing was sent to the host that must not be. */
 export class NeedsOpenSsh extends UserError {
   constructor(
@@ -109,10 +121,18 @@ function noSsh(place: Place, what: string, error: Error | undefined): UserError 
   );
 }
 
+const mostWords = 300;
+
+/** What a server said before it ended a login, for the end of a sentence: its last three lines. Empty where it said nothing. */
+export function lastWords(lines: readonly string[]): string {
+  const said = lines.map((line) => line.trim()).filter((line) => line !== '');
+  return said.length === 0 ? '' : `. It said: ${said.slice(-3).join(' | ').slice(-mostWords)}`;
+}
+
 /** The server ended a login without a verdict: it allows fewer tries than there were keys, or less time. */
-export function loginEnded(where: string, user: string, error?: Error): UserError {
+export function loginEnded(where: string, user: string, error?: Error, said = ''): UserError {
   return failure(
-    `${where} broke off the login of ${user}: ${error?.message ?? 'it closed the connection'}`,
+    `${where} broke off the login of ${user}: ${error?.message ?? 'it closed the connection'}${said}`,
     'Servers allow a few tries and a minute or two: connect again, and name the right key as identityFile in the profile',
     error,
   );

@@ -7,7 +7,7 @@ import type { Identities } from './auth/identities.js';
 import type { Secrets } from './auth/secrets.js';
 import type { SshConfig } from './config.js';
 import { Deadline } from './deadline.js';
-import { handshakeFailure, loginEnded, timedOut, type Place } from './failures.js';
+import { handshakeFailure, loginEnded, NeedsOpenSsh, timedOut, type Place } from './failures.js';
 import type { HostKeyChecker } from './hostKeys/checker.js';
 import type { Arrival } from './hostKeys/review.js';
 import type { Ssh2 } from './library.js';
@@ -44,6 +44,8 @@ const kex: KexAlgorithm[] = [
   'diffie-hellman-group16-sha512',
   'diffie-hellman-group18-sha512',
 ];
+
+const otherLibrary = 'the ssh2 library here is not the version that Trainyard was made with';
 
 export interface Attempt {
   ssh2: Ssh2;
@@ -111,11 +113,17 @@ export async function login(attempt: Attempt): Promise<Client> {
       })
       .on('error', (error) => {
         fail(
-          isDecided ? loginEnded(place.where, config.user, error) : handshakeFailure(place, greeting, error),
+          isDecided
+            ? loginEnded(place.where, config.user, error, auth.said)
+            : handshakeFailure(place, greeting, error),
         );
       })
       .on('close', () => {
-        fail(isDecided ? loginEnded(place.where, config.user) : handshakeFailure(place, greeting));
+        fail(
+          isDecided
+            ? loginEnded(place.where, config.user, undefined, auth.said)
+            : handshakeFailure(place, greeting),
+        );
       });
     client.connect({
       sock,
@@ -141,7 +149,7 @@ export async function login(attempt: Attempt): Promise<Client> {
       keepaliveCountMax: Number.MAX_SAFE_INTEGER,
       strictVendor: false,
     });
-    auth.watch(client);
+    if (!auth.watch(client)) fail(new NeedsOpenSsh(config.host, otherLibrary));
     sock.on('data', listen);
   });
 }

@@ -2,6 +2,7 @@
 import { Cancelled, errorText } from '../errors.js';
 import type { Logger } from '../log.js';
 import type { Profile } from '../profiles/schema.js';
+import type { Surroundings } from './config.js';
 import type { Prompter, SshConnection, SshTarget, SshTransport } from './transport.js';
 
 export interface TransportOptions {
@@ -9,6 +10,9 @@ export interface TransportOptions {
   /** Trainyard's own folder, with the host keys that the user trusts. */
   home: string;
   logger: Logger;
+  surroundings?: Surroundings;
+  /** In place of the user's own SSH configuration. Never a path that a workspace names. */
+  configFile?: string;
 }
 
 interface Loaded {

@@ -47,6 +47,10 @@ export function spareMemory(client: Client): boolean {
   if (known.has(prototype)) return true;
   known.add(prototype);
   const memory = Buffer.allocUnsafeSlow(most);
+  if (!laysAlike(cipher, memory)) {
+    known.delete(prototype);
+    return false;
+  }
   const adopted = new WeakSet<PacketCipher>();
   const { allocPacket } = prototype;
   prototype.allocPacket = function (length) {
@@ -58,6 +62,17 @@ export function spareMemory(client: Client): boolean {
     return packet ?? allocPacket.call(this, length);
   };
   return true;
+}
+
+/** Whether ssh2 puts a packet together as `lay` does: else what it sends would be no packet. */
+function laysAlike(cipher: PacketCipher, memory: Buffer): boolean {
+  return [least, least + 7, 32 * 1024].every((length) => {
+    const own: unknown = cipher.allocPacket(length);
+    const laid = lay(memory, length);
+    return (
+      Buffer.isBuffer(own) && own.length === laid?.length && own.subarray(0, 5).equals(laid.subarray(0, 5))
+    );
+  });
 }
 
 /** RFC 4253, section 6, with the length not encrypted (RFC 5647): length, padding's length, payload, padding to blocks of 16 bytes. */

@@ -5,7 +5,7 @@ import { errorText, UserError } from '../errors.js';
 import { Emitter, type Event } from '../lifecycle.js';
 import { Ssh2Channel } from './channel.js';
 import { ChannelGate } from './channelGate.js';
-import { connectionLost, failure } from './failures.js';
+import { connectionLost, failure, ForwardingForbidden } from './failures.js';
 import { keepaliveInterval } from './handshake.js';
 import type { SshChannel, SshConnection, SshShell } from './transport.js';
 import { Watchdog } from './watchdog.js';
@@ -143,6 +143,9 @@ export class Ssh2Connection implements SshConnection {
 
   private forwardFailure(what: string, error: unknown): UserError {
     if (error instanceof UserError) return error;
+    if (isProhibited(error)) {
+      return new ForwardingForbidden(`sshd of ${this.where} forbids forwarding to ${what}`, error);
+    }
     return failure(
       `${this.where} does not connect to ${what}: ${errorText(error)}`,
       'Check that something listens there, and that sshd_config of that host allows forwarding',
@@ -159,6 +162,13 @@ export class Ssh2Connection implements SshConnection {
     this.closing.dispose();
     this.release();
   }
+}
+
+/** RFC 4254, 5.1: the reason of a channel that the server does not allow. */
+const administrativelyProhibited = 1;
+
+function isProhibited(error: unknown): boolean {
+  return error instanceof Error && 'reason' in error && error.reason === administrativelyProhibited;
 }
 
 const loginAllowed = 'Check that this user may log in and run commands there';

@@ -150,8 +150,12 @@ export class Ssh2Transport implements SshTransport {
     const { secrets } = this;
     const parts = { ssh2, config, place, sock, address, checker, arrival, identities, secrets, slot, signal };
     const client = await login(parts);
-    queueWhileRekeying(client);
-    spareMemory(client);
+    const { host } = config;
+    const warn = (what: string): void => {
+      this.logger.log('warn', `${host}: the ssh2 library is not as expected: ${what}`);
+    };
+    if (!queueWhileRekeying(client)) warn('the connection may be lost when the server asks for new keys');
+    if (!spareMemory(client)) warn('sending takes more memory');
     const connection: Ssh2Connection = new Ssh2Connection(client, sock, config.host, () => {
       this.connections.delete(connection);
       lease?.release();

@@ -1,7 +1,7 @@
 // A node that this machine cannot log in to, or should not: its head's own ssh does, with the keys and known hosts that lie there.
-import { Duplex } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import { LineTail } from '../nodes/localConnection.js';
-import { connectionLost, failure } from './failures.js';
+import { connectionLost, failure, ForwardingForbidden } from './failures.js';
 import type { SshChannel, SshConnection, SshShell, SshTarget, SshTransport } from './transport.js';
 
 /** The head as this needs it. */
@@ -12,8 +12,14 @@ export interface Head {
   run(argv: readonly string[], more?: { signal?: AbortSignal }): Promise<SshChannel>;
 }
 
-/** Asks nothing, and gives up on a node that has gone. What its host key must be is for the head's own configuration to say. */
-const options = ['BatchMode=yes', 'ConnectTimeout=15', 'ServerAliveInterval=5', 'ServerAliveCountMax=3'];
+/** Asks nothing, and gives up on a node that has gone. The head's own known hosts must hold its key, whatever the configuration there says. */
+const options = [
+  'BatchMode=yes',
+  'StrictHostKeyChecking=yes',
+  'ConnectTimeout=15',
+  'ServerAliveInterval=5',
+  'ServerAliveCountMax=3',
+];
 
 export class ThroughHead implements SshTransport {
   /** `address`: the node's, as its head knows it. */
@@ -96,16 +102,20 @@ class ConnectionThroughHead implements SshConnection {
     );
   }
 
-  async forwardTcp(host: string, port: number): Promise<Duplex> {
-    const argv = [...this.words, '-W', `${host}:${port}`, '--', this.address];
-    const channel = await this.head.run(argv);
-    channel.stderr.resume();
-    return Duplex.from({ readable: channel.stdout, writable: channel.stdin });
+  /** `ssh -W` on the head would be a login for each connection, and a refusal would look like an end. */
+  forwardTcp(): Promise<Duplex> {
+    return this.forwardsNothing();
   }
 
-  forwardUnix(path: string): Promise<Duplex> {
-    const what = `${path} of ${this.where} cannot be reached through ${this.head.name}`;
-    return Promise.reject(failure(what, 'Only sockets of the head can be'));
+  forwardUnix(): Promise<Duplex> {
+    return this.forwardsNothing();
+  }
+
+  private forwardsNothing(): Promise<never> {
+    const { where, head } = this;
+    return Promise.reject(
+      new ForwardingForbidden(`${where} is reached by the ssh of ${head.name}, which does not forward`),
+    );
   }
 
   dispose(): void {

@@ -1,7 +1,8 @@
 // A web address on 127.0.0.1 that leads to a server behind a private channel: how a browser here reaches TensorBoard.
 //
-// TensorBoard has no authentication, so a page of the web must not reach it through a name that it made point here (DNS
-// rebinding): a request counts only when its Host, and its Origin where it has one, is an address that was given out.
+// TensorBoard has no authentication. Another user of this machine must not reach it, so each address has a key. A page
+// of the web must not reach it through a name that it made point here (DNS rebinding), so a request counts only when
+// its Host, and its Origin where it has one, is an address that was given out.
 // Bytes are passed on as they are, because an editor changes what `node:http` does for its extensions (proxies).
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -9,8 +10,9 @@ import { pipeline } from 'node:stream/promises';
 import { errorText } from '../errors.js';
 import type { Disposable } from '../lifecycle.js';
 import { nullLogger, type Logger } from '../log.js';
+import { BridgeKey } from './bridgeKey.js';
 import { listenOnLoopback, loopback, type PortChoice } from './loopback.js';
-import { closingHead, fieldOf, parseHead, type RequestHead } from './requestHead.js';
+import { closingHead, fieldOf, parseHead, targetOf, withTarget, type RequestHead } from './requestHead.js';
 
 export interface HttpBridgeOptions extends PortChoice {
   /** A new channel to the server behind. */
@@ -20,8 +22,10 @@ export interface HttpBridgeOptions extends PortChoice {
 
 export class HttpBridge implements Disposable {
   private readonly authorities = new Set<string>();
+  private readonly key = new BridgeKey();
   private readonly open = new Set<Duplex>();
   readonly port: number;
+  private lastProblem: unknown;
   private sent = 0;
   private received = 0;
 
@@ -41,8 +45,22 @@ export class HttpBridge implements Disposable {
     return new HttpBridge(server, options, options.logger ?? nullLogger);
   }
 
+  /** The whole address, with the key. It is for the user alone. */
   get url(): string {
+    return this.under(this.root);
+  }
+
+  /** The address without the key: what an editor is asked to forward. */
+  get root(): string {
     return `http://${loopback}:${this.port}/`;
+  }
+
+  /** The whole address where `root` was forwarded to. `once`: good for one use, for an address that others may see. */
+  under(root: string, once = false): string {
+    const url = new URL(root);
+    const folder = once ? this.key.folderForOneUse() : this.key.folder;
+    url.pathname = url.pathname.replace(/\/?$/, `/${folder}`);
+    return url.href;
   }
 
   /** Bytes that came from browsers. */
@@ -65,12 +83,19 @@ export class HttpBridge implements Disposable {
     this.authorities.add(authority.toLowerCase());
   }
 
+  /** Why the last question whether the server answers found no way to it; undefined when there was one. */
+  get problem(): unknown {
+    return this.lastProblem;
+  }
+
   /** Whether the server behind answers now. */
   async answers(): Promise<boolean> {
     let channel: Duplex;
+    this.lastProblem = undefined;
     try {
       channel = await this.options.connect();
     } catch (error) {
+      this.lastProblem = error;
       this.logger.log('debug', `bridge at port ${this.port}: ${errorText(error)}`);
       return false;
     }
@@ -101,14 +126,17 @@ export class HttpBridge implements Disposable {
       const head = await readHead(browser);
       if (head === undefined) return; // a browser opens connections that it may not need
       if (!this.isExpected(head)) {
-        refuse(browser, '403 Forbidden', 'This address was not given out by Trainyard.\n');
+        answer(browser, '403 Forbidden', 'This address was not given out by Trainyard.\n');
         return;
       }
-      await this.pass(browser, head);
+      const verdict = this.key.judge(targetOf(head));
+      if (verdict.kind === 'inside') await this.pass(browser, withTarget(head, verdict.target));
+      else if (verdict.kind === 'moved') answer(browser, '302 Found', '', verdict.to);
+      else answer(browser, '403 Forbidden', withoutKey);
     } catch (error) {
       this.logger.log('debug', `bridge at port ${this.port}: ${errorText(error)}`);
       if (error instanceof SyntaxError || error instanceof RangeError) {
-        refuse(browser, '400 Bad Request', `${error.message}\n`);
+        answer(browser, '400 Bad Request', `${error.message}\n`);
       } else browser.destroy();
     }
   }
@@ -119,7 +147,7 @@ export class HttpBridge implements Disposable {
       inner = await this.options.connect();
     } catch (error) {
       this.logger.log('debug', `bridge at port ${this.port}: ${errorText(error)}`);
-      refuse(browser, '502 Bad Gateway', 'TensorBoard cannot be reached now.\n');
+      answer(browser, '502 Bad Gateway', 'TensorBoard cannot be reached now.\n');
       return;
     }
     this.open.add(inner);
@@ -136,7 +164,7 @@ export class HttpBridge implements Disposable {
       await pipeline(inner, browser);
     } catch (error) {
       if (!browser.destroyed && browser.bytesWritten === 0) {
-        refuse(browser, '502 Bad Gateway', 'TensorBoard does not answer.\n');
+        answer(browser, '502 Bad Gateway', 'TensorBoard does not answer.\n');
       } else browser.destroy();
       this.logger.log('debug', `bridge at port ${this.port}: ${errorText(error)}`);
     } finally {
@@ -203,7 +231,20 @@ function firstByte(channel: Duplex): Promise<void> {
   });
 }
 
-function refuse(socket: Socket, status: string, text: string): void {
-  const head = `HTTP/1.1 ${status}\r\ncontent-type: text/plain\r\ncontent-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n`;
-  socket.end(head + text);
+const withoutKey = [
+  'This TensorBoard is private: its address has a key, which this address lacks or which was used before.',
+  'Open the whole address that "trainyard tensorboard RUN" prints, or use "Trainyard: Open TensorBoard" in the editor.',
+  '',
+].join('\n');
+
+/** The bridge's own answer. `location`: where the browser goes on to. */
+function answer(socket: Socket, status: string, text: string, location?: string): void {
+  const fields = [
+    'content-type: text/plain; charset=utf-8',
+    `content-length: ${Buffer.byteLength(text)}`,
+    'cache-control: no-store',
+    ...(location === undefined ? [] : [`location: ${location}`]),
+    'connection: close',
+  ];
+  socket.end(`HTTP/1.1 ${status}\r\n${fields.join('\r\n')}\r\n\r\n${text}`);
 }

@@ -36,6 +36,16 @@ export function fieldOf(head: RequestHead, name: string): string | undefined {
   return found[0]?.[1];
 }
 
+/** What a request asks for: a path with what follows a `?`. */
+export function targetOf({ line }: RequestHead): string {
+  return line.split(' ')[1] ?? '';
+}
+
+export function withTarget(head: RequestHead, target: string): RequestHead {
+  const [method = '', , version = ''] = head.line.split(' ');
+  return { ...head, line: `${method} ${target} ${version}` };
+}
+
 /** The head's bytes, saying that this request is the last of its connection: so each request is judged. */
 export function closingHead({ line, fields }: RequestHead): Buffer {
   const kept = fields.filter(([name]) => !['connection', 'keep-alive', 'upgrade'].includes(name));

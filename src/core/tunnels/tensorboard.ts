@@ -1,14 +1,21 @@
 // TensorBoard of a run, as an address on this machine: started on the node when it is not there, kept until let go.
 import { setTimeout as delay } from 'node:timers/promises';
-import { throwIfCancelled, UserError } from '../errors.js';
+import { errorText, throwIfCancelled, UserError } from '../errors.js';
 import type { Disposable } from '../lifecycle.js';
 import type { Machine, Progress } from '../machine.js';
 import { nullLogger, type Logger } from '../log.js';
+import { ForwardingForbidden } from '../ssh/failures.js';
 import { HttpBridge } from './httpBridge.js';
 import type { NodePath } from '../nodePath.js';
 
 /** Milliseconds it is given to load. */
 const startTimeout = 90_000;
+
+/** Milliseconds between two looks whether it serves: each may be a line in a log of sshd. */
+const firstPause = 150;
+const longestPause = 2000;
+
+const becauseOf = (problem: unknown): string => (problem === undefined ? '' : ` (${errorText(problem)})`);
 
 /** Seconds without a request after which TensorBoard ends. */
 export const tensorboardIdle = 1800;
@@ -87,18 +94,19 @@ export class TensorBoards implements Disposable {
     signal: AbortSignal | undefined,
   ): Promise<void> {
     const deadline = Date.now() + startTimeout;
-    for (;;) {
+    for (let pause = firstPause; ; pause = Math.min(pause * 1.5, longestPause)) {
       throwIfCancelled(signal);
       if (await bridge.answers()) return;
+      if (bridge.problem instanceof ForwardingForbidden) throw bridge.problem;
       const { running, lastLines } = await this.status(machine, dir);
       if (!running || Date.now() > deadline) {
         const what = running
-          ? `TensorBoard gave no answer for ${startTimeout / 1000} s`
+          ? `TensorBoard gave no answer for ${startTimeout / 1000} s${becauseOf(bridge.problem)}`
           : 'TensorBoard ended';
         const said = lastLines.length === 0 ? '' : ` It said: ${lastLines.slice(-5).join(' | ')}`;
         throw new UserError('failed', `${what}.${said}`, 'Restart it');
       }
-      await delay(150);
+      await delay(pause);
     }
   }
 

@@ -35,7 +35,7 @@ export class Tunnels implements Disposable {
     await node.connection(signal);
     const forward = await PortForward.open({
       port: spec.local,
-      connect: async () => (await node.connection()).forwardTcp(spec.address, spec.remote),
+      connect: () => node.connectTo({ host: spec.address, port: spec.remote }),
       remote:
         spec.address === '127.0.0.1'
           ? `${node.name}:${spec.remote}`

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import type { HostArgument, ProfileArgument, TunnelArgument } from '../../contributions.js';
 import { demandCluster } from '../../core/clusters/cluster.js';
 import { runOnAll as run } from '../../core/clusters/fanOut.js';
+import { Transcripts } from '../../core/clusters/hostLines.js';
 import type { ClusterSession } from '../../core/clusters/session.js';
 import type { SshMachine } from '../../core/clusters/sshMachine.js';
 import { errorText, UserError } from '../../core/errors.js';
@@ -69,13 +70,20 @@ export async function runOnAll(ui: Ui, given?: ProfileArgument): Promise<void> {
     ignoreFocusOut: true,
   });
   if (command === undefined || command.trim() === '') return;
-  const lines = new Map(machine.nodes.map(({ name }) => [name, [] as string[]]));
+  const transcripts = new Transcripts(machine.nodes.map(({ name }) => name));
   const endings = await withProgress(`${command} on ${machine.nodes.length} nodes`, ({ signal }) =>
-    run(machine.nodes, ['/bin/sh', '-c', command], ({ host, text }) => lines.get(host)?.push(text), signal),
+    run(
+      machine.nodes,
+      ['/bin/sh', '-c', command],
+      (line) => {
+        transcripts.add(line);
+      },
+      signal,
+    ),
   );
   const parts = endings.map(({ host, code, signal, error }) => {
     const ending = error ?? signal ?? `exit ${code ?? 'unknown'}`;
-    return [`── ${host}: ${ending}`, ...(lines.get(host) ?? []), ''].join('\n');
+    return [`── ${host}: ${ending}`, ...transcripts.of(host), ''].join('\n');
   });
   const content = [`$ ${command}`, '', ...parts].join('\n');
   await vscode.window.showTextDocument(ui.documents.put(`All nodes of ${session.profile.name}.txt`, content));

@@ -7,6 +7,7 @@ import { errorText, UserError } from '../../core/errors.js';
 import type { Machine } from '../../core/machine.js';
 import { nodePath } from '../../core/nodePath.js';
 import { demoTraining, prepareDemoData } from '../../core/runs/demo.js';
+import { proposedModels, proposeTraining } from '../../core/runs/proposal.js';
 import type { TrainerFlag } from '../../core/runs/trainerHelp.js';
 import { joinWords, splitWords } from '../../core/runs/words.js';
 import { editCommandLine } from './commandLine.js';
@@ -16,22 +17,6 @@ import { withProgress } from './progress.js';
 import { recentRuns, type RecentRun } from '../recentRuns.js';
 import { startRun } from './startRun.js';
 import type { Ui } from './ui.js';
-
-const models = [
-  { label: 'resnet20', description: 'small residual network for images of about 32 pixels' },
-  { label: 'resnet56', description: 'a deeper one for images of about 32 pixels' },
-  { label: 'resnet18', description: 'residual network for images of about 224 pixels' },
-  { label: 'resnet34', description: 'twice as deep' },
-  {
-    label: 'resnet50',
-    description: 'the usual choice for photographs: bottleneck blocks, 26 million weights',
-  },
-  { label: 'resnet101', description: 'the same with 45 million weights' },
-  { label: 'resnet152', description: 'the same with 60 million weights' },
-  { label: 'inception_v3', description: 'branches of convolutions, for images of about 299 pixels' },
-  { label: 'inception_v3', description: 'branches of several widths, for images of 299 pixels and more' },
-  { label: 'mlp', description: 'two dense layers; quick, for trying things out' },
-];
 
 export async function runTraining(ui: Ui, given?: RunWords | ProfileArgument): Promise<void> {
   if (given && 'words' in given) {
@@ -119,7 +104,7 @@ async function chooseWhat(ui: Ui, profile: string): Promise<readonly string[] | 
           {
             label: '$(folder-library) Images in this workspace',
             description: workspace,
-            words: async () => withModel(await dataFlags(machine, workspace)),
+            words: async () => withModel(machine, await dataFlags(machine, workspace)),
           },
         ]),
     {
@@ -129,13 +114,13 @@ async function chooseWhat(ui: Ui, profile: string): Promise<readonly string[] | 
         const folder = await (isHere
           ? chooseFolder()
           : browse('Run Training: folder of images', new Folders(machine)));
-        return folder === undefined ? undefined : withModel(await dataFlags(machine, folder));
+        return folder === undefined ? undefined : withModel(machine, await dataFlags(machine, folder));
       },
     },
     {
       label: '$(beaker) Synthetic images',
       description: 'made up on the fly, to try the machine',
-      words: () => withModel(['--data', 'synthetic']),
+      words: () => withModel(machine, ['--data', 'synthetic']),
     },
     {
       label: '$(terminal) Own command…',
@@ -151,12 +136,12 @@ async function chooseWhat(ui: Ui, profile: string): Promise<readonly string[] | 
   return choice?.words?.();
 }
 
-async function withModel(data: readonly string[]): Promise<readonly string[] | undefined> {
-  const model = await vscode.window.showQuickPick(models, {
+async function withModel(machine: Machine, data: readonly string[]): Promise<readonly string[] | undefined> {
+  const model = await vscode.window.showQuickPick(proposedModels, {
     title: 'Run Training: model',
     placeHolder: 'Which model?',
   });
-  return model && ['train', '--model', model.label, ...data, '--epochs', '10', '--batch-size', '32'];
+  return model && proposeTraining(machine, model.label, data);
 }
 
 async function chooseFolder(): Promise<string | undefined> {

@@ -49,7 +49,9 @@ export async function openTensorBoard(ui: Ui, given?: RunArgument): Promise<void
 export async function openTensorBoardInBrowser(ui: Ui, given?: RunArgument): Promise<void> {
   const run = await pickRun(ui, given, 'Open TensorBoard in Browser');
   if (!run) return;
-  const uri = await withProgress('TensorBoard', (progress) => tensorboardAddress(ui.services, run, progress));
+  const uri = await withProgress('TensorBoard', (progress) =>
+    tensorboardAddress(ui.services, run, progress, true),
+  );
   await vscode.env.openExternal(uri);
 }
 

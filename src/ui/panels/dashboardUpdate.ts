@@ -6,6 +6,7 @@ import { isOver } from '../../core/runs/status.js';
 import type { DashboardUpdate, HostColumns, Progress, RunHead, Slice } from '../../webview/protocol.js';
 import { shortName } from '../tree/describe.js';
 import { plural, epochUnderWay } from '../words.js';
+import { placeOf } from './runPlace.js';
 
 /** What a page holds. A new one holds nothing, so its first update is a full one. */
 export class DashboardSender {
@@ -83,9 +84,7 @@ function headOf(model: RunModel, dir: string, profile: string): RunHead {
   const run = details?.run;
   const state = details?.state;
   const id = details?.id ?? dir.slice(dir.lastIndexOf('/') + 1);
-  const hosts = new Set(state?.ranks.map(({ host }) => host));
-  const here = run?.profile.kind === 'local' || hosts.size < 2 ? 'this machine' : plural(hosts.size, 'node');
-  const place = details?.elsewhere ?? here;
+  const place = placeOf(details);
   return {
     id,
     name: shortName(id),

@@ -14,17 +14,22 @@ import { tensorboardPage, tensorboardQuery, type TensorBoardState } from './tens
 /** Milliseconds between two looks whether it still runs, while the tab is visible. */
 const lookInterval = 3000;
 
-/** Starts TensorBoard where it does not run, and gives the address under which this window's user reaches it. */
+/**
+ * Starts TensorBoard where it does not run, and gives the address under which this window's user
+ * reaches it. `once`: good for one use, for a browser, whose command line others may see.
+ */
 export async function tensorboardAddress(
   services: Services,
   run: RunArgument,
   progress: Progress = {},
+  once = false,
 ): Promise<vscode.Uri> {
   const backend = await services.backend();
   const bridge = await backend.boards.open(await backend.machine(run.profile), run.dir, progress);
-  const uri = await vscode.env.asExternalUri(vscode.Uri.parse(bridge.url));
+  // Without the key: not every editor keeps the path of an address that it forwards.
+  const uri = await vscode.env.asExternalUri(vscode.Uri.parse(bridge.root));
   bridge.allow(uri.authority);
-  return uri;
+  return vscode.Uri.parse(bridge.under(uri.toString(true), once));
 }
 
 function isDark(): boolean {

@@ -3,27 +3,31 @@ import * as vscode from 'vscode';
 import { delimiter, dirname } from 'node:path';
 import type { RunArgument } from '../../contributions.js';
 import { errorText } from '../../core/errors.js';
+import type { Machine } from '../../core/machine.js';
+import type { NodePath } from '../../core/nodePath.js';
+import { runShellLine } from '../../core/runs/runShell.js';
 import type { Services } from '../services.js';
 import { shortName } from '../tree/describe.js';
 import { NodeTerminal, type OpenShell } from './nodeTerminal.js';
 import { loadPty, PtyTerminal } from './ptyTerminal.js';
 
-/** The same in every shell: single quotes, and a quote itself outside of them. */
-const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
-
 /** A login shell there, which then becomes one in the run's folder with its environment. */
-function onNode(
-  name: string,
-  run: RunArgument,
-  shell: OpenShell,
-  env: Readonly<Record<string, string>>,
-  programs: readonly string[],
-): vscode.Terminal {
-  const settings = Object.entries(env).map(([key, value]) => quoted(`${key}=${value}`));
-  const path = `${quoted(`PATH=${programs.join(':')}:`)}"$PATH"`;
-  const first = ` cd ${quoted(run.dir)}; exec env ${settings.join(' ')} ${path} $SHELL\r`;
-  const pty = new NodeTerminal(run.profile, shell, first);
+function onNode(name: string, run: RunArgument, shell: OpenShell): vscode.Terminal {
+  const pty = new NodeTerminal(run.profile, shell, runShellLine(run.dir));
   return vscode.window.createTerminal({ name, pty, iconPath: new vscode.ThemeIcon('rocket') });
+}
+
+/** On this machine; on a node the shell reads it there. */
+async function environmentOf(machine: Machine, dir: NodePath): Promise<Record<string, string>> {
+  const details = await (await machine.node.client()).request('run.get', { dir });
+  const paths = details.run?.paths;
+  const programs = paths ? [paths.trainer, paths.python].map((path) => dirname(path)) : [];
+  return {
+    ...details.run?.env,
+    TRAINYARD_RUN_DIR: dir,
+    TRAINYARD_TERMINAL: '1', // what ends a run leaves it, and what is started in it, alone
+    PATH: [...programs, process.env['PATH'] ?? ''].join(delimiter),
+  };
 }
 
 export class RunTerminals {
@@ -33,19 +37,11 @@ export class RunTerminals {
 
   async open(run: RunArgument): Promise<vscode.Terminal> {
     const machine = await (await this.services.backend()).machine(run.profile);
-    const details = await (await machine.node.client()).request('run.get', { dir: run.dir });
-    const paths = details.run?.paths;
-    const programs = paths ? [paths.trainer, paths.python].map((path) => dirname(path)) : [];
-    const env: Record<string, string> = {
-      ...details.run?.env,
-      TRAINYARD_RUN_DIR: run.dir,
-      TRAINYARD_TERMINAL: '1', // what ends a run leaves it, and what is started in it, alone
-    };
     const name = `Run ${shortName(run.id)}`;
     const terminal =
       machine.shell === undefined
-        ? this.make(name, run.dir, { ...env, PATH: [...programs, process.env['PATH'] ?? ''].join(delimiter) })
-        : onNode(name, run, machine.shell.bind(machine), env, programs);
+        ? this.make(name, run.dir, await environmentOf(machine, run.dir))
+        : onNode(name, run, machine.shell.bind(machine));
     this.folders.set(terminal, run.dir);
     terminal.show();
     return terminal;

@@ -8,14 +8,14 @@ import type { Sshd } from '../../../scripts/lib/sshd.mjs';
 export const passwordOptions = ['PermitRootLogin yes', 'PasswordAuthentication yes'];
 
 /** A list of passwords in which the user has one. */
-function shadow(password: string): string {
+function shadow(password: string, expired = false): string {
   const hash = execFileSync('openssl', ['passwd', '-6', '-stdin'], { input: password, encoding: 'utf8' });
-  return `${userInfo().username}:${hash.trim()}:19000:0:99999:7:::\n`;
+  return `${userInfo().username}:${hash.trim()}:19000:0:${expired ? 1 : 99999}:7:::\n`;
 }
 
 /** Gives the user a password, for this server alone. */
-export function setPassword(server: Sshd, password: string): void {
-  writeFileSync(join(dirname(server.log), `shadow-${server.port}`), shadow(password));
+export function setPassword(server: Sshd, password: string, { expired = false } = {}): void {
+  writeFileSync(join(dirname(server.log), `shadow-${server.port}`), shadow(password, expired));
 }
 
 /** PAM with rules and a list of passwords of its own, by mounts that only this server sees. */

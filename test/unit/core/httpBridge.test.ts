@@ -32,7 +32,8 @@ async function bridgeTo(answer: RequestListener, port = 0): Promise<HttpBridge> 
 /** The status of a request with these headers; fetch does not let its Host be chosen. */
 function statusOf(bridge: HttpBridge, headers: Record<string, string>): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    const asked = request({ host: '127.0.0.1', port: bridge.port, path: '/', headers }, (answer) => {
+    const path = new URL(bridge.url).pathname;
+    const asked = request({ host: '127.0.0.1', port: bridge.port, path, headers }, (answer) => {
       answer.resume();
       resolve(answer.statusCode);
     });
@@ -114,9 +115,10 @@ describe('HttpBridge', () => {
   it('judges each request of a connection', async () => {
     const bridge = await bridgeTo((_, response) => response.end('private'));
     const own = `127.0.0.1:${bridge.port}`;
+    const path = new URL(bridge.url).pathname;
     const said = await raw(
       bridge,
-      `GET / HTTP/1.1\r\nHost: ${own}\r\n\r\nGET / HTTP/1.1\r\nHost: evil.example\r\n\r\n`,
+      `GET ${path} HTTP/1.1\r\nHost: ${own}\r\n\r\nGET ${path} HTTP/1.1\r\nHost: evil.example\r\n\r\n`,
     );
     expect(said.match(/private/g)).toHaveLength(1);
     expect(await raw(bridge, `GET / HTTP/1.1\r\nHost: ${own}\r\nHost: evil.example\r\n\r\n`)).toContain(
@@ -125,6 +127,40 @@ describe('HttpBridge', () => {
     expect(await raw(bridge, `GET / HTTP/1.1\r\nOrigin: x\r\n\r\n`)).toContain('403');
     expect(await raw(bridge, 'hello\r\n\r\n')).toContain('400');
     expect(await raw(bridge, `GET / HTTP/1.1\r\nA: ${'a'.repeat(70_000)}`)).toContain('400');
+  });
+
+  it('answers only requests whose path begins with its key', async () => {
+    const bridge = await bridgeTo((asked, response) => response.end(`private ${asked.url ?? ''}`));
+    const other = await bridgeTo((_, response) => response.end('private'));
+    const get = (path: string): Promise<Response> =>
+      fetch(new URL(path, bridge.root), { redirect: 'manual' });
+    const key = new URL(bridge.url).pathname;
+    expect(key).toMatch(/^\/[0-9a-f]{32}\/$/);
+    expect(await (await get(`${key}data/runs?x=1`)).text()).toBe('private /data/runs?x=1');
+    const refused = ['/', '/data/runs', `/x${key}`, `${key.slice(0, -1)}0/`, `${key.slice(0, -1)}x`];
+    for (const path of [...refused, new URL(other.url).pathname]) {
+      const answer = await get(path);
+      expect([path, answer.status]).toEqual([path, 403]);
+      expect(await answer.text()).toContain('trainyard tensorboard RUN');
+    }
+    const short = await get(`${key.slice(0, -1)}?dark=1`);
+    expect([short.status, short.headers.get('location')]).toEqual([302, `${key.slice(1)}?dark=1`]);
+  });
+
+  it('gives an address for one use, which leads to the key behind any path', async () => {
+    const bridge = await bridgeTo((_, response) => response.end('private'));
+    const once = bridge.under(bridge.root, true);
+    expect(once).not.toContain(new URL(bridge.url).pathname);
+    const answer = await fetch(once);
+    expect([answer.url, await answer.text()]).toEqual([bridge.url, 'private']);
+    expect((await fetch(once)).status).toBe(403);
+    const forwarded = new URL(bridge.under('https://editor.example/proxy/6006', true));
+    expect(forwarded.pathname).toMatch(/^\/proxy\/6006\/[0-9a-f]{32}\/$/);
+    const moved = await fetch(new URL(forwarded.pathname.slice('/proxy/6006'.length), bridge.root), {
+      redirect: 'manual',
+    });
+    const to = new URL(moved.headers.get('location') ?? '', forwarded);
+    expect(to.href).toBe(bridge.under('https://editor.example/proxy/6006/'));
   });
 
   it('takes the next free port when the first is taken', async () => {

@@ -59,12 +59,9 @@ describe('a profile', () => {
       slurm: { partition: 'p', account: 'a', gres: 'gpu:8', time: '24:00:00' },
       hangTimeout: 300,
       env: { K: 'V' },
-      prologue: 'source activate x',
       minNodes: 1,
       maxNodes: 4,
       maxRestarts: 3,
-      pricePerNodeHour: 12.24,
-      stage: { from: '/a', to: '/b' },
     };
     expect(check(profileSchema, whole)).toEqual({ ok: true, data: whole });
   });
@@ -81,6 +78,12 @@ describe('a profile', () => {
     [{ ...lab, env: { 'A B': 'x' } }, /env/],
     [{ ...lab, password: 'secret' }, /password/],
     [{ ...lab, name: '../x' }, /name/],
+    [{ ...lab, prologue: 'source activate x' }, /^prologue: not in this version of Trainyard, remove it$/],
+    [{ ...lab, pricePerNodeHour: 12.24 }, /^pricePerNodeHour: not in this version/],
+    [
+      { ...lab, stage: { from: '/a', to: '/b' }, password: 'x' },
+      /^stage: not in this version .*; unknown: password$/,
+    ],
     [{ name: 'here', kind: 'local', hosts: [{ host: 'a' }, { host: 'b' }] }, /hosts/],
   ])('that is wrong is refused with its field (%#)', (profile, expected) => {
     const result = check(profileSchema, profile);

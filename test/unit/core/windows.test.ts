@@ -58,28 +58,30 @@ describe('key agents of Windows', () => {
   });
 });
 
-const home = 'C:\\Users\\Ada Byron';
-
 function read(settings: ReadonlyMap<string, readonly string[]>): SshConfig {
-  const around: Surroundings = { env: { ProgramData: 'D:\\Data' }, home, platform: 'win32' };
+  const around: Surroundings = { env: { ProgramData: 'D:\\Data' }, home: folder, platform: 'win32' };
   return sshConfig({ host: 'gpu1' }, settings, around);
 }
 
 describe('the SSH configuration of Windows', () => {
   it('is read as its ssh prints it: CRLF, a blank in the home folder, its own words for folders', () => {
+    const known = join(folder, 'Ada Byron known');
+    writeFileSync(known, '');
     const printed = [
       'hostname gpu1.example.org',
-      `userknownhostsfile ${home}/.ssh/known_hosts ~\\.ssh\\known_hosts2`,
+      `userknownhostsfile ${known} ~\\known_hosts2`,
       'globalknownhostsfile __PROGRAMDATA__\\\\ssh/ssh_known_hosts',
-      `identityfile ${home}\\.ssh\\id_ed25519`,
+      'identityfile C:\\Users\\Ada Byron\\.ssh\\id_ed25519',
       'proxyjump none',
     ];
     const config = read(parseSettings(printed.join('\r\n')));
     expect(config.hostName).toBe('gpu1.example.org');
-    expect(config.knownHosts.slice(0, 1)).toEqual([`${home}/.ssh/known_hosts`]);
-    expect(config.knownHosts[1]).toMatch(/^C:\\Users\\Ada Byron.*known_hosts2$/);
-    expect(config.knownHosts[2]).toBe('D:\\Data\\\\ssh/ssh_known_hosts');
-    expect(config.identityFiles).toEqual([`${home}\\.ssh\\id_ed25519`]);
+    expect(config.knownHosts).toEqual([
+      known,
+      join(folder, '\\known_hosts2'),
+      'D:\\Data\\\\ssh/ssh_known_hosts',
+    ]);
+    expect(config.identityFiles).toEqual(['C:\\Users\\Ada Byron\\.ssh\\id_ed25519']);
     expect(config.proxyJump).toBeUndefined();
   });
 

@@ -184,6 +184,30 @@ describe('the dashboard', () => {
     expect(progress.secondsLeft).toBeCloseTo(20, 6); // 200 steps at ten a second
   });
 
+  it.each([
+    [['gpu1'], [], 'gpu1, 2 ranks'],
+    [['gpu1'], ['login-7', 'login-7'], 'gpu1, 2 ranks'],
+    [['gpu1', 'gpu2'], [], '2 nodes, 2 ranks'],
+    [['gpu1', 'gpu2'], ['gpu2', 'gpu2'], 'gpu2, 2 ranks'],
+    [undefined, ['login-7', 'login-7'], 'this machine, 2 ranks'],
+  ])('says where a run is: planned %j, ranks on %j', (planned, ranks, where) => {
+    const model = new RunModel();
+    const run = {
+      profile: { name: 'p', kind: planned === undefined ? 'local' : 'ssh' },
+      ranks: 2,
+      program: 'trainer',
+      argv: ['train'],
+      nodes: planned?.map((host) => ({ host, address: host, slots: 2, gpus: null })),
+    };
+    const state = {
+      ...stateOf('running'),
+      ranks: ranks.map((host, rank) => ({ rank, host, pid: 11 + rank, startTime: 1 })),
+    };
+    const details = { id: 'r', dir: nodePath('/w'), run: run as never, interrupted: false, files: {} };
+    model.details = { ...details, state: state as never };
+    expect(new DashboardSender('p').next(feedOf(model), 1).head.where).toBe(where);
+  });
+
   it('marks which processes on a GPU are of this run, while it runs', () => {
     const model = new RunModel();
     const state = { ...stateOf('running'), ranks: [{ rank: 0, host: 'a', pid: 11, startTime: 1 }] };

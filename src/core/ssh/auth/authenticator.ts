@@ -2,8 +2,9 @@
 import type { AnyAuthMethod, AuthHandlerMiddleware, Client, ParsedKey, Prompt } from 'ssh2';
 import { errorText, isCancelled, UserError } from '../../errors.js';
 import type { SshConfig } from '../config.js';
-import { failure } from '../failures.js';
+import { failure, lastWords } from '../failures.js';
 import type { Ssh2 } from '../library.js';
+import { isPart, protocolOf } from '../protocolParts.js';
 import type { Hash, Identities, Identity } from './identities.js';
 import type { Secrets } from './secrets.js';
 
@@ -25,6 +26,7 @@ export class Authenticator {
   private readonly tried: string[] = [];
   private readonly done = new Set<string>();
   private current: string | undefined;
+  private banner = '';
   /** The user answered, and the server has not yet said what it thinks of it. */
   private answered = false;
 
@@ -40,12 +42,14 @@ export class Authenticator {
 
   /**
    * ssh2 forgets what the server said of a key of an agent: that it counts, and that more is wanted (partial success). So
-   * the refusals are read where they arrive.
+   * the refusals are read where they arrive. False where ssh2 is not as expected: then nobody can log in by it.
    */
-  watch(client: Client): void {
-    const handlers = refusalHandlers(client);
-    const original = handlers.USERAUTH_FAILURE;
-    handlers.USERAUTH_FAILURE = (protocol, methods, partial) => {
+  watch(client: Client): boolean {
+    const handlers = protocolOf(client)?.['_handlers'];
+    if (!isPart(handlers) || !isRefusalHandler(handlers[refusal])) return false;
+    client.on('banner', (text) => (this.banner = text));
+    const original = handlers[refusal];
+    handlers[refusal] = (protocol: unknown, methods: readonly string[], partial: boolean): void => {
       this.allowed = methods;
       if (partial) {
         if (this.current !== undefined) this.tried.push(`${this.current} (accepted, more is wanted)`);
@@ -57,6 +61,12 @@ export class Authenticator {
       this.current = undefined;
       original(protocol, methods, partial);
     };
+    return true;
+  }
+
+  /** What the server said before the login, for the end of a sentence. */
+  get said(): string {
+    return lastWords(this.banner.split('\n'));
   }
 
   private async step(): Promise<AnyAuthMethod> {
@@ -144,7 +154,7 @@ export class Authenticator {
   private wrongAnswer(): UserError {
     const { config } = this.options;
     return failure(
-      `${config.host} refused the ${this.tried.at(-1) === 'password' ? 'password' : 'answer'} of ${config.user} (${this.story()})`,
+      `${config.host} refused the ${this.tried.at(-1) === 'password' ? 'password' : 'answer'} of ${config.user} (${this.story()})${this.said}`,
       'Connect again and enter the right one',
     );
   }
@@ -152,7 +162,7 @@ export class Authenticator {
   private nothingLeft(): UserError {
     const { config } = this.options;
     return failure(
-      `${config.host} does not let ${config.user} in (${this.story()})`,
+      `${config.host} does not let ${config.user} in (${this.story()})${this.said}`,
       'Check the user name, and that your public key is in authorized_keys there',
     );
   }
@@ -168,11 +178,9 @@ export class Authenticator {
 
 type RefusalHandler = (protocol: unknown, methods: readonly string[], partial: boolean) => void;
 
-/** Part of ssh2 that its types do not name; the version is pinned, and a test logs in with two factors. */
-function refusalHandlers(client: Client): { USERAUTH_FAILURE: RefusalHandler } {
-  return (client as unknown as { _protocol: { _handlers: { USERAUTH_FAILURE: RefusalHandler } } })._protocol
-    ._handlers;
-}
+/** The name under which ssh2 1.17 keeps what it does with a refusal. */
+const refusal = 'USERAUTH_FAILURE';
+const isRefusalHandler = (value: unknown): value is RefusalHandler => typeof value === 'function';
 
 /** ssh2 signs only through agents where signing takes its time. */
 function singleKeyAgent(

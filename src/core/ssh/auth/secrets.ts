@@ -1,6 +1,7 @@
 // What the user is asked for: one question at a time, and a passphrase once for as long as the connections' owner lives.
 import type { ParsedKey } from 'ssh2';
 import { Cancelled } from '../../errors.js';
+import { visible } from '../../visible.js';
 import { failure } from '../failures.js';
 import type { Ssh2 } from '../library.js';
 import type { Prompter, SecretRequest } from '../transport.js';
@@ -12,10 +13,10 @@ export class Secrets {
 
   constructor(private readonly prompter: Pick<Prompter, 'secret'>) {}
 
-  /** Cancelled when the user gives up. */
+  /** The prompt may be a server's: it is shown without control characters. Cancelled when the user gives up. */
   ask(request: SecretRequest): Promise<string> {
     const asked = this.last.then(async () => {
-      const answer = await this.prompter.secret(request);
+      const answer = await this.prompter.secret({ ...request, prompt: visible(request.prompt) });
       if (answer === undefined) throw new Cancelled(`the login to ${request.host} was given up`);
       return answer;
     });

@@ -1,9 +1,10 @@
-// The verdict on the key a host shows: from the user's known_hosts and Trainyard's own, else from the user.
+// The verdict on the key a host shows, for either transport: from the user's known_hosts and Trainyard's own, else from the user.
 import { failure, NeedsOpenSsh } from '../failures.js';
 import type { SshConfig } from '../config.js';
 import { fingerprint, keyType, typeForPeople } from './keys.js';
 import { judge, knownName, linesFor, defaultPort, type KnownHostsLine, type Verdict } from './knownHosts.js';
 import type { Arrival, HostKeyReview } from './review.js';
+import type { UnknownHostKey } from '../transport.js';
 import { readKnownHosts, type TrustStore } from './trustStore.js';
 
 /** Best first; ssh-rsa's SHA-1 signatures are not among them. */
@@ -19,6 +20,9 @@ export type HostKeyAlgorithm = (typeof algorithms)[number];
 
 const typeOf = (algorithm: HostKeyAlgorithm): string =>
   algorithm.startsWith('rsa-') ? 'ssh-rsa' : algorithm;
+
+/** A key as a host shows it. */
+type ShownKey = Pick<UnknownHostKey, 'type' | 'fingerprint'>;
 
 /** One host's key, for one connection. */
 export class HostKeyChecker {
@@ -65,36 +69,50 @@ export class HostKeyChecker {
     patiently: <T>(wait: () => Promise<T>) => Promise<T>,
   ): Promise<void> {
     if (this.accepted?.equals(key)) return;
-    const verdict = this.judge(key);
-    switch (verdict.kind) {
-      case 'known':
-        arrival.done();
-        break;
-      case 'unknown':
-        await this.ask(key, address, arrival, patiently);
-        break;
-      case 'changed':
-        throw this.changed(key, verdict.known);
-      case 'revoked':
-        throw failure(
-          `the host key of ${this.config.host}, ${fingerprint(key)}, is marked as revoked (${verdict.by.file}:${verdict.by.line})`,
-          'Nothing was sent to that host; ask who runs it for its new key',
-        );
-    }
+    const shown = { type: keyType(key) ?? 'unknown', fingerprint: fingerprint(key) };
+    if (this.isKnown(shown)) arrival.done();
+    else await this.ask(key, shown, address, arrival, patiently);
     this.accepted = key;
   }
 
+  /**
+   * Whether the user trusts a key about which ssh asks; ssh then appends it to the store. UserError (connection) where it is refused
+   * without a question.
+   */
+  async isTrusted(key: UnknownHostKey): Promise<boolean> {
+    this.isKnown(key);
+    const trusted = await this.review.ask(key);
+    if (trusted) await this.store.prepare();
+    return trusted;
+  }
+
+  /** False: nothing is known of it, and the user may be asked. UserError (connection) where it is refused. */
+  private isKnown(shown: ShownKey): boolean {
+    const verdict = this.judge(shown.fingerprint);
+    const { host, strictHostKeys } = this.config;
+    if (verdict.kind === 'changed') throw this.changed(shown, verdict.known);
+    if (verdict.kind === 'revoked') {
+      throw failure(
+        `the host key of ${host}, ${shown.fingerprint}, is marked as revoked (${verdict.by.file}:${verdict.by.line})`,
+        'Nothing was sent to that host; ask who runs it for its new key',
+      );
+    }
+    if (verdict.kind === 'unknown' && strictHostKeys) throw unknownRefused(host, shown.fingerprint);
+    return verdict.kind === 'known';
+  }
+
   /** As ssh does, a key that is known without the port counts for another port, but never against it. */
-  private judge(key: Buffer): Verdict {
-    const verdict = judge(this.lines, this.name, key);
+  private judge(shown: string): Verdict {
+    const verdict = judge(this.lines, this.name, shown);
     if (verdict.kind !== 'unknown') return verdict;
     const [, ...others] = this.names;
-    const further = others.map((name) => judge(this.lines, name, key));
+    const further = others.map((name) => judge(this.lines, name, shown));
     return further.find(({ kind }) => kind === 'revoked' || kind === 'known') ?? verdict;
   }
 
   private async ask(
     key: Buffer,
+    shown: ShownKey,
     address: string,
     arrival: Arrival,
     patiently: <T>(wait: () => Promise<T>) => Promise<T>,
@@ -104,30 +122,34 @@ export class HostKeyChecker {
     if (about.some(({ marker }) => marker === 'cert-authority')) {
       throw new NeedsOpenSsh(host, 'your known_hosts names an authority for its host key');
     }
-    const asked = this.review.ask({
-      host,
-      address,
-      port,
-      type: keyType(key) ?? 'unknown',
-      fingerprint: fingerprint(key),
-    });
+    const asked = this.review.ask({ host, address, port, ...shown });
     arrival.done();
     if (!(await patiently(() => asked))) {
       throw failure(
-        `the host key of ${host}, ${fingerprint(key)}, was not accepted`,
+        `the host key of ${host}, ${shown.fingerprint}, was not accepted`,
         'Nothing was sent to that host; compare the fingerprint with its own (ssh-keygen -lf on the host) and connect again',
       );
     }
     await this.store.add(this.name, key);
   }
 
-  private changed(key: Buffer, known: readonly KnownHostsLine[]): Error {
-    const shown = (blob: Buffer): string =>
-      `${typeForPeople(keyType(blob) ?? 'unknown')} ${fingerprint(blob)}`;
-    const before = known.map((line) => `${shown(line.key)} (${line.file}:${line.line})`).join(', ');
+  private changed(shown: ShownKey, known: readonly KnownHostsLine[]): Error {
+    const text = ({ type, fingerprint: sum }: ShownKey): string => `${typeForPeople(type)} ${sum}`;
+    const before = known.map(({ key, file, line }) => {
+      const was = { type: keyType(key) ?? 'unknown', fingerprint: fingerprint(key) };
+      return `${text(was)} (${file}:${line})`;
+    });
     return failure(
-      `the host key of ${this.config.host} has changed: it shows ${shown(key)}, known is ${before}`,
+      `the host key of ${this.config.host} has changed: it shows ${text(shown)}, known is ${before.join(', ')}`,
       'Someone may stand between; nothing was sent. If its key was really changed, remove the named line and connect again',
     );
   }
+}
+
+/** What `StrictHostKeyChecking yes` means for a key that stands in no file. `shown` is its fingerprint, where it is known. */
+export function unknownRefused(host: string, shown: string | undefined): Error {
+  return failure(
+    `the host key of ${host}${shown === undefined ? '' : `, ${shown},`} is not known, and StrictHostKeyChecking in your SSH configuration refuses unknown keys`,
+    'Put its key into known_hosts, as the administrator of the host gives it',
+  );
 }

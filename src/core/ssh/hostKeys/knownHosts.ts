@@ -1,6 +1,6 @@
 // The known_hosts format: which lines speak of a host, and what they say of a key. See sshd(8), SSH_KNOWN_HOSTS FILE FORMAT.
 import { createHmac } from 'node:crypto';
-import { keyType } from './keys.js';
+import { fingerprint, keyType } from './keys.js';
 
 export interface KnownHostsLine {
   file: string;
@@ -119,10 +119,11 @@ export function linesFor(lines: readonly KnownHostsLine[], name: string): KnownH
 /**
  * What is known of a key that a host showed. A host with keys of another type only counts as changed: else an impostor
  * would get past the check by showing a type that the files do not have.
+ * `shown` is the key's fingerprint.
  */
-export function judge(lines: readonly KnownHostsLine[], name: string, key: Buffer): Verdict {
+export function judge(lines: readonly KnownHostsLine[], name: string, shown: string): Verdict {
   const about = linesFor(lines, name);
-  const same = about.filter((line) => line.key.equals(key));
+  const same = about.filter(({ key }) => fingerprint(key) === shown);
   const revoked = same.find(({ marker }) => marker === 'revoked');
   if (revoked) return { kind: 'revoked', by: revoked };
   if (same.some(({ marker }) => marker === undefined)) return { kind: 'known' };

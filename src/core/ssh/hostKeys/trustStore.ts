@@ -1,5 +1,6 @@
-// The host keys that the user accepted here: known_hosts in Trainyard's own folder. The user's own file is only read.
-import { mkdir, open, readFile } from 'node:fs/promises';
+// The host keys that the user accepted here: known_hosts in Trainyard's own folder, for either transport. The user's own file is only
+// read.
+import { mkdir, open, readFile, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorText, systemCode, UserError } from '../../errors.js';
 import { keyType } from './keys.js';
@@ -48,17 +49,28 @@ export class TrustStore {
     return work;
   }
 
-  private async append(line: string): Promise<void> {
+  /** Makes the file where there is none: ssh appends to it, and would let others read a new one. */
+  prepare(): Promise<void> {
+    return this.write(() => Promise.resolve());
+  }
+
+  private append(line: string): Promise<void> {
+    return this.write(async (handle) => {
+      const { size } = await handle.stat();
+      const last = Buffer.alloc(1);
+      if (size > 0) await handle.read(last, 0, 1, size - 1);
+      const whole = size === 0 || last[0] === 0x0a;
+      await handle.write(whole ? line : `\n${line}`);
+      await handle.sync();
+    });
+  }
+
+  private async write(work: (handle: FileHandle) => Promise<void>): Promise<void> {
     try {
       await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
       const handle = await open(this.path, 'a+', 0o600);
       try {
-        const { size } = await handle.stat();
-        const last = Buffer.alloc(1);
-        if (size > 0) await handle.read(last, 0, 1, size - 1);
-        const whole = size === 0 || last[0] === 0x0a;
-        await handle.write(whole ? line : `\n${line}`);
-        await handle.sync();
+        await work(handle);
       } finally {
         await handle.close();
       }

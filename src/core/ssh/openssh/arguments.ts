@@ -22,6 +22,9 @@ export interface MasterOptions {
   configFile: string | undefined;
   /** The way there, where it leads through a jump host. */
   proxyCommand: string | undefined;
+  /** Files of host keys; ssh appends keys that the user accepts to the first. */
+  knownHosts: readonly string[];
+  strictHostKeys: boolean;
 }
 
 /** UserError (usage) for a target that cannot stand on a command line. */
@@ -35,7 +38,7 @@ export function checkTarget({ host, user, proxyJump }: SshTarget): void {
 /** The connection itself: no session, and nothing that the user's configuration would add to one. */
 export function masterArguments(
   target: SshTarget,
-  { control, configFile, proxyCommand }: MasterOptions,
+  { control, configFile, proxyCommand, knownHosts, strictHostKeys }: MasterOptions,
 ): string[] {
   const words = configFile === undefined ? [] : ['-F', configFile];
   words.push('-M', '-S', control, '-N', '-T', '-a', '-x');
@@ -45,13 +48,15 @@ export function masterArguments(
       ClearAllForwardings: 'yes',
       PermitLocalCommand: 'no',
       RemoteCommand: 'none',
-      StrictHostKeyChecking: 'ask',
+      StrictHostKeyChecking: strictHostKeys ? 'yes' : 'ask', // whatever else it says: a question at least
+      UserKnownHostsFile: knownHosts.map(fileWord).join(' '),
+      UpdateHostKeys: 'no', // the user's own files are only read
       NumberOfPasswordPrompts: 1, // a wrong answer is said, not asked again in silence
       BatchMode: 'no',
       ConnectTimeout: 15,
       ServerAliveInterval: 4, // with three misses a dead link is known within 20 s
       ServerAliveCountMax: 3,
-      LogLevel: 'ERROR',
+      LogLevel: 'INFO', // what the server says before the login is not shown below it
     }),
   );
   if (target.port !== undefined) words.push('-p', String(target.port));
@@ -61,6 +66,18 @@ export function masterArguments(
   }
   if (proxyCommand !== undefined) words.push(...options({ ProxyCommand: proxyCommand }));
   return [...words, '--', target.host];
+}
+
+/** A file as an option of several reads it. UserError (usage) for a name that no version of ssh can be told. */
+function fileWord(path: string): string {
+  if (/["\\\p{Cc}]|\$\{/u.test(path)) {
+    throw new UserError(
+      'usage',
+      `ssh cannot be told the file ${JSON.stringify(path)} of host keys`,
+      'Give it and its folders names without quotes, backslashes and ${',
+    );
+  }
+  return `"${path.replaceAll('%', '%%')}"`;
 }
 
 /** A ProxyCommand, which is a shell's text (ssh puts `exec` before it): of our own words and paths, and of what ssh puts in for the host's address. */

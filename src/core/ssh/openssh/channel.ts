@@ -4,6 +4,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { Duplex, PassThrough, type Readable, type Writable } from 'node:stream';
 import { errorText, systemCode } from '../../errors.js';
 import { failure } from '../failures.js';
+import { delivered } from '../delivered.js';
 import type { SshChannel } from '../transport.js';
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
@@ -19,6 +20,7 @@ export class Channel implements SshChannel {
   readonly stderr: Readable;
   readonly closed: Promise<{ code: number | null; signal: string | null }>;
   private ended = false;
+  private handOver: () => void = () => undefined;
 
   private constructor(
     private readonly child: Child,
@@ -28,11 +30,19 @@ export class Channel implements SshChannel {
     this.stdout = kept(child.stdout);
     this.stderr = kept(child.stderr);
     this.stdin.on('error', () => undefined); // the other side reads no more; `closed` says how it ended
+    const handedOver = new Promise<void>((resolve) => {
+      this.handOver = resolve;
+    });
     this.closed = new Promise((resolve) => {
       child.on('close', (code) => {
         this.ended = true;
         // A signal here is how this ssh ended, not the command there, of whose signals ssh tells only by code 255.
-        resolve({ code, signal: null });
+        const ending = { code, signal: null };
+        void handedOver
+          .then(() => Promise.all([delivered(this.stdout), delivered(this.stderr)]))
+          .then(() => {
+            resolve(ending);
+          });
       });
     });
   }
@@ -49,8 +59,10 @@ export class Channel implements SshChannel {
     child.once('error', (error) => (startError = error));
     try {
       await channel.untilOpen();
+      setImmediate(channel.handOver); // by then its new owner reads, if he is to
     } catch (error) {
       channel.dispose();
+      channel.handOver();
       await rm(log, { force: true });
       throw failure(`${what}: ${errorText(startError ?? error)}`, 'Connect again', startError ?? error);
     }
@@ -62,6 +74,7 @@ export class Channel implements SshChannel {
     if (this.ended) return;
     this.child.kill('SIGTERM');
     for (const stream of [this.child.stdout, this.child.stderr]) stream.destroy(); // nobody may be reading
+    for (const stream of [this.stdout, this.stderr]) stream.resume(); // or who read may have stopped
   }
 
   /** As one stream; destroyed, it ends the channel. */

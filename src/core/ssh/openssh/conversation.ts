@@ -1,7 +1,7 @@
 // Puts ssh's questions to the user: host keys of all hosts in one, a key's passphrase once for all of them.
 import { Cancelled } from '../../errors.js';
 import type { Secrets } from '../auth/secrets.js';
-import type { HostKeyReview } from '../hostKeys/review.js';
+import type { UnknownHostKey } from '../transport.js';
 import { readPrompt, type Asked } from './prompts.js';
 
 /** Passphrases that were entered, by key file; those who ask at once share one question. */
@@ -9,8 +9,9 @@ export type Passphrases = Map<string, Promise<string>>;
 
 export interface Shared {
   secrets: Pick<Secrets, 'ask'>;
-  review: Pick<HostKeyReview, 'ask'>;
   passphrases: Passphrases;
+  /** Whether this ssh tells prompts of servers from its own. */
+  marksServers: () => Promise<boolean>;
 }
 
 /** One login's questions. */
@@ -25,6 +26,8 @@ export class Conversation {
   constructor(
     private readonly who: Asked,
     private readonly shared: Shared,
+    /** Whether the user trusts a key that ssh does not know; throws where it is refused without a question. */
+    private readonly isTrusted: (key: UnknownHostKey) => Promise<boolean>,
     /** Gives way to others while a person thinks. */
     private readonly patiently: <T>(wait: () => Promise<T>) => Promise<T>,
     private readonly onGiveUp: () => void,
@@ -52,10 +55,10 @@ export class Conversation {
   }
 
   private async put(prompt: string, hint: string): Promise<string | undefined> {
-    const question = readPrompt(prompt, hint, this.who);
+    const question = readPrompt(prompt, hint, this.who, await this.shared.marksServers());
     switch (question.kind) {
       case 'hostKey': {
-        const trusted = await this.shared.review.ask(question.key);
+        const trusted = await this.isTrusted(question.key);
         if (!trusted) this.distrusted = question.key.fingerprint;
         return trusted ? 'yes' : 'no';
       }

@@ -29,7 +29,7 @@ export interface MasterStart {
 
 /** Owns the process. */
 export class Master implements Disposable {
-  private readonly tail = new LineTail();
+  private tail = new LineTail();
   private exited = false;
   private lost: (() => void) | undefined;
   private readonly closed: Promise<void>;
@@ -95,7 +95,10 @@ export class Master implements Disposable {
         await this.closed;
         return false;
       }
-      if (existsSync(this.control)) return true;
+      if (existsSync(this.control)) {
+        this.tail = new LineTail(); // what came before the login is no reason for an end after it
+        return true;
+      }
       await new Promise((resolve) => setTimeout(resolve, lookEvery));
     }
   }

@@ -3,15 +3,20 @@ import { rm } from 'node:fs/promises';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
+import { errorText } from '../../errors.js';
 import { Emitter } from '../../lifecycle.js';
 import { nullLogger, type Logger } from '../../log.js';
-import { connectionLost } from '../failures.js';
+import { connectionLost, failure, ForwardingForbidden } from '../failures.js';
 import type { SshChannel, SshConnection, SshShell } from '../transport.js';
 import { channelArguments, reached, socketWord } from './arguments.js';
 import { Channel } from './channel.js';
+import { endsEmpty } from './endsEmpty.js';
 import { runSsh, UnixForwards } from './forwards.js';
 import type { Master } from './master.js';
 import { shellCommand, TerminalShell, type Size } from './shell.js';
+
+/** Milliseconds in which an end that has come is noticed here. */
+const settleTime = 50;
 
 export interface ConnectionParts {
   where: string;
@@ -30,6 +35,8 @@ export class OpensshConnection implements SshConnection {
   private readonly lost = new Emitter<Error>();
   readonly onClose = this.lost.event;
   private readonly channels = new Set<Channel>();
+  /** Sockets of the node to which a connection came about. */
+  private readonly reachedPaths = new Set<string>();
   private readonly forwards: UnixForwards;
   private readonly logger: Logger;
   private closed = false;
@@ -77,12 +84,27 @@ export class OpensshConnection implements SshConnection {
 
   async forwardTcp(host: string, port: number): Promise<Duplex> {
     const place = `${host.includes(':') ? `[${host}]` : host}:${port}`;
-    return (await this.open(['-W', place], reached, `${place} cannot be reached from there`)).toDuplex();
+    try {
+      return (await this.open(['-W', place], reached, `${place} cannot be reached from there`)).toDuplex();
+    } catch (error) {
+      if (!/administratively prohibited/i.test(errorText(error))) throw error;
+      throw new ForwardingForbidden(`sshd of ${this.where} forbids forwarding to ${place}`, error);
+    }
   }
 
+  /** ssh itself accepts each connection, and closes it where the node then refuses: the first one is looked at. */
   async forwardUnix(path: string): Promise<Duplex> {
     this.check();
-    return this.forwards.connect(path);
+    const socket = await this.forwards.connect(path);
+    if (this.reachedPaths.has(path)) return socket;
+    const refused = endsEmpty(socket);
+    await this.roundTrip();
+    if (await refused.isSo(settleTime)) {
+      socket.destroy();
+      throw failure(`${this.where} does not connect to ${path}`, 'Check that something listens there');
+    }
+    this.reachedPaths.add(path);
+    return socket;
   }
 
   dispose(): void {
@@ -90,6 +112,16 @@ export class OpensshConnection implements SshConnection {
     this.lost.dispose();
     this.release();
     this.parts.master.dispose();
+  }
+
+  /** Resolves when the node has answered what was asked of it before: it answers in order. */
+  private async roundTrip(): Promise<void> {
+    try {
+      (await this.open(['-T'], [...reached, 'exit 0'], 'no answer')).dispose();
+    } catch (error) {
+      this.check();
+      this.logger.log('debug', errorText(error)); // a refusal is an answer too
+    }
   }
 
   private check(): void {

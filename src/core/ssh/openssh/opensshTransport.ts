@@ -1,17 +1,19 @@
 // Connections by the user's own ssh, for what ssh2 cannot: ProxyCommand, certificates, security keys, tokens, Kerberos.
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { throwIfCancelled, UserError } from '../../errors.js';
 import { nullLogger, type Logger } from '../../log.js';
 import { Secrets } from '../auth/secrets.js';
 import { Attempts } from '../attempts.js';
-import { ownSurroundings, type Surroundings } from '../config.js';
+import { ownSurroundings, type SshConfig, type Surroundings } from '../config.js';
 import { ConfigReader } from '../configReader.js';
+import { HostKeyChecker } from '../hostKeys/checker.js';
 import { HostKeyReview, type Arrival } from '../hostKeys/review.js';
+import { TrustStore } from '../hostKeys/trustStore.js';
 import { checkHops, JumpPool, lastHop, type Lease } from '../jumps.js';
 import type { Slot } from '../limiter.js';
-import type { Prompter, SshConnection, SshTarget, SshTransport } from '../transport.js';
+import type { Prompter, SshConnection, SshTarget, SshTransport, UnknownHostKey } from '../transport.js';
 import { folderPrefix, removeAbandoned } from './abandoned.js';
 import { checkTarget, masterArguments, throughJump } from './arguments.js';
 import { Askpass } from './askpass.js';
@@ -19,12 +21,15 @@ import { connectFailure } from './complaints.js';
 import { Conversation, givenUp, type Shared } from './conversation.js';
 import { Master } from './master.js';
 import { OpensshConnection } from './opensshConnection.js';
+import { marksServers, versionOf } from './version.js';
 
 /** The name of a control socket gets 17 characters more while it is made, and 104 is all that some systems take. */
 const longestFolder = 70;
 
 export interface OpensshTransportOptions {
   prompter: Prompter;
+  /** Trainyard's own folder, which holds the accepted host keys. */
+  home: string;
   surroundings?: Surroundings;
   /** In place of the user's own SSH configuration. Never a path that a workspace names. */
   configFile?: string;
@@ -35,6 +40,7 @@ export interface OpensshTransportOptions {
 
 /** What one connection needs besides its target. */
 interface Way {
+  config: SshConfig;
   arrival: Arrival;
   jump: Lease<OpensshConnection> | undefined;
   signal: AbortSignal;
@@ -46,6 +52,7 @@ export class OpensshTransport implements SshTransport {
   private readonly configs: ConfigReader;
   private readonly jumps = new JumpPool<OpensshConnection>();
   private readonly review: HostKeyReview;
+  private readonly store: TrustStore;
   private readonly shared: Shared;
   private readonly around: Surroundings;
   private readonly ssh: string;
@@ -55,9 +62,15 @@ export class OpensshTransport implements SshTransport {
 
   constructor(private readonly options: OpensshTransportOptions) {
     this.review = new HostKeyReview(options.prompter);
-    this.shared = { secrets: new Secrets(options.prompter), review: this.review, passphrases: new Map() };
+    this.store = new TrustStore(options.home);
     this.around = options.surroundings ?? ownSurroundings();
     this.ssh = options.ssh ?? 'ssh';
+    let version: Promise<string> | undefined; // asked for with the first question
+    this.shared = {
+      secrets: new Secrets(options.prompter),
+      passphrases: new Map(),
+      marksServers: async () => marksServers(await (version ??= versionOf(this.ssh, this.around.env))),
+    };
     const { configFile } = options;
     const source = { around: this.around, ssh: this.ssh };
     this.configs = new ConfigReader(configFile === undefined ? source : { ...source, configFile });
@@ -89,8 +102,9 @@ export class OpensshTransport implements SshTransport {
     const arrival = this.review.begin();
     let jump: Lease<OpensshConnection> | undefined;
     try {
-      jump = await this.leaseJump(target, signal, depth);
-      const way = { arrival, jump, signal };
+      const config = await this.configs.read(target, signal);
+      jump = await this.leaseJump(config, signal, depth);
+      const way = { config, arrival, jump, signal };
       return await this.attempts.persist(target.host, (slot) => this.attempt(target, way, slot), signal);
     } catch (error) {
       jump?.release();
@@ -102,11 +116,10 @@ export class OpensshTransport implements SshTransport {
 
   /** ssh would log in at the jump host once for each host behind it; so the way through it is a channel of one login. */
   private async leaseJump(
-    target: SshTarget,
+    config: SshConfig,
     signal: AbortSignal,
     depth: number,
   ): Promise<Lease<OpensshConnection> | undefined> {
-    const config = await this.configs.read(target, signal);
     if (config.proxyJump === undefined) return undefined;
     checkHops(config.host, depth + 1);
     const hop = lastHop(config.proxyJump, config.host);
@@ -124,20 +137,25 @@ export class OpensshTransport implements SshTransport {
   }
 
   private async attempt(target: SshTarget, way: Way, slot: Slot): Promise<OpensshConnection> {
-    const { arrival, jump, signal } = way;
+    const { config, arrival, jump, signal } = way;
     throwIfCancelled(signal);
     const folder = await privateFolder();
     const control = join(folder, 'ssh');
     const { configFile } = this.options;
     const proxyCommand = jump && throughJump(this.ssh, jump.connection.control);
-    const words = masterArguments(target, { control, configFile, proxyCommand });
+    const { strictHostKeys } = config;
+    const knownHosts = [...new Set([this.store.path, ...config.userKnownHosts])];
+    const options = { control, configFile, proxyCommand, knownHosts, strictHostKeys };
+    const words = masterArguments(target, options);
     let master: Master | undefined;
     const giveUp = (): void => {
       master?.dispose();
     };
-    const who = { host: target.host, user: target.user ?? userInfo().username };
+    const who = { host: config.host, user: config.user };
     const patiently = <T>(wait: () => Promise<T>): Promise<T> => slot.without(wait);
-    const conversation = new Conversation(who, this.shared, patiently, giveUp);
+    const isTrusted = async (key: UnknownHostKey): Promise<boolean> =>
+      (await HostKeyChecker.open(config, this.store, this.review)).isTrusted(key);
+    const conversation = new Conversation(who, this.shared, isTrusted, patiently, giveUp);
     let askpass: Askpass | undefined;
     let connection: OpensshConnection | undefined;
     try {
@@ -153,7 +171,7 @@ export class OpensshTransport implements SshTransport {
       if (signal.aborted) giveUp();
       const ready = await master.ready();
       throwIfCancelled(signal);
-      if (!ready) throw givenUp(conversation) ?? connectFailure(target, master.complaints(), conversation);
+      if (!ready) throw givenUp(conversation) ?? connectFailure(config, master.complaints(), conversation);
       connection = this.keep(target, { folder, control, master }, jump);
       return connection;
     } catch (error) {

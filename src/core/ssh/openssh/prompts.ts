@@ -15,32 +15,37 @@ export interface Asked {
   user: string;
 }
 
-/** `hint` is SSH_ASKPASS_PROMPT. */
-export function readPrompt(prompt: string, hint: string, who: Asked): Question {
+/**
+ * `hint` is SSH_ASKPASS_PROMPT. `marks`: this ssh puts "(user@host) " before what a server asks, so that the rest is its own. Where it
+ * does not, anything may be a server's, and is asked as such.
+ */
+export function readPrompt(prompt: string, hint: string, who: Asked, marks: boolean): Question {
   if (hint === 'none') return { kind: 'notice' };
-  if (prompt.includes('(yes/no')) {
+  if (prompt.startsWith('The authenticity of host ') && prompt.includes('(yes/no')) {
     const key = unknownKey(prompt);
     return key ? { kind: 'hostKey', key } : { kind: 'unknown' };
   }
-  if (hint === 'confirm') return { kind: 'unknown' };
+  if (prompt.includes('(yes/no') || hint === 'confirm') return { kind: 'unknown' };
   const text = prompt.trim().replace(/:$/, '');
   const secret = (kind: SecretRequest['kind'], more: Partial<Asked> = {}): Question => ({
     kind: 'secret',
     request: { ...who, ...more, kind, prompt: text, echo: false },
-    keyFile: /^Enter passphrase for (?:\S+ )?key '(.+)'$/.exec(text)?.[1],
+    keyFile: marks ? /^Enter passphrase for (?:\S+ )?key '(.+)'$/.exec(text)?.[1] : undefined,
   });
-  if (/^Enter (passphrase|PIN) for /.test(text)) return secret('passphrase');
-  const [, user, host] = /^(.+)@(\S+)'s password$/.exec(text) ?? [];
-  if (user !== undefined && host !== undefined) return secret('password', { user, host });
-  const [, login, there] = /^\((.+)@(\S+)\) /.exec(text) ?? [];
+  const [, login, there] = /^\(([^()\s]+)@([^()\s@]+)\) /.exec(text) ?? [];
+  if (!marks) return secret('keyboard-interactive');
   if (login !== undefined && there !== undefined) {
     return secret('keyboard-interactive', { user: login, host: there });
   }
+  if (/^Enter (passphrase|PIN) for /.test(text)) return secret('passphrase');
+  const [, user, host] = /^(.+)@(\S+)'s password$/.exec(text) ?? [];
+  if (user !== undefined && host !== undefined) return secret('password', { user, host });
   return secret('keyboard-interactive');
 }
 
 function unknownKey(prompt: string): UnknownHostKey | undefined {
-  const [, name, ip] = /authenticity of host '(.+?)(?: \((.*)\))?' can't be established/.exec(prompt) ?? [];
+  const [, name, ip] =
+    /^The authenticity of host '(.+?)(?: \((.*)\))?' can't be established/.exec(prompt) ?? [];
   const [, type, fingerprint] = /^(\S+) key fingerprint is:? (SHA256:[A-Za-z0-9+/=]+)/m.exec(prompt) ?? [];
   if (name === undefined || type === undefined || fingerprint === undefined) return undefined;
   const { host, port } = splitPort(name);

@@ -38,6 +38,12 @@ Host kerberos
   GSSAPIAuthentication yes
 Host quantum
   KexAlgorithms sntrup761x25519-sha512@openssh.com
+Host revoking
+  RevokedHostKeys ${home}/revoked
+Host printing
+  KnownHostsCommand /bin/echo %H
+Host strict
+  StrictHostKeyChecking yes
 Match user special
   Port 7
 `,
@@ -108,8 +114,15 @@ describe.each([
     ['proxied', 'ProxyCommand'],
     ['kerberos', 'GSSAPI'],
     ['quantum', 'key exchange'],
+    ['revoking', 'RevokedHostKeys'],
+    ['printing', 'KnownHostsCommand'],
   ])('says that %s needs ssh itself', async (host, word) => {
     expect(needsOpenSsh(await read({ host }, ssh))).toContain(word);
+  });
+
+  it('knows where unknown host keys are to be refused', async () => {
+    expect((await read({ host: 'strict' }, ssh)).strictHostKeys).toBe(true);
+    expect((await read({ host: 'elsewhere' }, ssh)).strictHostKeys).toBe(false);
   });
 
   it('takes no ProxyCommand where the profile names a jump host', async () => {
@@ -119,6 +132,18 @@ describe.each([
   it.each(['-oProxyCommand=touch', '', 'two words', 'new\nline'])('refuses %j as a host', async (host) => {
     await expect(read({ host }, ssh)).rejects.toThrow('is no host');
   });
+});
+
+it('takes a file with a blank in its name for one', () => {
+  const blank = join(home, 'known hosts');
+  writeFileSync(blank, '');
+  const settings = new Map([
+    ['userknownhostsfile', [`${blank} /nowhere/a`]],
+    ['globalknownhostsfile', ['/nowhere/b']],
+  ]);
+  const { userKnownHosts, knownHosts } = sshConfig({ host: 'gpu1' }, settings, around);
+  expect(userKnownHosts).toEqual([blank, '/nowhere/a']);
+  expect(knownHosts).toEqual([blank, '/nowhere/a', '/nowhere/b']);
 });
 
 it('runs no command of a Match where it reads the file itself', async () => {

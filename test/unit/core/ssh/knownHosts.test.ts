@@ -134,7 +134,7 @@ describe('known_hosts', () => {
   });
 
   const verdict = (text: string, key: string): string =>
-    judge(parseKnownHosts(text, 'f'), 'alpha', blob(key)).kind;
+    judge(parseKnownHosts(text, 'f'), 'alpha', fingerprint(blob(key))).kind;
 
   it('judges a key', () => {
     expect(verdict(`alpha ${ed}\n`, ed)).toBe('known');

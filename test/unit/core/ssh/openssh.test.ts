@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { checkTarget, socketWord } from '../../../../src/core/ssh/openssh/arguments.js';
 import { Askpass } from '../../../../src/core/ssh/openssh/askpass.js';
 import { readPrompt } from '../../../../src/core/ssh/openssh/prompts.js';
+import { marksServers } from '../../../../src/core/ssh/openssh/version.js';
 
 const who = { host: 'gpu1', user: 'me' };
 const hostKey = (name: string, ip: string): string =>
@@ -25,7 +26,10 @@ test.each([
   ['gpu1', 'fe80::1%eth0', { host: 'gpu1', address: 'fe80::1%eth0', port: 22 }],
   ['gpu1', '<no hostip for proxy command>', { host: 'gpu1', address: 'gpu1', port: 22 }],
 ])('the key of %s at %s', (name, ip, place) => {
-  expect(readPrompt(hostKey(name, ip), '', who)).toEqual({ kind: 'hostKey', key: { ...key, ...place } });
+  expect(readPrompt(hostKey(name, ip), '', who, true)).toEqual({
+    kind: 'hostKey',
+    key: { ...key, ...place },
+  });
 });
 
 test.each([
@@ -36,15 +40,46 @@ test.each([
   ['(me@gpu1) Verification code: ', 'keyboard-interactive', who, undefined],
   ['One-time code: ', 'keyboard-interactive', who, undefined],
 ])('%s', (prompt, kind, asked, keyFile) => {
-  const question = readPrompt(prompt, '', who);
+  const question = readPrompt(prompt, '', who, true);
   expect(question).toMatchObject({ kind: 'secret', request: { ...asked, kind, echo: false } });
   if (kind !== 'passphrase' || keyFile !== undefined) expect(question).toMatchObject({ keyFile });
 });
 
+test.each([
+  ['(me@gpu1) (root@bank) Password: ', true],
+  ["(me@gpu1) Enter passphrase for key '/home/me/my key': ", true],
+  ["(me@gpu1) root@bank's password: ", true],
+  ["Enter passphrase for key '/home/me/my key': ", false],
+  ["root@bank's password: ", false],
+  ['(root@bank) Password: ', false],
+])('%s may be a server’s (marked: %s), and says so', (prompt, marks) => {
+  const question = readPrompt(prompt, '', who, marks);
+  const request = { ...who, kind: 'keyboard-interactive', prompt: prompt.replace(': ', '') };
+  expect(question).toMatchObject({ kind: 'secret', request, keyFile: undefined });
+});
+
+test('a server’s words about a host key are no question of ssh', () => {
+  const question = readPrompt(`(me@gpu1) ${hostKey('bank', '10.0.0.5')}`, '', who, true);
+  expect(question).toEqual({ kind: 'unknown' });
+});
+
+test.each([
+  ['OpenSSH_9.2p1 Debian-2+deb12u6, OpenSSL 3.0.19', true],
+  ['OpenSSH_8.5p1, OpenSSL 1.1.1k', true],
+  ['OpenSSH_for_Windows_9.5p1, LibreSSL 3.8.2', true],
+  ['OpenSSH_10.0p2 Debian-7, OpenSSL 3.5.1', true],
+  ['OpenSSH_8.4p1 Debian-5+deb11u3, OpenSSL 1.1.1w', false],
+  ['OpenSSH_7.4p1, OpenSSL 1.0.2k-fips', false],
+  ['Sun_SSH_1.5', false],
+  ['', false],
+])('of %j it is known whether it marks what servers ask: %s', (shown, marks) => {
+  expect(marksServers(shown)).toBe(marks);
+});
+
 test('a question of yes or no that is no host key is never answered', () => {
-  expect(readPrompt('Overwrite it (yes/no)? ', '', who)).toEqual({ kind: 'unknown' });
-  expect(readPrompt('Allow use of key x?', 'confirm', who)).toEqual({ kind: 'unknown' });
-  expect(readPrompt('Confirm user presence for key x', 'none', who)).toEqual({ kind: 'notice' });
+  expect(readPrompt('Overwrite it (yes/no)? ', '', who, true)).toEqual({ kind: 'unknown' });
+  expect(readPrompt('Allow use of key x?', 'confirm', who, true)).toEqual({ kind: 'unknown' });
+  expect(readPrompt('Confirm user presence for key x', 'none', who, true)).toEqual({ kind: 'notice' });
 });
 
 describe('the askpass program', () => {

@@ -41,4 +41,25 @@ it('leaves an ssh2 alone that it does not know', () => {
     },
   });
   expect([spareMemory(without), spareMemory(withOther)]).toEqual([false, false]);
+  expect([0, 8].map((more) => spareMemory(packing(more)))).toEqual([true, false]);
 });
+
+/** A client whose packets are laid out as those of ssh2 1.17, or are longer. */
+function packing(more: number): Client {
+  class Cipher {
+    readonly _encSSLName = 'aes-128-gcm';
+    readonly _onWrite = (): void => undefined;
+    allocPacket(length: number): Buffer {
+      const short = 16 - ((length + 1) % 16);
+      const padding = (short < 4 ? short + 16 : short) + more;
+      const packet = Buffer.alloc(5 + length + padding);
+      packet.writeUInt32BE(packet.length - 4);
+      packet[4] = padding;
+      return packet;
+    }
+    encrypt(): void {
+      // nothing is sent here
+    }
+  }
+  return Object.assign(new Client(), { _protocol: { _cipher: new Cipher() } });
+}
