@@ -5,17 +5,18 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, context } from 'esbuild';
 import { dashboardBundle } from './lib/dashboardBundle.mjs';
+import { ptyFiles, windowsHelpers } from './lib/packageTargets.mjs';
 
 const root = resolve(fileURLToPath(import.meta.url), '../..');
 const dist = join(root, 'dist');
 const production = process.argv.includes('--production');
 const watch = process.argv.includes('--watch');
 
-/** A bundle of its own beside the others, loaded at the first connection. */
-const ssh2Apart = {
-  name: 'ssh2-apart',
+/** Bundles of their own beside the others, loaded at the first connection and the first copy. */
+const librariesApart = {
+  name: 'libraries-apart',
   setup: ({ onResolve }) => {
-    onResolve({ filter: /^ssh2$/ }, () => ({ path: './ssh2.cjs', external: true }));
+    onResolve({ filter: /^(ssh2|tar)$/ }, ({ path }) => ({ path: `./${path}.cjs`, external: true }));
   },
 };
 
@@ -44,13 +45,13 @@ const bundles = [
     entryPoints: ['src/ui/lazy.ts'],
     outfile: 'dist/lazy.js',
     external: ['vscode'],
-    plugins: [ssh2Apart],
+    plugins: [librariesApart],
   },
   {
     ...shared,
     entryPoints: ['src/cli/main.ts'],
     outfile: 'dist/trainyard.cjs',
-    plugins: [ssh2Apart],
+    plugins: [librariesApart],
     banner: { js: '#!/usr/bin/env node' },
   },
   // Apart, because it loads a binary from the folder beside it, and only when a terminal opens.
@@ -60,6 +61,12 @@ const bundles = [
     outfile: 'dist/node-pty.cjs',
     sourcemap: false,
   },
+  ...windowsHelpers.map((file) => ({
+    ...shared,
+    entryPoints: [`node_modules/node-pty/lib/${file}`],
+    outfile: `dist/${file}`,
+    sourcemap: false,
+  })),
   // Without the optional native parts: Node's own ciphers are as fast.
   {
     ...shared,
@@ -67,6 +74,12 @@ const bundles = [
     outfile: 'dist/ssh2.cjs',
     external: ['cpu-features'],
     loader: { '.node': 'empty' },
+    sourcemap: false,
+  },
+  {
+    ...shared,
+    entryPoints: ['node_modules/tar/dist/esm/index.min.js'],
+    outfile: 'dist/tar.cjs',
     sourcemap: false,
   },
   { ...shared, ...dashboardBundle },
@@ -79,9 +92,15 @@ const programs = (folder, to) =>
     .map((name) => ({ from: join(root, folder, name), to: `share/${to}/${name}`, mode: 0o644 }));
 
 const native = join(root, 'build/native/release/node/bin');
-const pty = 'prebuilds/linux-x64/pty.node';
+const ptyBinaries = Object.entries(ptyFiles).flatMap(([platform, files]) =>
+  files.map((file) => {
+    const to = `prebuilds/${platform}/${file}`;
+    const mode = file === 'spawn-helper' ? 0o755 : 0o644;
+    return { from: join(root, 'node_modules/node-pty', to), to, mode };
+  }),
+);
 const carried = [
-  { from: join(root, 'node_modules/node-pty', pty), to: pty, mode: 0o644 },
+  ...ptyBinaries,
   { from: join(native, 'agent'), to: 'bin/agent', mode: 0o755 },
   { from: join(native, 'trainer'), to: 'bin/trainer', mode: 0o755 },
   { from: join(root, 'native/agent/tensorboard_server.py'), to: 'share/tensorboard_server.py', mode: 0o755 },

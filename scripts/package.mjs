@@ -1,63 +1,59 @@
-// Makes the VSIX, and refuses one that carries what does not belong in it.
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+// Makes packages (VSIX), and refuses one that carries what does not belong in it, or lacks something.
+//   npm run package [-- --target linux-x64|linux-arm64|darwin-x64|darwin-arm64|win32-x64|universal|all]…
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { createVSIX, listFiles } from '@vscode/vsce';
+import { judgeBytes, judgeNames } from './lib/packageContents.mjs';
+import { filesOf, targets, universal } from './lib/packageTargets.mjs';
+import { root } from './lib/paths.mjs';
+import { main } from './lib/shell.mjs';
 
-const root = resolve(fileURLToPath(import.meta.url), '../..');
 const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
-const permitted = [
-  /^package\.json$/,
-  /^(LICENSE|README\.md|CHANGELOG\.md)$/,
-  /^media\/[^/]+\.(svg|png|json)$/,
-  /^media\/walkthrough\/[^/]+\.md$/,
-  /^dist\/(node-pty\.cjs|prebuilds\/linux-x64\/pty\.node)$/,
-  /^dist\/(extension\.js|lazy\.js|trainyard\.cjs|ssh2\.cjs)$/,
-  /^dist\/webview\/(dashboard\.(js|css)|codicon\.ttf)$/,
-  /^dist\/bin\/(agent|trainer)$/,
-  /^dist\/cuda\/libtrainer_cuda\.so$/, // ours; NVIDIA's libraries never
-  /^dist\/share\/(tensorboard_server\.py|(requirements|cuda|pip)\.txt|(node|fetch)\/[a-z]+\.py)$/,
-];
-
-// With the native programs it is for the one platform that they run on; without, for none in particular.
-const native = ['agent', 'trainer'].every((program) =>
-  existsSync(join(root, 'build/native/release/node/bin', program)),
-);
-const target = native ? 'linux-x64' : undefined;
-mkdirSync(join(root, 'build'), { recursive: true });
-const packagePath = join(root, 'build', `${name}${target ? `-${target}` : ''}-${version}.vsix`);
-
-// Builds dist/ first, by vscode:prepublish.
-await createVSIX({
-  cwd: root,
-  packagePath,
-  dependencies: false,
-  allowMissingRepository: true,
-  rewriteRelativeLinks: false,
-  ...(target ? { target } : {}),
-});
-
-const files = await listFiles({ cwd: root, dependencies: false });
-const strangers = files.filter((file) => !permitted.some((pattern) => pattern.test(file)));
-const wanted = [
-  'package.json',
-  'LICENSE',
-  'dist/extension.js',
-  'dist/lazy.js',
-  'dist/trainyard.cjs',
-  'dist/ssh2.cjs',
-  'dist/webview/dashboard.js',
-  'dist/webview/dashboard.css',
-  'dist/webview/codicon.ttf',
-  'media/profiles.schema.json',
-  ...(native ? ['dist/share/fetch/download.py'] : []),
-];
-const missing = wanted.filter((file) => !files.includes(file));
-if (strangers.length > 0) process.stderr.write(`does not belong in the package: ${strangers.join(', ')}\n`);
-if (missing.length > 0) process.stderr.write(`missing from the package: ${missing.join(', ')}\n`);
-if (strangers.length > 0 || missing.length > 0) {
-  rmSync(packagePath);
-  process.exit(1);
+/** Builds dist/ first, by vscode:prepublish. */
+async function make(target) {
+  const packagePath = join(root, 'build', `${name}-${target}-${version}.vsix`);
+  const ignoreFile = join(root, 'build', `vscodeignore-${target}`);
+  const common = readFileSync(join(root, '.vscodeignore'), 'utf8');
+  writeFileSync(ignoreFile, [common, ...filesOf(target).map((file) => `!${file}`), ''].join('\n'));
+  const shared = { cwd: root, dependencies: false, ignoreFile };
+  try {
+    await createVSIX({
+      ...shared,
+      packagePath,
+      allowMissingRepository: true,
+      rewriteRelativeLinks: false,
+      ...(target === universal ? {} : { target }),
+    });
+    const files = await listFiles(shared);
+    const problems = [
+      ...judgeNames(target, files),
+      ...files.flatMap((file) => judgeBytes(file, readFileSync(join(root, file)))),
+    ];
+    if (problems.length > 0) throw new Error(`${target}: ${problems.join('; ')}`);
+    const megabytes = (statSync(packagePath).size / 1e6).toFixed(2);
+    process.stdout.write(`${packagePath}\n${files.map((file) => `  ${file}\n`).join('')}  ${megabytes} MB\n`);
+  } catch (error) {
+    rmSync(packagePath, { force: true });
+    throw error;
+  } finally {
+    rmSync(ignoreFile, { force: true });
+  }
 }
-process.stdout.write(`${packagePath}\n${files.map((file) => `  ${file}\n`).join('')}`);
+
+main(async () => {
+  const { values } = parseArgs({
+    options: { target: { type: 'string', multiple: true, default: ['linux-x64'] } },
+  });
+  const chosen = values.target.includes('all') ? targets : values.target;
+  const unknown = chosen.find((target) => !targets.includes(target));
+  if (unknown !== undefined)
+    throw new Error(`there is no target ${unknown}. Choose of: ${targets.join(', ')}, all`);
+  for (const program of ['agent', 'trainer']) {
+    if (!existsSync(join(root, 'build/native/release/node/bin', program)))
+      throw new Error(`${program} is not built. Build it with: node scripts/native.mjs build`);
+  }
+  mkdirSync(join(root, 'build'), { recursive: true });
+  for (const target of chosen) await make(target);
+});

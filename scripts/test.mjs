@@ -9,6 +9,7 @@ import { ensureChromium } from './lib/chromium.mjs';
 import { ensureCudaToolkit } from './lib/cudaToolkit.mjs';
 import { ensureBuilt, ensurePackages } from './lib/prepare.mjs';
 import { ensureSshd } from './lib/sshd.mjs';
+import { ensureWindowsNode } from './lib/windowsNode.mjs';
 import { main, step } from './lib/shell.mjs';
 import { fuzz, testNative } from './native.mjs';
 
@@ -53,6 +54,11 @@ const suites = {
   },
   sshd: { budget: 6, run: () => (ensureBuilt(), ensureSshd(), vitest('test/sshd/vitest.config.mts')) },
   cluster: { budget: 12, run: () => (ensureBuilt(), ensureSshd(), vitest('test/cluster/vitest.config.mts')) },
+  // Skipped where there is no Wine.
+  windows: {
+    budget: 3,
+    run: () => (ensureBuilt(), ensureSshd(), ensureWindowsNode(), vitest('test/windows/vitest.config.mts')),
+  },
   webview: {
     budget: 4,
     run: () => (ensurePackages(), ensureChromium(), vitest('test/webview/vitest.config.mts')),

@@ -1,10 +1,12 @@
 // Every command, view, panel and setting with its types. A test holds package.json against this.
 
+import type { NodePath } from './core/nodePath.js';
+
 /** A run as commands get it from the tree; from the palette they get nothing and ask. */
 export interface RunArgument {
   profile: string;
   id: string;
-  dir: string;
+  dir: NodePath;
 }
 
 /** A profile as commands get it from the tree. */

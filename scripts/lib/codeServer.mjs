@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { unpackPackage } from './npmPackage.mjs';
 import { cache, root } from './paths.mjs';
 import { capture, run, step } from './shell.mjs';
 
@@ -41,20 +42,6 @@ const pinned = {
   },
 };
 
-/** Unpacks one package into `folder` after comparing its bytes with what is pinned. */
-function unpack({ name, integrity }, folder) {
-  mkdirSync(folder, { recursive: true });
-  const packed = capture('npm', ['pack', name, '--json', '--ignore-scripts', '--loglevel=error'], {
-    cwd: folder,
-  });
-  if (!packed.ok) throw new Error(`npm pack ${name} failed: ${packed.stderr.trim()}`);
-  const archive = join(folder, JSON.parse(packed.stdout)[0].filename);
-  const found = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`;
-  if (found !== integrity) throw new Error(`${name} is not what is pinned: ${found} instead of ${integrity}`);
-  run('tar', ['-xzf', archive, '-C', folder, '--strip-components=1', '--no-same-owner']);
-  rmSync(archive);
-}
-
 /** No package's scripts run: what they would compile is prebuilt, unused here, or replaced by the files in code-server/. */
 function install(folder, verb, ...more) {
   const quiet = ['--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
@@ -67,14 +54,14 @@ function link(to, path) {
 }
 
 function make(folder) {
-  unpack(pinned.node, join(folder, 'node'));
+  unpackPackage(pinned.node, join(folder, 'node'));
   const server = join(folder, 'server');
-  unpack(pinned.server, server);
+  unpackPackage(pinned.server, server);
   const editor = join(server, 'lib', 'vscode');
   install(server, 'ci');
   install(editor, 'install', '--omit=optional', '--no-save'); // its lock file lacks one entry, which `ci` refuses
   install(join(editor, 'extensions'), 'ci');
-  unpack(pinned.watcher, join(editor, 'node_modules', pinned.watcher.name.replace(/@[^@]*$/, '')));
+  unpackPackage(pinned.watcher, join(editor, 'node_modules', pinned.watcher.name.replace(/@[^@]*$/, '')));
   for (const [name, shim] of Object.entries(replaced))
     copyFileSync(join(shims, shim), join(editor, 'node_modules', '@vscode', name, 'index.js'));
   link('code-linux.sh', join(editor, 'bin', 'remote-cli', 'code-server'));

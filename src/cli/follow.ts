@@ -10,9 +10,10 @@ import { summarize } from '../core/runs/summary.js';
 import { bridgeToSocket } from '../core/tunnels/tensorboard.js';
 import type { Context } from './context.js';
 import { JsonPrinter, TablePrinter, type RunPrinter } from './printer.js';
+import type { NodePath } from '../core/nodePath.js';
 
 export interface FollowOptions {
-  dir: string;
+  dir: NodePath;
   /** Ctrl-C stops the run; otherwise it only leaves it. */
   ownsRun: boolean;
   /** Bring TensorBoard here when the run serves it. */
@@ -142,7 +143,7 @@ function leaveOnSignals(context: Context, store: DisposableStore, options: Follo
 }
 
 /** The first time after a checkpoint, the second time now, and from the third on without the supervisor's help. */
-async function askToStop(context: Context, dir: string, times: number): Promise<void> {
+async function askToStop(context: Context, dir: NodePath, times: number): Promise<void> {
   try {
     if (times === 1) {
       context.output.note('stopping after a checkpoint (Ctrl-C again: stop now)');
@@ -163,7 +164,7 @@ async function bringTensorBoard(
   context: Context,
   printer: RunPrinter,
   store: DisposableStore,
-  dir: string,
+  dir: NodePath,
 ): Promise<void> {
   try {
     // The journal's line may be an old one: what counts is whether it serves now.
@@ -176,7 +177,7 @@ async function bringTensorBoard(
   }
 }
 
-async function countCheckpoints(context: Context, dir: string): Promise<number> {
+async function countCheckpoints(context: Context, dir: NodePath): Promise<number> {
   const { checkpoints } = await (await context.node.client()).request('checkpoint.list', { dir });
   return checkpoints.filter(({ valid }) => valid).length;
 }

@@ -6,9 +6,10 @@ import type { RunSummary } from '../core/runs/summary.js';
 import type { EvalLine, Metric, ServerFigures, StartLine, StepLine } from '../core/metrics/schema.js';
 import { bytesText, durationText, percentText, rateText } from './format.js';
 import type { Output } from './output.js';
+import type { NodePath } from '../core/nodePath.js';
 
 export interface RunPrinter {
-  run(id: string, dir: string, run: RunFile | null): void;
+  run(id: string, dir: NodePath, run: RunFile | null): void;
   metric(line: FollowedLine<Metric>): void;
   event(line: FollowedLine<RunEvent>): void;
   tensorboard(url: string): void;
@@ -19,7 +20,7 @@ export interface RunPrinter {
 export class JsonPrinter implements RunPrinter {
   constructor(private readonly output: Output) {}
 
-  run(id: string, dir: string, run: RunFile | null): void {
+  run(id: string, dir: NodePath, run: RunFile | null): void {
     this.output.json({ type: 'run', id, dir, run });
   }
 
@@ -80,7 +81,7 @@ export class TablePrinter implements RunPrinter {
 
   constructor(private readonly output: Output) {}
 
-  run(id: string, dir: string, run: RunFile | null): void {
+  run(id: string, dir: NodePath, run: RunFile | null): void {
     const { output } = this;
     output.line(`run     ${id}`);
     output.line(`folder  ${dir}`);

@@ -1,6 +1,24 @@
 // Files that another process may be reading: replaced in one step, or not at all.
 import { randomBytes } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { systemCode } from './errors.js';
+
+/** Milliseconds. Windows refuses to replace a file that another program has open. */
+const heldOpen = 2000;
+
+async function replace(from: string, to: string): Promise<void> {
+  for (const since = Date.now(); ;) {
+    try {
+      await rename(from, to);
+      return;
+    } catch (error) {
+      const isHeld = ['EPERM', 'EACCES', 'EBUSY'].includes(systemCode(error) ?? '');
+      if (process.platform !== 'win32' || !isHeld || Date.now() - since > heldOpen) throw error;
+      await delay(50);
+    }
+  }
+}
 
 /** Writes by temporary name, fsync and rename, so that a reader (or a power cut) sees the old or the new content. */
 export async function writeFileAtomic(
@@ -17,7 +35,7 @@ export async function writeFileAtomic(
     } finally {
       await handle.close();
     }
-    await rename(temporary, path);
+    await replace(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { homedir, hostname, userInfo } from 'node:os';
-import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { errorText, throwIfCancelled, UserError } from './errors.js';
 import { nullLogger, type Logger } from './log.js';
@@ -30,6 +29,7 @@ import { RunRegistry, workdirOf } from './runs/registry.js';
 import type { StopMode } from './runs/schema.js';
 import { planRun, slotsFor, type NodeCapacity, type RunRequest } from './runs/spec.js';
 import { parseTrainerHelp, type TrainerFlag } from './runs/trainerHelp.js';
+import { pathOfThisNode, withHome, type NodePath } from './nodePath.js';
 
 export interface LocalMachineOptions {
   /** Folder of the running bundle: `bin/` and `share/` stand beside it. */
@@ -62,7 +62,7 @@ export class LocalMachine implements Machine {
     });
   }
 
-  async workdir(profile: Profile): Promise<string> {
+  async workdir(profile: Profile): Promise<NodePath> {
     return workdirOf(profile, (await this.node.hello()).home);
   }
 
@@ -126,8 +126,8 @@ export class LocalMachine implements Machine {
     return parseTrainerHelp(await this.runTrainer([verb, '--help']));
   }
 
-  async list(path: string): Promise<FolderListing> {
-    const folder = path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : path;
+  async list(path: NodePath): Promise<FolderListing> {
+    const folder = withHome(pathOfThisNode(homedir()), path);
     try {
       const entries = await readdir(folder, { withFileTypes: true });
       const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
@@ -137,12 +137,12 @@ export class LocalMachine implements Machine {
     }
   }
 
-  async stop(dir: string, mode: StopMode): Promise<void> {
+  async stop(dir: NodePath, mode: StopMode): Promise<void> {
     const by = `${userInfo().username}@${hostname()}`;
     await (await this.node.client()).request('run.stop', { dir, mode, by });
   }
 
-  async connectSocket(path: string): Promise<Duplex> {
+  async connectSocket(path: NodePath): Promise<Duplex> {
     const socket = connect(path);
     await once(socket, 'connect');
     return socket;

@@ -13,6 +13,7 @@ import type { StopMode } from './runs/schema.js';
 import type { RunRequest } from './runs/spec.js';
 import type { TrainerFlag } from './runs/trainerHelp.js';
 import type { SshShell } from './ssh/transport.js';
+import type { NodePath } from './nodePath.js';
 
 export interface Progress {
   onProgress?: (text: string) => void;
@@ -21,7 +22,7 @@ export interface Progress {
 
 export interface StartedRun {
   id: string;
-  dir: string;
+  dir: NodePath;
   /** What an earlier run had left in the folder that the user named. */
   before: RunDetails | undefined;
 }
@@ -50,7 +51,7 @@ export interface Machine extends Disposable {
 
   /** The runtime of `node`, made when it is not there. UserError (preflight), Cancelled. */
   runtime(progress?: Progress): Promise<NodeRuntime>;
-  workdir(profile: Profile): Promise<string>;
+  workdir(profile: Profile): Promise<NodePath>;
   registry(profile: Profile): Promise<RunRegistry>;
   /** Everything a run on `profile` needs; all results, good and bad. */
   check(profile: Profile, progress?: Progress): Promise<CheckResult[]>;
@@ -61,19 +62,19 @@ export interface Machine extends Disposable {
   /** The flags of one of the trainer's verbs. */
   trainerFlags(verb: string): Promise<TrainerFlag[]>;
   /** What is in a folder of `node`; `~/` is the home folder there. UserError (preflight) when it cannot be read. */
-  list(path: string): Promise<FolderListing>;
-  stop(dir: string, mode: StopMode): Promise<void>;
+  list(path: NodePath): Promise<FolderListing>;
+  stop(dir: NodePath, mode: StopMode): Promise<void>;
   /** A login shell on `node`; absent where that is this machine. */
   shell?(size: { columns: number; rows: number; term: string }): Promise<SshShell>;
   /** A channel to a Unix socket on `node`. */
-  connectSocket(path: string): Promise<Duplex>;
+  connectSocket(path: NodePath): Promise<Duplex>;
 }
 
 /** For `run.start`: a folder that another host may supervise is watched for half a minute first. */
 export const startOptions = { timeout: 120_000 };
 
 /** What is in a folder that a run is to be started in. */
-export async function earlierRun(client: AgentClient, dir: string): Promise<RunDetails | undefined> {
+export async function earlierRun(client: AgentClient, dir: NodePath): Promise<RunDetails | undefined> {
   try {
     return await client.request('run.get', { dir });
   } catch (error) {

@@ -3,6 +3,7 @@ import { Questions } from './clusters/retry.js';
 import { SshMachine } from './clusters/sshMachine.js';
 import { UserError } from './errors.js';
 import { LocalMachine } from './localMachine.js';
+import { whyNotHere } from './trainsHere.js';
 import type { Logger } from './log.js';
 import type { Machine } from './machine.js';
 import type { Profile } from './profiles/schema.js';
@@ -21,7 +22,11 @@ export interface MachineOptions {
 
 /** Connects to nothing yet. UserError (preflight) for a kind that this version cannot run on. */
 export function makeMachine(profile: Profile, options: MachineOptions): Machine {
-  if (profile.kind === 'local') return new LocalMachine(options);
+  if (profile.kind === 'local') {
+    const reason = whyNotHere();
+    if (reason !== undefined) throw reason;
+    return new LocalMachine(options);
+  }
   if (profile.kind === 'slurm') {
     const what = `profile ${profile.name} is of kind slurm, and this version runs on this machine and over SSH`;
     throw new UserError('preflight', what, 'Use a profile of kind local or ssh');

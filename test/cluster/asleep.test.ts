@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ensureFaketime } from '../../scripts/lib/faketime.mjs';
 import { startSshd, type Sshd } from '../../scripts/lib/sshd.mjs';
+import type { NodePath } from '../../src/core/nodePath.js';
 import type { SshMachine } from '../../src/core/clusters/sshMachine.js';
 import type { Profile } from '../../src/core/profiles/schema.js';
 import { until } from '../local/harness.js';
@@ -37,7 +38,7 @@ const code = 'one-time-code';
 
 let hosts: FaultHosts;
 let machine: SshMachine;
-let runDir: string;
+let runDir: NodePath;
 const clients: ClientProcess[] = [];
 const links: TcpProxy[] = [];
 const clock = join(mkdtempSync(join(tmpdir(), 'trainyard-asleep-')), 'clock');

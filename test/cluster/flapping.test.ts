@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { nodePath } from '../../src/core/nodePath.js';
 import type { SshMachine } from '../../src/core/clusters/sshMachine.js';
 import { RunFollower } from '../../src/core/runs/run.js';
 import { until } from '../local/harness.js';
@@ -68,7 +69,11 @@ class Reader {
         this.wrong++;
       },
     };
-    this.follower = new RunFollower({ dir, client: () => machine.node.client(), extras: () => [log] });
+    this.follower = new RunFollower({
+      dir: nodePath(dir),
+      client: () => machine.node.client(),
+      extras: () => [log],
+    });
     this.ended = this.follower.follow();
     this.ended.catch(() => undefined); // the test waits for it at its end
   }

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { nodePath } from '../../src/core/nodePath.js';
 import { agentErrors } from '../../src/core/nodes/agentApi.js';
 import { AgentError } from '../../src/core/nodes/agentClient.js';
 import { processesNaming, until } from '../local/harness.js';
@@ -92,14 +93,14 @@ describe('a supervisor that is killed', () => {
       const machine = hosts.machine();
       const runDir = join(hosts.homes[0]!, '.trainyard/runs', `killed-${phase}`);
       const starting = startRun(machine, hosts.profile, words(phase === 'evaluating' ? 300 : endless), {
-        runDir,
+        runDir: nodePath(runDir),
       });
       starting.catch(() => undefined); // killed while it starts, it fails: that is looked at below
       if (phase === 'stopping') {
         await starting;
         await untilStep(runDir, 100);
         holdOneRank(runDir); // else it has stopped before anyone can look
-        await machine.stop(runDir, 'checkpoint');
+        await machine.stop(nodePath(runDir), 'checkpoint');
       }
       const killedAt = await killIn(runDir, phase);
       await starting.catch((error: unknown) => {
@@ -111,19 +112,19 @@ describe('a supervisor that is killed', () => {
         40,
       );
       const gone = Date.now() - killedAt;
-      const details = await detailsOf(machine, runDir);
+      const details = await detailsOf(machine, nodePath(runDir));
       expect(details.interrupted).toBe(true);
 
       const both = await Promise.allSettled([
-        startRun(hosts.machine(), hosts.profile, words(300), { runDir }),
-        startRun(hosts.machine(), hosts.profile, words(300), { runDir }),
+        startRun(hosts.machine(), hosts.profile, words(300), { runDir: nodePath(runDir) }),
+        startRun(hosts.machine(), hosts.profile, words(300), { runDir: nodePath(runDir) }),
       ]);
       const refused = both.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
       expect(refused).toHaveLength(1);
       expect(refused[0]).toBeInstanceOf(AgentError);
       expect((refused[0] as AgentError).code).toBe(agentErrors.badState);
       expect(supervisorsOf(runDir)).toHaveLength(1);
-      const end = await untilOver(machine, runDir);
+      const end = await untilOver(machine, nodePath(runDir));
       expect(end.state?.phase).toBe('finished');
       expect(eventsOf(runDir).filter(({ kind }) => kind === 'finished')).toHaveLength(1);
       measured(5, `supervisor killed while ${phase}: nothing left after ${seconds(gone)}`);

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { nodePath } from '../../src/core/nodePath.js';
 import type { SshMachine } from '../../src/core/clusters/sshMachine.js';
 import type { Profile } from '../../src/core/profiles/schema.js';
 import type { NamespaceCluster } from '../sshd/namespaces.js';
@@ -81,7 +82,7 @@ describe('on one machine', () => {
     expect(exited).toMatchObject({ host: hosts.profile.hosts?.[1]?.host, pid: victim.pid, signal: 9 });
     await expectRestart(dir, 2);
     process.kill(rankOf(dir, 1).pid, 'SIGKILL');
-    const { state } = await untilOver(machine, dir);
+    const { state } = await untilOver(machine, nodePath(dir));
     expect(state).toMatchObject({ phase: 'failed', generation: 2 });
     expect(state?.reason).toMatch(/rank 1 on 127\.0\.0\.3 was killed by signal 9/);
     expect(eventsOf(dir).filter(({ kind }) => kind === 'restarting')).toHaveLength(1);
@@ -101,7 +102,7 @@ describe('on one machine', () => {
     const suspects = linesOf(dir, 'events.jsonl').find(({ kind }) => kind === 'hang')?.['suspects'];
     expect(suspects).toEqual([rank]);
     await expectRestart(dir, 2);
-    await machine.stop(dir, 'now');
+    await machine.stop(nodePath(dir), 'now');
     measured(
       7,
       `rank ${rank} stopped, hangTimeout 10 s: seen after ${(hang.time - stoppedAt).toFixed(1)} s, suspects ${JSON.stringify(suspects)}`,
@@ -132,8 +133,8 @@ describe.skipIf(unavailable !== undefined)(`on hosts apart (${unavailable ?? 'na
     await expectRestart(dir, 2);
     const joined = await untilEvent(dir, 'node_joined', 30, (event) => event.time > lost.time);
     expect(joined.host).toBe(lostHost.address);
-    await machine.stop(dir, 'now');
-    const { state } = await untilOver(machine, dir);
+    await machine.stop(nodePath(dir), 'now');
+    const { state } = await untilOver(machine, nodePath(dir));
     expect(state?.phase).toBe('stopped');
     expect(readFileSync(join(dir, 'events.jsonl'), 'utf8').match(/"kind":"restarting"/g)).toHaveLength(1);
     measured(

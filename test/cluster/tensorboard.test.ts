@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startSshd } from '../../scripts/lib/sshd.mjs';
+import { nodePath } from '../../src/core/nodePath.js';
 import { UserError } from '../../src/core/errors.js';
 import type { SshMachine } from '../../src/core/clusters/sshMachine.js';
 import { TensorBoards } from '../../src/core/tunnels/tensorboard.js';
@@ -29,7 +30,7 @@ beforeAll(async () => {
   hosts = await practiceHosts({ nodes: 1 });
   machine = hosts.machine();
   dir = await startRun(machine, hosts.profile, training(50));
-  await untilOver(machine, dir);
+  await untilOver(machine, nodePath(dir));
 });
 afterAll(async () => {
   boards.dispose();
@@ -109,7 +110,7 @@ describe('TensorBoard of a run on a node', () => {
     const free = await listens(first);
     const boards = new TensorBoards();
     try {
-      const bridge = await boards.open(machine, dir);
+      const bridge = await boards.open(machine, nodePath(dir));
       expect(bridge.port === first).toBe(free);
     } finally {
       boards.dispose();
@@ -119,7 +120,7 @@ describe('TensorBoard of a run on a node', () => {
     while (!(await listens(next))) ++next;
     const another = new TensorBoards();
     try {
-      expect((await another.open(machine, dir)).port).toBe(next);
+      expect((await another.open(machine, nodePath(dir))).port).toBe(next);
     } finally {
       another.dispose();
     }
@@ -127,7 +128,7 @@ describe('TensorBoard of a run on a node', () => {
 
   test('answers nobody who came by another name, and listens on no port there', async () => {
     const began = Date.now();
-    const bridge = await boards.open(machine, dir);
+    const bridge = await boards.open(machine, nodePath(dir));
     measured(16, `served at port ${bridge.port} after ${seconds(Date.now() - began)}, 6006 being taken`);
     expect(bridge.port).not.toBe(first);
     const page = await ask(bridge.url);
@@ -148,7 +149,9 @@ describe('TensorBoard of a run on a node', () => {
   });
 
   test.skipIf(userInfo().uid !== 0)('is closed to another user of the node (as root only)', async () => {
-    const { socket } = await (await machine.node.client()).request('tensorboard.status', { dir });
+    const { socket } = await (
+      await machine.node.client()
+    ).request('tensorboard.status', { dir: nodePath(dir) });
     const knock = `import os, socket, sys
 os.setgroups([]); os.setgid(65534); os.setuid(65534)
 try:
@@ -160,7 +163,7 @@ except PermissionError:
   });
 
   test.skipIf(userInfo().uid !== 0)('is closed to another user of the client (as root only)', async () => {
-    const bridge = await boards.open(machine, dir);
+    const bridge = await boards.open(machine, nodePath(dir));
     const port = String(bridge.port);
     const guess = '0'.repeat(32);
     const paths = ['/', '/data/runs', `/${guess}/`, `/${guess}/data/runs`];
@@ -195,8 +198,8 @@ for path in sys.argv[2:]:
     try {
       appendFileSync(join(hosts.trainyardHome, 'known_hosts'), `${known(forbidding)}\n`);
       const through = hosts.machine({ hosts: [{ ...host, host: address, port: forbidding.port }] });
-      await boards.stop(machine, dir); // so that it is waited for
-      const bridge = await others.open(through, dir);
+      await boards.stop(machine, nodePath(dir)); // so that it is waited for
+      const bridge = await others.open(through, nodePath(dir));
       expect((await ask(bridge.url)).body).toContain('TensorBoard');
       const refused = readFileSync(forbidding.log, 'utf8').match(/refused streamlocal/g) ?? [];
       measured(16, `forwarding forbidden: served by a program, after ${refused.length} refusals`);
@@ -211,28 +214,28 @@ for path in sys.argv[2:]:
   });
 
   test('that is killed says so, and starts again', async () => {
-    const before = await boards.open(machine, dir);
-    const { pid } = await (await machine.node.client()).request('tensorboard.status', { dir });
+    const before = await boards.open(machine, nodePath(dir));
+    const { pid } = await (await machine.node.client()).request('tensorboard.status', { dir: nodePath(dir) });
     for (const each of processes()) process.kill(each, 'SIGKILL');
     await expect
-      .poll(async () => (await boards.status(machine, dir)).running, { timeout: 10_000 })
+      .poll(async () => (await boards.status(machine, nodePath(dir))).running, { timeout: 10_000 })
       .toBe(false);
     const answer = await ask(before.url);
     expect(answer.status).toBe(502);
     expect(answer.body).toMatch(/TensorBoard/);
     const began = Date.now();
-    const bridge = await boards.open(machine, dir);
+    const bridge = await boards.open(machine, nodePath(dir));
     expect((await ask(bridge.url)).status).toBe(200);
-    const after = await (await machine.node.client()).request('tensorboard.status', { dir });
+    const after = await (await machine.node.client()).request('tensorboard.status', { dir: nodePath(dir) });
     expect(after).toMatchObject({ running: true });
     expect(after.pid).not.toBe(pid);
     measured(16, `killed and started again: serving after ${seconds(Date.now() - began)}`);
   });
 
   test('that takes its time is waited for; one that dies meanwhile is said with its last words', async () => {
-    await boards.stop(machine, dir);
+    await boards.stop(machine, nodePath(dir));
     await until('TensorBoard to end', () => processes().length === 0, 20);
-    const opening = boards.open(machine, dir);
+    const opening = boards.open(machine, nodePath(dir));
     const [pid] = await until('its process', () => (processes().length > 0 ? processes() : undefined), 20);
     process.kill(pid!, 'SIGSTOP');
     await sleep(3000);
@@ -242,15 +245,15 @@ for path in sys.argv[2:]:
     expect(Date.now()).toBeGreaterThan(resumedAt);
     expect((await ask(bridge.url)).status).toBe(200);
 
-    await boards.stop(machine, dir);
+    await boards.stop(machine, nodePath(dir));
     await until('TensorBoard to end', () => processes().length === 0, 20);
-    const dying = boards.open(machine, dir).catch((error: unknown) => error);
+    const dying = boards.open(machine, nodePath(dir)).catch((error: unknown) => error);
     const doomed = await until('its process', () => (processes().length > 0 ? processes() : undefined), 20);
     for (const each of doomed) process.kill(each, 'SIGKILL');
     const error = await dying;
     expect(error).toBeInstanceOf(Error);
     expect((error as Error).message).toMatch(/TensorBoard|tensorboard/);
     expect(error instanceof UserError ? error.code : 'agent').toMatch(/failed|agent/);
-    expect((await ask((await boards.open(machine, dir)).url)).status).toBe(200);
+    expect((await ask((await boards.open(machine, nodePath(dir))).url)).status).toBe(200);
   });
 });

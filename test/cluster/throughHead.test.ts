@@ -6,6 +6,7 @@ import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { nodePath } from '../../src/core/nodePath.js';
 import { runOnAll } from '../../src/core/clusters/fanOut.js';
 import type { SshMachine } from '../../src/core/clusters/sshMachine.js';
 import { nullLogger } from '../../src/core/log.js';
@@ -70,7 +71,7 @@ describe('a cluster whose keys lie on its head', () => {
     expect(endings.map(({ code }) => code)).toEqual([0, 0]);
     expect(lines.sort()).toEqual([...hosts.homes].sort());
     const file = join(tools, 'config');
-    expect(await machine.copy(machine.nodes, file, '~/copied')).toBe(1);
+    expect(await machine.copy(machine.nodes, file, nodePath('~/copied'))).toBe(1);
     for (const home of hosts.homes) {
       expect(readFileSync(join(home, 'copied')).equals(readFileSync(file))).toBe(true);
     }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ensureStrace } from '../../scripts/lib/strace.mjs';
+import { nodePath } from '../../src/core/nodePath.js';
 import type { SshMachine } from '../../src/core/clusters/sshMachine.js';
 import { until } from '../local/harness.js';
 import { practiceHosts, type FaultHosts } from './support/hosts.js';
@@ -100,7 +101,7 @@ describe.skipIf(unavailable !== undefined)(`write errors (${unavailable ?? 'by s
       const newest = saved().at(-1) ?? '';
       expect(stepOf(newest)).toBeLessThan(Number(failed['step']));
       const client = await machine.node.client();
-      const { checkpoints } = await client.request('checkpoint.list', { dir, verify: true });
+      const { checkpoints } = await client.request('checkpoint.list', { dir: nodePath(dir), verify: true });
       expect(checkpoints.find(({ step }) => step === stepOf(newest))?.valid).toBe(true);
       return newest;
     });
@@ -129,8 +130,8 @@ describe.skipIf(unavailable !== undefined)(`write errors (${unavailable ?? 'by s
   });
 
   test('the run was never ended by it', async () => {
-    await machine.stop(dir, 'checkpoint');
-    const { state } = await untilOver(machine, dir);
+    await machine.stop(nodePath(dir), 'checkpoint');
+    const { state } = await untilOver(machine, nodePath(dir));
     expect(state).toMatchObject({ phase: 'stopped', generation: 1 });
     expect(eventsOf(dir).filter(({ kind }) => kind === 'rank_exited')).toHaveLength(2);
   });

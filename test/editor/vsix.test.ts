@@ -1,4 +1,4 @@
-// The package that users get, in an editor that knows nothing of this clone: installed, it trains.
+// The package for every platform, in an editor that knows nothing of this clone: installed, it trains.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -19,10 +19,14 @@ const training = [
 
 let workbench: Workbench;
 beforeAll(async () => {
-  const output = execFileSync(process.execPath, [join(root, 'scripts/package.mjs')], {
-    cwd: root,
-    encoding: 'utf8',
-  });
+  const output = execFileSync(
+    process.execPath,
+    [join(root, 'scripts/package.mjs'), '--target', 'universal'],
+    {
+      cwd: root,
+      encoding: 'utf8',
+    },
+  );
   const vsix = output.split('\n').find((line) => line.startsWith(root) && line.endsWith('.vsix'));
   if (vsix === undefined) throw new Error(`no package was made: ${output}`);
   workbench = await Workbench.open(vsix);

@@ -4,6 +4,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { nodePath } from '../../src/core/nodePath.js';
 import type { SshMachine } from '../../src/core/clusters/sshMachine.js';
 import type { Profile } from '../../src/core/profiles/schema.js';
 import { practiceHosts, type FaultHosts } from '../cluster/support/hosts.js';
@@ -116,7 +117,7 @@ test(`${kills} kills at random steps: the same SHA-256 as a run left alone (TRAI
 
   const began = Date.now();
   const runDir = join(hosts.homes[0] ?? '', '.trainyard/runs', 'killed');
-  await startRun(machine, profile, words(), { runDir });
+  await startRun(machine, profile, words(), { runDir: nodePath(runDir) });
   const made: { victim: Victim; step: number }[] = [];
   while (made.length < kills) {
     const victim = victims[Math.floor(random() * victims.length)] ?? 'rank';
@@ -131,11 +132,11 @@ test(`${kills} kills at random steps: the same SHA-256 as a run left alone (TRAI
     if (!killAll(pidsOf(runDir, victim, random))) continue; // it had just ended by itself
     made.push({ victim, step });
     if (victim !== 'supervisor') continue;
-    for (const deadline = Date.now() + 60_000; !(await detailsOf(machine, runDir)).interrupted;)
+    for (const deadline = Date.now() + 60_000; !(await detailsOf(machine, nodePath(runDir))).interrupted;)
       if (Date.now() > deadline) throw new Error('the run does not read as interrupted');
-    await startRun(machine, profile, words(), { runDir });
+    await startRun(machine, profile, words(), { runDir: nodePath(runDir) });
   }
-  const { state } = await untilOver(machine, runDir, 600);
+  const { state } = await untilOver(machine, nodePath(runDir), 600);
   expect(state?.reason ?? '').toBe('');
   expect(state?.phase).toBe('finished');
   const counts = victims.map((victim) => `${victim} ${made.filter((kill) => kill.victim === victim).length}`);

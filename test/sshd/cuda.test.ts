@@ -16,6 +16,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sshd } from '../../scripts/lib/sshd.mjs';
+import { nodePath } from '../../src/core/nodePath.js';
 import { Packages } from '../../src/core/clusters/packages.js';
 import { Questions } from '../../src/core/clusters/retry.js';
 import { SshMachine } from '../../src/core/clusters/sshMachine.js';
@@ -229,7 +230,7 @@ describe.skipIf(!possible)('nodes and CUDA', () => {
       transport: world.transport(prompter),
       questions: new Questions(prompter),
       payload: () => Promise.resolve({ ...payload, cuda: { ...payload.cuda!, requirements: pinned } }),
-      workdir: '~/.trainyard',
+      workdir: nodePath('~/.trainyard'),
     });
     const packages = new Packages({ profile: alone, cache, logger: nullLogger });
     try {

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Questions } from '../../src/core/clusters/retry.js';
 import { SshMachine } from '../../src/core/clusters/sshMachine.js';
 import { nullLogger } from '../../src/core/log.js';
+import { nodePath } from '../../src/core/nodePath.js';
 import { OpensshTransport } from '../../src/core/ssh/openssh/opensshTransport.js';
 import { bridgeToSocket } from '../../src/core/tunnels/tensorboard.js';
 import { Tunnels, type Tunnel } from '../../src/core/tunnels/tunnels.js';
@@ -38,12 +39,12 @@ async function cluster(name: string, extraConfig: string[]): Promise<TestCluster
 }
 
 /** The user's own ssh has a configuration of this test, which knows the host. */
-function machineBy(transport: 'ssh2' | 'openssh', { practice, machine }: TestCluster): SshMachine {
+function machineBy(transport: 'ssh2' | 'openssh', { practice, machine, home }: TestCluster): SshMachine {
   if (transport === 'ssh2') return machine({ transport });
   const configFile = join(dir, `ssh_config-${machines.length}`);
   writeFileSync(configFile, `UserKnownHostsFile ${practice.knownHosts}\nGlobalKnownHostsFile /dev/null\n`);
   const questions = new Questions(new ScriptedPrompter());
-  const own = new OpensshTransport({ prompter: questions, configFile });
+  const own = new OpensshTransport({ prompter: questions, configFile, home });
   const made = new SshMachine({ profile: practice.profile, transport: own, questions, bundleDir });
   machines.push(made);
   return made;
@@ -95,7 +96,7 @@ describe.each(forbidding)('where sshd forbids forwarding: %s', (name, extraConfi
   test.each(['ssh2', 'openssh'] as const)('sockets and ports are reached by %s', async (transport) => {
     const machine = machineBy(transport, hosts);
     const refusals = logged(hosts, /refused|forbid|not permitted/i);
-    const bridge = await bridgeToSocket(machine, socketPath, nullLogger);
+    const bridge = await bridgeToSocket(machine, nodePath(socketPath), nullLogger);
     expect(await bridge.answers()).toBe(true);
     const sent = Array.from({ length: 8 }, () => randomBytes(1_500_000));
     const back = await Promise.all(
@@ -128,7 +129,7 @@ describe.each(forbidding)('where sshd forbids forwarding: %s', (name, extraConfi
 
 test.each(['ssh2', 'openssh'] as const)('where nobody listens, %s says so at once', async (transport) => {
   const machine = machineBy(transport, clusters[0]!);
-  await expect(machine.connectSocket(join(dir, 'nobody.sock'))).rejects.toThrow(
+  await expect(machine.connectSocket(nodePath(join(dir, 'nobody.sock')))).rejects.toThrow(
     /nobody\.sock: No such file or directory/,
   );
   const { tunnels, tunnel } = await tunnelTo(machine, await freePort());
@@ -143,7 +144,7 @@ test('where no program can be started either, the reason comes at once', async (
   const hosts = await cluster('no-program', ['DisableForwarding yes', 'ForceCommand exit 7']);
   const failed = await hosts
     .machine()
-    .connectSocket(socketPath)
+    .connectSocket(nodePath(socketPath))
     .catch((error: unknown) => error);
   expect(String(failed)).toMatch(/does not forward to .*web\.sock.*cannot be started: .*exit 7/);
 });
@@ -152,7 +153,7 @@ test('where forwarding works, no program is started', async () => {
   const hosts = await cluster('plain', []);
   for (const transport of ['ssh2', 'openssh'] as const) {
     const machine = machineBy(transport, hosts);
-    const bridge = await bridgeToSocket(machine, socketPath, nullLogger);
+    const bridge = await bridgeToSocket(machine, nodePath(socketPath), nullLogger);
     expect(await bridge.answers()).toBe(true);
     expect(await (await fetch(bridge.url, { method: 'POST', body: 'through' })).text()).toBe('through');
     bridge.dispose();

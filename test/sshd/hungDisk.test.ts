@@ -8,6 +8,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
+import { nodePath } from '../../src/core/nodePath.js';
 import type { SshNode } from '../../src/core/clusters/sshNode.js';
 import { UserError } from '../../src/core/errors.js';
 import { Bootstrap, silenceLimit } from '../../src/core/nodes/bootstrap.js';
@@ -124,10 +125,10 @@ describe.skipIf(unavailable)(`a hung disk${unavailable === undefined ? '' : ` ($
           failure(sick.probe()),
           failure(sick.node.hello()),
           failure(installing.hello({ onProgress })),
-          failure(sick.list('~/hung')),
+          failure(sick.list(nodePath('~/hung'))),
         ]);
         expect((await healthy.hello()).home).toBe(home(0));
-        expect(await sick.list('~/disk')).toMatchObject({
+        expect(await sick.list(nodePath('~/disk'))).toMatchObject({
           folders: expect.arrayContaining(['ty']) as string[],
         });
         for (const [index, { error, after }] of (await failures).entries()) {
@@ -140,8 +141,8 @@ describe.skipIf(unavailable)(`a hung disk${unavailable === undefined ? '' : ` ($
           expect(after).toBeGreaterThan(silenceLimit - 1_000);
           expect(after).toBeLessThan(silenceLimit + margin);
         }
-        expect((await healthy.list('~')).folders).toContain('hung');
-        expect(await sick.look(['~/disk'])).toEqual(['folder']);
+        expect((await healthy.list(nodePath('~'))).folders).toContain('hung');
+        expect(await sick.look([nodePath('~/disk')])).toEqual(['folder']);
       } finally {
         disk.release();
         await hung.release();

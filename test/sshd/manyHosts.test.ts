@@ -4,6 +4,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { nodePath } from '../../src/core/nodePath.js';
 import { runOnAll } from '../../src/core/clusters/fanOut.js';
 import { checkPorts } from '../../src/core/clusters/portCheck.js';
 import { Questions } from '../../src/core/clusters/retry.js';
@@ -96,7 +97,7 @@ describe.skipIf(unavailable !== undefined)(
       writeFileSync(data, randomBytes(4_000_000));
       const sent = vi.spyOn(Bootstrap.prototype, 'input');
       const before = performance.now();
-      expect(await machine.copy(machine.nodes, data, '~/data')).toBe(1);
+      expect(await machine.copy(machine.nodes, data, nodePath('~/data'))).toBe(1);
       process.stdout.write(
         `4 MB on ${count} hosts in ${((performance.now() - before) / 1000).toFixed(1)} s\n`,
       );

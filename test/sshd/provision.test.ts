@@ -17,6 +17,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { nodePath } from '../../src/core/nodePath.js';
 import { runOnAll } from '../../src/core/clusters/fanOut.js';
 import type { HostLine } from '../../src/core/clusters/hostLines.js';
 import { checkPorts } from '../../src/core/clusters/portCheck.js';
@@ -102,28 +103,43 @@ describe('copy', () => {
     writeFileSync(join(source, 'deep', '-dash', 'run.sh'), '#!/bin/sh\n');
     chmodSync(join(source, 'deep', '-dash', 'run.sh'), 0o755);
     const machine = cluster.machine();
-    expect(await machine.copy(machine.nodes, source, '~/to here')).toBe(2);
+    expect(await machine.copy(machine.nodes, source, nodePath('~/to here'))).toBe(2);
     for (const index of [0, 1]) {
       const to = join(home(index), 'to here', 'deep');
       expect(readFileSync(join(to, 'é "$x" \n.bin')).equals(bytes)).toBe(true);
       expect(statSync(join(to, '-dash', 'run.sh')).mode & 0o700).toBe(0o700);
     }
-    await machine.copy(machine.nodes, join(source, 'deep', '-dash', 'run.sh'), '~/bin/renamed');
-    await machine.copy(machine.nodes, join(source, 'deep', '-dash', 'run.sh'), '~/bin/');
+    await machine.copy(machine.nodes, join(source, 'deep', '-dash', 'run.sh'), nodePath('~/bin/renamed'));
+    await machine.copy(machine.nodes, join(source, 'deep', '-dash', 'run.sh'), nodePath('~/bin/'));
     expect(readdirSync(join(home(1), 'bin')).sort()).toEqual(['renamed', 'run.sh']);
+  });
+
+  it('needs no program of this machine, and takes a name for a name', async () => {
+    const source = join(dir, '@odd name');
+    writeFileSync(source, Buffer.alloc(200_000, 3));
+    vi.stubEnv('PATH', join(dir, 'no programs'));
+    const machine = cluster.machine();
+    try {
+      expect(await machine.copy(machine.nodes, source, nodePath('~/odd/'))).toBe(1);
+    } finally {
+      vi.unstubAllEnvs();
+    }
+    expect(readFileSync(join(home(1), 'odd', '@odd name'))).toHaveLength(200_000);
   });
 
   it('says what cannot be copied, and leaves nothing half', async () => {
     const machine = cluster.machine();
-    expect((await failure(machine.copy(machine.nodes, join(dir, 'nowhere'), '~/x'))).message).toMatch(
-      /nowhere cannot be copied/,
-    );
+    expect(
+      (await failure(machine.copy(machine.nodes, join(dir, 'nowhere'), nodePath('~/x')))).message,
+    ).toMatch(/nowhere cannot be copied/);
     const source = join(dir, 'links');
     mkdirSync(source);
     symlinkSync('/etc/passwd', join(source, 'link'));
-    expect((await failure(machine.copy(machine.nodes, source, '~/links'))).message).toMatch(/no plain file/);
+    expect((await failure(machine.copy(machine.nodes, source, nodePath('~/links')))).message).toMatch(
+      /no plain file/,
+    );
     expect(existsSync(join(home(0), 'links', 'link'))).toBe(false);
-    expect((await failure(machine.copy(machine.nodes, source, 'relative'))).message).toMatch(
+    expect((await failure(machine.copy(machine.nodes, source, nodePath('relative')))).message).toMatch(
       /not an absolute path/,
     );
   });
@@ -137,7 +153,7 @@ describe('copies go from node to node', () => {
     writeFileSync(join(source, 'data'), Buffer.alloc(3_000_000, 7));
     const sent = vi.spyOn(Bootstrap.prototype, 'input');
     const to = `~/relay-${Math.random().toString(36).slice(2)}`;
-    expect(await machine.copy(machine.nodes, source, to)).toBe(1);
+    expect(await machine.copy(machine.nodes, source, nodePath(to))).toBe(1);
     for (const index of [0, 1]) {
       expect(readFileSync(join(home(index), to.slice(2), 'data'))).toHaveLength(3_000_000);
     }
@@ -167,7 +183,7 @@ describe('copies go from node to node', () => {
     });
     const sent = vi.spyOn(Bootstrap.prototype, 'input');
     const machine = cluster.machine();
-    expect(await machine.copy(machine.nodes, source, '~/told')).toBe(1);
+    expect(await machine.copy(machine.nodes, source, nodePath('~/told'))).toBe(1);
     expect(asked.mock.calls.filter(([op]) => op === 'fetch')).toHaveLength(1);
     expect(sent).toHaveBeenCalledTimes(2);
     asked.mockRestore();
@@ -194,9 +210,12 @@ describe('folders of the head', () => {
     symlinkSync(join(at, 'b'), join(at, 'link'));
     symlinkSync(join(at, 'nowhere'), join(at, 'dangling'));
     writeFileSync(join(at, 'file'), '');
-    expect(await machine.list('~/listed')).toEqual({ folders: ['.hidden', 'a $x', 'b', 'link'], others: 2 });
-    expect((await failure(machine.list('~/listed/none'))).message).toMatch(/none: No such file/);
-    expect((await failure(machine.list('~/listed/file'))).message).toMatch(/file: Not a directory/);
+    expect(await machine.list(nodePath('~/listed'))).toEqual({
+      folders: ['.hidden', 'a $x', 'b', 'link'],
+      others: 2,
+    });
+    expect((await failure(machine.list(nodePath('~/listed/none')))).message).toMatch(/none: No such file/);
+    expect((await failure(machine.list(nodePath('~/listed/file')))).message).toMatch(/file: Not a directory/);
   });
 });
 

@@ -1,5 +1,6 @@
 // Two users of one node: what is of one user's run is nothing to the other, neither its files, its secrets nor its TensorBoard.
 import { spawn } from 'node:child_process';
+import { nodePath } from '../../src/core/nodePath.js';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync, chmodSync } from 'node:fs';
@@ -49,8 +50,11 @@ describe.skipIf(unavailable !== undefined)(`two users (${unavailable ?? 'root'})
       minNodes: 1,
       totalSteps: null,
     };
-    ({ dir: runDir } = await client.request('run.start', { workdir: join(user.home, '.trainyard'), spec }));
-    ({ key } = await client.request('run.joining', { dir: runDir }));
+    ({ dir: runDir } = await client.request('run.start', {
+      workdir: nodePath(join(user.home, '.trainyard')),
+      spec,
+    }));
+    ({ key } = await client.request('run.joining', { dir: nodePath(runDir) }));
     await until(
       'the command to run',
       () =>
@@ -60,7 +64,7 @@ describe.skipIf(unavailable !== undefined)(`two users (${unavailable ?? 'root'})
       30,
     );
     ({ socket } = await client.request('tensorboard.start', {
-      dir: runDir,
+      dir: nodePath(runDir),
       python,
       server: tensorboardServer,
       idle: 600,
@@ -69,8 +73,8 @@ describe.skipIf(unavailable !== undefined)(`two users (${unavailable ?? 'root'})
   afterAll(async () => {
     try {
       const client = await user.node.client();
-      await client.request('tensorboard.stop', { dir: runDir });
-      await client.request('run.kill', { dir: runDir });
+      await client.request('tensorboard.stop', { dir: nodePath(runDir) });
+      await client.request('run.kill', { dir: nodePath(runDir) });
       user.node.dispose();
     } finally {
       rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
@@ -150,7 +154,7 @@ describe.skipIf(unavailable !== undefined)(`two users (${unavailable ?? 'root'})
 
   test('a folder that another user made first, and serves in, is refused, with what to do', async () => {
     const client = await user.node.client();
-    await client.request('tensorboard.stop', { dir: runDir });
+    await client.request('tensorboard.stop', { dir: nodePath(runDir) });
     rmSync(dirname(socket), { recursive: true });
     linesAs(stranger, ['mkdir', '-m', '777', dirname(socket)]);
     const script = `import socket, sys
@@ -164,7 +168,12 @@ sys.stdin.read()`;
       await once(serving.stdout, 'data');
       chmodSync(socket, 0o777);
       const { python, tensorboardServer: server } = user.runtime;
-      const starting = client.request('tensorboard.start', { dir: runDir, python, server, idle: 600 });
+      const starting = client.request('tensorboard.start', {
+        dir: nodePath(runDir),
+        python,
+        server,
+        idle: 600,
+      });
       await expect(starting).rejects.toThrow(
         new RegExp(`${dirname(socket)} belongs to user ${stranger}, not to you.*XDG_RUNTIME_DIR`),
       );

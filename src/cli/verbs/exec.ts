@@ -4,6 +4,7 @@ import { lineText } from '../../core/clusters/hostLines.js';
 import type { SshMachine } from '../../core/clusters/sshMachine.js';
 import type { SshNode } from '../../core/clusters/sshNode.js';
 import { exitCodes, UserError } from '../../core/errors.js';
+import { nodePath } from '../../core/nodePath.js';
 import type { Args, Flag } from '../args.js';
 import type { Context, Verb } from '../context.js';
 
@@ -74,7 +75,7 @@ export const copy: Verb = {
   async run(context, args) {
     const [, from = '', to = ''] = args.words;
     const { machine, nodes } = await choose(context, args);
-    const files = await context.withProgress((progress) => machine.copy(nodes, from, to, progress));
+    const files = await context.withProgress((progress) => machine.copy(nodes, from, nodePath(to), progress));
     const hosts = nodes.map(({ name }) => name);
     if (context.json) context.output.json({ type: 'copied', files, hosts, to });
     else context.output.line(`${files} ${files === 1 ? 'file' : 'files'} to ${to} on ${hosts.join(', ')}`);

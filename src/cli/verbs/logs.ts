@@ -13,6 +13,7 @@ import {
 } from '../../core/runs/runLogs.js';
 import type { Args } from '../args.js';
 import type { Context, Verb } from '../context.js';
+import { join, type NodePath } from '../../core/nodePath.js';
 
 export const logs: Verb = {
   verb: 'logs',
@@ -38,7 +39,7 @@ export const logs: Verb = {
     const chosen = chooseLogs(runLogs(details.files), wanted);
     const parts = await Promise.all(
       chosen.map(async ({ file, source }) => {
-        const path = `${dir}/${file}`;
+        const path = join(dir, file);
         const size = details.files[file] ?? 0;
         const start = lines === undefined ? 0 : await startOfLastLines(client, path, size, lines);
         return { file, source, path, size, start };
@@ -74,7 +75,7 @@ async function showRaw(
   context: Context,
   args: Args,
   client: AgentClient,
-  parts: readonly { path: string; start: number; size: number }[],
+  parts: readonly { path: NodePath; start: number; size: number }[],
 ): Promise<number> {
   const [part, ...more] = parts;
   if (!part || more.length > 0 || args.has('follow') || context.json) {
@@ -94,7 +95,7 @@ interface Following {
   show: (source: string, offset: number, text: string) => void;
 }
 
-async function follow(context: Context, dir: string, { wanted, starts, show }: Following): Promise<number> {
+async function follow(context: Context, dir: NodePath, { wanted, starts, show }: Following): Promise<number> {
   const store = new DisposableStore();
   const present = ({ files }: RunDetails): RunLog[] => {
     const all = runLogs(files);

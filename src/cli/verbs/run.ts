@@ -2,6 +2,7 @@ import { exitCodes, UserError } from '../../core/errors.js';
 import { positiveInteger } from '../../core/runs/flags.js';
 import type { RunRequest } from '../../core/runs/spec.js';
 import { resolve } from 'node:path';
+import { nodePath, pathOfThisNode } from '../../core/nodePath.js';
 import type { Verb } from '../context.js';
 import { followRun, makePrinter, rankLog } from '../follow.js';
 
@@ -48,7 +49,10 @@ export const run: Verb = {
       ...(name === undefined ? {} : { name }),
       ...(runDir === undefined
         ? {}
-        : { runDir: profile.kind === 'local' ? resolve(context.cwd, runDir) : runDir }),
+        : {
+            runDir:
+              profile.kind === 'local' ? pathOfThisNode(resolve(context.cwd, runDir)) : nodePath(runDir),
+          }),
     };
     if (args.rest.length === 0) {
       throw new UserError(

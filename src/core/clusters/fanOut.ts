@@ -1,11 +1,12 @@
 // The same act on several nodes at once: a command, or files put there.
 import { stat } from 'node:fs/promises';
-import { basename, dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { errorText, UserError } from '../errors.js';
 import type { Logger } from '../log.js';
 import type { Progress } from '../machine.js';
 import type { Profile } from '../profiles/schema.js';
 import { LineCutter, lineLimit, type HostLine } from './hostLines.js';
+import { basename, dirname, type NodePath } from '../nodePath.js';
 import { Relay } from './relay.js';
 import type { SshNode } from './sshNode.js';
 
@@ -68,7 +69,7 @@ export async function copyToAll(
   { profile, logger }: { profile: Profile; logger: Logger },
   nodes: readonly SshNode[],
   from: string,
-  to: string,
+  to: NodePath,
   progress: Progress = {},
 ): Promise<number> {
   const source = resolve(from);

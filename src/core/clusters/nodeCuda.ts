@@ -1,8 +1,8 @@
 // NVIDIA's libraries on a node that has a GPU: found there, or brought to it.
-import { join } from 'node:path/posix';
 import type { Logger } from '../log.js';
 import type { Progress } from '../machine.js';
 import { UserError } from '../errors.js';
+import { join, type NodePath } from '../nodePath.js';
 import type { Bootstrap } from '../nodes/bootstrap.js';
 import { chooseLibraries, foundSchema } from '../nodes/cuda.js';
 import type { Payload } from '../nodes/payload.js';
@@ -19,7 +19,7 @@ export interface CudaNeeds {
 }
 
 /** Absolute folders for TRAINYARD_NVIDIA_LIBRARIES. UserError (preflight, connection), Cancelled. */
-export async function provideLibraries(needs: CudaNeeds, progress: Progress): Promise<string[]> {
+export async function provideLibraries(needs: CudaNeeds, progress: Progress): Promise<NodePath[]> {
   const { bootstrap, probe, payload, installPackages, logger } = needs;
   if (payload.cuda === undefined) throw withoutCuda();
   progress.onProgress?.("looking for NVIDIA's libraries");

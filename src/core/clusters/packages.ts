@@ -1,10 +1,10 @@
 // Packages that nodes need: by their own pip, or for those that cannot fetch them once from this machine, then from node to node.
 import { join as joinHere } from 'node:path';
-import { join } from 'node:path/posix';
 import * as z from 'zod/mini';
 import type { Disposable } from '../lifecycle.js';
 import type { Logger } from '../log.js';
 import type { Progress } from '../machine.js';
+import { join, type NodePath } from '../nodePath.js';
 import { NodeRefusal, type Bootstrap } from '../nodes/bootstrap.js';
 import type { Payload } from '../nodes/payload.js';
 import { ensureWheels } from '../nodes/wheels.js';
@@ -76,7 +76,7 @@ export class Packages implements Disposable {
     python: readonly number[],
     collection: Collection,
     progress: Progress,
-  ): Promise<string> {
+  ): Promise<NodePath> {
     const key = [collection.runtime, ...python.slice(0, 2)].join('.');
     const relay = this.relays.get(key) ?? this.open(python, collection, progress);
     this.relays.set(key, relay);

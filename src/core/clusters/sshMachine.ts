@@ -1,6 +1,5 @@
 // A cluster of hosts reached by SSH as one place to run on. What lasts is on its nodes; this only looks and asks.
 import { hostname, userInfo } from 'node:os';
-import { join } from 'node:path/posix';
 import type { Duplex } from 'node:stream';
 import { throwIfCancelled, UserError } from '../errors.js';
 import { nullLogger, type Logger } from '../log.js';
@@ -36,6 +35,7 @@ import { checkPorts } from './portCheck.js';
 import type { Questions } from './retry.js';
 import { SshNode } from './sshNode.js';
 import { Survey } from './survey.js';
+import { join, type NodePath } from '../nodePath.js';
 
 export interface SshMachineOptions {
   profile: Profile;
@@ -80,7 +80,7 @@ export class SshMachine implements Machine {
     return this.withPackages((packages) => this.head.prepare(packages, progress));
   }
 
-  async workdir(profile: Profile): Promise<string> {
+  async workdir(profile: Profile): Promise<NodePath> {
     return workdirOf(profile, (await this.node.hello()).home);
   }
 
@@ -157,11 +157,11 @@ export class SshMachine implements Machine {
     return parseTrainerHelp(await this.runTrainer([verb, '--help']));
   }
 
-  list(path: string): Promise<FolderListing> {
+  list(path: NodePath): Promise<FolderListing> {
     return this.head.list(path);
   }
 
-  async stop(dir: string, mode: StopMode): Promise<void> {
+  async stop(dir: NodePath, mode: StopMode): Promise<void> {
     const by = `${userInfo().username}@${hostname()}`;
     await (await this.node.client()).request('run.stop', { dir, mode, by });
   }
@@ -170,7 +170,7 @@ export class SshMachine implements Machine {
     return (await this.head.connection()).shell(size);
   }
 
-  connectSocket(path: string): Promise<Duplex> {
+  connectSocket(path: NodePath): Promise<Duplex> {
     return this.head.connectTo({ path });
   }
 
@@ -211,7 +211,7 @@ export class SshMachine implements Machine {
   }
 
   /** Puts files of this machine on these nodes: see `copyToAll`. */
-  copy(nodes: readonly SshNode[], from: string, to: string, progress: Progress = {}): Promise<number> {
+  copy(nodes: readonly SshNode[], from: string, to: NodePath, progress: Progress = {}): Promise<number> {
     const { profile, logger = nullLogger } = this.options;
     return copyToAll({ profile, logger }, nodes, from, to, progress);
   }
@@ -223,7 +223,7 @@ export class SshMachine implements Machine {
 
   /** Every other node joins the run that its head has just taken up. */
   private async join(
-    { id, dir }: { id: string; dir: string },
+    { id, dir }: { id: string; dir: NodePath },
     placement: Placement,
     runtimes: ReadonlyMap<SshNode, NodeRuntime>,
     taken: readonly SshNode[],
@@ -280,7 +280,8 @@ async function tryTrainer(
   channel: Bootstrap,
   runtime: NodeRuntime | undefined,
 ): Promise<CheckResult> {
-  const trainer = runtime?.trainer ?? '';
+  if (!runtime) throw new TypeError(`${node.name} was not prepared`);
+  const { trainer } = runtime;
   const { code, output } = await node.tryProgramBy(channel, [trainer, ...trainerTrial]);
   return { ...judgeTrainer(trainer, { ending: code, output }), host: node.name };
 }

@@ -1,5 +1,4 @@
 // One host of a cluster: its connection, what is put on it, and the agent there.
-import { join } from 'node:path/posix';
 import type { Duplex } from 'node:stream';
 import * as z from 'zod/mini';
 import { Cancelled } from '../errors.js';
@@ -15,7 +14,7 @@ import type { Payload, PayloadFile } from '../nodes/payload.js';
 import { takesCuda } from '../nodes/cuda.js';
 import { checkProbe, filesFor, probeSchema, withOwnFolder, type Probe } from '../nodes/probe.js';
 import { neededBytes } from '../nodes/pythonRuntime.js';
-import type { NodeRuntime } from '../nodes/runtime.js';
+import { programsOf, type NodeRuntime } from '../nodes/runtime.js';
 import { agentStream } from '../nodes/sshAgent.js';
 import type { Host } from '../profiles/schema.js';
 import { provideLibraries } from './nodeCuda.js';
@@ -24,6 +23,7 @@ import { Reach } from './reach.js';
 import { RetryPolicy, type Questions } from './retry.js';
 import { parseJump } from '../ssh/jumps.js';
 import type { SshChannel, SshConnection, SshTarget, SshTransport } from '../ssh/transport.js';
+import { nodePath, type NodePath } from '../nodePath.js';
 
 export interface SshNodeOptions {
   transport: SshTransport;
@@ -31,7 +31,7 @@ export interface SshNodeOptions {
   questions: Questions;
   payload: () => Promise<Payload>;
   /** The profile's, `~` standing for the node's home folder. */
-  workdir: string;
+  workdir: NodePath;
   logger?: Logger;
 }
 
@@ -181,17 +181,17 @@ export class SshNode implements Disposable {
   }
 
   /** For each path `folder`, `file`, `missing`, or why it cannot be told. */
-  look(paths: readonly string[]): Promise<string[]> {
+  look(paths: readonly NodePath[]): Promise<string[]> {
     return this.withBootstrap((bootstrap) => this.lookBy(bootstrap, paths));
   }
 
   /** The same, on a channel that is there. */
-  async lookBy(bootstrap: Bootstrap, paths: readonly string[]): Promise<string[]> {
+  async lookBy(bootstrap: Bootstrap, paths: readonly NodePath[]): Promise<string[]> {
     return (await bootstrap.request('look', { paths }, lookSchema)).found;
   }
 
   /** What is in a folder. UserError (preflight) when it cannot be read. */
-  list(path: string): Promise<FolderListing> {
+  list(path: NodePath): Promise<FolderListing> {
     const params = { path, most: mostListed };
     return this.withBootstrap((bootstrap) => bootstrap.request('list', params, listingSchema));
   }
@@ -280,7 +280,7 @@ export class SshNode implements Disposable {
     const params = {
       dir: probe.nodeDir,
       files: files.map(describe),
-      links: { lib: join('..', '..', 'runtime', payload.runtime, 'lib') },
+      links: { lib: `../../runtime/${payload.runtime}/lib` },
     };
     const body = files.map(({ bytes }) => bytes);
     await bootstrap.request('install', params, nothing, { ...progress, body, onSend });
@@ -326,15 +326,6 @@ function targetOf({ host, port, user, identityFile, proxyJump }: Host): SshTarge
 }
 
 function runtimeOf(probe: Probe, payload: Payload): NodeRuntime {
-  const { nodeDir = '', runtimeDir = '' } = probe;
-  return {
-    nodeDir,
-    runtimeDir,
-    agent: join(nodeDir, 'bin', 'agent'),
-    trainer: join(nodeDir, 'bin', 'trainer'),
-    tensorboardServer: join(nodeDir, 'share', 'tensorboard_server.py'),
-    mpiexec: join(runtimeDir, 'bin', 'mpiexec'),
-    python: join(runtimeDir, 'bin', 'python'),
-    hashes: payload.hashes,
-  };
+  const { nodeDir = nodePath(''), runtimeDir = nodePath('') } = probe;
+  return { ...programsOf(nodeDir, runtimeDir), hashes: payload.hashes };
 }

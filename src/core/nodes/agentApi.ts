@@ -2,6 +2,8 @@
 import * as z from 'zod/mini';
 import { checkpointSchema } from '../checkpoints/schema.js';
 import { hostSampleSchema } from '../metrics/schema.js';
+import type { NodePath } from '../nodePath.js';
+import { nodePathSchema } from '../nodePathSchema.js';
 import { runFileSchema, stateSchema, type StartSpec, type StopMode } from '../runs/schema.js';
 
 const count = z.int().check(z.gte(0));
@@ -12,7 +14,7 @@ export const helloSchema = z.object({
   version: z.string(),
   host: z.string(),
   user: z.string(),
-  home: z.string(),
+  home: nodePathSchema,
   pid: z.int(),
   bootId: z.string(),
   cores: z.int().check(z.gte(1)),
@@ -25,7 +27,7 @@ export type Hello = z.infer<typeof helloSchema>;
 /** A run as the agent lists it. A half-written or foreign folder has null where its file could not be understood. */
 export const runEntrySchema = z.object({
   id: z.string(),
-  dir: z.string(),
+  dir: nodePathSchema,
   run: z.catch(z.nullable(runFileSchema), null),
   state: z.catch(z.nullable(stateSchema), null),
   interrupted: z.boolean(),
@@ -47,15 +49,17 @@ const remainsSchema = z.object({ stays: z.array(z.string()), stayCount: count, f
 export const agentResults = {
   hello: helloSchema,
   'host.sample': hostSampleSchema,
-  'run.start': z.object({ id: z.string(), dir: z.string() }),
+  'run.start': z.object({ id: z.string(), dir: nodePathSchema }),
   'run.joining': z.object({
     port: z.int(),
     key: z.string(),
     nodes: z.array(z.object({ host: z.string(), state: z.string() })),
   }),
-  'run.join': z.object({ dir: z.string() }),
+  'run.join': z.object({ dir: nodePathSchema }),
   'leftovers.list': z.object({
-    runs: z.array(z.object({ dir: z.string(), supervised: z.boolean(), processes: z.array(processSchema) })),
+    runs: z.array(
+      z.object({ dir: nodePathSchema, supervised: z.boolean(), processes: z.array(processSchema) }),
+    ),
   }),
   'leftovers.kill': z.object({ killed: z.array(processSchema), left: z.array(processSchema) }),
   'run.list': z.object({ runs: z.array(runEntrySchema) }),
@@ -69,11 +73,11 @@ export const agentResults = {
   'file.follow': nothing,
   'file.unfollow': nothing,
   'disk.free': z.object({ free: count, total: count, inodesFree: count }),
-  'tensorboard.start': z.object({ pid: z.int(), socket: z.string() }),
+  'tensorboard.start': z.object({ pid: z.int(), socket: nodePathSchema }),
   'tensorboard.status': z.object({
     running: z.boolean(),
     pid: z.nullish(z.int()),
-    socket: z.nullish(z.string()),
+    socket: z.nullish(nodePathSchema),
     lastLines: z.nullish(z.array(z.string())),
   }),
   'tensorboard.stop': nothing,
@@ -82,32 +86,32 @@ export const agentResults = {
 export interface AgentParams {
   hello: undefined;
   'host.sample': undefined;
-  'run.start': { workdir: string; spec: StartSpec };
-  'run.joining': { dir: string };
+  'run.start': { workdir: NodePath; spec: StartSpec };
+  'run.joining': { dir: NodePath };
   'run.join': {
-    workdir: string;
+    workdir: NodePath;
     id: string;
     host: string;
     head: { address: string; port: number };
     key: string;
-    paths: { agent: string; trainer: string; proxy: string };
+    paths: { agent: NodePath; trainer: NodePath; proxy: NodePath };
   };
-  'leftovers.list': { workdir: string };
-  'leftovers.kill': { workdir: string; all: boolean };
-  'run.list': { workdir: string };
-  'run.get': { dir: string };
-  'run.stop': { dir: string; mode: StopMode; by: string };
-  'run.kill': { dir: string };
-  'run.delete': { dir: string };
-  'run.forget': { workdir: string; id: string; host: string };
-  'checkpoint.list': { dir: string; verify?: boolean };
-  'file.read': { path: string; offset: number; length: number };
-  'file.follow': { path: string; offset: number; id: number };
+  'leftovers.list': { workdir: NodePath };
+  'leftovers.kill': { workdir: NodePath; all: boolean };
+  'run.list': { workdir: NodePath };
+  'run.get': { dir: NodePath };
+  'run.stop': { dir: NodePath; mode: StopMode; by: string };
+  'run.kill': { dir: NodePath };
+  'run.delete': { dir: NodePath };
+  'run.forget': { workdir: NodePath; id: string; host: string };
+  'checkpoint.list': { dir: NodePath; verify?: boolean };
+  'file.read': { path: NodePath; offset: number; length: number };
+  'file.follow': { path: NodePath; offset: number; id: number };
   'file.unfollow': { id: number };
-  'disk.free': { path: string };
-  'tensorboard.start': { dir: string; python: string; server: string; idle: number };
-  'tensorboard.status': { dir: string };
-  'tensorboard.stop': { dir: string };
+  'disk.free': { path: NodePath };
+  'tensorboard.start': { dir: NodePath; python: NodePath; server: NodePath; idle: number };
+  'tensorboard.status': { dir: NodePath };
+  'tensorboard.stop': { dir: NodePath };
 }
 
 export type AgentMethod = keyof AgentParams;

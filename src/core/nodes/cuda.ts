@@ -1,7 +1,7 @@
 // What a node with a GPU needs beyond the runtime: NVIDIA's libraries, its own ones where they are of the right versions.
 import { createHash } from 'node:crypto';
-import { join } from 'node:path/posix';
 import * as z from 'zod/mini';
+import { nodePathSchema } from '../nodePathSchema.js';
 import type { Probe } from './probe.js';
 
 /** Release 580 is the first whose driver runs CUDA 13 programs (CUDA 13.0 release notes, table of minimum drivers). */
@@ -30,7 +30,9 @@ export const nvidiaLibraries: Readonly<Record<string, Library>> = {
 
 const count = z.int().check(z.gte(0));
 export const foundSchema = z.object({
-  found: z.array(z.object({ package: z.string(), folder: z.string(), version: z.array(count), cuda: count })),
+  found: z.array(
+    z.object({ package: z.string(), folder: nodePathSchema, version: z.array(count), cuda: count }),
+  ),
 });
 export type FoundLibrary = z.output<typeof foundSchema>['found'][number];
 
@@ -61,7 +63,7 @@ export function chooseLibraries(found: readonly FoundLibrary[], pinned: string):
       requirements,
       titles: libraries.map(({ title }) => title),
       bytes: libraries.reduce((sum, { bytes }) => sum + bytes, 0),
-      folders: [...new Set(libraries.map(({ folder }) => join('lib', 'nvidia', folder, 'lib')))],
+      folders: [...new Set(libraries.map(({ folder }) => `lib/nvidia/${folder}/lib`))],
     },
   };
 }

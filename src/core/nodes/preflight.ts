@@ -1,12 +1,12 @@
 // What is checked before a run starts, each with what to do about it.
 import { readdir, stat } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
 import { errorText, systemCode } from '../errors.js';
 import { flagValue } from '../runs/flags.js';
 import { agentErrors, type AgentResult } from './agentApi.js';
 import { AgentError, type AgentClient } from './agentClient.js';
 import { bad, good, type CheckResult } from './checks.js';
 import { runCommand } from './processes.js';
+import { basename, dirname, isAbsolute, isInHome, type NodePath } from '../nodePath.js';
 
 /** Below this a run would not get as far as its first checkpoint. */
 const neededFreeBytes = 200_000_000;
@@ -16,7 +16,7 @@ export const trainerTrial = ['devices', '--json'];
 
 /** From how that ended: an exit code, or what else ended it. */
 export function judgeTrainer(
-  trainer: string,
+  trainer: NodePath,
   { ending, output }: { ending: number | string | null; output: string },
 ): CheckResult {
   if (ending === 0) return good('trainer', `${trainer} runs`);
@@ -30,7 +30,7 @@ export function judgeTrainer(
 }
 
 /** The trainer starts, and its libraries are there. */
-export async function checkTrainer(trainer: string): Promise<CheckResult> {
+export async function checkTrainer(trainer: NodePath): Promise<CheckResult> {
   try {
     const { code, signal, output } = await runCommand(trainer, trainerTrial, { timeout: 20_000 });
     return judgeTrainer(trainer, { ending: signal ?? code, output });
@@ -40,7 +40,7 @@ export async function checkTrainer(trainer: string): Promise<CheckResult> {
 }
 
 /** Room for a run under `workdir`, which need not exist yet. */
-export async function checkDisk(client: AgentClient, workdir: string): Promise<CheckResult> {
+export async function checkDisk(client: AgentClient, workdir: NodePath): Promise<CheckResult> {
   const { free, inodesFree } = await freeSpace(client, workdir);
   const detail = `${(free / 1e9).toFixed(1)} GB free in ${workdir}`;
   if (free < neededFreeBytes) return bad('disk', detail, 'Free some space, or set "workdir" in the profile');
@@ -48,7 +48,7 @@ export async function checkDisk(client: AgentClient, workdir: string): Promise<C
   return good('disk', detail);
 }
 
-async function freeSpace(client: AgentClient, path: string): Promise<AgentResult<'disk.free'>> {
+async function freeSpace(client: AgentClient, path: NodePath): Promise<AgentResult<'disk.free'>> {
   for (let folder = path; ; folder = dirname(folder)) {
     try {
       return await client.request('disk.free', { path: folder });
@@ -70,11 +70,11 @@ export async function checkData(argv: readonly string[]): Promise<CheckResult[]>
 /** The same on another node: `look` says `folder`, `file`, `shards`, `missing`, or why it cannot be told. */
 export async function checkRemoteData(
   argv: readonly string[],
-  look: (paths: string[]) => Promise<readonly string[]>,
+  look: (paths: NodePath[]) => Promise<readonly string[]>,
 ): Promise<CheckResult[]> {
   const named = dataFlags.flatMap((flag) => {
     const path = flagValue(argv, flag);
-    return path !== undefined && /^(\/|~\/)/.test(path) ? [{ flag, path }] : [];
+    return path !== undefined && (isAbsolute(path) || isInHome(path)) ? [{ flag, path }] : [];
   });
   if (named.length === 0) return [];
   const found = await look(named.map(({ path }) => path));
@@ -97,7 +97,7 @@ export async function checkRemoteData(
 /** How TFRecord shards are named; FOLDER/validation means those of FOLDER that are named so. */
 const shardName = /(-of-\d+|\.tfrec(ords?)?)$/;
 
-async function lookHere(path: string): Promise<string> {
+async function lookHere(path: NodePath): Promise<string> {
   try {
     return (await stat(path)).isDirectory() ? 'folder' : 'file';
   } catch (error) {

@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { bad, good, type CheckResult } from './checks.js';
 import { oldestDriver, takesCuda } from './cuda.js';
 import type { Payload, PayloadFile } from './payload.js';
+import { nodePathSchema } from '../nodePathSchema.js';
 import { neededBytes } from './pythonRuntime.js';
 
 const count = z.int().check(z.gte(0));
@@ -12,9 +13,9 @@ export const probeSchema = z.object({
   machine: z.string(),
   system: z.string(),
   glibc: z.string(),
-  home: z.string(),
+  home: nodePathSchema,
   uid: z.int(),
-  workdir: z.string(),
+  workdir: nodePathSchema,
   problem: z.nullable(z.string()),
   /** What to do about it, where that is not to name a folder that can be written. */
   problemHint: z.optional(z.nullable(z.string())),
@@ -25,11 +26,11 @@ export const probeSchema = z.object({
   free: z.optional(count),
   inodesFree: z.optional(count),
   sharesToken: z.optional(z.boolean()),
-  nodeDir: z.optional(z.string()),
-  runtimeDir: z.optional(z.string()),
+  nodeDir: z.optional(nodePathSchema),
+  runtimeDir: z.optional(nodePathSchema),
   hasNode: z.optional(z.boolean()),
   hasRuntime: z.optional(z.boolean()),
-  cudaNodeDir: z.optional(z.string()),
+  cudaNodeDir: z.optional(nodePathSchema),
   hasCudaNode: z.optional(z.boolean()),
 });
 export type Probe = z.infer<typeof probeSchema>;

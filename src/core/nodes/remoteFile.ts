@@ -3,6 +3,7 @@ import { Emitter, type Disposable, type Event } from '../lifecycle.js';
 import { ByteTail, type TailLine } from '../metrics/tail.js';
 import { agentErrors } from './agentApi.js';
 import { AgentError, type AgentClient } from './agentClient.js';
+import type { NodePath } from '../nodePath.js';
 
 /** The agent cuts its answers at this size. */
 export const pieceBytes = 256 * 1024;
@@ -10,7 +11,7 @@ export const pieceBytes = 256 * 1024;
 /** What stands in the file from `offset` on, at most `length` bytes; empty when there is no such file. */
 export async function readRemote(
   client: AgentClient,
-  path: string,
+  path: NodePath,
   offset: number,
   length: number,
 ): Promise<Buffer> {
@@ -26,7 +27,7 @@ export async function readRemote(
 
 async function readPiece(
   client: AgentClient,
-  path: string,
+  path: NodePath,
   offset: number,
   length: number,
 ): Promise<Buffer | undefined> {
@@ -52,7 +53,7 @@ export class FollowedFile implements Disposable {
   readonly onReset: Event<undefined> = this.resets.event;
 
   constructor(
-    readonly path: string,
+    readonly path: NodePath,
     start = 0,
   ) {
     this.tail = new ByteTail(start);

@@ -9,25 +9,27 @@ import { systemCode } from '../errors.js';
 import { writeFileAtomic } from '../files.js';
 import { ensurePythonRuntime, type RuntimeOptions } from './pythonRuntime.js';
 import { cudaLibraryName, readCudaLibrary, scriptsOf, type NativeSources } from './sources.js';
+import { join as joinOnNode, pathOfThisNode, type NodePath } from '../nodePath.js';
 
 export interface NodeRuntime {
-  runtimeDir: string;
-  nodeDir: string;
-  agent: string;
-  trainer: string;
-  mpiexec: string;
-  python: string;
-  tensorboardServer: string;
+  runtimeDir: NodePath;
+  nodeDir: NodePath;
+  agent: NodePath;
+  trainer: NodePath;
+  mpiexec: NodePath;
+  python: NodePath;
+  tensorboardServer: NodePath;
   /** Folders of NVIDIA's libraries, where a run on a node wants its GPU. */
   nvidia?: readonly string[];
   /** SHA-256 in hex. */
   hashes: { agent: string; trainer: string; requirements: string };
 }
 
-/** `$XDG_CACHE_HOME/trainyard`, else `~/.cache/trainyard`. */
-export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
-  const base = env['XDG_CACHE_HOME'];
-  return join(base !== undefined && isAbsolute(base) ? base : join(homedir(), '.cache'), 'trainyard');
+/** `$XDG_CACHE_HOME/trainyard`, else `~/.cache/trainyard`; on Windows `%LOCALAPPDATA%\trainyard`. */
+export function cacheFolder(env: NodeJS.ProcessEnv = process.env, platform = process.platform): string {
+  const base = env[platform === 'win32' ? 'LOCALAPPDATA' : 'XDG_CACHE_HOME'];
+  const usual = platform === 'win32' ? ['AppData', 'Local'] : ['.cache'];
+  return join(base !== undefined && isAbsolute(base) ? base : join(homedir(), ...usual), 'trainyard');
 }
 
 /** Makes or finds both folders under `cache`. Safe for concurrent callers. UserError (preflight), Cancelled. */
@@ -49,14 +51,21 @@ export async function ensureLocalRuntime(
     join(dir, 'lib'),
   );
   return {
-    runtimeDir: dir,
-    nodeDir,
-    agent: join(nodeDir, 'bin', 'agent'),
-    trainer: join(nodeDir, 'bin', 'trainer'),
-    mpiexec: join(dir, 'bin', 'mpiexec'),
-    python: join(dir, 'bin', 'python'),
-    tensorboardServer: join(nodeDir, 'share', 'tensorboard_server.py'),
+    ...programsOf(pathOfThisNode(nodeDir), pathOfThisNode(dir)),
     hashes: { agent, trainer, requirements: requirementsHash },
+  };
+}
+
+/** Where everything is, below the two folders of a node. */
+export function programsOf(nodeDir: NodePath, runtimeDir: NodePath): Omit<NodeRuntime, 'nvidia' | 'hashes'> {
+  return {
+    runtimeDir,
+    nodeDir,
+    agent: joinOnNode(nodeDir, 'bin', 'agent'),
+    trainer: joinOnNode(nodeDir, 'bin', 'trainer'),
+    mpiexec: joinOnNode(runtimeDir, 'bin', 'mpiexec'),
+    python: joinOnNode(runtimeDir, 'bin', 'python'),
+    tensorboardServer: joinOnNode(nodeDir, 'share', 'tensorboard_server.py'),
   };
 }
 

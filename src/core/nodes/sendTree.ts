@@ -1,5 +1,4 @@
 // A file or folder of this machine sent to a node as a tar archive, which the set-up program there unpacks.
-import { spawn } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { Writable } from 'node:stream';
@@ -8,22 +7,26 @@ import * as z from 'zod/mini';
 import { errorText, UserError } from '../errors.js';
 import type { Progress } from '../machine.js';
 import { free } from '../memory.js';
+import type { NodePath } from '../nodePath.js';
+import { nodePathSchema } from '../nodePathSchema.js';
 import type { Bootstrap } from './bootstrap.js';
-import { LineTail } from './localConnection.js';
 import type { TarDigest } from './tarDigest.js';
 
-export const unpackedSchema = z.object({ files: z.int(), folder: z.string(), shared: z.boolean() });
+export const unpackedSchema = z.object({ files: z.int(), folder: nodePathSchema, shared: z.boolean() });
 
 /** `folder`: as the node calls it. `shared`: they were there already, on a disk that another node sees too. */
 export type Received = z.infer<typeof unpackedSchema>;
 
-/** Of 512 bytes. tar's own records of 10 KiB would each become a packet; these fill the two largest that a channel takes. */
-const blocks = 128;
+/** Bytes that are sent at once: the two largest packets that a channel takes. */
+const recordBytes = 64 * 1024;
+
+/** Bytes of a file that are read at once. */
+const readBytes = 1024 * 1024;
 
 /** Where files come to lie on a node. */
 export interface TreeTarget {
   /** The folder. */
-  to: string;
+  to: NodePath;
   /** The name of the one file there is. */
   as?: string;
   /** Beside `to`, under a name of its own, and only until the channel ends. */
@@ -42,44 +45,60 @@ export async function sendTree(
   digest?: TarDigest,
 ): Promise<Received> {
   const isFolder = (await stat(from)).isDirectory();
-  const words = isFolder ? ['-C', from, '.'] : ['-C', dirname(from), '--', basename(from)];
-  const tar = spawn('tar', ['-b', String(blocks), '-cf', '-', ...words], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const said = new LineTail();
-  tar.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-    said.push(chunk);
-  });
-  const ended = new Promise<number | null>((settle, reject) => {
-    tar.on('error', reject);
-    tar.on('close', settle);
-  });
+  const { create } = await import('tar');
+  const options = {
+    cwd: isFolder ? from : dirname(from),
+    strict: true, // what cannot be read is an error, not left out
+    portable: process.platform === 'win32', // where files have no modes of their own
+    maxReadSize: readBytes,
+  };
+  // A name that begins with @ would be that of an archive.
+  const archive = create(options, [isFolder ? '.' : `./${basename(from)}`]);
+  const end = new AbortController();
   try {
+    const input = spending(bootstrap.input('unpack', { ...target, blocks: 1 }), digest);
     // Where the node refuses, its words come with the answer, and the sending only breaks off.
-    const sending = pipeline(
-      tar.stdout,
-      spending(bootstrap.input('unpack', { ...target, blocks }), digest),
-    ).then(
+    const sending = pipeline(recordsOf(archive, from), input, { signal: end.signal }).then(
       () => undefined,
-      (error: unknown) => error,
+      (error: unknown) => {
+        if (error instanceof UserError) throw error;
+        return error;
+      },
     );
-    const [code, , received] = await Promise.all([
-      ended,
+    const [broken, received] = await Promise.all([
       sending,
       bootstrap.answer('unpack', unpackedSchema, progress),
     ]);
-    if (code !== 0) {
-      const what = `tar could not read ${from}: ${said.lines().at(-1) ?? `exit ${code ?? '?'}`}`;
-      throw new UserError('usage', what, 'Check that its files can be read');
-    }
-    const broken = await sending;
     if (broken !== undefined) {
       throw new UserError('connection', `the copy was not received whole: ${errorText(broken)}`, 'Try again');
     }
     return received;
   } finally {
-    tar.kill();
+    end.abort();
   }
+}
+
+/** The archive in records, each with memory of its own; the last is the rest. UserError (usage). */
+async function* recordsOf(archive: AsyncIterable<Buffer>, from: string): AsyncGenerator<Buffer, void> {
+  let record = Buffer.allocUnsafeSlow(recordBytes);
+  let filled = 0;
+  try {
+    for await (const chunk of archive) {
+      for (let at = 0; at < chunk.length;) {
+        const taken = chunk.copy(record, filled, at);
+        at += taken;
+        filled += taken;
+        if (filled < recordBytes) continue;
+        yield record;
+        record = Buffer.allocUnsafeSlow(recordBytes);
+        filled = 0;
+      }
+    }
+  } catch (error) {
+    const what = `${from} cannot be read: ${errorText(error)}`;
+    throw new UserError('usage', what, 'Check that its files can be read', { cause: error });
+  }
+  if (filled > 0) yield record.subarray(0, filled);
 }
 
 /** Writes to `input`, and frees each piece that went. Its end does not end `input`. */

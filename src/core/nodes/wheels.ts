@@ -87,7 +87,11 @@ export async function ensureWheels(options: WheelsOptions, progress: Progress = 
       ...['-d', join(temporary, 'wheels'), '-r', list],
     ];
     const { signal } = progress;
-    const { code, output } = await runCommand('python3', args, signal ? { signal } : {});
+    const { code, output } = await runCommand(
+      process.platform === 'win32' ? 'python' : 'python3',
+      args,
+      signal ? { signal } : {},
+    );
     if (code !== 0) {
       const told =
         output
@@ -106,7 +110,7 @@ export async function ensureWheels(options: WheelsOptions, progress: Progress = 
     return folder;
   } catch (error) {
     if (systemCode(error) !== 'ENOENT') throw error;
-    const what = 'this machine has no python3 with which to fetch the runtime for the node';
+    const what = 'this machine has no Python 3 with which to fetch the runtime for the node';
     throw new UserError(
       'preflight',
       what,

@@ -20,10 +20,12 @@ import { localProfile, profilesFileSchema, type Profile } from './schema.js';
 const emptyFile = '{\n  "version": 1,\n  "profiles": []\n}\n';
 const format = { formattingOptions: { tabSize: 2, insertSpaces: true, eol: '\n' } };
 
-/** `$TRAINYARD_HOME`, else `~/.config/trainyard`. */
-export function trainyardHome(env: NodeJS.ProcessEnv = process.env): string {
+/** `$TRAINYARD_HOME`, else `~/.config/trainyard`; on Windows `%APPDATA%\trainyard`. */
+export function trainyardHome(env: NodeJS.ProcessEnv = process.env, platform = process.platform): string {
   const home = env['TRAINYARD_HOME'];
-  return home !== undefined && home !== '' ? home : join(homedir(), '.config', 'trainyard');
+  if (home !== undefined && home !== '') return home;
+  if (platform !== 'win32') return join(homedir(), '.config', 'trainyard');
+  return join(env['APPDATA'] ?? join(homedir(), 'AppData', 'Roaming'), 'trainyard');
 }
 
 /** An entry of the file that is no profile, and why. */

@@ -4,6 +4,7 @@ import type { Machine } from '../machine.js';
 import type { RunEntry } from '../nodes/agentApi.js';
 import type { Profile } from '../profiles/schema.js';
 import { givenWorkdir } from './registry.js';
+import { join, type NodePath } from '../nodePath.js';
 
 /**
  * The agent watches a folder of another host for half a minute before it believes that nobody
@@ -18,7 +19,7 @@ export interface Deletion {
   /** Whether the folder itself is still there. */
   folderStays: boolean;
   /** Nodes on which the run's folder may still be: what, and why. */
-  unreached: { host: string; dir: string; why: string }[];
+  unreached: { host: string; dir: NodePath; why: string }[];
 }
 
 /**
@@ -52,7 +53,7 @@ export async function deleteRunFolders(
     stayCount: kept.stayCount + results.reduce((sum, { stayCount }) => sum + stayCount, 0),
     folderStays: kept.folderStays,
     unreached: results.flatMap(({ host, why }) =>
-      why === undefined ? [] : [{ host, dir: `${workdir}/runs/${id}`, why }],
+      why === undefined ? [] : [{ host, dir: join(workdir, 'runs', id), why }],
     ),
   };
 }
@@ -61,7 +62,7 @@ export async function deleteRunFolders(
  * `3 entries that are not the run's stay in /a/b: notes.txt, data/, …`, and a line for each node
  * that was not reached.
  */
-export function deletionNotes(dir: string, deletion: Deletion): string[] {
+export function deletionNotes(dir: NodePath, deletion: Deletion): string[] {
   const { stays, stayCount, folderStays, unreached } = deletion;
   const notes = unreached.map(
     (one) =>

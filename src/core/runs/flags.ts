@@ -1,7 +1,7 @@
 // The little that Trainyard itself must know of the trainer's flags.
 import { existsSync } from 'node:fs';
-import { basename, isAbsolute, posix, resolve } from 'node:path';
 import { UserError } from '../errors.js';
+import { basename, isAbsolute, isInHome, resolve, type NodePath } from '../nodePath.js';
 
 export const trainerVerbs = [
   'train',
@@ -38,23 +38,20 @@ const pathFlags = [
 /** These take a path, or a name that means something to the trainer. */
 const pathOrNameFlags = ['--resume', '--checkpoint'];
 
-/** `path` against `cwd`; `~` stands for the home folder of the node that reads it, which is not known here. */
-export function resolvePath(cwd: string, path: string): string {
-  if (path === '~' || path.startsWith('~/')) return path;
-  if (cwd === '~' && !isAbsolute(path)) return posix.join('~', path);
-  return resolve(cwd, path);
-}
-
-/** Ranks do not start in the folder in which the user typed, so paths among the flags become absolute. */
-export function absolutePaths(argv: readonly string[], cwd: string): string[] {
+/**
+ * Ranks do not start in the folder in which the user typed, so paths among the flags become
+ * absolute, or begin with `~`: the home folder of the node that reads them, which is not known here.
+ * `cwd`: a folder of that node. UserError (usage) for a path that only Windows knows.
+ */
+export function absolutePaths(argv: readonly string[], cwd: NodePath): string[] {
   const convert = (flag: string, value: string): string => {
     if (isAbsolute(value)) return value;
     if (pathFlags.includes(flag)) {
-      const isName = /^synthetic(:|$)/.test(value) || /^[a-z][a-z0-9]*:/.test(value);
-      return isName ? value : resolvePath(cwd, value);
+      const isName = /^synthetic(:|$)/.test(value) || /^[a-z][a-z0-9]+:/.test(value);
+      return isName ? value : resolve(cwd, value);
     }
-    const path = resolvePath(cwd, value);
-    return value.includes('/') || (cwd !== '~' && existsSync(path)) ? path : value;
+    const path = resolve(cwd, value);
+    return value.includes('/') || (!isInHome(cwd) && existsSync(path)) ? path : value;
   };
   const flags = [...pathFlags, ...pathOrNameFlags];
   return argv.map((word, index) => {

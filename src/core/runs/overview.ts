@@ -13,6 +13,7 @@ import { readRemote } from '../nodes/remoteFile.js';
 import { check } from '../validation.js';
 import { isOver, statusOf, type RunStatus } from './status.js';
 import { StepRate } from './stepRate.js';
+import { join, type NodePath } from '../nodePath.js';
 
 /** Bytes read of one file at one look; a longer one is caught up with over several. */
 const mostBytes = 4 * 1024 * 1024;
@@ -50,7 +51,7 @@ class Reading {
   private readonly rate = new StepRate();
 
   /** Reads on. False when more is left than one look takes. */
-  async readOn(client: AgentClient, path: string, size: number, over: boolean): Promise<boolean> {
+  async readOn(client: AgentClient, path: NodePath, size: number, over: boolean): Promise<boolean> {
     if (size < this.tail.received) this.restart();
     if (over && this.tail.received === 0 && size > wholeFile) {
       this.take(0, await readRemote(client, path, 0, headBytes));
@@ -144,7 +145,7 @@ export class OverviewReader {
     this.readings.set(entry.dir, reading);
     const { files } = await client.request('run.get', { dir: entry.dir });
     const size = files['metrics.jsonl'] ?? 0;
-    const whole = await reading.readOn(client, `${entry.dir}/metrics.jsonl`, size, isOver(status));
+    const whole = await reading.readOn(client, join(entry.dir, 'metrics.jsonl'), size, isOver(status));
     const overview = reading.overview(entry, status);
     if (isOver(status) && whole) this.done.set(entry.dir, overview);
     else this.done.delete(entry.dir);
@@ -153,7 +154,7 @@ export class OverviewReader {
 
   /** Forgets runs that are no longer listed. */
   retain(entries: readonly RunEntry[]): void {
-    const dirs = new Set(entries.map(({ dir }) => dir));
+    const dirs = new Set<string>(entries.map(({ dir }) => dir));
     for (const dir of [...this.readings.keys()]) {
       if (dirs.has(dir)) continue;
       this.readings.delete(dir);

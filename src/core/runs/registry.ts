@@ -1,20 +1,20 @@
 // The runs of a node, and which one a person means by a few letters.
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve as resolveHere } from 'node:path';
 import { UserError } from '../errors.js';
 import { agentErrors, type RunEntry } from '../nodes/agentApi.js';
 import { AgentError, type AgentClient } from '../nodes/agentClient.js';
 import type { Profile } from '../profiles/schema.js';
+import { nodePath, pathOfThisNode, resolve, withHome, type NodePath } from '../nodePath.js';
 
 /** The profile's workdir as it stands there, or the default. */
-export function givenWorkdir(profile: Profile): string {
-  return profile.workdir ?? '~/.trainyard';
+export function givenWorkdir(profile: Profile): NodePath {
+  return nodePath(profile.workdir ?? '~/.trainyard');
 }
 
 /** The profile's workdir with `~` replaced by the node's home folder. */
-export function workdirOf(profile: Profile, home: string): string {
-  const workdir = givenWorkdir(profile);
-  return workdir === '~' || workdir.startsWith('~/') ? join(home, workdir.slice(1)) : workdir;
+export function workdirOf(profile: Profile, home: NodePath): NodePath {
+  return withHome(home, givenWorkdir(profile));
 }
 
 /**
@@ -49,9 +49,9 @@ export function matchRun<E extends { id: string }>(text: string, entries: readon
 export class RunRegistry {
   constructor(
     private readonly client: () => Promise<AgentClient>,
-    private readonly workdir: string,
+    private readonly workdir: NodePath,
     /** Home folder on the node, when that is not this machine: then paths are read there. */
-    private readonly home?: string,
+    private readonly home?: NodePath,
   ) {}
 
   /** Newest first. */
@@ -64,13 +64,15 @@ export class RunRegistry {
   async resolve(text: string, cwd = process.cwd()): Promise<RunEntry> {
     if (text === '') throw new UserError('usage', 'the name of a run is empty', 'Write an id, or last');
     if (text.includes('/') || text === '.' || text === '..') {
-      const home = this.home ?? homedir();
-      return this.get(text.startsWith('~/') ? join(home, text.slice(1)) : resolve(this.home ?? cwd, text));
+      const home = this.home ?? pathOfThisNode(homedir());
+      if (this.home) return this.get(withHome(home, resolve(home, text)));
+      const given = text.startsWith('~/') ? text : resolveHere(cwd, text);
+      return this.get(withHome(home, pathOfThisNode(given)));
     }
     return matchRun(text, await this.list());
   }
 
-  private async get(dir: string): Promise<RunEntry> {
+  private async get(dir: NodePath): Promise<RunEntry> {
     try {
       return await (await this.client()).request('run.get', { dir });
     } catch (error) {

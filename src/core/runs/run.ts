@@ -11,6 +11,7 @@ import { FollowedFile } from '../nodes/remoteFile.js';
 import { check, problemsText } from '../validation.js';
 import { isOver, statusOf } from './status.js';
 import { eventSchema, type RunEvent } from './schema.js';
+import { join, type NodePath } from '../nodePath.js';
 
 /** Milliseconds between a loss and the next attempt; twice as long each time. */
 const firstPause = 200;
@@ -37,7 +38,7 @@ export interface ExtraFile {
 }
 
 export interface RunFollowerOptions {
-  dir: string;
+  dir: NodePath;
   /** The node's connection; asked again after a loss. */
   client: () => Promise<AgentClient>;
   logger?: Logger;
@@ -74,8 +75,8 @@ export class RunFollower implements Disposable {
 
   constructor(private readonly options: RunFollowerOptions) {
     this.logger = options.logger ?? nullLogger;
-    this.metricsFile = this.store.add(new FollowedFile(`${options.dir}/metrics.jsonl`));
-    this.eventsFile = this.store.add(new FollowedFile(`${options.dir}/events.jsonl`));
+    this.metricsFile = this.store.add(new FollowedFile(join(options.dir, 'metrics.jsonl')));
+    this.eventsFile = this.store.add(new FollowedFile(join(options.dir, 'events.jsonl')));
     this.files = [this.eventsFile, this.metricsFile];
     this.metricsFile.onLine((line) => {
       this.metrics.fire(this.understand(line, metricSchema, 'metrics.jsonl'));
@@ -140,7 +141,7 @@ export class RunFollower implements Disposable {
     for (const extra of this.options.extras?.(details) ?? []) {
       if (this.extraNames.has(extra.name)) continue;
       this.extraNames.add(extra.name);
-      const file = this.store.add(new FollowedFile(`${this.options.dir}/${extra.name}`, extra.start));
+      const file = this.store.add(new FollowedFile(join(this.options.dir, extra.name), extra.start));
       file.onLine(extra.onLine);
       file.onReset(extra.onReset);
       this.files.push(file);

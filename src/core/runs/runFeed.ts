@@ -9,6 +9,7 @@ import { check } from '../validation.js';
 import { RunFollower, type ExtraFile } from './run.js';
 import { rankOf, runLogs } from './runLogs.js';
 import { RunModel } from './runModel.js';
+import type { NodePath } from '../nodePath.js';
 
 /** Ranks whose logs are shown; a file each is followed. */
 const mostRankLogs = 16;
@@ -17,7 +18,7 @@ const otherLogs = ['eval', 'supervisor'];
 const logTail = 64 * 1024;
 
 export interface RunFeedOptions {
-  dir: string;
+  dir: NodePath;
   client: () => Promise<AgentClient>;
   logger?: Logger;
   /** Seconds since the epoch. */

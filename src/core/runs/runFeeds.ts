@@ -3,6 +3,7 @@ import type { Disposable } from '../lifecycle.js';
 import { nullLogger, type Logger } from '../log.js';
 import type { AgentClient } from '../nodes/agentClient.js';
 import { RunFeed } from './runFeed.js';
+import type { NodePath } from '../nodePath.js';
 
 /** A tab that is closed and opened again, or a window that reloads a page, finds its feed. Milliseconds. */
 const keptFor = 30_000;
@@ -22,7 +23,7 @@ export class RunFeeds implements Disposable {
   ) {}
 
   /** The feed of the run in `dir`, started; let go by `dispose` of the result. */
-  use(profile: string, dir: string): { feed: RunFeed } & Disposable {
+  use(profile: string, dir: NodePath): { feed: RunFeed } & Disposable {
     const key = `${profile}\n${dir}`;
     const entry = this.entries.get(key) ?? this.make(profile, dir);
     this.entries.set(key, entry);
@@ -54,7 +55,7 @@ export class RunFeeds implements Disposable {
     this.entries.clear();
   }
 
-  private make(profile: string, dir: string): Entry {
+  private make(profile: string, dir: NodePath): Entry {
     const feed = new RunFeed({ dir, client: () => this.client(profile), logger: this.logger });
     return { feed, users: 0, timer: undefined };
   }

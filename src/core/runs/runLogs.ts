@@ -3,6 +3,7 @@ import { UserError } from '../errors.js';
 import { ByteTail, type TailLine } from '../metrics/tail.js';
 import type { AgentClient } from '../nodes/agentClient.js';
 import { pieceBytes, readRemote } from '../nodes/remoteFile.js';
+import type { NodePath } from '../nodePath.js';
 
 export interface RunLog {
   /** In the run folder. */
@@ -56,7 +57,7 @@ export function chooseLogs(logs: readonly RunLog[], wanted?: readonly string[]):
 /** Byte offset of the last `lines` lines of the first `size` bytes; an unfinished one at the end counts. */
 export async function startOfLastLines(
   client: AgentClient,
-  path: string,
+  path: NodePath,
   size: number,
   lines: number,
 ): Promise<number> {
@@ -76,7 +77,7 @@ export async function startOfLastLines(
 /** Calls back with the bytes from `start` up to `size`, in pieces. */
 export async function readLog(
   client: AgentClient,
-  path: string,
+  path: NodePath,
   { start, size }: { start: number; size: number },
   onPiece: (piece: Buffer) => void,
 ): Promise<void> {
@@ -91,7 +92,7 @@ export async function readLog(
 /** The same as lines; the last one need not have ended. */
 export async function readLogLines(
   client: AgentClient,
-  path: string,
+  path: NodePath,
   { start, size }: { start: number; size: number },
   onLine: (line: TailLine) => void,
 ): Promise<void> {

@@ -1,6 +1,7 @@
 // run.json, state.json, stop.json, events.jsonl, heartbeats and exit records, as docs/contracts.md fixes them.
 import * as z from 'zod/mini';
 import { demand } from '../validation.js';
+import type { NodePath } from '../nodePath.js';
 
 const argv = z.array(z.string());
 const count = z.int().check(z.gte(0));
@@ -57,7 +58,7 @@ export const runSpecSchema = z.object({
 /** run.json as the client makes it. */
 export type RunSpec = z.infer<typeof runSpecSchema>;
 /** What `run.start` takes: `label` names a run whose id is left out, `dir` its folder. */
-export type StartSpec = RunSpec & { label: string; dir?: string };
+export type StartSpec = RunSpec & { label: string; dir?: NodePath };
 
 export const runFileSchema = z.extend(runSpecSchema, { id: z.string(), created: z.number() });
 export type RunFile = z.infer<typeof runFileSchema>;

@@ -9,13 +9,13 @@ import {
   absolutePaths,
   cleanLabel,
   flagValue,
-  resolvePath,
   runLabel,
   trainerWords,
   withoutFlag,
   usesEverySlot,
 } from './flags.js';
 import type { StartSpec } from './schema.js';
+import { isInHome, nodePath, pathOfThisNode, resolve, withHome, type NodePath } from '../nodePath.js';
 
 export interface RunRequest {
   profile: Profile;
@@ -30,7 +30,7 @@ export interface RunRequest {
   tensorboard?: boolean;
   evaluator?: boolean;
   /** The run folder, as `--run-dir` among the trainer's flags. */
-  runDir?: string;
+  runDir?: NodePath;
 }
 
 /** What the node has to offer. */
@@ -63,7 +63,7 @@ export function slotsFor(profile: Profile, words: readonly string[], capacity: N
 export interface ClusterPlan {
   placement: Placement;
   /** Home folder on the head. */
-  home: string;
+  home: NodePath;
 }
 
 /**
@@ -77,7 +77,7 @@ export function planRun(
   cluster?: ClusterPlan,
 ): StartSpec {
   const { profile } = request;
-  const cwd = cluster ? '~' : request.cwd; // a folder of the user's machine means nothing on a node
+  const cwd = cluster ? nodePath('~') : pathOfThisNode(request.cwd); // a folder of the user's machine means nothing on a node
   const words = request.words[0] === 'trainer' ? request.words.slice(1) : [...request.words];
   const verb = words[0];
   if (verb === undefined) {
@@ -99,7 +99,7 @@ export function planRun(
   return {
     version: 1,
     label,
-    ...(dir === undefined ? { id: newRunId(label) } : { dir: resolvePath(cwd, dir) }),
+    ...(dir === undefined ? { id: newRunId(label) } : { dir: resolve(cwd, dir) }),
     profile: { name: profile.name, kind: profile.kind },
     program: trains ? 'trainer' : 'command',
     argv,
@@ -152,14 +152,14 @@ const evaluatorFlags = ['--interval', '2', '--threads', '1'];
 
 /** The evaluator runs on the head, and is given whole paths. */
 function onHead(path: string, cluster: ClusterPlan | undefined): string {
-  return cluster && path.startsWith('~/') ? `${cluster.home}${path.slice(1)}` : path;
+  return cluster && isInHome(path) ? withHome(cluster.home, path) : path;
 }
 
 /**
  * Training owns the run folder, which the supervisor names to it. Every other verb of the trainer is a command: its
  * `--run-dir`, where it takes one, is that of the training it looks at.
  */
-function commandLine(words: readonly string[], trainer: string, cwd: string): string[] {
+function commandLine(words: readonly string[], trainer: NodePath, cwd: NodePath): string[] {
   const own = trainerWords(words);
   if (!own) return [...words];
   if (own[0] === 'train') return absolutePaths(withoutFlag(words, '--run-dir'), cwd);

@@ -3,11 +3,12 @@ import type { MetricsLedger } from '../metrics/ledger.js';
 import type { ServerFigures } from '../metrics/schema.js';
 import type { RunDetails } from '../nodes/agentApi.js';
 import { statusOf, type RunStatus } from './status.js';
+import type { NodePath } from '../nodePath.js';
 
 /** The command line's last line of JSON, without its `type`. */
 export interface RunSummary {
   id: string;
-  dir: string;
+  dir: NodePath;
   phase: RunStatus;
   exit_code: number | null;
   /** Images of all steps over their time; null when no step was made. */

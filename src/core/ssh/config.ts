@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { homedir, hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { UserError } from '../errors.js';
+import { keyAgents, namesOfPipes } from './keyAgents.js';
 import type { SshTarget } from './transport.js';
 
 /** Keywords in lower case, each with all its values, as `ssh -G` prints them. */
@@ -19,8 +20,8 @@ export interface SshConfig {
   /** Named by the profile: the only key that is offered, and it must be there. */
   ownIdentity: boolean;
   identitiesOnly: boolean;
-  /** The socket of the key agent. */
-  agent: string | undefined;
+  /** Sockets or pipes of key agents, in the order in which their keys are offered. */
+  agents: string[];
   proxyJump: string | undefined;
   proxyCommand: string | undefined;
   /** The user's own files of host keys, without those of the system. */
@@ -43,9 +44,17 @@ export interface SshConfig {
 export interface Surroundings {
   env: NodeJS.ProcessEnv;
   home: string;
+  /** This machine's own where it is left out. */
+  platform?: NodeJS.Platform;
+  /** Names of the pipes of Windows; none where it is left out. */
+  listPipes?: () => readonly string[];
 }
 
-export const ownSurroundings = (): Surroundings => ({ env: process.env, home: homedir() });
+export const ownSurroundings = (): Surroundings => ({
+  env: process.env,
+  home: homedir(),
+  listPipes: namesOfPipes,
+});
 
 const none = (value: string | undefined): string | undefined =>
   value === undefined || value === '' || value.toLowerCase() === 'none' ? undefined : value;
@@ -67,6 +76,7 @@ export function sshConfig(target: SshTarget, settings: Settings, around: Surroun
     const value = first(keyword)?.toLowerCase();
     return value === undefined ? otherwise : value !== 'no' && value !== 'false';
   };
+  const { platform = process.platform, listPipes = () => [] } = around;
   const words = (keyword: string): string[] => (none(first(keyword)) ?? '').split(/\s+/).filter(Boolean);
   const named = target.host.slice(target.host.lastIndexOf('@') + 1);
   const config = {
@@ -76,7 +86,7 @@ export function sshConfig(target: SshTarget, settings: Settings, around: Surroun
   };
   const expand = (path: string): string => expandPath(path, { ...config, host: named }, around);
   const paths = (keyword: string): string[] => (settings.get(keyword) ?? []).filter(none).map(expand);
-  const files = (keyword: string): string[] => joinedPaths(words(keyword).map(expand));
+  const files = (keyword: string): string[] => joinedPaths(pathsOf(words(keyword), platform).map(expand));
   const userKnownHosts = files('userknownhostsfile');
   const preferred = first('preferredauthentications')?.split(',');
   const allows = (method: string, keyword: string, otherwise = true): boolean =>
@@ -88,7 +98,12 @@ export function sshConfig(target: SshTarget, settings: Settings, around: Surroun
     identityFiles: target.identityFile === undefined ? paths('identityfile') : [expand(target.identityFile)],
     ownIdentity: target.identityFile !== undefined,
     identitiesOnly: target.identityFile !== undefined || yes('identitiesonly', false),
-    agent: agentSocket(first('identityagent'), expand, around.env),
+    agents: keyAgents(first('identityagent'), expand, {
+      env: around.env,
+      platform,
+      user: userInfo().username,
+      listPipes,
+    }),
     proxyJump: none(jump),
     proxyCommand: target.proxyJump === undefined ? none(first('proxycommand')) : undefined,
     userKnownHosts,
@@ -122,24 +137,27 @@ function joinedPaths(words: readonly string[]): string[] {
   return paths;
 }
 
-function agentSocket(
-  setting: string | undefined,
-  expand: (path: string) => string,
-  env: NodeJS.ProcessEnv,
-): string | undefined {
-  if (setting?.toLowerCase() === 'none') return undefined;
-  if (setting === undefined || setting === '' || setting === 'SSH_AUTH_SOCK') {
-    return none(env['SSH_AUTH_SOCK']);
+/**
+ * The paths of a list of words. A folder of Windows may have a blank in its name, and `ssh -G` prints
+ * no quotes; so there, what does not begin as a path does goes on with the one before.
+ */
+function pathsOf(words: readonly string[], platform: NodeJS.Platform): string[] {
+  if (platform !== 'win32') return [...words];
+  const paths: string[] = [];
+  for (const word of words) {
+    const last = paths.pop();
+    if (last === undefined) paths.push(word);
+    else if (/^([~%$/\\]|[A-Za-z]:|__PROGRAMDATA__|none$)/.test(word)) paths.push(last, word);
+    else paths.push(`${last} ${word}`);
   }
-  if (setting.startsWith('$') && !setting.startsWith('${')) return none(env[setting.slice(1)]);
-  return expand(setting);
+  return paths;
 }
 
 /** `~`, `${NAME}` and ssh_config's tokens, of those that a path may have. */
 function expandPath(
   path: string,
   { host, hostName, port, user }: { host: string; hostName: string; port: number; user: string },
-  { env, home }: Surroundings,
+  { env, home, platform = process.platform }: Surroundings,
 ): string {
   const self = userInfo();
   const tokens = new Map(
@@ -157,8 +175,10 @@ function expandPath(
       u: self.username,
     }),
   );
-  const full = path === '~' || path.startsWith('~/') ? join(home, path.slice(1)) : path;
+  const inHome = path === '~' || path.startsWith('~/') || (platform === 'win32' && path.startsWith('~\\'));
+  const full = inHome ? join(home, path.slice(1)) : path;
   return full
+    .replace(/^__PROGRAMDATA__/, () => env['ProgramData'] ?? 'C:\\ProgramData') // as ssh of Windows prints it
     .replace(/\$\{([^}]+)\}/g, (whole, name: string) => env[name] ?? whole)
     .replace(/%(.)/g, (whole, token: string) => tokens.get(token) ?? whole);
 }

@@ -57,11 +57,13 @@ async function askSsh(
   { around }: ConfigSourceOptions,
   signal?: AbortSignal,
 ): Promise<string> {
-  const child = spawn(ssh, words, { stdio: ['ignore', 'pipe', 'pipe'], env: around.env, timeout: patience });
+  const child = spawn(ssh, words, { stdio: ['ignore', 'pipe', 'pipe'], env: around.env });
   const abort = (): void => {
     child.kill('SIGKILL');
   };
   signal?.addEventListener('abort', abort, { once: true });
+  // Not spawn's own timeout: where there is no such program, that one goes on, and keeps this process alive.
+  const timer = setTimeout(abort, patience);
   let output = '';
   let complaint = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -78,6 +80,7 @@ async function askSsh(
     if (signal?.aborted === true) throw new Cancelled();
     if (code === 0) return output;
   } finally {
+    clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
   }
   throw new UserError(
@@ -91,9 +94,11 @@ async function askSsh(
 async function readOwnFile(target: SshTarget, options: ConfigSourceOptions): Promise<Settings> {
   const folder = join(options.around.home, '.ssh');
   const path = options.configFile ?? join(folder, 'config');
+  const { platform = process.platform } = options.around;
+  const system = platform === 'win32' ? '__PROGRAMDATA__/ssh' : '/etc/ssh';
   const settings = new Map<string, string[]>([
-    ['userknownhostsfile', [`${folder}/known_hosts ${folder}/known_hosts2`]],
-    ['globalknownhostsfile', ['/etc/ssh/ssh_known_hosts /etc/ssh/ssh_known_hosts2']],
+    ['userknownhostsfile', ['~/.ssh/known_hosts ~/.ssh/known_hosts2']],
+    ['globalknownhostsfile', [`${system}/ssh_known_hosts ${system}/ssh_known_hosts2`]],
     ['identityfile', ['rsa', 'ecdsa', 'ed25519'].map((type) => `~/.ssh/id_${type}`)],
   ]);
   let text: string;

@@ -6,6 +6,7 @@ import type { Machine, Progress } from '../machine.js';
 import { nullLogger, type Logger } from '../log.js';
 import { ForwardingForbidden } from '../ssh/failures.js';
 import { HttpBridge } from './httpBridge.js';
+import type { NodePath } from '../nodePath.js';
 
 /** Milliseconds it is given to load. */
 const startTimeout = 90_000;
@@ -28,7 +29,7 @@ export interface TensorBoardStatus {
 /** A bridge to TensorBoard's private socket on the machine. */
 export function bridgeToSocket(
   machine: Pick<Machine, 'connectSocket'>,
-  socketPath: string,
+  socketPath: NodePath,
   logger: Logger,
 ): Promise<HttpBridge> {
   return HttpBridge.open({ connect: () => machine.connectSocket(socketPath), logger });
@@ -36,14 +37,14 @@ export function bridgeToSocket(
 
 /** The bridges, one for each run of each machine. */
 export class TensorBoards implements Disposable {
-  private readonly bridges = new Map<string, Promise<{ bridge: HttpBridge; socket: string }>>();
+  private readonly bridges = new Map<string, Promise<{ bridge: HttpBridge; socket: NodePath }>>();
   private readonly machines = new WeakMap<Machine, number>();
   private machinesSeen = 0;
 
   constructor(private readonly logger: Logger = nullLogger) {}
 
   /** Starts TensorBoard on the run's folder, or finds it running. UserError, AgentError, Cancelled. */
-  async open(machine: Machine, dir: string, progress: Progress = {}): Promise<HttpBridge> {
+  async open(machine: Machine, dir: NodePath, progress: Progress = {}): Promise<HttpBridge> {
     progress.onProgress?.('preparing the runtime');
     const { python, tensorboardServer: server } = await machine.runtime(progress);
     progress.onProgress?.('starting TensorBoard');
@@ -60,20 +61,20 @@ export class TensorBoards implements Disposable {
     return bridge;
   }
 
-  async status(machine: Machine, dir: string): Promise<TensorBoardStatus> {
+  async status(machine: Machine, dir: NodePath): Promise<TensorBoardStatus> {
     const client = await machine.node.client();
     const { running, lastLines } = await client.request('tensorboard.status', { dir });
     return { running, lastLines: lastLines ?? [] };
   }
 
   /** Ends TensorBoard of this run, and the address. */
-  async stop(machine: Machine, dir: string): Promise<void> {
+  async stop(machine: Machine, dir: NodePath): Promise<void> {
     await (await machine.node.client()).request('tensorboard.stop', { dir });
     this.release(this.key(machine, dir));
   }
 
   /** One bridge a run, also for calls at the same time; another socket gets another one. */
-  private async bridge(machine: Machine, dir: string, socket: string): Promise<HttpBridge> {
+  private async bridge(machine: Machine, dir: NodePath, socket: NodePath): Promise<HttpBridge> {
     const key = this.key(machine, dir);
     const before = this.bridges.get(key)?.catch(() => undefined) ?? Promise.resolve(undefined);
     const opening = before.then(async (known) => {
@@ -88,7 +89,7 @@ export class TensorBoards implements Disposable {
   /** It takes seconds to load. UserError (failed) with its last words when it ends, or never answers. */
   private async untilServing(
     machine: Machine,
-    dir: string,
+    dir: NodePath,
     bridge: HttpBridge,
     signal: AbortSignal | undefined,
   ): Promise<void> {
@@ -114,7 +115,7 @@ export class TensorBoards implements Disposable {
   }
 
   /** Run folders of two machines may have the same name. */
-  private key(machine: Machine, dir: string): string {
+  private key(machine: Machine, dir: NodePath): string {
     const number = this.machines.get(machine) ?? ++this.machinesSeen;
     this.machines.set(machine, number);
     return `${number} ${dir}`;

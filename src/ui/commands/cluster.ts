@@ -7,6 +7,7 @@ import { Transcripts } from '../../core/clusters/hostLines.js';
 import type { ClusterSession } from '../../core/clusters/session.js';
 import type { SshMachine } from '../../core/clusters/sshMachine.js';
 import { errorText, UserError } from '../../core/errors.js';
+import { nodePath } from '../../core/nodePath.js';
 import { parseTunnel, tunnelText } from '../../core/tunnels/tunnelSpec.js';
 import { forgetTunnel, rememberedTunnels, rememberTunnel } from '../rememberedTunnels.js';
 import { plural } from '../words.js';
@@ -109,7 +110,7 @@ export async function copyToAll(ui: Ui, given?: ProfileArgument): Promise<void> 
   });
   if (to === undefined) return;
   const files = await withProgress(`Copying ${from}`, (progress) =>
-    machine.copy(machine.nodes, from, to, progress),
+    machine.copy(machine.nodes, from, nodePath(to), progress),
   );
   void vscode.window.showInformationMessage(
     `${plural(files, 'file')} copied to ${to} on ${plural(machine.nodes.length, 'node')}.`,

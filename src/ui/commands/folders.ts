@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import { errorText } from '../../core/errors.js';
 import type { FolderListing, Machine } from '../../core/machine.js';
+import { nodePath } from '../../core/nodePath.js';
 import { plural } from '../words.js';
 
 /** More than fit on a screen help nobody. */
@@ -28,7 +29,7 @@ export class Folders {
         this.known.set(folder, listed);
         onNews();
       };
-      this.machine.list(folder).then(settle, (error: unknown) => {
+      this.machine.list(nodePath(folder)).then(settle, (error: unknown) => {
         settle({ problem: errorText(error) });
       });
     }

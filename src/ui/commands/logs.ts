@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import type { RunArgument } from '../../contributions.js';
 import { UserError } from '../../core/errors.js';
 import type { AgentClient } from '../../core/nodes/agentClient.js';
+import { join, type NodePath } from '../../core/nodePath.js';
 import { chooseLogs, readLogLines, runLogs, startOfLastLines, type RunLog } from '../../core/runs/runLogs.js';
 import { size as sizeText } from '../words.js';
 import { pickRun } from './pick.js';
@@ -43,7 +44,7 @@ export async function openLogs(ui: Ui, given?: RunArgument): Promise<void> {
 
 async function readAll(
   client: AgentClient,
-  dir: string,
+  dir: NodePath,
   logs: readonly RunLog[],
   files: Readonly<Record<string, number>>,
 ): Promise<string> {
@@ -51,7 +52,7 @@ async function readAll(
   const label = (source: string): string => (logs.length === 1 ? '' : `${source.padEnd(width)} | `);
   const lines: string[] = [];
   for (const { file, source } of logs) {
-    const path = `${dir}/${file}`;
+    const path = join(dir, file);
     const size = files[file] ?? 0;
     const start = await startOfLastLines(client, path, size, mostLines);
     if (start > 0) lines.push(`${label(source)}… the last ${mostLines} lines of ${path}`);

@@ -5,6 +5,7 @@ import * as vscode from 'vscode';
 import type { ProfileArgument, RunArgument, RunWords } from '../../contributions.js';
 import { errorText, UserError } from '../../core/errors.js';
 import type { Machine } from '../../core/machine.js';
+import { nodePath } from '../../core/nodePath.js';
 import { demoTraining, prepareDemoData } from '../../core/runs/demo.js';
 import { proposedModels, proposeTraining } from '../../core/runs/proposal.js';
 import type { TrainerFlag } from '../../core/runs/trainerHelp.js';
@@ -165,7 +166,7 @@ function workspaceImages(): string | undefined {
 
 /** `--data …` and, where the folder has them apart, `--eval-data …`. */
 async function dataFlags(machine: Machine, folder: string): Promise<string[]> {
-  const { folders } = await machine.list(folder);
+  const { folders } = await machine.list(nodePath(folder));
   if (!folders.includes('train')) return ['--data', folder];
   const validation = ['validation', 'val', 'test'].find((name) => folders.includes(name));
   const below = (name: string): string => `${folder.replace(/\/$/, '')}/${name}`;

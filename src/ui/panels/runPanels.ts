@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import type { RunArgument } from '../../contributions.js';
 import type { Disposable } from '../../core/lifecycle.js';
+import { pathFromNode } from '../../core/nodePath.js';
 import type { Services } from '../services.js';
 
 /** A tab of one run. `reveal` brings it to the front; `dispose` closes it. */
@@ -76,5 +77,5 @@ function runOfState(state: unknown): RunArgument | undefined {
   if (!('profile' in run) || !('id' in run) || !('dir' in run)) return undefined;
   const { profile, id, dir } = run;
   if (typeof profile !== 'string' || typeof id !== 'string' || typeof dir !== 'string') return undefined;
-  return { profile, id, dir };
+  return { profile, id, dir: pathFromNode(dir) };
 }

@@ -4,6 +4,7 @@ import { delimiter, dirname } from 'node:path';
 import type { RunArgument } from '../../contributions.js';
 import { errorText } from '../../core/errors.js';
 import type { Machine } from '../../core/machine.js';
+import type { NodePath } from '../../core/nodePath.js';
 import { runShellLine } from '../../core/runs/runShell.js';
 import type { Services } from '../services.js';
 import { shortName } from '../tree/describe.js';
@@ -17,7 +18,7 @@ function onNode(name: string, run: RunArgument, shell: OpenShell): vscode.Termin
 }
 
 /** On this machine; on a node the shell reads it there. */
-async function environmentOf(machine: Machine, dir: string): Promise<Record<string, string>> {
+async function environmentOf(machine: Machine, dir: NodePath): Promise<Record<string, string>> {
   const details = await (await machine.node.client()).request('run.get', { dir });
   const paths = details.run?.paths;
   const programs = paths ? [paths.trainer, paths.python].map((path) => dirname(path)) : [];

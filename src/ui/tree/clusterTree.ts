@@ -8,6 +8,7 @@ import type { HostSample } from '../../core/metrics/schema.js';
 import { isOver } from '../../core/runs/status.js';
 import type { Tunnel } from '../../core/tunnels/tunnels.js';
 import { tunnelText } from '../../core/tunnels/tunnelSpec.js';
+import { whyNotHere } from '../../core/trainsHere.js';
 import type { Backend } from '../backend.js';
 import type { ContextKeys } from '../contextKeys.js';
 import type { Services } from '../services.js';
@@ -158,7 +159,7 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
   /** This machine needs nobody's leave; a remote one is connected when somebody asks. */
   private connectOnce(session: ClusterSession): void {
     const { name, kind } = session.profile;
-    if (kind !== 'local' || this.connectedByItself.has(name)) return;
+    if (kind !== 'local' || this.connectedByItself.has(name) || whyNotHere() !== undefined) return;
     this.connectedByItself.add(name);
     session.machine().then(
       () => this.backend?.monitor.refresh(),

@@ -5,6 +5,7 @@ import { readdirSync } from 'node:fs';
 import { Questions } from '../../../src/core/clusters/retry.js';
 import { SshMachine } from '../../../src/core/clusters/sshMachine.js';
 import { nullLogger } from '../../../src/core/log.js';
+import type { NodePath } from '../../../src/core/nodePath.js';
 import type { Profile } from '../../../src/core/profiles/schema.js';
 import { RunFeed } from '../../../src/core/runs/runFeed.js';
 import { LazyTransport } from '../../../src/core/ssh/lazyTransport.js';
@@ -15,7 +16,7 @@ export interface Setup {
   home: string;
   bundleDir: string;
   /** The run's folder on the head. */
-  dir: string;
+  dir: NodePath;
 }
 
 /** What it is made of at one moment. */

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SshMachine } from '../../../src/core/clusters/sshMachine.js';
+import type { NodePath } from '../../../src/core/nodePath.js';
 import type { Profile } from '../../../src/core/profiles/schema.js';
 import { RunFollower } from '../../../src/core/runs/run.js';
 import type { RunDetails } from '../../../src/core/nodes/agentApi.js';
@@ -27,8 +28,8 @@ export async function startRun(
   machine: SshMachine,
   profile: Profile,
   words: readonly string[],
-  more: { runDir?: string; ranks?: number; nodes?: number } = {},
-): Promise<string> {
+  more: { runDir?: NodePath; ranks?: number; nodes?: number } = {},
+): Promise<NodePath> {
   return (await machine.start({ profile, words, cwd: '/', ...more })).dir;
 }
 
@@ -40,7 +41,7 @@ export class Watcher {
   readonly ended: Promise<RunDetails>;
   private readonly follower: RunFollower;
 
-  constructor(machine: SshMachine, dir: string) {
+  constructor(machine: SshMachine, dir: NodePath) {
     this.follower = new RunFollower({ dir, client: () => machine.node.client() });
     this.follower.onConnection((change) => {
       this.changes.push({ change, at: Date.now() });
@@ -95,11 +96,11 @@ export function untilEvent<K extends RunEvent['kind']>(
   );
 }
 
-export async function detailsOf(machine: SshMachine, dir: string): Promise<RunDetails> {
+export async function detailsOf(machine: SshMachine, dir: NodePath): Promise<RunDetails> {
   return (await machine.node.client()).request('run.get', { dir });
 }
 
-export async function untilOver(machine: SshMachine, dir: string, limit = 60): Promise<RunDetails> {
+export async function untilOver(machine: SshMachine, dir: NodePath, limit = 60): Promise<RunDetails> {
   for (const deadline = Date.now() + limit * 1000; ;) {
     const details = await detailsOf(machine, dir);
     if (isOver(statusOf(details))) return details;

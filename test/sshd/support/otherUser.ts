@@ -7,7 +7,13 @@ import { dirname, join } from 'node:path';
 import { nullLogger } from '../../../src/core/log.js';
 import { openLocalAgent } from '../../../src/core/nodes/localConnection.js';
 import { AgentNode } from '../../../src/core/nodes/node.js';
-import { cacheFolder, ensureLocalRuntime, type NodeRuntime } from '../../../src/core/nodes/runtime.js';
+import { nodePath } from '../../../src/core/nodePath.js';
+import {
+  cacheFolder,
+  ensureLocalRuntime,
+  programsOf,
+  type NodeRuntime,
+} from '../../../src/core/nodes/runtime.js';
 import { findNativeSources } from '../../../src/core/nodes/sources.js';
 import { bundleDir } from '../cluster.js';
 
@@ -87,13 +93,7 @@ export class OtherUser {
     writeFileSync(program, `#!/bin/sh\nexec unshare -m sh ${quoted(script)} "$@"\n`, { mode: 0o755 });
     const runtime = {
       ...own,
-      nodeDir,
-      runtimeDir: shown,
-      agent,
-      trainer: join(nodeDir, 'bin', 'trainer'),
-      mpiexec: join(shown, 'bin', 'mpiexec'),
-      python: join(shown, 'bin', 'python'),
-      tensorboardServer: join(nodeDir, 'share', 'tensorboard_server.py'),
+      ...programsOf(nodePath(nodeDir), nodePath(shown)),
     };
     return new OtherUser(uid, dir, runtime, program);
   }

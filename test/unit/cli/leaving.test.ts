@@ -8,6 +8,7 @@ import { JsonPrinter } from '../../../src/cli/printer.js';
 import { terminalPrompter } from '../../../src/cli/prompter.js';
 import { Cancelled } from '../../../src/core/errors.js';
 import { sharedAbort } from '../../../src/core/lifecycle.js';
+import { nodePath } from '../../../src/core/nodePath.js';
 import { nullLogger } from '../../../src/core/log.js';
 
 function recorder(): { output: Output; notes: string[] } {
@@ -24,7 +25,7 @@ describe('a login that is given up while a run is followed', () => {
     const { output } = recorder();
     const node = { client: () => Promise.reject(new Cancelled('no password was given')) };
     const context = { output, node, logger: nullLogger, json: true } as unknown as Context;
-    const options = { dir: '/w/runs/r', ownsRun: false, tensorboard: false };
+    const options = { dir: nodePath('/w/runs/r'), ownsRun: false, tensorboard: false };
     await expect(followRun(context, new JsonPrinter(output), options)).rejects.toMatchObject({
       exitCode: 3,
       message: expect.stringMatching(

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { nodePath } from '../../../src/core/nodePath.js';
 import { bytesText, durationText, rateText, table } from '../../../src/cli/format.js';
 import type { Output } from '../../../src/cli/output.js';
 import { JsonPrinter, TablePrinter } from '../../../src/cli/printer.js';
@@ -32,7 +33,7 @@ const followed = (value: Metric): { offset: number; raw: unknown; value: Metric 
 });
 const summary: RunSummary = {
   id: 'r',
-  dir: '/w/r',
+  dir: nodePath('/w/r'),
   phase: 'finished',
   exit_code: 0,
   images_per_sec: 512.34,
@@ -52,7 +53,7 @@ describe('for a program', () => {
   it('every line is one JSON object with the line as it stands in the file', () => {
     const { output, lines } = recorder();
     const printer = new JsonPrinter(output);
-    printer.run('r', '/w/r', null);
+    printer.run('r', nodePath('/w/r'), null);
     printer.metric({ offset: 7, raw: { kind: 'weather' }, value: undefined });
     printer.event({ offset: 9, raw: { kind: 'created' }, value: undefined });
     printer.tensorboard('http://127.0.0.1:6006/');

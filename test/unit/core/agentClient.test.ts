@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { nodePath } from '../../../src/core/nodePath.js';
 import { Cancelled, UserError } from '../../../src/core/errors.js';
 import type { AgentNotification } from '../../../src/core/nodes/agentApi.js';
 import { AgentClient, AgentError, maxMessageBytes } from '../../../src/core/nodes/agentClient.js';
@@ -90,7 +91,7 @@ describe('requests', () => {
   it('are matched by id, in whatever order the answers come', async () => {
     const agent = new FakeAgent();
     const client = await AgentClient.connect(agent.stream());
-    const free = client.request('disk.free', { path: '/a' });
+    const free = client.request('disk.free', { path: nodePath('/a') });
     const greeting = client.request('hello');
     await agent.received(2);
     const [first, second] = agent.requests;
@@ -107,7 +108,7 @@ describe('requests', () => {
       error: { code: 4, message: 'the run is running. Stop it first.' },
     }));
     const client = await AgentClient.connect(agent.stream());
-    const error = await rejection(client.request('run.delete', { dir: '/r' }));
+    const error = await rejection(client.request('run.delete', { dir: nodePath('/r') }));
     expect(error).toBeInstanceOf(AgentError);
     expect(error).toMatchObject({
       code: 4,
@@ -144,7 +145,7 @@ describe('requests', () => {
     client.onClose((error) => closes.push(error));
     const waiting = [
       rejection(client.request('hello')),
-      rejection(client.request('run.list', { workdir: '/w' })),
+      rejection(client.request('run.list', { workdir: nodePath('/w') })),
     ];
     await agent.received(2);
     agent.end('signal SIGKILL', ['one', 'two']);
@@ -170,7 +171,7 @@ describe('requests', () => {
   it('of more than the limit are not sent', async () => {
     const agent = new FakeAgent();
     const client = await AgentClient.connect(agent.stream());
-    const request = client.request('disk.free', { path: 'x'.repeat(maxMessageBytes) });
+    const request = client.request('disk.free', { path: nodePath('x'.repeat(maxMessageBytes)) });
     expect(await rejection(request)).toBeInstanceOf(RangeError);
     expect(agent.requests).toEqual([]);
     client.dispose();

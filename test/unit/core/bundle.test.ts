@@ -13,7 +13,7 @@ it('the core bundles where there is no vscode, with packages that are known', as
     format: 'cjs',
     mainFields: ['module', 'main'],
     metafile: true,
-    external: ['ssh2'], // a bundle of its own
+    external: ['ssh2', 'tar'], // bundles of their own
     logLevel: 'silent',
     absWorkingDir: root,
   });

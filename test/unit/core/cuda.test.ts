@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { nodePath } from '../../../src/core/nodePath.js';
 import {
   chooseLibraries,
   nvidiaLibraries,
@@ -20,17 +21,17 @@ const probe: Probe = {
   machine: 'x86_64',
   system: 'Linux',
   glibc: '2.36',
-  home: '/home/you',
+  home: nodePath('/home/you'),
   uid: 1000,
-  workdir: '/home/you/.trainyard',
+  workdir: nodePath('/home/you/.trainyard'),
   problem: null,
   libgomp: true,
   driver: null,
   killsUserProcesses: false,
   cores: 8,
-  nodeDir: '/w/node/plain',
+  nodeDir: nodePath('/w/node/plain'),
   hasNode: true,
-  cudaNodeDir: '/w/node/cuda',
+  cudaNodeDir: nodePath('/w/node/cuda'),
   hasCudaNode: false,
 };
 const file = (name: string): PayloadFile => ({
@@ -79,7 +80,7 @@ describe('a node', () => {
 
 const found = (name: string, folder: string, version: number[], cuda = 13): FoundLibrary => ({
   package: name,
-  folder,
+  folder: nodePath(folder),
   version,
   cuda,
 });
@@ -121,7 +122,7 @@ describe("NVIDIA's libraries", () => {
   });
 
   it('are taken from the first folder that has a good one', () => {
-    const newer = { ...nccl, folder: '/opt/nccl', version: [2, 30, 4] };
+    const newer = { ...nccl, folder: nodePath('/opt/nccl'), version: [2, 30, 4] };
     const { reused } = chooseLibraries([{ ...nccl, version: [2, 19, 3] }, newer, nccl], pinned);
     expect(reused).toEqual([newer]);
   });

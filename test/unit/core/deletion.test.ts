@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { nodePath } from '../../../src/core/nodePath.js';
 import type { Machine } from '../../../src/core/machine.js';
 import type { RunEntry } from '../../../src/core/nodes/agentApi.js';
 import { AgentNode } from '../../../src/core/nodes/node.js';
@@ -28,14 +29,14 @@ it('asks every other node of the run too, and names those that were not reached 
   ];
   const run = { nodes: ['gpu1', 'gpu2', 'gpu3', 'gpu4'].map((host) => ({ host })) } as RunEntry['run'];
   const machine = { node: head.node, nodes } as unknown as Machine;
-  const deletion = await deleteRunFolders(machine, localProfile, { id: 'r', dir: '/w/r', run });
+  const deletion = await deleteRunFolders(machine, localProfile, { id: 'r', dir: nodePath('/w/r'), run });
   expect(head.agent.requests.map(({ method, params }) => [method, params])).toEqual([
     ['run.delete', { dir: '/w/r' }],
   ]);
   const params = { workdir: '~/.trainyard', id: 'r', host: 'gpu2' };
   expect(second.agent.requests).toMatchObject([{ method: 'run.forget', params }]);
   expect(deletion.unreached.map(({ host }) => host)).toEqual(['gpu3', 'gpu4']);
-  const notes = deletionNotes('/w/r', deletion).join('\n');
+  const notes = deletionNotes(nodePath('/w/r'), deletion).join('\n');
   expect(notes).toContain("2 entries that are not the run's stay in /w/r: notes.txt, gpu2: mine");
   expect(notes).toMatch(/gpu3 was not reached, .*~\/\.trainyard\/runs\/r.*no route to host/);
   for (const { node: one } of nodes) one.dispose();
@@ -47,9 +48,9 @@ it('touches no other node where the head refuses', async () => {
   const nodes = [{ name: 'gpu2', node: second.node }];
   const run = { nodes: [{ host: 'gpu1' }, { host: 'gpu2' }] } as RunEntry['run'];
   const machine = { node: head.node, nodes } as unknown as Machine;
-  await expect(deleteRunFolders(machine, localProfile, { id: 'r', dir: '/w/r', run })).rejects.toThrow(
-    'on gpu9',
-  );
+  await expect(
+    deleteRunFolders(machine, localProfile, { id: 'r', dir: nodePath('/w/r'), run }),
+  ).rejects.toThrow('on gpu9');
   expect(second.agent.requests).toEqual([]);
   head.node.dispose();
   second.node.dispose();

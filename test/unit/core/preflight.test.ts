@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { nodePath } from '../../../src/core/nodePath.js';
 import { AgentClient } from '../../../src/core/nodes/agentClient.js';
 import { assertPassed } from '../../../src/core/nodes/checks.js';
 import { checkData, checkDisk, checkTrainer } from '../../../src/core/nodes/preflight.js';
@@ -16,18 +17,18 @@ function program(name: string, body: string): string {
 }
 
 it('a trainer that runs, one that lacks a library, one that fails, one that is not there', async () => {
-  expect(await checkTrainer(program('good', 'exit 0'))).toMatchObject({ ok: true });
+  expect(await checkTrainer(nodePath(program('good', 'exit 0')))).toMatchObject({ ok: true });
   const lacking =
     'echo "error while loading shared libraries: libgomp.so.1: cannot open shared object file" >&2; exit 127';
-  expect(await checkTrainer(program('lacking', lacking))).toMatchObject({
+  expect(await checkTrainer(nodePath(program('lacking', lacking)))).toMatchObject({
     ok: false,
     hint: 'Install it with: sudo apt-get install libgomp1',
   });
-  expect(await checkTrainer(program('bad', 'echo why >&2; exit 9'))).toMatchObject({
+  expect(await checkTrainer(nodePath(program('bad', 'echo why >&2; exit 9')))).toMatchObject({
     ok: false,
     detail: expect.stringMatching(/exit 9\): why/) as string,
   });
-  expect(await checkTrainer(join(folder, 'nowhere'))).toMatchObject({ ok: false });
+  expect(await checkTrainer(nodePath(join(folder, 'nowhere')))).toMatchObject({ ok: false });
 });
 
 it('data folders that are there, are files, or are missing; names are left to the trainer', async () => {
@@ -58,12 +59,12 @@ it('disk of the nearest folder that exists', async () => {
     return params['path'] === '/home' ? { result: { ...space, free: 5e9 } } : missing;
   });
   const client = await AgentClient.connect(agent.stream());
-  expect(await checkDisk(client, '/home/me/.trainyard')).toMatchObject({ ok: true });
+  expect(await checkDisk(client, nodePath('/home/me/.trainyard'))).toMatchObject({ ok: true });
   expect(asked).toEqual(['/home/me/.trainyard', '/home/me', '/home']);
   client.dispose();
   const full = new FakeAgent(() => ({ result: { ...space, free: 1e6 } }));
   const other = await AgentClient.connect(full.stream());
-  expect(await checkDisk(other, '/x')).toMatchObject({ ok: false });
+  expect(await checkDisk(other, nodePath('/x'))).toMatchObject({ ok: false });
   other.dispose();
 });
 

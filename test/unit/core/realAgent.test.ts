@@ -2,6 +2,7 @@
 import { appendFileSync, existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { nodePath } from '../../../src/core/nodePath.js';
 import { AgentClient, AgentError } from '../../../src/core/nodes/agentClient.js';
 import { openLocalAgent } from '../../../src/core/nodes/localConnection.js';
 import { AgentNode } from '../../../src/core/nodes/node.js';
@@ -35,7 +36,7 @@ describe.skipIf(!existsSync(agent))('the real agent', () => {
     expect(sample.host).toBe(hello.host);
     expect(sample.memory_used).toBeLessThan(sample.memory_total);
     expect(Math.abs(sample.time - Date.now() / 1000)).toBeLessThan(60);
-    const { free, total } = await client.request('disk.free', { path: folder });
+    const { free, total } = await client.request('disk.free', { path: nodePath(folder) });
     expect(free).toBeLessThanOrEqual(total);
   });
 
@@ -49,7 +50,7 @@ describe.skipIf(!existsSync(agent))('the real agent', () => {
   it('refuses with its own codes, and says what to do', async () => {
     const client = await connect();
     const error: unknown = await client
-      .request('run.get', { dir: join(folder, 'no-run') })
+      .request('run.get', { dir: nodePath(join(folder, 'no-run')) })
       .catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(AgentError);
     expect(error).toMatchObject({ code: 1, method: 'run.get' });
@@ -59,7 +60,7 @@ describe.skipIf(!existsSync(agent))('the real agent', () => {
   it('lists no runs where there are none, and survives a folder that is not one', async () => {
     const client = await connect();
     const workdir = join(folder, 'work');
-    const registry = new RunRegistry(() => Promise.resolve(client), workdir);
+    const registry = new RunRegistry(() => Promise.resolve(client), nodePath(workdir));
     expect(await registry.list()).toEqual([]);
     mkdirSync(join(workdir, 'runs', '20260101-000000-odd-0000'), { recursive: true });
     writeFileSync(join(workdir, 'runs', '20260101-000000-odd-0000', 'run.json'), '{"version":99}');
@@ -73,15 +74,15 @@ describe.skipIf(!existsSync(agent))('the real agent', () => {
     const path = freshPath();
     const bytes = Buffer.alloc(700_000, 'abcdefg');
     writeFileSync(path, bytes);
-    expect((await readRemote(client, path, 0, 1e9)).equals(bytes)).toBe(true);
-    expect((await readRemote(client, path, 699_995, 100)).length).toBe(5);
-    expect((await readRemote(client, freshPath(), 0, 10)).length).toBe(0);
+    expect((await readRemote(client, nodePath(path), 0, 1e9)).equals(bytes)).toBe(true);
+    expect((await readRemote(client, nodePath(path), 699_995, 100)).length).toBe(5);
+    expect((await readRemote(client, nodePath(freshPath()), 0, 10)).length).toBe(0);
   });
 
   it('follows a file from before it is there, within 100 ms of a write', async () => {
     const client = await connect();
     const path = freshPath();
-    const file = new FollowedFile(path);
+    const file = new FollowedFile(nodePath(path));
     open.push(file);
     const seen: { text: string; at: number }[] = [];
     file.onLine(({ text }) => seen.push({ text, at: performance.now() }));
@@ -107,7 +108,7 @@ describe.skipIf(!existsSync(agent))('the real agent', () => {
     open.push(node);
     const path = freshPath();
     writeFileSync(path, '');
-    const file = new FollowedFile(path);
+    const file = new FollowedFile(nodePath(path));
     open.push(file);
     const offsets: number[] = [];
     let text = '';
@@ -136,7 +137,7 @@ describe.skipIf(!existsSync(agent))('the real agent', () => {
     const client = await connect();
     const path = freshPath();
     writeFileSync(path, 'old\n');
-    const file = new FollowedFile(path);
+    const file = new FollowedFile(nodePath(path));
     open.push(file);
     const seen: string[] = [];
     let resets = 0;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { nodePath } from '../../../src/core/nodePath.js';
 import { UserError } from '../../../src/core/errors.js';
 import { AgentClient } from '../../../src/core/nodes/agentClient.js';
 import { matchRun, RunRegistry, workdirOf } from '../../../src/core/runs/registry.js';
@@ -61,7 +62,7 @@ describe('RunRegistry', () => {
   const details = { id: 'r', dir: '/w/runs/r', run: null, state: null, interrupted: false, files: {} };
   async function registryWith(agent: FakeAgent): Promise<RunRegistry> {
     const client = await AgentClient.connect(agent.stream());
-    return new RunRegistry(() => Promise.resolve(client), '/w');
+    return new RunRegistry(() => Promise.resolve(client), nodePath('/w'));
   }
 
   it('takes anything with a slash as a folder, read against the working folder', async () => {
@@ -93,7 +94,7 @@ it('statusOf and isOver', () => {
 });
 
 it('workdirOf replaces a leading ~ only', () => {
-  expect(workdirOf({ name: 'l', kind: 'local' }, '/home/me')).toBe('/home/me/.trainyard');
-  expect(workdirOf({ name: 'l', kind: 'local', workdir: '~' }, '/home/me')).toBe('/home/me');
-  expect(workdirOf({ name: 'l', kind: 'local', workdir: '/data/~x' }, '/home/me')).toBe('/data/~x');
+  expect(workdirOf({ name: 'l', kind: 'local' }, nodePath('/home/me'))).toBe('/home/me/.trainyard');
+  expect(workdirOf({ name: 'l', kind: 'local', workdir: '~' }, nodePath('/home/me'))).toBe('/home/me');
+  expect(workdirOf({ name: 'l', kind: 'local', workdir: '/data/~x' }, nodePath('/home/me'))).toBe('/data/~x');
 });

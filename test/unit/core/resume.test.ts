@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
+import { nodePath } from '../../../src/core/nodePath.js';
 import type { RunEntry } from '../../../src/core/nodes/agentApi.js';
 import { resumeCommand } from '../../../src/core/runs/resume.js';
 
@@ -13,7 +14,7 @@ const run = (more: object): RunEntry['run'] =>
   }) as RunEntry['run'];
 
 it('is a command line that a shell takes apart into the same words', () => {
-  const text = resumeCommand({ run: run({}), dir: '/a b/c' }, 'lab') ?? '';
+  const text = resumeCommand({ run: run({}), dir: nodePath('/a b/c') }, 'lab') ?? '';
   const words = execFileSync('sh', ['-c', `printf '%s\\n' ${text}`], { encoding: 'utf8' })
     .trimEnd()
     .split('\n');
@@ -24,8 +25,8 @@ it('is a command line that a shell takes apart into the same words', () => {
 it('asks for the nodes, the TensorBoard and the evaluator that the run had', () => {
   const nodes = [{}, {}];
   const argv = ['train', '--eval-data', 'x'];
-  expect(resumeCommand({ run: run({ nodes, argv, tensorboard: true }), dir: '/r' }, 'lab')).toBe(
+  expect(resumeCommand({ run: run({ nodes, argv, tensorboard: true }), dir: nodePath('/r') }, 'lab')).toBe(
     'trainyard run lab --run-dir /r --ranks 4 --nodes 2 --tensorboard --no-evaluator -- train --eval-data x',
   );
-  expect(resumeCommand({ run: null, dir: '/r' }, 'lab')).toBeUndefined();
+  expect(resumeCommand({ run: null, dir: nodePath('/r') }, 'lab')).toBeUndefined();
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { nodePath } from '../../../src/core/nodePath.js';
 import { Cancelled } from '../../../src/core/errors.js';
 import { AgentNode } from '../../../src/core/nodes/node.js';
 import { OverviewReader } from '../../../src/core/runs/overview.js';
@@ -31,7 +32,7 @@ function following(staleState?: number): Following {
   const run = new FakeRun();
   const node = new AgentNode({ open: () => Promise.resolve(run.connect().stream()) });
   const follower = new RunFollower({
-    dir: run.dir,
+    dir: nodePath(run.dir),
     client: () => node.client(),
     pollInterval: 10,
     ...(staleState === undefined ? {} : { staleState }),
@@ -179,7 +180,7 @@ describe('OverviewReader', () => {
     const node = new AgentNode({ open: () => Promise.resolve(agent.stream()) });
     const client = await node.client();
     const reader = new OverviewReader();
-    const begun = await client.request('run.get', { dir: run.dir });
+    const begun = await client.request('run.get', { dir: nodePath(run.dir) });
     const entry = { ...begun };
     expect(await reader.read(client, entry)).toMatchObject({
       status: 'running',
@@ -199,7 +200,7 @@ describe('OverviewReader', () => {
     const last = agent.requests.filter(({ method }) => method === 'file.read').at(-1);
     expect(last?.params['offset']).toBe(size);
     run.state = stateOf('finished');
-    const over = await client.request('run.get', { dir: run.dir });
+    const over = await client.request('run.get', { dir: nodePath(run.dir) });
     const first = await reader.read(client, over);
     expect(first.imagesPerSec).toBeUndefined();
     const before = agent.requests.length;
@@ -215,7 +216,7 @@ it('summarize gives the figures of the contract', async () => {
   const run = new FakeRun();
   run.state = stateOf('finished');
   const node = new AgentNode({ open: () => Promise.resolve(run.connect().stream()) });
-  const details = await (await node.client()).request('run.get', { dir: run.dir });
+  const details = await (await node.client()).request('run.get', { dir: nodePath(run.dir) });
   const ledger = new MetricsLedger();
   ledger.add(startLine());
   ledger.add(stepLine(10, { images_per_sec: 640 }));

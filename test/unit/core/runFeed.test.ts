@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { nodePath } from '../../../src/core/nodePath.js';
 import { AgentNode } from '../../../src/core/nodes/node.js';
 import { RunFeed } from '../../../src/core/runs/runFeed.js';
 import { RunFeeds } from '../../../src/core/runs/runFeeds.js';
@@ -26,7 +27,7 @@ afterEach(() => {
 });
 function feeding(run: FakeRun): RunFeed {
   const node = new AgentNode({ open: () => Promise.resolve(run.connect().stream()) });
-  const feed = new RunFeed({ dir: run.dir, client: () => node.client() });
+  const feed = new RunFeed({ dir: nodePath(run.dir), client: () => node.client() });
   open.push(feed, node);
   return feed;
 }
@@ -127,12 +128,12 @@ it('RunFeeds shares one feed among all who look at a run', () => {
   const node = new AgentNode({ open: () => Promise.resolve(run.connect().stream()) });
   const feeds = new RunFeeds(() => node.client());
   open.push(feeds, node);
-  const first = feeds.use('local', run.dir);
-  const second = feeds.use('local', run.dir);
+  const first = feeds.use('local', nodePath(run.dir));
+  const second = feeds.use('local', nodePath(run.dir));
   expect(second.feed).toBe(first.feed);
-  expect(feeds.use('other', run.dir).feed).not.toBe(first.feed);
+  expect(feeds.use('other', nodePath(run.dir)).feed).not.toBe(first.feed);
   first.dispose();
   first.dispose();
   second.dispose();
-  expect(feeds.use('local', run.dir).feed).toBe(first.feed); // kept for a moment
+  expect(feeds.use('local', nodePath(run.dir)).feed).toBe(first.feed); // kept for a moment
 });

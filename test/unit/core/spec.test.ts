@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { nodePath } from '../../../src/core/nodePath.js';
 import { UserError } from '../../../src/core/errors.js';
 import type { NodeRuntime } from '../../../src/core/nodes/runtime.js';
 import type { Profile } from '../../../src/core/profiles/schema.js';
@@ -20,13 +21,13 @@ import {
 import { check } from '../../../src/core/validation.js';
 
 const runtime: NodeRuntime = {
-  runtimeDir: '/r',
-  nodeDir: '/n',
-  agent: '/n/bin/agent',
-  trainer: '/n/bin/trainer',
-  mpiexec: '/r/bin/mpiexec',
-  python: '/r/bin/python',
-  tensorboardServer: '/n/share/tensorboard_server.py',
+  runtimeDir: nodePath('/r'),
+  nodeDir: nodePath('/n'),
+  agent: nodePath('/n/bin/agent'),
+  trainer: nodePath('/n/bin/trainer'),
+  mpiexec: nodePath('/r/bin/mpiexec'),
+  python: nodePath('/r/bin/python'),
+  tensorboardServer: nodePath('/n/share/tensorboard_server.py'),
   hashes: { agent: 'a', trainer: 't', requirements: 'r' },
 };
 const local: Profile = { name: 'local', kind: 'local' };
@@ -171,7 +172,10 @@ describe('planRun', () => {
     const nodes = ['a', 'b'].map((host) => ({ host, address: host, slots: 2, gpus: null }));
     const placement = { nodes, ranks: 4, threadsPerRank: 3 };
     const words = [...train, '--eval-data', '~/validation', '--resume', 'auto', '--run-dir', 'mine'];
-    const spec = planRun({ profile, words, cwd: '/home/me' }, runtime, two, { placement, home: '/root' });
+    const spec = planRun({ profile, words, cwd: '/home/me' }, runtime, two, {
+      placement,
+      home: nodePath('/root'),
+    });
     expect(check(runSpecSchema, spec).ok).toBe(true);
     expect(spec).toMatchObject({
       argv: [...train.slice(0, 4), '~/images/train', '--eval-data', '~/validation', '--resume', 'auto'],
@@ -194,7 +198,7 @@ describe('planRun', () => {
       cwd: '/home/me',
     });
     expect(plan(['python', 'x', '--run-dir', 'mine']).dir).toBeUndefined();
-    expect(plan(['python', 'x'], { runDir: '/a/b' }).dir).toBe('/a/b');
+    expect(plan(['python', 'x'], { runDir: nodePath('/a/b') }).dir).toBe('/a/b');
   });
 });
 
@@ -236,7 +240,7 @@ describe('flags', () => {
       '--model',
       'data',
     ];
-    expect(absolutePaths(words, '/home/me')).toEqual([
+    expect(absolutePaths(words, nodePath('/home/me'))).toEqual([
       '--data',
       'synthetic:10x32',
       '--eval-data=/home/me/v',
@@ -257,7 +261,7 @@ describe('flags', () => {
 
   it('with addresses stay as they are', () => {
     const words = ['--from', 'https://h/a.tar', '--validation-from', 's3://b/v.tar', '--labels', 'l.txt'];
-    expect(absolutePaths(words, '/me')).toEqual([...words.slice(0, 5), '/me/l.txt']);
+    expect(absolutePaths(words, nodePath('/me'))).toEqual([...words.slice(0, 5), '/me/l.txt']);
   });
 
   it('labels are easy in folder names', () => {

@@ -2,6 +2,7 @@
 // the run's model holds.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { nodePath } from '../../../src/core/nodePath.js';
 import type { HostSample } from '../../../src/core/metrics/schema.js';
 import { RunModel } from '../../../src/core/runs/runModel.js';
 import { DashboardSender } from '../../../src/ui/panels/dashboardUpdate.js';
@@ -161,7 +162,7 @@ describe('the dashboard', () => {
     const model = new RunModel();
     model.details = {
       id: '20261121-104500-demo-1f2e',
-      dir: '/w/runs/r',
+      dir: nodePath('/w/runs/r'),
       run: null,
       interrupted: false,
       files: {},
@@ -202,7 +203,7 @@ describe('the dashboard', () => {
       ...stateOf('running'),
       ranks: ranks.map((host, rank) => ({ rank, host, pid: 11 + rank, startTime: 1 })),
     };
-    const details = { id: 'r', dir: '/w', run: run as never, interrupted: false, files: {} };
+    const details = { id: 'r', dir: nodePath('/w'), run: run as never, interrupted: false, files: {} };
     model.details = { ...details, state: state as never };
     expect(new DashboardSender('p').next(feedOf(model), 1).head.where).toBe(where);
   });
@@ -210,7 +211,7 @@ describe('the dashboard', () => {
   it('marks which processes on a GPU are of this run, while it runs', () => {
     const model = new RunModel();
     const state = { ...stateOf('running'), ranks: [{ rank: 0, host: 'a', pid: 11, startTime: 1 }] };
-    const details = { id: 'r', dir: '/w', run: null, interrupted: false, files: {} };
+    const details = { id: 'r', dir: nodePath('/w'), run: null, interrupted: false, files: {} };
     model.details = { ...details, state: state as never };
     model.addSample('a', sample('a', 1, 1));
     const ours = (): boolean | undefined =>

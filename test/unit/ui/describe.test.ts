@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { nodePath } from '../../../src/core/nodePath.js';
 import type { RunOverview } from '../../../src/core/runs/overview.js';
 import type { RunStatus } from '../../../src/core/runs/status.js';
 import type { SessionState } from '../../../src/core/clusters/session.js';
@@ -13,7 +14,13 @@ import {
 } from '../../../src/ui/tree/describe.js';
 
 const overview = (status: RunStatus, fields: Partial<RunOverview> = {}): RunOverview => ({
-  entry: { id: '20261121-104500-resnet20-1f2e', dir: '/w/r', run: null, state: null, interrupted: false },
+  entry: {
+    id: '20261121-104500-resnet20-1f2e',
+    dir: nodePath('/w/r'),
+    run: null,
+    state: null,
+    interrupted: false,
+  },
   status,
   step: 102,
   totalSteps: 300,

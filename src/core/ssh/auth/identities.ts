@@ -51,8 +51,12 @@ interface AgentKey {
 }
 
 async function agentKeys(ssh2: Ssh2, config: SshConfig, problems: string[]): Promise<AgentKey[]> {
-  if (config.agent === undefined) return [];
-  const agent = new ssh2.OpenSSHAgent(config.agent);
+  const lists = await Promise.all(config.agents.map((path) => keysOf(ssh2, path, problems)));
+  return lists.flat();
+}
+
+async function keysOf(ssh2: Ssh2, path: string, problems: string[]): Promise<AgentKey[]> {
+  const agent = new ssh2.OpenSSHAgent(path);
   try {
     const keys = await new Promise<ParsedKey[]>((resolve, reject) => {
       agent.getIdentities((error, found) => {
@@ -62,7 +66,7 @@ async function agentKeys(ssh2: Ssh2, config: SshConfig, problems: string[]): Pro
     });
     return keys.map((key) => ({ key, identity: agentIdentity(agent, key) }));
   } catch (error) {
-    problems.push(`the key agent at ${config.agent} does not answer: ${errorText(error)}`);
+    problems.push(`the key agent at ${path} does not answer: ${errorText(error)}`);
     return [];
   }
 }

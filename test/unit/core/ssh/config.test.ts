@@ -69,7 +69,7 @@ describe.each([
       identityFiles: [join(home, 'keys/trainer-at-gpu1.example.org'), join(home, 'keys/second')],
       ownIdentity: false,
       identitiesOnly: true,
-      agent: join(home, 'agent.sock'),
+      agents: [join(home, 'agent.sock')],
       proxyJump: 'admin@jump:2200,inner',
       knownHosts: [join(home, 'known_a'), join(home, 'known_b')],
       hostKeyAlias: 'cluster',
@@ -94,7 +94,7 @@ describe.each([
       hostName: 'elsewhere',
       port: 22,
       user: userInfo().username,
-      agent: '/the/agent',
+      agents: ['/the/agent'],
       proxyJump: undefined,
       identitiesOnly: false,
     });

@@ -26,7 +26,10 @@ test.each([
   ['gpu1', 'fe80::1%eth0', { host: 'gpu1', address: 'fe80::1%eth0', port: 22 }],
   ['gpu1', '<no hostip for proxy command>', { host: 'gpu1', address: 'gpu1', port: 22 }],
 ])('the key of %s at %s', (name, ip, place) => {
-  expect(readPrompt(hostKey(name, ip), '', who, true)).toEqual({ kind: 'hostKey', key: { ...key, ...place } });
+  expect(readPrompt(hostKey(name, ip), '', who, true)).toEqual({
+    kind: 'hostKey',
+    key: { ...key, ...place },
+  });
 });
 
 test.each([
