@@ -28,7 +28,6 @@ test('each node is looked at once: few channels to its set-up program', async ()
     expect(results.filter(({ ok }) => !ok)).toEqual([]);
     // One look, one port, one trial of the trainer, and one that becomes the agent.
     const perNode = opened.mock.calls.length / machine.nodes.length;
-    console.log(`check: ${perNode.toFixed(1)} channels a node`);
     expect(perNode).toBeLessThanOrEqual(4);
   } finally {
     opened.mockRestore();

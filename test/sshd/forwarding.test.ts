@@ -7,10 +7,10 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { nodePath } from '../../src/core/nodePath.js';
 import { Questions } from '../../src/core/clusters/retry.js';
 import { SshMachine } from '../../src/core/clusters/sshMachine.js';
 import { nullLogger } from '../../src/core/log.js';
+import { nodePath } from '../../src/core/nodePath.js';
 import { OpensshTransport } from '../../src/core/ssh/openssh/opensshTransport.js';
 import { bridgeToSocket } from '../../src/core/tunnels/tensorboard.js';
 import { Tunnels, type Tunnel } from '../../src/core/tunnels/tunnels.js';
@@ -39,12 +39,12 @@ async function cluster(name: string, extraConfig: string[]): Promise<TestCluster
 }
 
 /** The user's own ssh has a configuration of this test, which knows the host. */
-function machineBy(transport: 'ssh2' | 'openssh', { practice, machine }: TestCluster): SshMachine {
+function machineBy(transport: 'ssh2' | 'openssh', { practice, machine, home }: TestCluster): SshMachine {
   if (transport === 'ssh2') return machine({ transport });
   const configFile = join(dir, `ssh_config-${machines.length}`);
   writeFileSync(configFile, `UserKnownHostsFile ${practice.knownHosts}\nGlobalKnownHostsFile /dev/null\n`);
   const questions = new Questions(new ScriptedPrompter());
-  const own = new OpensshTransport({ prompter: questions, home: dir, configFile });
+  const own = new OpensshTransport({ prompter: questions, configFile, home });
   const made = new SshMachine({ profile: practice.profile, transport: own, questions, bundleDir });
   machines.push(made);
   return made;

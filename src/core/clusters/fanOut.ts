@@ -5,8 +5,8 @@ import { errorText, UserError } from '../errors.js';
 import type { Logger } from '../log.js';
 import type { Progress } from '../machine.js';
 import type { Profile } from '../profiles/schema.js';
-import { basename, dirname, type NodePath } from '../nodePath.js';
 import { LineCutter, lineLimit, type HostLine } from './hostLines.js';
+import { basename, dirname, type NodePath } from '../nodePath.js';
 import { Relay } from './relay.js';
 import type { SshNode } from './sshNode.js';
 

@@ -34,8 +34,8 @@ import { Packages } from './packages.js';
 import { checkPorts } from './portCheck.js';
 import type { Questions } from './retry.js';
 import { SshNode } from './sshNode.js';
-import { join, type NodePath } from '../nodePath.js';
 import { Survey } from './survey.js';
+import { join, type NodePath } from '../nodePath.js';
 
 export interface SshMachineOptions {
   profile: Profile;

@@ -86,7 +86,7 @@ export function sshConfig(target: SshTarget, settings: Settings, around: Surroun
   };
   const expand = (path: string): string => expandPath(path, { ...config, host: named }, around);
   const paths = (keyword: string): string[] => (settings.get(keyword) ?? []).filter(none).map(expand);
-  const files = (keyword: string): string[] => joinedPaths(words(keyword).map(expand));
+  const files = (keyword: string): string[] => joinedPaths(pathsOf(words(keyword), platform).map(expand));
   const userKnownHosts = files('userknownhostsfile');
   const preferred = first('preferredauthentications')?.split(',');
   const allows = (method: string, keyword: string, otherwise = true): boolean =>
@@ -133,6 +133,22 @@ function joinedPaths(words: readonly string[]): string[] {
     while (end > at + 1 && !existsSync(words.slice(at, end).join(' '))) end--;
     paths.push(words.slice(at, end).join(' '));
     at = end;
+  }
+  return paths;
+}
+
+/**
+ * The paths of a list of words. A folder of Windows may have a blank in its name, and `ssh -G` prints
+ * no quotes; so there, what does not begin as a path does goes on with the one before.
+ */
+function pathsOf(words: readonly string[], platform: NodeJS.Platform): string[] {
+  if (platform !== 'win32') return [...words];
+  const paths: string[] = [];
+  for (const word of words) {
+    const last = paths.pop();
+    if (last === undefined) paths.push(word);
+    else if (/^([~%$/\\]|[A-Za-z]:|__PROGRAMDATA__|none$)/.test(word)) paths.push(last, word);
+    else paths.push(`${last} ${word}`);
   }
   return paths;
 }
