@@ -58,7 +58,10 @@ function keyText({ host, address, port, type, fingerprint }: UnknownHostKey): st
   return `unknown host key: ${host} (${address}:${port}) ${type} ${fingerprint}`;
 }
 
-/** Undefined: the user gave up, or a signal (of which `onSignal` is told) or the terminal's end came. */
+/**
+ * Undefined: the user gave up, or a signal (of which `onSignal` is told) or the terminal's end
+ * came.
+ */
 async function askOnce(
   question: string,
   echo: boolean,

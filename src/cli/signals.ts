@@ -20,8 +20,8 @@ export function ownTerminals(): number[] {
 }
 
 /**
- * Where one of these terminals is gone, ends the process as SIGHUP does by itself: Node puts terminals back as they were when it exits,
- * and crashes where that fails.
+ * Where one of these terminals is gone, ends the process as SIGHUP does by itself: Node puts
+ * terminals back as they were when it exits, and crashes where that fails.
  */
 export function endWithTerminal(terminals: readonly number[]): void {
   if (terminals.every((fd) => isatty(fd))) return;

@@ -1,4 +1,5 @@
-// Text of others, made safe to show: nothing in it moves a cursor, changes a title or turns the direction of writing.
+// Text of others, made safe to show: nothing in it moves a cursor, changes a title or turns the
+// direction of writing.
 
 const hidden = /[^\P{Cc}\n\t]|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 

@@ -1,4 +1,5 @@
-// The command line at a question, in a real terminal: what ends it there, and what a server can make of its question.
+// The command line at a question, in a real terminal: what ends it there, and what a server can
+// make of its question.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -71,6 +72,6 @@ describe.each(['ssh2', 'openssh'])('at the question for a password (%s)', (profi
   test('a window that is closed ends it', async () => {
     const terminal = await new Terminal(profile).asked(/[Pp]assword.*: $/);
     terminal.hangUp();
-    expect(await terminal.ended).toMatchObject({ signal: 1 }); // as SIGHUP ends programs, and no crash
+    expect(await terminal.ended).toMatchObject({ signal: 1 }); // SIGHUP, no crash
   });
 });

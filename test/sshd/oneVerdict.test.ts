@@ -1,5 +1,5 @@
-// One verdict on a host's key, whichever transport makes the connection: a key that Trainyard's own store holds counts for the user's
-// own ssh too, also where only that ssh can reach the host.
+// One verdict on a host's key, whichever transport makes the connection: a key that Trainyard's own
+// store holds counts for the user's own ssh too, also where only that ssh can reach the host.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';

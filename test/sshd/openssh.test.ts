@@ -3,7 +3,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import type { AddressInfo, Server } from 'node:net';
+import type { Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -15,6 +15,7 @@ import type { Sshd } from '../../scripts/lib/sshd.mjs';
 import { UserError } from '../../src/core/errors.js';
 import { OpensshTransport } from '../../src/core/ssh/openssh/opensshTransport.js';
 import type { SecretRequest, SshChannel, SshTarget, UnknownHostKey } from '../../src/core/ssh/transport.js';
+import { freePort } from './support/hosts.js';
 import { TcpProxy } from './tcpProxy.js';
 
 const root = mkdtempSync(join(tmpdir(), 'trainyard-openssh-'));
@@ -50,20 +51,16 @@ function keyFile(name: string, phrase: string): string {
   return path;
 }
 
-const freePort = async (): Promise<number> => {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.77', done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return port;
-};
-
 function transportOf(person: Person, known = join(root, 'known_hosts')): OpensshTransport {
-  const own = `${known}-own`; // Trainyard's folder
   const file = join(root, `config-${randomBytes(4).toString('hex')}`);
   writeFileSync(file, `UserKnownHostsFile ${known}\nGlobalKnownHostsFile /dev/null\n`);
   const env = { ...process.env, SSH_AUTH_SOCK: '' };
-  return new OpensshTransport({ prompter: person, configFile: file, surroundings: { env, home }, home: own });
+  return new OpensshTransport({
+    prompter: person,
+    configFile: file,
+    surroundings: { env, home },
+    home: `${known}-own`,
+  });
 }
 
 /** Processes with the folder of a connection in their command lines. */
@@ -108,7 +105,7 @@ beforeAll(async () => {
   const plain = keyFile('plain', '');
   const locked = keyFile('locked', passphrase);
   const authorizedKey = [plain, locked].map((path) => readFileSync(`${path}.pub`, 'utf8')).join('');
-  const port = await freePort();
+  const port = await freePort('127.0.0.77');
   sshd = await startSshd({
     ...{ address: '127.0.0.77', port, home, stateDir: join(root, 'sshd'), authorizedKey },
     extraConfig: ['MaxSessions 3'],

@@ -1,4 +1,5 @@
-// An ssh2 whose inner parts are not those that Trainyard looks into: it logs nobody in, and the user's own ssh does.
+// An ssh2 whose inner parts are not those that Trainyard looks into: it logs nobody in, and the
+// user's own ssh does.
 import ssh2 from 'ssh2';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MemoryLogger } from '../../src/core/log.js';
@@ -61,7 +62,7 @@ test('packets of another layout are left to it, which is said', async () => {
         };
         prototype.allocPacket = function (length) {
           const usual = allocPacket.call(this, length);
-          const longer = Buffer.concat([usual, Buffer.alloc(16)]); // as good a packet, with more padding
+          const longer = Buffer.concat([usual, Buffer.alloc(16)]); // more padding
           longer.writeUInt32BE(usual.readUInt32BE(0) + 16);
           longer[4] = (usual[4] ?? 0) + 16;
           return longer;

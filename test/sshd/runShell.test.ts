@@ -1,4 +1,5 @@
-// A terminal in a run's folder: the environment in the run's record reaches the shell as it stands there, whatever is in it.
+// A terminal in a run's folder: the environment in the run's record reaches the shell as it stands
+// there, whatever is in it.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

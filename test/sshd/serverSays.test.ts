@@ -1,5 +1,5 @@
-// What a server says: its prompts cannot write over what stands on the screen or get an answer that was meant for somebody else, and
-// its last words are shown.
+// What a server says: its prompts cannot write over what stands on the screen or get an answer that
+// was meant for somebody else, and its last words are shown.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -19,8 +19,8 @@ export interface HostEnding {
 }
 
 /**
- * Runs `argv` on each node, without a shell. Lines come as they are printed, long ones cut; a host that fails does not end the
- * others.
+ * Runs `argv` on each node, without a shell. Lines come as they are printed, long ones cut; a host
+ * that fails does not end the others.
  */
 export function runOnAll(
   nodes: readonly SshNode[],

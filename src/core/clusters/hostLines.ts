@@ -1,4 +1,5 @@
-// What commands on hosts print, line by line, and never more of it at once than memory has place for.
+// What commands on hosts print, line by line, and never more of it at once than memory has place
+// for.
 import { StringDecoder } from 'node:string_decoder';
 
 /** Bytes of one line. */
@@ -26,7 +27,10 @@ export function lineLimit(streams: number): number {
   return Math.min(longestLine, Math.floor(mostPending / Math.max(1, streams)));
 }
 
-/** Cuts one stream of bytes into lines, each with `limit` bytes at most. Its time is linear in the bytes. */
+/**
+ * Cuts one stream of bytes into lines, each with `limit` bytes at most. Its time is linear in the
+ * bytes.
+ */
 export class LineCutter {
   private kept = Buffer.alloc(0);
   private length = 0;

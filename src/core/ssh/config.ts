@@ -125,7 +125,10 @@ export function sshConfig(target: SshTarget, settings: Settings, around: Surroun
   };
 }
 
-/** `ssh -G` writes a path with blanks without quotes: the longest run of words that is a file is one path. */
+/**
+ * `ssh -G` writes a path with blanks without quotes: the longest run of words that is a file is one
+ * path.
+ */
 function joinedPaths(words: readonly string[]): string[] {
   const paths: string[] = [];
   for (let at = 0; at < words.length;) {

@@ -123,7 +123,10 @@ function noSsh(place: Place, what: string, error: Error | undefined): UserError 
 
 const mostWords = 300;
 
-/** What a server said before it ended a login, for the end of a sentence: its last three lines. Empty where it said nothing. */
+/**
+ * What a server said before it ended a login, for the end of a sentence: its last three lines.
+ * Empty where it said nothing.
+ */
 export function lastWords(lines: readonly string[]): string {
   const said = lines.map((line) => line.trim()).filter((line) => line !== '');
   return said.length === 0 ? '' : `. It said: ${said.slice(-3).join(' | ').slice(-mostWords)}`;

@@ -12,7 +12,10 @@ export interface Head {
   run(argv: readonly string[], more?: { signal?: AbortSignal }): Promise<SshChannel>;
 }
 
-/** Asks nothing, and gives up on a node that has gone. The head's own known hosts must hold its key, whatever the configuration there says. */
+/**
+ * Asks nothing, and gives up on a node that has gone. The head's own known hosts must hold its key,
+ * whatever the configuration there says.
+ */
 const options = [
   'BatchMode=yes',
   'StrictHostKeyChecking=yes',

@@ -41,8 +41,9 @@ export class Authenticator {
   };
 
   /**
-   * ssh2 forgets what the server said of a key of an agent: that it counts, and that more is wanted (partial success). So
-   * the refusals are read where they arrive. False where ssh2 is not as expected: then nobody can log in by it.
+   * ssh2 forgets what the server said of a key of an agent: that it counts, and that more is wanted
+   * (partial success). So the refusals are read where they arrive. False where ssh2 is not as
+   * expected: then nobody can log in by it.
    */
   watch(client: Client): boolean {
     const handlers = protocolOf(client)?.['_handlers'];

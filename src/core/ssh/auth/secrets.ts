@@ -13,7 +13,10 @@ export class Secrets {
 
   constructor(private readonly prompter: Pick<Prompter, 'secret'>) {}
 
-  /** The prompt may be a server's: it is shown without control characters. Cancelled when the user gives up. */
+  /**
+   * The prompt may be a server's: it is shown without control characters. Cancelled when the user
+   * gives up.
+   */
   ask(request: SecretRequest): Promise<string> {
     const asked = this.last.then(async () => {
       const answer = await this.prompter.secret({ ...request, prompt: visible(request.prompt) });

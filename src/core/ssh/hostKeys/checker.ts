@@ -1,4 +1,5 @@
-// The verdict on the key a host shows, for either transport: from the user's known_hosts and Trainyard's own, else from the user.
+// The verdict on the key a host shows, for either transport: from the user's known_hosts and
+// Trainyard's own, else from the user.
 import { failure, NeedsOpenSsh } from '../failures.js';
 import type { SshConfig } from '../config.js';
 import { fingerprint, keyType, typeForPeople } from './keys.js';
@@ -76,8 +77,8 @@ export class HostKeyChecker {
   }
 
   /**
-   * Whether the user trusts a key about which ssh asks; ssh then appends it to the store. UserError (connection) where it is refused
-   * without a question.
+   * Whether the user trusts a key about which ssh asks; ssh then appends it to the store. UserError
+   * (connection) where it is refused without a question.
    */
   async isTrusted(key: UnknownHostKey): Promise<boolean> {
     this.isKnown(key);
@@ -86,7 +87,10 @@ export class HostKeyChecker {
     return trusted;
   }
 
-  /** False: nothing is known of it, and the user may be asked. UserError (connection) where it is refused. */
+  /**
+   * False: nothing is known of it, and the user may be asked. UserError (connection) where it is
+   * refused.
+   */
   private isKnown(shown: ShownKey): boolean {
     const verdict = this.judge(shown.fingerprint);
     const { host, strictHostKeys } = this.config;
@@ -146,7 +150,10 @@ export class HostKeyChecker {
   }
 }
 
-/** What `StrictHostKeyChecking yes` means for a key that stands in no file. `shown` is its fingerprint, where it is known. */
+/**
+ * What `StrictHostKeyChecking yes` means for a key that stands in no file. `shown` is its
+ * fingerprint, where it is known.
+ */
 export function unknownRefused(host: string, shown: string | undefined): Error {
   return failure(
     `the host key of ${host}${shown === undefined ? '' : `, ${shown},`} is not known, and StrictHostKeyChecking in your SSH configuration refuses unknown keys`,

@@ -1,5 +1,5 @@
-// The host keys that the user accepted here: known_hosts in Trainyard's own folder, for either transport. The user's own file is only
-// read.
+// The host keys that the user accepted here: known_hosts in Trainyard's own folder, for either
+// transport. The user's own file is only read.
 import { mkdir, open, readFile, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorText, systemCode, UserError } from '../../errors.js';

@@ -48,7 +48,7 @@ export function masterArguments(
       ClearAllForwardings: 'yes',
       PermitLocalCommand: 'no',
       RemoteCommand: 'none',
-      StrictHostKeyChecking: strictHostKeys ? 'yes' : 'ask', // whatever else it says: a question at least
+      StrictHostKeyChecking: strictHostKeys ? 'yes' : 'ask', // never less than a question
       UserKnownHostsFile: knownHosts.map(fileWord).join(' '),
       UpdateHostKeys: 'no', // the user's own files are only read
       NumberOfPasswordPrompts: 1, // a wrong answer is said, not asked again in silence
@@ -68,7 +68,10 @@ export function masterArguments(
   return [...words, '--', target.host];
 }
 
-/** A file as an option of several reads it. UserError (usage) for a name that no version of ssh can be told. */
+/**
+ * A file as an option of several reads it. UserError (usage) for a name that no version of ssh can
+ * be told.
+ */
 function fileWord(path: string): string {
   if (/["\\\p{Cc}]|\$\{/u.test(path)) {
     throw new UserError(

@@ -74,7 +74,7 @@ export class Channel implements SshChannel {
     if (this.ended) return;
     this.child.kill('SIGTERM');
     for (const stream of [this.child.stdout, this.child.stderr]) stream.destroy(); // nobody may be reading
-    for (const stream of [this.stdout, this.stderr]) stream.resume(); // or who read may have stopped
+    for (const stream of [this.stdout, this.stderr]) stream.resume(); // or has stopped
   }
 
   /** As one stream; destroyed, it ends the channel. */

@@ -26,7 +26,10 @@ export class Conversation {
   constructor(
     private readonly who: Asked,
     private readonly shared: Shared,
-    /** Whether the user trusts a key that ssh does not know; throws where it is refused without a question. */
+    /**
+     * Whether the user trusts a key that ssh does not know; throws where it is refused without a
+     * question.
+     */
     private readonly isTrusted: (key: UnknownHostKey) => Promise<boolean>,
     /** Gives way to others while a person thinks. */
     private readonly patiently: <T>(wait: () => Promise<T>) => Promise<T>,

@@ -16,8 +16,8 @@ export interface Asked {
 }
 
 /**
- * `hint` is SSH_ASKPASS_PROMPT. `marks`: this ssh puts "(user@host) " before what a server asks, so that the rest is its own. Where it
- * does not, anything may be a server's, and is asked as such.
+ * `hint` is SSH_ASKPASS_PROMPT. `marks`: this ssh puts "(user@host) " before what a server asks, so
+ * that the rest is its own. Where it does not, anything may be a server's, and is asked as such.
  */
 export function readPrompt(prompt: string, hint: string, who: Asked, marks: boolean): Question {
   if (hint === 'none') return { kind: 'notice' };

@@ -1,7 +1,11 @@
-// Which ssh this is, as far as it matters: what a server asks must not be taken for a question of ssh's own.
+// Which ssh this is, as far as it matters: what a server asks must not be taken for a question of
+// ssh's own.
 import { spawn } from 'node:child_process';
 
-/** OpenSSH 8.5 and newer put "(user@host) " before what a server asks. `shown` is what `ssh -V` prints; of another ssh nothing is known. */
+/**
+ * OpenSSH 8.5 and newer put "(user@host) " before what a server asks. `shown` is what `ssh -V`
+ * prints; of another ssh nothing is known.
+ */
 export function marksServers(shown: string): boolean {
   const [, major, minor] = /^OpenSSH_(?:\D*_)?(\d+)\.(\d+)/.exec(shown) ?? [];
   if (major === undefined || minor === undefined) return false;
