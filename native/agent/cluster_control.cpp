@@ -1,17 +1,26 @@
 // mpiexec's control connections: one for each node, over that node's own wire.
 #include <poll.h>
 
-#include <algorithm>
+#include <cstdio>
 
 #include "agent/cluster.h"
 #include "agent/kill.h"
+#include "common/error.h"
 
 namespace trainyard {
 
 void Cluster::take_control(ClusterNode& node, const Fields& message) {
   RelayedStream& stream = node.control;
   if (message.integer("generation", 1, INT32_MAX) != stream.generation() || node.count == 0) return;
-  if (!stream.attached()) stream.attach(control_->connect());  // its proxy has begun to speak
+  if (!stream.attached()) {  // its proxy has begun to speak
+    Descriptor connection;
+    try {
+      connection = control_->connect();
+    } catch (const Error& error) {  // mpiexec is gone; the proxy is told so
+      std::fprintf(stderr, "agent: warning: %s\n", error.what());
+    }
+    stream.attach(std::move(connection));
+  }
   stream.take(message);
 }
 

@@ -19,6 +19,7 @@ namespace trainyard {
 namespace {
 
 constexpr int kLoadMs = 10'000;
+constexpr int kAcceptMs = 1000;  // for mpiexec to take connections that wait
 
 SocketPair make_pair_of(int type) {
   std::array<int, 2> ends{};
@@ -84,7 +85,13 @@ Descriptor ControlChannel::connect() const {
   header->cmsg_len = CMSG_LEN(sizeof(int));
   const int handed = pair.theirs.get();
   std::memcpy(CMSG_DATA(header), &handed, sizeof handed);
-  if (::sendmsg(ours_.get(), &message, MSG_NOSIGNAL) != 1) throw file_error("connect to", "mpiexec");
+  ssize_t sent = ::sendmsg(ours_.get(), &message, MSG_NOSIGNAL);
+  if (sent < 0 && errno == EAGAIN) {  // hundreds of others wait there
+    pollfd end{ours_.get(), POLLOUT, 0};
+    ::poll(&end, 1, kAcceptMs);
+    sent = ::sendmsg(ours_.get(), &message, MSG_NOSIGNAL);
+  }
+  if (sent != 1) throw file_error("connect to", "mpiexec");
   return std::move(pair.ours);
 }
 

@@ -22,6 +22,7 @@ bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == 
 void RelayedStream::attach(Descriptor local) {
   local_ = std::move(local);
   attached_ = true;
+  ended_ = !local_;
 }
 
 void RelayedStream::take(const Fields& message) {

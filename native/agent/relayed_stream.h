@@ -17,7 +17,7 @@ class RelayedStream {
 
   int generation() const { return generation_; }
   bool attached() const { return attached_; }
-  /// The end of the program here: a stream socket that does not block.
+  /// The end of the program here: a stream socket that does not block; none when the program is gone.
   void attach(Descriptor local);
 
   /// A message of the other side with kind `control` and this generation. Throws FieldError.

@@ -109,6 +109,16 @@ TEST(RelayedStream, AnEndComesAfterTheLastByteAndOverALostConnection) {
   EXPECT_EQ(both.there.events(), 0);
 }
 
+TEST(RelayedStream, AProgramIsToldWhenTheOtherIsGone) {
+  Relayed both;
+  both.here = RelayedStream(1);
+  both.here.attach(Descriptor());
+  ASSERT_EQ(::write(both.local_there.theirs.get(), "hello", 5), 5);
+  for (int round = 0; round < 6; ++round) both.step();
+  char none = 0;
+  EXPECT_EQ(::read(both.local_there.theirs.get(), &none, 1), 0);
+}
+
 TEST(RelayedStream, BytesThatAreMissingOrWereNeverSentAreNotBelieved) {
   RelayedStream stream(1);
   const auto take = [&stream](const Json& message) { stream.take(Fields(message, "message")); };

@@ -82,7 +82,7 @@ function built(root: string, bin: string): NativeSources {
 }
 
 /**
- * `$TRAINYARD_NATIVE` (a folder with agent and trainer) first, then what stands beside the bundle, then the release
+ * `$TRAINYARD_NATIVE` (a folder with agent, trainer and mpiexec_control.so) first, then what stands beside the bundle, then the release
  * build. UserError (preflight) naming what is missing.
  */
 export async function findNativeSources(
