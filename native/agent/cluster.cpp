@@ -96,12 +96,18 @@ void Cluster::step() {
   if (beat) next_beat_ = now + kBeatSeconds;
   for (ClusterNode& node : nodes_) {
     if (beat && node.is_here()) node.wire->send({{"kind", "beat"}});
-    const double until = monotonic_seconds() + kMomentSeconds;
-    while (pump(node) && monotonic_seconds() < until) {
-    }
+    serve(node);
     look_for_lost(node, now);
   }
   read_launches();
+}
+
+void Cluster::serve(ClusterNode& node) {
+  pump_control(node);
+  const double until = monotonic_seconds() + kMomentSeconds;
+  while (pump(node) && monotonic_seconds() < until) {
+  }
+  pump_control(node);
 }
 
 /// True when there may be more to read at once.
@@ -128,6 +134,7 @@ void Cluster::admit(std::unique_ptr<Wire> wire) {
   if (node->wire) drop(*node, "it connected anew");
   node->wire = std::move(wire);
   node->ready = false;
+  node->control.rewind();
   node->wire->send(
       {{"kind", "welcome"}, {"head", node == &nodes_.front()}, {"token", token_}, {"copied", node->copy.offsets()}});
 }
@@ -136,6 +143,7 @@ void Cluster::take(ClusterNode& node, const Json& message) {
   const Fields fields(message, "message");
   const std::string kind = fields.string("kind");
   if (kind == "ready") return take_ready(node, fields);
+  if (kind == "control") return take_control(node, fields);
   busy_ = busy_ || kind == "log";
   if (node.copy.take(kind, message)) return;
   const bool of_this_generation = fields.integer_or("generation", 0, 0, INT32_MAX) == generation_;
@@ -237,10 +245,12 @@ std::vector<NodeSpec> Cluster::present() const {
   return specs;
 }
 
-void Cluster::begin_generation(int number, const RunSpec& spec, const std::string& launch_log) {
+void Cluster::begin_generation(int number, const RunSpec& spec, const std::string& launch_log,
+                               const ControlChannel& control) {
   const std::vector<NodeSpec>& nodes = spec.nodes;
   generation_ = number;
   argv_ = spec.argv;
+  control_ = &control;
   members_.clear();
   failure_.reset();
   settle_round_ = 0;
@@ -255,6 +265,7 @@ void Cluster::begin_generation(int number, const RunSpec& spec, const std::strin
     node.copy.set_ranks(number, node.first, node.count);
     node.launch.reset();
     node.launched_by = 0;
+    node.control = RelayedStream(number);
     node.terminated.clear();
     node.gone.clear();
     node.activity.clear();
@@ -271,7 +282,7 @@ void Cluster::read_launches() {
       launches_.reset();
       return;
     }
-    const auto proxy = parse_proxy_line(line, spec_.nodes.front().address, spec_.interface);
+    const auto proxy = parse_proxy_line(line, "127.0.0.1", spec_.interface);  // it inherits its connection
     ClusterNode* node = proxy && proxy->index < members_.size() ? find(members_[proxy->index]) : nullptr;
     if (node == nullptr) continue;
     node->launch = launch_message(*node, proxy->words);

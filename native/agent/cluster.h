@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "agent/cluster_node.h"
+#include "agent/control_channel.h"
 #include "agent/join_port.h"
 #include "agent/journal.h"
 #include "agent/rank_hosts.h"
@@ -20,6 +21,9 @@ class Cluster : public RankHosts {
 
   /// Everything there is to read, write and notice, for at most a moment; to be called ten times a second.
   void step();
+  /// Only what comes from the nodes and goes to them, until then (monotonic seconds) or until the
+  /// descriptor `wakes` is readable: a start is many messages to and fro.
+  void serve_until(double deadline, int wakes);
   /// Whether bytes of logs came in the last step: then the next should follow soon.
   bool busy() const { return busy_; }
   /// Whether the nodes' states changed since the last call.
@@ -36,8 +40,9 @@ class Cluster : public RankHosts {
   bool head_is_here() const { return nodes_.front().is_here(); }
 
   /// A generation on these nodes; mpiexec is about to write to `launch_log`.
-  /// `spec`: with the nodes and the command of this generation.
-  void begin_generation(int number, const RunSpec& spec, const std::string& launch_log);
+  /// `spec`: with the nodes and the command of this generation. `control`: to mpiexec; it must last
+  /// until another generation begins.
+  void begin_generation(int number, const RunSpec& spec, const std::string& launch_log, const ControlChannel& control);
   /// Why the generation cannot go on, once a node of it was lost.
   const std::optional<std::string>& failure() const { return failure_; }
   /// Asks every node to end what is left of the generation, or (`over`) of the run, and then to leave.
@@ -57,7 +62,10 @@ class Cluster : public RankHosts {
  private:
   void start_own_join();
   void admit(std::unique_ptr<Wire> wire);
+  void serve(ClusterNode& node);
   bool pump(ClusterNode& node);
+  void take_control(ClusterNode& node, const Fields& message);
+  void pump_control(ClusterNode& node);
   void take(ClusterNode& node, const Json& message);
   void take_ready(ClusterNode& node, const Fields& fields);
   void drop(ClusterNode& node, std::string why);
@@ -82,6 +90,7 @@ class Cluster : public RankHosts {
   std::vector<std::string> argv_;     ///< of this generation
   std::vector<std::string> members_;  ///< hosts of the generation, as mpiexec numbers them
   std::unique_ptr<Tail> launches_;    ///< until every proxy is named
+  const ControlChannel* control_ = nullptr;
   std::optional<std::string> failure_;
   int64_t kill_round_ = 0, settle_round_ = 0;
   bool over_ = false, changed_ = false, busy_ = false;

@@ -9,6 +9,7 @@
 
 #include "agent/hang.h"
 #include "agent/head_copy.h"
+#include "agent/relayed_stream.h"
 #include "agent/run_spec.h"
 #include "agent/wire.h"
 
@@ -34,6 +35,7 @@ struct ClusterNode {
   int first = 0, count = 0;    ///< its ranks; count 0: it has none
   std::optional<Json> launch;  ///< the message that starts its proxy, once mpiexec has named that
   int launched_by = 0;         ///< pid of the `agent join` that got it
+  RelayedStream control;       ///< between mpiexec and its proxy there
   std::set<int> terminated, gone;
   std::vector<Activity> activity;  ///< of its ranks, as it told last
   double activity_told = 0;        ///< monotonic seconds

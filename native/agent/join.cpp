@@ -84,7 +84,7 @@ class Join {
 
   int run() {
     while (!over_) {
-      head_.wait();
+      head_.wait(ranks_.control().fd(), ranks_.control().events());
       if (step() == Step::leave) return leave();
     }
     say("over");
@@ -107,6 +107,7 @@ class Join {
     if (head_.step()) welcomed_ = false;
     take_messages();
     ranks_.look();
+    ranks_.control().pump_local();
     if (Wire* wire = head_.wire(); wire != nullptr && welcomed_) {
       tell(*wire);
     } else if (head_.lost_since() > 0 && state_ == "joined") {
@@ -157,6 +158,9 @@ class Join {
                   static_cast<int>(fields.integer("first", 0, INT32_MAX)),
                   static_cast<int>(fields.integer("count", 1, INT32_MAX)));
       ranks_.begin(message);
+    } else if (kind == "control") {
+      const bool of_this_generation = fields.integer("generation", 1, INT32_MAX) == ranks_.generation();
+      if (of_this_generation) ranks_.control().take(fields);
     } else if (kind == "terminate") {
       ranks_.terminate(numbers(message));
     } else if (kind == "kill_programs") {
@@ -179,6 +183,7 @@ class Join {
     copy_.set_offsets(copied == nullptr ? Json(nullptr) : *copied);
     copy_.begin(ranks_.generation(), ranks_.first(), ranks_.count());
     ranks_.forget_told_gone();
+    ranks_.control().rewind();
     head_.wire()->send(
         {{"kind", "ready"}, {"shared", shared_}, {"pid", ::getpid()}, {"generation", ranks_.generation()}});
     welcomed_ = true;
@@ -187,6 +192,7 @@ class Join {
   }
 
   void tell(Wire& wire) {
+    ranks_.control().pump_wire(wire);
     if (shared_) {
       const double now = monotonic_seconds();
       if (now >= next_beat_) {

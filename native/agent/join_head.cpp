@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -91,12 +92,12 @@ bool HeadConnection::step() {
 
 std::optional<Json> HeadConnection::next() { return wire() != nullptr ? wire_->next() : std::nullopt; }
 
-void HeadConnection::wait() const {
+void HeadConnection::wait(int other, short other_events) const {
   const int fd = wire_ ? wire_->fd() : connecting_.get();
   short events = POLLIN;
   if (!wire_ || wire_->waiting() > 0) events |= POLLOUT;
-  pollfd end{fd, events, 0};
-  ::poll(&end, fd >= 0 ? 1 : 0, kTickMs);
+  std::array<pollfd, 2> ends{{{fd, events, 0}, {other_events == 0 ? -1 : other, other_events, 0}}};
+  ::poll(ends.data(), ends.size(), kTickMs);  // it leaves out what is -1
 }
 
 }  // namespace trainyard

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "agent/control_channel.h"
 #include "agent/gpu_pins.h"
 #include "agent/kill.h"
 #include "agent/paths.h"
@@ -88,7 +89,12 @@ void NodeRanks::begin(const Json& message) {
   proxy.cwd = folder_.dir();
   proxy.log = folder_.node(spec_.host, "proxy.log");
   proxy.death_signal = SIGKILL;
+  SocketPair ends = make_stream_pair();
+  proxy.env["HYDI_CONTROL_FD"] = std::to_string(ends.theirs.get());  // Hydra's name; so it connects to no port
+  proxy.passed = {ends.theirs.get()};
+  control_ = RelayedStream(generation_);
   proxy_ = start_child(proxy);
+  control_.attach(std::move(ends.ours));
 }
 
 NodeRanks::Rank* NodeRanks::find(int rank) {

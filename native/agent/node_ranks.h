@@ -7,6 +7,7 @@
 
 #include "agent/json.h"
 #include "agent/rank_hosts.h"
+#include "agent/relayed_stream.h"
 #include "agent/run_folder.h"
 #include "agent/spawn.h"
 
@@ -31,6 +32,8 @@ class NodeRanks {
   /// Starts the proxy of a generation from what the head sent. Throws FieldError or Error.
   void begin(const Json& message);
   int generation() const { return generation_; }
+  /// What the proxy and mpiexec say to one another.
+  RelayedStream& control() { return control_; }
   int first() const { return first_; }
   int count() const { return static_cast<int>(ranks_.size()); }
 
@@ -64,6 +67,7 @@ class NodeRanks {
   int generation_ = 0, first_ = 0;
   std::vector<Rank> ranks_;
   std::optional<ProcessId> proxy_;
+  RelayedStream control_;
 };
 
 /// "NAME=VALUE": what marks the proxy and the ranks of this node of a run, and nothing else.

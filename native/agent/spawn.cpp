@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
@@ -45,7 +46,12 @@ void become(const Command& command, int report_fd) {
   if (!redirect_standard_streams(command.log)) return;
   if (!command.cwd.empty() && ::chdir(command.cwd.c_str()) != 0) return;
   if (command.nice != 0) ::setpriority(PRIO_PROCESS, 0, command.nice);  // a refusal only costs speed
-  close_descriptors_except(report_fd);
+  std::vector<int> kept = command.passed;
+  kept.push_back(report_fd);
+  close_descriptors_except(kept);
+  for (const int fd : command.passed) {
+    if (::fcntl(fd, F_SETFD, 0) != 0) return;
+  }
 
   std::vector<std::string> env_lines;
   for (const auto& [name, value] : command.env) env_lines.push_back(name + "=" + value);
@@ -104,7 +110,7 @@ Environment clean_environment() {
     const size_t equals = line.find('=');
     if (equals == std::string::npos || equals == 0) continue;
     bool misleading = false;
-    for (const char* prefix : {"TRAINYARD_", "PMI", "HYDRA_", "MPIEXEC_", "MPI_LOCAL"}) {
+    for (const char* prefix : {"TRAINYARD_", "PMI", "HYDRA_", "HYDI_", "MPIEXEC_", "MPI_LOCAL"}) {
       misleading = misleading || line.starts_with(prefix);
     }
     if (!misleading) env[line.substr(0, equals)] = line.substr(equals + 1);
@@ -112,13 +118,16 @@ Environment clean_environment() {
   return env;
 }
 
-void close_descriptors_except(int kept, int also_kept) {
+void close_descriptors_except(int kept, int also_kept) { close_descriptors_except(std::vector<int>{kept, also_kept}); }
+
+void close_descriptors_except(const std::vector<int>& kept) {
   DIR* folder = ::opendir("/proc/self/fd");
   if (folder == nullptr) return;
   std::vector<int> open;
   while (const dirent* entry = ::readdir(folder)) {
     const int fd = std::atoi(entry->d_name);
-    if (fd > 2 && fd != kept && fd != also_kept && fd != ::dirfd(folder)) open.push_back(fd);
+    const bool keep = std::find(kept.begin(), kept.end(), fd) != kept.end();
+    if (fd > 2 && !keep && fd != ::dirfd(folder)) open.push_back(fd);
   }
   ::closedir(folder);
   for (const int fd : open) ::close(fd);

@@ -11,7 +11,7 @@ namespace trainyard {
 using Environment = std::map<std::string, std::string>;
 
 /// This process's environment without what a surrounding run, launcher or batch system left in it (TRAINYARD_*, PMI*,
-/// HYDRA_*, MPIEXEC_*, MPI_LOCAL*), which would mislead the programs of a run.
+/// HYDRA_*, HYDI_*, MPIEXEC_*, MPI_LOCAL*), which would mislead the programs of a run.
 Environment clean_environment();
 
 struct Command {
@@ -20,11 +20,12 @@ struct Command {
   std::string cwd;
   std::string log;  ///< stdout and stderr are appended here
   int nice = 0;
-  int death_signal = 0;  ///< sent to it when the starting process ends; 0: none
+  std::vector<int> passed;  ///< descriptors that it inherits by their numbers
+  int death_signal = 0;     ///< sent to it when the starting process ends; 0: none
 };
 
-/// Starts a child in its own process group, stdin from /dev/null, no descriptor inherited. Throws Error when it cannot
-/// be executed.
+/// Starts a child in its own process group, stdin from /dev/null, no descriptor inherited but those `passed`. Throws
+/// Error when it cannot be executed.
 ProcessId start_child(const Command& command);
 
 /// Starts a process that belongs to nobody: own session, not a child of ours, unaffected by our end.
@@ -32,6 +33,7 @@ ProcessId start_detached(const Command& command);
 
 /// Closes every descriptor from 3 on, but for `kept` (-1: none).
 void close_descriptors_except(int kept, int also_kept = -1);
+void close_descriptors_except(const std::vector<int>& kept);
 
 /// Default dispositions and an empty mask, as a new program expects them.
 void reset_signals();

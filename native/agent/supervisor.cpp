@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,6 +51,8 @@ Supervisor::Supervisor(const RunFolder& folder, const RunSpec& spec, int generat
       local_(folder.dir(), [this] { return spared(); }) {
   const sigset_t handled = handled_signals();
   ::sigprocmask(SIG_BLOCK, &handled, nullptr);
+  signals_ = Descriptor(::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals_) throw file_error("make", "a descriptor of signals");
   ::signal(SIGPIPE, SIG_IGN);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // whatever a rank leaves behind becomes our child, where we find it
 
@@ -120,7 +123,12 @@ void Supervisor::wait_and_look() {
 
 void Supervisor::take_signals() {
   const sigset_t handled = handled_signals();
-  const timespec tick{0, cluster_ && cluster_->busy() ? kBusyTickNanoseconds : kTickNanoseconds};
+  timespec tick{0, kTickNanoseconds};
+  if (cluster_) {
+    const long length = cluster_->busy() ? kBusyTickNanoseconds : kTickNanoseconds;
+    cluster_->serve_until(monotonic_seconds() + static_cast<double>(length) / 1e9, signals_.get());
+    tick.tv_nsec = 0;
+  }
   siginfo_t info{};
   const int number = ::sigtimedwait(&handled, &info, &tick);
   if (number == SIGTERM || number == SIGINT) {
@@ -191,8 +199,25 @@ Command Supervisor::mpiexec_command(const RunSpec& spec) const {
   command.argv = spread_launch(spec, spec.nodes);
   command.env = clean_environment();
   command.env[kRunVariable] = folder_.dir();
-  if (spec.first_port > 0) command.env["MPIEXEC_PORT_RANGE"] = port_range_words(spec, ':');
   return command;
+}
+
+/// Throws Error when nothing was started.
+void Supervisor::start_mpiexec(const RunSpec& spec, RankHosts& hosts) {
+  control_ = std::make_unique<ControlChannel>();
+  if (cluster_) {
+    cluster_->begin_generation(state_.generation, spec, folder_.log("mpiexec"), *control_);
+  } else {
+    replace_file(folder_.command(state_.generation), to_line(Json(spec.rank_command(folder_.dir()))) + "\n");
+  }
+  Command command = mpiexec_command(spec);
+  control_->add_to(command);
+  generation_ = std::make_unique<Generation>(folder_, spec, state_.generation, command, listener(), hosts);
+  try {
+    control_->await_loaded(generation_->mpiexec());
+  } catch (const Error& error) {
+    generation_->end_because(error.what());
+  }
 }
 
 GenerationResult Supervisor::run_generation() {
@@ -205,13 +230,7 @@ GenerationResult Supervisor::run_generation() {
   GenerationResult result;
   RankHosts& hosts = cluster_ ? static_cast<RankHosts&>(*cluster_) : local_;
   try {
-    if (cluster_) {
-      cluster_->begin_generation(state_.generation, spec, folder_.log("mpiexec"));
-    } else {
-      replace_file(folder_.command(state_.generation), to_line(Json(spec.rank_command(folder_.dir()))) + "\n");
-    }
-    generation_ =
-        std::make_unique<Generation>(folder_, spec, state_.generation, mpiexec_command(spec), listener(), hosts);
+    start_mpiexec(spec, hosts);
   } catch (const Error& error) {
     result.reason = error.what();
     return result;

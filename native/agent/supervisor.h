@@ -34,6 +34,7 @@ class Supervisor {
   GenerationResult run_generations();
   GenerationResult run_generation();
   Command mpiexec_command(const RunSpec& spec) const;
+  void start_mpiexec(const RunSpec& spec, RankHosts& hosts);
   std::optional<std::string> open_cluster();
   /// For all nodes before the first generation; before another one for as many as it needs, and for
   /// all a moment.
@@ -63,7 +64,9 @@ class Supervisor {
   SampleLog samples_;
   RunWatch watch_;
   LocalRanks local_;
-  std::unique_ptr<Cluster> cluster_;  ///< of a run of several hosts
+  Descriptor signals_;                       ///< readable while a signal waits
+  std::unique_ptr<ControlChannel> control_;  ///< to mpiexec of this generation
+  std::unique_ptr<Cluster> cluster_;         ///< of a run of several hosts
   std::unique_ptr<Generation> generation_;
   std::optional<StopRequest> stop_;
   bool state_saved_ = true;                       ///< state.json says what state_ does

@@ -53,7 +53,7 @@ describe.skipIf(unavailable !== undefined)(
         Array.from({ length: 12 }, async () => {
           const child = spawn('bash', [
             '-c',
-            `exec 3<>/dev/tcp/${cluster.jumpAddress}/22; head -c 4 <&3; sleep 1`,
+            `exec 3<>/dev/tcp/${cluster.jumpAddress}/22; head -c 4 <&3; sleep 4`,
           ]);
           let text = '';
           child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));

@@ -18,7 +18,11 @@ const std::string kUntilSecondGeneration =
     "if [ $TRAINYARD_GENERATION = 2 ]; then sleep 0.3; exit 0; fi\n";
 
 TEST_F(ClusterTest, TwoNodesComputeTogether) {
-  const std::string dir = start_spread(spread_spec({TRAINYARD_MPI_ABORTER, "0"}));
+  // They stay until their node has written figures, which it sends to the head since they run.
+  const std::string until_figures =
+      "lines() { cat \"$TRAINYARD_RUN_DIR/gpus/$TRAINYARD_HOST.jsonl\" 2>/dev/null | wc -l; }\n"
+      "before=$(lines); \"$0\" 0; until [ $(lines) -gt $before ]; do sleep 0.1; done";
+  const std::string dir = start_spread(spread_spec({"/bin/sh", "-c", until_figures, TRAINYARD_MPI_ABORTER}));
   const Json last = ended(dir);
   EXPECT_EQ(last["phase"], "finished") << last["reason"];
   EXPECT_EQ(text(dir + "/logs/rank-0.log"), "sum 6\n");

@@ -9,10 +9,14 @@ export const fetchParts = ['common', 'download', 'part', 'places'];
 /** Below a node folder, and beside `bin` where it comes from. */
 export const cudaLibraryName = 'cuda/libtrainer_cuda.so';
 
+const mpiexecControlName = 'bin/mpiexec_control.so';
+
 /** Absolute paths of what a node needs. */
 export interface NativeSources {
   agent: string;
   trainer: string;
+  /** What keeps mpiexec from opening a port; the agent looks for it beside itself. */
+  mpiexecControl: string;
   tensorboardServer: string;
   /** Folder of the downloader's parts. */
   fetch: string;
@@ -25,9 +29,10 @@ export interface NativeSources {
   bootstrap: string;
 }
 
-/** The programs beside the binaries on a node, by their names there. */
+/** What stands beside the binaries on a node, by its names there. */
 export function scriptsOf(sources: NativeSources): { name: string; path: string }[] {
   return [
+    { name: mpiexecControlName, path: sources.mpiexecControl },
     { name: 'share/tensorboard_server.py', path: sources.tensorboardServer },
     ...fetchParts.map((part) => ({
       name: `share/fetch/${part}.py`,
@@ -51,6 +56,7 @@ function packaged(bundleDir: string): NativeSources {
   return {
     agent: join(bundleDir, 'bin', 'agent'),
     trainer: join(bundleDir, 'bin', 'trainer'),
+    mpiexecControl: join(bundleDir, mpiexecControlName),
     tensorboardServer: join(bundleDir, 'share', 'tensorboard_server.py'),
     fetch: join(bundleDir, 'share', 'fetch'),
     requirements: join(bundleDir, 'share', 'requirements.txt'),
@@ -65,6 +71,7 @@ function built(root: string, bin: string): NativeSources {
   return {
     agent: join(bin, 'agent'),
     trainer: join(bin, 'trainer'),
+    mpiexecControl: join(bin, 'mpiexec_control.so'),
     tensorboardServer: join(root, 'native', 'agent', 'tensorboard_server.py'),
     fetch: join(root, 'native', 'trainer', 'data', 'fetch'),
     requirements: join(root, 'native', 'runtime', 'requirements.txt'),
@@ -75,7 +82,7 @@ function built(root: string, bin: string): NativeSources {
 }
 
 /**
- * `$TRAINYARD_NATIVE` (a folder with agent and trainer) first, then what stands beside the bundle, then the release
+ * `$TRAINYARD_NATIVE` (a folder with agent, trainer and mpiexec_control.so) first, then what stands beside the bundle, then the release
  * build. UserError (preflight) naming what is missing.
  */
 export async function findNativeSources(
@@ -105,6 +112,7 @@ async function firstMissing(sources: NativeSources): Promise<string | undefined>
   const wanted: [string, number][] = [
     [sources.agent, constants.X_OK],
     [sources.trainer, constants.X_OK],
+    [sources.mpiexecControl, constants.R_OK],
     [sources.tensorboardServer, constants.R_OK],
     [sources.fetch, constants.R_OK],
     [sources.requirements, constants.R_OK],

@@ -216,6 +216,7 @@ describe('ensureLocalRuntime', () => {
     return {
       agent: script(folder, 'agent', 'echo agent'),
       trainer: script(folder, 'trainer', 'echo trainer'),
+      mpiexecControl: script(folder, 'mpiexec_control.so', ''),
       tensorboardServer: join(folder, 'tensorboard_server.py'),
       fetch: folder,
       requirements: requirements(folder),
@@ -267,7 +268,7 @@ describe('findNativeSources', () => {
     const dist = join(folder, 'dist');
     expect((await failure(findNativeSources(dist, {}))).message).toContain(join(dist, 'bin/agent'));
     const bin = join(folder, 'build/native/release/node/bin');
-    for (const name of ['agent', 'trainer']) script(bin, name, '');
+    for (const name of ['agent', 'trainer', 'mpiexec_control.so']) script(bin, name, '');
     for (const name of ['native/node', 'native/trainer/data/fetch']) {
       mkdirSync(join(folder, name), { recursive: true });
     }
@@ -283,6 +284,7 @@ describe('findNativeSources', () => {
     for (const name of [
       'bin/agent',
       'bin/trainer',
+      'bin/mpiexec_control.so',
       'share/tensorboard_server.py',
       'share/requirements.txt',
       'share/cuda.txt',
