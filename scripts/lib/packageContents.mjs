@@ -10,7 +10,7 @@ const permitted = [
   /^media\/walkthrough\/[^/]+\.md$/,
   /^dist\/(extension\.js|lazy\.js|trainyard\.cjs|node-pty\.cjs|ssh2\.cjs|tar\.cjs)$/,
   /^dist\/webview\/(dashboard\.(js|css)|codicon\.ttf)$/,
-  /^dist\/bin\/(agent|trainer)$/,
+  /^dist\/bin\/(agent|trainer|mpiexec_control\.so)$/,
   /^dist\/cuda\/libtrainer_cuda\.so$/, // ours; NVIDIA's libraries never
   /^dist\/share\/(tensorboard_server\.py|(requirements|cuda|pip)\.txt|(node|fetch)\/[a-z]+\.py)$/,
 ];
@@ -27,6 +27,7 @@ const wanted = [
   'dist/webview/dashboard.css',
   'dist/webview/codicon.ttf',
   'dist/bin/agent',
+  'dist/bin/mpiexec_control.so',
   'dist/bin/trainer',
   'dist/share/tensorboard_server.py',
   'dist/share/fetch/download.py',
