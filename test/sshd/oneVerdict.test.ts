@@ -105,6 +105,13 @@ describe.each(['ssh2', 'openssh'] as const)('transport %s', (kind) => {
     expect(await hello(kind, targetOf(plain))).toBe('hello\n');
   });
 
+  test('refuses a changed key of this machine too, with NoHostAuthenticationForLocalhost', async () => {
+    stored(`${place(plain)} ${other}`);
+    world.configure(`IdentityFile ${world.key}\nNoHostAuthenticationForLocalhost yes`);
+    await expect(hello(kind, targetOf(plain))).rejects.toThrow(/the host key of 127\.0\.0\.4 has changed/);
+    expect(prompter.questions).toEqual([]);
+  });
+
   test('keeps an accepted key in the own store, where either transport finds it', async () => {
     stored();
     expect(await hello(kind, targetOf(plain))).toBe('hello\n');

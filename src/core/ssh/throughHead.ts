@@ -14,11 +14,17 @@ export interface Head {
 
 /**
  * Asks nothing, and gives up on a node that has gone. The head's own known hosts must hold its key,
- * whatever the configuration there says.
+ * whatever the configuration there says. Of that configuration nothing opens a way back to the head.
  */
 const options = [
   'BatchMode=yes',
   'StrictHostKeyChecking=yes',
+  'NoHostAuthenticationForLocalhost=no',
+  'VerifyHostKeyDNS=no',
+  'ForwardAgent=no',
+  'ForwardX11=no',
+  'ClearAllForwardings=yes',
+  'PermitLocalCommand=no',
   'ConnectTimeout=15',
   'ServerAliveInterval=5',
   'ServerAliveCountMax=3',

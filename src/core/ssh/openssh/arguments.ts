@@ -49,6 +49,8 @@ export function masterArguments(
       PermitLocalCommand: 'no',
       RemoteCommand: 'none',
       StrictHostKeyChecking: strictHostKeys ? 'yes' : 'ask', // never less than a question
+      NoHostAuthenticationForLocalhost: 'no', // ssh2 has the same verdict on every address
+      VerifyHostKeyDNS: 'no',
       UserKnownHostsFile: knownHosts.map(fileWord).join(' '),
       UpdateHostKeys: 'no', // the user's own files are only read
       NumberOfPasswordPrompts: 1, // a wrong answer is said, not asked again in silence
