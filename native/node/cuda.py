@@ -87,19 +87,34 @@ def version_of(paths):
         return None
 
 
+def stranger_of(paths):
+    """Why one of these libraries is not loaded: what another user could change; or None."""
+    for path in paths:
+        stranger = find_stranger(path) or find_stranger(os.path.realpath(path))
+        if stranger:
+            return stranger[0]
+    return None
+
+
 def cuda_look(params):
-    """What of them stands on this node, in which version."""
+    """What of them stands on this node, in which version; and what is left alone, and why."""
     found = []
+    left = []
     patience = Patience()
     folders = nvidia_folders()
     for package, (_, names) in NVIDIA.items():
         having = [folder for folder in folders if all(os.path.isfile(os.path.join(folder, name)) for name in names)]
         for folder in having[:MOST_LOOKED_AT]:
             patience.went_on()
-            version = version_of([os.path.join(folder, name) for name in names])
+            paths = [os.path.join(folder, name) for name in names]
+            why = stranger_of(paths)
+            if why:
+                left.append({"package": package, "why": why})
+                continue
+            version = version_of(paths)
             if version is not None:
                 found.append({"package": package, "folder": folder, "version": version[:3], "cuda": version[3]})
-    return {"found": found}
+    return {"found": found, "left": left}
 
 
 def cuda(params):

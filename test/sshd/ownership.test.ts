@@ -1,20 +1,25 @@
 // Folders on a node that another user made, or may write in: nothing is run from them, and the error names the folder.
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
+  existsSync,
   lchownSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type * as z from 'zod/mini';
 import { UserError } from '../../src/core/errors.js';
+import { foundSchema } from '../../src/core/nodes/cuda.js';
 import { bundleDir, testCluster, type TestCluster } from './cluster.js';
 
 const stranger = 64102;
@@ -22,8 +27,11 @@ const isRoot = process.getuid?.() === 0;
 const why = isRoot ? 'root' : 'it needs root, to give a folder to another user';
 const dir = mkdtempSync(join(tmpdir(), 'trainyard-owner-'));
 let cluster: TestCluster;
+/** Where a library of NVIDIA's would stand on the node. */
+const nccl = join(dir, 'nccl');
 beforeAll(async () => {
-  cluster = await testCluster(dir, { nodes: 1 });
+  const environments = [{ PATH: process.env['PATH'] ?? '', TRAINYARD_NVIDIA_LIBRARIES: nccl }];
+  cluster = await testCluster(dir, { nodes: 1, environments });
 });
 afterAll(async () => {
   await cluster.stop();
@@ -68,6 +76,41 @@ it('a workdir that everybody may write in is refused, and one below such a folde
   );
   chmodSync(parent, 0o1777);
   expect(await refusal(workdir)).toBe('none');
+});
+
+it("a library of NVIDIA's that everybody could change is not loaded, not even to ask for its version", async () => {
+  const ran = join(dir, 'loaded');
+  mkdirSync(nccl, { mode: 0o755 });
+  const library = join(nccl, 'libnccl.so.2');
+  execFileSync('cc', ['-shared', '-fPIC', '-x', 'c', '-', '-o', library], {
+    input: `#include <stdio.h>
+__attribute__((constructor)) static void tell(void) { fclose(fopen("${ran}", "w")); }
+int ncclGetVersion(int *version) { *version = 22807; return 0; }`,
+  });
+  const machine = cluster.machine();
+  const look = (): Promise<z.output<typeof foundSchema>> =>
+    machine.nodes[0]!.withBootstrap((channel) => channel.request('cuda-look', {}, foundSchema));
+  const own = 'nvidia-nccl-cu13';
+  for (const [path, mode] of [
+    [nccl, 0o777],
+    [library, 0o666],
+  ] as const) {
+    const before = statSync(path).mode & 0o777;
+    chmodSync(path, mode);
+    const { found, left } = await look();
+    expect(found.filter(({ folder }) => folder === nccl)).toEqual([]);
+    expect(left).toContainEqual({
+      package: own,
+      why: expect.stringContaining(`${path} may be written by everybody`) as string,
+    });
+    expect(existsSync(ran)).toBe(false);
+    chmodSync(path, before);
+  }
+  const { found, left } = await look();
+  expect(found).toContainEqual({ package: own, folder: nccl, version: [2, 28, 7], cuda: 13 });
+  expect(left.filter(({ why: reason }) => reason.includes(nccl))).toEqual([]);
+  expect(existsSync(ran)).toBe(true);
+  machine.dispose();
 });
 
 describe.skipIf(!isRoot)(`what is another user's (${why})`, () => {

@@ -23,7 +23,10 @@ export async function provideLibraries(needs: CudaNeeds, progress: Progress): Pr
   const { bootstrap, probe, payload, installPackages, logger } = needs;
   if (payload.cuda === undefined) throw withoutCuda();
   progress.onProgress?.("looking for NVIDIA's libraries");
-  const { found } = await bootstrap.request('cuda-look', {}, foundSchema, progress);
+  const { found, left } = await bootstrap.request('cuda-look', {}, foundSchema, progress);
+  for (const { package: name, why } of left) {
+    logger?.log('warn', `${name} of this node is not used: ${why}`);
+  }
   const { reused, wheels } = chooseLibraries(found, payload.cuda.requirements);
   for (const { package: name, folder, version } of reused) {
     logger?.log('info', `${name} ${version.join('.')} of ${folder} is used`);

@@ -33,6 +33,8 @@ export const foundSchema = z.object({
   found: z.array(
     z.object({ package: z.string(), folder: nodePathSchema, version: z.array(count), cuda: count }),
   ),
+  /** What stands there and is not loaded, since another user could change it. */
+  left: z.array(z.object({ package: z.string(), why: z.string() })),
 });
 export type FoundLibrary = z.output<typeof foundSchema>['found'][number];
 
