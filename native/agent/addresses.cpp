@@ -62,7 +62,7 @@ std::optional<in_addr> resolve_own(const std::string& address) {
 
 Descriptor listen_on(const std::string& address, int first, int last) {
   const auto own = resolve_own(address);
-  // From the end of the range: mpiexec takes its ports from the beginning.
+  // From the end of the range: MPI takes its ports from the beginning.
   for (int port = last; port >= first; --port) {
     Descriptor socket = make_socket();
     const int yes = 1;

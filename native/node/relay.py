@@ -242,7 +242,7 @@ def accept_all(listener, handle):
 
 
 def ring(params):
-    """Answers whoever connects with a word, for as long as this process lives. On all interfaces, like mpiexec's control port."""
+    """Answers whoever connects with a word, for as long as this process lives. On all interfaces."""
     listener, port = listen(None, params["firstPort"], params["lastPort"])
     accept_all(listener, lambda connection, _: connection.sendall(params["word"].encode()))
     # The third word is the address at which this connection came in.

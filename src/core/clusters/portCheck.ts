@@ -41,12 +41,20 @@ export async function checkPorts(
         return { ...judge(heard, word, profile, head), host: node.name };
       }),
     );
-    const open = reachedAt !== null && (await hears(reachedAt, port, word));
-    const seen = open
-      ? `${portRangeOf(profile)} can be reached from this machine too: the network of the ranks should be private`
-      : `${portRangeOf(profile)} cannot be reached from this machine`;
+    const seen = await seenFromHere(`port ${port}`, reachedAt, () => hears(reachedAt ?? '', port, word));
     return [{ ...good('ports', seen), host: head.name }, ...results];
   });
+}
+
+async function seenFromHere(
+  port: string,
+  reachedAt: string | null,
+  hear: () => Promise<boolean>,
+): Promise<string> {
+  if (reachedAt === null) return `${port} was not tried from this machine, to which sshd gave no address`;
+  return (await hear())
+    ? `${port} can be reached from this machine too: the network of the nodes should be private`
+    : `${port} cannot be reached from this machine at ${reachedAt}`;
 }
 
 function judge(

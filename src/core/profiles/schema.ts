@@ -81,7 +81,7 @@ export const profileSchema = z
           .string()
           .check(
             z.regex(portRangeText, { error: 'must read FIRST-LAST, for example 47000-47100' }),
-            about('Ports for launching, on the head.'),
+            about('Ports that joins, offers of files and MPI take on the nodes.'),
           ),
       ),
       transport: optional(z.enum(['auto', 'ssh2', 'openssh']).check(about('How this machine speaks SSH.'))),
