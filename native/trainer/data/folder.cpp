@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <functional>
 #include <string_view>
@@ -25,10 +26,9 @@ struct Listing {
 };
 
 [[noreturn]] void fail_to(const std::string& action, const std::string& folder, const std::error_code& error) {
-  throw Error(Exit::data,
-              "cannot " + action + " the data folder " + folder + ": " + error.message() +
-                  ". Check its permissions and that it is still mounted",
-              retry_after(error.value()));
+  const std::string what = "the data folder " + folder;
+  errno = error.value();  // by which file_error says what to do
+  throw file_error(action, what);
 }
 
 /// The names in a folder without the hidden ones, each list in byte order.

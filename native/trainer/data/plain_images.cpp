@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
@@ -47,10 +48,9 @@ void collect(const fs::path& folder, std::vector<std::string>& paths) {
     if (!is_folder && is_image_name(name)) files.push_back(name);
   }
   if (error) {
-    throw Error(Exit::data,
-                "cannot list the data folder " + folder.string() + ": " + error.message() +
-                    ". Check its permissions and that it is still mounted",
-                retry_after(error.value()));
+    const std::string what = "the data folder " + folder.string();
+    errno = error.value();  // by which file_error says what to do
+    throw file_error("list", what);
   }
   std::sort(files.begin(), files.end());
   std::sort(folders.begin(), folders.end());
@@ -89,8 +89,8 @@ std::unique_ptr<Dataset> open_plain_images(const std::string& spec, std::vector<
     throw Error(Exit::data, spec + " does not exist. Name a folder of images, an image, or a list of images");
   }
   if (error) {
-    throw Error(Exit::data, "cannot look at " + spec + ": " + error.message() + ". Check its permissions",
-                retry_after(error.value()));
+    errno = error.value();
+    throw file_error("look at", spec);
   }
   std::vector<std::string> paths;
   if (fs::is_directory(status)) {
