@@ -24,9 +24,12 @@ async function bundleClient() {
     logLevel: 'warning',
     plugins: [
       {
-        name: 'built-ssh2',
+        name: 'built-apart',
         setup: ({ onResolve }) => {
-          onResolve({ filter: /^ssh2$/ }, () => ({ path: join(bundleDir, 'ssh2.cjs'), external: true }));
+          onResolve({ filter: /^(ssh2|tar)$/ }, ({ path }) => ({
+            path: join(bundleDir, `${path}.cjs`),
+            external: true,
+          }));
         },
       },
     ],
