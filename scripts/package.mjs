@@ -1,4 +1,5 @@
-// Makes packages (VSIX), and refuses one that carries what does not belong in it, or lacks something.
+// Makes packages (VSIX), and refuses one that carries what does not belong in it, or lacks
+// something.
 //   npm run package [-- --target linux-x64|linux-arm64|darwin-x64|darwin-arm64|win32-x64|universal|all]…
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

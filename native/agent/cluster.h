@@ -21,8 +21,9 @@ class Cluster : public RankHosts {
 
   /// Everything there is to read, write and notice, for at most a moment; to be called ten times a second.
   void step();
-  /// Only what comes from the nodes and goes to them, until then (monotonic seconds) or until the
-  /// descriptor `wakes` is readable: a start is many messages to and fro.
+  /// Reads and writes the nodes' messages, and does nothing else. Returns at `deadline` (monotonic
+  /// seconds), or sooner when the descriptor `wakes` is readable. The start of a generation takes
+  /// many messages in both directions, which must not wait for the supervisor's next look.
   void serve_until(double deadline, int wakes);
   /// Whether bytes of logs came in the last step: then the next should follow soon.
   bool busy() const { return busy_; }

@@ -16,7 +16,7 @@ void Cluster::take_control(ClusterNode& node, const Fields& message) {
     Descriptor connection;
     try {
       connection = control_->connect();
-    } catch (const Error& error) {  // mpiexec is gone; the proxy is told so
+    } catch (const Error& error) {  // mpiexec is gone: the proxy's stream ends
       std::fprintf(stderr, "agent: warning: %s\n", error.what());
     }
     stream.attach(std::move(connection));

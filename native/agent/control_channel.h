@@ -1,4 +1,5 @@
-// The supervisor's way to hand connections to mpiexec, whose control port is no port (mpiexec_control.c).
+// The supervisor's way to hand connections to mpiexec, whose control port is no port
+// (mpiexec_control.c).
 #pragma once
 #include "agent/spawn.h"
 #include "common/files.h"
@@ -12,8 +13,8 @@ class ControlChannel {
 
   /// Makes `mpiexec` load the library and inherit the other end of this channel.
   void add_to(Command& mpiexec) const;
-  /// To be called once mpiexec was started: waits until the library says that it was loaded, 10 s at
-  /// most. Otherwise kills mpiexec, which would listen on all interfaces, and throws Error.
+  /// To be called once mpiexec was started: waits until the library says that it was loaded, 10 s
+  /// at most. Otherwise kills mpiexec, which would listen on all interfaces, and throws Error.
   void await_loaded(const ProcessId& mpiexec);
   /// A new connection of mpiexec, which does not block. Throws Error.
   Descriptor connect() const;

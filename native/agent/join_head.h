@@ -27,7 +27,8 @@ class HeadConnection {
   /// nobody listens there any more, and a supervisor never listens a second time with the same key.
   double refused_for() const;
   const std::string& why() const { return why_; }
-  /// Waits until there is something to read here or at `other` (events as poll's; 0: none), 50 ms at most.
+  /// Waits until there is something to read here or at `other` (events as poll's; 0: none), 50 ms
+  /// at most.
   void wait(int other = -1, short events = 0) const;
 
  private:

@@ -23,7 +23,8 @@ namespace {
 constexpr int kMostLinks = 40;  // as the system's own limit
 constexpr uint64_t kAllUsers = (uint64_t{1} << 32) - 1;
 
-/// The owner that a user namespace shows for everybody whom it does not map; root where all are mapped.
+/// The owner that a user namespace shows for everybody whom it does not map; root where all are
+/// mapped.
 uid_t overflow_user() {
   uint64_t mapped = 0, inside = 0, outside = 0, count = 0;
   std::ifstream map("/proc/self/uid_map");
@@ -38,7 +39,8 @@ std::string user_name(uid_t user) {
   return "user " + (known != nullptr ? std::string(known->pw_name) : std::to_string(user));
 }
 
-/// Whether it is this user's group alone, of the user's own name, as most systems make one for everybody.
+/// Whether it is this user's group alone, of the user's own name, as most systems make one for
+/// everybody.
 bool is_private_group(gid_t gid) {
   const passwd* user = ::getpwuid(::getuid());
   if (user == nullptr || user->pw_gid != gid) return false;

@@ -12,8 +12,8 @@ std::string expand_path(const std::string& path);
 bool file_exists(const std::string& path);
 bool folder_exists(const std::string& path);
 
-/// Makes `path` and missing parents, each new one with mode 0700. Throws file_error, and Error (usage) where another
-/// user could change what is in it (ownership.h).
+/// Makes `path` and missing parents, each new one with mode 0700. Throws file_error, and Error
+/// (usage) where another user could change what is in it (ownership.h).
 void make_private_folders(const std::string& path);
 
 /// Without symbolic links where the path exists; otherwise the path itself.

@@ -1,5 +1,5 @@
-// One stream of bytes between a program here and one at the other end of a Wire, both ways. Every byte
-// has a number, so a connection that was lost and made anew neither loses nor repeats any.
+// One stream of bytes between a program here and one at the other end of a Wire, both ways. Every
+// byte has a number, so a connection that was lost and made anew neither loses nor repeats any.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -17,7 +17,8 @@ class RelayedStream {
 
   int generation() const { return generation_; }
   bool attached() const { return attached_; }
-  /// The end of the program here: a stream socket that does not block; none when the program is gone.
+  /// The end of the program here: a stream socket that does not block; none when the program is
+  /// gone.
   void attach(Descriptor local);
 
   /// A message of the other side with kind `control` and this generation. Throws FieldError.

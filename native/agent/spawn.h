@@ -24,8 +24,8 @@ struct Command {
   int death_signal = 0;     ///< sent to it when the starting process ends; 0: none
 };
 
-/// Starts a child in its own process group, stdin from /dev/null, no descriptor inherited but those `passed`. Throws
-/// Error when it cannot be executed.
+/// Starts a child in its own process group, stdin from /dev/null, no descriptor inherited but those
+/// `passed`. Throws Error when it cannot be executed.
 ProcessId start_child(const Command& command);
 
 /// Starts a process that belongs to nobody: own session, not a child of ours, unaffected by our end.

@@ -31,8 +31,8 @@ class TensorboardStart {
   /// Throws Error when it cannot be started at all.
   TensorboardStart(const RunFolder& folder, const TensorboardOptions& options);
 
-  /// The process once it serves, nothing before. Throws Error with the end of its log when it ended or took over 90 s,
-  /// and where another user could put a socket in the place of its own.
+  /// The process once it serves, nothing before. Throws Error with the end of its log when it ended
+  /// or took over 90 s, and where another user could put a socket in the place of its own.
   std::optional<TensorboardProcess> step();
   const TensorboardProcess& started() const { return started_; }
 

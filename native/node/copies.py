@@ -67,7 +67,8 @@ class Copies:
                 os.unlink(path)
 
     def name_of(self, member, given):
-        """Below the root, `.` for the root itself; `given` is the name of the one file there is. Refused for all else than plain files."""
+        """Below the root, `.` for the root itself; `given` is the name of the one file there is.
+        Refused for all else than plain files."""
         name = os.path.normpath(member.name)
         outside = os.path.isabs(name) or name.split(os.sep)[0] == ".."
         if outside or not (member.is_file() and name != "." or member.is_folder()):
@@ -105,7 +106,8 @@ def mark_of(root, name):
 
 
 def start_digest():
-    """Of what an archive brings; src/core/nodes/tarDigest.ts makes the same of what the client sends."""
+    """Of what an archive brings; src/core/nodes/tarDigest.ts makes the same of what the client
+    sends."""
     import hashlib
 
     return hashlib.sha256()
@@ -151,7 +153,8 @@ def pack_one(name, mode, descriptor, out):
 
 
 class Folders:
-    """Those below a root, each opened from the one above it, so that no link leads out of the root. To be used in `with`."""
+    """Those below a root, each opened from the one above it, so that no link leads out of the root.
+    To be used in `with`."""
 
     def __init__(self, root):
         self.root = root
@@ -171,7 +174,8 @@ class Folders:
             os.close(self.opened.pop())
 
     def open(self, name):
-        """Its descriptor, which lasts until another one is opened. What is missing of it is made."""
+        """Its descriptor, which lasts until another one is opened. What is missing of it is
+        made."""
         names = [] if name in ("", ".") else name.split(os.sep)
         common = 0
         while common < min(len(names), len(self.names)) and names[common] == self.names[common]:
@@ -200,7 +204,8 @@ class Folders:
 
 
 def receive(archive, member, folders, name, digest):
-    """A file of an archive, which appears whole or not at all. Returns the permissions that its disk gave it."""
+    """A file of an archive, which appears whole or not at all. Returns the permissions that its
+    disk gave it."""
     folder = folders.open(os.path.dirname(name))
     partial = ".trainyard.partial-" + os.urandom(8).hex()  # nobody can have put anything there
     try:

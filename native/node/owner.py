@@ -5,7 +5,8 @@ MOST_LINKS = 40  # as the system's own limit
 
 
 def overflow_uid():
-    """The owner that a user namespace shows for everybody whom it does not map; -1 where all are mapped."""
+    """The owner that a user namespace shows for everybody whom it does not map; -1 where all are
+    mapped."""
     try:
         with open("/proc/self/uid_map") as file:
             mapped = sum(int(line.split()[2]) for line in file)
@@ -16,7 +17,8 @@ def overflow_uid():
 
 
 def is_private_group(gid):
-    """Whether it is this user's group alone, of the user's own name, as most systems make one for everybody."""
+    """Whether it is this user's group alone, of the user's own name, as most systems make one for
+    everybody."""
     import grp
     import pwd
 
@@ -56,7 +58,8 @@ def stranger_at(path, info, is_last, trusted):
 
 
 def find_stranger(path):
-    """(what, hint) of the first folder or link on the way to `path`, itself included, that another user rules; or None."""
+    """(what, hint) of the first folder or link on the way to `path`, itself included, that another
+    user rules; or None."""
     trusted = {os.getuid(), 0, overflow_uid()}
     parts = [part for part in reversed(path.split(os.sep)) if part]
     at = "/"

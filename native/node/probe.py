@@ -72,7 +72,8 @@ def writable_problem(workdir):
 
 
 def workdir_problem(workdir, programs):
-    """(None, None), or why nothing can be run below `workdir`, and what to do where that is special."""
+    """(None, None), or why nothing can be run below `workdir`, and what to do where that is
+    special."""
     try:
         found = find_stranger(workdir)
         if not found:

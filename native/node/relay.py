@@ -173,7 +173,8 @@ def reach(host, port):
 
 
 class Strangers:
-    """Connections of those who have not proved yet that they hold the key. Where too many wait, the oldest one goes."""
+    """Connections of those who have not proved yet that they hold the key. Where too many wait, the
+    oldest one goes."""
 
     def __init__(self):
         import threading
@@ -206,7 +207,8 @@ class Strangers:
 
 
 def accept_all(listener, handle):
-    """Calls back with every connection, and with what to call once it is no stranger's, on a thread of its own, for as long as this
+    """Calls back with every connection, and with what to call once it is no stranger's, on a thread
+    of its own, for as long as this
     process lives."""
     import threading
     import time
@@ -242,7 +244,8 @@ def accept_all(listener, handle):
 
 
 def ring(params):
-    """Answers whoever connects with a word, for as long as this process lives. On all interfaces."""
+    """Answers whoever connects with a word, for as long as this process lives. On all
+    interfaces."""
     listener, port = listen(None, params["firstPort"], params["lastPort"])
     accept_all(listener, lambda connection, _: connection.sendall(params["word"].encode()))
     # The third word is the address at which this connection came in.

@@ -33,7 +33,8 @@ def command(argv, each_line=None):
 
 
 def pip_in(wheels, pinned):
-    """pip in its own wheel, which Python can run, or None. Refused where the wheel is not the one of the line `pinned`."""
+    """pip in its own wheel, which Python can run, or None. Refused where the wheel is not the one
+    of the line `pinned`."""
     import re
 
     name = next((name for name in os.listdir(wheels) if name.startswith("pip-")), None)

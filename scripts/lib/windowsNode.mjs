@@ -1,5 +1,5 @@
-// Windows' own Node, run by Wine: how the command line is tried as on Windows. Wine is the system's,
-// and is never installed by us; Node comes from npm, into the user's cache.
+// Windows' own Node, run by Wine: how the command line is tried as on Windows. Wine is the
+// system's, and is never installed by us; Node comes from npm, into the user's cache.
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { cache } from './paths.mjs';

@@ -59,8 +59,8 @@ function keyText({ host, address, port, type, fingerprint }: UnknownHostKey): st
 }
 
 /**
- * Undefined: the user gave up, or a signal (of which `onSignal` is told) or the terminal's end
- * came.
+ * Undefined when the user gave up, when a signal came, or when the terminal was closed. A signal
+ * and the terminal's end call `onSignal` first.
  */
 async function askOnce(
   question: string,

@@ -1,6 +1,6 @@
-// Paths of nodes. A node is Linux, so its paths are POSIX ones, whatever this machine is. They are of
-// a type of their own, so that the compiler refuses a path of this machine where one of a node is
-// wanted; the functions of `node:path` give a plain string, which is no such path.
+// Paths of nodes. A node is Linux, so its paths are POSIX ones, whatever this machine is. They are
+// of a type of their own, so that the compiler refuses a path of this machine where one of a node
+// is wanted; the functions of `node:path` give a plain string, which is no such path.
 import { posix } from 'node:path';
 import { UserError } from './errors.js';
 

@@ -1,5 +1,5 @@
-// A node with GPUs: what the editor proposes there, and programs that are not our trainer. The GPUs are those of a stand-in
-// for NVIDIA's libnvidia-ml.so.1, which the native tests build.
+// A node with GPUs: what the editor proposes there, and programs that are not our trainer. The GPUs
+// are those of a stand-in for NVIDIA's libnvidia-ml.so.1, which the native tests build.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// What a run over several nodes listens on: nothing of its launch, and beyond this machine only ports of the profile's range.
+// What a run over several nodes listens on: nothing of its launch, and beyond this machine only
+// ports of the profile's range.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { portsOf } from '../../src/core/profiles/ports.js';

@@ -1,4 +1,5 @@
-// The package for every platform, in an editor that knows nothing of this clone: installed, it trains.
+// The package for every platform, in an editor that knows nothing of this clone: installed, it
+// trains.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';

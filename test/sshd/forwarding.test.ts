@@ -1,4 +1,5 @@
-// Sites whose sshd forbids forwarding: TensorBoard's bridge and tunnels work all the same, through a program on the node.
+// Sites whose sshd forbids forwarding: TensorBoard's bridge and tunnels work all the same, through
+// a program on the node.
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

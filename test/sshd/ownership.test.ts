@@ -1,4 +1,5 @@
-// Folders on a node that another user made, or may write in: nothing is run from them, and the error names the folder.
+// Folders on a node that another user made, or may write in: nothing is run from them, and the
+// error names the folder.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {

@@ -1,6 +1,6 @@
-// The README's walk over a cluster, by the command line on Windows' Node under Wine: two nodes of real
-// sshd on this machine, unknown keys at first, profiles and folders where Windows has them. Wine has no
-// ssh.exe and no tar.exe, so nothing but Node is used on the client's side.
+// The README's walk over a cluster, by the command line on Windows' Node under Wine: two nodes of
+// real sshd on this machine, unknown keys at first, profiles and folders where Windows has them.
+// Wine has no ssh.exe and no tar.exe, so nothing but Node is used on the client's side.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -53,8 +53,9 @@ bool is_under_way(const Descriptor& connection) {
   return ::getpeername(connection.get(), reinterpret_cast<sockaddr*>(&other), &length) != 0;
 }
 
-/// Keeps that many connections open to 127.0.0.2: half from one address, half from as many; half idle, half not. They
-/// try again faster than a system does, so that they come first where there is a queue.
+/// Keeps that many connections open to 127.0.0.2: half from one address, half from as many; half
+/// idle, half not. They try again faster than a system does, so that they come first where there is
+/// a queue.
 class Crowd {
  public:
   explicit Crowd(int port) : port_(port), thread_([this] { run(); }) {}

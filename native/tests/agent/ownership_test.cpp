@@ -1,4 +1,5 @@
-// Folders that another user made, or may write in: no run starts in them, nor does a node join from them.
+// Folders that another user made, or may write in: no run starts in them, nor does a node join from
+// them.
 #include "agent/ownership.h"
 
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
-// Connections from a node: by SSH's forwarding, or by a program there where the node's sshd forbids forwarding, or where
-// the node is reached by the ssh of its head.
+// Connections from a node: by SSH's forwarding, or by a program there where the node's sshd forbids
+// forwarding, or where the node is reached by the ssh of its head.
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorText, isCancelled } from '../errors.js';
@@ -27,7 +27,10 @@ type Kind = 'unix' | 'tcp';
  */
 const proof = 2;
 
-/** Milliseconds that an attempt waits for one before it: a place that swallows packets must not hold up the others. */
+/**
+ * Milliseconds that an attempt waits for one before it: a place that swallows packets must not hold
+ * up the others.
+ */
 const patience = 2000;
 
 /** What is known of one way of forwarding on one connection. */

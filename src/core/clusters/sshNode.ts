@@ -113,8 +113,8 @@ export class SshNode implements Disposable {
   }
 
   /**
-   * What the agent says of the node. Where it is put there first, `progress` is told. UserError
-   * (preflight, connection), Cancelled.
+   * What the agent says of the node. Where the agent must be installed first, `progress` is called
+   * meanwhile. UserError (preflight, connection), Cancelled.
    */
   async hello(progress: Progress = {}): Promise<AgentResult<'hello'>> {
     this.waiting.add(progress);
@@ -131,8 +131,9 @@ export class SshNode implements Disposable {
   }
 
   /**
-   * Programs and runtime, put there when they are not; with `cuda`, NVIDIA's libraries too where there is a GPU for them. What was
-   * `found` a moment ago saves a look where nothing is missing. UserError (preflight, connection), Cancelled.
+   * Programs and runtime, put there when they are not; with `cuda`, NVIDIA's libraries too where
+   * there is a GPU for them. What was `found` a moment ago saves a look where nothing is missing.
+   * UserError (preflight, connection), Cancelled.
    */
   async prepare(
     packages: Packages,
@@ -206,7 +207,10 @@ export class SshNode implements Disposable {
     return bootstrap.become('run', { argv, ...params });
   }
 
-  /** A connection from the node, also where its sshd forbids forwarding. UserError (connection), Cancelled. */
+  /**
+   * A connection from the node, also where its sshd forbids forwarding. UserError (connection),
+   * Cancelled.
+   */
   connectTo(place: Place): Promise<Duplex> {
     return this.reach.connect(place);
   }

@@ -1,5 +1,5 @@
-// The program on a node that makes connections from there, many on one channel: what takes the place of SSH's forwarding
-// where a site's sshd forbids that.
+// The program on a node that makes connections from there, many on one channel: what takes the
+// place of SSH's forwarding where a site's sshd forbids that.
 import type { Duplex } from 'node:stream';
 import * as z from 'zod/mini';
 import { errorText } from '../errors.js';
@@ -17,7 +17,10 @@ export type Place = { path: string } | { host: string; port: number };
 export const placeText = (place: Place): string =>
   'path' in place ? place.path : `${place.host} port ${place.port}`;
 
-/** Milliseconds without a connection after which the program ends, so that its channel is free for others. */
+/**
+ * Milliseconds without a connection after which the program ends, so that its channel is free for
+ * others.
+ */
 const idleTime = 30_000;
 
 const closedSchema = z.object({ code: z.string(), text: z.string() });

@@ -25,7 +25,9 @@ export interface NodeRuntime {
   hashes: { agent: string; trainer: string; requirements: string };
 }
 
-/** `$XDG_CACHE_HOME/trainyard`, else `~/.cache/trainyard`; on Windows `%LOCALAPPDATA%\trainyard`. */
+/**
+ * `$XDG_CACHE_HOME/trainyard`, else `~/.cache/trainyard`; on Windows `%LOCALAPPDATA%\trainyard`.
+ */
 export function cacheFolder(env: NodeJS.ProcessEnv = process.env, platform = process.platform): string {
   const base = env[platform === 'win32' ? 'LOCALAPPDATA' : 'XDG_CACHE_HOME'];
   const usual = platform === 'win32' ? ['AppData', 'Local'] : ['.cache'];

@@ -34,8 +34,8 @@ export interface TreeTarget {
 }
 
 /**
- * The content of a folder, or a file, comes to lie below `target.to`. Each file appears whole or not at all. `digest` takes all that is
- * sent. UserError (usage, connection, preflight), Cancelled.
+ * The content of a folder, or a file, comes to lie below `target.to`. Each file appears whole or
+ * not at all. `digest` takes all that is sent. UserError (usage, connection, preflight), Cancelled.
  */
 export async function sendTree(
   bootstrap: Bootstrap,

@@ -82,8 +82,8 @@ function built(root: string, bin: string): NativeSources {
 }
 
 /**
- * `$TRAINYARD_NATIVE` (a folder with agent, trainer and mpiexec_control.so) first, then what stands beside the bundle, then the release
- * build. UserError (preflight) naming what is missing.
+ * `$TRAINYARD_NATIVE` (a folder with agent, trainer and mpiexec_control.so) first, then what stands
+ * beside the bundle, then the release build. UserError (preflight) naming what is missing.
  */
 export async function findNativeSources(
   bundleDir: string,

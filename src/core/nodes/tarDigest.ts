@@ -1,5 +1,6 @@
-// What a tar archive brings, as one SHA-256: by it a node that gets the files from another node tells that they are what this machine
-// sent. native/node/copies.py makes the same of what it receives, whoever packed it.
+// What a tar archive brings, as one SHA-256: by it a node that gets the files from another node
+// tells that they are what this machine sent. native/node/copies.py makes the same of what it
+// receives, whoever packed it.
 import { createHash } from 'node:crypto';
 import { normalize } from 'node:path/posix';
 
@@ -11,8 +12,8 @@ const mostExtended = 1 << 20;
 type Part = 'extended' | 'content' | 'padding';
 
 /**
- * Takes the archive in any pieces. Of each member counts kind, permissions, size, name below the archive's root, and bytes, in the
- * archive's order.
+ * Takes the archive in any pieces. Of each member counts kind, permissions, size, name below the
+ * archive's root, and bytes, in the archive's order.
  */
 export class TarDigest {
   private readonly hash = createHash('sha256');

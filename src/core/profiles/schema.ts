@@ -50,7 +50,9 @@ export const hostSchema = z.strictObject({
 /** Fields that earlier versions took, and that nothing read. */
 const withdrawn = ['prologue', 'stage', 'pricePerNodeHour'];
 
-/** Who wrote one of these is told that it has no effect; undefined leaves the words to the library. */
+/**
+ * Who wrote one of these is told that it has no effect; undefined leaves the words to the library.
+ */
 function unknownFields(issue: { code?: string; keys?: unknown }): string | undefined {
   if (issue.code !== 'unrecognized_keys' || !Array.isArray(issue.keys)) return undefined;
   const keys = issue.keys.map(String);

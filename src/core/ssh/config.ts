@@ -141,8 +141,8 @@ function joinedPaths(words: readonly string[]): string[] {
 }
 
 /**
- * The paths of a list of words. A folder of Windows may have a blank in its name, and `ssh -G` prints
- * no quotes; so there, what does not begin as a path does goes on with the one before.
+ * The paths of a list of words. A folder of Windows may have a blank in its name, and `ssh -G`
+ * prints no quotes; so there, what does not begin as a path does goes on with the one before.
  */
 function pathsOf(words: readonly string[], platform: NodeJS.Platform): string[] {
   if (platform !== 'win32') return [...words];

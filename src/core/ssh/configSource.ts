@@ -62,7 +62,8 @@ async function askSsh(
     child.kill('SIGKILL');
   };
   signal?.addEventListener('abort', abort, { once: true });
-  // Not spawn's own timeout: where there is no such program, that one goes on, and keeps this process alive.
+  // Not spawn's own timeout: where there is no such program, that one goes on, and keeps this
+  // process alive.
   const timer = setTimeout(abort, patience);
   let output = '';
   let complaint = '';

@@ -26,9 +26,10 @@ export function namesOfPipes(): readonly string[] {
 
 /**
  * Sockets or pipes, in the order in which their keys are offered. `setting` is IdentityAgent of the
- * SSH configuration, and `expand` reads it as a path. Windows has, where nothing is set, the pipe of
- * its own ssh-agent service, and that of Pageant (PuTTY 0.75 and newer), which carries the user's
- * name. A socket of Cygwin or MSYS in SSH_AUTH_SOCK cannot be opened there, and is passed over.
+ * SSH configuration, and `expand` reads it as a path. Windows has, where nothing is set, the pipe
+ * of its own ssh-agent service, and that of Pageant (PuTTY 0.75 and newer), which carries the
+ * user's name. A socket of Cygwin or MSYS in SSH_AUTH_SOCK cannot be opened there, and is passed
+ * over.
  */
 export function keyAgents(
   setting: string | undefined,

@@ -14,7 +14,8 @@ export interface Head {
 
 /**
  * Asks nothing, and gives up on a node that has gone. The head's own known hosts must hold its key,
- * whatever the configuration there says. Of that configuration nothing opens a way back to the head.
+ * whatever the configuration there says. Of that configuration nothing opens a way back to the
+ * head.
  */
 const options = [
   'BatchMode=yes',
@@ -111,7 +112,10 @@ class ConnectionThroughHead implements SshConnection {
     );
   }
 
-  /** `ssh -W` on the head would be a login for each connection, and a refusal would look like an end. */
+  /**
+   * `ssh -W` on the head would be a login for each connection, and a refusal would look like an
+   * end.
+   */
   forwardTcp(): Promise<Duplex> {
     return this.forwardsNothing();
   }

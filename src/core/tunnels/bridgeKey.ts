@@ -1,10 +1,11 @@
-// The key in a bridge's address: http://127.0.0.1:6006/KEY/. The port is open to every user of this machine, the key is not.
+// The key in a bridge's address: http://127.0.0.1:6006/KEY/. The port is open to every user of this
+// machine, the key is not.
 //
-// The key is a folder of the path and no cookie, for three reasons. In an editor the page is a frame
-// within another site, where a browser sends no SameSite cookie, and SameSite=None needs https. A
-// browser sends a cookie of 127.0.0.1 to every port of it, so also to a server of another user.
-// And TensorBoard asks with relative addresses only, so each request has the folder by itself,
-// behind a proxy such as code-server's http://HOST/proxy/6006/KEY/ too.
+// The key is a folder of the path and no cookie, for three reasons. In an editor the page is a
+// frame within another site, where a browser sends no SameSite cookie, and SameSite=None needs
+// https. A browser sends a cookie of 127.0.0.1 to every port of it, so also to a server of another
+// user. And TensorBoard asks with relative addresses only, so each request has the folder by
+// itself, behind a proxy such as code-server's http://HOST/proxy/6006/KEY/ too.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /** Milliseconds for which an address for one use is good: a browser may have to start. */

@@ -1,8 +1,9 @@
 // A web address on 127.0.0.1 that leads to a server behind a private channel: how a browser here reaches TensorBoard.
 //
-// TensorBoard has no authentication. Another user of this machine must not reach it, so each address has a key. A page
-// of the web must not reach it through a name that it made point here (DNS rebinding), so a request counts only when
-// its Host, and its Origin where it has one, is an address that was given out.
+// TensorBoard has no authentication. Another user of this machine must not reach it, so each
+// address has a key. A page of the web must not reach it through a name that it made point here
+// (DNS rebinding), so a request counts only when its Host, and its Origin where it has one, is an
+// address that was given out.
 // Bytes are passed on as they are, because an editor changes what `node:http` does for its extensions (proxies).
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -55,7 +56,10 @@ export class HttpBridge implements Disposable {
     return `http://${loopback}:${this.port}/`;
   }
 
-  /** The whole address where `root` was forwarded to. `once`: good for one use, for an address that others may see. */
+  /**
+   * The whole address where `root` was forwarded to. `once`: good for one use, for an address that
+   * others may see.
+   */
   under(root: string, once = false): string {
     const url = new URL(root);
     const folder = once ? this.key.folderForOneUse() : this.key.folder;
@@ -83,7 +87,10 @@ export class HttpBridge implements Disposable {
     this.authorities.add(authority.toLowerCase());
   }
 
-  /** Why the last question whether the server answers found no way to it; undefined when there was one. */
+  /**
+   * Why the last question whether the server answers found no way to it; undefined when there was
+   * one.
+   */
   get problem(): unknown {
     return this.lastProblem;
   }

@@ -2,7 +2,10 @@
 import type { RunDetails } from '../../core/nodes/agentApi.js';
 import { plural } from '../words.js';
 
-/** `this machine`, the name of the one host, or `3 nodes`: where its ranks are now, else where they are to be. */
+/**
+ * `this machine`, the name of the one host, or `3 nodes`: where its ranks are now, else where they
+ * are to be.
+ */
 export function placeOf(details: RunDetails | undefined): string {
   if (details?.elsewhere) return details.elsewhere;
   if (!details?.run || details.run.profile.kind === 'local') return 'this machine';

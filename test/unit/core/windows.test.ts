@@ -1,4 +1,5 @@
-// What is chosen on Windows, by the code that chooses it; test/windows runs the rest by Windows' Node.
+// What is chosen on Windows, by the code that chooses it; test/windows runs the rest by Windows'
+// Node.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -92,7 +92,10 @@ export class OpensshConnection implements SshConnection {
     }
   }
 
-  /** ssh itself accepts each connection, and closes it where the node then refuses: the first one is looked at. */
+  /**
+   * ssh itself accepts each connection, and closes it where the node then refuses: the first one is
+   * looked at.
+   */
   async forwardUnix(path: string): Promise<Duplex> {
     this.check();
     const socket = await this.forwards.connect(path);
