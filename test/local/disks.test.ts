@@ -5,7 +5,16 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, rmdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { expectExit, mpiexec, readLines, start, temporaryFolder, trainer, until } from './harness';
+import {
+  expectExit,
+  mpiexec,
+  readLines,
+  readLinesSoFar,
+  start,
+  temporaryFolder,
+  trainer,
+  until,
+} from './harness';
 import type { Running } from './harness';
 
 const agent = join(dirname(trainer), 'agent');
@@ -60,7 +69,7 @@ const training = (...more: string[]): string[] => [
   ...more,
 ];
 const stepsIn = (dir: string): number[] =>
-  readLines(join(dir, 'metrics.jsonl'))
+  readLinesSoFar(join(dir, 'metrics.jsonl'))
     .filter(({ kind }) => kind === 'step')
     .map(({ step }) => Number(step));
 const beatOf = (dir: string): number =>
@@ -186,7 +195,7 @@ test('state.json that cannot be written as a run ends: the supervisor waits unti
   const inTheWay = join(dir, `state.json.tmp-${running.child.pid}`);
   mkdirSync(inTheWay);
   await until('the end', () => running?.stderr.includes('warning: state.json not written'), 120);
-  await until('the journal', () => readLines(join(dir, 'events.jsonl')).at(-1)?.kind === 'finished');
+  await until('the journal', () => readLinesSoFar(join(dir, 'events.jsonl')).at(-1)?.kind === 'finished');
   expect(running.child.exitCode).toBe(null);
   rmdirSync(inTheWay);
   expectExit(await running.ended, 0);

@@ -6,7 +6,7 @@ import { afterAll, expect, it } from 'vitest';
 import {
   checkpointName,
   expectExit,
-  readLines,
+  readLinesSoFar,
   runTrainer,
   start,
   temporaryFolder,
@@ -23,7 +23,7 @@ const training = (dir: string, steps: number): string[] => [
   ...['--steps', String(steps), '--checkpoint-every', '1'],
 ];
 const evaluated = (dir: string): unknown[] =>
-  readLines(join(dir, 'metrics.jsonl')).flatMap((line) => (line.kind === 'eval' ? line['step'] : []));
+  readLinesSoFar(join(dir, 'metrics.jsonl')).flatMap((line) => (line.kind === 'eval' ? line['step'] : []));
 /** Bytes that a process has read so far, by any read call. */
 const bytesRead = (pid: number): number =>
   Number(/rchar: (\d+)/.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1]);

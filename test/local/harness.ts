@@ -97,11 +97,19 @@ export function expectExit(outcome: Outcome, code: number): void {
 
 export type Line = Record<string, unknown> & { kind: string };
 
-export function readLines(path: string): Line[] {
-  return readFileSync(path, 'utf8')
+const parseLines = (text: string): Line[] =>
+  text
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Line);
+
+/** The lines of a file that nobody writes any more. Half a line fails. */
+export const readLines = (path: string): Line[] => parseLines(readFileSync(path, 'utf8'));
+
+/** The whole lines of a file that is being written. One write is seen in two parts at times. */
+export function readLinesSoFar(path: string): Line[] {
+  const text = readFileSync(path, 'utf8');
+  return parseLines(text.slice(0, text.lastIndexOf('\n') + 1));
 }
 
 /** Waits until `probe` gives something; fails after `seconds`. */

@@ -5,7 +5,16 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { cli, expectExit, processesNaming, readLines, runCli, temporaryFolder, until } from './harness';
+import {
+  cli,
+  expectExit,
+  processesNaming,
+  readLines,
+  readLinesSoFar,
+  runCli,
+  temporaryFolder,
+  until,
+} from './harness';
 
 const folder = temporaryFolder('interrupted');
 const project = join(folder.path, "a person's project");
@@ -45,7 +54,7 @@ it('goes on by the very command that stop and attach print', async () => {
     ]),
     0,
   );
-  const kinds = (): string[] => readLines(join(project, 'metrics.jsonl')).map(({ kind }) => kind);
+  const kinds = (): string[] => readLinesSoFar(join(project, 'metrics.jsonl')).map(({ kind }) => kind);
   await until(
     'a checkpoint',
     () => existsSync(join(project, 'metrics.jsonl')) && kinds().includes('checkpoint'),

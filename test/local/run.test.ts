@@ -11,6 +11,7 @@ import {
   lastOnly,
   processesNaming,
   readLines,
+  readLinesSoFar,
   run,
   runCli,
   runTrainer,
@@ -74,10 +75,10 @@ describe('a run on the local profile', () => {
     first.child.kill('SIGKILL');
     await first.ended;
     const seen = messages(first.stdout).filter((m) => m.type === 'metric');
-    const before = readLines(join(dir, 'metrics.jsonl')).length;
+    const before = readLinesSoFar(join(dir, 'metrics.jsonl')).length;
     await until(
       'ten more steps without a client',
-      () => readLines(join(dir, 'metrics.jsonl')).length > before + 10,
+      () => readLinesSoFar(join(dir, 'metrics.jsonl')).length > before + 10,
     );
 
     const second = client('attach', dir, '--json');

@@ -8,7 +8,7 @@ import { RunFollower } from '../../../src/core/runs/run.js';
 import type { RunDetails } from '../../../src/core/nodes/agentApi.js';
 import { eventSchema, stateSchema, type RunEvent, type RunState } from '../../../src/core/runs/schema.js';
 import { isOver, statusOf } from '../../../src/core/runs/status.js';
-import { readLines, until, type Line } from '../../local/harness.js';
+import { readLinesSoFar, until, type Line } from '../../local/harness.js';
 
 /** A figure for docs/reliability.md. */
 export function measured(row: number, text: string): void {
@@ -74,7 +74,7 @@ export function stateOf(dir: string): RunState | undefined {
 }
 
 export const linesOf = (dir: string, file: string): Line[] =>
-  existsSync(join(dir, file)) ? readLines(join(dir, file)) : [];
+  existsSync(join(dir, file)) ? readLinesSoFar(join(dir, file)) : [];
 
 export const eventsOf = (dir: string): RunEvent[] =>
   linesOf(dir, 'events.jsonl').map((line) => eventSchema.parse(line));
