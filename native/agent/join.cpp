@@ -25,7 +25,9 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kEndWithoutHead = 20;  // seconds after which ranks that nobody watches are ended
+/// Seconds after which ranks that nobody watches are ended: they are gone within 20 s, before the head
+/// counts the node as lost.
+constexpr double kEndWithoutHead = 18;
 constexpr double kLeaveWithoutHead = 3600;
 constexpr double kLeaveRefused = 20;   // by a head whose supervisor is gone
 constexpr double kSweepSeconds = 1;    // between two looks at all processes of the machine
