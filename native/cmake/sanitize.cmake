@@ -18,3 +18,8 @@ else()
 endif()
 add_compile_options(-O1 -gline-tables-only -fno-omit-frame-pointer -fsanitize=${CHECKED} -fno-sanitize-recover=all)
 add_link_options(-fsanitize=${CHECKED})
+
+# GNU ld reads a static library once and in order. The CUDA ops and the host in the device's place
+# (tests/ops) need one another.
+set(CMAKE_CXX_LINK_EXECUTABLE
+    "<CMAKE_CXX_COMPILER> <FLAGS> <CMAKE_CXX_LINK_FLAGS> <LINK_FLAGS> <OBJECTS> -o <TARGET> -Wl,--start-group <LINK_LIBRARIES> -Wl,--end-group")
