@@ -70,7 +70,7 @@ export const copy: Verb = {
   details: [
     'It is sent to one of them, and from there from node to node, on a port of the portRange.',
     'A folder is copied as it is: its files go below DST. A file becomes DST, or goes into it when DST ends with a slash. ~/ is the home folder of the host.',
-    'Example: trainyard copy lab ./images ~/images',
+    "Example: trainyard copy lab ./images '~/images' (in quotes, or the shell here puts its own home there)",
   ],
   async run(context, args) {
     const [, from = '', to = ''] = args.words;
