@@ -9,7 +9,11 @@ export const attach: Verb = {
   summary: 'follows a run that was started before',
   words: ['RUN'],
   flags: [
-    { name: 'profile', value: 'P', help: 'whose runs; by default the profile that started RUN here, else local' },
+    {
+      name: 'profile',
+      value: 'P',
+      help: 'whose runs; by default the profile that started RUN here, else local',
+    },
     { name: 'tensorboard', help: 'bring the TensorBoard that the run serves to 127.0.0.1' },
   ],
   details: [

@@ -11,7 +11,11 @@ export const checkpoints: Verb = {
   words: ['RUN'],
   flags: [
     { name: 'verify', help: 'read every file and compare its SHA-256, not only its size' },
-    { name: 'profile', value: 'P', help: 'whose runs; by default the profile that started RUN here, else local' },
+    {
+      name: 'profile',
+      value: 'P',
+      help: 'whose runs; by default the profile that started RUN here, else local',
+    },
   ],
   details: ['Exits 5 when --verify finds one that is not valid.'],
   async run(context, args) {

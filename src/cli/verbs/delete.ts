@@ -8,7 +8,11 @@ export const deleteRun: Verb = {
   summary: 'removes a run with its checkpoints, on every node; refused while it runs',
   words: ['RUN'],
   flags: [
-    { name: 'profile', value: 'P', help: 'whose runs; by default the profile that started RUN here, else local' },
+    {
+      name: 'profile',
+      value: 'P',
+      help: 'whose runs; by default the profile that started RUN here, else local',
+    },
     { name: 'yes', help: 'without asking; needed where there is no terminal to ask on' },
   ],
   details: ['Files in its folder that are not of the run stay, and are named.'],

@@ -24,7 +24,11 @@ export const logs: Verb = {
     { name: 'lines', value: 'N', help: 'only the last N lines of each' },
     { name: 'follow', help: 'go on with what comes, until the run ends; Ctrl-C leaves it running' },
     { name: 'raw', help: 'of one source: its bytes as they are, without labels' },
-    { name: 'profile', value: 'P', help: 'whose runs; by default the profile that started RUN here, else local' },
+    {
+      name: 'profile',
+      value: 'P',
+      help: 'whose runs; by default the profile that started RUN here, else local',
+    },
   ],
   details: [
     'Logs carry no times: what was written before comes rank by rank, what is followed in the order in which it arrives.',

@@ -11,7 +11,11 @@ export const stop: Verb = {
   words: ['RUN'],
   flags: [
     { name: 'now', help: 'without a checkpoint; of an interrupted run, end what is left' },
-    { name: 'profile', value: 'P', help: 'whose runs; by default the profile that started RUN here, else local' },
+    {
+      name: 'profile',
+      value: 'P',
+      help: 'whose runs; by default the profile that started RUN here, else local',
+    },
   ],
   details: ['Returns once the run is over. Ctrl-C here only ends the waiting.'],
   async run(context, args) {

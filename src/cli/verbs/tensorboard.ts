@@ -9,7 +9,11 @@ export const tensorboard: Verb = {
   words: ['RUN'],
   flags: [
     { name: 'stop', help: 'end the TensorBoard of this run instead' },
-    { name: 'profile', value: 'P', help: 'whose runs; by default the profile that started RUN here, else local' },
+    {
+      name: 'profile',
+      value: 'P',
+      help: 'whose runs; by default the profile that started RUN here, else local',
+    },
   ],
   details: [
     `TensorBoard itself listens on a private Unix socket, and ends after ${tensorboardIdle / 60} minutes without a request.`,
