@@ -17,7 +17,8 @@ else()
   message(FATAL_ERROR "TRAINYARD_SANITIZE is '${TRAINYARD_SANITIZE}': use address or thread")
 endif()
 add_compile_options(-O1 -gline-tables-only -fno-omit-frame-pointer -fsanitize=${CHECKED} -fno-sanitize-recover=all)
-add_link_options(-fsanitize=${CHECKED})
+# Conversions to bfloat16 are functions of compiler-rt; libgcc has them from GCC 13 on.
+add_link_options(-fsanitize=${CHECKED} --rtlib=compiler-rt --unwindlib=libgcc)
 
 # GNU ld reads a static library once and in order. The CUDA ops and the host in the device's place
 # (tests/ops) need one another.
