@@ -14,8 +14,8 @@ namespace trainyard {
 
 namespace {
 
-// docs/contracts.md, Strangers at a port. A connection has 150 ms at least before newer ones of its
-// address put it out, which is enough for a node that holds the key.
+// docs/contracts/cluster.md, Strangers at a port. A connection has 150 ms at least before newer
+// ones of its address put it out, which is enough for a node that holds the key.
 constexpr size_t kMostWaiting = 256;
 constexpr size_t kMostOfOneAddress = 64;
 constexpr int kMostAccepted = 16;  // in the time that follows

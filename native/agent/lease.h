@@ -1,5 +1,5 @@
 // Whether somebody supervises a run, also on another host that sees the same disk; and holding a
-// run's folder against that (docs/contracts.md, Who supervises a run).
+// run's folder against that (docs/contracts/files.md, Who supervises a run).
 #pragma once
 #include <optional>
 #include <string>

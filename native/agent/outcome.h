@@ -1,4 +1,4 @@
-// What a rank's program said of its own work (docs/contracts.md, Outcomes).
+// What a rank's program said of its own work (docs/contracts/events.md, Outcomes).
 #pragma once
 #include <optional>
 #include <string>

@@ -1,5 +1,5 @@
-// Who besides this user may change what is run or believed here: docs/contracts.md, Folders of
-// one's own. native/node/owner.py holds the same rule for the set-up program.
+// Who besides this user may change what is run or believed here: docs/contracts/nodes.md,
+// Folders of one's own. native/node/owner.py holds the same rule for the set-up program.
 #pragma once
 #include <optional>
 #include <string>

@@ -1,4 +1,4 @@
-// What an RPC method answers instead of a result (docs/contracts.md, RPC framing).
+// What an RPC method answers instead of a result (docs/contracts/rpc.md, Framing).
 #pragma once
 #include <stdexcept>
 #include <string>

@@ -1,5 +1,5 @@
-// What in a run's folder is the run's (docs/contracts.md, The run folder), and its removal: nothing
-// else is touched.
+// What in a run's folder is the run's (docs/contracts/files.md), and its removal: nothing else is
+// touched.
 #pragma once
 #include <cstddef>
 #include <string>

@@ -1,4 +1,4 @@
-// Where a run keeps its things (docs/contracts.md, The run folder), and how runs are named and found.
+// Where a run keeps its things (docs/contracts/files.md), and how runs are named and found.
 #pragma once
 #include <string>
 #include <vector>

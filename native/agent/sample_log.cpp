@@ -1,5 +1,7 @@
 #include "agent/sample_log.h"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -32,7 +34,7 @@ double time_of(const std::string& line) {
 }  // namespace
 
 void thin_samples(const std::string& path, double now) {
-  const std::string thinned = path + ".thinned";
+  const std::string thinned = path + ".tmp-" + std::to_string(::getpid());
   {
     std::ifstream in(path);
     std::ofstream out(thinned, std::ios::trunc);

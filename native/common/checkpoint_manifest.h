@@ -1,4 +1,4 @@
-// manifest.json: what makes a folder a whole checkpoint (docs/contracts.md, "Checkpoints").
+// manifest.json: what makes a folder a whole checkpoint (docs/contracts/checkpoints.md).
 #pragma once
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 // What a rank says of its own work before it ends, so that its end cannot spoil it
-// (docs/contracts.md, Outcomes). In a header alone, since libtrainer_cuda.so ends a rank too and
-// shares no code with the trainer.
+// (docs/contracts/events.md, Outcomes). In a header alone, since libtrainer_cuda.so ends a rank too
+// and shares no code with the trainer.
 #pragma once
 #include <unistd.h>
 

@@ -1,5 +1,6 @@
 # Connections from this node, all of them over one channel, for sites whose sshd forbids forwarding.
-# The client speaks in frames on stdin, and is answered in frames on stdout (docs/contracts.md).
+# The client speaks in frames on stdin, and is answered in frames on stdout
+# (docs/contracts/cluster.md).
 
 OPEN, OPENED, DATA, END, CREDIT, CLOSED = range(1, 7)
 WINDOW = 1 << 20  # bytes of a connection that may be under way in each direction

@@ -1,8 +1,8 @@
 # One maker at a time of a folder that several nodes may see on one disk. Locks of the system do not
 # cross hosts on every network file system, and hang where their server does. So the lock is a file:
 # `.NAME.maker` beside NAME appears by an exclusive create, which is atomic on network file systems
-# too, and its maker writes another number into it every few seconds. docs/contracts.md has the
-# rules.
+# too, and its maker writes another number into it every few seconds. The rules are in
+# docs/contracts/nodes.md.
 
 SILENCE = 30  # seconds without a new number, after which a maker on another host is taken for dead
 FORGOTTEN = 24 * 3600  # seconds after which what another host left half made is nobody's

@@ -1,5 +1,5 @@
-# Runs of another machine on a disk that it shares with this one (docs/contracts.md, Who supervises
-# a run).
+# Runs of another machine on a disk that it shares with this one (docs/contracts/files.md, Who
+# supervises a run).
 
 LEASE_SECONDS = 30
 

@@ -1,5 +1,6 @@
-# Who besides this user may change what is run or believed here: the rule of docs/contracts.md,
-# Folders of one's own. native/agent/ownership.cpp holds the same rule for the agent.
+# Who besides this user may change what is run or believed here: the rule of
+# docs/contracts/nodes.md, Folders of one's own. native/agent/ownership.cpp holds the same rule for
+# the agent.
 
 MOST_LINKS = 40  # as the system's own limit
 

@@ -5,7 +5,7 @@
 GREETING = b"trainyard-offer-1\n"
 PROOF = 32
 PATIENCE = 20  # seconds without a byte
-# docs/contracts.md, Strangers at a port.
+# docs/contracts/cluster.md, Strangers at a port.
 MOST_STRANGERS = 64
 MOST_OF_ONE_ADDRESS = 16
 HANDSHAKE = 5  # seconds, all of it

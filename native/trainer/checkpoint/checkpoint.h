@@ -1,4 +1,5 @@
-// Checkpoints on disk as docs/contracts.md describes them: safetensors plus a manifest, complete or absent.
+// Checkpoints on disk as docs/contracts/checkpoints.md describes them: safetensors plus a manifest,
+// complete or absent.
 #pragma once
 #include <cstdint>
 #include <nlohmann/json.hpp>

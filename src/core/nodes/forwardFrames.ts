@@ -1,5 +1,5 @@
-// The frames of many connections on one channel (docs/contracts.md): the other side of
-// native/node/forward.py.
+// The frames of many connections on one channel (docs/contracts/cluster.md): the other
+// side of native/node/forward.py.
 
 export const frameKinds = { open: 1, opened: 2, data: 3, end: 4, credit: 5, closed: 6 } as const;
 export type FrameKind = keyof typeof frameKinds;

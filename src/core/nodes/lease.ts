@@ -1,5 +1,6 @@
 // One maker at a time of a folder in a home that several machines may share: the same file and
-// rules as native/node/lease.py, for this machine's own runtime. docs/contracts.md has the rules.
+// rules as native/node/lease.py, for this machine's own runtime. The rules are in
+// docs/contracts/nodes.md.
 import { createHash } from 'node:crypto';
 import {
   link,

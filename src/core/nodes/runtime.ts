@@ -1,4 +1,5 @@
-// The local runtime of docs/contracts.md: the Python environment, and the node folder whose trainer finds its libraries.
+// The local runtime of docs/contracts/nodes.md: the Python environment, and the node folder whose
+// trainer finds its libraries.
 import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { chmod, copyFile, mkdir, readFile, readlink, rename, rm, stat, symlink } from 'node:fs/promises';

@@ -1,4 +1,5 @@
-// run.json, state.json, stop.json, events.jsonl, heartbeats and exit records, as docs/contracts.md fixes them.
+// run.json, state.json and stop.json as docs/contracts/files.md fixes them; events.jsonl,
+// heartbeats and exit records as docs/contracts/events.md does.
 import * as z from 'zod/mini';
 import { demand } from '../validation.js';
 import type { NodePath } from '../nodePath.js';

@@ -1,4 +1,4 @@
-// The examples of docs/contracts.md, and what must not pass.
+// The examples of docs/contracts/*.md, and what must not pass.
 import { describe, expect, it } from 'vitest';
 import { checkpointStateSchema, manifestSchema } from '../../../src/core/checkpoints/schema.js';
 import { gpuSchema, hostSampleSchema, parseMetric } from '../../../src/core/metrics/schema.js';
