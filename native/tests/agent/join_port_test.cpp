@@ -78,7 +78,8 @@ class Crowd {
         const bool tries = one && is_under_way(one) && monotonic_seconds() - since[index] < 0.3;
         if (tries || (one && !is_under_way(one) && !is_closed(one))) continue;
         since[index] = monotonic_seconds();
-        one = connect_from(INADDR_LOOPBACK + (index % 2 == 0 ? 1 : 0x100 + index), port_);
+        // Never from 127.0.0.2: a connection's own port there could be the one that the head wants.
+        one = connect_from(INADDR_LOOPBACK + (index % 2 == 0 ? 9 : 0x100 + index), port_);
         if (!one) continue;
         ++made_;
         if (index % 4 < 2) ::send(one.get(), "{\"host\":\"gpu2\",", 15, MSG_NOSIGNAL);

@@ -227,11 +227,11 @@ class HostCuda final : public cuda::OpsBackend {
   }
   void to_host(void* host, const void* memory, size_t bytes) override {
     require_no_recording();
-    std::memcpy(host, memory, bytes);
+    if (bytes > 0) std::memcpy(host, memory, bytes);  // an empty tensor has no address
   }
   void from_host(void* memory, const void* host, size_t bytes) override {
     require_no_recording();
-    std::memcpy(memory, host, bytes);
+    if (bytes > 0) std::memcpy(memory, host, bytes);
   }
   void synchronize() override { require_no_recording(); }
   std::unique_ptr<Recording> record(const std::function<void()>& ops) override {
