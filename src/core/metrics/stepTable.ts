@@ -171,8 +171,10 @@ export class StepTable {
   }
 
   private findMedian(): number | undefined {
-    const rates = Float64Array.from(this.rows, ({ imagesPerSec }) => imagesPerSec);
-    const settled = rates.subarray(rates.length > 1 ? 1 : 0).sort();
+    const { length } = this.rows;
+    const rates = new Float64Array(length);
+    for (const [index, row] of this.rows.entries()) rates[index] = row.imagesPerSec;
+    const settled = rates.subarray(length > 1 ? 1 : 0).sort();
     const [lower, upper] = [settled[(settled.length - 1) >> 1], settled[settled.length >> 1]];
     return lower === undefined || upper === undefined ? undefined : (lower + upper) / 2;
   }
