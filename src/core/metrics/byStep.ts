@@ -39,6 +39,10 @@ export class ByStep<T extends { step: number }> {
     return this.list.all;
   }
 
+  at(step: number): T | undefined {
+    return this.list.all.find((item) => item.step === step);
+  }
+
   /** Of the greatest step. */
   get latest(): T | undefined {
     return this.list.all.at(-1);

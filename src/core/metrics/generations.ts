@@ -11,9 +11,12 @@
 //    than that of the one before does so too.
 // 3. A `start`, `step` or `end` line of an older generation does not count after a newer one began.
 // 4. `eval` and `checkpoint_passed_over` lines begin nothing: they look back.
-// 5. Of several standing evaluations or checkpoints of one step, the last line in the file counts.
-// 6. The newest `step` line tells the progress until the newer generation has written one.
-import type { Metric, StartLine } from './schema.js';
+// 5. An evaluation that a newer generation superseded counts all the same, when it began (`time`
+//    less `seconds`) after that generation had written the checkpoint of its step again: it is of
+//    that checkpoint. `trainer eval --once` by hand names generation 1.
+// 6. Of several standing evaluations or checkpoints of one step, the last line in the file counts.
+// 7. The newest `step` line tells the progress until the newer generation has written one.
+import type { EvalLine, Metric, StartLine } from './schema.js';
 
 export interface Verdict {
   /** False: a newer generation superseded the line. */
@@ -35,6 +38,12 @@ export class Generations {
   /** What superseded older generations, both figures rising: two numbers a restart. */
   private cuts: { generation: number; after: number }[] = [];
 
+  /**
+   * `writtenAt`: when the standing checkpoint of a step was written, seconds since the epoch;
+   * undefined where none stands.
+   */
+  constructor(private readonly writtenAt: (step: number) => number | undefined) {}
+
   /** Lines in the order of the file. */
   judge(line: Metric): Verdict {
     const { newest } = this;
@@ -47,7 +56,7 @@ export class Generations {
         if (line.generation > newest) return this.beginBefore(line.generation, line.step);
         return this.isSuperseded(line.generation, line.step) ? superseded : standing;
       case 'eval':
-        return this.isSuperseded(line.generation, line.step) ? superseded : standing;
+        return this.judgeEvaluation(line);
       case 'end':
         return line.generation < newest ? superseded : standing;
       case 'checkpoint_passed_over':
@@ -65,6 +74,12 @@ export class Generations {
     const { countsFrom } = this;
     this.last = this.countsFrom = step;
     return countsFrom === undefined ? verdict : { ...verdict, countsFrom };
+  }
+
+  private judgeEvaluation({ generation, step, time, seconds }: EvalLine): Verdict {
+    if (!this.isSuperseded(generation, step)) return standing;
+    const written = this.writtenAt(step);
+    return written !== undefined && written <= time - seconds ? standing : superseded;
   }
 
   private isSuperseded(generation: number, step: number): boolean {

@@ -42,7 +42,7 @@ export class RunMetrics {
   readonly evaluations = new ByStep<Evaluation>(bestOf);
   /** Those that stand, as the metrics tell; what is on the disk the agent knows. Times in seconds since the epoch. */
   readonly checkpoints = new ByStep<{ step: number; time: number }>();
-  private readonly generations = new Generations();
+  private readonly generations = new Generations((step) => this.checkpoints.at(step)?.time);
   private readonly rate = new StepRate();
   private started: StartLine | undefined;
   private newest: StepLine | undefined;

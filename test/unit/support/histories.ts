@@ -13,6 +13,8 @@ export type Act =
   | { kind: 'checkpoint'; steps: number }
   | { kind: 'eval'; back: number; top1: number; late: boolean }
   | { kind: 'late-eval'; which: number; top1: number }
+  /** `trainer eval --once` by hand: its line names generation 1, whichever wrote the checkpoint. */
+  | { kind: 'by-hand'; back: number; top1: number }
   | { kind: 'restart'; back: number }
   | { kind: 'host' }
   | { kind: 'torn' }
@@ -40,6 +42,7 @@ export const acts: fc.Arbitrary<Act[]> = fc.array(
       arbitrary: fc.record({ kind: fc.constant('eval' as const), back: fc.nat(2), top1, late: fc.boolean() }),
     },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('late-eval' as const), which: fc.nat(9), top1 }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('by-hand' as const), back: fc.nat(2), top1 }) },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('restart' as const), back: fc.nat(3) }) },
     { weight: 1, arbitrary: fc.constantFrom<Act>({ kind: 'host' }, { kind: 'torn' }, { kind: 'unknown' }) },
     { weight: 2, arbitrary: fc.constant<Act>({ kind: 'look' }) },
@@ -76,7 +79,7 @@ export class History {
   private evals = new Map<number, number>();
   private checkpoints: number[] = [];
   /** Checkpoints of older generations that a restart superseded. */
-  private superseded: { generation: number; step: number }[] = [];
+  private superseded: { generation: number; step: number; time: number }[] = [];
 
   constructor(list: readonly Act[]) {
     this.start(null);
@@ -130,7 +133,14 @@ export class History {
       }
       case 'late-eval': {
         const late = this.superseded[act.which % Math.max(1, this.superseded.length)];
-        if (late) this.write(evalLine(late.step, act.top1, { time, generation: late.generation }));
+        if (late) this.write(evalLine(late.step, act.top1, late));
+        break;
+      }
+      case 'by-hand': {
+        const step = this.checkpoints.at(-1 - act.back);
+        if (step === undefined) break;
+        this.evals.set(step, act.top1);
+        this.write(evalLine(step, act.top1, { time, generation: 1, seconds: 0.5 }));
         break;
       }
       case 'restart':
@@ -166,8 +176,8 @@ export class History {
   private restart(index: number): void {
     const from = this.checkpoints[index] ?? 0;
     const passed = this.checkpoints.filter((step) => step > from);
-    const { generation } = this;
-    this.superseded.push(...passed.map((step) => ({ generation, step })));
+    const { generation, time } = this;
+    this.superseded.push(...passed.map((step) => ({ generation, step, time })));
     this.checkpoints = this.checkpoints.filter((step) => step <= from);
     for (const step of [...this.evals.keys()]) if (step > from) this.evals.delete(step);
     this.rates = this.rates.filter(({ step }) => step <= from);
