@@ -1,7 +1,8 @@
 // Staying with a run until it ends: what `run` and `attach` share.
 import { Cancelled, errorText, exitCodes, UserError } from '../core/errors.js';
 import { DisposableStore } from '../core/lifecycle.js';
-import { MetricsLedger } from '../core/metrics/ledger.js';
+import { RunMetrics } from '../core/metrics/runMetrics.js';
+import { StepTable } from '../core/metrics/stepTable.js';
 import type { RunDetails } from '../core/nodes/agentApi.js';
 import { statusOf } from '../core/runs/status.js';
 import { resumeCommand } from '../core/runs/resume.js';
@@ -62,9 +63,12 @@ export async function followRun(
       ...(options.staleState === undefined ? {} : { staleState: options.staleState }),
     }),
   );
-  const ledger = new MetricsLedger();
+  let metrics = new RunMetrics(new StepTable());
+  follower.onReset(() => {
+    metrics = new RunMetrics(new StepTable());
+  });
   follower.onMetric((line) => {
-    if (line.value) ledger.add(line.value);
+    if (line.value) metrics.add(line.value);
     if (line.offset < from.metrics) return;
     const old = !context.json && line.offset < (options.stepsFrom ?? 0) && line.value?.kind === 'step';
     if (!old) printer.metric(line);
@@ -83,7 +87,7 @@ export async function followRun(
   try {
     const end = await Promise.race([follower.follow(), left]);
     if (typeof end === 'string') return 128 + signalNumbers[end];
-    printer.summary(summarize(end, ledger, await countCheckpoints(context, options.dir)));
+    printer.summary(summarize(end, metrics, await countCheckpoints(context, options.dir)));
     if (end.interrupted) noteResume(context, end);
     return exitCodeOf(end);
   } catch (error) {

@@ -24,7 +24,13 @@ export interface StepColumns {
   inputWaitMs: number[];
 }
 
-type Row = { [K in keyof StepColumns]: StepColumns[K][number] } & { count: number };
+type Row = { [K in keyof StepColumns]: StepColumns[K][number] } & {
+  /** Lines in the row. */
+  count: number;
+  /** Of the lines whose images are known, and the seconds that they took. */
+  images: number;
+  seconds: number;
+};
 
 const names = [
   'step',
@@ -46,11 +52,13 @@ const names = [
 /** More digits than anybody sees cost their way to the screen. */
 const short = (value: number): number => Number(value.toPrecision(6));
 
-function rowOf(line: StepLine): Row {
+function rowOf(line: StepLine, images = 0): Row {
   const loss = line.loss === null ? null : short(line.loss);
   const imagesPerSec = short(line.images_per_sec);
   return {
     count: 1,
+    images: line.images_per_sec > 0 ? images : 0,
+    seconds: line.images_per_sec > 0 ? images / line.images_per_sec : 0,
     step: line.step,
     time: Math.round(line.time * 1000) / 1000,
     epoch: short(line.epoch),
@@ -75,6 +83,8 @@ function mergeRows(a: Row, b: Row): Row {
     x === null || y === null ? (x ?? y) : of(x, y);
   return {
     count,
+    images: a.images + b.images,
+    seconds: a.seconds + b.seconds,
     step: b.step,
     time: b.time,
     epoch: b.epoch,
@@ -96,14 +106,18 @@ export class StepTable {
   private rows: Row[] = [];
   private stride = 1;
   private revision = 0;
-  private median: { revision: number; length: number; value: number | undefined } | undefined;
+  /** Counts up with every change. */
+  private changes = 0;
+  private median: { changes: number; value: number | undefined } | undefined;
 
   constructor(readonly capacity = 2048) {
     if (!Number.isInteger(capacity) || capacity < 2) throw new RangeError('a table needs room for two rows');
   }
 
-  push(line: StepLine): void {
-    const row = rowOf(line);
+  /** `images` are those of the line's steps, where they are known. */
+  push(line: StepLine, images?: number): void {
+    this.changes++;
+    const row = rowOf(line, images);
     let last = this.rows.at(-1);
     if (this.rows.length === this.capacity && last?.count === this.stride) {
       this.halve();
@@ -120,12 +134,7 @@ export class StepTable {
     if (keep < 0) return;
     this.rows.length = keep;
     this.revision++;
-  }
-
-  clear(): void {
-    this.rows = [];
-    this.stride = 1;
-    this.revision++;
+    this.changes++;
   }
 
   get length(): number {
@@ -144,23 +153,30 @@ export class StepTable {
     return this.rows[low]?.time;
   }
 
+  /** All images over the seconds that their steps took; checkpoint writing is left out of it. */
+  imagesPerSec(): number | undefined {
+    const images = this.rows.reduce((sum, row) => sum + row.images, 0);
+    const seconds = this.rows.reduce((sum, row) => sum + row.seconds, 0);
+    return seconds > 0 ? images / seconds : undefined;
+  }
+
   /**
-   * Median of the rows' images/s, the first left out where there are more: it holds the warming up. It is asked many
-   * times a second, and found anew when the table has grown by a tenth.
+   * Median of the rows' images/s, the first left out where there are more: it holds the warming up.
+   * Up to `capacity` lines that is the median of the lines; over it, of means of neighbouring lines.
    */
   medianImagesPerSec(): number | undefined {
-    const { revision, length } = this.cursor();
-    const known = this.median;
-    if (known?.revision === revision && length - known.length <= length / 10) return known.value;
-    const value = this.findMedian();
-    this.median = { revision, length, value };
-    return value;
+    const { changes } = this;
+    if (this.median?.changes !== changes) this.median = { changes, value: this.findMedian() };
+    return this.median.value;
   }
 
   private findMedian(): number | undefined {
-    const rates = this.rows.map(({ imagesPerSec }) => imagesPerSec);
-    const settled = (rates.length > 1 ? rates.slice(1) : rates).sort((a, b) => a - b);
-    return settled[settled.length >> 1];
+    const { length } = this.rows;
+    const rates = new Float64Array(length);
+    for (const [index, row] of this.rows.entries()) rates[index] = row.imagesPerSec;
+    const settled = rates.subarray(length > 1 ? 1 : 0).sort();
+    const [lower, upper] = [settled[(settled.length - 1) >> 1], settled[settled.length >> 1]];
+    return lower === undefined || upper === undefined ? undefined : (lower + upper) / 2;
   }
 
   cursor(): Cursor {

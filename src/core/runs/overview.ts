@@ -1,18 +1,12 @@
 // A line on a run in a list: from its metrics file, of which only what is new is read at each look.
-import {
-  metricSchema,
-  type EvalLine,
-  type Metric,
-  type StartLine,
-  type StepLine,
-} from '../metrics/schema.js';
+import { RunMetrics, type RunProgress } from '../metrics/runMetrics.js';
+import { metricSchema } from '../metrics/schema.js';
 import { ByteTail } from '../metrics/tail.js';
 import type { RunEntry } from '../nodes/agentApi.js';
 import type { AgentClient } from '../nodes/agentClient.js';
 import { readRemote } from '../nodes/remoteFile.js';
 import { check } from '../validation.js';
 import { isOver, statusOf, type RunStatus } from './status.js';
-import { StepRate } from './stepRate.js';
 import { join, type NodePath } from '../nodePath.js';
 
 /** Bytes read of one file at one look; a longer one is caught up with over several. */
@@ -21,15 +15,11 @@ const mostBytes = 4 * 1024 * 1024;
 const wholeFile = 8 * 1024 * 1024;
 const headBytes = 8192;
 
-export interface RunOverview {
+export interface RunOverview extends RunProgress {
   entry: RunEntry;
   status: RunStatus;
-  step: number | undefined;
-  totalSteps: number | undefined;
-  epoch: number | undefined;
-  totalEpochs: number | undefined;
   imagesPerSec: number | undefined;
-  /** Of the last evaluation; without any, of the last training steps. A fraction. */
+  /** Of the last step's evaluation; without any, of the last training steps. A fraction. */
   top1: number | undefined;
   /** The best evaluation; in a very long file that is over, the best of its end. */
   best: { step: number; top1: number } | undefined;
@@ -43,12 +33,7 @@ export interface RunOverview {
 /** What one run's lines came to so far. */
 class Reading {
   private tail = new ByteTail(0);
-  private start: StartLine | undefined;
-  private step: StepLine | undefined;
-  private eval: EvalLine | undefined;
-  private best: { step: number; top1: number } | undefined;
-  private checkpoint: { step: number; time: number } | undefined;
-  private readonly rate = new StepRate();
+  private metrics = new RunMetrics();
 
   /** Reads on. False when more is left than one look takes. */
   async readOn(client: AgentClient, path: NodePath, size: number, over: boolean): Promise<boolean> {
@@ -63,32 +48,25 @@ class Reading {
   }
 
   overview(entry: RunEntry, status: RunStatus): RunOverview {
-    const { start, step } = this;
+    const { progress, lastStep, lastEvaluation, best, checkpoints, secondsLeft, secondsPerStep } =
+      this.metrics;
     const over = isOver(status);
-    const totalSteps = start && start.total_steps > 0 ? start.total_steps : undefined;
-    const secondsPerStep = this.rate.secondsPerStep();
-    const left = totalSteps === undefined || !step ? undefined : Math.max(0, totalSteps - step.step);
     return {
+      ...progress,
       entry,
       status,
-      step: step?.step,
-      totalSteps,
-      epoch: step?.epoch,
-      totalEpochs: totalSteps === undefined || !start ? undefined : totalSteps / start.steps_per_epoch,
-      imagesPerSec: over ? undefined : step?.images_per_sec,
-      top1: this.eval?.top1 ?? step?.top1 ?? undefined,
-      best: this.best,
-      checkpoint: this.checkpoint,
-      secondsLeft:
-        over || left === undefined || secondsPerStep === undefined ? undefined : left * secondsPerStep,
+      imagesPerSec: over ? undefined : lastStep?.images_per_sec,
+      top1: lastEvaluation?.top1 ?? lastStep?.top1 ?? undefined,
+      best,
+      checkpoint: checkpoints.latest,
+      secondsLeft: over ? undefined : secondsLeft,
       secondsPerStep,
     };
   }
 
   private restart(): void {
     this.tail = new ByteTail(0);
-    this.start = this.step = this.eval = this.best = this.checkpoint = undefined;
-    this.rate.clear();
+    this.metrics = new RunMetrics();
   }
 
   private take(offset: number, bytes: Buffer): void {
@@ -100,34 +78,7 @@ class Reading {
         continue; // where reading begins in the middle of a file, the first line is half of one
       }
       const result = check(metricSchema, raw);
-      if (result.ok) this.add(result.data);
-    }
-  }
-
-  private add(line: Metric): void {
-    switch (line.kind) {
-      case 'start':
-        this.start = line;
-        this.rate.clear();
-        break;
-      case 'step':
-        this.step = line;
-        this.rate.push(line);
-        break;
-      case 'eval':
-        this.eval = line;
-        if (!this.best || line.top1 > this.best.top1) this.best = { step: line.step, top1: line.top1 };
-        break;
-      case 'checkpoint':
-        this.checkpoint = { step: line.step, time: line.time };
-        break;
-      case 'checkpoint_failed':
-      case 'checkpoint_passed_over':
-      case 'host':
-      case 'bad_image':
-      case 'gap':
-      case 'end':
-        break;
+      if (result.ok) this.metrics.add(result.data);
     }
   }
 }

@@ -1,42 +1,28 @@
 // Everything known of one run, put together from its files' lines; bounded, however long the run.
 import { HostTable } from '../gpus/hostTable.js';
 import { RankTable } from '../gpus/rankTable.js';
-import type { HostSample, Metric, StartLine, StepLine } from '../metrics/schema.js';
+import { RunMetrics } from '../metrics/runMetrics.js';
+import type { HostSample, Metric } from '../metrics/schema.js';
 import { GrowingList } from '../metrics/slices.js';
 import { StepTable } from '../metrics/stepTable.js';
 import type { RunDetails } from '../nodes/agentApi.js';
 import { LogBuffer } from './logBuffer.js';
 import { eventLevel, eventText, gapText, markOf, type Mark } from './marks.js';
-import { StepRate } from './stepRate.js';
 import type { RunEvent } from './schema.js';
-import { isOver, statusOf, type RunStatus } from './status.js';
-
-export interface Evaluation {
-  /** When the step that was evaluated was made. */
-  time: number;
-  step: number;
-  top1: number;
-  top5: number;
-  loss: number | null;
-}
+import { statusOf, type RunStatus } from './status.js';
 
 /** Marks kept; a run of weeks makes more checkpoints than anybody can look at. */
 const mostMarks = 4000;
 
 export class RunModel {
-  readonly steps = new StepTable();
-  readonly evaluations = new GrowingList<Evaluation>();
   readonly marks = new GrowingList<Mark>(mostMarks);
   readonly hosts = new Map<string, HostTable>();
   readonly ranks = new Map<number, RankTable>();
   readonly log = new LogBuffer();
-  private readonly rate = new StepRate();
   private current: RunDetails | undefined;
-  private started: StartLine | undefined;
-  private newest: StepLine | undefined;
-  private newestGeneration = 0;
   private discarded = 0;
-  private saved: { step: number; time: number }[] = [];
+  private table = new StepTable();
+  private read = new RunMetrics(this.table);
 
   get details(): RunDetails | undefined {
     return this.current;
@@ -50,62 +36,24 @@ export class RunModel {
     return this.current ? statusOf(this.current) : 'unknown';
   }
 
-  /** What the newest generation said of itself. */
-  get start(): StartLine | undefined {
-    return this.started;
+  /** What metrics.jsonl comes to; another one after each reset. */
+  get metrics(): RunMetrics {
+    return this.read;
   }
 
-  get lastStep(): StepLine | undefined {
-    return this.newest;
-  }
-
-  get best(): Evaluation | undefined {
-    return this.evaluations.all.reduce<Evaluation | undefined>(
-      (best, each) => (best && best.top1 >= each.top1 ? best : each),
-      undefined,
-    );
-  }
-
-  get totalSteps(): number | undefined {
-    const total = this.started?.total_steps ?? 0;
-    return total > 0 ? total : undefined;
-  }
-
-  /** Seconds until the last step, by the speed of the last steps with all their pauses; undefined when over or unknown. */
-  get secondsLeft(): number | undefined {
-    const { totalSteps, newest } = this;
-    if (totalSteps === undefined || !newest || isOver(this.status)) return undefined;
-    const perStep = this.rate.secondsPerStep();
-    return perStep === undefined ? undefined : Math.max(0, totalSteps - newest.step) * perStep;
-  }
-
-  /** Checkpoints written, as the metrics tell, oldest first. */
-  get checkpoints(): readonly { step: number; time: number }[] {
-    return this.saved;
+  /** The step lines of `metrics`. */
+  get steps(): StepTable {
+    return this.table;
   }
 
   addMetric(metric: Metric): void {
-    if ('step' in metric && metric.kind !== 'eval' && metric.generation > this.newestGeneration) {
-      this.supersede(metric.generation, metric.step);
-    }
+    this.read.add(metric);
     switch (metric.kind) {
       case 'start':
-        this.started = metric;
         if (metric.recipe_changes?.length) {
           const changes = metric.recipe_changes.join('; ');
           this.log.add('journal', `resumed with another recipe: ${changes}`, 'warning', metric.time);
         }
-        break;
-      case 'step':
-        this.newest = metric;
-        this.steps.push(metric);
-        this.rate.push(metric);
-        break;
-      case 'eval':
-        this.addEvaluation(metric);
-        break;
-      case 'checkpoint':
-        this.saved.push({ step: metric.step, time: metric.time });
         break;
       case 'host':
         this.rankTable(metric.rank).push(metric);
@@ -116,6 +64,9 @@ export class RunModel {
       case 'gap':
         this.log.add('journal', gapText(metric, 'metrics'), 'warning', metric.time);
         break;
+      case 'step':
+      case 'eval':
+      case 'checkpoint':
       case 'checkpoint_failed': // the journal says it too
       case 'checkpoint_passed_over':
       case 'end':
@@ -131,13 +82,9 @@ export class RunModel {
   /** metrics.jsonl was replaced: what came from it no longer stands. */
   resetMetrics(): void {
     this.discarded++;
-    this.steps.clear();
-    this.evaluations.replace([]);
+    this.table = new StepTable();
+    this.read = new RunMetrics(this.table);
     this.ranks.clear();
-    this.rate.clear();
-    this.saved = [];
-    this.newest = undefined;
-    this.newestGeneration = 0;
   }
 
   addEvent(event: RunEvent): void {
@@ -153,29 +100,6 @@ export class RunModel {
   resetHost(host: string): void {
     this.discarded++;
     this.hosts.get(host)?.clear();
-  }
-
-  private addEvaluation(line: Extract<Metric, { kind: 'eval' }>): void {
-    const { step, top1, top5, loss } = line;
-    const evaluation = { time: this.steps.timeOf(step) ?? line.time, step, top1, top5, loss };
-    const { all } = this.evaluations;
-    const last = all.at(-1);
-    if (!last || last.step < step) {
-      this.evaluations.push(evaluation);
-      return;
-    }
-    const others = all.filter((each) => each.step !== step);
-    this.evaluations.replace([...others, evaluation].sort((a, b) => a.step - b.step));
-  }
-
-  private supersede(generation: number, step: number): void {
-    this.newestGeneration = generation;
-    this.steps.truncate(step);
-    this.rate.clear();
-    if (this.evaluations.all.some((each) => each.step >= step)) {
-      this.evaluations.replace(this.evaluations.all.filter((each) => each.step < step));
-    }
-    this.saved = this.saved.filter((each) => each.step < step);
   }
 
   private hostTable(host: string): HostTable {

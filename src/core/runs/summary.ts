@@ -1,5 +1,5 @@
 // What a run came to, in a few figures.
-import type { MetricsLedger } from '../metrics/ledger.js';
+import type { RunMetrics } from '../metrics/runMetrics.js';
 import type { ServerFigures } from '../metrics/schema.js';
 import type { RunDetails } from '../nodes/agentApi.js';
 import { statusOf, type RunStatus } from './status.js';
@@ -28,22 +28,23 @@ export interface RunSummary {
   reason: string | null;
 }
 
-export function summarize(details: RunDetails, ledger: MetricsLedger, checkpoints: number): RunSummary {
+/** `metrics` with a table of steps; `checkpoints` are the valid ones on disk. */
+export function summarize(details: RunDetails, metrics: RunMetrics, checkpoints: number): RunSummary {
   const { state } = details;
   return {
     id: details.id,
     dir: details.dir,
     phase: statusOf(details),
     exit_code: state?.exitCode ?? null,
-    images_per_sec: ledger.imagesPerSec ?? null,
-    median_images_per_sec: ledger.medianImagesPerSec ?? null,
+    images_per_sec: metrics.steps?.imagesPerSec() ?? null,
+    median_images_per_sec: metrics.steps?.medianImagesPerSec() ?? null,
     seconds: state ? (state.ended ?? state.updated) - state.started : null,
-    step: ledger.lastStep?.step ?? null,
-    top1: ledger.lastEval?.top1 ?? null,
-    best_top1: ledger.bestEval?.top1 ?? null,
-    train_top1: ledger.lastStep?.top1 ?? null,
-    train_loss: ledger.lastStep?.loss ?? null,
-    servers: ledger.servers ?? null,
+    step: metrics.lastStep?.step ?? null,
+    top1: metrics.lastEvaluation?.top1 ?? null,
+    best_top1: metrics.best?.top1 ?? null,
+    train_top1: metrics.lastStep?.top1 ?? null,
+    train_loss: metrics.lastStep?.loss ?? null,
+    servers: metrics.servers ?? null,
     checkpoints,
     reason: state?.reason ?? (details.interrupted ? 'its supervisor ended without saying how' : null),
   };

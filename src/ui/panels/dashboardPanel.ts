@@ -74,7 +74,7 @@ export class DashboardPanel implements RunPanel {
 
   /** Steps sent so far, for tests. */
   get lastStep(): number | undefined {
-    return this.feed?.model.lastStep?.step;
+    return this.feed?.model.metrics.lastStep?.step;
   }
 
   reveal(): void {

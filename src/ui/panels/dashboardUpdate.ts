@@ -37,7 +37,7 @@ export class DashboardSender {
       progress: progressOf(model),
       checkpoints: checkpointsOf(model),
       steps: model.steps.slice(this.steps),
-      evaluations: model.evaluations.slice(this.evaluations),
+      evaluations: model.metrics.evaluations.slice(this.evaluations),
       marks: model.marks.slice(this.marks),
       hosts: this.hostSlices(model),
       ranks: [...model.ranks].flatMap(([rank, table]) => {
@@ -48,7 +48,7 @@ export class DashboardSender {
       log: { from: this.log, rows: model.log.since(this.log) },
     };
     this.steps = model.steps.cursor();
-    this.evaluations = model.evaluations.cursor();
+    this.evaluations = model.metrics.evaluations.cursor();
     this.marks = model.marks.cursor();
     this.log = model.log.end;
     return update;
@@ -80,7 +80,8 @@ export class DashboardSender {
 }
 
 function headOf(model: RunModel, dir: string, profile: string): RunHead {
-  const { details, start, status } = model;
+  const { details, status } = model;
+  const { start } = model.metrics;
   const run = details?.run;
   const state = details?.state;
   const id = details?.id ?? dir.slice(dir.lastIndexOf('/') + 1);
@@ -109,29 +110,29 @@ function headOf(model: RunModel, dir: string, profile: string): RunHead {
 }
 
 function progressOf(model: RunModel): Progress {
-  const { start, lastStep, totalSteps, best } = model;
+  const { lastStep, best, secondsLeft } = model.metrics;
+  const { step, totalSteps, epoch, totalEpochs, fraction } = model.metrics.progress;
   const over = isOver(model.status);
-  const totalEpochs = totalSteps === undefined || !start ? null : totalSteps / start.steps_per_epoch;
   return {
-    step: lastStep?.step ?? null,
+    step: step ?? null,
     totalSteps: totalSteps ?? null,
-    epoch: lastStep && totalEpochs !== null ? epochUnderWay(lastStep.epoch, totalEpochs) : null,
-    totalEpochs: totalEpochs === null ? null : Math.ceil(totalEpochs),
-    fraction: totalSteps === undefined || !lastStep ? null : Math.min(1, lastStep.step / totalSteps),
+    epoch: epoch === undefined || totalEpochs === undefined ? null : epochUnderWay(epoch, totalEpochs),
+    totalEpochs: totalEpochs === undefined ? null : Math.ceil(totalEpochs),
+    fraction: fraction ?? null,
     imagesPerSec: over ? null : (lastStep?.images_per_sec ?? null),
     medianImagesPerSec: model.steps.medianImagesPerSec() ?? null,
-    secondsLeft: model.secondsLeft ?? null,
+    secondsLeft: over ? null : (secondsLeft ?? null),
     bestTop1: best?.top1 ?? null,
     bestStep: best?.step ?? null,
   };
 }
 
-function checkpointsOf(model: RunModel): DashboardUpdate['checkpoints'] {
-  const latest = model.checkpoints.at(-1);
+function checkpointsOf({ metrics }: RunModel): DashboardUpdate['checkpoints'] {
+  const { checkpoints, best } = metrics;
   return {
-    count: model.checkpoints.length,
-    latestStep: latest?.step ?? null,
-    latestTime: latest?.time ?? null,
-    bestStep: model.best?.step ?? null,
+    count: checkpoints.count,
+    latestStep: checkpoints.latest?.step ?? null,
+    latestTime: checkpoints.latest?.time ?? null,
+    bestStep: best?.step ?? null,
   };
 }

@@ -58,12 +58,12 @@ export function describeRun(overview: RunOverview, now = Date.now() / 1000): Ite
 }
 
 function activeParts(overview: RunOverview): string[] {
-  const { entry, status, step, totalSteps, epoch, totalEpochs, imagesPerSec, secondsLeft, best } = overview;
+  const { entry, status, step, epoch, totalEpochs, fraction, imagesPerSec, secondsLeft, best } = overview;
   const parts: string[] = [statusText(status, entry)];
   if (epoch !== undefined && totalEpochs !== undefined && totalEpochs >= 1) {
     parts.push(`epoch ${epochUnderWay(epoch, totalEpochs)}/${Math.ceil(totalEpochs)}`);
   } else if (step !== undefined) {
-    parts.push(totalSteps === undefined ? `step ${whole(step)}` : percent(step / totalSteps));
+    parts.push(fraction === undefined ? `step ${whole(step)}` : percent(fraction));
   }
   if (imagesPerSec !== undefined) parts.push(`${whole(imagesPerSec)} img/s`);
   if (secondsLeft !== undefined && status === 'running') parts.push(`${duration(secondsLeft)} left`);

@@ -81,7 +81,7 @@ class Client {
     this.feed.start();
     setInterval(() => {
       const { connection, model, problem } = this.feed;
-      const step = model.lastStep?.step ?? 0;
+      const step = model.metrics.lastStep?.step ?? 0;
       const connected = connection.state === 'connected' && model.details !== undefined;
       tell({ report: 'state', connected, step, lines: this.lines, problem, now: Date.now() });
     }, 500);

@@ -1,7 +1,6 @@
 // What a full disk took, as readers of a run's files tell it: lines that are missing, and a resume
 // with another recipe.
 import { describe, expect, it } from 'vitest';
-import { MetricsLedger } from '../../../src/core/metrics/ledger.js';
 import { parseMetric } from '../../../src/core/metrics/schema.js';
 import { eventLevel, eventText, markOf } from '../../../src/core/runs/marks.js';
 import { RunModel } from '../../../src/core/runs/runModel.js';
@@ -13,12 +12,10 @@ const gap = { kind: 'gap', time: 20, generation: 1, lines: 12, from: 8, to: 19 }
 describe('a gap', () => {
   it('of the metrics is a warning in the log, and no step', () => {
     const model = new RunModel();
-    const ledger = new MetricsLedger();
     for (const line of [startLine(), stepLine(5), gap, stepLine(18)].map(parseMetric)) {
       model.addMetric(line);
-      ledger.add(line);
     }
-    expect(ledger.lastStep?.step).toBe(18);
+    expect(model.metrics.lastStep?.step).toBe(18);
     const said = model.log.since(0).filter(({ text }) => text.includes('could not be written'));
     expect(said.map(({ level }) => level)).toEqual(['warning']);
     expect(said[0]?.text).toContain('12 lines of metrics, over 11 s');

@@ -5,8 +5,9 @@ import { AgentNode } from '../../../src/core/nodes/node.js';
 import { OverviewReader } from '../../../src/core/runs/overview.js';
 import { RunFollower, type FollowedLine } from '../../../src/core/runs/run.js';
 import { summarize } from '../../../src/core/runs/summary.js';
-import { MetricsLedger } from '../../../src/core/metrics/ledger.js';
+import { RunMetrics } from '../../../src/core/metrics/runMetrics.js';
 import type { Metric } from '../../../src/core/metrics/schema.js';
+import { StepTable } from '../../../src/core/metrics/stepTable.js';
 import { evalLine, startLine, stepLine } from '../support/lines.js';
 import { FakeRun, stateOf } from '../support/fakeRun.js';
 
@@ -217,12 +218,12 @@ it('summarize gives the figures of the contract', async () => {
   run.state = stateOf('finished');
   const node = new AgentNode({ open: () => Promise.resolve(run.connect().stream()) });
   const details = await (await node.client()).request('run.get', { dir: nodePath(run.dir) });
-  const ledger = new MetricsLedger();
-  ledger.add(startLine());
-  ledger.add(stepLine(10, { images_per_sec: 640 }));
-  ledger.add(evalLine(10, 0.9));
-  ledger.add(evalLine(20, 0.8));
-  expect(summarize(details, ledger, 3)).toMatchObject({
+  const metrics = new RunMetrics(new StepTable());
+  metrics.add(startLine());
+  metrics.add(stepLine(10, { images_per_sec: 640 }));
+  metrics.add(evalLine(10, 0.9));
+  metrics.add(evalLine(20, 0.8));
+  expect(summarize(details, metrics, 3)).toMatchObject({
     id: 'r',
     dir: '/w/runs/r',
     phase: 'finished',

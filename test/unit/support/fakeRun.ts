@@ -1,5 +1,6 @@
 // A run folder in memory behind the fake agent: files that grow, and a state.
 import { FakeAgent, type Request } from './fakeAgent.js';
+import type { Checkpoint } from '../../../src/core/checkpoints/schema.js';
 import type { Phase } from '../../../src/core/runs/schema.js';
 
 interface Follow {
@@ -30,6 +31,8 @@ export class FakeRun {
   state: object | null = stateOf('running');
   interrupted = false;
   gone = false;
+  /** What the agent finds in the folder, as `checkpoint.list` tells it. */
+  checkpoints: readonly Checkpoint[] = [];
   /** How files are cut when they are sent. */
   piece = 7;
   private readonly files = new Map<string, Buffer>();
@@ -116,6 +119,10 @@ export class FakeRun {
         const part = bytes.subarray(offset, offset + Number(params['length']));
         return { result: { data: part.toString('base64'), offset, size: bytes.length, inode: 1 } };
       }
+      case 'checkpoint.list':
+        return { result: { checkpoints: this.checkpoints } };
+      case 'disk.free':
+        return { result: { free: 1e9, total: 2e9, inodesFree: 1e6 } };
       default:
         return { result: {} };
     }

@@ -182,6 +182,8 @@ describe('the dashboard', () => {
     });
     expect(progress.fraction).toBeCloseTo(1 / 3, 9);
     expect(progress.secondsLeft).toBeCloseTo(20, 6); // 200 steps at ten a second
+    model.details = { ...model.details, state: stateOf('finished') as never };
+    expect(new DashboardSender('local').next(feedOf(model), 1).progress.secondsLeft).toBeNull();
   });
 
   it.each([

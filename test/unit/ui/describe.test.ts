@@ -26,6 +26,7 @@ const overview = (status: RunStatus, fields: Partial<RunOverview> = {}): RunOver
   totalSteps: 300,
   epoch: 4,
   totalEpochs: 12,
+  fraction: 0.34,
   imagesPerSec: 1204.4,
   top1: 0.952,
   best: undefined,
@@ -51,7 +52,7 @@ describe('a run in the tree', () => {
     expect(describeRun(overview('running', there)).description).toMatch(/^running on gpu1 · /);
     const part = { totalEpochs: 0.5 };
     expect(describeRun(overview('running', part)).description).toBe('running · 34.0% · 1,204 img/s');
-    const endless = { totalSteps: undefined, totalEpochs: undefined };
+    const endless = { totalSteps: undefined, totalEpochs: undefined, fraction: undefined };
     expect(describeRun(overview('running', endless)).description).toBe('running · step 102 · 1,204 img/s');
     expect(
       describeRun(overview('starting', { step: undefined, epoch: undefined, imagesPerSec: undefined }))
