@@ -75,8 +75,9 @@ it('each rule of the layers finds what breaks it, and nothing else', () => {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
   }
-  for (const name of ['.dependency-cruiser.mjs', 'tsconfig.json'])
-    {copyFileSync(join(root, name), join(folder, name));}
+  for (const name of ['.dependency-cruiser.mjs', 'tsconfig.json']) {
+    copyFileSync(join(root, name), join(folder, name));
+  }
   const program = join(root, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs');
   const words = ['--config', '.dependency-cruiser.mjs', '--output-type', 'json', 'src', 'test', 'scripts'];
   const text = execFileSync(process.execPath, [program, ...words], { cwd: folder, encoding: 'utf8' });
