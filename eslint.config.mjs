@@ -1,21 +1,7 @@
-// Type-checked strict rules everywhere, and the layers of docs/architecture.md as import bans.
+// Type-checked strict rules everywhere. The layers are held by .dependency-cruiser.mjs.
 import eslint from '@eslint/js';
 import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
-
-const ban = (layer, ...patterns) => ({
-  'no-restricted-imports': [
-    'error',
-    {
-      patterns: patterns.map((group) => ({
-        group: [group].flat(),
-        message: `Not from ${layer}: see the layers.`,
-      })),
-    },
-  ],
-});
-const vscode = ['vscode', 'vscode/*'];
-const folder = (name) => [`**/${name}`, `**/${name}/**`];
 
 export default defineConfig(
   { ignores: ['dist/**', 'build/**', 'node_modules/**', 'native/**', 'test/artifacts/**'] },
@@ -59,17 +45,6 @@ export default defineConfig(
     },
   },
   { files: ['src/**', 'test/unit/**'], rules: { curly: ['error', 'multi-line'] } },
-  {
-    files: ['src/core/**'],
-    rules: ban('core', vscode, folder('ui'), folder('webview'), folder('cli'), [
-      '**/extension',
-      '**/contributions',
-    ]),
-  },
-  { files: ['src/cli/**'], rules: ban('cli', vscode, folder('ui'), folder('webview')) },
-  { files: ['src/ui/**'], rules: ban('ui', folder('cli')) },
-  { files: ['src/webview/**'], rules: ban('webview', vscode, folder('core'), folder('ui'), folder('cli')) },
-  { files: ['src/contributions.ts'], rules: ban('contributions', vscode) },
   {
     files: ['test/**'],
     rules: { '@typescript-eslint/no-non-null-assertion': 'off', '@typescript-eslint/unbound-method': 'off' },

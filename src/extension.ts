@@ -5,6 +5,7 @@ import { registerCommands } from './ui/commands/register.js';
 import type { Ui } from './ui/commands/ui.js';
 import { recentRuns } from './ui/recentRuns.js';
 import { ContextKeys } from './ui/contextKeys.js';
+import { loadLazy } from './ui/loadLazy.js';
 import { dashboardPanels } from './ui/panels/dashboardPanel.js';
 import { RunPanels } from './ui/panels/runPanels.js';
 import { tensorboardPanels } from './ui/panels/tensorboardPanel.js';
@@ -31,7 +32,7 @@ export function activate(context: vscode.ExtensionContext): Api {
       channel[level](text);
     },
   };
-  const services = new Services(context, logger);
+  const services = new Services(context, logger, loadLazy);
   const keys = new ContextKeys();
   const runs = new RunTree(services, keys);
   const ui: Ui = {

@@ -30,7 +30,7 @@ function makeHome(cluster) {
 }
 
 /** The command-line tool on that home, one call after the other. */
-export class Client {
+class Client {
   constructor(cli, home) {
     this.cli = cli;
     this.env = { ...process.env, TRAINYARD_HOME: home };

@@ -48,7 +48,7 @@ function show({ type, line }) {
 }
 
 /** What TensorBoard's own reader finds in the run's event files. */
-export function readEvents(python, runDir) {
+function readEvents(python, runDir) {
   const read = capture(python, [join(root, 'scripts', 'check_events.py'), runDir]);
   if (!read.ok) throw new Error(`TensorBoard's reader failed on ${runDir}: ${read.stderr}`);
   return JSON.parse(read.stdout).runs;

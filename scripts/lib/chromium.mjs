@@ -17,7 +17,7 @@ export const chromiumFlags = [
 ];
 
 /** Its path, or nothing when this machine has none. */
-export function findChromium() {
+function findChromium() {
   const named = process.env.CHROME_PATH;
   if (named) {
     if (!existsSync(named)) throw new Error(`CHROME_PATH is ${named}, which does not exist`);

@@ -109,7 +109,7 @@ export function noteResume(context: Context, entry: Pick<RunDetails, 'run' | 'di
   if (again !== undefined) context.output.note(`it goes on from its newest valid checkpoint with: ${again}`);
 }
 
-export function exitCodeOf(details: Pick<RunDetails, 'state' | 'interrupted'>): number {
+function exitCodeOf(details: Pick<RunDetails, 'state' | 'interrupted'>): number {
   const status = statusOf(details);
   if (status === 'finished') return exitCodes.done;
   return status === 'stopped' ? exitCodes.stopped : exitCodes.failed;

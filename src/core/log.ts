@@ -7,12 +7,3 @@ export interface Logger {
 }
 
 export const nullLogger: Logger = { log: () => undefined };
-
-/** Keeps what was logged, for tests. */
-export class MemoryLogger implements Logger {
-  readonly lines: { level: LogLevel; text: string }[] = [];
-
-  log(level: LogLevel, text: string): void {
-    this.lines.push({ level, text });
-  }
-}

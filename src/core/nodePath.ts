@@ -25,7 +25,7 @@ export function nodePath(text: string): NodePath {
 }
 
 /** `C:\…`, `C:/…`, `\\server\share`. */
-export const isOfWindows = (text: string): boolean => /^(?:[A-Za-z]:[\\/]|\\\\)/.test(text);
+const isOfWindows = (text: string): boolean => /^(?:[A-Za-z]:[\\/]|\\\\)/.test(text);
 
 /** A path of this machine, where this machine is the node. */
 export const pathOfThisNode = (path: string): NodePath => nodePath(path);

@@ -1,4 +1,4 @@
-// The part of the core that costs time to load, behind one dynamic import (services.ts).
+// The part of the core that costs time to load, behind one dynamic import (loadLazy.ts).
 import { Clusters } from '../core/clusters/clusters.js';
 import type { ClusterSession } from '../core/clusters/session.js';
 import type { Machine } from '../core/machine.js';

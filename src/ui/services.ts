@@ -4,7 +4,6 @@ import { settingDefaults, type Settings } from '../contributions.js';
 import { Emitter, type Disposable } from '../core/lifecycle.js';
 import type { Logger } from '../core/log.js';
 import type { Backend } from './backend.js';
-import type * as Lazy from './lazy.js';
 
 export class Services implements vscode.Disposable {
   private readonly loads = new Emitter<Backend>();
@@ -15,6 +14,7 @@ export class Services implements vscode.Disposable {
   constructor(
     readonly context: vscode.ExtensionContext,
     readonly logger: Logger,
+    private readonly loadCore: () => Promise<{ Backend: typeof Backend }>,
   ) {}
 
   setting<K extends keyof Settings>(name: K): Settings[K] {
@@ -38,13 +38,8 @@ export class Services implements vscode.Disposable {
     this.loaded?.dispose();
   }
 
-  /** The core and the commands on it. */
-  lazy(): Promise<typeof Lazy> {
-    return import('./lazy.js');
-  }
-
   private async load(): Promise<Backend> {
-    const { Backend } = await this.lazy();
+    const { Backend } = await this.loadCore();
     const backend = new Backend({
       bundleDir: this.context.asAbsolutePath('dist'),
       logger: this.logger,

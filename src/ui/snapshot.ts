@@ -3,7 +3,7 @@ import type * as vscode from 'vscode';
 import type { Ui } from './commands/ui.js';
 import type { StatusBar } from './statusBar.js';
 
-export interface Item {
+interface Item {
   label: string;
   description: string;
   contextValue: string;

@@ -156,7 +156,7 @@ export interface RankColumns {
   peak: number;
 }
 
-export type LogLevel = 'info' | 'warning' | 'error';
+type LogLevel = 'info' | 'warning' | 'error';
 
 export interface LogLine {
   /** Counts up over the whole run; lines are in this order. */
@@ -200,7 +200,7 @@ export interface DashboardUpdate {
 }
 
 /** The run's folder is gone, or cannot be reached at all: a page that says so instead of charts. */
-export interface DashboardProblem {
+interface DashboardProblem {
   type: 'problem';
   message: string;
 }

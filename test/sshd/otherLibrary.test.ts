@@ -2,10 +2,10 @@
 // user's own ssh does.
 import ssh2 from 'ssh2';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { MemoryLogger } from '../../src/core/log.js';
 import { LazyTransport } from '../../src/core/ssh/lazyTransport.js';
 import type { SshTarget } from '../../src/core/ssh/transport.js';
 import { known, ScriptedPrompter, text, World } from './support/hosts.js';
+import { MemoryLogger } from './support/memoryLogger.js';
 
 const world = new World();
 const whole = ssh2.Client;

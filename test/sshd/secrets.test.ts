@@ -6,11 +6,11 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { MemoryLogger } from '../../src/core/log.js';
 import { OpensshTransport } from '../../src/core/ssh/openssh/opensshTransport.js';
 import { Ssh2Transport } from '../../src/core/ssh/ssh2Transport.js';
 import type { SshTarget, SshTransport } from '../../src/core/ssh/transport.js';
 import { known, ScriptedPrompter, text, World } from './support/hosts.js';
+import { MemoryLogger } from './support/memoryLogger.js';
 import { pamPrefix, passwordOptions, setPassword } from './support/passwords.js';
 
 const canMount = spawnSync('unshare', ['-m', 'true']).status === 0;

@@ -12,7 +12,7 @@ import type { SimulatedRun } from './simulatedRun.js';
 import { bodyClass, themeStyle, type Theme } from './themes.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-export const artifacts = join(root, 'test/artifacts');
+const artifacts = join(root, 'test/artifacts');
 const bundle = join(artifacts, 'webview');
 const origin = 'http://dashboard.test';
 

@@ -13,7 +13,6 @@ export const manifestSchema = z.object({
     .array(z.object({ name: z.string(), bytes: count, sha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)) }))
     .check(z.minLength(1)),
 });
-export type Manifest = z.infer<typeof manifestSchema>;
 
 export const checkpointStateSchema = z.object({
   version: z.literal(1),

@@ -3,11 +3,11 @@
 import { StringDecoder } from 'node:string_decoder';
 
 /** Bytes of one line. */
-export const longestLine = 64 * 1024;
+const longestLine = 64 * 1024;
 /** Bytes of lines that have not ended, of all streams of all hosts. */
-export const mostPending = 16 * 1024 * 1024;
+const mostPending = 16 * 1024 * 1024;
 /** Bytes of output that are kept to be shown afterwards, of all hosts. */
-export const mostShown = 16 * 1024 * 1024;
+const mostShown = 16 * 1024 * 1024;
 
 export interface HostLine {
   host: string;

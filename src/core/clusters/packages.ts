@@ -10,8 +10,7 @@ import type { Payload } from '../nodes/payload.js';
 import { ensureWheels } from '../nodes/wheels.js';
 import type { Profile } from '../profiles/schema.js';
 import { givenWorkdir } from '../runs/registry.js';
-import { Relay } from './relay.js';
-import type { SshNode } from './sshNode.js';
+import { Relay, type RelayNode } from './relay.js';
 
 export interface PackagesOptions {
   profile: Profile;
@@ -43,7 +42,7 @@ export class Packages implements Disposable {
    * connection), Cancelled.
    */
   async install(
-    { node, bootstrap, python }: { node: SshNode; bootstrap: Bootstrap; python: readonly number[] },
+    { node, bootstrap, python }: { node: RelayNode; bootstrap: Bootstrap; python: readonly number[] },
     { op, params, collection }: Installation,
     progress: Progress,
   ): Promise<void> {
@@ -72,7 +71,7 @@ export class Packages implements Disposable {
 
   /** Returns their folder on the node. */
   private async bring(
-    node: SshNode,
+    node: RelayNode,
     python: readonly number[],
     collection: Collection,
     progress: Progress,

@@ -10,7 +10,6 @@ import { sendTree, unpackedSchema, type Received, type TreeTarget } from '../nod
 import { TarDigest } from '../nodes/tarDigest.js';
 import { portsOf } from '../profiles/ports.js';
 import type { Profile } from '../profiles/schema.js';
-import type { SshNode } from './sshNode.js';
 
 /** While one receiver writes its disk the other one uses the link. */
 const receiversEach = 2;
@@ -21,8 +20,17 @@ const offeredSchema = z.object({
   mark: z.nullable(z.array(z.union([z.int(), z.string()]))),
 });
 
+/** What a relay needs of a node. */
+export interface RelayNode {
+  readonly name: string;
+  /** How the other nodes reach it. */
+  readonly address: string;
+  /** A channel of its own with the set-up program. UserError (connection, preflight), Cancelled. */
+  bootstrap(signal?: AbortSignal): Promise<Bootstrap>;
+}
+
 interface Source {
-  node: SshNode;
+  node: RelayNode;
   files: number;
   offer: z.infer<typeof offeredSchema>;
   /** Of what this machine sent, whoever passed it on. */
@@ -56,7 +64,7 @@ export class Relay implements Disposable {
   constructor(private readonly options: RelayOptions) {}
 
   /** Puts the files on this node. Calls may run at the same time. UserError (usage, connection, preflight), Cancelled. */
-  async deliver(node: SshNode, progress: Progress = {}): Promise<Received> {
+  async deliver(node: RelayNode, progress: Progress = {}): Promise<Received> {
     const bootstrap = await node.bootstrap(progress.signal);
     this.channels.push(bootstrap);
     if (this.disposed) bootstrap.dispose();
@@ -128,7 +136,7 @@ export class Relay implements Disposable {
   }
 
   private async offer(
-    node: SshNode,
+    node: RelayNode,
     bootstrap: Bootstrap,
     { files, shared }: Received,
     digest: string,

@@ -6,7 +6,7 @@ import { sliceStart, type Cursor, type Slice } from '../metrics/slices.js';
 type Figure = number | null;
 type GpuSample = HostSample['gpus'][number];
 
-export interface GpuColumns {
+interface GpuColumns {
   index: number;
   uuid: string;
   name: string;

@@ -6,7 +6,7 @@ const count = z.int().check(z.gte(0));
 const figure = z.nullable(z.number());
 const base = { time: z.number(), generation: count };
 
-export const startLineSchema = z.object({
+const startLineSchema = z.object({
   kind: z.literal('start'),
   ...base,
   model: z.string(),
@@ -34,7 +34,7 @@ export const startLineSchema = z.object({
 });
 
 /** A parameter server's part since the last line; in the end line, of the whole run. */
-export const serverSchema = z.object({
+const serverSchema = z.object({
   rank: count,
   host: z.string(),
   parameters: count,
@@ -44,7 +44,7 @@ export const serverSchema = z.object({
   staleness_max: z.number(),
 });
 
-export const stepLineSchema = z.object({
+const stepLineSchema = z.object({
   kind: z.literal('step'),
   ...base,
   step: count,
@@ -64,7 +64,7 @@ export const stepLineSchema = z.object({
   staleness: z.optional(z.number()),
 });
 
-export const evalLineSchema = z.object({
+const evalLineSchema = z.object({
   kind: z.literal('eval'),
   ...base,
   step: count,

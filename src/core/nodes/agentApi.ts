@@ -10,7 +10,7 @@ const count = z.int().check(z.gte(0));
 const nothing = z.object({});
 const base64 = z.string();
 
-export const helloSchema = z.object({
+const helloSchema = z.object({
   version: z.string(),
   host: z.string(),
   user: z.string(),
@@ -25,7 +25,7 @@ export const helloSchema = z.object({
 export type Hello = z.infer<typeof helloSchema>;
 
 /** A run as the agent lists it. A half-written or foreign folder has null where its file could not be understood. */
-export const runEntrySchema = z.object({
+const runEntrySchema = z.object({
   id: z.string(),
   dir: nodePathSchema,
   run: z.catch(z.nullable(runFileSchema), null),

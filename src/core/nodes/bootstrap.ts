@@ -14,7 +14,7 @@ const ready = 'trainyard-ready\n';
  * The one command line that ever goes to a node's login shell. It reads the same in bash, dash, fish and tcsh, holds no value of
  * anybody's, says that it runs, and becomes the program that follows on its input up to a zero byte.
  */
-export const bootstrapCommand =
+const bootstrapCommand =
   `exec python3 -ISc 'import os;os.write(1,b"trainyard-ready\\n");` +
   `exec(b"".join(iter(lambda:os.read(0,1)or os._exit(9),b"\\0")))'`;
 
@@ -22,7 +22,7 @@ export const bootstrapCommand =
  * The same for a shell that reads lines, as one does that a start file has become (`exec fish`). Where our program reads it after
  * all, it is a string of Python that nobody uses.
  */
-export const typedCommand = `"""env" ${bootstrapCommand.slice('exec '.length)} # """`;
+const typedCommand = `"""env" ${bootstrapCommand.slice('exec '.length)} # """`;
 
 /** The line before is read byte by byte, so that nothing after it is lost; the rest in one piece. */
 const readAll = (length: number): string =>

@@ -2,13 +2,13 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { nodePathSchema } from '../nodePathSchema.js';
-import type { Probe } from './probe.js';
 
 /** Release 580 is the first whose driver runs CUDA 13 programs (CUDA 13.0 release notes, table of minimum drivers). */
 export const oldestDriver = 580;
 
 /** Whether a node has an NVIDIA GPU whose driver runs CUDA 13. */
-export const takesCuda = ({ driver }: Probe): boolean => Number.parseInt(driver ?? '', 10) >= oldestDriver;
+export const takesCuda = ({ driver }: { driver: string | null }): boolean =>
+  Number.parseInt(driver ?? '', 10) >= oldestDriver;
 
 interface Library {
   title: string;

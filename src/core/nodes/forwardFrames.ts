@@ -1,7 +1,7 @@
 // The frames of many connections on one channel (docs/contracts/cluster.md): the other
 // side of native/node/forward.py.
 
-export const frameKinds = { open: 1, opened: 2, data: 3, end: 4, credit: 5, closed: 6 } as const;
+const frameKinds = { open: 1, opened: 2, data: 3, end: 4, credit: 5, closed: 6 } as const;
 export type FrameKind = keyof typeof frameKinds;
 
 /** Bytes of one connection that may be under way in each direction. */

@@ -28,7 +28,7 @@ export interface Payload {
   bootstrap: string;
 }
 
-export interface CudaPayload {
+interface CudaPayload {
   library: PayloadFile;
   /** Name of the node folder that has it too, 16 hex digits. */
   node: string;

@@ -30,7 +30,7 @@ const variable = z.string().check(
 );
 const positive = z.int().check(z.gte(1));
 
-export const hostSchema = z.strictObject({
+const hostSchema = z.strictObject({
   host: plainWord.check(about('Name or address, as you reach it; an alias of your SSH configuration works.')),
   address: optional(plainWord.check(about('How the other nodes reach this one, when that differs.'))),
   port: optional(z.int().check(z.gte(1), z.lte(65535), about('SSH port.'))),
@@ -180,7 +180,6 @@ export const profilesFileSchema = z.strictObject({
 
 export type Host = z.infer<typeof hostSchema>;
 export type Profile = z.infer<typeof profileSchema>;
-export type ProfilesFile = z.infer<typeof profilesFileSchema>;
 
 /** The profile that is there without any file: this machine. */
 export const localProfile: Profile = { name: 'local', kind: 'local' };

@@ -3,16 +3,7 @@ import { existsSync } from 'node:fs';
 import { UserError } from '../errors.js';
 import { basename, isAbsolute, isInHome, resolve, type NodePath } from '../nodePath.js';
 
-export const trainerVerbs = [
-  'train',
-  'eval',
-  'predict',
-  'checkpoints',
-  'prep',
-  'devices',
-  'bench',
-  'selftest',
-];
+const trainerVerbs = ['train', 'eval', 'predict', 'checkpoints', 'prep', 'devices', 'bench', 'selftest'];
 
 /** The value of `--name VALUE` or `--name=VALUE`; the last one counts, as it does for the trainer. */
 export function flagValue(argv: readonly string[], name: string): string | undefined {

@@ -44,7 +44,7 @@ export class LogBuffer {
 }
 
 /** From its words: what other programs print has no level. */
-export function levelOf(text: string): LineLevel {
+function levelOf(text: string): LineLevel {
   if (/\b(error|exception|traceback|fatal|aborted|segmentation fault)\b/i.test(text)) return 'error';
   return /\b(warn|warning)\b/i.test(text) ? 'warning' : 'info';
 }

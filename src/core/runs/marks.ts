@@ -1,7 +1,7 @@
 // What the journal says, as marks on a time axis and as lines of a log.
 import type { RunEvent } from './schema.js';
 
-export type MarkKind =
+type MarkKind =
   'start' | 'restart' | 'checkpoint' | 'checkpoint-failed' | 'rank-lost' | 'hang' | 'stop' | 'disk' | 'end';
 
 export interface Mark {

@@ -20,7 +20,7 @@ export interface NodeOffer {
   trouble?: string;
 }
 
-export interface PlacedNode {
+interface PlacedNode {
   host: string;
   address: string;
   slots: number;

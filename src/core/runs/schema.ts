@@ -57,7 +57,7 @@ export const runSpecSchema = z.object({
 });
 
 /** run.json as the client makes it. */
-export type RunSpec = z.infer<typeof runSpecSchema>;
+type RunSpec = z.infer<typeof runSpecSchema>;
 /** What `run.start` takes: `label` names a run whose id is left out, `dir` its folder. */
 export type StartSpec = RunSpec & { label: string; dir?: NodePath };
 
@@ -65,7 +65,7 @@ export const runFileSchema = z.extend(runSpecSchema, { id: z.string(), created: 
 export type RunFile = z.infer<typeof runFileSchema>;
 
 const processSchema = z.object({ pid: z.int(), startTime: z.number() });
-export const phaseSchema = z.enum([
+const phaseSchema = z.enum([
   'starting',
   'running',
   'stopping',

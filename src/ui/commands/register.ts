@@ -3,16 +3,17 @@ import * as vscode from 'vscode';
 import { commandIds, type CommandArguments, type CommandId } from '../../contributions.js';
 import { errorText, isCancelled } from '../../core/errors.js';
 import type * as Lazy from '../lazy.js';
+import { loadLazy } from '../loadLazy.js';
 import type { Ui } from './ui.js';
 
 type Table = { [K in CommandId]: (...args: CommandArguments[K]) => Promise<void> };
 
 function tableOf(ui: Ui): Table {
-  const cluster = async (): Promise<typeof Lazy.cluster> => (await ui.services.lazy()).cluster;
-  const logs = async (): Promise<typeof Lazy.logs> => (await ui.services.lazy()).logs;
-  const profiles = async (): Promise<typeof Lazy.profiles> => (await ui.services.lazy()).profiles;
-  const runs = async (): Promise<typeof Lazy.runs> => (await ui.services.lazy()).runs;
-  const starting = async (): Promise<typeof Lazy.starting> => (await ui.services.lazy()).starting;
+  const cluster = async (): Promise<typeof Lazy.cluster> => (await loadLazy()).cluster;
+  const logs = async (): Promise<typeof Lazy.logs> => (await loadLazy()).logs;
+  const profiles = async (): Promise<typeof Lazy.profiles> => (await loadLazy()).profiles;
+  const runs = async (): Promise<typeof Lazy.runs> => (await loadLazy()).runs;
+  const starting = async (): Promise<typeof Lazy.starting> => (await loadLazy()).starting;
   return {
     'trainyard.addProfile': async () => (await profiles()).addProfile(ui),
     'trainyard.editProfile': async (profile) => (await profiles()).editProfile(ui, profile),

@@ -13,7 +13,7 @@ import { duration, plural, whole } from '../words.js';
 import { describeCheckpoint, shortName } from './describe.js';
 import { treeItem } from './item.js';
 
-export interface CheckpointNode extends CheckpointArgument {
+interface CheckpointNode extends CheckpointArgument {
   kind: 'checkpoint';
   checkpoint: Checkpoint;
 }

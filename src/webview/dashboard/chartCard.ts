@@ -9,7 +9,7 @@ import { define, Section } from './section.js';
 /** A table, or a summary read aloud, that changed ten times a second could not be read. */
 const readingInterval = 2000;
 
-export class ChartCard extends Section implements Drawable {
+class ChartCard extends Section implements Drawable {
   static override properties = {
     spec: { attribute: false },
     group: { attribute: false },

@@ -14,7 +14,7 @@ export interface LineSpec {
 }
 
 /** Points of the evaluations, which are fewer than the steps. */
-export interface PointSpec {
+interface PointSpec {
   label: string;
   color: ChartColor;
   value: (evaluation: Evaluation) => number | null;
@@ -110,7 +110,7 @@ export function hasData(spec: ChartSpec, data: ChartData, model: PageModel): boo
 }
 
 /** The evaluation that was the newest at `seconds` since the start. */
-export function evaluationAt(model: PageModel, seconds: number): Evaluation | undefined {
+function evaluationAt(model: PageModel, seconds: number): Evaluation | undefined {
   const times = model.evaluations.map(({ time }) => time);
   return model.evaluations[lastAtMost(times, seconds + model.origin)];
 }

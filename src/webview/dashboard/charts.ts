@@ -7,7 +7,7 @@ import { chartSpecs, hasData } from './chartSpecs.js';
 import { define, Section } from './section.js';
 import type { ViewState } from './viewState.js';
 
-export class Charts extends Section {
+class Charts extends Section {
   static override properties = {
     group: { attribute: false },
     revision: { attribute: false },

@@ -33,7 +33,7 @@ export interface Tile {
   age: number | undefined;
 }
 
-export class DeviceTile extends Section {
+class DeviceTile extends Section {
   static override properties = {
     tile: { attribute: false },
     range: { attribute: false },

@@ -15,7 +15,7 @@ import type { ViewState } from './viewState.js';
 /** With more, a line for each would fill the page; the heat map's table names them. */
 const mostHosts = 8;
 
-export class Devices extends Section {
+class Devices extends Section {
   static override properties = {
     model: { attribute: false },
     revision: { attribute: false },

@@ -18,7 +18,7 @@ const icons: Record<StatusWord, string> = {
   unknown: 'question',
 };
 
-export class Header extends Section {
+class Header extends Section {
   static override properties = {
     model: { attribute: false },
     revision: { attribute: false },

@@ -10,7 +10,7 @@ import type { Palette } from './theme.js';
 /** Finer would not be seen, and costs time. */
 const mostColumns = 300;
 
-export class HeatMap extends Section {
+class HeatMap extends Section {
   static override properties = {
     model: { attribute: false },
     revision: { attribute: false },

@@ -8,7 +8,7 @@ import type { PageModel } from './model.js';
 import { define, Section } from './section.js';
 import type { ViewState } from './viewState.js';
 
-export class Log extends Section {
+class Log extends Section {
   static override properties = {
     model: { attribute: false },
     revision: { attribute: false },

@@ -11,7 +11,7 @@ export interface LogFilter {
 }
 
 /** More in the page at once would make it slow; the log file has all. */
-export const mostShown = 500;
+const mostShown = 500;
 
 /** The newest lines that pass, oldest first. */
 export function shownLines(lines: readonly LogLine[], filter: LogFilter, most = mostShown): LogLine[] {

@@ -2,7 +2,7 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { define } from './section.js';
 
-export interface MenuItem {
+interface MenuItem {
   label: string;
   icon: string;
   run: () => void;
@@ -10,7 +10,7 @@ export interface MenuItem {
 
 let serial = 0;
 
-export class Menu extends LitElement {
+class Menu extends LitElement {
   static override properties = {
     label: { attribute: false },
     icon: { attribute: false },

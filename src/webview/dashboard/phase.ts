@@ -48,7 +48,7 @@ export const lostFor = (model: PageModel, now: number): string =>
   `Connection lost ${duration(now - model.connection.since)} ago, trying again. The figures are from before that.`;
 
 /** Figures fade from this age on, seconds. */
-export const staleAfter = 5;
+const staleAfter = 5;
 
 /** How old figures of this time are, when too old to pass as current. `over`: they are the last there will be. */
 export function staleness(newest: number | undefined, now: number, over: boolean): number | undefined {

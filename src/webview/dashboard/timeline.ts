@@ -34,7 +34,7 @@ const nouns: Record<MarkKind, (number: number) => string> = {
 /** Icons nearer than this would lie on one another, pixels. */
 const iconWidth = 20;
 
-export class Timeline extends Section {
+class Timeline extends Section {
   static override properties = {
     model: { attribute: false },
     revision: { attribute: false },

@@ -6,7 +6,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-export interface Behaviour {
+interface Behaviour {
   body: Buffer;
   ranges: boolean;
   /** For each answer in turn, how many bytes it sends until the connection breaks; afterwards all of them. */

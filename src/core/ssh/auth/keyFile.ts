@@ -38,7 +38,7 @@ function first(parsed: ParsedKey | Error | readonly ParsedKey[]): ParsedKey | Er
 }
 
 /** The public half, which OpenSSH's own format keeps in the clear. See PROTOCOL.key of OpenSSH. */
-export function publicBlob(text: string): Buffer | undefined {
+function publicBlob(text: string): Buffer | undefined {
   const [, base64] =
     /-----BEGIN OPENSSH PRIVATE KEY-----\s+([A-Za-z0-9+/=\s]+?)\s+-----END OPENSSH PRIVATE KEY-----/.exec(
       text,

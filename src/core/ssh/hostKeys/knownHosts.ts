@@ -60,7 +60,7 @@ function parseLine(content: string): Omit<KnownHostsLine, 'file' | 'line'> | und
 }
 
 /** Whether the patterns of a line, plain or hashed, stand for this name (see `knownName`). */
-export function matchesName(names: string, name: string): boolean {
+function matchesName(names: string, name: string): boolean {
   return names.startsWith('|') ? matchesHash(names, name) : matchesPatterns(names, name);
 }
 

@@ -5,7 +5,7 @@ import type { UnknownHostKey } from '../transport.js';
 import { readPrompt, type Asked } from './prompts.js';
 
 /** Passphrases that were entered, by key file; those who ask at once share one question. */
-export type Passphrases = Map<string, Promise<string>>;
+type Passphrases = Map<string, Promise<string>>;
 
 export interface Shared {
   secrets: Pick<Secrets, 'ask'>;

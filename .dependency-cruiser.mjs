@@ -1,0 +1,104 @@
+// The layers of docs/architecture.md, and no circles anywhere. `npm run lint` holds the code to these
+// rules. They see every import: static, dynamic and `import type`.
+
+/** The editor's API, as the packages' types declare it. */
+const vscode = '^(vscode|node_modules/@types/vscode)(/|$)';
+/** The page's messages: all that both sides of a webview know of one another. */
+const protocol = '^src/webview/protocol\\.ts$';
+
+/** What the files of each layer may import, besides packages and Node's own modules. */
+const layers = [
+  { name: 'core', files: '^src/core/', may: [] },
+  { name: 'webview', files: '^src/webview/', may: [] },
+  { name: 'contributions', files: '^src/contributions\\.ts$', may: ['^src/core/'] },
+  { name: 'cli', files: '^src/cli/', may: ['^src/core/', '^package\\.json$'] },
+  {
+    name: 'ui',
+    files: '^src/ui/',
+    may: ['^src/core/', '^src/contributions\\.ts$', protocol, vscode],
+  },
+  {
+    name: 'extension',
+    files: '^src/extension\\.ts$',
+    may: ['^src/core/', '^src/contributions\\.ts$', '^src/ui/', vscode],
+  },
+];
+const everyLayer = layers.map(({ files }) => files);
+const ofPackages = '^node_modules/(?!@types/vscode/)';
+
+const layerRules = layers.map(({ name, files, may }) => ({
+  name: `layer-${name}`,
+  comment: `src/${name} may import only what docs/architecture.md ("Layers of the TypeScript side") says.`,
+  severity: 'error',
+  from: { path: files },
+  to: { pathNot: [files, ...may, ofPackages], dependencyTypesNot: ['core'] },
+}));
+
+export default {
+  forbidden: [
+    ...layerRules,
+    {
+      name: 'contributions-take-types-only',
+      comment: 'src/contributions.ts is loaded at activation: of the core it may take types only.',
+      severity: 'error',
+      from: { path: '^src/contributions\\.ts$' },
+      to: { path: '^src/core/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'no-unknown-layer-importing',
+      comment: 'A file of src belongs to a layer. A new layer is declared in .dependency-cruiser.mjs.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: everyLayer },
+      to: {},
+    },
+    {
+      name: 'no-unknown-layer-imported',
+      comment: 'A file of src belongs to a layer. A new layer is declared in .dependency-cruiser.mjs.',
+      severity: 'error',
+      from: {},
+      to: { path: '^src/', pathNot: everyLayer },
+    },
+    {
+      name: 'no-unknown-layer-alone',
+      comment: 'A file of src belongs to a layer. A new layer is declared in .dependency-cruiser.mjs.',
+      severity: 'error',
+      from: { orphan: true, path: '^src/', pathNot: everyLayer },
+      to: {},
+    },
+    {
+      name: 'scripts-without-tests',
+      comment: 'Tests use scripts, never the other way round.',
+      severity: 'error',
+      from: { path: '^scripts/' },
+      to: { path: '^test/' },
+    },
+    {
+      name: 'no-circles',
+      comment: 'A file must not need itself, not even for a type. Move what both need into a third file.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'no-unresolved',
+      comment: 'The import leads nowhere, so no other rule can judge it.',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    // `import type` is an import too.
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    doNotFollow: { path: '^node_modules/' },
+    // What a build or a test makes.
+    exclude: { path: '^(dist|build|test/artifacts)/' },
+    moduleSystems: ['es6', 'cjs'],
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+      mainFields: ['module', 'main', 'types', 'typings'],
+    },
+  },
+};
