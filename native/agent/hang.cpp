@@ -69,8 +69,10 @@ Suspects judge(const std::vector<Activity>& late) {
   bool others_are_busy = false;
   for (const Activity& activity : late) {
     if (activity.state == 'T' || activity.state == 't') stopped.ranks.push_back(activity.rank);
-    if (activity.busy <= 0) idle.ranks.push_back(activity.rank);
-    others_are_busy = others_are_busy || activity.busy >= kBusy;
+    // On a crowded machine one that polls may get hardly any time of a processor: it waits for one.
+    const bool runs = activity.state == 'R';
+    if (activity.busy <= 0 && !runs) idle.ranks.push_back(activity.rank);
+    others_are_busy = others_are_busy || runs || activity.busy >= kBusy;
   }
   if (!stopped.ranks.empty()) return stopped;
   if (!others_are_busy) idle.ranks.clear();
