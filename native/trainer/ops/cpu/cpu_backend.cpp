@@ -29,8 +29,13 @@ class CpuBackend final : public Backend {
     return dtype == DType::f32 || cpu::has_isa(dnnl_cpu_isa_avx512_core);
   }
   std::unique_ptr<BackendMemory> allocate(size_t bytes) override { return std::make_unique<CpuMemory>(bytes); }
-  void to_host(void* host, const void* memory, size_t bytes) override { std::memcpy(host, memory, bytes); }
-  void from_host(void* memory, const void* host, size_t bytes) override { std::memcpy(memory, host, bytes); }
+  // Without a byte to copy an address may be null, which memcpy does not allow.
+  void to_host(void* host, const void* memory, size_t bytes) override {
+    if (bytes > 0) std::memcpy(host, memory, bytes);
+  }
+  void from_host(void* memory, const void* host, size_t bytes) override {
+    if (bytes > 0) std::memcpy(memory, host, bytes);
+  }
   void synchronize() override {}
 
   Layout input_layout(const Conv2dParams& params) override { return cpu::conv2d_input_layout(params); }
