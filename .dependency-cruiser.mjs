@@ -1,5 +1,5 @@
-// The layers of docs/architecture.md, and no circles anywhere. `npm run lint` holds the code to these
-// rules. They see every import: static, dynamic and `import type`.
+// The layers of docs/architecture.md, and no circles anywhere. `npm run lint` holds the code to
+// these rules. They see every import: static, dynamic and `import type`.
 
 /** The editor's API, as the packages' types declare it. */
 const vscode = '^(vscode|node_modules/@types/vscode)(/|$)';

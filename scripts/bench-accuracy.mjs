@@ -1,5 +1,6 @@
-// npm run bench:accuracy: what a network learns here beside the same one in PyTorch, by the same recipe on the same drawn images:
-// the mean of several seeds each. Exit 1 when they lie further apart than the gate.
+// npm run bench:accuracy: what a network learns here beside the same one in PyTorch, by the same
+// recipe on the same drawn images: the mean of several seeds each. Exit 1 when they lie further
+// apart than the gate.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,9 +18,9 @@ const gate = 0.5; // points between the means
 const validation = '0.5'; // many images validate, so that one of them counts for little
 
 /**
- * The only place of the recipe: both programs take these flags. By default the images are small and the epochs few, so that
- * the set is nearly learned: before that, seeds differ by one to two points, and five of them could not tell a difference of
- * half a point from chance.
+ * The only place of the recipe: both programs take these flags. By default the images are small and
+ * the epochs few, so that the set is nearly learned: before that, seeds differ by one to two
+ * points, and five of them could not tell a difference of half a point from chance.
  */
 const recipe = ({ size, epochs, threads }) => [
   ...['--model', 'resnet20', '--image-size', size, '--epochs', epochs, '--batch-size', '32'],

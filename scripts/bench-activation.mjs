@@ -1,4 +1,5 @@
-// npm run bench:activation: how large the extension is, and how long the editor waits for it. Exit 1 over a limit.
+// npm run bench:activation: how large the extension is, and how long the editor waits for it. Exit
+// 1 over a limit.
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -52,8 +53,8 @@ async function newHost(folder, old) {
 }
 
 /**
- * What the editor itself measured in its extension host: loading our code and calling `activate` (the time that other
- * extensions wait). Its list of running extensions shows it.
+ * What the editor itself measured in its extension host: loading our code and calling `activate`
+ * (the time that other extensions wait). Its list of running extensions shows it.
  */
 async function activationTime(page, socket) {
   const params = { id: 'workbench.action.showRuntimeExtensions', args: [] };

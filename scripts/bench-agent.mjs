@@ -1,5 +1,6 @@
-// npm run bench:agent: what the agent takes on a node while a run goes on: `agent serve`, asked for the host's figures once a second,
-// `agent supervise` and `agent join` of a run whose command sleeps. Memory and CPU of each over a minute; exit 1 over a limit.
+// npm run bench:agent: what the agent takes on a node while a run goes on: `agent serve`, asked for
+// the host's figures once a second, `agent supervise` and `agent join` of a run whose command
+// sleeps. Memory and CPU of each over a minute; exit 1 over a limit.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,6 @@
-// npm run bench:cpu: our training step on the CPU beside PyTorch's at its best of eager and torch.compile, by turns:
-// images/s, peak memory, and what comes before the first step. Exit 1 when a gate does not hold.
+// npm run bench:cpu: our training step on the CPU beside PyTorch's at its best of eager and
+// torch.compile, by turns: images/s, peak memory, and what comes before the first step. Exit 1 when
+// a gate does not hold.
 import { spawn } from 'node:child_process';
 import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +17,10 @@ PyTorch is installed into the user's cache (about 5 GB) unless --torch names a v
 const gates = { fp32: 1.1, bf16: 1.3, memory: 0.8, start: 0.2 };
 const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 
-/** Runs one program. Its figures, with `start`: seconds from its start to the end of its first step, less a steady one. */
+/**
+ * Runs one program. Its figures, with `start`: seconds from its start to the end of its first step,
+ * less a steady one.
+ */
 function measure(command, args, threads) {
   return new Promise((resolve, reject) => {
     const began = Date.now() / 1000;
@@ -96,7 +100,8 @@ async function compare(precision, python, options) {
   );
   // With one thread, processor time tells more than the clock on a machine that others use too.
   process.stdout.write(`  CPU time a step: PyTorch's is ${(best.cpu / ours.cpu).toFixed(3)} of ours\n`);
-  // Each figure is judged beside the best of its kind; who uses PyTorch runs one mode, and waits for that one's start.
+  // Each figure is judged beside the best of its kind; who uses PyTorch runs one mode, and waits
+  // for that one's start.
   const [fastest, { start }] = Object.entries(theirs).reduce((a, b) => (b[1].rate > a[1].rate ? b : a));
   process.stdout.write(
     `  start beside ${fastest}, which has PyTorch's best images/s: ${(ours.start / start).toFixed(3)} (not judged)\n`,

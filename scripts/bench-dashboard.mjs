@@ -1,6 +1,9 @@
-// How the dashboard keeps up: 100 steps a second and 256 GPUs once a second, simulated, in a real browser.
+// How the dashboard keeps up: 100 steps a second and 256 GPUs once a second, simulated, in a real
+// browser.
 //   node scripts/bench-dashboard.mjs [--seconds 15] [--history 500]
-// The extension holds 2048 rows at most, which 500 before the measurement nearly fill. Prints JSON. CHROME_PATH names the browser. A machine without a GPU draws in software, which is slower than an editor.
+// The extension holds 2048 rows at most, which 500 before the measurement nearly fill. Prints JSON.
+// CHROME_PATH names the browser. A machine without a GPU draws in software, which is slower than an
+// editor.
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';

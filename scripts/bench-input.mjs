@@ -1,6 +1,7 @@
-// npm run bench:input -- [--data FOLDER] [--torch VENV]: images a second on one core from 500x375 JPEGs to normalised 224x224, of the
-// trainer, of the trainer decoding every image whole, and of torchvision's DataLoader with PIL; in turns, medians, by the clock and by the
-// processor's time, which says more where others use the machine. Exit 1 below a gate by the clock.
+// npm run bench:input -- [--data FOLDER] [--torch VENV]: images a second on one core from 500x375
+// JPEGs to normalised 224x224, of the trainer, of the trainer decoding every image whole, and of
+// torchvision's DataLoader with PIL; in turns, medians, by the clock and by the processor's time,
+// which says more where others use the machine. Exit 1 below a gate by the clock.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,6 @@
-// npm run bench:scaling: two ranks against one, one core each, beside the ceiling that the same machine sets in the same
-// minutes: two processes that do not communicate. Prints medians and ratios; fails below 0.9 of the ceiling.
+// npm run bench:scaling: two ranks against one, one core each, beside the ceiling that the same
+// machine sets in the same minutes: two processes that do not communicate. Prints medians and
+// ratios; fails below 0.9 of the ceiling.
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';

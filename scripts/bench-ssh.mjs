@@ -1,5 +1,5 @@
-// npm run bench:ssh: our SSH beside OpenSSH's own client, to a real sshd on this machine, by turns in the same minutes.
-// Prints medians and ratios; exit 1, with OVER where a limit is not held.
+// npm run bench:ssh: our SSH beside OpenSSH's own client, to a real sshd on this machine, by turns
+// in the same minutes. Prints medians and ratios; exit 1, with OVER where a limit is not held.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { median, rounds, speedBeside } from './bench/ssh/rounds.mjs';

@@ -1,4 +1,5 @@
-// Bundles the extension, the command-line tool and the dashboard's page into dist/, with the native programs beside them when they are built.
+// Bundles the extension, the command-line tool and the dashboard's page into dist/, with the native
+// programs beside them when they are built.
 //   node scripts/build.mjs [--production] [--watch]
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -113,7 +114,10 @@ const carried = [
   ...programs('native/node', 'node'),
 ];
 
-/** By rename, because the file that is replaced may be running. What is not built must not stay behind from before. */
+/**
+ * By rename, because the file that is replaced may be running. What is not built must not stay
+ * behind from before.
+ */
 function carryNative() {
   for (const { from, to, mode } of carried) {
     const target = join(dist, to);

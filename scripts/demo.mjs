@@ -1,4 +1,5 @@
-// npm run demo [-- --headless]: from a bare clone to training on real images in the editor, or without a window.
+// npm run demo [-- --headless]: from a bare clone to training on real images in the editor, or
+// without a window.
 import { parseArgs } from 'node:util';
 import { runCluster, withCluster } from './demo/cluster.mjs';
 import { prepareDemoData, recipe } from './demo/data.mjs';

@@ -1,5 +1,6 @@
-// npm run fuzz -- [NAME…] [--seconds N] [--counts FILE]: the fuzz targets, 60 seconds each unless told otherwise. What
-// they find is kept in build/fuzz. Exits 1 when one ends in a crash, a leak, a sanitizer's report or a hang.
+// npm run fuzz -- [NAME…] [--seconds N] [--counts FILE]: the fuzz targets, 60 seconds each unless
+// told otherwise. What they find is kept in build/fuzz. Exits 1 when one ends in a crash, a leak, a
+// sanitizer's report or a hang.
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Missing } from './lib/clang.mjs';

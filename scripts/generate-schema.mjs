@@ -1,4 +1,5 @@
-// Writes media/profiles.schema.json from src/core/profiles/schema.ts. `--check` only says whether it is current.
+// Writes media/profiles.schema.json from src/core/profiles/schema.ts. `--check` only says whether
+// it is current.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';

@@ -1,4 +1,5 @@
-// Draws which folders of src import which into docs/imports.svg. `--check` only says whether the picture is current.
+// Draws which folders of src import which into docs/imports.svg. `--check` only says whether the
+// picture is current.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './lib/paths.mjs';

@@ -128,7 +128,10 @@ export function buildNative() {
   store(binaries, kept);
 }
 
-/** Makes build/native/release/node/cuda: libtrainer_cuda.so, and what the assembler said of its kernels. */
+/**
+ * Makes build/native/release/node/cuda: libtrainer_cuda.so, and what the assembler said of its
+ * kernels.
+ */
 export function buildCuda() {
   const toolchain = ensureToolchain();
   const tools = ensureCudaToolkit();

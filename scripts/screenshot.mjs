@@ -1,4 +1,5 @@
-// The README's picture: the demo, in mid-run, in a new editor. Says how long a first look takes on the way.
+// The README's picture: the demo, in mid-run, in a new editor. Says how long a first look takes on
+// the way.
 //   node scripts/screenshot.mjs [FILE]
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,7 @@
-// clang-tidy over the native sources, warnings as errors. A file that passed is not read again until it, any header, the
-// checks or the toolchain change. Nearly all of its time goes into the standard library's headers, so the files of a
-// folder are read together, as one; where that fails, for whatever reason, by halves, and at last each file by itself.
+// clang-tidy over the native sources, warnings as errors. A file that passed is not read again
+// until it, any header, the checks or the toolchain change. Nearly all of its time goes into the
+// standard library's headers, so the files of a folder are read together, as one; where that fails,
+// for whatever reason, by halves, and at last each file by itself.
 import { createHash } from 'node:crypto';
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

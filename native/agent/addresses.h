@@ -14,12 +14,12 @@ namespace trainyard {
 /// Of a name or a dotted address; may ask the resolver.
 std::optional<in_addr> resolve(const std::string& address);
 
-/// As resolve, for an address of this machine itself: a name that /etc/hosts gives a loopback address counts as
-/// unknown, since other machines know it by another.
+/// As resolve, for an address of this machine itself: a name that /etc/hosts gives a loopback
+/// address counts as unknown, since other machines know it by another.
 std::optional<in_addr> resolve_own(const std::string& address);
 
-/// A listening socket on a free port from `first` to `last` (0 and 0: any), on `address` where this machine holds it,
-/// else on all. Throws Error.
+/// A listening socket on a free port from `first` to `last` (0 and 0: any), on `address` where this
+/// machine holds it, else on all. Throws Error.
 Descriptor listen_on(const std::string& address, int first, int last);
 int port_of(const Descriptor& socket);
 

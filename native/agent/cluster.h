@@ -1,4 +1,5 @@
-// The nodes of a run of several hosts, seen from its head: who has joined, and the ranks that run there.
+// The nodes of a run of several hosts, seen from its head: who has joined, and the ranks that run
+// there.
 #pragma once
 #include <memory>
 #include <optional>
@@ -19,7 +20,8 @@ class Cluster : public RankHosts {
   /// Listens and writes join.json. Throws Error.
   Cluster(const RunFolder& folder, const RunSpec& spec, Journal& journal);
 
-  /// Everything there is to read, write and notice, for at most a moment; to be called ten times a second.
+  /// Everything there is to read, write and notice, for at most a moment; to be called ten times a
+  /// second.
   void step();
   /// Reads and writes the nodes' messages, and does nothing else. Returns at `deadline` (monotonic
   /// seconds), or sooner when the descriptor `wakes` is readable. The start of a generation takes
@@ -46,7 +48,8 @@ class Cluster : public RankHosts {
   void begin_generation(int number, const RunSpec& spec, const std::string& launch_log, const ControlChannel& control);
   /// Why the generation cannot go on, once a node of it was lost.
   const std::optional<std::string>& failure() const { return failure_; }
-  /// Asks every node to end what is left of the generation, or (`over`) of the run, and then to leave.
+  /// Asks every node to end what is left of the generation, or (`over`) of the run, and then to
+  /// leave.
   void settle(bool over);
   bool settled() const;
   /// "process 7 (sleep) on gpu2", for what a node could not end, and nodes that could not say.

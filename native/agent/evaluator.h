@@ -11,7 +11,8 @@ namespace trainyard {
 
 class Evaluator {
  public:
-  /// Starts it and journals that. One that cannot be started is journaled as ended: training goes on without it.
+  /// Starts it and journals that. One that cannot be started is journaled as ended: training goes
+  /// on without it.
   void start(const RunFolder& folder, const RunSpec& spec, int generation, Journal& journal);
 
   /// Whether it ended by itself or was killed, and the time has come to start it again: after 2 s,

@@ -151,8 +151,9 @@ const ExitRecord* first_failure(const std::vector<ExitRecord>& records) {
   for (const ExitRecord& record : records) {
     if (record.failed() && (first == nullptr || came_before(record, *first))) first = &record;
   }
-  // MPI_Abort brings the other ranks down in no particular order: the one that said why explains it. A SIGKILL, though,
-  // is nobody's consequence; and the record of a rank on another node comes later, by another clock.
+  // MPI_Abort brings the other ranks down in no particular order: the one that said why explains
+  // it. A SIGKILL, though, is nobody's consequence; and the record of a rank on another node comes
+  // later, by another clock.
   if (first == nullptr || first->last_line || first->signal == SIGKILL) return first;
   for (const ExitRecord& record : records) {
     if (record.failed() && record.last_line && record.seen - first->seen < kCascadeSeconds) return &record;

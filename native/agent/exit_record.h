@@ -48,7 +48,8 @@ std::optional<ExitRecord> read_exit_record(const std::string& path, int rank);
 /// "SIGKILL" and the like.
 std::string signal_name(int signal);
 
-/// The last line among the bytes from `offset` on that begins with `trainer: error:` or `agent: error:`, 4 KiB at most.
+/// The last line among the bytes from `offset` on that begins with `trainer: error:` or `agent:
+/// error:`, 4 KiB at most.
 std::optional<std::string> last_error_line(const std::string& path, uint64_t offset);
 
 /// The record that explains a failure: the first, in the order in which the head saw them, that

@@ -1,5 +1,5 @@
-// file.follow: bytes of files as they grow, found through inotify, with a look now and then for file systems that do
-// not tell.
+// file.follow: bytes of files as they grow, found through inotify, with a look now and then for
+// file systems that do not tell.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -24,9 +24,10 @@ class Followers {
   Followers(const Followers&) = delete;
   Followers& operator=(const Followers&) = delete;
 
-  /// Follows `path` from `offset` under `id` (a string or number of the client's choice). A file that is not there yet
-  /// is followed from when it appears. With `inode` other than 0, a file that is another one by now is reset first.
-  /// Throws FieldError when the id is in use, RpcError when there are too many.
+  /// Follows `path` from `offset` under `id` (a string or number of the client's choice). A file
+  /// that is not there yet is followed from when it appears. With `inode` other than 0, a file that
+  /// is another one by now is reset first. Throws FieldError when the id is in use, RpcError when
+  /// there are too many.
   void add(const Json& id, const std::string& path, uint64_t offset, uint64_t inode);
   bool remove(const Json& id);
 

@@ -237,7 +237,8 @@ void Generation::end_now() {
 }
 
 void Generation::kill_what_is_left(double now) {
-  // First the programs and what they started, so that their wrappers still write how they ended; then everything.
+  // First the programs and what they started, so that their wrappers still write how they ended;
+  // then everything.
   const bool programs_only = now - kill_at_ < kRecordSeconds;
   if (programs_only) {
     std::vector<StartedRank> pending;

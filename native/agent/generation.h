@@ -43,7 +43,8 @@ class Generation {
   bool all_started() const;
   const std::vector<RankProcess>& ranks() const { return started_; }
 
-  /// Looks at everything once; to be called about every 100 ms. True when no rank is left and the result stands.
+  /// Looks at everything once; to be called about every 100 ms. True when no rank is left and the
+  /// result stands.
   bool poll();
   /// To be told waitpid's status of mpiexec: ranks that end because it was killed are not to blame.
   void mpiexec_ended(int status);

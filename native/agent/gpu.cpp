@@ -16,7 +16,8 @@ namespace trainyard {
 namespace {
 constexpr double kRetrySeconds = 60;
 
-/// NVML's code for "this process's memory cannot be told" (NVML_VALUE_NOT_AVAILABLE as an unsigned 64-bit value).
+/// NVML's code for "this process's memory cannot be told" (NVML_VALUE_NOT_AVAILABLE as an unsigned
+/// 64-bit value).
 constexpr unsigned long long kNotTold = ~0ULL;
 
 struct Reason {
@@ -47,7 +48,8 @@ Json user_of(unsigned int pid) {
 }
 }  // namespace
 
-/// The loaded library and the functions used of it. A driver without one of the newer functions still works.
+/// The loaded library and the functions used of it. A driver without one of the newer functions
+/// still works.
 class GpuSampler::Nvml {
  public:
   static std::unique_ptr<Nvml> load() {

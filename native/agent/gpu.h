@@ -13,9 +13,10 @@ class GpuSampler {
   GpuSampler(const GpuSampler&) = delete;
   GpuSampler& operator=(const GpuSampler&) = delete;
 
-  /// The `gpus` list of gpus/<host>.jsonl; empty where there is no driver. A figure that a GPU does not tell is
-  /// null, a text empty, memory 0 of 0; a GPU that is lost keeps its name and has a `problem`. May
-  /// hang for as long as the driver does: only the process of figures_process.h asks.
+  /// The `gpus` list of gpus/<host>.jsonl; empty where there is no driver. A figure that a GPU does
+  /// not tell is null, a text empty, memory 0 of 0; a GPU that is lost keeps its name and has a
+  /// `problem`. May hang for as long as the driver does: only the process of figures_process.h
+  /// asks.
   Json sample();
 
  private:

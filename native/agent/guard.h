@@ -1,5 +1,5 @@
-// The guard: a tiny process beside the supervisor, or a node's `agent join`, that outlives it only to end what it left
-// behind.
+// The guard: a tiny process beside the supervisor, or a node's `agent join`, that outlives it only
+// to end what it left behind.
 #pragma once
 #include <functional>
 #include <vector>
@@ -12,8 +12,8 @@ namespace trainyard {
 
 class Guard {
  public:
-  /// Forks the guard. It keeps the lock of the process it stands beside (`lock_fd`) open until it has swept, so that
-  /// no second one can start among the remains of the first.
+  /// Forks the guard. It keeps the lock of the process it stands beside (`lock_fd`) open until it
+  /// has swept, so that no second one can start among the remains of the first.
   /// `find`: what it then ends.
   Guard(const std::function<std::vector<NamedProcess>()>& find, int lock_fd);
   /// Sends it away: the supervisor has left nothing behind.

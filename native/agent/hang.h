@@ -34,8 +34,8 @@ struct Suspects {
   std::string why;         ///< "is stopped" or "computes nothing while the others wait"
 };
 
-/// Ranks that wait in a collective operation poll and so use their processor; a rank that is stopped, or sleeps in a
-/// system call, does not.
+/// Ranks that wait in a collective operation poll and so use their processor; a rank that is
+/// stopped, or sleeps in a system call, does not.
 Suspects judge(const std::vector<Activity>& late);
 
 /// Looks at the processes of ranks without a heartbeat, on this machine, for a third of a second.

@@ -1,5 +1,6 @@
-// The head's side of what crosses from a node: its ranks' records, heartbeats, logs and figures become files of the
-// head's run folder. No path ever comes from a node, only numbers that are checked first.
+// The head's side of what crosses from a node: its ranks' records, heartbeats, logs and figures
+// become files of the head's run folder. No path ever comes from a node, only numbers that are
+// checked first.
 #pragma once
 #include <cstdint>
 #include <map>

@@ -21,8 +21,8 @@ std::optional<Heartbeat> read_heartbeat(const std::string& path);
 /// Which ranks have stopped beating, judged by this process's own monotonic clock.
 class HeartbeatWatch {
  public:
-  /// `required`: ranks of our trainer must beat within `timeout` + `first_allowance` of their start; any other program
-  /// only once it has begun to. `timeout` 0 watches nothing.
+  /// `required`: ranks of our trainer must beat within `timeout` + `first_allowance` of their
+  /// start; any other program only once it has begun to. `timeout` 0 watches nothing.
   HeartbeatWatch(const RunFolder& folder, int ranks, double timeout, double first_allowance, bool required);
 
   /// Reads all heartbeats. Returns the ranks among those not `excused` (ended ones) that are

@@ -25,8 +25,8 @@ namespace trainyard {
 
 namespace {
 
-/// Seconds after which ranks that nobody watches are ended: they are gone within 20 s, before the head
-/// counts the node as lost.
+/// Seconds after which ranks that nobody watches are ended: they are gone within 20 s, before the
+/// head counts the node as lost.
 constexpr double kEndWithoutHead = 18;
 constexpr double kLeaveWithoutHead = 3600;
 constexpr double kLeaveRefused = 20;   // by a head whose supervisor is gone
@@ -210,7 +210,8 @@ class Join {
     tell_activity(wire);
   }
 
-  /// Of processes elsewhere the head sees nothing, and would not know which of ranks that stand still is stopped.
+  /// Of processes elsewhere the head sees nothing, and would not know which of ranks that stand
+  /// still is stopped.
   void tell_activity(Wire& wire) {
     const double now = monotonic_seconds();
     if (now < next_activity_) return;

@@ -8,8 +8,8 @@
 
 namespace trainyard {
 
-/// Joins the run at its head and does what that says until the run is over. Returns 0 then, 1 when the head was not
-/// seen for an hour, refuses connections for 20 s, or the folder was deleted.
+/// Joins the run at its head and does what that says until the run is over. Returns 0 then, 1 when
+/// the head was not seen for an hour, refuses connections for 20 s, or the folder was deleted.
 int join_run(const std::string& run_dir, const std::string& host);
 
 /// What a node's `agent join` last said of itself.

@@ -1,4 +1,5 @@
-// JSON as the agent reads and writes it: bounded in depth, one object a line, fields in the order they were written.
+// JSON as the agent reads and writes it: bounded in depth, one object a line, fields in the order
+// they were written.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -13,13 +14,15 @@ namespace trainyard {
 
 using Json = nlohmann::ordered_json;
 
-/// A text that is not JSON, or a field of the wrong type; the message names the field and what was expected.
+/// A text that is not JSON, or a field of the wrong type; the message names the field and what was
+/// expected.
 class FieldError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Parses one JSON value. Throws FieldError; nesting deeper than 64 is refused, so that no input exhausts the stack.
+/// Parses one JSON value. Throws FieldError; nesting deeper than 64 is refused, so that no input
+/// exhausts the stack.
 Json parse_json(std::string_view text);
 
 /// One line without the newline; bytes that are not UTF-8 become U+FFFD.

@@ -171,7 +171,8 @@ std::vector<NamedProcess> find_run(const RunFolder& folder, const std::set<int>&
 
 bool Sweep::step() {
   left_ = finder_();
-  // The supervisor first (it is recorded last): it would otherwise see its ranks fail and act on it.
+  // The supervisor first (it is recorded last): it would otherwise see its ranks fail and act on
+  // it.
   for (auto one = left_.rbegin(); one != left_.rend(); ++one) {
     if (signal_process(one->process, SIGKILL) && !contains(killed_, one->process.pid)) killed_.push_back(*one);
   }

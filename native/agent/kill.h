@@ -1,5 +1,5 @@
-// Finding and ending the processes of a run, and only those: by recorded pid and start time, by the run's folder in
-// their environment, and by descent.
+// Finding and ending the processes of a run, and only those: by recorded pid and start time, by the
+// run's folder in their environment, and by descent.
 #pragma once
 #include <functional>
 #include <map>
@@ -14,14 +14,15 @@ namespace trainyard {
 
 /// The variable that marks every process of a run.
 inline constexpr const char* kRunVariable = "TRAINYARD_RUN_DIR";
-/// What a person's terminal in a run's folder has beside it: neither it nor what is started there is the run's.
+/// What a person's terminal in a run's folder has beside it: neither it nor what is started there
+/// is the run's.
 inline constexpr const char* kTerminalEntry = "TRAINYARD_TERMINAL=1";
 
 /// Sends `signal` to that very process; false when it is gone or may not be signalled.
 bool signal_process(const ProcessId& process, int signal);
 
-/// Own live processes started with TRAINYARD_RUN_DIR=`run_dir`, whatever session or process group they moved to;
-/// without those in `spared`, without those of terminals, and without this process.
+/// Own live processes started with TRAINYARD_RUN_DIR=`run_dir`, whatever session or process group
+/// they moved to; without those in `spared`, without those of terminals, and without this process.
 std::vector<NamedProcess> find_marked(const std::string& run_dir, const std::set<int>& spared);
 /// As find_marked. `spared` is asked after the look, so that a process which a spared one starts
 /// meanwhile is spared too.
@@ -30,13 +31,16 @@ std::vector<NamedProcess> find_marked_except(const std::string& run_dir, const s
 /// The same of every run whose folder lies directly in `runs`, by that folder.
 std::map<std::string, std::vector<NamedProcess>> find_all_marked(const std::string& runs);
 
-/// Own live processes whose environment holds exactly `entry` (NAME=VALUE); otherwise as find_marked.
+/// Own live processes whose environment holds exactly `entry` (NAME=VALUE); otherwise as
+/// find_marked.
 std::vector<NamedProcess> find_by_environment(const std::string& entry, const std::set<int>& spared);
 
-/// Live descendants of `ancestor` (not itself), without those in `spared` and without their descendants.
+/// Live descendants of `ancestor` (not itself), without those in `spared` and without their
+/// descendants.
 std::vector<NamedProcess> find_descendants(int ancestor, const std::set<int>& spared);
 
-/// Ends processes by SIGKILL, again and again until none is found, since one may start another meanwhile.
+/// Ends processes by SIGKILL, again and again until none is found, since one may start another
+/// meanwhile.
 class Sweep {
  public:
   using Finder = std::function<std::vector<NamedProcess>()>;
@@ -57,7 +61,8 @@ class Sweep {
   std::vector<NamedProcess> left_;    ///< found in the last round
 };
 
-/// Everything of a run that stands in its state.json or in its processes' environment, but not `spared`.
+/// Everything of a run that stands in its state.json or in its processes' environment, but not
+/// `spared`.
 std::vector<NamedProcess> find_run(const RunFolder& folder, const std::set<int>& spared);
 
 void sleep_ms(int milliseconds);

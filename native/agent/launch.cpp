@@ -12,8 +12,9 @@
 namespace trainyard {
 
 std::vector<std::string> local_launch(const RunFolder& folder, const RunSpec& spec, int generation) {
-  // The ranks' command line goes by a file: mpiexec takes a word ":" for its own separator. Without automatic clean-up
-  // it leaves the other ranks to us when one fails; `-iface lo` keeps it from looking the host name up.
+  // The ranks' command line goes by a file: mpiexec takes a word ":" for its own separator. Without
+  // automatic clean-up it leaves the other ranks to us when one fails; `-iface lo` keeps it from
+  // looking the host name up.
   std::vector<std::string> line{spec.mpiexec,
                                 "-disable-auto-cleanup",
                                 "-rmk",
@@ -43,8 +44,9 @@ std::vector<std::string> spread_launch(const RunSpec& spec, const std::vector<No
     hosts += (hosts.empty() ? "" : ",") + node.address + ":" + std::to_string(node.slots);
     ranks += node.slots;
   }
-  // Environment, folder and the agent's path come from each node's `agent join`, which puts them into the proxy's
-  // environment: here only the name stands. `-genvlist` keeps the head's environment out of it.
+  // Environment, folder and the agent's path come from each node's `agent join`, which puts them
+  // into the proxy's environment: here only the name stands. `-genvlist` keeps the head's
+  // environment out of it.
   std::vector<std::string> line{
       spec.mpiexec, "-disable-auto-cleanup", "-rmk", "user", "-launcher", "manual", "-genvlist", "none", "-wdir", "/"};
   const std::string interface = spec.interface == "auto" ? interface_of(nodes.front().address) : spec.interface;

@@ -42,7 +42,8 @@ Answer joining(const Fields& params, ServeContext&) {
   return Json{{"port", join->value("port", 0)}, {"key", join->value("key", "")}, {"nodes", nodes}};
 }
 
-/// Ends an `agent join` of an earlier life of the run, starts one, and waits until the head has let it in.
+/// Ends an `agent join` of an earlier life of the run, starts one, and waits until the head has let
+/// it in.
 class JoinJob : public Job {
  public:
   JoinJob(const RunFolder& folder, std::string host, std::string agent, Json spec)
@@ -205,7 +206,8 @@ class KillLeftovers : public Job {
       all.insert(all.end(), processes.begin(), processes.end());
     }
     if (!all_) return all;
-    // Whoever looks after a run would start its processes anew: last here, and so the first to be signalled.
+    // Whoever looks after a run would start its processes anew: last here, and so the first to be
+    // signalled.
     for (const std::string& dir : folders_in(runs_folder(workdir_))) {
       const RunFolder folder(dir);
       const std::vector<NamedProcess> joins = living_joins(folder);

@@ -14,13 +14,14 @@ class NodeCopy {
  public:
   explicit NodeCopy(const RunFolder& folder);
 
-  /// A generation has begun, or the connection is a new one: its records and heartbeats are sent (again).
+  /// A generation has begun, or the connection is a new one: its records and heartbeats are sent
+  /// (again).
   void begin(int generation, int first, int count);
-  /// How much of each log the head has, by rank; null when it has never heard of this node, and then only what is
-  /// written from this process's start on counts.
+  /// How much of each log the head has, by rank; null when it has never heard of this node, and
+  /// then only what is written from this process's start on counts.
   void set_offsets(const Json& copied);
-  /// Sends what is new: records at once, heartbeats a few times a second, and of the logs only as much as lets a later
-  /// heartbeat through soon.
+  /// Sends what is new: records at once, heartbeats a few times a second, and of the logs only as
+  /// much as lets a later heartbeat through soon.
   void pump(Wire& wire);
   /// Whether the head has been sent all there is.
   bool drained() const;

@@ -77,7 +77,8 @@ void NodeRanks::begin(const Json& message) {
                to_line({{"argv", command}, {"cwd", cwd.empty() ? folder_.dir() : expand_path(cwd)}}) + "\n");
 
   folder_.remove_records(generation_, first_, count());
-  // Ranks of an earlier generation read as ours otherwise: the head tells them apart by their text alone.
+  // Ranks of an earlier generation read as ours otherwise: the head tells them apart by their text
+  // alone.
   std::error_code ignored;
   for (int rank = first_; rank < first_ + count(); ++rank) {
     std::filesystem::remove(folder_.heartbeat(rank), ignored);

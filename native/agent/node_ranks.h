@@ -40,7 +40,8 @@ class NodeRanks {
   /// One SIGTERM to each of these ranks, once; those that have not started yet get it when they do.
   void terminate(const std::vector<int>& ranks);
   void kill_programs(const std::vector<int>& ranks) const;
-  /// One round of SIGKILL for the proxy, the ranks and all they started, in whatever session; what was found.
+  /// One round of SIGKILL for the proxy, the ranks and all they started, in whatever session; what
+  /// was found.
   std::vector<NamedProcess> kill_everything(const std::set<int>& spared) const;
 
   /// Reads the records of ranks that have started; to be called often.

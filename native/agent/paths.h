@@ -6,7 +6,8 @@ namespace trainyard {
 
 std::string home_folder();
 
-/// `~` and `~/x` against this user's home; anything else unchanged. Throws FieldError unless the result is absolute.
+/// `~` and `~/x` against this user's home; anything else unchanged. Throws FieldError unless the
+/// result is absolute.
 std::string expand_path(const std::string& path);
 
 bool file_exists(const std::string& path);

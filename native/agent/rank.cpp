@@ -1,6 +1,6 @@
-// Two processes stand between mpiexec and the program. The outer one is what mpiexec's proxy knows and kills, which it
-// does without warning when any rank calls MPI_Abort; the inner one, in a session of its own, survives that just long
-// enough to end the program and to write how it ended.
+// Two processes stand between mpiexec and the program. The outer one is what mpiexec's proxy knows
+// and kills, which it does without warning when any rank calls MPI_Abort; the inner one, in a
+// session of its own, survives that just long enough to end the program and to write how it ended.
 //
 // The outer one stays until every rank of the generation has ended: mpiexec fails when it wants to
 // tell a proxy that has ended already of another rank's end, and takes the ranks that still run
@@ -58,7 +58,8 @@ RankOptions with_command(RankOptions options) {
   return options;
 }
 
-/// Signals arrive through sigwait in both processes; only the started program gets the default behaviour.
+/// Signals arrive through sigwait in both processes; only the started program gets the default
+/// behaviour.
 sigset_t block_signals() {
   sigset_t handled;
   ::sigemptyset(&handled);

@@ -16,8 +16,9 @@ struct RankOptions {
   std::string cwd;                   ///< empty: where it was started
 };
 
-/// Where a run spans hosts, mpiexec's command line names no path: what is missing in `options` comes from the
-/// environment that this node's `agent join` gave the proxy. Throws Error(Exit::usage) when it is not there either.
+/// Where a run spans hosts, mpiexec's command line names no path: what is missing in `options`
+/// comes from the environment that this node's `agent join` gave the proxy. Throws
+/// Error(Exit::usage) when it is not there either.
 RankOptions with_environment(RankOptions options);
 
 /// Runs the command to its end and returns its exit code, 128 + signal when a signal ended it.

@@ -9,7 +9,8 @@
 
 namespace trainyard {
 
-/// `given` is the profile's; where it says itself what CUDA sees, `gpus` (of this node) are left out.
+/// `given` is the profile's; where it says itself what CUDA sees, `gpus` (of this node) are left
+/// out.
 Environment rank_environment(const RunFolder& folder, int generation, int threads,
                              const std::map<std::string, std::string>& given, const std::vector<int>& gpus);
 

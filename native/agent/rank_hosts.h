@@ -1,4 +1,5 @@
-// What a generation needs of the places its ranks run in: this machine, or the nodes of a run of several hosts.
+// What a generation needs of the places its ranks run in: this machine, or the nodes of a run of
+// several hosts.
 #pragma once
 #include <functional>
 #include <optional>
@@ -31,7 +32,8 @@ class RankHosts {
   virtual bool is_gone(const StartedRank& rank) const = 0;
   /// One SIGTERM to the program.
   virtual void terminate(const RankProcess& rank) = 0;
-  /// One round of SIGKILL for the programs of these ranks and what they started, while their wrappers live.
+  /// One round of SIGKILL for the programs of these ranks and what they started, while their
+  /// wrappers live.
   virtual void kill_programs(const std::vector<StartedRank>& ranks) = 0;
   /// One round of SIGKILL for everything of the generation. True when nothing was left of it.
   virtual bool kill_everything() = 0;
@@ -44,7 +46,8 @@ class RankHosts {
 /// This machine, for runs whose ranks mpiexec itself starts.
 class LocalRanks : public RankHosts {
  public:
-  /// `spared()` names processes that ending a generation must not touch (evaluator, TensorBoard, guard).
+  /// `spared()` names processes that ending a generation must not touch (evaluator, TensorBoard,
+  /// guard).
   LocalRanks(std::string run_dir, std::function<std::set<int>()> spared)
       : run_dir_(std::move(run_dir)), spared_(std::move(spared)) {}
 

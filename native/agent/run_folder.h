@@ -7,7 +7,8 @@ namespace trainyard {
 
 class RunFolder {
  public:
-  /// `dir` is made free of symbolic links, since processes are found by exactly this text in their environment.
+  /// `dir` is made free of symbolic links, since processes are found by exactly this text in their
+  /// environment.
   explicit RunFolder(const std::string& dir);
 
   const std::string& dir() const { return dir_; }
@@ -44,7 +45,8 @@ class RunFolder {
   std::string dir_;
 };
 
-/// YYYYMMDD-HHMMSS-<label>-<4 hex> in UTC. Of the label only a-z, 0-9 and hyphens are kept, 32 at most.
+/// YYYYMMDD-HHMMSS-<label>-<4 hex> in UTC. Of the label only a-z, 0-9 and hyphens are kept, 32 at
+/// most.
 std::string make_run_id(const std::string& label);
 
 /// Whether a client may name a run so: 1 to 100 of A-Z a-z 0-9 . _ - and not beginning with a dot.

@@ -52,7 +52,8 @@ struct RunSpec {
   int min_nodes = 1;
   bool spans_hosts() const { return !nodes.empty(); }
 
-  /// Of a generation with fewer ranks than were asked for: our trainer then shares the same global batch among them.
+  /// Of a generation with fewer ranks than were asked for: our trainer then shares the same global
+  /// batch among them.
   RunSpec with_fewer(const std::vector<NodeSpec>& present) const;
 
   /// The whole command line of one rank.

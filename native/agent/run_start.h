@@ -6,8 +6,8 @@
 
 namespace trainyard {
 
-/// Checks the spec, makes or takes over the folder and starts the supervisor; the job answers {id, dir} once that holds
-/// its lock. Throws RpcError or FieldError.
+/// Checks the spec, makes or takes over the folder and starts the supervisor; the job answers {id,
+/// dir} once that holds its lock. Throws RpcError or FieldError.
 std::unique_ptr<Job> start_run(const std::string& workdir, const Json& spec);
 
 }  // namespace trainyard

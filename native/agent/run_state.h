@@ -41,7 +41,8 @@ std::optional<ProcessId> recorded_supervisor(const Json& state);
 /// Whether the supervisor named by the state is alive on this machine now.
 bool supervisor_lives(const Json& state);
 
-/// Every process that the state names (supervisor last), if this machine has not been started anew since.
+/// Every process that the state names (supervisor last), if this machine has not been started anew
+/// since.
 struct NamedProcess {
   ProcessId process;
   std::string what;

@@ -1,4 +1,5 @@
-// What a supervisor looks at beside its processes: checkpoints that the metrics tell of, and the disk.
+// What a supervisor looks at beside its processes: checkpoints that the metrics tell of, and the
+// disk.
 #pragma once
 #include <cstdint>
 #include <optional>

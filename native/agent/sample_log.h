@@ -26,7 +26,8 @@ class SampleLog {
  public:
   explicit SampleLog(const RunFolder& folder);
 
-  /// Appends a line when a second has passed since the last, and returns it. Never throws: figures are not worth a run.
+  /// Appends a line when a second has passed since the last, and returns it. Never throws: figures
+  /// are not worth a run.
   std::optional<std::string> tick();
   /// Free bytes of the run folder's file system; nothing while it gives no answer.
   std::optional<uint64_t> disk_free() { return sampler_.disk_free(); }
@@ -44,9 +45,9 @@ class SampleLog {
   bool failed_ = false;           ///< said once, until a figure is written again
 };
 
-/// Rewrites the file: of lines older than an hour one in 10 s stays, of those older than a day one a minute. Lines
-/// whose time cannot be read are left out. `now` in seconds since the epoch. Throws file_error, the old file then
-/// untouched.
+/// Rewrites the file: of lines older than an hour one in 10 s stays, of those older than a day one
+/// a minute. Lines whose time cannot be read are left out. `now` in seconds since the epoch. Throws
+/// file_error, the old file then untouched.
 void thin_samples(const std::string& path, double now);
 
 }  // namespace trainyard

@@ -10,8 +10,9 @@ namespace trainyard {
 
 using Environment = std::map<std::string, std::string>;
 
-/// This process's environment without what a surrounding run, launcher or batch system left in it (TRAINYARD_*, PMI*,
-/// HYDRA_*, HYDI_*, MPIEXEC_*, MPI_LOCAL*), which would mislead the programs of a run.
+/// This process's environment without what a surrounding run, launcher or batch system left in it
+/// (TRAINYARD_*, PMI*, HYDRA_*, HYDI_*, MPIEXEC_*, MPI_LOCAL*), which would mislead the programs of
+/// a run.
 Environment clean_environment();
 
 struct Command {
@@ -28,7 +29,8 @@ struct Command {
 /// `passed`. Throws Error when it cannot be executed.
 ProcessId start_child(const Command& command);
 
-/// Starts a process that belongs to nobody: own session, not a child of ours, unaffected by our end.
+/// Starts a process that belongs to nobody: own session, not a child of ours, unaffected by our
+/// end.
 ProcessId start_detached(const Command& command);
 
 /// Closes every descriptor from 3 on, but for `kept` (-1: none).
@@ -38,7 +40,8 @@ void close_descriptors_except(const std::vector<int>& kept);
 /// Default dispositions and an empty mask, as a new program expects them.
 void reset_signals();
 
-/// Opens /dev/null as stdin and `log` (appended, 0600) as stdout and stderr. Returns false with errno set.
+/// Opens /dev/null as stdin and `log` (appended, 0600) as stdout and stderr. Returns false with
+/// errno set.
 bool redirect_standard_streams(const std::string& log);
 
 }  // namespace trainyard

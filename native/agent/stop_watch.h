@@ -17,7 +17,8 @@ const char* mode_name(StopRequest::Mode mode);
 /// The request in the folder, if there is one that can be read.
 std::optional<StopRequest> read_stop_request(const RunFolder& folder);
 
-/// Puts the request there; one that asks for less than what already stands there changes nothing. Throws file_error.
+/// Puts the request there; one that asks for less than what already stands there changes nothing.
+/// Throws file_error.
 void write_stop_request(const RunFolder& folder, const StopRequest& request);
 
 /// Takes away the request of an earlier life of the run.

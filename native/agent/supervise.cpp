@@ -23,7 +23,8 @@ constexpr double kLockSeconds = 15;  // for the guard of a dead supervisor to sw
   throw Error(Exit::usage, under_way(folder, read_json_object(folder.state())));
 }
 
-/// Waits while the last supervisor is on its way out or its guard sweeps; refuses as soon as one at work is seen.
+/// Waits while the last supervisor is on its way out or its guard sweeps; refuses as soon as one at
+/// work is seen.
 Descriptor take_lock(const RunFolder& folder) {
   Descriptor lock(::open(folder.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!lock) throw file_error("open", folder.lock());

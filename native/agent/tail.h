@@ -11,7 +11,8 @@ class Tail {
   /// Begins at the file's present end; a file that is not there yet is read from its beginning.
   explicit Tail(const std::string& path);
 
-  /// Lines completed since the last call, without newlines. Lines over 1 MiB are left out. An unreadable file has none.
+  /// Lines completed since the last call, without newlines. Lines over 1 MiB are left out. An
+  /// unreadable file has none.
   std::vector<std::string> lines();
 
  private:
@@ -21,7 +22,8 @@ class Tail {
   bool too_long_ = false;
 };
 
-/// The last `count` lines of a file's last 64 KiB, fewer where there are fewer; none when it cannot be read.
+/// The last `count` lines of a file's last 64 KiB, fewer where there are fewer; none when it cannot
+/// be read.
 std::vector<std::string> last_lines(const std::string& path, size_t count);
 
 }  // namespace trainyard

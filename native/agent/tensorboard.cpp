@@ -35,7 +35,8 @@ std::string socket_folder() {
   return "/tmp/trainyard-" + std::to_string(::geteuid());
 }
 
-/// A name that is the same for the same folder and short enough for a socket's address: FNV-1a, 64 bits.
+/// A name that is the same for the same folder and short enough for a socket's address: FNV-1a, 64
+/// bits.
 std::string socket_path(const RunFolder& folder) {
   uint64_t hash = 14695981039346656037ULL;
   for (const char letter : folder.dir()) hash = (hash ^ static_cast<unsigned char>(letter)) * 1099511628211ULL;

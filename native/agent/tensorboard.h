@@ -25,7 +25,8 @@ std::optional<TensorboardProcess> living_tensorboard(const RunFolder& folder);
 /// Whether a process of this user accepts connections on that Unix socket.
 bool socket_answers(const std::string& path);
 
-/// Starts TensorBoard unless one already serves the folder. Takes some seconds, so it goes in steps.
+/// Starts TensorBoard unless one already serves the folder. Takes some seconds, so it goes in
+/// steps.
 class TensorboardStart {
  public:
   /// Throws Error when it cannot be started at all.

@@ -1,4 +1,5 @@
-// The TensorBoard that a run asked for, as its supervisor sees it: started once, journaled, never a reason to fail.
+// The TensorBoard that a run asked for, as its supervisor sees it: started once, journaled, never a
+// reason to fail.
 #pragma once
 #include <memory>
 #include <optional>

@@ -114,7 +114,8 @@ bool Wire::pump() {
     return false;
   }
   if (!writer_.flush() || !connected) {
-    // What came before the end still counts: next() hands it out although pump says that this was the last.
+    // What came before the end still counts: next() hands it out although pump says that this was
+    // the last.
     why_ = "the connection was closed";
     return false;
   }

@@ -1,5 +1,6 @@
-// One connection between a node and the head of its run. Both prove that they hold the run's key before anything else
-// is said, and every later line is `MAC JSON` with a MAC under a key of this connection, direction and number.
+// One connection between a node and the head of its run. Both prove that they hold the run's key
+// before anything else is said, and every later line is `MAC JSON` with a MAC under a key of this
+// connection, direction and number.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -15,10 +16,12 @@ class Wire {
  public:
   enum class Side { head, node };
 
-  /// Takes over a connected, non-blocking socket. `host`: the node's name, where this side knows it already.
+  /// Takes over a connected, non-blocking socket. `host`: the node's name, where this side knows it
+  /// already.
   Wire(Descriptor socket, Side side, std::string key, std::string host = "");
 
-  /// Reads, checks and writes what there is. False once the connection is lost or refused; `why()` then says why.
+  /// Reads, checks and writes what there is. False once the connection is lost or refused; `why()`
+  /// then says why.
   bool pump();
   /// True once both sides have proved that they hold the key.
   bool authenticated() const { return phase_ == Phase::open; }

@@ -16,8 +16,9 @@ std::string step_name(int64_t step);
 /// The step that a folder's name says; nothing for any other name.
 std::optional<int64_t> step_of(std::string_view name);
 
-/// What a name starts with besides "step-…". Temporary ones may go at any time; a replaced one is the old checkpoint of
-/// a step while the new one takes its place on a file system that cannot exchange two names, and counts until it has.
+/// What a name starts with besides "step-…". Temporary ones may go at any time; a replaced one is
+/// the old checkpoint of a step while the new one takes its place on a file system that cannot
+/// exchange two names, and counts until it has.
 inline constexpr const char* temporary_prefix = ".tmp-";
 inline constexpr const char* replaced_prefix = ".old-";
 

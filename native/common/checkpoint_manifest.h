@@ -30,11 +30,12 @@ inline constexpr const char* model_file_name = "model.safetensors";
 inline constexpr const char* optimizer_file_name = "optimizer.safetensors";
 inline constexpr const char* state_file_name = "state.json";
 
-/// The text of manifest.json. Besides the contract's fields it carries `checksum`, the SHA-256 of the others, so that a
-/// damaged manifest does not pass for another one.
+/// The text of manifest.json. Besides the contract's fields it carries `checksum`, the SHA-256 of
+/// the others, so that a damaged manifest does not pass for another one.
 std::string manifest_text(const Manifest& manifest);
 
-/// Throws Error(Exit::data) naming `path` for a text that is no manifest, or whose checksum (where it has one) differs.
+/// Throws Error(Exit::data) naming `path` for a text that is no manifest, or whose checksum (where
+/// it has one) differs.
 Manifest parse_manifest(const std::string& text, const std::string& path);
 
 /// FOLDER/manifest.json, which must list the three files of a checkpoint. Throws Error(Exit::data).

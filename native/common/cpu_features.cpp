@@ -17,10 +17,10 @@ unsigned saved_state() {
 
 }  // namespace
 
-// Intel SDM volume 2A, CPUID: leaf 1 ECX 19 SSE4.1, 20 SSE4.2; leaf 7 EBX 3 BMI1, 8 BMI2, 29 SHA: none of these needs
-// the system's help with wider registers, so the processor's word is enough. For AVX2 (leaf 1 ECX 12 FMA, 27 OSXSAVE;
-// leaf 7 EBX 5) and AVX-512 (leaf 7 EBX 16 F, 17 DQ, 30 BW, 31 VL; sub-leaf 1 EAX 5 BF16) the system must save them
-// too.
+// Intel SDM volume 2A, CPUID: leaf 1 ECX 19 SSE4.1, 20 SSE4.2; leaf 7 EBX 3 BMI1, 8 BMI2, 29 SHA:
+// none of these needs the system's help with wider registers, so the processor's word is enough.
+// For AVX2 (leaf 1 ECX 12 FMA, 27 OSXSAVE; leaf 7 EBX 5) and AVX-512 (leaf 7 EBX 16 F, 17 DQ, 30
+// BW, 31 VL; sub-leaf 1 EAX 5 BF16) the system must save them too.
 CpuFeatures cpu_features() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   CpuFeatures features;

@@ -1,4 +1,5 @@
-// What this processor can do beyond plain x86-64, asked of the processor itself: the same binary runs on all of them.
+// What this processor can do beyond plain x86-64, asked of the processor itself: the same binary
+// runs on all of them.
 #pragma once
 
 namespace trainyard {

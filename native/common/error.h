@@ -1,4 +1,5 @@
-// Errors that reach a person: what happened, what to do, and the exit code that docs/contracts.md gives it.
+// Errors that reach a person: what happened, what to do, and the exit code that docs/contracts.md
+// gives it.
 #pragma once
 #include <stdexcept>
 #include <string>

@@ -25,16 +25,19 @@ class Descriptor {
 /// The whole file. Throws file_error.
 std::string read_file(const std::string& path);
 
-/// Writes all of `bytes`, whatever the number of write calls it takes. Throws file_error naming `path`.
+/// Writes all of `bytes`, whatever the number of write calls it takes. Throws file_error naming
+/// `path`.
 void write_all(int fd, std::string_view bytes, const std::string& path);
 
-/// Writes to PATH.tmp-PID, fsyncs, renames over PATH. On failure PATH is untouched and nothing stays beside it.
+/// Writes to PATH.tmp-PID, fsyncs, renames over PATH. On failure PATH is untouched and nothing
+/// stays beside it.
 void replace_file(const std::string& path, std::string_view bytes);
 
 /// Makes a folder's entries durable after a rename in it.
 void sync_folder(const std::string& path);
 
-/// An append-only file of JSON lines: each line is one write, so that readers and other appenders see whole lines.
+/// An append-only file of JSON lines: each line is one write, so that readers and other appenders
+/// see whole lines.
 class LineFile {
  public:
   /// Throws file_error when the file cannot be opened or made.

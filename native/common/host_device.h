@@ -1,4 +1,5 @@
-// Arithmetic that a GPU's kernels share with the CPU's loops is marked so that both compilers take it.
+// Arithmetic that a GPU's kernels share with the CPU's loops is marked so that both compilers take
+// it.
 #pragma once
 
 #ifdef __CUDACC__

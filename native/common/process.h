@@ -19,7 +19,8 @@ bool is_alive(const ProcessId& process);
 /// /proc/sys/kernel/random/boot_id without its newline.
 std::string boot_id();
 
-/// The profile's name of this node (TRAINYARD_HOST) in a run of several hosts, else the machine's own.
+/// The profile's name of this node (TRAINYARD_HOST) in a run of several hosts, else the machine's
+/// own.
 std::string host_name();
 
 /// Seconds since the epoch.

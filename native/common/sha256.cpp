@@ -20,7 +20,8 @@ uint32_t load_big_endian(const char* at) {
   return __builtin_bswap32(word);
 }
 
-// FIPS 180-4, section 6.2.2. The message schedule is kept in a ring of 16 words, in registers once unrolled.
+// FIPS 180-4, section 6.2.2. The message schedule is kept in a ring of 16 words, in registers once
+// unrolled.
 __attribute__((always_inline)) inline void blocks_in_c(State& state, const char* at, size_t blocks) {
   for (; blocks > 0; --blocks, at += 64) {
     auto [a, b, c, d, e, f, g, h] = state;
@@ -58,7 +59,8 @@ __attribute__((always_inline)) inline void blocks_in_c(State& state, const char*
 
 void blocks_portable(State& state, const char* at, size_t blocks) { blocks_in_c(state, at, blocks); }
 
-// The same source with rotations that leave their operand alone (RORX) and ANDN: a good part faster.
+// The same source with rotations that leave their operand alone (RORX) and ANDN: a good part
+// faster.
 __attribute__((target("bmi,bmi2"))) void blocks_bmi2(State& state, const char* at, size_t blocks) {
   blocks_in_c(state, at, blocks);
 }

@@ -8,7 +8,8 @@
 
 namespace trainyard {
 
-/// How the blocks are computed. All kinds give the same digest; the processor decides which of them it has.
+/// How the blocks are computed. All kinds give the same digest; the processor decides which of them
+/// it has.
 enum class Sha256Kind { portable, bmi2, sha_extensions };
 
 bool sha256_has(Sha256Kind kind);

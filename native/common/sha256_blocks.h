@@ -1,5 +1,6 @@
-// SHA-256's block function on the processor's SHA extensions. Written over a set of operations, so that a test can put
-// the instructions' published definitions in their place on a processor that lacks them.
+// SHA-256's block function on the processor's SHA extensions. Written over a set of operations, so
+// that a test can put the instructions' published definitions in their place on a processor that
+// lacks them.
 #pragma once
 #include <immintrin.h>
 
@@ -33,8 +34,8 @@ struct Instructions {
   }
 };
 
-/// Takes `blocks` blocks of 64 bytes into `state`. Four rounds a turn; words[i % 4] holds the four message words of
-/// turn i, prepared three turns ahead as the instructions want it.
+/// Takes `blocks` blocks of 64 bytes into `state`. Four rounds a turn; words[i % 4] holds the four
+/// message words of turn i, prepared three turns ahead as the instructions want it.
 template <typename Operations>
 __attribute__((target("sha,sse4.1"))) void blocks_by_extensions(std::array<uint32_t, 8>& state, const char* at,
                                                                 size_t blocks) {

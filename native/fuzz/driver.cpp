@@ -1,4 +1,5 @@
-// libFuzzer's entries. With TRAINYARD_FUZZ_SEEDS=FOLDER the program writes its seeds there and ends.
+// libFuzzer's entries. With TRAINYARD_FUZZ_SEEDS=FOLDER the program writes its seeds there and
+// ends.
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// Event files for TensorBoard: nothing here reads them, so any tag and any text is written, and what was written is
-// read back by the wire format's own reader.
+// Event files for TensorBoard: nothing here reads them, so any tag and any text is written, and
+// what was written is read back by the wire format's own reader.
 #include "fuzz/target.h"
 #include "trainer/base/crc32c.h"
 #include "trainer/base/record_frame.h"

@@ -1,4 +1,5 @@
-// JPEG and PNG: header, decoding and the resized view. The first byte chooses size and augmentation.
+// JPEG and PNG: header, decoding and the resized view. The first byte chooses size and
+// augmentation.
 #include <png.h>
 #include <turbojpeg.h>
 

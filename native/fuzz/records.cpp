@@ -1,5 +1,5 @@
-// Shards of TFRecord and the Examples in them. The first byte chooses: the rest is a shard as it stands, or the data of
-// one record, framed here, as mutations would hardly ever meet a checksum.
+// Shards of TFRecord and the Examples in them. The first byte chooses: the rest is a shard as it
+// stands, or the data of one record, framed here, as mutations would hardly ever meet a checksum.
 #include "fuzz/target.h"
 #include "trainer/base/record_frame.h"
 #include "trainer/data/image.h"

@@ -1,4 +1,5 @@
-// JPEGs on the device: decoded, cropped and resized as on the host, whose pixels stand beside the files.
+// JPEGs on the device: decoded, cropped and resized as on the host, whose pixels stand beside the
+// files.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -44,7 +45,8 @@ Sample read_sample(const fs::path& jpeg) {
   return sample;
 }
 
-/// Whole, a part scaled up, and as training sees it: a part scaled down, of which a window is mirrored.
+/// Whole, a part scaled up, and as training sees it: a part scaled down, of which a window is
+/// mirrored.
 std::vector<View> views_of(const Sample& sample) {
   const int w = sample.width;
   const int h = sample.height;
@@ -98,7 +100,8 @@ bool jpeg_decoder(const std::string& device) {
   }
   if (samples.empty()) throw Error(Exit::data, "no JPEGs in " TRAINYARD_PROOF_JPEGS);
   std::sort(samples.begin(), samples.end(), [](const Sample& a, const Sample& b) { return a.name < b.name; });
-  // nvJPEG may round chroma and transforms another way than libjpeg; on the host only bytes are rounded.
+  // nvJPEG may round chroma and transforms another way than libjpeg; on the host only bytes are
+  // rounded.
   const double bound = device == "cpu" ? 0.5 : 2;
   std::unique_ptr<CudaLibrary> library;
   std::unique_ptr<DeviceJpeg> decoder;

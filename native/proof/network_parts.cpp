@@ -29,8 +29,8 @@ bool networks(const std::string& device) {
   return all;
 }
 
-/// A rounding of a factor is 2^-12 in TF32 and fp16, 2^-9 in bf16, and makes some ReLU pass another element, whose
-/// gradient then errs whole.
+/// A rounding of a factor is 2^-12 in TF32 and fp16, 2^-9 in bf16, and makes some ReLU pass another
+/// element, whose gradient then errs whole.
 bool precisions(const std::string& device) {
   bool all = true;
   for (const Precision precision : {Precision::tf32, Precision::bf16, Precision::fp16}) {
@@ -92,8 +92,8 @@ bool recorded_as_op_by_op(const std::string& device, Setup setup) {
 
 }  // namespace
 
-/// resnet18 has weights enough for several parts of the backward pass; inception_v3, too slow for the rehearsal, has
-/// other kinds of convolutions, dropout and a second loss.
+/// resnet18 has weights enough for several parts of the backward pass; inception_v3, too slow for
+/// the rehearsal, has other kinds of convolutions, dropout and a second loss.
 bool recorded(const std::string& device) {
   if (device == "cpu") return recorded_as_op_by_op(device, {.model = "resnet18", .batch = 2});
   bool all = true;

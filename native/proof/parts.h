@@ -1,5 +1,5 @@
-// The parts of the proof. DEVICE is cuda, or cpu for a rehearsal with the reference in the device's place. Each
-// returns whether everything in it held.
+// The parts of the proof. DEVICE is cuda, or cpu for a rehearsal with the reference in the device's
+// place. Each returns whether everything in it held.
 #pragma once
 #include <string>
 #include <vector>
@@ -22,7 +22,8 @@ bool optimizers(const std::string& device);
 bool repeats(const std::string& device);
 /// Steps that are recorded, and whose images are brought ahead, beside op by op: the same bits.
 bool recorded(const std::string& device);
-/// Three steps, and three more of another network that got what a checkpoint holds: the bits of six.
+/// Three steps, and three more of another network that got what a checkpoint holds: the bits of
+/// six.
 bool resume(const std::string& device);
 /// Two processes on one device beside one with both their images.
 bool two_processes(const std::string& device);
@@ -35,10 +36,11 @@ bool memory_growth(const std::string& device);
 /// Images a second in every precision, without any tuning.
 bool speed(const std::string& device);
 
-/// arguments: FOLDER MODEL PIXELS BATCH CLASSES STEPS. Trains with SGD on the device and leaves in FOLDER what another
-/// framework needs to do the same, and what came of it.
+/// arguments: FOLDER MODEL PIXELS BATCH CLASSES STEPS. Trains with SGD on the device and leaves in
+/// FOLDER what another framework needs to do the same, and what came of it.
 bool steps(const std::string& device, const std::vector<std::string>& arguments);
-/// arguments: MODEL PIXELS BATCH PRECISION STEPS. Prints one JSON object with the field names of `trainer bench step`.
+/// arguments: MODEL PIXELS BATCH PRECISION STEPS. Prints one JSON object with the field names of
+/// `trainer bench step`.
 bool bench(const std::string& device, const std::vector<std::string>& arguments);
 
 }  // namespace trainyard::proof

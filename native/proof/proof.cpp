@@ -1,4 +1,5 @@
-// What scripts/gpu_proof.py and scripts/bench_gpu.py run on a machine with a GPU: proof PART DEVICE [ARGUMENT…].
+// What scripts/gpu_proof.py and scripts/bench_gpu.py run on a machine with a GPU: proof PART DEVICE
+// [ARGUMENT…].
 #include <cstdio>
 #include <functional>
 #include <map>

@@ -4,7 +4,8 @@
 
 namespace trainyard::proof {
 
-/// A comparison; its last field is ok or wrong. Returns whether error is at most bound (NaN is not).
+/// A comparison; its last field is ok or wrong. Returns whether error is at most bound (NaN is
+/// not).
 bool report(const std::string& what, const std::string& quantity, double error, double bound);
 
 /// Something measured or seen, without a verdict.

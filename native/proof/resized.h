@@ -7,8 +7,8 @@
 
 namespace trainyard::proof {
 
-/// [window.height, window.width, 3] of the view of pixels [height, width, 3], not rounded: the mean of the part's
-/// pixels weighted by a triangle around the output's centre.
+/// [window.height, window.width, 3] of the view of pixels [height, width, 3], not rounded: the mean
+/// of the part's pixels weighted by a triangle around the output's centre.
 std::vector<double> resized(const std::vector<uint8_t>& pixels, int width, const View& view);
 
 }  // namespace trainyard::proof

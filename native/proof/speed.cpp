@@ -1,4 +1,5 @@
-// Whole steps with SGD on the device and synthetic images that stay where they are, without any tuning.
+// Whole steps with SGD on the device and synthetic images that stay where they are, without any
+// tuning.
 #include <chrono>
 
 #include "common/error.h"

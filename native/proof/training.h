@@ -29,7 +29,8 @@ class Training {
  public:
   Training(const Setup& setup, std::unique_ptr<Backend> backend);
 
-  /// Its images [first, first + count) of those drawn for `of`: what one of several ranks sees of a global batch.
+  /// Its images [first, first + count) of those drawn for `of`: what one of several ranks sees of a
+  /// global batch.
   void see(int first, int of);
   /// Of the loss, so that fp16 keeps small gradients.
   float scale() const { return setup_.precision == Precision::fp16 ? 1024 : 1; }
@@ -37,7 +38,8 @@ class Training {
   const BatchView& view() const { return view_; }
   /// Loss (mean), forward and backward; gradients are of the mean loss times scale().
   double gradients();
-  /// The same; its images are brought for the next step while this one runs, which has to be one of these too.
+  /// The same; its images are brought for the next step while this one runs, which has to be one of
+  /// these too.
   double gradients_ahead();
   /// gradients(), then a plain step down them, on the host.
   double step();

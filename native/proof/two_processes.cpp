@@ -1,4 +1,5 @@
-// Two processes that share one device, each with half of the images, beside one process with all of them.
+// Two processes that share one device, each with half of the images, beside one process with all of
+// them.
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -130,7 +131,8 @@ void wait_for(const std::array<pid_t, kRanks>& children) {
 bool two_processes(const std::string& device) {
   const SharedMeeting shared;
   Meeting& meeting = *shared;
-  // This process touches the device only when the others, which it forks, are gone: CUDA does not survive a fork.
+  // This process touches the device only when the others, which it forks, are gone: CUDA does not
+  // survive a fork.
   wait_for({start(meeting, 0, device), start(meeting, 1, device)});
   Training alone({.model = "resnet20", .batch = 4 * kRanks}, open(device));
   for (int step = 0; step < kSteps; ++step) alone.step();

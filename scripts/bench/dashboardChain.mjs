@@ -1,4 +1,5 @@
-// From a line in a run folder to a figure on the screen: agent, extension host and page, all real; the run is simulated.
+// From a line in a run folder to a figure on the screen: agent, extension host and page, all real;
+// the run is simulated.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -69,7 +70,10 @@ const summary = (values) => {
   return { median: at(sorted, 0.5), p95: at(sorted, 0.95), max: sorted.at(-1) ?? NaN, count: sorted.length };
 };
 
-/** Milliseconds until an editor that was just opened has come to rest: its own extensions load meanwhile. */
+/**
+ * Milliseconds until an editor that was just opened has come to rest: its own extensions load
+ * meanwhile.
+ */
 const settle = 20_000;
 
 /** The extension host's share of one core over a while. */
@@ -79,7 +83,10 @@ async function hostShare(pid, milliseconds) {
   return (cpuMilliseconds(pid) - cpu) / (Date.now() - began);
 }
 
-/** One measurement: `rate` steps a second with `hosts` nodes of eight GPUs, for `seconds` after it has settled. */
+/**
+ * One measurement: `rate` steps a second with `hosts` nodes of eight GPUs, for `seconds` after it
+ * has settled.
+ */
 async function measure({ rate, hosts, seconds }) {
   const folder = mkdtempSync(join(tmpdir(), 'trainyard-bench-'));
   const home = join(folder, 'home');
@@ -127,7 +134,10 @@ async function measure({ rate, hosts, seconds }) {
   }
 }
 
-/** Both measurements; figures in milliseconds and as a share of one core. `idle`: the host before anything of ours ran. */
+/**
+ * Both measurements; figures in milliseconds and as a share of one core. `idle`: the host before
+ * anything of ours ran.
+ */
 export async function measureChain(seconds) {
   ensureCodeServer();
   const quiet = await measure({ rate: 10, hosts: 0, seconds });

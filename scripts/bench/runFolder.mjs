@@ -1,4 +1,5 @@
-// A run folder that grows as a run's does, without a run: simulated figures at a chosen rate, for measuring what shows them.
+// A run folder that grows as a run's does, without a run: simulated figures at a chosen rate, for
+// measuring what shows them.
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -6,7 +7,10 @@ import { performance } from 'node:perf_hooks';
 const seconds = () => Date.now() / 1000;
 const line = (value) => `${JSON.stringify(value)}\n`;
 
-/** This process stands for the run's supervisor, so that the run counts as alive as long as the measurement lasts. */
+/**
+ * This process stands for the run's supervisor, so that the run counts as alive as long as the
+ * measurement lasts.
+ */
 function supervisor() {
   const stat = readFileSync('/proc/self/stat', 'utf8');
   const startTime = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);

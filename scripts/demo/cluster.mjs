@@ -1,5 +1,6 @@
-// The main job over SSH, on a practice cluster of this machine: in its course the client is killed and attached again, and a
-// rank is killed. At the end everything is looked at: metrics, journal, checkpoints, processes.
+// The main job over SSH, on a practice cluster of this machine: in its course the client is killed
+// and attached again, and a rank is killed. At the end everything is looked at: metrics, journal,
+// checkpoints, processes.
 import { spawn } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -86,7 +87,10 @@ function show({ type, line }) {
     );
 }
 
-/** The same cluster for somebody who looks: it lives as long as `use` does, which is given what the editor needs. */
+/**
+ * The same cluster for somebody who looks: it lives as long as `use` does, which is given what the
+ * editor needs.
+ */
 export async function withCluster({ cli, data, epochs, nodes }, use) {
   step(`a practice cluster of ${nodes} nodes`);
   const cluster = await startPracticeCluster({ nodes });

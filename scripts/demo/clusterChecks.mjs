@@ -6,7 +6,10 @@ const parse = (text) =>
     .filter(Boolean)
     .map((line) => JSON.parse(line));
 
-/** No line lost or doubled: the second client's lines are the file's, the first one's are its beginning. */
+/**
+ * No line lost or doubled: the second client's lines are the file's, the first one's are its
+ * beginning.
+ */
 export function metricProblems(file, first, second) {
   const problems = [];
   const offsets = new Map();
@@ -56,7 +59,10 @@ function stepProblems(lines) {
   return gaps.map((step) => `steps before ${step} are missing from metrics.jsonl`);
 }
 
-/** The journal tells what happened: every node joined, the rank that was killed, one restart, the end. */
+/**
+ * The journal tells what happened: every node joined, the rank that was killed, one restart, the
+ * end.
+ */
 export function journalProblems(file, { victim, nodes }) {
   const events = parse(file);
   const problems = [];

@@ -1,5 +1,6 @@
-// Opens the demo in an editor with the extension of this clone: VS Code where there is one, else one in the browser. Beside it
-// stands a small starter that runs the extension's own demo command once, so that the training begins by itself.
+// Opens the demo in an editor with the extension of this clone: VS Code where there is one, else
+// one in the browser. Beside it stands a small starter that runs the extension's own demo command
+// once, so that the training begins by itself.
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +8,9 @@ import { linkExtension, startCodeServer } from '../lib/codeServer.mjs';
 import { root } from '../lib/paths.mjs';
 import { has, run, step } from '../lib/shell.mjs';
 
-/** A copy of its own for each demo: it runs the command only once, also when the window is reloaded. */
+/**
+ * A copy of its own for each demo: it runs the command only once, also when the window is reloaded.
+ */
 function makeStarter(folder) {
   const starter = join(folder, 'demo-starter');
   cpSync(join(root, 'scripts', 'demo', 'starter'), starter, { recursive: true });
@@ -49,7 +52,10 @@ async function serveWorkbench(data, folder, env) {
   }
 }
 
-/** `cluster`: Trainyard's own folder for it, its profile, and what to train there; this machine when left out. */
+/**
+ * `cluster`: Trainyard's own folder for it, its profile, and what to train there; this machine when
+ * left out.
+ */
 export async function openEditor(data, cluster) {
   const folder = mkdtempSync(join(tmpdir(), 'ty-demo-'));
   const env = cluster

@@ -1,4 +1,5 @@
-// The main job without a window: a run through the command-line tool, then what it left is checked and summed up.
+// The main job without a window: a run through the command-line tool, then what it left is checked
+// and summed up.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -23,7 +24,8 @@ function trainAttached(cli, args) {
         else show(message);
       }
     });
-    // The tool itself answers Ctrl-C (once: stop after a checkpoint; twice: now), so that its summary still arrives.
+    // The tool itself answers Ctrl-C (once: stop after a checkpoint; twice: now), so that its
+    // summary still arrives.
     const ignore = () => {};
     process.on('SIGINT', ignore);
     child.on('error', reject);

@@ -1,4 +1,5 @@
-// Bundles what runs inside the editor in tests: the driver extension and the suite. Returns where they are.
+// Bundles what runs inside the editor in tests: the driver extension and the suite. Returns where
+// they are.
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';

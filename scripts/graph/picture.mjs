@@ -105,7 +105,10 @@ ${[...frames, ...alone, ...thick, ...thin].join('\n')}
 `;
 }
 
-/** As SVG: the same text on every machine, since Graphviz comes with the packages and brings its own font sizes. */
+/**
+ * As SVG: the same text on every machine, since Graphviz comes with the packages and brings its own
+ * font sizes.
+ */
 export async function picture(graph) {
   const viz = await instance();
   return viz.renderString(dotText(graph), { format: 'svg', engine: 'dot' });

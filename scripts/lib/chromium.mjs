@@ -1,11 +1,15 @@
-// A Chromium for the tests that look at pages: the machine's own, since none comes with the packages.
+// A Chromium for the tests that look at pages: the machine's own, since none comes with the
+// packages.
 import { existsSync } from 'node:fs';
 import { ensureSystemPackages } from './toolchain.mjs';
 import { capture } from './shell.mjs';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
-/** Nothing of it talks to the network by itself, and no sandbox, which root and many containers cannot have. */
+/**
+ * Nothing of it talks to the network by itself, and no sandbox, which root and many containers
+ * cannot have.
+ */
 export const chromiumFlags = [
   '--no-sandbox',
   '--disable-gpu',

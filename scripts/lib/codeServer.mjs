@@ -1,4 +1,5 @@
-// code-server: VS Code's workbench and extension host without a window of its own, from npm, kept in the user's cache.
+// code-server: VS Code's workbench and extension host without a window of its own, from npm, kept
+// in the user's cache.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -42,7 +43,10 @@ const pinned = {
   },
 };
 
-/** No package's scripts run: what they would compile is prebuilt, unused here, or replaced by the files in code-server/. */
+/**
+ * No package's scripts run: what they would compile is prebuilt, unused here, or replaced by the
+ * files in code-server/.
+ */
 function install(folder, verb, ...more) {
   const quiet = ['--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   run('npm', [verb, ...quiet, ...more], { cwd: folder, stdio: ['ignore', 'ignore', 2] });
@@ -92,7 +96,10 @@ export function ensureCodeServer() {
   };
 }
 
-/** Puts a link to an extension's folder where code-server looks. Only before its first start: later, only its own list counts. */
+/**
+ * Puts a link to an extension's folder where code-server looks. Only before its first start: later,
+ * only its own list counts.
+ */
 export function linkExtension(extensionsDir, name, folder) {
   mkdirSync(extensionsDir, { recursive: true });
   if (existsSync(join(extensionsDir, 'extensions.json')))
@@ -180,7 +187,10 @@ async function endGroup(pid) {
   if (left) signalGroup(pid, 'SIGKILL');
 }
 
-/** Starts it on a port of this machine only. `dispose()` ends everything it started but runs, which have sessions of their own. */
+/**
+ * Starts it on a port of this machine only. `dispose()` ends everything it started but runs, which
+ * have sessions of their own.
+ */
 export async function startCodeServer({ extensionsDir, userDataDir, port, folder, settings = {}, env = {} }) {
   const { node, entry } = ensureCodeServer();
   const chosen = port ?? (await freePort());

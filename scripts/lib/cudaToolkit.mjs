@@ -1,5 +1,6 @@
-// NVIDIA's compiler and libraries, kept in the user's cache and used through build/cuda. Only what builds or tests
-// libtrainer_cuda.so asks for them; they are proprietary and never part of what we ship.
+// NVIDIA's compiler and libraries, kept in the user's cache and used through build/cuda. Only what
+// builds or tests libtrainer_cuda.so asks for them; they are proprietary and never part of what we
+// ship.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,7 +9,10 @@ import { has, run, step } from './shell.mjs';
 import { ensureSystemPackages, ensureToolchain } from './toolchain.mjs';
 
 const requirements = join(root, 'scripts/requirements/cuda.txt');
-/** A link to the toolkit in the cache: `cu13` (compiler, headers, cuBLAS, nvJPEG), `cudnn` and `nccl` lie below. */
+/**
+ * A link to the toolkit in the cache: `cu13` (compiler, headers, cuBLAS, nvJPEG), `cudnn` and
+ * `nccl` lie below.
+ */
 export const cudaLink = join(build, 'cuda');
 
 /** nvcc wants a host compiler for what launches the kernels, and takes no clang as new as ours. */
@@ -49,7 +53,10 @@ function install(final) {
   }
 }
 
-/** Makes the toolkit when it is not in the cache, and points build/cuda at it. Returns what it is made from, as a hash. */
+/**
+ * Makes the toolkit when it is not in the cache, and points build/cuda at it. Returns what it is
+ * made from, as a hash.
+ */
 export function ensureCudaToolkit() {
   ensureToolchain();
   ensureSystemPackages(hostCompiler);

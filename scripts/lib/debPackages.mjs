@@ -19,7 +19,10 @@ export function unpackPackage(names, root) {
   rmSync(folder, { recursive: true });
 }
 
-/** The folder with these packages, made once on a machine. An error names the package that is missing. */
+/**
+ * The folder with these packages, made once on a machine. An error names the package that is
+ * missing.
+ */
 export function cachedPackages(names) {
   const root = join(cache, 'packages', names[0]);
   if (existsSync(root)) return root;

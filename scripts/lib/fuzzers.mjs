@@ -1,4 +1,5 @@
-// The fuzz targets of native/fuzz: built with Debian's clang, which alone brings libFuzzer, and run side by side.
+// The fuzz targets of native/fuzz: built with Debian's clang, which alone brings libFuzzer, and run
+// side by side.
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -43,7 +44,10 @@ const crashesOf = (name) => {
     .map((file) => join(at, file));
 };
 
-/** Runs one target from its seeds and what earlier runs found. Returns {name, executions, failed, text}. */
+/**
+ * Runs one target from its seeds and what earlier runs found. Returns {name, executions, failed,
+ * text}.
+ */
 async function fuzz(name, seconds) {
   const program = join(binaries, `fuzz_${name}`);
   const corpus = join(folder, 'corpus', name);
@@ -68,7 +72,10 @@ async function fuzz(name, seconds) {
   return { name, executions, failed: status !== 0 || executions === 0, text, program, found };
 }
 
-/** Runs targets side by side, as many as there are cores; prints a line for each, and of a crash how to see it again. */
+/**
+ * Runs targets side by side, as many as there are cores; prints a line for each, and of a crash how
+ * to see it again.
+ */
 export async function runFuzzers(names, seconds) {
   const waiting = [...names];
   const counts = { passed: 0, failed: 0, skipped: 0 };

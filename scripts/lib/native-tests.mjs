@@ -4,7 +4,9 @@ import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** One program's counts from its JSON report; a program that died without one counts as one failure. */
+/**
+ * One program's counts from its JSON report; a program that died without one counts as one failure.
+ */
 function countsOf(report, status) {
   if (!existsSync(report)) return { passed: 0, failed: 1, skipped: 0 };
   const { testsuites } = JSON.parse(readFileSync(report, 'utf8'));

@@ -8,7 +8,10 @@ import { run, step } from './shell.mjs';
 
 const cli = join(root, 'dist', 'trainyard.cjs');
 
-/** Installs what package-lock.json names, unless that very lock file was installed here before. No package needs its install script: they would only compile parts that the bundles leave out. */
+/**
+ * Installs what package-lock.json names, unless that very lock file was installed here before. No
+ * package needs its install script: they would only compile parts that the bundles leave out.
+ */
 export function ensurePackages() {
   const lock = createHash('sha256')
     .update(readFileSync(join(root, 'package-lock.json')))
@@ -23,7 +26,9 @@ export function ensurePackages() {
   writeFileSync(marker, lock);
 }
 
-/** Everything `npm run build` makes, plus what it needs. Returns the path of the command-line tool. */
+/**
+ * Everything `npm run build` makes, plus what it needs. Returns the path of the command-line tool.
+ */
 export function ensureBuilt() {
   ensurePackages();
   buildNative();

@@ -1,5 +1,6 @@
-// Processes that came of one: its descendants, and those that carry a mark in their environment. Each is known by pid and
-// start time, so that a number that was given out again is never signalled.
+// Processes that came of one: its descendants, and those that carry a mark in their environment.
+// Each is known by pid and start time, so that a number that was given out again is never
+// signalled.
 import { readFileSync, readdirSync } from 'node:fs';
 
 function read(path) {

@@ -1,4 +1,5 @@
-// Running other programs from scripts: output passes through, a failure is an exception that names the command.
+// Running other programs from scripts: output passes through, a failure is an exception that names
+// the command.
 import { spawnSync } from 'node:child_process';
 
 export function run(command, args, options = {}) {

@@ -1,5 +1,6 @@
-// A real sshd without root: the system's own, else Debian's openssh-server unpacked into the user's cache, where it enables
-// no service. Each one has a host key, a configuration and a home of its own.
+// A real sshd without root: the system's own, else Debian's openssh-server unpacked into the user's
+// cache, where it enables no service. Each one has a host key, a configuration and a home of its
+// own.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,7 +14,9 @@ const passedOn =
   /^(PATH|LANG|PIP_.+|SSL_CERT_FILE|SSL_CERT_DIR|https?_proxy|no_proxy|HTTPS?_PROXY|NO_PROXY)$/;
 const markName = 'PRACTICE_SSHD'; // not of those that the agent takes out of an environment: what it starts detached ends too
 
-/** Its path and what it needs in its environment. An error names the Debian package that is missing. */
+/**
+ * Its path and what it needs in its environment. An error names the Debian package that is missing.
+ */
 export function ensureSshd() {
   if (process.platform !== 'linux')
     throw new Error('sshd for tests and practice needs Linux. Use a Linux machine.');
@@ -72,7 +75,10 @@ function configuration(
   ].join('\n');
 }
 
-/** Lists of users in which the one who logs in has this home and shell, for sshd alone; and `sshd`, which it needs as root. */
+/**
+ * Lists of users in which the one who logs in has this home and shell, for sshd alone; and `sshd`,
+ * which it needs as root.
+ */
 function userLists(stateDir, port, home, shell) {
   const { username, uid, gid, shell: own } = userInfo();
   const others = readFileSync('/etc/passwd', 'utf8')

@@ -1,4 +1,5 @@
-// Where sshd comes from: the system, or Debian's packages fetched and unpacked without installing them.
+// Where sshd comes from: the system, or Debian's packages fetched and unpacked without installing
+// them.
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { triplet, unpackPackage } from './debPackages.mjs';
@@ -30,7 +31,10 @@ function missingLibraries(program, root) {
   return lines.filter((line) => line.includes('not found')).map((line) => line.trim().split(' ')[0]);
 }
 
-/** Debian names a library's package after it: libwrap.so.0 is in libwrap0, libfoo2.so.1 in libfoo2-1. */
+/**
+ * Debian names a library's package after it: libwrap.so.0 is in libwrap0, libfoo2.so.1 in
+ * libfoo2-1.
+ */
 function packagesOf(library) {
   const [, stem, version] = /^(.+)\.so\.(\d+)/.exec(library) ?? [undefined, library, ''];
   const name = `${stem}${/\d$/.test(stem) ? '-' : ''}${version}`.toLowerCase().replaceAll('_', '-');

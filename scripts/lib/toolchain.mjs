@@ -1,5 +1,6 @@
-// The compiler and libraries of the native parts, kept in the user's cache and used through build/toolchain.
-// Nothing here needs root; what only apt can bring is asked of it when it can be, or named.
+// The compiler and libraries of the native parts, kept in the user's cache and used through
+// build/toolchain. Nothing here needs root; what only apt can bring is asked of it when it can be,
+// or named.
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
@@ -18,7 +19,10 @@ import { build, cache, root, toolchainLink } from './paths.mjs';
 import { capture, has, run, step } from './shell.mjs';
 
 const requirements = join(root, 'scripts/requirements/toolchain.txt');
-/** Header-only or static C libraries (Debian's static C++ ones would need too new a glibc), and gtest's source. */
+/**
+ * Header-only or static C libraries (Debian's static C++ ones would need too new a glibc), and
+ * gtest's source.
+ */
 const debianPackages = [
   'libturbojpeg0-dev',
   'libjpeg62-turbo-dev|libjpeg-turbo8-dev',
@@ -40,7 +44,10 @@ function libgomp() {
   return folders.map((folder) => join(folder, 'libgomp.so.1')).find((path) => existsSync(path));
 }
 
-/** Installs what only the system's package manager can, when root or sudo is there; otherwise says what is missing. */
+/**
+ * Installs what only the system's package manager can, when root or sudo is there; otherwise says
+ * what is missing.
+ */
 export function ensureSystemPackages(wanted = systemPackages) {
   const missing = wanted.filter((entry) => !entry.present()).map((entry) => entry.package);
   if (missing.length === 0) return;
@@ -134,7 +141,10 @@ function makeToolchain(final) {
   }
 }
 
-/** A venv's scripts name its own absolute path; it was made under a temporary one so that no half-made one is ever used. */
+/**
+ * A venv's scripts name its own absolute path; it was made under a temporary one so that no
+ * half-made one is ever used.
+ */
 function relocateVenv(from, to) {
   const bin = join(to, 'venv/bin');
   for (const name of readdirSync(bin)) {
@@ -146,7 +156,10 @@ function relocateVenv(from, to) {
   }
 }
 
-/** Makes the toolchain when it is not in the cache, and points build/toolchain at it. Returns its folder. */
+/**
+ * Makes the toolchain when it is not in the cache, and points build/toolchain at it. Returns its
+ * folder.
+ */
 export function ensureToolchain() {
   ensureSystemPackages();
   const hash = createHash('sha256')

@@ -7,7 +7,10 @@ import { run, step } from './shell.mjs';
 
 const requirements = join(root, 'scripts/requirements/torch.txt');
 
-/** A Python that imports torch: of the virtual environment `given` (else TRAINYARD_TORCH), or of one that is made in the cache. */
+/**
+ * A Python that imports torch: of the virtual environment `given` (else TRAINYARD_TORCH), or of one
+ * that is made in the cache.
+ */
 export function torchPython(given = process.env.TRAINYARD_TORCH) {
   if (given !== undefined) {
     const python = join(resolve(given), 'bin/python');

@@ -56,7 +56,10 @@ export class Context implements Disposable {
     return this.machine.node;
   }
 
-  /** The profile of that name, with `machine` standing for it from here on. UserError (usage) for an unknown one. */
+  /**
+   * The profile of that name, with `machine` standing for it from here on. UserError (usage) for an
+   * unknown one.
+   */
   async profile(name = 'local', { trustAll = false } = {}): Promise<Profile> {
     const profile = await this.profiles.get(name);
     const { bundleDir, env, logger } = this;
@@ -67,7 +70,10 @@ export class Context implements Disposable {
     return profile;
   }
 
-  /** The run that RUN names: of `--profile`, else of the profile on which this machine started it, else of `local`. */
+  /**
+   * The run that RUN names: of `--profile`, else of the profile on which this machine started it,
+   * else of `local`.
+   */
   async resolveRun(args: Args): Promise<RunEntry> {
     const text = args.words[0] ?? '';
     const named = args.value('profile') ?? (await this.book.profileOf(text));

@@ -19,7 +19,10 @@ export interface FollowOptions {
   ownsRun: boolean;
   /** Bring TensorBoard here when the run serves it. */
   tensorboard: boolean;
-  /** Metrics and journal lines before these offsets are not shown: they belong to an earlier run in the folder. */
+  /**
+   * Metrics and journal lines before these offsets are not shown: they belong to an earlier run in
+   * the folder.
+   */
   from?: { metrics: number; events: number; log: number };
   /** `updated` of the state that an earlier run left. */
   staleState?: number;
@@ -38,7 +41,10 @@ type Leaving = keyof typeof signalNumbers;
 export const makePrinter = (context: Context): RunPrinter =>
   context.json ? new JsonPrinter(context.output) : new TablePrinter(context.output);
 
-/** Follows to the end, shows a summary, and returns the exit code of the run; or of the signal that made it leave. */
+/**
+ * Follows to the end, shows a summary, and returns the exit code of the run; or of the signal that
+ * made it leave.
+ */
 export async function followRun(
   context: Context,
   printer: RunPrinter,
@@ -115,7 +121,9 @@ function exitCodeOf(details: Pick<RunDetails, 'state' | 'interrupted'>): number 
   return status === 'stopped' ? exitCodes.stopped : exitCodes.failed;
 }
 
-/** Resolves when a signal makes this client leave. What a signal does to the run, it does before. */
+/**
+ * Resolves when a signal makes this client leave. What a signal does to the run, it does before.
+ */
 function leaveOnSignals(context: Context, store: DisposableStore, options: FollowOptions): Promise<Leaving> {
   return new Promise((resolve) => {
     let asked = 0;
@@ -146,7 +154,10 @@ function leaveOnSignals(context: Context, store: DisposableStore, options: Follo
   });
 }
 
-/** The first time after a checkpoint, the second time now, and from the third on without the supervisor's help. */
+/**
+ * The first time after a checkpoint, the second time now, and from the third on without the
+ * supervisor's help.
+ */
 async function askToStop(context: Context, dir: NodePath, times: number): Promise<void> {
   try {
     if (times === 1) {

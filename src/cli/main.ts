@@ -1,4 +1,5 @@
-// The command line's root: finds the verb, runs it, and turns what went wrong into one line and an exit code.
+// The command line's root: finds the verb, runs it, and turns what went wrong into one line and an
+// exit code.
 import { Cancelled, errorText, exitCodes, oneLine, UserError } from '../core/errors.js';
 import { agentErrors } from '../core/nodes/agentApi.js';
 import { AgentError } from '../core/nodes/agentClient.js';

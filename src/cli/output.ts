@@ -1,4 +1,5 @@
-// What the command line writes. A reader that went away (`| head`) ends the program quietly; the run goes on.
+// What the command line writes. A reader that went away (`| head`) ends the program quietly; the
+// run goes on.
 import type { Logger, LogLevel } from '../core/log.js';
 import { visible } from '../core/visible.js';
 

@@ -63,7 +63,10 @@ const quoted = (word: string): string =>
 const figure = (value: number | null, digits: number): string =>
   value === null ? '-' : value.toFixed(digits);
 
-/** "2, busiest 31% busy (rank 4 on gpu1), gradients 2.6 updates old": a busiest of near 100% holds the workers up. */
+/**
+ * "2, busiest 31% busy (rank 4 on gpu1), gradients 2.6 updates old": a busiest of near 100% holds
+ * the workers up.
+ */
 function serversText(servers: readonly ServerFigures[]): string {
   const busiest = servers.reduce<ServerFigures | undefined>(
     (a, b) => (a && a.busy >= b.busy ? a : b),

@@ -20,7 +20,10 @@ async function replace(from: string, to: string): Promise<void> {
   }
 }
 
-/** Writes by temporary name, fsync and rename, so that a reader (or a power cut) sees the old or the new content. */
+/**
+ * Writes by temporary name, fsync and rename, so that a reader (or a power cut) sees the old or the
+ * new content.
+ */
 export async function writeFileAtomic(
   path: string,
   content: string | Uint8Array,

@@ -1,11 +1,15 @@
-// Who owns what: everything that holds a timer, a connection or a listener is a Disposable with exactly one owner.
+// Who owns what: everything that holds a timer, a connection or a listener is a Disposable with
+// exactly one owner.
 import { setMaxListeners } from 'node:events';
 
 export interface Disposable {
   dispose(): void;
 }
 
-/** Owns other disposables; releases them in reverse order. Adding to a disposed store disposes at once. */
+/**
+ * Owns other disposables; releases them in reverse order. Adding to a disposed store disposes at
+ * once.
+ */
 export class DisposableStore implements Disposable {
   private readonly items: Disposable[] = [];
   private done = false;
@@ -44,8 +48,9 @@ export type Listener<T> = (value: T) => void;
 export type Event<T> = (listener: Listener<T>) => Disposable;
 
 /**
- * Delivers values to listeners in the order they came. A listener that throws does not keep the value from the others:
- * its error is rethrown in a task of its own, where the process's handler for defects sees it.
+ * Delivers values to listeners in the order they came. A listener that throws does not keep the
+ * value from the others: its error is rethrown in a task of its own, where the process's handler
+ * for defects sees it.
  */
 export class Emitter<T> implements Disposable {
   private readonly listeners = new Set<{ call: Listener<T> }>();

@@ -95,7 +95,10 @@ export class LocalMachine implements Machine {
     ];
   }
 
-  /** Checks, then starts. Resolves once the run's supervisor holds the run. UserError, AgentError, Cancelled. */
+  /**
+   * Checks, then starts. Resolves once the run's supervisor holds the run. UserError, AgentError,
+   * Cancelled.
+   */
   async start(request: RunRequest, progress: Progress = {}): Promise<StartedRun> {
     const capacity = await this.capacity();
     const runtime = await this.runtime(progress);

@@ -55,13 +55,19 @@ export interface Machine extends Disposable {
   registry(profile: Profile): Promise<RunRegistry>;
   /** Everything a run on `profile` needs; all results, good and bad. */
   check(profile: Profile, progress?: Progress): Promise<CheckResult[]>;
-  /** Checks, then starts. Resolves once the run's supervisor holds the run. UserError, AgentError, Cancelled. */
+  /**
+   * Checks, then starts. Resolves once the run's supervisor holds the run. UserError, AgentError,
+   * Cancelled.
+   */
   start(request: RunRequest, progress?: Progress): Promise<StartedRun>;
   /** Runs the trainer on `node` to its end. UserError (failed) with its own words, Cancelled. */
   runTrainer(args: readonly string[], progress?: Progress): Promise<string>;
   /** The flags of one of the trainer's verbs. */
   trainerFlags(verb: string): Promise<TrainerFlag[]>;
-  /** What is in a folder of `node`; `~/` is the home folder there. UserError (preflight) when it cannot be read. */
+  /**
+   * What is in a folder of `node`; `~/` is the home folder there. UserError (preflight) when it
+   * cannot be read.
+   */
   list(path: NodePath): Promise<FolderListing>;
   stop(dir: NodePath, mode: StopMode): Promise<void>;
   /** A login shell on `node`; absent where that is this machine. */

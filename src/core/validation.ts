@@ -31,7 +31,9 @@ export function check<S extends z.ZodMiniType>(
   return { ok: false, problems };
 }
 
-/** All problems in one line: `hosts[0].slots: Invalid input: expected number, received string; …`. */
+/**
+ * All problems in one line: `hosts[0].slots: Invalid input: expected number, received string; …`.
+ */
 export function problemsText(problems: readonly Problem[]): string {
   const one = ({ path, message }: Problem): string =>
     path.length === 0 ? message : `${pathText(path)}: ${message}`;

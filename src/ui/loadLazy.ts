@@ -1,4 +1,5 @@
-// The extension's one dynamic import. It has a file of its own, since what lazy.ts loads needs services.ts.
+// The extension's one dynamic import. It has a file of its own, since what lazy.ts loads needs
+// services.ts.
 import type * as Lazy from './lazy.js';
 
 /** The core and the commands on it. */

@@ -21,7 +21,10 @@ export class ReadOnlyDocuments implements vscode.Disposable {
     );
   }
 
-  /** `name` is the tab's title, with an ending that says what it is; a text of that name is replaced. */
+  /**
+   * `name` is the tab's title, with an ending that says what it is; a text of that name is
+   * replaced.
+   */
   put(name: string, text: string): vscode.Uri {
     const uri = vscode.Uri.from({ scheme, path: `/${name.replaceAll('/', '-')}` });
     this.texts.set(uri.path, text);

@@ -1,4 +1,5 @@
-// What commands and views are given: the core's backend, loaded when first needed, and the editor's settings and memory.
+// What commands and views are given: the core's backend, loaded when first needed, and the editor's
+// settings and memory.
 import * as vscode from 'vscode';
 import { settingDefaults, type Settings } from '../contributions.js';
 import { Emitter, type Disposable } from '../core/lifecycle.js';

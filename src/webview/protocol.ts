@@ -1,11 +1,12 @@
-// What the dashboard's page and the extension say to one another. Plain data: both sides are compiled against it, and
-// neither imports the other.
+// What the dashboard's page and the extension say to one another. Plain data: both sides are
+// compiled against it, and neither imports the other.
 //
-// The page says `ready` when it has loaded, and again whenever it finds that it missed something; the answer is a full
-// update. Updates after it carry what changed, each with the next `sequence`. Nothing is sent to a hidden page: it says
-// `ready` again when it comes back.
+// The page says `ready` when it has loaded, and again whenever it finds that it missed something;
+// the answer is a full update. Updates after it carry what changed, each with the next `sequence`.
+// Nothing is sent to a hidden page: it says `ready` again when it comes back.
 //
-// Times are seconds since the epoch, sizes bytes, accuracies and utilizations fractions and percent as named.
+// Times are seconds since the epoch, sizes bytes, accuracies and utilizations fractions and percent
+// as named.
 
 /** A word for how the run stands; the page shows it as it is. */
 export type StatusWord =
@@ -32,7 +33,9 @@ export interface RunHead {
   /** Why it ended as it did, one line. */
   reason: string | null;
   generation: number;
-  /** What runs: the trainer, or any other program, which reports no metrics. Null when nobody knows. */
+  /**
+   * What runs: the trainer, or any other program, which reports no metrics. Null when nobody knows.
+   */
   program: 'trainer' | 'command' | null;
   /** As it was typed, without the run folder. */
   command: string;
@@ -65,8 +68,8 @@ export interface Progress {
 export type Figure = number | null;
 
 /**
- * Step lines in columns of equal length, oldest first. A long run's rows are merged: each then stands for several
- * steps, its plain columns are means, and Min and Max bound them.
+ * Step lines in columns of equal length, oldest first. A long run's rows are merged: each then
+ * stands for several steps, its plain columns are means, and Min and Max bound them.
  */
 export interface StepColumns {
   /** Of the last step in the row. */
@@ -192,7 +195,9 @@ export interface DashboardUpdate {
   steps: Slice<StepColumns>;
   evaluations: Slice<Evaluation[]>;
   marks: Slice<Mark[]>;
-  /** Only hosts with news; each says from which of its rows on. A host's list of GPUs never changes. */
+  /**
+   * Only hosts with news; each says from which of its rows on. A host's list of GPUs never changes.
+   */
   hosts: Slice<HostColumns>[];
   ranks: Slice<RankColumns>[];
   /** `from` counts serials: lines with smaller ones stand. The oldest may have been let go. */

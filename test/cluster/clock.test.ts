@@ -1,4 +1,5 @@
-// Fault 12: the clock of one node is an hour off, and is stepped while the run goes on. Nobody judges anybody by another's clock.
+// Fault 12: the clock of one node is an hour off, and is stepped while the run goes on. Nobody
+// judges anybody by another's clock.
 import { copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +22,10 @@ import {
   untilStep,
 } from './support/runs.js';
 
-/** More than a node may be silent (15 s), disconnected (20 s), or a rank without a heartbeat (`hangTimeout`). */
+/**
+ * More than a node may be silent (15 s), disconnected (20 s), or a rank without a heartbeat
+ * (`hangTimeout`).
+ */
 const longEnough = form(25_000, 120_000);
 const dir = mkdtempSync(join(tmpdir(), 'trainyard-clock-'));
 const clocks = [0, 1].map((index) => join(dir, `clock-${index}`));

@@ -29,7 +29,9 @@ afterAll(async () => {
   for (const proxy of proxies) await proxy.stop();
 });
 
-/** Numbered lines at a steady rate until a file appears; then the last one says how many there were. */
+/**
+ * Numbered lines at a steady rate until a file appears; then the last one says how many there were.
+ */
 const writer = (end: string): string => `
 import os, sys, time
 n, begin = 0, time.monotonic()

@@ -1,4 +1,5 @@
-// Fault 15: values of a profile that a shell, an option parser or a configuration file would take for something else.
+// Fault 15: values of a profile that a shell, an option parser or a configuration file would take
+// for something else.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,5 @@
-// Fault 5: what supervises a run is killed, at every change of its state; and others try to run in the same folder.
+// Fault 5: what supervises a run is killed, at every change of its state; and others try to run in
+// the same folder.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -13,7 +13,10 @@ beforeAll(async () => {
 });
 afterAll(() => hosts.stop());
 
-/** Each rank leaves two workers behind that left its session: one is deaf to every signal that can be, one is stopped. */
+/**
+ * Each rank leaves two workers behind that left its session: one is deaf to every signal that can
+ * be, one is stopped.
+ */
 const program = `
 import os, signal, sys, time
 def leave(kind):
@@ -85,7 +88,8 @@ test('kill-leftovers ends them on every node within 15 s, names them, and touche
     10,
   );
 
-  // All that would end them goes: supervisor, guard, joins, wrappers. Stopped first, so that none acts on another's end.
+  // All that would end them goes: supervisor, guard, joins, wrappers. Stopped first, so that none
+  // acts on another's end.
   for (const signal of ['SIGSTOP', 'SIGKILL'] as const) {
     for (const pid of agentsOf(dir)) {
       try {
@@ -96,7 +100,8 @@ test('kill-leftovers ends them on every node within 15 s, names them, and touche
     }
   }
   await until('the agents to be gone', () => agentsOf(dir).length === 0, 10);
-  // A bystander that was given the pid of a rank of the run: recorded there, with another start time.
+  // A bystander that was given the pid of a rank of the run: recorded there, with another start
+  // time.
   const bystander = spawn('python3', ['-c', 'import time\ntime.sleep(3600)'], {
     stdio: 'ignore',
     detached: true,

@@ -44,7 +44,8 @@ async function expectRestart(dir: string, generation: number): Promise<void> {
   expect(started.world).toBe(2);
   await untilEvent(dir, 'rank_started', 30, (event) => event.generation === generation && event.rank === 1);
   const checkpoint = restarting.checkpoint ?? 'none';
-  // That one was saved may be written down only after the restart that it is for, and never when rank 0 ended right after saving it.
+  // That one was saved may be written down only after the restart that it is for, and never when
+  // rank 0 ended right after saving it.
   const saved = eventsOf(dir).filter((event) => event.kind === 'checkpoint' && event.generation < generation);
   const newest = saved.at(-1);
   const stepOf = (path: string): number => Number(path.slice(-8));

@@ -1,4 +1,5 @@
-// Fault 16: TensorBoard over SSH, where its port is taken, strangers ask, and it dies or takes its time.
+// Fault 16: TensorBoard over SSH, where its port is taken, strangers ask, and it dies or takes its
+// time.
 import { execFile, execFileSync } from 'node:child_process';
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';

@@ -1,4 +1,5 @@
-// A cluster whose keys lie on its head: this machine can log in there and nowhere else, and the head's own ssh reaches the others.
+// A cluster whose keys lie on its head: this machine can log in there and nowhere else, and the
+// head's own ssh reaches the others.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
@@ -21,7 +22,10 @@ let machine: SshMachine;
 const tools = mkdtempSync(join(tmpdir(), 'trainyard-head-'));
 const key = join(tools, 'id_ed25519');
 
-/** OpenSSH looks into the home folder that the list of users gives, which is one for all hosts here: so the head's settings are named to it. */
+/**
+ * OpenSSH looks into the home folder that the list of users gives, which is one for all hosts here:
+ * so the head's settings are named to it.
+ */
 function headsOwnSsh(): void {
   const config = join(tools, 'config');
   const lines = [

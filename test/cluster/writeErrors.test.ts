@@ -1,4 +1,5 @@
-// Fault 8 over SSH: while a run goes on over two nodes, system calls of the rank that saves begin to fail, and work again later.
+// Fault 8 over SSH: while a run goes on over two nodes, system calls of the rank that saves begin
+// to fail, and work again later.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';

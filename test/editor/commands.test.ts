@@ -1,4 +1,5 @@
-// Every command once, as somebody would give it: what it asks is answered in the window, what it does is looked at.
+// Every command once, as somebody would give it: what it asks is answered in the window, what it
+// does is looked at.
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -41,7 +42,10 @@ async function choose(): Promise<void> {
   await workbench.page.locator('.quick-input-list:visible .monaco-list-row').first().waitFor();
   await workbench.page.keyboard.press('Enter');
 }
-/** Types into the box in which a command asks this, and accepts. A box may fill itself a moment after it opens. */
+/**
+ * Types into the box in which a command asks this, and accepts. A box may fill itself a moment
+ * after it opens.
+ */
 async function answer(question: string, text: string): Promise<void> {
   const input = workbench.page
     .locator('.quick-input-widget:visible', { hasText: question })

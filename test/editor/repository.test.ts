@@ -1,4 +1,5 @@
-// Fault 15: a repository that brings profiles and settings of Trainyard starts nothing by itself, and its profiles are nobody's.
+// Fault 15: a repository that brings profiles and settings of Trainyard starts nothing by itself,
+// and its profiles are nobody's.
 import { createServer, type Server } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,5 @@
-// The tests of test/editor/host in VS Code itself, where there is one: $VSCODE_PATH, `code`, or a download on request.
+// The tests of test/editor/host in VS Code itself, where there is one: $VSCODE_PATH, `code`, or a
+// download on request.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

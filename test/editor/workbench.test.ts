@@ -1,4 +1,5 @@
-// The extension of this clone in a real workbench: its views, its commands, and a run that does not mind the editor.
+// The extension of this clone in a real workbench: its views, its commands, and a run that does not
+// mind the editor.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-// A workbench of its own for a test file: code-server with our extension and the driver, a browser that shows it, and
-// profiles and runs in a temporary folder.
+// A workbench of its own for a test file: code-server with our extension and the driver, a browser
+// that shows it, and profiles and runs in a temporary folder.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -48,7 +48,10 @@ export class Workbench {
     readonly host: HostClient,
   ) {}
 
-  /** With `vsix`, our extension is installed from it; otherwise it is the one of this clone. `files` are the workspace's. */
+  /**
+   * With `vsix`, our extension is installed from it; otherwise it is the one of this clone. `files`
+   * are the workspace's.
+   */
   static async open(vsix?: string, files: Record<string, string> = {}): Promise<Workbench> {
     const { driver, suite } = await bundleEditorTests();
     const folder = mkdtempSync(join(tmpdir(), 'ty-editor-')); // short: paths of Unix sockets are limited
@@ -92,7 +95,8 @@ export class Workbench {
   /** What "Reload Window" does: the page and its extension host begin again. */
   async reload(): Promise<void> {
     const old = this.host.current()?.pid;
-    // The command saves which tabs are open, as the browser's own reload does not always. Nobody is left to answer it.
+    // The command saves which tabs are open, as the browser's own reload does not always. Nobody is
+    // left to answer it.
     void this.host.command('workbench.action.reloadWindow').catch(() => undefined);
     await this.host.next(old);
     await this.settled(old);

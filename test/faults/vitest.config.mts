@@ -1,7 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
-// `npm run test:faults`: the long form of every fault. What is not in this folder are the short forms' own files, which
-// take longer settings by this variable (test/cluster/support/form.ts). One file at a time, as each loads the machine.
+// `npm run test:faults`: the long form of every fault. What is not in this folder are the short
+// forms' own files, which take longer settings by this variable (test/cluster/support/form.ts). One
+// file at a time, as each loads the machine.
 export default defineConfig({
   test: {
     include: [

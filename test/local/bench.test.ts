@@ -1,4 +1,5 @@
-// What `trainer bench` measures on several ranks: products and sums that are checked, and figures that add up.
+// What `trainer bench` measures on several ranks: products and sums that are checked, and figures
+// that add up.
 import { describe, expect, it } from 'vitest';
 import { expectExit, runRanks, runTrainer } from './harness';
 

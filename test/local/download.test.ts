@@ -1,4 +1,5 @@
-// trainer prep from addresses: what arrives is what lies there, whatever the connection does; who may not is told so.
+// trainer prep from addresses: what arrives is what lies there, whatever the connection does; who
+// may not is told so.
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -351,8 +352,8 @@ describe('s3', () => {
     expectRefusal(await prep('s3://bucket', to, endpoint, account), to, 2, /names no object/);
   });
 
-  // "Examples: Signature Calculations", in "Signature Calculations for the Authorization Header: Transferring Payload in a
-  // Single Chunk (AWS Signature Version 4)", Amazon S3 API Reference.
+  // "Examples: Signature Calculations", in "Signature Calculations for the Authorization Header:
+  // Transferring Payload in a Single Chunk (AWS Signature Version 4)", Amazon S3 API Reference.
   it('signs as the examples of its documentation are signed', () => {
     const program = `
 import datetime, types

@@ -1,4 +1,5 @@
-// What goes wrong is said in one line that tells what to do, with the exit code of docs/contracts.md, and leaves nothing behind.
+// What goes wrong is said in one line that tells what to do, with the exit code of
+// docs/contracts.md, and leaves nothing behind.
 import {
   copyFileSync,
   existsSync,
@@ -58,7 +59,10 @@ const train = (runDir: string, ...more: string[]): string[] => [
   ...more,
 ];
 
-/** Calls `body` with a disk of its own of `size`, unmounted afterwards; skips the test, saying why, where mounting is refused. */
+/**
+ * Calls `body` with a disk of its own of `size`, unmounted afterwards; skips the test, saying why,
+ * where mounting is refused.
+ */
 async function onSmallDisk(
   context: TestContext,
   size: string,
@@ -184,7 +188,8 @@ describe('data', () => {
     );
     expect(named).toHaveLength(1);
     expect(named[0]).toMatchObject({ path: victim, count: 1 });
-    // Judged once or not at all: the bad one is left out of predictions and named, and nothing stands in for it.
+    // Judged once or not at all: the bad one is left out of predictions and named, and nothing
+    // stands in for it.
     const [checkpoint] = readdirSync(join(folder.path, 'corrupt-run', 'checkpoints'));
     const csv = join(folder.path, 'predictions.csv');
     const predicted = await runTrainer([

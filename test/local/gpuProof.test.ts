@@ -1,4 +1,5 @@
-// The proof for machines with a GPU, rehearsed where there is none: everything is built and run but the device itself.
+// The proof for machines with a GPU, rehearsed where there is none: everything is built and run but
+// the device itself.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// What the local tests share: the built programs, folders that go away, and child processes that are waited for.
+// What the local tests share: the built programs, folders that go away, and child processes that
+// are waited for.
 import { spawn } from 'node:child_process';
 import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -1,4 +1,5 @@
-// What feeds a run: with a shuffle buffer and a cache it resumes in the middle of an epoch, whatever feeds it then.
+// What feeds a run: with a shuffle buffer and a cache it resumes in the middle of an epoch,
+// whatever feeds it then.
 import { cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-// What the ranks print, through the command-line tool: labelled, cut to the last lines, raw, and followed while the run goes on.
+// What the ranks print, through the command-line tool: labelled, cut to the last lines, raw, and
+// followed while the run goes on.
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

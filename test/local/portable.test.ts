@@ -1,4 +1,5 @@
-// What the programs need of a node's C library: they are built for glibc 2.28 and must not ask for more.
+// What the programs need of a node's C library: they are built for glibc 2.28 and must not ask for
+// more.
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';

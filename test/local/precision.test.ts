@@ -1,4 +1,5 @@
-// bf16 beside fp32 on the command line: checkpoints are the same kind of file, and what does not work says where it does.
+// bf16 beside fp32 on the command line: checkpoints are the same kind of file, and what does not
+// work says where it does.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-// The recipe through the trainer's command line: what each flag does to weights, and what is refused by name.
+// The recipe through the trainer's command line: what each flag does to weights, and what is
+// refused by name.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

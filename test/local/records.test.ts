@@ -1,5 +1,5 @@
-// TFRecord shards: what is written is read by others' code, what others write is read here, and training on shards is
-// training on the same images in folders.
+// TFRecord shards: what is written is read by others' code, what others write is read here, and
+// training on shards is training on the same images in folders.
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

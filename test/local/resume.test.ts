@@ -60,7 +60,8 @@ describe('kill and resume', () => {
       const kills: number[] = [];
       for (let round = 0; round < 4; ++round) {
         const dir = join(folder.path, `round-${round}`);
-        // Five rising random steps a round, one in each fifth of the run: two of them fall into the warm-up.
+        // Five rising random steps a round, one in each fifth of the run: two of them fall into the
+        // warm-up.
         for (let part = 0; part < 5; ++part) {
           const at = 1 + part * 11 + Math.floor(Math.random() * 10);
           await killRanksAt(2, training(dir), dir, at);

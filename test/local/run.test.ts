@@ -1,4 +1,5 @@
-// The main job through the command-line tool: run, lose the client, attach again, and read what is left.
+// The main job through the command-line tool: run, lose the client, attach again, and read what is
+// left.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -87,7 +88,8 @@ describe('a run on the local profile', () => {
     const attached = messages(outcome.stdout).filter((m) => m.type === 'metric');
     const file = readFileSync(join(dir, 'metrics.jsonl'), 'utf8');
     const lines = readLines(join(dir, 'metrics.jsonl'));
-    // What the second client showed is the file, line by line; what the first showed is its beginning.
+    // What the second client showed is the file, line by line; what the first showed is its
+    // beginning.
     expect(attached.map((m) => m.line)).toEqual(lines);
     expect(seen.map((m) => m.line)).toEqual(lines.slice(0, seen.length));
     for (const m of attached) {
@@ -97,8 +99,8 @@ describe('a run on the local profile', () => {
     const total = Math.floor(images / 24) * 14;
     expect(steps).toEqual(Array.from({ length: total }, (_, i) => i + 1));
 
-    // Not slowed: a client's end that held steps up would show in every one. Other work of the machine shows in some, so
-    // the fastest of them is looked at.
+    // Not slowed: a client's end that held steps up would show in every one. Other work of the
+    // machine shows in some, so the fastest of them is looked at.
     const stepTimes = lines.filter((line) => line.kind === 'step').map((line) => Number(line['step_ms']));
     const median = (values: number[]): number =>
       [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;

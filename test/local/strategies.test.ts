@@ -1,4 +1,5 @@
-// Strategies: those in lockstep are the same mathematics whoever keeps the variables; the asynchronous one learns.
+// Strategies: those in lockstep are the same mathematics whoever keeps the variables; the
+// asynchronous one learns.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -133,7 +134,8 @@ describe('in lockstep, any number of workers equals one rank of the joint batch'
     ['lars', ['--optimizer', 'lars', '--lr', '1']],
     ['adam, clipped, in micro-batches', ['--optimizer', 'adam', '--lr', '0.001', '--clip-norm', '0.3']],
   ])('%s: what servers and rank 0 keep is what everyone would', async (title, recipe) => {
-    // Against as many mirrored workers: where a gradient is almost 0, Adam makes much of the rounding of its sum.
+    // Against as many mirrored workers: where a gradient is almost 0, Adam makes much of the
+    // rounding of its sum.
     const name = title.split(',')[0] ?? '';
     const parts = ['--batch-size', '8', '--accumulate', '2', '--steps', '6', ...recipe];
     expectExit(await runRanks(2, training(name, ...parts)), 0);

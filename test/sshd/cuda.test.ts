@@ -1,5 +1,6 @@
-// A node that says it has NVIDIA's driver, and one that does not: who gets the CUDA back end, and where NVIDIA's libraries come from.
-// The driver is a line in the node's own /proc, and NCCL a library of one function; cuBLAS, cuDNN, nvJPEG and libtrainer_cuda.so are the real ones.
+// A node that says it has NVIDIA's driver, and one that does not: who gets the CUDA back end, and
+// where NVIDIA's libraries come from. The driver is a line in the node's own /proc, and NCCL a
+// library of one function; cuBLAS, cuDNN, nvJPEG and libtrainer_cuda.so are the real ones.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {

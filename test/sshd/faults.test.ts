@@ -1,4 +1,5 @@
-// What goes wrong on the way and afterwards: silence, crowds, limits of the server, readers that do not read.
+// What goes wrong on the way and afterwards: silence, crowds, limits of the server, readers that do
+// not read.
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';

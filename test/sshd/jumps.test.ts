@@ -1,4 +1,5 @@
-// Hosts behind hosts: each hop is checked and logged in to on its own, and one connection serves all behind it.
+// Hosts behind hosts: each hop is checked and logged in to on its own, and one connection serves
+// all behind it.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';

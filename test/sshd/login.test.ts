@@ -1,4 +1,5 @@
-// Logging in to real servers: what is offered, what the user is asked, and what is said when it fails.
+// Logging in to real servers: what is offered, what the user is asked, and what is said when it
+// fails.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// 32 hosts, each a network namespace with an sshd of its own, behind one jump host that takes few connections at a time.
+// 32 hosts, each a network namespace with an sshd of its own, behind one jump host that takes few
+// connections at a time.
 import { randomBytes } from 'node:crypto';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';

@@ -1,4 +1,5 @@
-// The harness itself: hosts apart from one another and from the client but for a busy jump host, by the real ssh.
+// The harness itself: hosts apart from one another and from the client but for a busy jump host, by
+// the real ssh.
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { promisify } from 'node:util';

@@ -1,5 +1,6 @@
-// Hosts as network namespaces on a bridge, a real sshd in each; one of them may be the jump host, which alone the client reaches.
-// Needs root. Names carry the pid of this process, so that what a killed one left is found and removed.
+// Hosts as network namespaces on a bridge, a real sshd in each; one of them may be the jump host,
+// which alone the client reaches. Needs root. Names carry the pid of this process, so that what a
+// killed one left is found and removed.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
@@ -92,7 +93,10 @@ export interface NamespaceHost {
 
 interface Wiring {
   id: string;
-  /** The third number of its addresses, 198.18.N.x among the hosts and 198.19.N.x to the client: ranges set aside for tests. */
+  /**
+   * The third number of its addresses, 198.18.N.x among the hosts and 198.19.N.x to the client:
+   * ranges set aside for tests.
+   */
   net: number;
 }
 

@@ -1,4 +1,5 @@
-// Nodes that reach nothing but us and one another: their runtime comes from here. In network namespaces, so that they are truly cut off.
+// Nodes that reach nothing but us and one another: their runtime comes from here. In network
+// namespaces, so that they are truly cut off.
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// The transport over the user's own ssh, against a real sshd: bytes, codes, forwards, questions, losses, and what is left behind.
+// The transport over the user's own ssh, against a real sshd: bytes, codes, forwards, questions,
+// losses, and what is left behind.
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// Bytes sent by ssh2 without new memory for each packet: what arrives, also when keys are renewed meanwhile, and what is held.
+// Bytes sent by ssh2 without new memory for each packet: what arrives, also when keys are renewed
+// meanwhile, and what is held.
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,5 @@
-// Files from one node to another: the set-up program's two sides, as two processes, with an honest and a dishonest network between them.
+// Files from one node to another: the set-up program's two sides, as two processes, with an honest
+// and a dishonest network between them.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
-// What a person answers to a question stays between the question and the server: it stands in no command line, no environment, no log
-// and no file, while either transport logs in and afterwards.
+// What a person answers to a question stays between the question and the server: it stands in no
+// command line, no environment, no log and no file, while either transport logs in and afterwards.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';

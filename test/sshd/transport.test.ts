@@ -1,4 +1,5 @@
-// The SSH transport against real servers: login by key, programs with pipes, forwards, and a connection that is lost.
+// The SSH transport against real servers: login by key, programs with pipes, forwards, and a
+// connection that is lost.
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';

@@ -1,4 +1,5 @@
-// Two users of one node: what is of one user's run is nothing to the other, neither its files, its secrets nor its TensorBoard.
+// Two users of one node: what is of one user's run is nothing to the other, neither its files, its
+// secrets nor its TensorBoard.
 import { spawn } from 'node:child_process';
 import { nodePath } from '../../src/core/nodePath.js';
 import { randomBytes } from 'node:crypto';

@@ -1,4 +1,5 @@
-// What the set-up program on a node makes of tar archives: those that Python's own tarfile writes, in each format, and broken ones.
+// What the set-up program on a node makes of tar archives: those that Python's own tarfile writes,
+// in each format, and broken ones.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {

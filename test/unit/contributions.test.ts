@@ -1,4 +1,5 @@
-// package.json against src/contributions.ts: none missing either way, and everything that is named is declared.
+// package.json against src/contributions.ts: none missing either way, and everything that is named
+// is declared.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

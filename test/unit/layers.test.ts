@@ -1,4 +1,5 @@
-// Every rule of .dependency-cruiser.mjs finds what it forbids: a small tree in which each is broken.
+// Every rule of .dependency-cruiser.mjs finds what it forbids: a small tree in which each is
+// broken.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,7 +9,9 @@ import { temporaryFolder } from './support/temporary.js';
 const root = join(import.meta.dirname, '../..');
 const from = (path: string): string => `import { x } from '${path}'; export const y = x;\n`;
 
-/** What is allowed stands beside what is not, so that a rule which forbids too much shows as well. */
+/**
+ * What is allowed stands beside what is not, so that a rule which forbids too much shows as well.
+ */
 const tree: Record<string, string> = {
   'package.json': '{ "devDependencies": { "vscode": "1" } }',
   'node_modules/@types/vscode/package.json': '{ "name": "@types/vscode", "types": "index.d.ts" }',

@@ -1,5 +1,5 @@
-// The dashboard's page in a real browser, with the editor's part played by the test: its API, its theme, its rules on
-// what a page may load, and the extension's answers.
+// The dashboard's page in a real browser, with the editor's part played by the test: its API, its
+// theme, its rules on what a page may load, and the extension's answers.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

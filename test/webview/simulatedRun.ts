@@ -1,4 +1,5 @@
-// A simulated run, told by the dashboard's protocol: curves of the shapes that real runs have. Nothing here was measured.
+// A simulated run, told by the dashboard's protocol: curves of the shapes that real runs have.
+// Nothing here was measured.
 import { emptySteps } from '../../src/webview/dashboard/columns.js';
 import type {
   DashboardUpdate,

@@ -1,4 +1,5 @@
-// The style variables that the editor gives a page, in its default dark, light and high-contrast themes.
+// The style variables that the editor gives a page, in its default dark, light and high-contrast
+// themes.
 
 export type Theme = 'dark' | 'light' | 'high-contrast';
 

@@ -1,4 +1,5 @@
-// Runs of several "nodes" on this machine: loopback addresses of their own, each with a workdir of its own.
+// Runs of several "nodes" on this machine: loopback addresses of their own, each with a workdir of
+// its own.
 #pragma once
 #include <string>
 #include <vector>

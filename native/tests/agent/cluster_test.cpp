@@ -206,7 +206,8 @@ TEST_F(ClusterTest, WhoCannotProveTheKeyIsShownOut) {
   EXPECT_EQ(events(dir, "node_lost").size(), 0U);
   EXPECT_EQ(state(dir)["phase"], "running");
 
-  // Meanwhile the processes show as a supervised run's on each node, and end only when all are to end.
+  // Meanwhile the processes show as a supervised run's on each node, and end only when all are to
+  // end.
   const Json listed = client_->call("leftovers.list", {{"workdir", folder_.file("second")}});
   ASSERT_EQ(listed["runs"].size(), 1U);
   EXPECT_EQ(listed["runs"][0]["dir"], second(dir));

@@ -14,7 +14,8 @@ namespace {
 
 void append(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::app) << bytes; }
 
-/// Takes notifications until `wanted` bytes came or `seconds` have passed; checks that offsets have no gap.
+/// Takes notifications until `wanted` bytes came or `seconds` have passed; checks that offsets have
+/// no gap.
 std::string follow_bytes(Client& client, int id, size_t wanted, uint64_t offset, double seconds = 5) {
   std::string bytes;
   const double deadline = monotonic_seconds() + seconds;

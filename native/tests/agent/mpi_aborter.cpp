@@ -1,5 +1,5 @@
-// An MPI program for tests: `mpi_aborter 0` sums its ranks; any other number is what rank 1 aborts with, after saying
-// why.
+// An MPI program for tests: `mpi_aborter 0` sums its ranks; any other number is what rank 1 aborts
+// with, after saying why.
 #include <mpi.h>
 
 #include <cstdio>

@@ -123,7 +123,8 @@ TEST_F(RunTestCase, AKilledRankIsNamedAndTheGroupIsStartedAnew) {
   EXPECT_EQ(events(restarted, "started").size(), 2U);
 }
 
-// mpiexec's proxy goes away at once then, which the aborting rank itself may die of (SIGPIPE): the line is what counts.
+// mpiexec's proxy goes away at once then, which the aborting rank itself may die of (SIGPIPE): the
+// line is what counts.
 TEST_F(RunTestCase, MpiAbortLeavesTheErrorLine) {
   Json spec = command_spec("");
   spec["argv"] = {TRAINYARD_MPI_ABORTER, "4"};

@@ -1,5 +1,6 @@
-// Starting, finding and ending a server on a private socket. TensorBoard itself is not in the build's toolchain: a
-// small Python server with the same command line stands for it here, and the launcher's own checks are called directly.
+// Starting, finding and ending a server on a private socket. TensorBoard itself is not in the
+// build's toolchain: a small Python server with the same command line stands for it here, and the
+// launcher's own checks are called directly.
 #include "agent/tensorboard.h"
 
 #include <signal.h>

@@ -1,4 +1,5 @@
-// The connection between a node and the head of its run: nothing is believed before both have proved the key.
+// The connection between a node and the head of its run: nothing is believed before both have
+// proved the key.
 #include "agent/wire.h"
 
 #include <fcntl.h>
@@ -108,7 +109,8 @@ TEST(WireTest, NoCommandIsBelievedBeforeTheKeyIsProved) {
   EXPECT_FALSE(attack.head.pump());
   EXPECT_FALSE(attack.head.next());
 
-  // The other way round: a false head that sends a node commands at once, and one that answers without the key.
+  // The other way round: a false head that sends a node commands at once, and one that answers
+  // without the key.
   auto ends = make_pair();
   Wire node(std::move(ends[1]), Wire::Side::node, kKey, "gpu2");
   write_text(ends[0], "{\"kind\":\"generation\",\"number\":1,\"argv\":[\"/bin/sh\"]}\n");

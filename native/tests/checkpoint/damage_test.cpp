@@ -1,4 +1,5 @@
-// A checkpoint with any bit of any file changed, or any file cut, is not valid, and the reason names the file.
+// A checkpoint with any bit of any file changed, or any file cut, is not valid, and the reason
+// names the file.
 #include <gmock/gmock.h>
 
 #include "common/checkpoint_manifest.h"
@@ -49,7 +50,8 @@ TEST_P(Damage, every_bit_counts) {
         EXPECT_THAT(info.reason, HasSubstr(GetParam()));
       }
     }
-  // A manifest says nothing else when the name of its checksum alone is hit: eight letters, and nothing but them.
+  // A manifest says nothing else when the name of its checksum alone is hit: eight letters, and
+  // nothing but them.
   EXPECT_LE(unnoticed, GetParam() == "manifest.json" ? 64 : 0);
 }
 

@@ -1,4 +1,5 @@
-// Event files: byte for byte what TensorBoard's own writer makes of the same events, and read by its own reader.
+// Event files: byte for byte what TensorBoard's own writer makes of the same events, and read by
+// its own reader.
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

@@ -1,5 +1,6 @@
-// Every call that saving and pruning make, made to fail or to be the process's last: the newest valid checkpoint loads,
-// the last valid one is never gone, and nothing half-made is taken for whole.
+// Every call that saving and pruning make, made to fail or to be the process's last: the newest
+// valid checkpoint loads, the last valid one is never gone, and nothing half-made is taken for
+// whole.
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 
@@ -203,8 +204,8 @@ class Faults : public ::testing::TestWithParam<Scenario> {
         EXPECT_THAT(thrown.what(), HasSubstr(std::strerror(error)));
       }
       expect_sound(run.path());
-      // A failure that passes leaves no temporary folder of its own, and no checkpoint that the caller believes
-      // unwritten.
+      // A failure that passes leaves no temporary folder of its own, and no checkpoint that the
+      // caller believes unwritten.
       if (failed && fault == Fault::fail_once && GetParam().is_save) {
         for (const auto& [step, generations] : GetParam().maybe)
           EXPECT_FALSE(std::filesystem::exists(run.step(step)) && newest_valid_checkpoint(run.path())->step == step);

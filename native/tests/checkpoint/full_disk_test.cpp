@@ -15,7 +15,8 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// No file may grow past `bytes` while this stands; the signal that would end the process is ignored.
+// No file may grow past `bytes` while this stands; the signal that would end the process is
+// ignored.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {

@@ -33,7 +33,8 @@ class Sha256Kinds : public ::testing::TestWithParam<Sha256Kind> {
   }
 };
 
-// The examples of FIPS 180-4 (NIST, "Cryptographic Standards and Guidelines: Example Values") and of RFC 6234, 8.5.
+// The examples of FIPS 180-4 (NIST, "Cryptographic Standards and Guidelines: Example Values") and
+// of RFC 6234, 8.5.
 TEST_P(Sha256Kinds, published_values) {
   EXPECT_EQ(hash(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(hash("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
@@ -62,8 +63,9 @@ TEST_P(Sha256Kinds, agrees_with_the_portable_one_for_every_length_and_cut) {
 INSTANTIATE_TEST_SUITE_P(All, Sha256Kinds,
                          ::testing::Values(Sha256Kind::portable, Sha256Kind::bmi2, Sha256Kind::sha_extensions));
 
-// The SHA instructions as the Intel SDM (volume 2B) defines them, word by word, so that the block function written for
-// them is tested on processors without them too. Words are numbered from the low end.
+// The SHA instructions as the Intel SDM (volume 2B) defines them, word by word, so that the block
+// function written for them is tested on processors without them too. Words are numbered from the
+// low end.
 struct DefinedInstructions {
   using Words = std::array<uint32_t, 4>;
   static Words words(__m128i value) { return std::bit_cast<Words>(value); }
@@ -106,7 +108,8 @@ TEST(Sha256Extensions, the_block_function_is_right_with_the_instructions_as_defi
                                          0xb00361a3U, 0x96177a9cU, 0xb410ff61U, 0xf20015adU};
   EXPECT_EQ(state, expected);
 
-  // Two blocks in one call, against the same two in two calls: what is carried from one to the next.
+  // Two blocks in one call, against the same two in two calls: what is carried from one to the
+  // next.
   const std::string two = noise(128);
   std::array<uint32_t, 8> together = expected;
   std::array<uint32_t, 8> apart = expected;

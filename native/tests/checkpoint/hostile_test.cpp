@@ -1,4 +1,5 @@
-// Files made to harm: every one is refused with a reason, none crashes the reader or is read past its end.
+// Files made to harm: every one is refused with a reason, none crashes the reader or is read past
+// its end.
 #include <gmock/gmock.h>
 
 #include <cstring>
@@ -105,7 +106,8 @@ bool reads(const std::string& path) {
   }
 }
 
-// One change at random: a bit, a byte, a cut, a doubled stretch, or a number put in place of another.
+// One change at random: a bit, a byte, a cut, a doubled stretch, or a number put in place of
+// another.
 std::string mutated(std::string bytes, std::mt19937& random) {
   const auto below = [&](size_t count) { return std::uniform_int_distribution<size_t>(0, count - 1)(random); };
   const size_t changes = 1 + below(3);
@@ -166,7 +168,8 @@ TEST(HostileManifest, no_mutation_crashes_the_reader_or_passes_for_another) {
     const std::string text = mutated(whole, random);
     try {
       const Manifest parsed = parse_manifest(text, "manifest.json");
-      // Several changes at once may take the checksum away; as long as it is there, nothing else may have changed.
+      // Several changes at once may take the checksum away; as long as it is there, nothing else
+      // may have changed.
       if (text.find("\"checksum\":") != std::string::npos) EXPECT_EQ(manifest_text(parsed), whole) << text;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), Exit::data);

@@ -54,7 +54,8 @@ class RunFolder {
   std::string path_;
 };
 
-/// A small checkpoint: every value derives from `step` and `generation`, so that a mixture of two would show.
+/// A small checkpoint: every value derives from `step` and `generation`, so that a mixture of two
+/// would show.
 class SampleCheckpoint {
  public:
   SampleCheckpoint(int64_t step, int generation, size_t values = 12) : weights_(values), momentum_(values) {
@@ -104,7 +105,8 @@ inline void put_file(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
 }
 
-/// The message of the Error(Exit::data) that `call` throws; empty, with a failure, where it throws none.
+/// The message of the Error(Exit::data) that `call` throws; empty, with a failure, where it throws
+/// none.
 template <typename Call>
 std::string data_error(Call&& call) {
   try {

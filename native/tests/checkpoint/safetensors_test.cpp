@@ -21,7 +21,8 @@ CheckpointContents two_tensors(std::span<const float> bias, std::span<const floa
   return contents;
 }
 
-// The bytes are those of safetensors 0.8.0 for the same tensors: save({...}, metadata={"format": "pt"}).
+// The bytes are those of safetensors 0.8.0 for the same tensors: save({...}, metadata={"format":
+// "pt"}).
 TEST(Safetensors, writes_the_bytes_of_the_reference_library) {
   const RunFolder run;
   const std::vector<float> bias{-1};

@@ -1,4 +1,5 @@
-// All-reduce schedules, played by all ranks of a world in one process: sums, what travels, and who may add.
+// All-reduce schedules, played by all ranks of a world in one process: sums, what travels, and who
+// may add.
 #include "trainer/comm/schedule.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,8 @@ struct Played {
   std::map<std::pair<size_t, size_t>, size_t> traffic;  ///< elements from rank to rank
 };
 
-/// Each rank goes on to its next round when what it waits for has been sent; nobody may be left waiting.
+/// Each rank goes on to its next round when what it waits for has been sent; nobody may be left
+/// waiting.
 Played play(const std::vector<std::vector<double>>& start, const Maker& maker) {
   const size_t world = start.size();
   Played played{start, {}};

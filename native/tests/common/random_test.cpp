@@ -33,8 +33,8 @@ TEST(RandomStream, moments) {
   EXPECT_NEAR(uniform / kCount, 0.5, 0.005);
 }
 
-// Kolmogorov and Smirnov's distance to the normal distribution stays below its 0.1% point, and tails are as heavy as
-// they should be.
+// Kolmogorov and Smirnov's distance to the normal distribution stays below its 0.1% point, and
+// tails are as heavy as they should be.
 TEST(RandomStream, is_normal_to_its_tails) {
   Random random({11});
   constexpr size_t kCount = 400000;
@@ -49,7 +49,8 @@ TEST(RandomStream, is_normal_to_its_tails) {
         {distance, expected - static_cast<double>(i) / kCount, static_cast<double>(i + 1) / kCount - expected});
   }
   EXPECT_LT(distance, 1.95 / std::sqrt(kCount));
-  // Beyond 3.654 the method takes another way; 104 of 400,000 are expected there, with a deviation of 10.
+  // Beyond 3.654 the method takes another way; 104 of 400,000 are expected there, with a deviation
+  // of 10.
   const auto far = std::ranges::count_if(values, [](double x) { return std::abs(x) > 3.6541528853610088; });
   EXPECT_NEAR(static_cast<double>(far), 2 * below(-3.6541528853610088) * kCount, 40);
   EXPECT_LT(values.front(), -4);

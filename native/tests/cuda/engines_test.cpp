@@ -1,6 +1,7 @@
-// Without a device cuDNN still plans for one whose properties it is given: for every convolution of our models there is
-// an engine for each precision that sums in fp32 and gives the same bits every time, and its plan can be made. Those of
-// resnet50 and inception_v3 stand in docs/cudnn-engines.md.
+// Without a device cuDNN still plans for one whose properties it is given: for every convolution of
+// our models there is an engine for each precision that sums in fp32 and gives the same bits every
+// time, and its plan can be made. Those of resnet50 and inception_v3 stand in
+// docs/cudnn-engines.md.
 #include "trainer/ops/cuda/library/engines.h"
 
 #include <gtest/gtest.h>
@@ -65,8 +66,9 @@ class Recorder final : public cuda::OpsBackend {
   };
 };
 
-/// A GPU's properties in cuDNN's JSON, tests/cuda/gpus/NAME.json: from NVIDIA's data sheets and the CUDA programming
-/// guide's table of compute capabilities, until scripts/gpu_proof.py has recorded those of a real one.
+/// A GPU's properties in cuDNN's JSON, tests/cuda/gpus/NAME.json: from NVIDIA's data sheets and the
+/// CUDA programming guide's table of compute capabilities, until scripts/gpu_proof.py has recorded
+/// those of a real one.
 std::string properties_of(const std::string& name) {
   std::ifstream file(TRAINYARD_GPUS + ("/" + name + ".json"));
   return {std::istreambuf_iterator<char>(file), {}};
@@ -134,8 +136,8 @@ cuda::Descriptor describe(const std::string& gpu) {
   return properties;
 }
 
-/// The engines of one layer for forward, data and weights: "40 41 20", with a star where it has no tensor cores though
-/// they may be used.
+/// The engines of one layer for forward, data and weights: "40 41 20", with a star where it has no
+/// tensor cores though they may be used.
 std::string engines_of(const Conv2dParams& layer, const Kind& kind, const cuda::Descriptor& properties) {
   Conv2dParams params = layer;
   params.input.dtype = kind.stored;

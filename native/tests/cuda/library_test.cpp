@@ -1,4 +1,5 @@
-// libtrainer_cuda.so as it was built: loads or says why not, refuses another trainer, and has kernels without spills.
+// libtrainer_cuda.so as it was built: loads or says why not, refuses another trainer, and has
+// kernels without spills.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -44,8 +45,8 @@ class CudaLibraryFile : public testing::Test {
     return "";
   }
 
-  /// That `load` names the file it looked for in the toolkit's `part` and a folder that is not there, and the way
-  /// round.
+  /// That `load` names the file it looked for in the toolkit's `part` and a folder that is not
+  /// there, and the way round.
   static void expect_missing(std::string (*load)(CudaLibrary&), const std::string& file, const char* part,
                              const std::string& instead) {
     const auto library = load_cuda_library();
@@ -169,7 +170,8 @@ TEST_F(CudaLibraryFile, OneThatWasCutShortIsRefusedBeforeItIsMapped) {
   fs::remove(damaged);
 }
 
-/// What ptxas said of each kernel: registers in local memory would be many times slower than the rest.
+/// What ptxas said of each kernel: registers in local memory would be many times slower than the
+/// rest.
 TEST_F(CudaLibraryFile, NoKernelSpills) {
   std::map<std::string, std::set<std::string>> targets;  // by kernel
   int measured = 0;

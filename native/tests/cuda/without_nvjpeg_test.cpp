@@ -1,4 +1,5 @@
-// What a CUDA library that was built without nvJPEG's header says of it: this program is compiled without CUDA's.
+// What a CUDA library that was built without nvJPEG's header says of it: this program is compiled
+// without CUDA's.
 #include <gtest/gtest.h>
 
 #include <string>

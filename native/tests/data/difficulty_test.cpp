@@ -136,7 +136,8 @@ TEST(Difficulty, a_linear_classifier_fails_on_the_demonstration_set) {
   ASSERT_EQ(validation.labels.size(), 400U);
   LinearClassifier classifier;
   classifier.train(train, 60);
-  // It learns its own images by heart, so it is the set that is hard and not the classifier that is broken.
+  // It learns its own images by heart, so it is the set that is hard and not the classifier that is
+  // broken.
   EXPECT_GT(classifier.accuracy(train), 0.9);
   const double accuracy = classifier.accuracy(validation);
   RecordProperty("validation_top1", std::to_string(accuracy));

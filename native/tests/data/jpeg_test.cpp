@@ -187,7 +187,8 @@ void expect_part_of(const Image& whole, const Image& part, const Rect& wanted, c
   }
 }
 
-/// Sound by its markers, with coefficients that are known in part only. (Compressed data hold no marker.)
+/// Sound by its markers, with coefficients that are known in part only. (Compressed data hold no
+/// marker.)
 std::string without_last_scan(const std::string& progressive) {
   return progressive.substr(0, progressive.rfind("\xff\xda")) + "\xff\xd9";
 }

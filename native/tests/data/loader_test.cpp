@@ -287,7 +287,8 @@ TEST_F(BadImages, are_told_of_once_and_replaced_by_the_next_of_the_order) {
       seen.push_back(index);
     }
   }
-  // What the order would have been, had all been readable: each stand-in is the one that follows it.
+  // What the order would have been, had all been readable: each stand-in is the one that follows
+  // it.
   for (const size_t index : bad) {
     folder_.write("class" + std::to_string(index / 10) + "/" + std::to_string(100 + index % 10) + ".jpg",
                   data_->encoded(0));

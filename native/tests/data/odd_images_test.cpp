@@ -1,4 +1,5 @@
-// Images as they are found in the wild: each is read as what it is, or named with a reason and counted.
+// Images as they are found in the wild: each is read as what it is, or named with a reason and
+// counted.
 #include <gmock/gmock.h>
 
 #include <map>

@@ -1,4 +1,5 @@
-// The order of images with a shuffle buffer: drawn from a window that moves over the set, a function of the seed alone.
+// The order of images with a shuffle buffer: drawn from a window that moves over the set, a
+// function of the seed alone.
 #include "trainer/data/order.h"
 
 #include <gmock/gmock.h>
@@ -60,7 +61,8 @@ TEST(ShuffleBuffer, of_one_mixes_nothing_and_of_the_whole_set_all) {
   }
 }
 
-/// Of a place's draw every image of the buffer is as likely: over many seeds the first image is each of them.
+/// Of a place's draw every image of the buffer is as likely: over many seeds the first image is
+/// each of them.
 TEST(ShuffleBuffer, draws_evenly) {
   constexpr int kSeeds = 3000;
   std::array<int, 10> met{};

@@ -1,4 +1,5 @@
-// PNG files of every kind become the RGB they stand for, under any name; damaged ones are said to be bad.
+// PNG files of every kind become the RGB they stand for, under any name; damaged ones are said to
+// be bad.
 #include "trainer/data/png.h"
 
 #include <gmock/gmock.h>

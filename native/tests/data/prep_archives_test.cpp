@@ -1,4 +1,5 @@
-// Shards of archives: those of the folder they were made of, ImageNet's three files, and what is refused.
+// Shards of archives: those of the folder they were made of, ImageNet's three files, and what is
+// refused.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -31,7 +32,8 @@ class PrepArchives : public PrepTest {
     return files;
   }
 
-  /// Training images of two synsets, a tar of each in a tar, and six validation images of both, flat.
+  /// Training images of two synsets, a tar of each in a tar, and six validation images of both,
+  /// flat.
   void write_imagenet() {
     const auto synset = [](const std::string& name, uint64_t seed) {
       return tar_of({{name + "_9.JPEG", small_jpeg(seed)},

@@ -1,4 +1,5 @@
-// What the tests of `prep` share: a folder to make shards in, what was left out, and what an error must leave behind.
+// What the tests of `prep` share: a folder to make shards in, what was left out, and what an error
+// must leave behind.
 #pragma once
 #include <gmock/gmock.h>
 

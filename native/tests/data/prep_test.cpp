@@ -141,7 +141,8 @@ TEST(Prep, starts_afresh_after_an_interrupted_one) {
   EXPECT_FALSE(fs::exists(folder.path() + "/demo.partial"));
 }
 
-/// A file that cannot be written, as on a full disk: no file of this process may grow beyond 200 bytes.
+/// A file that cannot be written, as on a full disk: no file of this process may grow beyond 200
+/// bytes.
 class NoRoom {
  public:
   NoRoom() {

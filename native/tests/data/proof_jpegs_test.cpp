@@ -1,5 +1,6 @@
-// The files that native/proof compares devices by, which has no decoder of its own: images of the demonstration data in
-// the ways cameras and the web write them, and what the host's decoder makes of each.
+// The files that native/proof compares devices by, which has no decoder of its own: images of the
+// demonstration data in the ways cameras and the web write them, and what the host's decoder makes
+// of each.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

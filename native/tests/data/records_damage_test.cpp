@@ -1,4 +1,5 @@
-// Damaged and hostile shards: each bad record is named, the others are used, and no length is believed.
+// Damaged and hostile shards: each bad record is named, the others are used, and no length is
+// believed.
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 

@@ -56,7 +56,8 @@ TEST(GzipRecords, come_back_as_they_were_written_under_any_name) {
   ASSERT_GT(shards[0].size(), size_t{300'000});
   const size_t half = shards[1].size() / 2;
   folder.write("packed/train-00000-of-00003", gzip(shards[0]));
-  // Two members, as `cat a.gz b.gz` gives them, one of them empty, and one shard that was left as it is.
+  // Two members, as `cat a.gz b.gz` gives them, one of them empty, and one shard that was left as
+  // it is.
   folder.write("packed/train-00001-of-00003.gz",
                gzip(shards[1].substr(0, half)) + gzip("") + gzip(shards[1].substr(half)));
   folder.write("packed/train-00002-of-00003", shards[2]);

@@ -1,4 +1,5 @@
-// A million records take little memory: the index of one, walked through by a process of its own whose peak is read.
+// A million records take little memory: the index of one, walked through by a process of its own
+// whose peak is read.
 #include <gmock/gmock.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -36,7 +37,8 @@ void write_shards(const TemporaryFolder& folder) {
   }
 }
 
-/// The most memory that this process has had since it was exec'ed (wait4's figure has its parent's in it).
+/// The most memory that this process has had since it was exec'ed (wait4's figure has its parent's
+/// in it).
 int64_t peak_megabytes() {
   const std::string status = read_file("/proc/self/status");
   return std::atoll(status.c_str() + status.find("VmHWM:") + 6) / 1024;

@@ -17,7 +17,8 @@ std::string example_of(uint64_t seed, int64_t label, const std::string& text = "
 /// The framed records, one after the other.
 std::string shard_of(const std::vector<std::string>& examples);
 
-/// Protobuf's wire format by hand: a field of bytes, a varint, an entry of Features with a list in it.
+/// Protobuf's wire format by hand: a field of bytes, a varint, an entry of Features with a list in
+/// it.
 std::string varint(uint64_t value);
 std::string bytes_field(uint64_t number, const std::string& bytes);
 std::string feature(const std::string& name, uint64_t kind, const std::string& list);

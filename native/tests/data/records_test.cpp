@@ -1,4 +1,5 @@
-// Shards as data sets: which are taken, what their labels mean, and that they give what class folders give.
+// Shards as data sets: which are taken, what their labels mean, and that they give what class
+// folders give.
 #include <gmock/gmock.h>
 
 #include "common/error.h"

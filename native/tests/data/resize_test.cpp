@@ -14,8 +14,8 @@
 namespace trainyard {
 namespace {
 
-/// The definition, in doubles, pixel by pixel: the mean of all input pixels weighted by a triangle around the output
-/// pixel's centre.
+/// The definition, in doubles, pixel by pixel: the mean of all input pixels weighted by a triangle
+/// around the output pixel's centre.
 double reference(const Image& image, const Rect& from, int width, int height, int x, int y, int channel) {
   const double step_x = static_cast<double>(from.width) / width;
   const double step_y = static_cast<double>(from.height) / height;
@@ -79,7 +79,8 @@ TEST(Resize, the_same_size_changes_nothing) {
 }
 
 TEST(Resize, an_image_shrunk_by_the_decoder_shows_the_same_view) {
-  // Smooth waves, so that only a shift or a stretch could make a difference. 500 / 8 and 375 / 8 leave rests.
+  // Smooth waves, so that only a shift or a stretch could make a difference. 500 / 8 and 375 / 8
+  // leave rests.
   Image drawn{500, 375, {}};
   for (int y = 0; y < 375; ++y) {
     for (int x = 0; x < 500; ++x) {
@@ -107,8 +108,8 @@ TEST(Resize, an_image_shrunk_by_the_decoder_shows_the_same_view) {
   }
 }
 
-/// Decoding what a view looks at, and shrinking while decoding where there is more than enough, are only faster: the
-/// same bytes as of the image decoded whole.
+/// Decoding what a view looks at, and shrinking while decoding where there is more than enough, are
+/// only faster: the same bytes as of the image decoded whole.
 TEST(Resize, a_view_of_a_decoded_part_is_that_of_the_whole) {
   Resizer resizer;
   JpegDecoder decoder;

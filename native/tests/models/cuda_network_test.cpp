@@ -1,5 +1,6 @@
-// Whole networks on the CUDA back end's ops, run on the host: what memory that is not the host's asks of a network
-// (copies of weights, gradients and statistics at the right times), and the same numbers as on the CPU.
+// Whole networks on the CUDA back end's ops, run on the host: what memory that is not the host's
+// asks of a network (copies of weights, gradients and statistics at the right times), and the same
+// numbers as on the CPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -104,13 +105,15 @@ TEST_P(CudaNetwork, ComputesInEachPrecision) {
   const std::string model = GetParam();
   const auto [bf16, bf16_logits] = beside_fp32(model, Precision::bf16, 1);
   const auto [fp16, fp16_logits] = beside_fp32(model, Precision::fp16, 1024);
-  // One rounding is an error of up to 2^-9 in bf16 and 2^-12 in fp16; twenty layers make ten to thirty times that.
+  // One rounding is an error of up to 2^-9 in bf16 and 2^-12 in fp16; twenty layers make ten to
+  // thirty times that.
   EXPECT_GT(bf16_logits, 1e-4);
   EXPECT_LT(bf16_logits, 0.05);
   EXPECT_LT(bf16, 0.25);
   EXPECT_GT(fp16_logits, 1e-5);
   EXPECT_LT(fp16_logits, 0.006);
-  // Where rounding makes a ReLU pass another element, a gradient errs whole: so its error goes with the root of that.
+  // Where rounding makes a ReLU pass another element, a gradient errs whole: so its error goes with
+  // the root of that.
   EXPECT_LT(fp16, 0.12);
   EXPECT_LT(fp16, 0.6 * bf16) << "fp16 has three bits more, whose root is 0.35";
 }

@@ -1,4 +1,5 @@
-// Training that stays in a device's memory, beside the same network whose gradients come to the host.
+// Training that stays in a device's memory, beside the same network whose gradients come to the
+// host.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// The numbers that scripts/oracle/formula.py computes for PyTorch, to the last bit: weights, images, labels and signs.
+// The numbers that scripts/oracle/formula.py computes for PyTorch, to the last bit: weights,
+// images, labels and signs.
 #pragma once
 #include <array>
 #include <cmath>

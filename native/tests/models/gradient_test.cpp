@@ -88,7 +88,8 @@ TEST_P(TwoRanksTest, StepAsOneWithTheWholeBatch) {
       difference += std::pow(sum - whole->gradients()[i], 2);
       length += std::pow(whole->gradients()[i], 2);
     }
-    // The same sums in another order: fp32's own error, which some twenty layers hand on. Own statistics differ by 1.
+    // The same sums in another order: fp32's own error, which some twenty layers hand on. Own
+    // statistics differ by 1.
     EXPECT_LT(std::sqrt(difference), 1e-4 * std::sqrt(length)) << info.name;
   }
   for (size_t i = 0; i < whole->running_statistics().size(); ++i) {

@@ -1,4 +1,5 @@
-// Inception's parts in a small network: branches, pooling, the auxiliary head and dropout, on both back ends.
+// Inception's parts in a small network: branches, pooling, the auxiliary head and dropout, on both
+// back ends.
 #include "trainer/models/inception.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +36,8 @@ std::unique_ptr<Network> small(std::unique_ptr<Backend> backend, std::optional<f
   options.seed = seed;
   options.dropout = dropout_rate;
   auto net = std::make_unique<GraphNetwork>(options, std::move(graph), std::move(backend));
-  // torchvision's first weights of this head are so small that its loss would move by roundings only.
+  // torchvision's first weights of this head are so small that its loss would move by roundings
+  // only.
   for (const TensorInfo& info : net->parameters()) {
     if (info.name != "AuxLogits.fc.weight") continue;
     for (float& w : net->weights().subspan(info.offset, info.size)) w *= 100;

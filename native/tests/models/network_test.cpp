@@ -258,7 +258,8 @@ TEST(Models, SmoothLabelsInTrainingOnly) {
   const double plain = sharp->evaluate(batch.view(), logits).loss_sum;
   EXPECT_EQ(smooth->evaluate(batch.view(), logits).loss_sum, plain);
   EXPECT_NEAR(sharp->train_step(batch.view(), 1, nullptr).loss_sum, plain, 1e-6 * plain);
-  // A fifth of each label is shared: that part is the mean of what every class as the label would cost.
+  // A fifth of each label is shared: that part is the mean of what every class as the label would
+  // cost.
   double shared = 0;
   for (int c = 0; c < kClasses; ++c) {
     RandomBatch relabelled = batch;

@@ -1,5 +1,6 @@
-// One training step against what scripts/oracle/make_reference.py recorded of PyTorch: no tensor may lie further from
-// float64 than twice PyTorch's own float32 does, or in the cases of bf16 its autocast to bfloat16.
+// One training step against what scripts/oracle/make_reference.py recorded of PyTorch: no tensor
+// may lie further from float64 than twice PyTorch's own float32 does, or in the cases of bf16 its
+// autocast to bfloat16.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -83,8 +84,8 @@ class Oracle : public testing::TestWithParam<std::tuple<std::string, int>> {
     expect_near_float64(kind, name, std::sqrt(squares), want);
   }
 
-  /// The length of a difference, estimated from its projections: with 64 of them to within 9 % (one standard
-  /// deviation), with 32 to within 13 %.
+  /// The length of a difference, estimated from its projections: with 64 of them to within 9 % (one
+  /// standard deviation), with 32 to within 13 %.
   void compare_tensor(const std::string& kind, const std::string& name, std::span<const float> got) {
     const Recorded& want = recorded(kind, name);
     ASSERT_EQ(got.size(), want.size) << kind << " " << name;
@@ -106,8 +107,8 @@ std::pair<OptimizerOptions, float> recipe(const std::string& name) {
   return {{.kind = "sgd", .weight_decay = 1e-4, .momentum = 0.9}, 0.1F};
 }
 
-/// The case "resnet18_adam" is model resnet18 and optimizer adam, "resnet18_bf16" the same model with sgd in bf16;
-/// without more it is sgd in fp32.
+/// The case "resnet18_adam" is model resnet18 and optimizer adam, "resnet18_bf16" the same model
+/// with sgd in bf16; without more it is sgd in fp32.
 TEST_P(Oracle, StepsAsPyTorchDoes) {
   const auto& [name, threads] = GetParam();
   set_threads(threads);

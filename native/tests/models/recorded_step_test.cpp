@@ -1,6 +1,6 @@
-// Steps whose ops are recorded once and run as a few pieces: the same bits as op by op, whatever changes between two
-// steps. The device is the host (host_cuda.h), which keeps kernels and their arguments as a stream that is captured
-// does, and refuses what such a stream refuses.
+// Steps whose ops are recorded once and run as a few pieces: the same bits as op by op, whatever
+// changes between two steps. The device is the host (host_cuda.h), which keeps kernels and their
+// arguments as a stream that is captured does, and refuses what such a stream refuses.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -68,7 +68,8 @@ struct Trained {
   std::vector<double> losses;
 };
 
-/// Steps with batches of their own, at the given scales of the loss. before: what else is done before step i.
+/// Steps with batches of their own, at the given scales of the loss. before: what else is done
+/// before step i.
 Trained train(const Case& what, Recorded& recorded, bool record, const std::vector<float>& scales,
               const std::function<void(Network&, size_t)>& before = nullptr, Precision precision = Precision::fp32) {
   NetworkOptions options{.model = what.name, .classes = kClasses, .image_size = what.size, .batch = kBatch};

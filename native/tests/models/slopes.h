@@ -17,8 +17,8 @@ inline double dot(std::span<const float> a, std::span<const float> b) {
   return sum;
 }
 
-/// Along a tensor's own gradient the slope is its length, which no error in the others can hide. Of one tensor in
-/// `every`.
+/// Along a tensor's own gradient the slope is its length, which no error in the others can hide. Of
+/// one tensor in `every`.
 inline void expect_slopes_of_the_loss(Network& net, const RandomBatch& batch, size_t every = 1) {
   const auto loss = [&] { return net.train_step(batch.view(), 1.0F, nullptr).loss_sum; };
   loss();
@@ -36,7 +36,8 @@ inline void expect_slopes_of_the_loss(Network& net, const RandomBatch& batch, si
       net.weights_changed();
       return loss();
     };
-    // A change of the loss by about 0.02 is some 1000 roundings of it; two steps take out the third derivative.
+    // A change of the loss by about 0.02 is some 1000 roundings of it; two steps take out the third
+    // derivative.
     const double step = std::min(0.01 / length, 0.02);
     const double near = (shifted(step) - shifted(-step)) / (2 * step);
     const double far = (shifted(2 * step) - shifted(-2 * step)) / (4 * step);

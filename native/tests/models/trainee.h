@@ -1,4 +1,5 @@
-// A network on the CUDA back end's arithmetic with a worker's part of a strategy, one step after the other.
+// A network on the CUDA back end's arithmetic with a worker's part of a strategy, one step after
+// the other.
 #pragma once
 #include <functional>
 #include <memory>
@@ -63,7 +64,8 @@ class Trainee {
     network_->weights_changed();
   }
 
-  /// Forward and backward of update `number`'s own images, in so many micro-batches, and the sums over the workers.
+  /// Forward and backward of update `number`'s own images, in so many micro-batches, and the sums
+  /// over the workers.
   void gradients(int64_t number, float scale = 1, int micro = 1) {
     const int world = workers_->world();
     for (int part = 0; part < micro; ++part) {

@@ -1,5 +1,5 @@
-// The back ends under test, and tensors that live in their memory. A new back end joins by one more line in
-// backends.cpp. The CUDA back end is there with its own ops, run on the host (host_cuda.h).
+// The back ends under test, and tensors that live in their memory. A new back end joins by one more
+// line in backends.cpp. The CUDA back end is there with its own ops, run on the host (host_cuda.h).
 #pragma once
 #include <gtest/gtest.h>
 
@@ -94,12 +94,13 @@ std::string case_name(const testing::TestParamInfo<std::tuple<size_t, int>>& inf
 /// |got - want| <= bound, element by element.
 void expect_within(const std::vector<double>& got, const std::vector<double>& want, const std::vector<double>& bound,
                    const std::string& what);
-/// |got - want| <= tolerance * (the largest |want|): for values that were computed from one another.
+/// |got - want| <= tolerance * (the largest |want|): for values that were computed from one
+/// another.
 void expect_close(const std::vector<double>& got, const std::vector<double>& want, double tolerance,
                   const std::string& what);
 
-/// d(sum(weights * f()))/d(parameter[i]) by central differences, for up to `most` elements spread over the parameter;
-/// compared with `gradient`. f must depend on `parameter` smoothly.
+/// d(sum(weights * f()))/d(parameter[i]) by central differences, for up to `most` elements spread
+/// over the parameter; compared with `gradient`. f must depend on `parameter` smoothly.
 void expect_numeric_gradient(std::vector<double>& parameter, const std::vector<double>& gradient,
                              const std::function<double()>& loss, double tolerance, const std::string& what,
                              size_t most = 24);

@@ -92,7 +92,8 @@ class BatchNorm : public ContractTest {
     }
     const Outcome got = run(bench_, params, reference, dy, more ? &extra : nullptr, {}, !residual);
 
-    // Statistics are exact to fp32; an element then takes half a dozen roundings of numbers below ten.
+    // Statistics are exact to fp32; an element then takes half a dozen roundings of numbers below
+    // ten.
     constexpr double kTolerance = 8 * kRounding;
     expect_close(got.y.at, reference.forward().at, kTolerance, name + ", y");
     const double count = double(shape.n) * static_cast<double>(shape.pixels());

@@ -76,9 +76,9 @@ class Conv2d : public ContractTest {
     return memory;
   }
 
-  /// A sum of k products in any order errs by about sqrt(k) roundings of its size (Higham and Mary 2019,
-  /// doi:10.1137/18M1226312); 4 is the factor for odds of one in some thousands a sum, and one rounding is the
-  /// result's.
+  /// A sum of k products in any order errs by about sqrt(k) roundings of its size (Higham and Mary
+  /// 2019, doi:10.1137/18M1226312); 4 is the factor for odds of one in some thousands a sum, and
+  /// one rounding is the result's.
   static void compare(const std::vector<double>& got, const std::vector<double>& want, const std::vector<double>& sizes,
                       double k, const std::string& what) {
     std::vector<double> bound(sizes);

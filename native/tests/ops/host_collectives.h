@@ -1,6 +1,7 @@
-// Collectives of the host's CUDA arithmetic, between processes or threads of one machine, over a mapped file: what is
-// under way belongs to the group (it is not a number until it has been waited for), and what is summed is what was
-// there when the sum was started, as on a stream that waits for the ops before it and no others.
+// Collectives of the host's CUDA arithmetic, between processes or threads of one machine, over a
+// mapped file: what is under way belongs to the group (it is not a number until it has been waited
+// for), and what is summed is what was there when the sum was started, as on a stream that waits
+// for the ops before it and no others.
 #pragma once
 #include <memory>
 

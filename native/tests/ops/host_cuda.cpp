@@ -40,7 +40,8 @@ struct Stored {
   double operator[](size_t i) const { return double{static_cast<float>(at[i])}; }
 };
 
-/// cublasGemmEx by its definition, summed in double: element (r, c) of a column-major matrix of stride s is [r + c s].
+/// cublasGemmEx by its definition, summed in double: element (r, c) of a column-major matrix of
+/// stride s is [r + c s].
 template <class T, class Result>
 void multiply_stored(const cuda::Product& p) {
   const Stored<T> all_a{static_cast<const T*>(p.a)};

@@ -1,5 +1,6 @@
-// The CUDA back end's ops on the host: kernels become loops, cuBLAS and cuDNN become their definitions. Its memory is
-// the host's but never handed out as that, so whoever forgets a copy reads nothing of use.
+// The CUDA back end's ops on the host: kernels become loops, cuBLAS and cuDNN become their
+// definitions. Its memory is the host's but never handed out as that, so whoever forgets a copy
+// reads nothing of use.
 #pragma once
 #include <functional>
 #include <memory>

@@ -111,8 +111,8 @@ TEST_P(Loss, IsTheNegativeLogLikelihood) {
 }
 
 TEST_P(Loss, SmoothsLabelsAsPyTorchDoes) {
-  // torch.nn.functional.cross_entropy(logits, labels, label_smoothing=0.125, reduction="sum") in float64, and its
-  // gradient.
+  // torch.nn.functional.cross_entropy(logits, labels, label_smoothing=0.125, reduction="sum") in
+  // float64, and its gradient.
   const std::vector<double> logits{0.5, -1.25, 2, 0, 3, -0.5, 0.25, 1.5};
   std::vector<double> gradient;
   const LossResult result = run(logits, {2, 3}, 4, &gradient, 1, 0.125F);

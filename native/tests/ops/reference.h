@@ -1,5 +1,6 @@
-// The ops written plainly, in double, from their definitions: no layout, no speed. Each gradient is what the chain rule
-// gives, so that an op's is compared element by element; finite differences check these in turn.
+// The ops written plainly, in double, from their definitions: no layout, no speed. Each gradient is
+// what the chain rule gives, so that an op's is compared element by element; finite differences
+// check these in turn.
 #pragma once
 #include "tests/ops/backends.h"
 

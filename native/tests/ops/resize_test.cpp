@@ -29,8 +29,8 @@ class ResizeView : public testing::Test {
   void TearDown() override {
     const double share = static_cast<double>(equal_) / static_cast<double>(std::max<size_t>(values_, 1));
     std::cout << equal_ << " of " << values_ << " bytes are the host's, " << share << '\n';
-    // Weights are floats on both sides: what differs lies within their rounding of a half, of which small sizes have
-    // many.
+    // Weights are floats on both sides: what differs lies within their rounding of a half, of which
+    // small sizes have many.
     EXPECT_GT(share, 0.995);
   }
 

@@ -1,4 +1,5 @@
-// What the CPU's kernels compute with: rounding to bf16 by our own arithmetic and by the processor's instruction.
+// What the CPU's kernels compute with: rounding to bf16 by our own arithmetic and by the
+// processor's instruction.
 #include "trainer/ops/cpu/strips.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +33,8 @@ std::vector<float> rounded(const std::vector<float>& numbers) {
   return back;
 }
 
-/// Of all sizes that a whole mantissa has, and what lies in the middle between two neighbours. Whole vectors of 16.
+/// Of all sizes that a whole mantissa has, and what lies in the middle between two neighbours.
+/// Whole vectors of 16.
 std::vector<float> numbers() {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   std::vector<float> made{0.0F, -0.0F, 1.0F, kInfinity, -kInfinity, 3.4e38F, 1.00390625F, 1.01171875F, -1.00390625F};

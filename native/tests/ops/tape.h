@@ -1,4 +1,5 @@
-// What a device that records does, on the host: kernels are kept with their arguments as they were, and run later.
+// What a device that records does, on the host: kernels are kept with their arguments as they were,
+// and run later.
 #pragma once
 #include <functional>
 #include <utility>

@@ -76,7 +76,8 @@ TEST(DeviceLengths, AreTheHostsAndTellWhatIsNotFinite) {
   EXPECT_NEAR(device->squared_length(memory), length, 1e-12 * length);
   device->scale(memory, 0.25F);
   EXPECT_NEAR(device->squared_length(memory), length / 16, 1e-12 * length);
-  // The largest floats there are have a finite sum of squares; an infinite one, or none, has not, wherever it stands.
+  // The largest floats there are have a finite sum of squares; an infinite one, or none, has not,
+  // wherever it stands.
   EXPECT_TRUE(std::isfinite(device->squared_length(bench.floats(std::vector<double>(count, 3e38)))));
   for (const size_t place : {size_t{0}, size_t{30}, size_t{12345}, count - 1}) {
     for (const double wrong : {std::numeric_limits<double>::infinity(), std::nan("")}) {

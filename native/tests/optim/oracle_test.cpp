@@ -1,5 +1,6 @@
-// Some updates of each optimizer against what scripts/oracle/optimizers.py recorded of PyTorch (and of LARS written in
-// PyTorch): no tensor may lie further from float64 than twice PyTorch's own float32 does.
+// Some updates of each optimizer against what scripts/oracle/optimizers.py recorded of PyTorch (and
+// of LARS written in PyTorch): no tensor may lie further from float64 than twice PyTorch's own
+// float32 does.
 #include <gtest/gtest.h>
 
 #include <cmath>

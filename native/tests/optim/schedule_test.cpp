@@ -45,7 +45,8 @@ TEST(Schedules, PolyIsPyTorchs) {
 }
 
 TEST(Schedules, StepsArePyTorchs) {
-  // torch.optim.lr_scheduler.MultiStepLR(milestones=[3, 6, 8], gamma=0.1) from 0.4, after 0 to 9 steps.
+  // torch.optim.lr_scheduler.MultiStepLR(milestones=[3, 6, 8], gamma=0.1) from 0.4, after 0 to 9
+  // steps.
   const double want[] = {0.40000000000000002,    0.40000000000000002,   0.40000000000000002,  0.040000000000000008,
                          0.040000000000000008,   0.040000000000000008,  0.004000000000000001, 0.004000000000000001,
                          0.00040000000000000013, 0.00040000000000000013};

@@ -1,5 +1,6 @@
-// Ranks under mpiexec that train in device memory which the host may not touch, beside the same training whose
-// gradients meet on the hosts by MPI. `device_ranks SCENARIO`: prints what is wrong and ends with 1.
+// Ranks under mpiexec that train in device memory which the host may not touch, beside the same
+// training whose gradients meet on the hosts by MPI. `device_ranks SCENARIO`: prints what is wrong
+// and ends with 1.
 #include <cmath>
 #include <cstdio>
 #include <functional>

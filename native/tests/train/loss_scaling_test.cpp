@@ -1,4 +1,5 @@
-// Whole steps with a scaled loss: on the CPU in fp32 and bf16, where the scale changes no bit, until it is too large.
+// Whole steps with a scaled loss: on the CPU in fp32 and bf16, where the scale changes no bit,
+// until it is too large.
 #include <gtest/gtest.h>
 
 #include <algorithm>

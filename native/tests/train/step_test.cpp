@@ -92,7 +92,8 @@ TEST(TrainingSteps, NameTheStepAndTheTensorThatAreNoNumbers) {
 TEST(TrainingSteps, NameTheGradientThatIsNoNumber) {
   const auto communicator = make_single();
   TrainingStep step(*communicator, mlp(8), {.clip_norm = 1});
-  // fc3 adds pairs that cancel, so the logits are 0; fc2's gradient is the product of 1e10 and slopes of about 1e29.
+  // fc3 adds pairs that cancel, so the logits are 0; fc2's gradient is the product of 1e10 and
+  // slopes of about 1e29.
   const auto& parameters = step.network().parameters();
   const auto values = [&](size_t i) {
     return step.network().weights().subspan(parameters.at(i).offset, parameters.at(i).size);

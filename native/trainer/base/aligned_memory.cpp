@@ -21,9 +21,9 @@ namespace {
 constexpr size_t kPage = 4096;
 constexpr size_t kHugePage = size_t{2} << 20U;
 
-/// Twice what so much memory takes in small pages. A huge page that is at hand takes a tenth of this. It takes three
-/// times this where the host of a virtual machine has to find it first, and as long where the kernel has to move other
-/// memory out of its way.
+/// Twice what so much memory takes in small pages. A huge page that is at hand takes a tenth of
+/// this. It takes three times this where the host of a virtual machine has to find it first, and as
+/// long where the kernel has to move other memory out of its way.
 constexpr double kSlowHugePage = 2e-3;
 /// How many more slow ones than others show that it is no chance.
 constexpr int kSlowPages = 3;
@@ -35,8 +35,8 @@ double thread_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// At most a huge page at a time: the system keeps the address space locked meanwhile, and one thread that waits to
-/// change it (for a kernel that is made) keeps all others waiting too.
+/// At most a huge page at a time: the system keeps the address space locked meanwhile, and one
+/// thread that waits to change it (for a kernel that is made) keeps all others waiting too.
 std::byte* take(std::byte* begin, std::byte* end) {
   const size_t to_boundary = kHugePage - reinterpret_cast<uintptr_t>(begin) % kHugePage;
   const size_t bytes = std::min(to_boundary, static_cast<size_t>(end - begin));

@@ -11,8 +11,9 @@ class AlignedMemory {
   /// `bytes` of zeros. Throws Error(Exit::device) when the machine has no such memory left.
   explicit AlignedMemory(size_t bytes);
   std::byte* data() const { return data_.get(); }
-  /// Takes all pages from the system now, on every thread, for memory that is about to be written whole. Only a matter
-  /// of speed: huge pages where the system has them at hand, small ones where it does not.
+  /// Takes all pages from the system now, on every thread, for memory that is about to be written
+  /// whole. Only a matter of speed: huge pages where the system has them at hand, small ones where
+  /// it does not.
   void populate() const;
   size_t bytes() const { return bytes_; }
 

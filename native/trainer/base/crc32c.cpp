@@ -16,8 +16,8 @@ constexpr uint32_t reversed_polynomial = 0x82f63b78U;
 
 using Tables = std::array<std::array<uint32_t, 256>, 8>;
 
-// Table 0 advances the CRC by one byte; table k by one byte and then k zero bytes, so that eight look-ups advance eight
-// bytes at once ("slicing by 8", Kounavis and Berry 2005).
+// Table 0 advances the CRC by one byte; table k by one byte and then k zero bytes, so that eight
+// look-ups advance eight bytes at once ("slicing by 8", Kounavis and Berry 2005).
 constexpr Tables make_tables() {
   Tables tables{};
   for (uint32_t byte = 0; byte < 256; ++byte) {

@@ -13,8 +13,9 @@ namespace trainyard {
 class DeviceJpeg {
  public:
   virtual ~DeviceJpeg() = default;
-  /// Fills out [window.height, window.width, 3] with the view of a JPEG file of width x height. False where the device
-  /// does not decode this file: the host may. Throws Error(Exit::device) when the device fails.
+  /// Fills out [window.height, window.width, 3] with the view of a JPEG file of width x height.
+  /// False where the device does not decode this file: the host may. Throws Error(Exit::device)
+  /// when the device fails.
   virtual bool read(std::string_view file, int width, int height, const View& view, uint8_t* out) = 0;
 };
 

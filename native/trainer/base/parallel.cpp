@@ -4,7 +4,8 @@
 #include <cstdlib>
 #include <exception>
 
-// libgomp's own interface, as GCC's generated code calls it: the compiler used here ships no OpenMP runtime.
+// libgomp's own interface, as GCC's generated code calls it: the compiler used here ships no OpenMP
+// runtime.
 extern "C" {
 void GOMP_parallel(void (*function)(void*), void* data, unsigned threads, unsigned flags);
 int omp_get_thread_num();

@@ -10,8 +10,9 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-/// Strips of one area under exp(-x^2 / 2), the lowest of which holds the tail beyond kTail (Marsaglia and Tsang 2000,
-/// with 256 strips instead of their 128; both constants follow from that number).
+/// Strips of one area under exp(-x^2 / 2), the lowest of which holds the tail beyond kTail
+/// (Marsaglia and Tsang 2000, with 256 strips instead of their 128; both constants follow from that
+/// number).
 class Ziggurat {
  public:
   static constexpr size_t kStrips = 256;
@@ -70,7 +71,8 @@ struct Drawn {
   Random after;
 };
 
-/// Goes on where a pick does not lie wholly under the curve. By value, so that the caller's stream can be a register.
+/// Goes on where a pick does not lie wholly under the curve. By value, so that the caller's stream
+/// can be a register.
 [[gnu::noinline]] Drawn draw_at_edge(const Ziggurat& table, Pick pick, Random random) {
   for (;;) {
     if (pick.strip == 0) {

@@ -1,4 +1,5 @@
-// Random numbers that depend on nothing but their key: the same on every rank, in every run, after every resume.
+// Random numbers that depend on nothing but their key: the same on every rank, in every run, after
+// every resume.
 #pragma once
 #include <cstdint>
 #include <initializer_list>
@@ -6,8 +7,8 @@
 
 namespace trainyard {
 
-/// A stream of random numbers (SplitMix64, Steele et al. 2014, doi:10.1145/2660193.2660195) keyed by any list of
-/// integers.
+/// A stream of random numbers (SplitMix64, Steele et al. 2014, doi:10.1145/2660193.2660195) keyed
+/// by any list of integers.
 class Random {
  public:
   Random(std::initializer_list<uint64_t> key);
@@ -23,10 +24,11 @@ class Random {
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
   /// Uniform in [0, count), without bias worth naming (count is far below 2^64).
   uint64_t below(uint64_t count);
-  /// Standard normal, by the ziggurat method (Marsaglia and Tsang 2000, doi:10.18637/jss.v005.i08): takes one number of
-  /// the stream almost always, and more sometimes.
+  /// Standard normal, by the ziggurat method (Marsaglia and Tsang 2000, doi:10.18637/jss.v005.i08):
+  /// takes one number of the stream almost always, and more sometimes.
   double normal();
-  /// Fills `values` with what normal() gives so many times, each times `deviation`; several times as fast.
+  /// Fills `values` with what normal() gives so many times, each times `deviation`; several times
+  /// as fast.
   void normals(std::span<float> values, double deviation);
 
  private:

@@ -1,5 +1,5 @@
-// TFRecord framing: length, masked CRC of the length, data, masked CRC of the data, all little-endian
-// (tensorflow/core/lib/io/record_writer.cc).
+// TFRecord framing: length, masked CRC of the length, data, masked CRC of the data, all
+// little-endian (tensorflow/core/lib/io/record_writer.cc).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,8 @@ constexpr size_t kRecordFooter = 4;   ///< bytes after them: their CRC
 /// The bytes of one record.
 std::string framed_record(std::string_view data);
 
-/// The length of the data that follow `header` (kRecordHeader bytes), or nothing where its CRC says that it is damaged.
+/// The length of the data that follow `header` (kRecordHeader bytes), or nothing where its CRC says
+/// that it is damaged.
 std::optional<uint64_t> record_length(std::string_view header);
 
 /// Whether `footer` (kRecordFooter bytes) is the footer of data with the CRC-32C `crc`.

@@ -1,4 +1,5 @@
-// Which part of an image is looked at, and at which size: for whoever decodes it, on the host or on a device.
+// Which part of an image is looked at, and at which size: for whoever decodes it, on the host or on
+// a device.
 #pragma once
 
 namespace trainyard {
@@ -11,8 +12,8 @@ struct Rect {
   int height = 0;
 };
 
-/// One way of looking at an image: the part `from`, in pixels of its file, resized to `width` x `height`, of which
-/// `window` is kept, mirrored left to right if `flip`.
+/// One way of looking at an image: the part `from`, in pixels of its file, resized to `width` x
+/// `height`, of which `window` is kept, mirrored left to right if `flip`.
 struct View {
   Rect from;
   int width = 0;

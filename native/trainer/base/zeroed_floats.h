@@ -1,5 +1,5 @@
-// Numbers for every weight of a model, zero at first without having been written: the system zeroes a page when a
-// thread first touches it.
+// Numbers for every weight of a model, zero at first without having been written: the system zeroes
+// a page when a thread first touches it.
 #pragma once
 #include <span>
 

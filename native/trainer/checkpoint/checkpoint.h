@@ -37,22 +37,25 @@ struct CheckpointContents {
   nlohmann::json state;               ///< state.json
 };
 
-/// Writes <run_dir>/checkpoints/step-<8 digits> and returns what it wrote. Throws Error(Exit::data) naming path and
-/// errno (full disk among them) after removing its temporary folder; older checkpoints are never touched by a failure.
-/// A checkpoint that already stands at this step (a resumed run reached it again) is replaced in one step. Only one
-/// process at a time may save or prune in a run folder; any number may list and read.
+/// Writes <run_dir>/checkpoints/step-<8 digits> and returns what it wrote. Throws Error(Exit::data)
+/// naming path and errno (full disk among them) after removing its temporary folder; older
+/// checkpoints are never touched by a failure. A checkpoint that already stands at this step (a
+/// resumed run reached it again) is replaced in one step. Only one process at a time may save or
+/// prune in a run folder; any number may list and read.
 CheckpointInfo save_checkpoint(const std::string& run_dir, const CheckpointContents& contents);
 /// The same through a given file layer (tests let any of its calls fail).
 CheckpointInfo save_checkpoint(const std::string& run_dir, const CheckpointContents& contents, FileSystem& files);
 
-/// Keeps the newest `keep` valid ones and `best_step` (if any); never deletes the last valid one. Removes invalid ones
-/// older than the newest valid, and leftover .tmp-* folders. Deletion renames first, so no half-deleted one looks
-/// whole. Validity is by size, but nothing is deleted before a newer one is known to be valid by SHA-256. Throws
-/// Error(Exit::data) when something cannot be removed; what is left is as valid as before.
+/// Keeps the newest `keep` valid ones and `best_step` (if any); never deletes the last valid one.
+/// Removes invalid ones older than the newest valid, and leftover .tmp-* folders. Deletion renames
+/// first, so no half-deleted one looks whole. Validity is by size, but nothing is deleted before a
+/// newer one is known to be valid by SHA-256. Throws Error(Exit::data) when something cannot be
+/// removed; what is left is as valid as before.
 void prune_checkpoints(const std::string& run_dir, int keep, std::optional<int64_t> best_step);
 void prune_checkpoints(const std::string& run_dir, int keep, std::optional<int64_t> best_step, FileSystem& files);
 
-/// A checkpoint (or a bare .safetensors file) read into memory, checked against its manifest where there is one.
+/// A checkpoint (or a bare .safetensors file) read into memory, checked against its manifest where
+/// there is one.
 class LoadedTensors {
  public:
   struct Entry {
@@ -62,8 +65,9 @@ class LoadedTensors {
     size_t begin = 0;  ///< byte offsets into the data
     size_t end = 0;
   };
-  /// A .safetensors file, or a checkpoint's folder (its model.safetensors). Throws Error(Exit::data) for a file that is
-  /// not a well-formed safetensors file (every length is checked), or that differs from the manifest beside it.
+  /// A .safetensors file, or a checkpoint's folder (its model.safetensors). Throws
+  /// Error(Exit::data) for a file that is not a well-formed safetensors file (every length is
+  /// checked), or that differs from the manifest beside it.
   static LoadedTensors read(const std::string& path);
   const std::vector<Entry>& entries() const { return entries_; }
   const Entry* find(const std::string& name) const;

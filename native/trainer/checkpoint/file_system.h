@@ -1,4 +1,5 @@
-// The system calls that make a checkpoint, each one replaceable, so that tests can let any of them fail or be the last.
+// The system calls that make a checkpoint, each one replaceable, so that tests can let any of them
+// fail or be the last.
 #pragma once
 #include <sys/types.h>
 
@@ -21,14 +22,15 @@ class FileSystem {
   virtual int sync_file(int fd);
   virtual int sync_folder(const std::string& path);
   virtual int rename(const std::string& from, const std::string& to);
-  /// Both names change places in one step. EINVAL, ENOSYS or EOPNOTSUPP where the file system cannot.
+  /// Both names change places in one step. EINVAL, ENOSYS or EOPNOTSUPP where the file system
+  /// cannot.
   virtual int exchange(const std::string& a, const std::string& b);
   virtual int remove_file(const std::string& path);
   virtual int remove_folder(const std::string& path);
 };
 
-/// Removes a file, a link (not what it points to), or a folder with all that is in it; nothing when there is none.
-/// Throws file_error.
+/// Removes a file, a link (not what it points to), or a folder with all that is in it; nothing when
+/// there is none. Throws file_error.
 void remove_tree(FileSystem& files, const std::string& path);
 
 }  // namespace trainyard

@@ -42,8 +42,8 @@ void read_exactly(const Descriptor& fd, std::string& to, Sha256& hash, const std
   }
 }
 
-// The manifest's entry for a file: required in a checkpoint's folder, heeded elsewhere where a manifest of ours lists
-// it.
+// The manifest's entry for a file: required in a checkpoint's folder, heeded elsewhere where a
+// manifest of ours lists it.
 std::optional<ManifestFile> listed(const std::filesystem::path& file) {
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
   std::error_code error;

@@ -6,11 +6,12 @@
 
 namespace trainyard {
 
-/// Gives every .old-step-… its name back where no valid checkpoint stands under it, and removes it where one does. For
-/// the one process that writes. Throws file_error.
+/// Gives every .old-step-… its name back where no valid checkpoint stands under it, and removes it
+/// where one does. For the one process that writes. Throws file_error.
 void settle_replaced(FileSystem& files, const std::string& run_dir);
 
-/// Renames FOLDER/NAME to a temporary name, then removes it: a half-removed one is never under a checkpoint's name.
+/// Renames FOLDER/NAME to a temporary name, then removes it: a half-removed one is never under a
+/// checkpoint's name.
 void discard(FileSystem& files, const std::string& folder, const std::string& name);
 
 }  // namespace trainyard

@@ -26,8 +26,8 @@ std::string shown(const std::string& name) {
   return "'" + text + "'";
 }
 
-// Takes the parser's events, so that nothing is built of a header but its entries: {name: {dtype, shape,
-// data_offsets}}, and __metadata__, whose strings are passed over.
+// Takes the parser's events, so that nothing is built of a header but its entries: {name: {dtype,
+// shape, data_offsets}}, and __metadata__, whose strings are passed over.
 class HeaderReader {
  public:
   using number_integer_t = json::number_integer_t;

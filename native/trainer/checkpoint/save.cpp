@@ -24,7 +24,8 @@ void sync_folder_of(FileSystem& files, const std::string& path) {
   if (files.sync_folder(path) != 0) throw file_error("sync", path);
 }
 
-// Moves the finished temporary folder to its final name, and answers for it if that fails on the way.
+// Moves the finished temporary folder to its final name, and answers for it if that fails on the
+// way.
 class Placement {
  public:
   Placement(FileSystem& files, const std::string& folder, const std::string& name)
@@ -44,8 +45,9 @@ class Placement {
     put_in_two_steps();
   }
 
-  // Removes what still stands under the temporary name, and says whether that worked. Where it did not, it goes with
-  // the other leftovers at the next start: whether there is a checkpoint was settled before.
+  // Removes what still stands under the temporary name, and says whether that worked. Where it did
+  // not, it goes with the other leftovers at the next start: whether there is a checkpoint was
+  // settled before.
   bool clear() noexcept {
     try {
       remove_tree(files_, temporary_);

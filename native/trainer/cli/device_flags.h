@@ -1,4 +1,5 @@
-// Where a network computes, and with how many bits: flags that training, evaluation, prediction and measuring share.
+// Where a network computes, and with how many bits: flags that training, evaluation, prediction and
+// measuring share.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>

@@ -8,8 +8,8 @@ namespace trainyard {
 
 void add_recipe_flags(CLI::App& command, TrainOptions& options);
 
-/// Throws Error(Exit::usage) naming a flag that was given and that the chosen optimizer, schedule or strategy has no
-/// use for.
+/// Throws Error(Exit::usage) naming a flag that was given and that the chosen optimizer, schedule
+/// or strategy has no use for.
 void check_recipe_flags(const CLI::App& command, const TrainOptions& options);
 
 }  // namespace trainyard

@@ -1,5 +1,5 @@
-// The verbs of the command line. Each adds its subcommand; the returned action runs after parsing when it was the one
-// chosen.
+// The verbs of the command line. Each adds its subcommand; the returned action runs after parsing
+// when it was the one chosen.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <functional>

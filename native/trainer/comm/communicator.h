@@ -1,5 +1,5 @@
-// The ranks of one generation talking to each other. All but the mailbox are collectives: every rank calls the same
-// ones in the same order.
+// The ranks of one generation talking to each other. All but the mailbox are collectives: every
+// rank calls the same ones in the same order.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -16,14 +16,15 @@ class Communicator {
   virtual ~Communicator() = default;
   virtual int rank() const = 0;
   virtual int world() const = 0;
-  /// How many ranks run on this host, and which of them this one is (by falling into the same shared memory).
+  /// How many ranks run on this host, and which of them this one is (by falling into the same
+  /// shared memory).
   virtual int local_rank() const = 0;
   virtual int local_world() const = 0;
 
   /// Copies root's values to every rank.
   virtual void broadcast(std::span<float> values, int root) = 0;
-  /// Sums over all ranks, in place; the order of summation is fixed by (count, world), so every run gives the same
-  /// bits.
+  /// Sums over all ranks, in place; the order of summation is fixed by (count, world), so every run
+  /// gives the same bits.
   virtual void sum(std::span<double> values) = 0;
   /// As sum, but only starts it: `values` belong to the communicator until wait_all().
   virtual void start_sum(std::span<float> values) = 0;
@@ -38,10 +39,10 @@ class Communicator {
   /// Everyone's values, one after the other by rank: [world, values.size()].
   virtual std::vector<double> gather(std::span<const double> values) = 0;
 
-  /// By which algorithm sums of floats are found from now on: auto, ring, tree or hierarchical (schedule.h). hosts:
-  /// where each rank runs. `auto` looks at that: hierarchical where several hosts have several ranks, else the MPI
-  /// library's own choice. Returns the one chosen ("library" for the library's). Throws Error(Exit::usage) for another
-  /// word.
+  /// By which algorithm sums of floats are found from now on: auto, ring, tree or hierarchical
+  /// (schedule.h). hosts: where each rank runs. `auto` looks at that: hierarchical where several
+  /// hosts have several ranks, else the MPI library's own choice. Returns the one chosen ("library"
+  /// for the library's). Throws Error(Exit::usage) for another word.
   virtual std::string choose_all_reduce(const std::string& kind, const std::vector<std::string>& hosts) = 0;
   /// The ranks that gave the same color, in the same order, talking to each other alone.
   virtual std::unique_ptr<Communicator> part(int color) = 0;
@@ -51,16 +52,17 @@ class Communicator {
 
 std::unique_ptr<Communicator> make_single();
 
-/// Joins the other processes that mpiexec started. Its end is MPI_Finalize, left out while an exception passes, since
-/// the other ranks would be waited for. Must be made before any other thread uses MPI, and once in a process. All calls
-/// must come from the thread that made it (MPI_THREAD_FUNNELED is what is asked for, and checked).
+/// Joins the other processes that mpiexec started. Its end is MPI_Finalize, left out while an
+/// exception passes, since the other ranks would be waited for. Must be made before any other
+/// thread uses MPI, and once in a process. All calls must come from the thread that made it
+/// (MPI_THREAD_FUNNELED is what is asked for, and checked).
 std::unique_ptr<Communicator> make_mpi();
 
 /// Whether mpiexec started this process.
 bool started_by_mpiexec();
 
-/// `auto` and `nccl` (MPI when started by mpiexec; NCCL's part is the devices'), `mpi` or `none`. Throws
-/// Error(Exit::usage) for another word.
+/// `auto` and `nccl` (MPI when started by mpiexec; NCCL's part is the devices'), `mpi` or `none`.
+/// Throws Error(Exit::usage) for another word.
 std::unique_ptr<Communicator> make_communicator(const std::string& kind);
 
 }  // namespace trainyard

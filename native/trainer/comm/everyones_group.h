@@ -7,7 +7,8 @@
 
 namespace trainyard {
 
-/// The group of all these ranks, whose id is rank 0's. Called by all of them; make runs on rank 0 alone.
+/// The group of all these ranks, whose id is rank 0's. Called by all of them; make runs on rank 0
+/// alone.
 DeviceGroup everyones_group(Communicator& ranks, const std::function<DeviceGroupId()>& make);
 
 }  // namespace trainyard

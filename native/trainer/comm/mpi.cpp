@@ -80,8 +80,8 @@ class Mpi final : public Communicator {
   int local_world() const override { return local_world_; }
 
   void broadcast(std::span<float> values, int root) override {
-    // Not MPI_Bcast: MPICH's own inside a host waits without yielding, which costs a second where ranks outnumber
-    // cores.
+    // Not MPI_Bcast: MPICH's own inside a host waits without yielding, which costs a second where
+    // ranks outnumber cores.
     std::vector<int> members = everyone_;
     std::rotate(members.begin(), members.begin() + root, members.end());
     const auto place = static_cast<size_t>((rank_ - root + world_) % world_);

@@ -11,8 +11,9 @@ namespace trainyard {
 
 class ScheduledSum {
  public:
-  /// values belong to it until advance() says true or wait() returns. tag: the same on every rank, and of no other sum
-  /// under way. The order of additions is the schedule's, whatever arrives first.
+  /// values belong to it until advance() says true or wait() returns. tag: the same on every rank,
+  /// and of no other sum under way. The order of additions is the schedule's, whatever arrives
+  /// first.
   ScheduledSum(Mailbox& mailbox, std::span<float> values, std::vector<Round> rounds, int tag);
   /// Goes on as far as messages have arrived; whether it is done.
   bool advance();

@@ -38,8 +38,8 @@ int centred(int left_over) {
   return left_over % 2 == 0 ? half : half + half % 2;
 }
 
-/// A random part of the image by area and ratio; after ten tries that do not fit, the largest centred part whose ratio
-/// is allowed.
+/// A random part of the image by area and ratio; after ten tries that do not fit, the largest
+/// centred part whose ratio is allowed.
 Rect random_part(int width, int height, Random& random) {
   const double log_low = std::log(3.0 / 4.0);
   const double log_high = std::log(4.0 / 3.0);
@@ -61,7 +61,8 @@ Rect random_part(int width, int height, Random& random) {
 }  // namespace
 
 int shorter_side_needed(Augment augment, int image_size) {
-  // A random part can be little more than a quarter of a side; twice the size keeps most parts sharp.
+  // A random part can be little more than a quarter of a side; twice the size keeps most parts
+  // sharp.
   if (augment == Augment::standard && image_size > kSmall) return 2 * image_size;
   return resized_side(augment, image_size);
 }

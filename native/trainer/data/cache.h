@@ -24,12 +24,13 @@ class ImageCache {
   /// Nothing where the image is not kept.
   const Image* find(size_t index) const;
 
-  /// Keeps a copy. Once there is no memory to spare, no more images are taken in, and the rest is simply decoded each
-  /// time: slower, with the same pixels, rather than a process killed for memory.
+  /// Keeps a copy. Once there is no memory to spare, no more images are taken in, and the rest is
+  /// simply decoded each time: slower, with the same pixels, rather than a process killed for
+  /// memory.
   void keep(size_t index, const Image& image);
 
-  /// A line for people, once: when all images are kept but the `unreadable` ones, or no more can be. Says what they
-  /// take.
+  /// A line for people, once: when all images are kept but the `unreadable` ones, or no more can
+  /// be. Says what they take.
   std::optional<std::string> news(size_t unreadable);
   uint64_t spare() const { return spare_(); }
 
@@ -46,11 +47,12 @@ class ImageCache {
   bool told_ = false;
 };
 
-/// Bytes that the decoded images of a set will take, from the headers of some that are spread over it; 0 where nothing
-/// is decoded or can be read. shorter_side: as JpegDecoder takes it.
+/// Bytes that the decoded images of a set will take, from the headers of some that are spread over
+/// it; 0 where nothing is decoded or can be read. shorter_side: as JpegDecoder takes it.
 uint64_t estimate_cache(const Dataset& dataset, int shorter_side);
 
-/// A line for people that says so beside the memory there is to spare; empty where nothing is decoded.
+/// A line for people that says so beside the memory there is to spare; empty where nothing is
+/// decoded.
 std::string cache_forecast(const Dataset& dataset, int shorter_side, uint64_t spare, int world);
 
 /// "12.3 GB": decimal, as memory is sold.

@@ -30,8 +30,9 @@ class Canvas {
   /// colour(p) for each pixel's centre.
   void fill(const std::function<Colour(Point)>& colour);
 
-  /// Lays colour(p) over each pixel by `alpha` times the part of it that is inside, which is the share of 4 x 4 points
-  /// for which inside(p) holds. Only pixels within `reach` of `center` are looked at.
+  /// Lays colour(p) over each pixel by `alpha` times the part of it that is inside, which is the
+  /// share of 4 x 4 points for which inside(p) holds. Only pixels within `reach` of `center` are
+  /// looked at.
   void paint(Point center, double reach, double alpha, const std::function<bool(Point)>& inside,
              const std::function<Colour(Point)>& colour);
 

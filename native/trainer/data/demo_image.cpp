@@ -42,8 +42,8 @@ Colour any_colour(Random& random) {
   return from_hsv(hue, saturation, random.uniform(0.2, 1.0));
 }
 
-/// Grounds are dim and shapes bright. Were it the other way round half of the time, a small network would need many
-/// times the images before it looked at outlines at all.
+/// Grounds are dim and shapes bright. Were it the other way round half of the time, a small network
+/// would need many times the images before it looked at outlines at all.
 Colour ground_colour(Random& random) {
   const double hue = random.uniform();
   const double saturation = random.uniform(0.1, 0.6);

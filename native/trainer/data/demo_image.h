@@ -6,8 +6,9 @@
 
 namespace trainyard {
 
-/// Draws `shape` at a random place, size, turn and colour over a cluttered ground, under uneven light, with sensor
-/// noise. No colour, place or brightness belongs to a shape: only its outline tells which it is.
+/// Draws `shape` at a random place, size, turn and colour over a cluttered ground, under uneven
+/// light, with sensor noise. No colour, place or brightness belongs to a shape: only its outline
+/// tells which it is.
 Image draw_demo_image(const Shape& shape, int size, Random& random);
 
 }  // namespace trainyard

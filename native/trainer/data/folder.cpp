@@ -116,7 +116,8 @@ class Folder : public Dataset {
   }
 
   [[noreturn]] void refuse_empty_class(const std::string& name, const Listing& inside) const {
-    // One level too high is the usual slip: the folder that holds train and validation instead of one of them.
+    // One level too high is the usual slip: the folder that holds train and validation instead of
+    // one of them.
     if (!inside.folders.empty()) {
       refuse("class " + name + " in " + folder_ + " has folders but no images of its own",
              "Name the folder that holds the class folders, perhaps " + folder_ + "/" + name);

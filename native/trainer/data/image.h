@@ -12,13 +12,14 @@ struct Image {
   int width = 0;
   int height = 0;
   std::vector<uint8_t> pixels;  ///< [height, width, 3] RGB
-  /// Where only a part was decoded: its place in the whole, and the whole's size (0: what is there is the whole).
+  /// Where only a part was decoded: its place in the whole, and the whole's size (0: what is there
+  /// is the whole).
   int left = 0;
   int top = 0;
   int whole_width = 0;
   int whole_height = 0;
-  /// How many times smaller than its file it was decoded: 1, 2, 4 or 8. The file's sides need not be multiples, so the
-  /// last row and column may stand for less than a whole pixel.
+  /// How many times smaller than its file it was decoded: 1, 2, 4 or 8. The file's sides need not
+  /// be multiples, so the last row and column may stand for less than a whole pixel.
   int shrink = 1;
   int file_width = 0;   ///< 0: width * shrink
   int file_height = 0;  ///< 0: height * shrink

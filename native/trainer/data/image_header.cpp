@@ -13,7 +13,8 @@ namespace trainyard {
 
 namespace {
 
-/// The IHDR chunk, which every PNG begins with (PNG specification, 11.2.2): length, name, width and height, big-endian.
+/// The IHDR chunk, which every PNG begins with (PNG specification, 11.2.2): length, name, width and
+/// height, big-endian.
 ImageHeader read_png_header(std::string_view file) {
   constexpr std::string_view kChunk{"\0\0\0\x0dIHDR", 8};
   if (file.size() < 24 || file.substr(8, 8) != kChunk) throw BadImage("the PNG has no header");

@@ -10,8 +10,8 @@ struct ImageHeader {
   int height = 0;
 };
 
-/// Throws BadImage for what is neither a JPEG nor a PNG file or ends within its header. The pixels may still be
-/// damaged.
+/// Throws BadImage for what is neither a JPEG nor a PNG file or ends within its header. The pixels
+/// may still be damaged.
 ImageHeader read_image_header(std::string_view file);
 
 }  // namespace trainyard

@@ -17,8 +17,8 @@ namespace {
 constexpr int kMargin = 4;       // pixels; chroma at half the size looks at one of its own pixels beyond
 constexpr int kMostScans = 500;  // a few hundred bytes of progressive scans can otherwise cost minutes
 
-/// libjpeg's structures with the place to jump to on an error. `base` members come first: libjpeg hands back pointers
-/// to them, which are cast to the whole.
+/// libjpeg's structures with the place to jump to on an error. `base` members come first: libjpeg
+/// hands back pointers to them, which are cast to the whole.
 struct ErrorManager {
   jpeg_error_mgr base;
   std::jmp_buf jump;
@@ -36,7 +36,8 @@ bool harmless(int code) {
          code == JWRN_TOO_MUCH_DATA;
 }
 
-/// level < 0 is a warning. After most of them libjpeg goes on with grey filler, which nobody should train on.
+/// level < 0 is a warning. After most of them libjpeg goes on with grey filler, which nobody should
+/// train on.
 void on_message(j_common_ptr common, int level) {
   if (level < 0 && !harmless(common->err->msg_code)) fail(common);
 }
@@ -56,7 +57,8 @@ void on_progress(j_common_ptr common) {
   }
 }
 
-/// Adobe's programs store CMYK inverted, so that the product of two stored values is the product of two reflectances.
+/// Adobe's programs store CMYK inverted, so that the product of two stored values is the product of
+/// two reflectances.
 void cmyk_row_to_rgb(const uint8_t* row, int width, bool inverted, uint8_t* out) {
   for (int x = 0; x < width; ++x) {
     const int black = inverted ? row[4 * x + 3] : 255 - row[4 * x + 3];
@@ -67,8 +69,8 @@ void cmyk_row_to_rgb(const uint8_t* row, int width, bool inverted, uint8_t* out)
   }
 }
 
-/// Whether the end-of-image marker stands where a whole file has it (within compressed data 0xFF is never followed by
-/// it).
+/// Whether the end-of-image marker stands where a whole file has it (within compressed data 0xFF is
+/// never followed by it).
 bool ends_as_it_should(std::string_view bytes) { return bytes.size() > 4 && bytes.ends_with("\xFF\xD9"); }
 
 }  // namespace
@@ -116,8 +118,8 @@ void JpegDecoder::State::read_header(std::string_view bytes) {
   }
 }
 
-/// Goes to the part's first row, and leaves out the columns beside it. A little more on every side keeps the pixels
-/// those of the whole: chroma is interpolated from its neighbours.
+/// Goes to the part's first row, and leaves out the columns beside it. A little more on every side
+/// keeps the pixels those of the whole: chroma is interpolated from its neighbours.
 void JpegDecoder::State::narrow(const Rect& part, Image& image) {
   const int by = image.shrink;
   JDIMENSION left = static_cast<JDIMENSION>(std::max(0, part.x / by - kMargin));
@@ -139,7 +141,8 @@ void JpegDecoder::State::read_pixels(int shorter_side, const Rect* part, bool wh
   const bool cmyk_file = decompress.jpeg_color_space == JCS_CMYK || decompress.jpeg_color_space == JCS_YCCK;
   decompress.out_color_space = cmyk_file ? JCS_CMYK : JCS_RGB;
   decompress.dct_method = JDCT_ISLOW;  // the same pixels with and without SIMD
-  // It guesses what a progressive file without its last scans leaves open from blocks that a part may lack.
+  // It guesses what a progressive file without its last scans leaves open from blocks that a part
+  // may lack.
   decompress.do_block_smoothing = FALSE;
   decompress.scale_num = 1;
   decompress.scale_denom = static_cast<unsigned>(
@@ -174,8 +177,8 @@ void JpegDecoder::State::read_pixels(int shorter_side, const Rect* part, bool wh
   }
 }
 
-/// False after an error, whose text is in `errors`. Nothing with a destructor may live in here or in what it calls, as
-/// an error jumps over them.
+/// False after an error, whose text is in `errors`. Nothing with a destructor may live in here or
+/// in what it calls, as an error jumps over them.
 bool JpegDecoder::State::attempt_header(std::string_view bytes) {
   if (setjmp(errors.jump) != 0) return false;
   read_header(bytes);

@@ -106,7 +106,8 @@ void ThreadedLoader::open_slot() {
   if (count == 0) ready_.notify_one();
 }
 
-/// The first slot with images left to decode, a new one if the queue has room, or nothing. Call with the lock held.
+/// The first slot with images left to decode, a new one if the queue has room, or nothing. Call
+/// with the lock held.
 Slot* ThreadedLoader::claim() {
   for (const auto& slot : slots_) {
     if (slot->taken < slot->part.count) return slot.get();
@@ -125,7 +126,8 @@ void ThreadedLoader::decode(Reader& reader, Slot& slot, int begin, int end) {
   for (int i = begin; i < end; ++i) {
     const auto at = static_cast<size_t>(i);
     bool filled = false;
-    // More unreadable ones in a row than are allowed end the run anyway, so there is no use in going on.
+    // More unreadable ones in a row than are allowed end the run anyway, so there is no use in
+    // going on.
     const auto most = static_cast<size_t>(std::max<int64_t>(options_.max_bad_images, 0)) + 1;
     for (size_t tries = 0; tries < std::min(slot.part.permutation->size(), most) && !filled; ++tries) {
       const size_t index = slot.part.index(i, tries);
@@ -219,7 +221,8 @@ Batch ThreadedLoader::next(int64_t step) {
   return std::move(slot->batch);
 }
 
-/// Tells of images not told of before, in the order of their index, whichever thread met them first.
+/// Tells of images not told of before, in the order of their index, whichever thread met them
+/// first.
 void ThreadedLoader::report(const Slot& slot) {
   std::vector<Unreadable> found = slot.unreadable;
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.index < b.index; });

@@ -8,7 +8,8 @@ namespace trainyard {
 
 class LocalSources {
  public:
-  /// Downloads what has an address and compares the sums that are given. Throws as download and check_sum do.
+  /// Downloads what has an address and compares the sums that are given. Throws as download and
+  /// check_sum do.
   explicit LocalSources(const PrepOptions& options);
   /// The options with paths instead of addresses.
   const PrepOptions& options() const { return options_; }

@@ -20,9 +20,10 @@ void mix(std::vector<uint32_t>& order, Random& random) {
   for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
 }
 
-/// The order in which a buffer of `room` images gives them, one drawn at a time, the next of the stream in its place
-/// (tensorflow.org/api_docs/python/tf/data/Dataset#shuffle). Only numbers go through it: images are read when their
-/// turn comes, so it costs no memory and a run resumes in the middle of an epoch.
+/// The order in which a buffer of `room` images gives them, one drawn at a time, the next of the
+/// stream in its place (tensorflow.org/api_docs/python/tf/data/Dataset#shuffle). Only numbers go
+/// through it: images are read when their turn comes, so it costs no memory and a run resumes in
+/// the middle of an epoch.
 void mix_by_buffer(std::vector<uint32_t>& order, size_t room, Random& random) {
   std::vector<uint32_t> held(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(room));
   for (size_t i = 0; i < order.size(); ++i) {

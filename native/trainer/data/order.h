@@ -1,4 +1,5 @@
-// Which images make up which step's batch: a pure function of seed, step and the size of the global batch.
+// Which images make up which step's batch: a pure function of seed, step and the size of the global
+// batch.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -15,8 +16,8 @@ struct Part {
   size_t begin = 0;
   int count = 0;
 
-  /// The image of a slot, or, for tries > 0, the one that stands in when that many before it were unreadable: the next
-  /// in the permutation, from its end on to its beginning.
+  /// The image of a slot, or, for tries > 0, the one that stands in when that many before it were
+  /// unreadable: the next in the permutation, from its end on to its beginning.
   size_t index(int slot, size_t tries = 0) const {
     return (*permutation)[(begin + static_cast<size_t>(slot) + tries) % permutation->size()];
   }

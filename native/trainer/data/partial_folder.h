@@ -4,11 +4,12 @@
 
 namespace trainyard {
 
-/// `to`.partial, removed at the end of its scope unless it became `to`; one left over from before is removed first.
+/// `to`.partial, removed at the end of its scope unless it became `to`; one left over from before
+/// is removed first.
 class PartialFolder {
  public:
-  /// Throws Error(Exit::usage) when `to` is empty, or exists and is not an empty folder; Error(Exit::data) when the
-  /// folder cannot be made.
+  /// Throws Error(Exit::usage) when `to` is empty, or exists and is not an empty folder;
+  /// Error(Exit::data) when the folder cannot be made.
   explicit PartialFolder(std::string to);
   ~PartialFolder();
   PartialFolder(const PartialFolder&) = delete;

@@ -21,7 +21,8 @@ struct Segment {
   int word(size_t at) const { return byte(at) << 8 | byte(at + 1); }
 };
 
-/// T.81, B.2.2: precision, height, width, number of components, and of each its name, sampling and table.
+/// T.81, B.2.2: precision, height, width, number of components, and of each its name, sampling and
+/// table.
 std::optional<JpegSize> plain_frame(const Segment& frame) {
   constexpr int kOneSample = 0x11;
   if (frame.bytes.size() < 6 || frame.byte(0) != 8) return std::nullopt;
@@ -37,8 +38,8 @@ std::optional<JpegSize> plain_frame(const Segment& frame) {
   return named && frame.byte(10) == kOneSample && frame.byte(13) == kOneSample ? std::optional(size) : std::nullopt;
 }
 
-/// Adobe's own segment with a transform other than YCbCr's (T.872, 6.5.3): colours that stand in it as they are, or
-/// ink.
+/// Adobe's own segment with a transform other than YCbCr's (T.872, 6.5.3): colours that stand in it
+/// as they are, or ink.
 bool other_colours(const Segment& segment) {
   return segment.bytes.starts_with("Adobe") && segment.bytes.size() >= 12 && segment.byte(11) != 1;
 }

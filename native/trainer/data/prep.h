@@ -1,5 +1,5 @@
-// `trainer prep`: a labelled image folder that needs no download, and TFRecord shards of such a folder, another, or an
-// archive, here or elsewhere.
+// `trainer prep`: a labelled image folder that needs no download, and TFRecord shards of such a
+// folder, another, or an archive, here or elsewhere.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -10,11 +10,12 @@
 namespace trainyard {
 
 struct PrepOptions {
-  /// demo:CLASSESxIMAGES_EACH, 2 to 8 classes; with shards also a folder, an archive, or an archive's address, each
-  /// perhaps with #sha256=HEX behind it.
+  /// demo:CLASSESxIMAGES_EACH, 2 to 8 classes; with shards also a folder, an archive, or an
+  /// archive's address, each perhaps with #sha256=HEX behind it.
   std::string from;
   std::string to;  ///< the folder to make; it may exist if it is empty
-  /// The part of each class's images that validates, 0 (none) to below 1; nothing: 0.2, or as the folder has it.
+  /// The part of each class's images that validates, 0 (none) to below 1; nothing: 0.2, or as the
+  /// folder has it.
   std::optional<double> validation;
   int image_size = 64;  ///< pixels a side of drawn images, 16 to 1024
   uint64_t seed = 1;
@@ -28,12 +29,14 @@ struct PrepOptions {
   std::string download_dir;     ///< where downloads are kept; empty: `to`.download, which is removed at the end
   std::string s3_endpoint;
   double retry_seconds = 300;  ///< of a download, without a new byte, until it gives up
-  /// Called while archives are downloaded (what: "downloading NAME") and looked through ("reading PATH"). total: -1 if
-  /// it is not known.
+  /// Called while archives are downloaded (what: "downloading NAME") and looked through ("reading
+  /// PATH"). total: -1 if it is not known.
   std::function<void(const std::string& what, int64_t done, int64_t total)> stage;
-  /// Called with what a download meets: trouble that it tries to get over, a password that is sent in the open.
+  /// Called with what a download meets: trouble that it tries to get over, a password that is sent
+  /// in the open.
   std::function<void(const std::string& text)> note;
-  /// Images written so far, and how many there will be. Called from the writing threads, one at a time.
+  /// Images written so far, and how many there will be. Called from the writing threads, one at a
+  /// time.
   std::function<void(int64_t done, int64_t total)> progress;
   /// Called likewise for a file that is no readable image and is left out of the shards.
   std::function<void(const std::string& path, const std::string& message)> on_bad_image;
@@ -48,15 +51,16 @@ struct PrepSummary {
   double seconds = 0;
 };
 
-/// Writes to/train/<class>/0001.jpg … and to/validation/<class>/0001.jpg …: simple shapes of random place, size, turn,
-/// colour and light on cluttered, noisy grounds. Every image depends on seed, class and number only. Of each class
-/// round(images * validation) validate, but at least one trains. Works in `to`.partial, which is renamed at the end and
-/// removed on failure; one left over from before is removed first. With shards the drawn images, or those of a folder,
-/// become TFRecord shards instead (prep_shards.h). Archives are read where they lie; what is downloaded stays in
-/// `to`.download when it fails, to go on from.
-/// Throws Error(Exit::usage): a malformed `from`, options out of range, `to` exists and is not an empty folder.
-/// Throws Error(Exit::data): a file could not be written (path and reason named), the source holds no class folders,
-/// more than 100 of its files are no images; as find_halves and download do.
+/// Writes to/train/<class>/0001.jpg … and to/validation/<class>/0001.jpg …: simple shapes of random
+/// place, size, turn, colour and light on cluttered, noisy grounds. Every image depends on seed,
+/// class and number only. Of each class round(images * validation) validate, but at least one
+/// trains. Works in `to`.partial, which is renamed at the end and removed on failure; one left over
+/// from before is removed first. With shards the drawn images, or those of a folder, become
+/// TFRecord shards instead (prep_shards.h). Archives are read where they lie; what is downloaded
+/// stays in `to`.download when it fails, to go on from. Throws Error(Exit::usage): a malformed
+/// `from`, options out of range, `to` exists and is not an empty folder. Throws Error(Exit::data):
+/// a file could not be written (path and reason named), the source holds no class folders, more
+/// than 100 of its files are no images; as find_halves and download do.
 PrepSummary prep(const PrepOptions& options);
 
 }  // namespace trainyard

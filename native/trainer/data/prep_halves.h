@@ -18,10 +18,10 @@ struct Halves {
   std::vector<PackItem> validation;
 };
 
-/// From options.from, a folder or an archive on this machine, with options.validation_from if that is given. Throws
-/// Error(Exit::usage): a fraction where the halves stand apart already, labels that belong to nothing.
-/// Throws Error(Exit::data): as open_folder, open_archive, read_label_list and name_numbers do; a class that is only in
-/// the validation half.
+/// From options.from, a folder or an archive on this machine, with options.validation_from if that
+/// is given. Throws Error(Exit::usage): a fraction where the halves stand apart already, labels
+/// that belong to nothing. Throws Error(Exit::data): as open_folder, open_archive, read_label_list
+/// and name_numbers do; a class that is only in the validation half.
 Halves find_halves(const PrepOptions& options);
 
 void shuffle(std::vector<PackItem>& items, Random random);

@@ -5,8 +5,8 @@
 
 namespace trainyard {
 
-/// Packs options.from (prep_halves.h) as folder/train-00000-of-0000N and folder/validation-…, with labels.txt
-/// ("0:daisy" lines) beside them. Throws as prep.
+/// Packs options.from (prep_halves.h) as folder/train-00000-of-0000N and folder/validation-…, with
+/// labels.txt ("0:daisy" lines) beside them. Throws as prep.
 PrepSummary prep_shards(const PrepOptions& options, const PartialFolder& folder);
 
 }  // namespace trainyard

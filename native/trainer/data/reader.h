@@ -32,7 +32,8 @@ class ReaderState {
     return as_torchvision_ ? std::numeric_limits<int>::max() : shorter_side_needed(augment_, image_size_);
   }
   ImageCache* cache() { return cache_ ? &*cache_ : nullptr; }
-  /// A new one for the thread that calls. nullptr where the host decodes, as it does what a cache is to keep.
+  /// A new one for the thread that calls. nullptr where the host decodes, as it does what a cache
+  /// is to keep.
   std::unique_ptr<DeviceJpeg> make_device_jpeg() const;
 
   /// Why an image is known to be unreadable, so that later epochs need not try again.
@@ -64,9 +65,9 @@ class Reader {
   explicit Reader(ReaderState& state, bool whole = false)
       : state_(state), whole_(whole || state.cache() != nullptr), device_(state.make_device_jpeg()) {}
 
-  /// Fills out [image_size, image_size, 3] with the view of image `index` that belongs to `epoch`. Returns why the
-  /// image is unreadable (damaged, of another format, no longer there), or nothing when all went
-  /// well. Throws Error where the disk or its server fails for longer than
+  /// Fills out [image_size, image_size, 3] with the view of image `index` that belongs to `epoch`.
+  /// Returns why the image is unreadable (damaged, of another format, no longer there), or nothing
+  /// when all went well. Throws Error where the disk or its server fails for longer than
   /// LoaderOptions::retry_seconds.
   std::optional<std::string> read(size_t index, int64_t epoch, uint8_t* out);
 

@@ -55,14 +55,16 @@ void mix_rows(const uint8_t* rows, size_t pitch, const float* weights, int count
   }
 }
 
-/// One output pixel. Weights are not negative and their sum is one, so that nothing leaves the range of a byte.
+/// One output pixel. Weights are not negative and their sum is one, so that nothing leaves the
+/// range of a byte.
 inline FourBytes mix_pixel(const float* pixels, const float* weights, int count) {
   Four sum{0.5F, 0.5F, 0.5F, 0.5F};
   for (int k = 0; k < count; ++k) sum += load<Four>(pixels + 3 * k) * weights[k];
   return __builtin_convertvector(__builtin_convertvector(sum, FourInts), FourBytes);
 }
 
-/// The horizontal pass of one output row: `size` pixels of three bytes. kTaps: 0 where `taps` is no constant.
+/// The horizontal pass of one output row: `size` pixels of three bytes. kTaps: 0 where `taps` is no
+/// constant.
 template <int kTaps>
 void mix_columns(const float* row, const int* first, const float* weights, int taps, int size, uint8_t* out) {
   const int count = kTaps > 0 ? kTaps : taps;
@@ -157,7 +159,8 @@ void Resizer::resize(const Image& image, const View& view, uint8_t* out) {
   if (view.flip) columns_.mirror();
   for (int& first : columns_.first) first = (first - left) * 3;
   const auto values = static_cast<size_t>(right - left) * 3;
-  // Zeros behind it, as every column reads as many pixels as the widest one, and four values of each.
+  // Zeros behind it, as every column reads as many pixels as the widest one, and four values of
+  // each.
   row_.assign(values + static_cast<size_t>(columns_.stride) * 3 + 1, 0.0F);
   const size_t pitch = static_cast<size_t>(image.width) * 3;
   const uint8_t* corner = image.pixels.data() + static_cast<size_t>(left - image.left) * 3;

@@ -20,7 +20,8 @@ std::function<bool(Point)> polygon(std::vector<Point> corners) {
   };
 }
 
-/// Corners at equal angles, the first one up, their distances from the centre taken in turn from `radii`.
+/// Corners at equal angles, the first one up, their distances from the centre taken in turn from
+/// `radii`.
 std::function<bool(Point)> regular(int corners, const std::vector<double>& radii) {
   std::vector<Point> points;
   for (int i = 0; i < corners; ++i) {

@@ -1,5 +1,5 @@
-// Where batches come from: --data SPEC opened as a data set, and a loader that fills batches ahead of the training
-// loop.
+// Where batches come from: --data SPEC opened as a data set, and a loader that fills batches ahead
+// of the training loop.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -12,7 +12,8 @@
 
 namespace trainyard {
 
-/// What --data named: a labelled set of images in a fixed order. Immutable, safe to use from many threads.
+/// What --data named: a labelled set of images in a fixed order. Immutable, safe to use from many
+/// threads.
 class Dataset {
  public:
   virtual ~Dataset() = default;
@@ -55,12 +56,13 @@ struct DatasetOptions {
   std::function<void(int64_t done, int64_t total)> progress;
 };
 
-/// Opens `synthetic`, `synthetic:CLASSESxPIXELS`, a folder of TFRecord shards (trainer/data/records),
-/// or a folder of class folders (sorted by name; *.jpg, *.jpeg, *.png, any case). Names are sorted by their bytes,
-/// hidden ones are skipped. `synthetic` has 5,120 images of 10 classes, drawn at the image size; PIXELS is the side
-/// they are drawn at before they are scaled to the image size. Throws Error(Exit::data): folder missing, no class
-/// folders, a class without images (named). Throws Error(Exit::usage): an empty spec, a malformed synthetic one, a
-/// label offset for what has no labels of its own.
+/// Opens `synthetic`, `synthetic:CLASSESxPIXELS`, a folder of TFRecord shards
+/// (trainer/data/records), or a folder of class folders (sorted by name; *.jpg, *.jpeg, *.png, any
+/// case). Names are sorted by their bytes, hidden ones are skipped. `synthetic` has 5,120 images of
+/// 10 classes, drawn at the image size; PIXELS is the side they are drawn at before they are scaled
+/// to the image size. Throws Error(Exit::data): folder missing, no class folders, a class without
+/// images (named). Throws Error(Exit::usage): an empty spec, a malformed synthetic one, a label
+/// offset for what has no labels of its own.
 std::unique_ptr<Dataset> open_dataset(const std::string& spec, int image_size, const DatasetOptions& options = {});
 
 enum class Augment { none, standard };
@@ -79,7 +81,8 @@ struct LoaderOptions {
   /// fraction of the time.
   bool as_torchvision = false;
   bool cache = false;  ///< keep decoded images in memory
-  /// Decodes JPEGs of the usual kind (plain_jpeg.h), one for each thread; not where there is a cache.
+  /// Decodes JPEGs of the usual kind (plain_jpeg.h), one for each thread; not where there is a
+  /// cache.
   MakeDeviceJpeg make_device_jpeg;
   /// How many bytes the cache may still take, now; none: base/spare_memory.h.
   std::function<uint64_t()> spare_memory;
@@ -91,7 +94,8 @@ struct LoaderOptions {
   int prefetch = 4;  ///< batches ready ahead of the consumer, at most
   int threads = 1;
   int64_t max_bad_images = 0;  ///< more unreadable images than this end the run
-  /// Called (from the consumer's thread, inside next()) once for each image that could not be decoded.
+  /// Called (from the consumer's thread, inside next()) once for each image that could not be
+  /// decoded.
   std::function<void(const std::string& path, const std::string& message)> on_bad_image;
   /// Called (the same way) with lines for people about the cache: what it will take, what it takes.
   std::function<void(const std::string& line)> on_note;
@@ -104,31 +108,34 @@ struct Batch {
   std::vector<size_t> indices;  ///< [count], in the data set
 };
 
-/// Batches in an order that depends only on (seed, epoch, world * batch): global batch g of an epoch is images
-/// [g*world*batch, (g+1)*world*batch) of that epoch's permutation, and rank r takes its r-th part. So two ranks of
-/// batch B see what one rank of batch 2B sees. Augmentation is drawn from (seed, epoch, index). A rest smaller than a
-/// global batch is left out of the epoch when shuffling. An unreadable image is replaced by the next readable one of
-/// the same permutation, the same on every rank count: going on at the permutation's beginning after its end, with the
-/// stand-in's own label, index and augmentation, when shuffling or not. Each rank counts the unreadable images it met.
-/// Without shuffling, the last parts of a global batch may be short or empty.
+/// Batches in an order that depends only on (seed, epoch, world * batch): global batch g of an
+/// epoch is images [g*world*batch, (g+1)*world*batch) of that epoch's permutation, and rank r takes
+/// its r-th part. So two ranks of batch B see what one rank of batch 2B sees. Augmentation is drawn
+/// from (seed, epoch, index). A rest smaller than a global batch is left out of the epoch when
+/// shuffling. An unreadable image is replaced by the next readable one of the same permutation, the
+/// same on every rank count: going on at the permutation's beginning after its end, with the
+/// stand-in's own label, index and augmentation, when shuffling or not. Each rank counts the
+/// unreadable images it met. Without shuffling, the last parts of a global batch may be short or
+/// empty.
 class Loader {
  public:
   virtual ~Loader() = default;
   virtual int64_t steps_per_epoch() const = 0;
-  /// Begins with the batch of `step`, which next() is asked for first: while a network is made, say. Never needed, only
-  /// sooner. At most once, and not after next(). Calls what next() calls.
+  /// Begins with the batch of `step`, which next() is asked for first: while a network is made,
+  /// say. Never needed, only sooner. At most once, and not after next(). Calls what next() calls.
   virtual void start(int64_t /*step*/) {}
-  /// The batch of global step `step` (0-based, counted over epochs). Steps must be asked for in rising order by one;
-  /// the first one asked for is where it starts, so resume is simply asking for a later first step.
-  /// Throws Error(Exit::data) when more than max_bad_images were unreadable, and what reading an
-  /// image threw after retry_seconds.
+  /// The batch of global step `step` (0-based, counted over epochs). Steps must be asked for in
+  /// rising order by one; the first one asked for is where it starts, so resume is simply asking
+  /// for a later first step. Throws Error(Exit::data) when more than max_bad_images were
+  /// unreadable, and what reading an image threw after retry_seconds.
   virtual Batch next(int64_t step) = 0;
-  /// Hands back a batch that is done with, so that its memory serves a later one. Never needed, only faster.
+  /// Hands back a batch that is done with, so that its memory serves a later one. Never needed,
+  /// only faster.
   virtual void recycle(Batch /*done*/) {}  // NOLINT(performance-unnecessary-value-param): implementations keep it
 };
 
-/// Throws Error(Exit::data) when shuffling and the set is smaller than one global batch, naming the largest batch that
-/// fits. The data set must outlive the loader.
+/// Throws Error(Exit::data) when shuffling and the set is smaller than one global batch, naming the
+/// largest batch that fits. The data set must outlive the loader.
 std::unique_ptr<Loader> make_loader(const Dataset& dataset, const LoaderOptions& options);
 
 }  // namespace trainyard

@@ -17,7 +17,8 @@ constexpr int kMostPixels = 4096;
 constexpr uint64_t kPatternTag = 0x7061747465726eULL;
 constexpr uint64_t kNoiseTag = 0x6e6f697365ULL;
 
-/// A triangle wave of period 1024 and height -256 to 256: integers, so that every machine draws the same pixels.
+/// A triangle wave of period 1024 and height -256 to 256: integers, so that every machine draws the
+/// same pixels.
 int wave(int phase) { return std::abs((phase & 1023) - 512) * 2 - 512 + 256; }
 
 class Synthetic : public Dataset {

@@ -1,4 +1,5 @@
-// A model as a list of layers in the order of the forward pass, with the parameters and statistics they need.
+// A model as a list of layers in the order of the forward pass, with the parameters and statistics
+// they need.
 #pragma once
 #include <memory>
 #include <string>
@@ -24,7 +25,8 @@ class Graph {
   /// Appends a layer, which owns every parameter reserved since the last one. Returns its output.
   ValueId add(std::unique_ptr<Layer> layer);
 
-  /// Makes a value logits of their own, whose loss counts `weight` beside the last layer's in training.
+  /// Makes a value logits of their own, whose loss counts `weight` beside the last layer's in
+  /// training.
   void add_auxiliary(ValueId logits, float weight) { auxiliaries_.push_back({logits, weight}); }
 
   const std::vector<std::unique_ptr<Layer>>& layers() const { return layers_; }

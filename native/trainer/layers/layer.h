@@ -1,5 +1,6 @@
-// A layer describes; a stage computes. Layers make up a model's graph once; for each use of the model (training at some
-// batch size, inference) they are compiled into stages, which own the back end's ops.
+// A layer describes; a stage computes. Layers make up a model's graph once; for each use of the
+// model (training at some batch size, inference) they are compiled into stages, which own the back
+// end's ops.
 #pragma once
 #include <functional>
 #include <memory>
@@ -42,7 +43,8 @@ struct Run {
   void* const* persistent = nullptr;  ///< addresses by buffer
 };
 
-/// A compiled layer. Planning happens once: plan_forward in the order of the graph, then plan_backward in reverse.
+/// A compiled layer. Planning happens once: plan_forward in the order of the graph, then
+/// plan_backward in reverse.
 class Stage {
  public:
   virtual ~Stage() = default;

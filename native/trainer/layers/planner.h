@@ -40,8 +40,8 @@ class Planner {
   void set_wants_gradient(ValueId value) { wants_gradient_[static_cast<size_t>(value)] = true; }
   /// Hands over a gradient of `value`, one of as many as it has consumers.
   void give_gradient(ValueId value, Slot gradient);
-  /// All gradients of `value`, the stage's own to destroy. When there are more than `most`, the first take in the rest
-  /// before the stage runs.
+  /// All gradients of `value`, the stage's own to destroy. When there are more than `most`, the
+  /// first take in the rest before the stage runs.
   std::vector<Slot> take_gradients(ValueId value, size_t most);
 
   struct Addition {

@@ -8,7 +8,8 @@ namespace trainyard {
 
 namespace {
 
-/// Gradients of a part at least: 16 MiB, so that sums over the ranks begin early and parts stay few.
+/// Gradients of a part at least: 16 MiB, so that sums over the ranks begin early and parts stay
+/// few.
 constexpr size_t kPartElements = size_t{4} << 20U;
 
 }  // namespace

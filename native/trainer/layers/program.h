@@ -1,4 +1,5 @@
-// A graph compiled for one purpose: stages in order, and one planned piece of memory behind all of them.
+// A graph compiled for one purpose: stages in order, and one planned piece of memory behind all of
+// them.
 #pragma once
 #include <functional>
 #include <memory>
@@ -44,8 +45,8 @@ class Program {
   /// Everything behind the loss. `ready(begin, end)` as in Network::train_step.
   void backward(Run run, const std::function<void(size_t, size_t)>& ready);
 
-  /// The backward pass in parts that run one after the other and call nobody: each makes the gradients
-  /// [begin, end) final.
+  /// The backward pass in parts that run one after the other and call nobody: each makes the
+  /// gradients [begin, end) final.
   struct Part {
     size_t first, last;  ///< of backward_: [first, last)
     size_t begin, end;

@@ -8,8 +8,8 @@
 
 namespace trainyard {
 
-/// One piece of memory where the back end's is the host's; elsewhere two, and copies that are called for. Zeros at
-/// first.
+/// One piece of memory where the back end's is the host's; elsewhere two, and copies that are
+/// called for. Zeros at first.
 class Arena {
  public:
   Arena(Backend& backend, size_t elements);

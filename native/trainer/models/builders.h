@@ -16,17 +16,17 @@ enum class Shortcut {
 };
 ValueId basic_block(Graph& graph, const std::string& name, ValueId x, int out, int stride, Shortcut shortcut);
 
-/// A 1x1, a 3x3 and a 1x1 convolution beside a projection where the shape changes (He et al. 2015, figure 5 right),
-/// with the stride on the 3x3 as in torchvision ("v1.5"). `width` channels inside, 4 * width outside. [n, in, h, w] ->
-/// [n, 4 * width, h/stride, w/stride]
+/// A 1x1, a 3x3 and a 1x1 convolution beside a projection where the shape changes (He et al. 2015,
+/// figure 5 right), with the stride on the 3x3 as in torchvision ("v1.5"). `width` channels inside,
+/// 4 * width outside. [n, in, h, w] -> [n, 4 * width, h/stride, w/stride]
 ValueId bottleneck_block(Graph& graph, const std::string& name, ValueId x, int width, int stride);
 
-/// The ResNet for 32x32 images of section 4.2 there, with 6n+2 layers: 16, 32 and 64 channels, shortcuts without
-/// parameters.
+/// The ResNet for 32x32 images of section 4.2 there, with 6n+2 layers: 16, 32 and 64 channels,
+/// shortcuts without parameters.
 void build_cifar_resnet(Graph& graph, int blocks_a_stage, int image_size, int classes);
 
-/// torchvision's ResNet: stem 7x7/2, max pool, four stages of basic blocks of 64 to 512 channels, or of bottlenecks of
-/// 256 to 2048.
+/// torchvision's ResNet: stem 7x7/2, max pool, four stages of basic blocks of 64 to 512 channels,
+/// or of bottlenecks of 256 to 2048.
 enum class Block { basic, bottleneck };
 void build_resnet(Graph& graph, Block block, const std::array<int, 4>& blocks, int image_size, int classes);
 

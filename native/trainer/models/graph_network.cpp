@@ -47,8 +47,8 @@ GraphNetwork::GraphNetwork(const NetworkOptions& options, std::unique_ptr<Graph>
       running_(*backend_, graph_->statistic_elements()),
       first_image_(backend_->allocate(sizeof(uint64_t))) {
   if (options.training) {
-    // Before the weights are drawn: what its ops make on threads of their own is then ready sooner, and does not lock
-    // the address space while the large memory is taken.
+    // Before the weights are drawn: what its ops make on threads of their own is then ready sooner,
+    // and does not lock the address space while the large memory is taken.
     training_ = std::make_unique<Program>(*graph_, *backend_, training_purpose());
     for (size_t i = 0; i <= graph_->auxiliaries().size(); ++i) {
       losses_.push_back(backend_->make_softmax_cross_entropy(options.classes));
@@ -109,8 +109,8 @@ void GraphNetwork::weights_changed() {
 }
 
 void GraphNetwork::require_room(size_t bytes, const Purpose& purpose) {
-  // An optimizer's memory comes before the first step, up to two numbers a weight; what micro-batches are added up in
-  // comes with it.
+  // An optimizer's memory comes before the first step, up to two numbers a weight; what
+  // micro-batches are added up in comes with it.
   const size_t arenas = (options_.memory_growth ? 0 : 2) + (options_.micro_batches ? 1 : 0);
   const size_t to_come = purpose.training ? arenas * weights_.bytes() : 0;
   std::optional<Room> found;

@@ -12,9 +12,9 @@
 
 namespace trainyard {
 
-/// Owns the arenas and the programs. Where the back end's memory is not the host's, weights() and the rest are copies
-/// on the host: weights go to the device in weights_changed(), gradients come back as they become final, running
-/// statistics at the end of a step.
+/// Owns the arenas and the programs. Where the back end's memory is not the host's, weights() and
+/// the rest are copies on the host: weights go to the device in weights_changed(), gradients come
+/// back as they become final, running statistics at the end of a step.
 class GraphNetwork final : public Network {
  public:
   GraphNetwork(const NetworkOptions& options, std::unique_ptr<Graph> graph, std::unique_ptr<Backend> backend);
@@ -42,13 +42,15 @@ class GraphNetwork final : public Network {
   void sum_over_ranks(double* values, size_t count);
   Run run_for(const BatchView& batch);
   void check(const BatchView& batch) const;
-  /// Forward, loss and backward, as far as the back end is told: it may be at work when this returns.
+  /// Forward, loss and backward, as far as the back end is told: it may be at work when this
+  /// returns.
   void start_step(const BatchView& batch, float loss_scale, const std::function<void(size_t, size_t)>& ready);
   void forward(const Run& run, float loss_scale);
   /// Gives a program the shared activation memory, made larger where needed.
   void bind(Program& program, const Purpose& purpose);
   Purpose training_purpose() const;
-  /// Throws Error(Exit::device), and names the batch that the plan says would fit, when the memory has less room.
+  /// Throws Error(Exit::device), and names the batch that the plan says would fit, when the memory
+  /// has less room.
   void require_room(size_t bytes, const Purpose& purpose);
 
   NetworkOptions options_;
@@ -66,7 +68,8 @@ class GraphNetwork final : public Network {
   std::unique_ptr<Program> training_;
   std::unique_ptr<Program> inference_;  // made when first asked for
   std::optional<Replay> replay_;        // where a step's ops may be recorded
-  // Where training stays on the device. Last, because it leaves the group before memory is freed when an error passes.
+  // Where training stays on the device. Last, because it leaves the group before memory is freed
+  // when an error passes.
   std::unique_ptr<NetworkOptimizer> optimizer_;
 };
 

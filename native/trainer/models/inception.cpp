@@ -4,7 +4,8 @@ namespace trainyard {
 
 namespace {
 
-// torchvision draws weights with these deviations (its truncation at 2 is 20 of them away and never met).
+// torchvision draws weights with these deviations (its truncation at 2 is 20 of them away and never
+// met).
 constexpr double kDeviation = 0.1;
 constexpr double kAuxiliaryConvDeviation = 0.01;
 constexpr double kAuxiliaryLinearDeviation = 0.001;

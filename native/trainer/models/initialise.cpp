@@ -10,7 +10,8 @@ namespace trainyard {
 
 namespace {
 
-/// Each piece of a tensor has a stream of its own, so that threads need not wait for one another's numbers.
+/// Each piece of a tensor has a stream of its own, so that threads need not wait for one another's
+/// numbers.
 constexpr size_t kPiece = 16384;
 
 void fill(const Parameter& parameter, uint64_t seed, size_t piece, std::span<float> values) {

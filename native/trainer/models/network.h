@@ -1,5 +1,6 @@
-// A network as the training loop sees it: one flat arena of parameters, one of gradients, one batch in, one loss out.
-// What lies below (layers, ops, memory plan, layouts of activations) is the network's own business.
+// A network as the training loop sees it: one flat arena of parameters, one of gradients, one batch
+// in, one loss out. What lies below (layers, ops, memory plan, layouts of activations) is the
+// network's own business.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -15,7 +16,8 @@
 
 namespace trainyard {
 
-/// A batch as the loader hands it over. images: [count, size, size, 3], 8 bit RGB, row-major. labels: [count].
+/// A batch as the loader hands it over. images: [count, size, size, 3], 8 bit RGB, row-major.
+/// labels: [count].
 struct BatchView {
   int count = 0;
   int image_size = 0;
@@ -34,7 +36,8 @@ struct TensorInfo {
   bool head = false;  ///< of a layer that gives logits
 };
 
-/// Sums over all ranks, for batch norm whose statistics span the whole global batch. Summation order is fixed.
+/// Sums over all ranks, for batch norm whose statistics span the whole global batch. Summation
+/// order is fixed.
 class StatisticsReducer {
  public:
   virtual ~StatisticsReducer() = default;
@@ -86,18 +89,18 @@ class Network {
   virtual const std::vector<TensorInfo>& statistics() const = 0;
   virtual std::vector<GraphNode> graph() const = 0;
 
-  /// Flat arenas on the host, fp32, laid out by parameters() in the order of the forward pass. After writing weights()
-  /// or running_statistics() from outside, call weights_changed().
+  /// Flat arenas on the host, fp32, laid out by parameters() in the order of the forward pass.
+  /// After writing weights() or running_statistics() from outside, call weights_changed().
   virtual std::span<float> weights() = 0;
   virtual std::span<float> gradients() = 0;
   virtual std::span<float> running_statistics() = 0;
   virtual void weights_changed() = 0;
 
-  /// Forward, loss, backward. gradients() then hold d(sum of this rank's losses * loss_scale)/d(weight): overwritten,
-  /// not accumulated. `ready(begin, end)` is called as soon as gradients()[begin, end) is final; the ranges come in
-  /// falling order, touch one another, and cover the arena.
-  /// `meanwhile` is called where the device works beside the host: when it has been told all of the step, before its
-  /// figures are waited for.
+  /// Forward, loss, backward. gradients() then hold d(sum of this rank's losses *
+  /// loss_scale)/d(weight): overwritten, not accumulated. `ready(begin, end)` is called as soon as
+  /// gradients()[begin, end) is final; the ranges come in falling order, touch one another, and
+  /// cover the arena. `meanwhile` is called where the device works beside the host: when it has
+  /// been told all of the step, before its figures are waited for.
   virtual StepResult train_step(const BatchView& batch, float loss_scale,
                                 const std::function<void(size_t begin, size_t end)>& ready,
                                 const std::function<void()>& meanwhile) = 0;
@@ -105,24 +108,26 @@ class Network {
                         const std::function<void(size_t begin, size_t end)>& ready) {
     return train_step(batch, loss_scale, ready, nullptr);
   }
-  /// In `meanwhile`: the images of the next training step, which has to be of this batch, are brought to the device
-  /// beside its work.
+  /// In `meanwhile`: the images of the next training step, which has to be of this batch, are
+  /// brought to the device beside its work.
   virtual void prefetch(const BatchView& /*batch*/) {}
   /// In how many pieces the ops of a step were recorded; 0: they go to the device one by one.
   virtual size_t recorded_pieces() const { return 0; }
   /// Whether the device still works on what it was told.
   virtual bool busy() { return false; }
 
-  /// Lets weights and gradients stay in the device's memory and be updated there: nullptr where the host walks over
-  /// them itself. From then on gradients() and the host's copies of weights are not kept up to date by steps (see
-  /// DeviceOptimizer). Called once at most, before the first step. Owned by the network.
+  /// Lets weights and gradients stay in the device's memory and be updated there: nullptr where the
+  /// host walks over them itself. From then on gradients() and the host's copies of weights are not
+  /// kept up to date by steps (see DeviceOptimizer). Called once at most, before the first step.
+  /// Owned by the network.
   virtual DeviceOptimizer* train_on_device(const OptimizerOptions& /*options*/,
                                            const std::vector<ParameterRange>& /*ranges*/,
                                            const std::vector<std::string>& /*suffixes*/) {
     return nullptr;
   }
 
-  /// Forward with running statistics. logits: [batch.count, classes], row-major. labels may be null: then only logits.
+  /// Forward with running statistics. logits: [batch.count, classes], row-major. labels may be
+  /// null: then only logits.
   virtual StepResult evaluate(const BatchView& batch, std::span<float> logits) = 0;
 
   /// What it holds now, in bytes: parameters, gradients, activations (planned), scratch.
@@ -133,9 +138,9 @@ class Network {
   virtual std::optional<MemoryFigures> device_memory() { return std::nullopt; }
 };
 
-/// Builds a network on its device with initial weights drawn from options.seed (He et al. 2015 for convolutions,
-/// PyTorch's defaults elsewhere). Throws Error(Exit::usage) naming the known models when `model` is unknown, and
-/// Error(Exit::device) when the device cannot be used.
+/// Builds a network on its device with initial weights drawn from options.seed (He et al. 2015 for
+/// convolutions, PyTorch's defaults elsewhere). Throws Error(Exit::usage) naming the known models
+/// when `model` is unknown, and Error(Exit::device) when the device cannot be used.
 std::unique_ptr<Network> make_network(const NetworkOptions& options);
 
 struct ModelInfo {
@@ -148,8 +153,9 @@ std::span<const ModelInfo> known_models();
 /// Throws Error(Exit::usage) naming the known models when it is none of them.
 const ModelInfo& find_model(const std::string& model);
 
-/// ImageNet's per-channel mean and standard deviation (of pixels scaled to [0, 1]), as torchvision's weights expect
-/// them: every model normalises its input so. Source: torchvision's ImageClassification preset.
+/// ImageNet's per-channel mean and standard deviation (of pixels scaled to [0, 1]), as
+/// torchvision's weights expect them: every model normalises its input so. Source: torchvision's
+/// ImageClassification preset.
 inline constexpr float kPixelMean[3] = {0.485F, 0.456F, 0.406F};
 inline constexpr float kPixelStd[3] = {0.229F, 0.224F, 0.225F};
 

@@ -54,7 +54,8 @@ void NetworkOptimizer::add_kept(size_t begin, size_t end) {
 }
 
 bool NetworkOptimizer::unscale(float scale) {
-  // By the inverse, as LossScaler does. What is infinite stays so, and so does what is not a number.
+  // By the inverse, as LossScaler does. What is infinite stays so, and so does what is not a
+  // number.
   update_->scale(gradients_.device(), static_cast<float>(1.0 / double{scale}));
   return std::isfinite(update_->squared_length(gradients_.device()));
 }

@@ -9,7 +9,8 @@ namespace trainyard {
 
 class Backend;
 
-/// Master weights, their gradients, the optimizer, batch norm's statistics and the loss are fp32 in all of them.
+/// Master weights, their gradients, the optimizer, batch norm's statistics and the loss are fp32 in
+/// all of them.
 enum class Precision {
   fp32,
   tf32,  ///< fp32 in memory; products of tensor cores from 10 bits of it
@@ -24,10 +25,12 @@ std::span<const std::string> precision_names();
 Precision parse_precision(const std::string& name);
 DType storage_of(Precision precision);
 
-/// Makes a back end compute so. Throws Error(Exit::device) where this one cannot; call it before any op is made.
+/// Makes a back end compute so. Throws Error(Exit::device) where this one cannot; call it before
+/// any op is made.
 void prepare_backend(Backend& backend, Precision precision);
 
-/// Throws Error(Exit::device), and says where it works, when `device` (cpu or cuda) does not compute with `precision`.
+/// Throws Error(Exit::device), and says where it works, when `device` (cpu or cuda) does not
+/// compute with `precision`.
 void require_precision(Precision precision, const std::string& device);
 
 }  // namespace trainyard

@@ -1,4 +1,5 @@
-// Which device computes with what. Apart from precision.cpp, which the CUDA proof builds without a CPU back end.
+// Which device computes with what. Apart from precision.cpp, which the CUDA proof builds without a
+// CPU back end.
 #include <string>
 
 #include "common/error.h"

@@ -4,7 +4,8 @@
 
 namespace trainyard {
 
-// Intel SDM volume 1, 14.7.1: CPUID leaf 1 ECX 12 FMA, 27 OSXSAVE, 28 AVX; XCR0 bits 1 and 2; leaf 7 EBX 5 AVX2.
+// Intel SDM volume 1, 14.7.1: CPUID leaf 1 ECX 12 FMA, 27 OSXSAVE, 28 AVX; XCR0 bits 1 and 2; leaf
+// 7 EBX 5 AVX2.
 bool processor_has_avx2() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   constexpr unsigned kNeeded = (1U << 12) | (1U << 27) | (1U << 28);

@@ -3,7 +3,8 @@
 
 namespace trainyard {
 
-/// AVX2 and FMA, in the processor and saved by the operating system. Our arithmetic is compiled for both.
+/// AVX2 and FMA, in the processor and saved by the operating system. Our arithmetic is compiled for
+/// both.
 bool processor_has_avx2();
 
 }  // namespace trainyard

@@ -9,13 +9,14 @@
 
 namespace trainyard {
 
-/// The parts of a step: run as they are in the first step, which makes whatever is made when it is first needed;
-/// recorded in the second; one call each from then on. Where recording fails, a line on stderr says why, and every part
-/// is run as it is.
+/// The parts of a step: run as they are in the first step, which makes whatever is made when it is
+/// first needed; recorded in the second; one call each from then on. Where recording fails, a line
+/// on stderr says why, and every part is run as it is.
 class Replay {
  public:
   explicit Replay(Backend& backend) : backend_(backend) {}
-  /// A step begins, whose ops have `scale` among their arguments: what was recorded with another one is dropped.
+  /// A step begins, whose ops have `scale` among their arguments: what was recorded with another
+  /// one is dropped.
   void begin(float scale);
   /// Part `index` of the step; the parts come in order.
   void run(size_t index, const std::function<void()>& ops);

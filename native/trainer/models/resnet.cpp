@@ -16,7 +16,8 @@ ValueId conv_bn_relu(Graph& graph, const std::string& conv, const std::string& n
   return batch_norm(graph, norm, conv2d(graph, conv, x, out, kernel, stride), {.relu = true});
 }
 
-/// What is added to a branch of `out` channels: x itself, or its projection where the shape changes.
+/// What is added to a branch of `out` channels: x itself, or its projection where the shape
+/// changes.
 ValueId projected(Graph& graph, const std::string& name, ValueId x, int out, int stride) {
   if (stride == 1 && graph.shape(x).c == out) return x;
   return batch_norm(graph, name + ".downsample.1", conv2d(graph, name + ".downsample.0", x, out, 1, stride), {});

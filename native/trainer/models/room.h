@@ -20,8 +20,8 @@ struct Room {
 /// On a GPU. to_come: bytes that the rank will ask for besides.
 Room room_on_device(const MemoryFigures& memory, size_t to_come);
 
-/// In the host's memory, of which `free` bytes are free and `ranks` ranks take equal parts. Nothing where `free` is
-/// kUnknownMemory.
+/// In the host's memory, of which `free` bytes are free and `ranks` ranks take equal parts. Nothing
+/// where `free` is kUnknownMemory.
 std::optional<Room> room_on_host(uint64_t free, int ranks, size_t to_come);
 
 /// A batch needs `bytes`; one of `fits` images would find room (0: none).

@@ -74,7 +74,8 @@ std::string last_error() {
   return text == nullptr ? "unknown error" : text;
 }
 
-/// dlopen trusts what it maps: of a file that was cut short it reads what is not there, and the process dies.
+/// dlopen trusts what it maps: of a file that was cut short it reads what is not there, and the
+/// process dies.
 void require_whole(const fs::path& path) {
   const std::string damage = elf_damage(path.string());
   if (damage.empty()) return;
@@ -82,8 +83,8 @@ void require_whole(const fs::path& path) {
                                 ". Copy or install it again" + kAdvice);
 }
 
-/// Loaded by its full path, so that libtrainer_cuda.so finds it by its name. Returns whether it is in one of the
-/// folders.
+/// Loaded by its full path, so that libtrainer_cuda.so finds it by its name. Returns whether it is
+/// in one of the folders.
 bool load_from(const std::vector<fs::path>& folders, const char* name) {
   for (const fs::path& folder : folders) {
     if (!fs::exists(folder / name)) continue;
@@ -134,7 +135,8 @@ std::unique_ptr<CudaLibrary> load_cuda_library() {
   const fs::path path = find_library();
   const std::vector<fs::path> folders = nvidia_folders();
   require_whole(path);
-  // Those that are in none of the folders are left to the system; if it has none either, loading the library says so.
+  // Those that are in none of the folders are left to the system; if it has none either, loading
+  // the library says so.
   for (const char* name : kNvidia) load_from(folders, name);
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {

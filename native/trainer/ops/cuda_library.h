@@ -1,4 +1,5 @@
-// The CUDA back end lives in a library of its own, so that the trainer starts on machines that know nothing of CUDA.
+// The CUDA back end lives in a library of its own, so that the trainer starts on machines that know
+// nothing of CUDA.
 #pragma once
 #include <memory>
 #include <string>
@@ -7,23 +8,27 @@
 
 namespace trainyard {
 
-/// Loads libtrainer_cuda.so from TRAINYARD_CUDA_LIBRARY (a path), from the trainer's folder or from ../cuda beside it,
-/// and before it NVIDIA's libraries: from the folders of TRAINYARD_NVIDIA_LIBRARIES (separated by colons), from the
-/// wheels in the node's runtime, or from wherever the system finds them. Throws Error(Exit::device) that names what was
-/// looked for and where.
+/// Loads libtrainer_cuda.so from TRAINYARD_CUDA_LIBRARY (a path), from the trainer's folder or from
+/// ../cuda beside it, and before it NVIDIA's libraries: from the folders of
+/// TRAINYARD_NVIDIA_LIBRARIES (separated by colons), from the wheels in the node's runtime, or from
+/// wherever the system finds them. Throws Error(Exit::device) that names what was looked for and
+/// where.
 std::unique_ptr<CudaLibrary> load_cuda_library();
 
-/// Loads NCCL for sums between GPUs, from where NVIDIA's libraries are looked for, and asks `library` whether it can
-/// use it. Returns its version. Throws Error(Exit::device) that names what was looked for and where.
+/// Loads NCCL for sums between GPUs, from where NVIDIA's libraries are looked for, and asks
+/// `library` whether it can use it. Returns its version. Throws Error(Exit::device) that names what
+/// was looked for and where.
 std::string load_nccl(CudaLibrary& library);
 
 /// Loads nvJPEG for decoding images, likewise. Returns its version. Throws Error(Exit::device).
 std::string load_nvjpeg(CudaLibrary& library);
 
-/// Throws Error(Exit::device) unless device `index` is there and the library has code for it. Takes no memory of it.
+/// Throws Error(Exit::device) unless device `index` is there and the library has code for it. Takes
+/// no memory of it.
 void require_cuda_device(CudaLibrary& library, int index);
 
-/// Which device is a rank's, the `local_rank`-th of its host: that one, or the only one it sees where the agent chose.
+/// Which device is a rank's, the `local_rank`-th of its host: that one, or the only one it sees
+/// where the agent chose.
 int own_cuda_device(int local_rank);
 
 /// load_cuda_library, require_cuda_device, and the back end on that device.

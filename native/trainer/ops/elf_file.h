@@ -4,9 +4,9 @@
 
 namespace trainyard {
 
-/// Why `path` is not a whole shared library of this kind of machine ("is shorter than its own table says …"), as the
-/// end of a sentence that begins with its name; empty when it is one. Looks at its size and headers only (ELF-64,
-/// System V ABI, chapters 4 and 5).
+/// Why `path` is not a whole shared library of this kind of machine ("is shorter than its own table
+/// says …"), as the end of a sentence that begins with its name; empty when it is one. Looks at its
+/// size and headers only (ELF-64, System V ABI, chapters 4 and 5).
 std::string elf_damage(const std::string& path);
 
 }  // namespace trainyard

@@ -1,4 +1,5 @@
-// Adam: moments of the gradient and of its square, corrected for starting at zero. Formulas: adam_math.h.
+// Adam: moments of the gradient and of its square, corrected for starting at zero. Formulas:
+// adam_math.h.
 #pragma once
 #include "trainer/base/zeroed_floats.h"
 #include "trainer/optim/optimizer.h"

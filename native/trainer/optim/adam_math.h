@@ -32,7 +32,8 @@ inline AdamStep adam_step(float lr, int64_t number, double beta1, double beta2, 
   return step;
 }
 
-/// Kingma and Ba 2015 (arXiv:1412.6980), algorithm 1, as PyTorch defines it (weight decay goes into the gradient):
+/// Kingma and Ba 2015 (arXiv:1412.6980), algorithm 1, as PyTorch defines it (weight decay goes into
+/// the gradient):
 ///   g = g + weight_decay * w;  m = beta1 * m + (1 - beta1) * g;  v = beta2 * v + (1 - beta2) * g^2
 ///   w = w - lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + epsilon)
 TRAINYARD_HOST_DEVICE inline void adam_update(float& w, float& m, float& v, float g, float weight_decay,

@@ -10,7 +10,8 @@
 
 namespace trainyard {
 
-/// The host has copies of weights and state(), which are up to date after fetch() alone; of gradients it has none.
+/// The host has copies of weights and state(), which are up to date after fetch() alone; of
+/// gradients it has none.
 class DeviceOptimizer {
  public:
   virtual ~DeviceOptimizer() = default;
@@ -35,20 +36,23 @@ class DeviceOptimizer {
 
   /// The id of a group that is to be, for one rank to give to the others.
   virtual DeviceGroupId new_group_id() = 0;
-  /// Joins the other ranks' devices; what follows is for members alone, all of them in the same order.
+  /// Joins the other ranks' devices; what follows is for members alone, all of them in the same
+  /// order.
   virtual void join(const DeviceGroup& group) = 0;
   /// Starts the sum over the group of gradients [begin, end), which are final.
   virtual void start_sum(size_t begin, size_t end) = 0;
   /// What comes now sees the sums.
   virtual void wait_for_sums() = 0;
-  /// Makes the weights and state() on rank 0's host those of every rank, on its host and its device.
+  /// Makes the weights and state() on rank 0's host those of every rank, on its host and its
+  /// device.
   virtual void share() = 0;
   /// See DeviceCollectives.
   virtual double take_waited_ms() = 0;
 };
 
-/// Makes a network's training stay on its device from now on: gradients are not copied to the host any more. nullptr
-/// where they are the host's anyway. suffixes: of the optimizer's state, in its order. ranges: with decay filled in.
+/// Makes a network's training stay on its device from now on: gradients are not copied to the host
+/// any more. nullptr where they are the host's anyway. suffixes: of the optimizer's state, in its
+/// order. ranges: with decay filled in.
 using DeviceOptimizerMaker =
     std::function<DeviceOptimizer*(const OptimizerOptions& options, const std::vector<ParameterRange>& ranges,
                                    const std::vector<std::string>& suffixes)>;

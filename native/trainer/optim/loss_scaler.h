@@ -1,5 +1,5 @@
-// A loss scaled so that small gradients do not vanish in fp16 (Micikevicius et al. 2018, arXiv:1710.03740,
-// section 3.2), by a factor that finds itself.
+// A loss scaled so that small gradients do not vanish in fp16 (Micikevicius et al. 2018,
+// arXiv:1710.03740, section 3.2), by a factor that finds itself.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -22,9 +22,9 @@ struct LossScalerState {
 };
 
 /// torch.amp.GradScaler's rule (PyTorch 2.11, torch/amp/grad_scaler.py and _amp_update_scale_ in
-/// aten/src/ATen/native/cuda/AmpKernels.cu): a step whose gradients are not all finite is left out and the scale backs
-/// off; after enough good ones in a row it grows, unless it would leave fp32. Every rank that sees the same gradients
-/// has the same scale.
+/// aten/src/ATen/native/cuda/AmpKernels.cu): a step whose gradients are not all finite is left out
+/// and the scale backs off; after enough good ones in a row it grows, unless it would leave fp32.
+/// Every rank that sees the same gradients has the same scale.
 class LossScaler {
  public:
   /// Throws Error(Exit::internal) for options that make no sense.
@@ -37,7 +37,8 @@ class LossScaler {
   /// Steps left out so far.
   int64_t skipped() const { return skipped_; }
 
-  /// Divides gradients of the scaled loss by the scale. Returns whether all are finite, before and after.
+  /// Divides gradients of the scaled loss by the scale. Returns whether all are finite, before and
+  /// after.
   bool unscale(std::span<float> gradients) const;
   LossScalerState state() const { return {scale_, good_, skipped_}; }
   /// Goes on from there. Throws Error(Exit::data) for what no scaler was ever in.

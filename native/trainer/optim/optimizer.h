@@ -1,4 +1,5 @@
-// What turns gradients into new weights, and what it remembers from step to step. One file an optimizer.
+// What turns gradients into new weights, and what it remembers from step to step. One file an
+// optimizer.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -37,8 +38,8 @@ struct OptimizerState {
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
-  /// One update in place. weights, gradients: the whole arena, fp32. `number` counts the run's updates from 1. What it
-  /// computes does not depend on the number of threads.
+  /// One update in place. weights, gradients: the whole arena, fp32. `number` counts the run's
+  /// updates from 1. What it computes does not depend on the number of threads.
   virtual void step(std::span<float> weights, std::span<const float> gradients, float lr, int64_t number) = 0;
   /// All that must be restored, besides the number of updates, to go on bit for bit.
   virtual std::vector<OptimizerState> state() = 0;
@@ -47,8 +48,8 @@ class Optimizer {
 /// Which ranges decay: weights, and on request all. make_optimizer does it for its own.
 void fill_decay(const OptimizerOptions& options, std::vector<ParameterRange>& ranges);
 
-/// `adapt` of each range says whether it is a weight (of a convolution or a linear layer); its `decay` is filled in
-/// here. Throws Error(Exit::usage) for an unknown kind.
+/// `adapt` of each range says whether it is a weight (of a convolution or a linear layer); its
+/// `decay` is filled in here. Throws Error(Exit::usage) for an unknown kind.
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, std::vector<ParameterRange> ranges,
                                           size_t arena_size);
 

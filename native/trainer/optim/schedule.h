@@ -11,9 +11,9 @@ enum class Decay {
   step     ///< a tenth from each of `drops` on (He et al. 2015, section 3.4)
 };
 
-/// Linear warm-up from `start_lr` to `peak_lr` over warmup_steps (Goyal et al. 2017, sec. 2.2: from the rate of one
-/// replica to that of all), then the decay. That of cosine and poly begins after the warm-up and reaches 0 at
-/// total_steps; drops count from the run's first step.
+/// Linear warm-up from `start_lr` to `peak_lr` over warmup_steps (Goyal et al. 2017, sec. 2.2: from
+/// the rate of one replica to that of all), then the decay. That of cosine and poly begins after
+/// the warm-up and reaches 0 at total_steps; drops count from the run's first step.
 struct Schedule {
   Decay decay = Decay::cosine;
   double start_lr = 0.1;
@@ -26,8 +26,8 @@ struct Schedule {
   double at(int64_t step) const;
 };
 
-/// Where a run of `total_steps` drops its rate by default: at 30, 60 and 80 parts of 90 (Goyal et al. 2017, sec. 5.1:
-/// epochs 30, 60 and 80 of 90).
+/// Where a run of `total_steps` drops its rate by default: at 30, 60 and 80 parts of 90 (Goyal et
+/// al. 2017, sec. 5.1: epochs 30, 60 and 80 of 90).
 std::vector<int64_t> default_drops(int64_t total_steps);
 
 }  // namespace trainyard

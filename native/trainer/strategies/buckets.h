@@ -7,18 +7,21 @@
 
 namespace trainyard {
 
-/// Where an arena of `size` floats is cut into buckets of about `bucket` floats, from its end to its start (the order
-/// in which gradients become ready). Returns the first element of each bucket, falling; the last one is 0.
+/// Where an arena of `size` floats is cut into buckets of about `bucket` floats, from its end to
+/// its start (the order in which gradients become ready). Returns the first element of each bucket,
+/// falling; the last one is 0.
 std::vector<size_t> bucket_starts(size_t size, size_t bucket);
 
 class Buckets {
  public:
   using Start = std::function<void(std::span<float>)>;
-  /// start: begins the transfer of a bucket. bucket_bytes: 4 MiB keeps latency small beside transfer time while the
-  /// first bucket still starts early (Li et al. 2020, "PyTorch Distributed", sec. 3.2.2, describes the trade).
+  /// start: begins the transfer of a bucket. bucket_bytes: 4 MiB keeps latency small beside
+  /// transfer time while the first bucket still starts early (Li et al. 2020, "PyTorch
+  /// Distributed", sec. 3.2.2, describes the trade).
   Buckets(std::span<float> gradients, Start start, size_t bucket_bytes = size_t{4} << 20U);
 
-  /// The network's report that gradients [begin, …) are final. Ranges come in falling order and touch one another.
+  /// The network's report that gradients [begin, …) are final. Ranges come in falling order and
+  /// touch one another.
   void ready(size_t begin);
   /// The next step's begin anew.
   void restart();

@@ -1,5 +1,5 @@
-// `central-storage`: rank 0 alone keeps the optimizer's memory. Gradients are summed there, it updates the weights, and
-// every worker gets a copy.
+// `central-storage`: rank 0 alone keeps the optimizer's memory. Gradients are summed there, it
+// updates the weights, and every worker gets a copy.
 #pragma once
 #include "trainer/strategies/strategy.h"
 

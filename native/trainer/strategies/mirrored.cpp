@@ -34,8 +34,8 @@ class Mirrored final : public Lockstep {
   std::unique_ptr<Optimizer> optimizer_;
 };
 
-/// Workers whose weights and gradients stay on their devices, which sum gradients among themselves. The host hears of
-/// the sums of figures alone.
+/// Workers whose weights and gradients stay on their devices, which sum gradients among themselves.
+/// The host hears of the sums of figures alone.
 class OnDevice final : public Lockstep {
  public:
   OnDevice(Communicator& workers, const Variables& variables, DeviceOptimizer& device)
@@ -70,7 +70,8 @@ class OnDevice final : public Lockstep {
   bool grouped_;             ///< there are others
 };
 
-/// The network's own optimizer on its device, where it offers one and nothing has to come to the host; else none.
+/// The network's own optimizer on its device, where it offers one and nothing has to come to the
+/// host; else none.
 DeviceOptimizer* device_optimizer(const Communicator& workers, const Variables& variables,
                                   const OptimizerOptions& options) {
   if (!variables.on_device || (workers.world() > 1 && !variables.device_sums)) return nullptr;

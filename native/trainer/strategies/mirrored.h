@@ -1,5 +1,5 @@
-// `mirrored` and `multi-worker`: every worker keeps all variables, gradients are averaged by all-reduce, and each
-// worker applies the same update.
+// `mirrored` and `multi-worker`: every worker keeps all variables, gradients are averaged by
+// all-reduce, and each worker applies the same update.
 #pragma once
 #include "trainer/strategies/strategy.h"
 

@@ -1,5 +1,6 @@
-// `parameter-server`: variables and the optimizer's memory lie on servers. In every step they add up the gradients of
-// all workers, in the order of their ranks, update their part, and send it back.
+// `parameter-server`: variables and the optimizer's memory lie on servers. In every step they add
+// up the gradients of all workers, in the order of their ranks, update their part, and send it
+// back.
 #pragma once
 #include "trainer/strategies/team.h"
 

@@ -45,7 +45,8 @@ class ParameterServerAsync final : public Strategy {
   }
   double take_waited_ms() override { return std::exchange(waited_ms_, 0.0); }
   std::vector<OptimizerState> state() override { return link_.state(); }
-  /// Here alone the workers wait for each other, and go on with the same weights: those of the checkpoint.
+  /// Here alone the workers wait for each other, and go on with the same weights: those of the
+  /// checkpoint.
   void collect() override {
     double arrived = 1;
     workers_.sum(std::span<double>(&arrived, 1));

@@ -1,5 +1,6 @@
-// `parameter-server-async`: each worker pushes its own gradients to the servers, which apply them at once, and goes on
-// with the weights that come back. Nobody waits for another worker, but for checkpoints.
+// `parameter-server-async`: each worker pushes its own gradients to the servers, which apply them
+// at once, and goes on with the weights that come back. Nobody waits for another worker, but for
+// checkpoints.
 #pragma once
 #include "trainer/strategies/team.h"
 

@@ -104,7 +104,8 @@ class Server {
     for (const OptimizerState& state : optimizer_->state()) receive(kLeader, kVariables, state.values);
   }
 
-  /// All workers' gradients, added in the order of their ranks; the next one arrives while one is added.
+  /// All workers' gradients, added in the order of their ranks; the next one arrives while one is
+  /// added.
   void add_gradients() {
     receive(workers_.front(), kGradient, std::span<float>(sum_));
     const auto next = mailbox_.transfers();
@@ -159,8 +160,9 @@ class Server {
     transfers->wait();
   }
 
-  /// What the first server learns from pushes: figures, and wishes. Every worker has one more push before it can have
-  /// passed the step after the newest one, so they all hear in time that it is the last.
+  /// What the first server learns from pushes: figures, and wishes. Every worker has one more push
+  /// before it can have passed the step after the newest one, so they all hear in time that it is
+  /// the last.
   void note(const Request& request, int from) {
     pushed_.images += request.images;
     pushed_.loss += request.loss;

@@ -20,8 +20,8 @@ class ServerLink {
   void distribute(Communicator& workers);
   /// The servers' weights and memory come to the leader.
   void collect();
-  /// Figures of the servers and, in the places of `ranks`, their memory. Leader only. first: what the first one knows
-  /// of the workers.
+  /// Figures of the servers and, in the places of `ranks`, their memory. Leader only. first: what
+  /// the first one knows of the workers.
   std::vector<ServerFigures> figures(std::vector<RankFigures>& ranks, server_messages::Figures& first);
   /// What workers pushed of their own memory into `ranks`; right after figures().
   void pushed_figures(std::vector<RankFigures>& ranks);

@@ -19,8 +19,8 @@ enum Tag : int {
   kRankFigures  ///< first server to leader, after Figures: RankNumbers of the workers as they pushed them, [world]
 };
 
-/// What a server is asked for. Of `step` only the leader tells, and all workers' gradients follow, in the order of
-/// their ranks; a `push` is one worker's own.
+/// What a server is asked for. Of `step` only the leader tells, and all workers' gradients follow,
+/// in the order of their ranks; a `push` is one worker's own.
 enum class Ask : int { step, push, collect, report, end };
 
 /// Numbers travel as doubles, all of them together.

@@ -20,9 +20,10 @@ struct Shard {
   void unpack(std::span<const float> packed, std::span<float> arena) const;
 };
 
-/// Greedy by size: the largest piece left goes to the server that has least. A tensor of more than an eighth of a
-/// server's fair part is first cut into equal pieces of at most that, unless `whole_tensors` (LARS measures whole
-/// ones). tensors: rising, covering the arena. The same on every rank. Servers may be left without any.
+/// Greedy by size: the largest piece left goes to the server that has least. A tensor of more than
+/// an eighth of a server's fair part is first cut into equal pieces of at most that, unless
+/// `whole_tensors` (LARS measures whole ones). tensors: rising, covering the arena. The same on
+/// every rank. Servers may be left without any.
 std::vector<Shard> shard_parameters(const std::vector<ParameterRange>& tensors, size_t servers, bool whole_tensors);
 
 }  // namespace trainyard

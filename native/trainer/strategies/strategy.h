@@ -1,4 +1,5 @@
-// Where variables live and how the workers' gradients become one update of them. One file a strategy.
+// Where variables live and how the workers' gradients become one update of them. One file a
+// strategy.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -43,27 +44,31 @@ struct Update {
 class Strategy {
  public:
   virtual ~Strategy() = default;
-  /// Makes rank 0's weights, and its state(), everyone's or the servers'. Before the first step, after rank 0 has read
-  /// a checkpoint.
+  /// Makes rank 0's weights, and its state(), everyone's or the servers'. Before the first step,
+  /// after rank 0 has read a checkpoint.
   virtual void distribute() = 0;
   /// How many workers' gradients make one update: a step's gradients are scaled by it.
   virtual int workers_an_update() const = 0;
-  /// The network's report that gradients [begin, …) of this step are final. Ranges come in falling order.
+  /// The network's report that gradients [begin, …) of this step are final. Ranges come in falling
+  /// order.
   virtual void ready(size_t begin) = 0;
   /// After the last range: `sums` of this worker become those of an update.
   virtual void sum(StepSums& sums) = 0;
-  /// Whether between sum() and apply() every worker holds the update's gradients, as scaling the loss needs.
+  /// Whether between sum() and apply() every worker holds the update's gradients, as scaling the
+  /// loss needs.
   virtual bool gradients_are_everyones() const { return false; }
-  /// Turns gradients into new weights on this worker. Returns the gradient's length before clipping, 0 where nothing
-  /// clips; where that is not finite, nothing was changed. `sums.stop` and `sums.finish` are above 0 afterwards where
-  /// this step is to be the last.
+  /// Turns gradients into new weights on this worker. Returns the gradient's length before
+  /// clipping, 0 where nothing clips; where that is not finite, nothing was changed. `sums.stop`
+  /// and `sums.finish` are above 0 afterwards where this step is to be the last.
   virtual double apply(const Update& update, StepSums& sums) = 0;
   /// Milliseconds this rank stood waiting for others since the last call.
   virtual double take_waited_ms() = 0;
 
-  /// What the optimizer remembers, as whole arenas; on rank 0 only. Filled from a checkpoint before distribute().
+  /// What the optimizer remembers, as whole arenas; on rank 0 only. Filled from a checkpoint before
+  /// distribute().
   virtual std::vector<OptimizerState> state() = 0;
-  /// Brings weights and state() of rank 0 up to date for a checkpoint, all workers at the same step.
+  /// Brings weights and state() of rank 0 up to date for a checkpoint, all workers at the same
+  /// step.
   virtual void collect() = 0;
   /// Figures of every rank, on rank 0. mine: of this one.
   virtual Report report(const RankFigures& mine) = 0;

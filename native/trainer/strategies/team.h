@@ -24,13 +24,14 @@ bool is_asynchronous(const std::string& kind);
 /// How many ranks keep variables.
 int server_count(const StrategyOptions& options);
 
-/// Which of the ranks are servers: spread evenly over the hosts, the last ranks of each; never rank 0. hosts: where
-/// each rank runs. Throws Error(Exit::usage) where no rank is left to train.
+/// Which of the ranks are servers: spread evenly over the hosts, the last ranks of each; never rank
+/// 0. hosts: where each rank runs. Throws Error(Exit::usage) where no rank is left to train.
 std::vector<bool> server_ranks(const std::vector<std::string>& hosts, int servers);
 
 class Team {
  public:
-  /// Called by every rank with the same options. Throws Error(Exit::usage) where these ranks cannot do that.
+  /// Called by every rank with the same options. Throws Error(Exit::usage) where these ranks cannot
+  /// do that.
   Team(const StrategyOptions& options, Communicator& world);
 
   Communicator& world() const { return world_; }

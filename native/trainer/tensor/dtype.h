@@ -38,7 +38,8 @@ struct BFloat16 {
   TRAINYARD_HOST_DEVICE explicit operator float() const { return float_of_bits(uint32_t{bits} << 16); }
 };
 
-/// IEEE 754's binary16: 5 bits of exponent, 11 of precision. From 2^-24 to 65504; what is larger becomes infinite.
+/// IEEE 754's binary16: 5 bits of exponent, 11 of precision. From 2^-24 to 65504; what is larger
+/// becomes infinite.
 struct Float16 {
   uint16_t bits = 0;
 

@@ -8,7 +8,8 @@
 
 namespace trainyard {
 
-/// How [n, c, h, w] lies in memory. Blocked layouts pad the channels to whole blocks; the padding is always zero.
+/// How [n, c, h, w] lies in memory. Blocked layouts pad the channels to whole blocks; the padding
+/// is always zero.
 enum class Layout {
   nchw,    ///< plain: [n][c][h][w]
   nhwc,    ///< channels last: [n][h][w][c]
@@ -18,8 +19,8 @@ enum class Layout {
 
 const char* layout_name(Layout layout);
 
-/// A tensor in one layout. All four layouts are of one form, [n][blocks][pixels][block], which is how kernels
-/// walk over them: nchw has `c` blocks of one channel, nhwc one block of `c` channels.
+/// A tensor in one layout. All four layouts are of one form, [n][blocks][pixels][block], which is
+/// how kernels walk over them: nchw has `c` blocks of one channel, nhwc one block of `c` channels.
 struct TensorDesc {
   Shape shape;
   Layout layout = Layout::nchw;

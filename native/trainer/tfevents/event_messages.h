@@ -1,5 +1,6 @@
 // The messages of TensorBoard's event files, encoded: tensorflow/core/util/event.proto,
-// framework/{summary,graph,node_def, attr_value,tensor,tensor_shape}.proto. Only the fields written here.
+// framework/{summary,graph,node_def, attr_value,tensor,tensor_shape}.proto. Only the fields written
+// here.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -12,8 +13,8 @@ namespace trainyard {
 /// The first record of every file.
 std::string version_event(double wall_time);
 
-/// A scalar as `simple_value`, the one form that every reader takes for a scalar: TensorBoard's own, old and new, and
-/// the programs that read event files without it.
+/// A scalar as `simple_value`, the one form that every reader takes for a scalar: TensorBoard's
+/// own, old and new, and the programs that read event files without it.
 std::string scalar_event(const std::string& tag, int64_t step, double wall_time, float value);
 
 /// A text as a string tensor of the plugin "text".

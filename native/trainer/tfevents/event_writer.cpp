@@ -20,7 +20,8 @@ struct EventWriter::Impl {
 
 namespace {
 
-// TensorBoard reads a folder's files in the order of their names: the time comes first, with a fixed number of digits.
+// TensorBoard reads a folder's files in the order of their names: the time comes first, with a
+// fixed number of digits.
 RecordFile create_file(const std::string& folder, double time) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);

@@ -1,4 +1,5 @@
-// TensorBoard event files, as tensorflow/core/util/event.proto and lib/io/record_writer describe them.
+// TensorBoard event files, as tensorflow/core/util/event.proto and lib/io/record_writer describe
+// them.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -16,8 +17,9 @@ struct EventGraphNode {
   std::vector<int64_t> output_shape;  ///< -1 where unknown
 };
 
-/// Appends to DIR/events.out.tfevents.<time>.<host>.<pid>.<n>; one writer, one file. Records are flushed by flush() and
-/// at the end. Throws Error(Exit::data) when the folder cannot be made or written.
+/// Appends to DIR/events.out.tfevents.<time>.<host>.<pid>.<n>; one writer, one file. Records are
+/// flushed by flush() and at the end. Throws Error(Exit::data) when the folder cannot be made or
+/// written.
 class EventWriter {
  public:
   explicit EventWriter(const std::string& folder);

@@ -9,8 +9,8 @@
 
 namespace trainyard {
 
-/// A file of records that a reader may follow as it grows. What a full disk cut off is taken back, so that the records
-/// that follow later stand where a reader looks for them.
+/// A file of records that a reader may follow as it grows. What a full disk cut off is taken back,
+/// so that the records that follow later stand where a reader looks for them.
 class RecordFile {
  public:
   /// Takes over a descriptor of an empty file, open for writing.

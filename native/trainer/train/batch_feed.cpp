@@ -19,7 +19,8 @@ std::optional<BatchView> BatchFeed::ahead() {
   try {
     if (!next_) next_ = fetch(step_ + 1);
   } catch (const std::exception&) {
-    // The step that runs is not to be lost for it: the loader says it again when this batch is taken.
+    // The step that runs is not to be lost for it: the loader says it again when this batch is
+    // taken.
     return std::nullopt;
   }
   return view(*next_);

@@ -17,12 +17,13 @@ class BatchFeed {
       : loader_(loader), busy_(std::move(busy)), image_size_(image_size), end_(end) {}
   /// The batch of `step`, which the next take() or done() ends.
   BatchView take(int64_t step);
-  /// While the batch of a step is out: that of the step behind it, which take() gives next; none behind the last one,
-  /// or where the loader fails, which take() then says.
+  /// While the batch of a step is out: that of the step behind it, which take() gives next; none
+  /// behind the last one, or where the loader fails, which take() then says.
   std::optional<BatchView> ahead();
   /// The batch that was taken is not needed any more.
   void done();
-  /// Milliseconds that the loader was waited for since the last call, but for those in which the device had work.
+  /// Milliseconds that the loader was waited for since the last call, but for those in which the
+  /// device had work.
   double take_waited_ms();
 
  private:

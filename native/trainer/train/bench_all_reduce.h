@@ -16,10 +16,11 @@ struct BenchAllReduceOptions {
   double seconds = 0.5;                ///< measure each size for so long
 };
 
-/// For 4 KiB, 16 KiB, … up to options.bytes of fp32: {"bytes","ms","algorithm_gbs","bus_gbs","world","comm",
-/// "all_reduce"} to `line`, on rank 0. algorithm_gbs is bytes / time, bus_gbs that times 2 (n - 1) / n for n ranks
-/// (NVIDIA's nccl-tests, doc/PERFORMANCE.md), in 1e9 bytes a second. Throws Error(Exit::usage) for a single rank, and
-/// Error(Exit::device) where a sum is wrong.
+/// For 4 KiB, 16 KiB, … up to options.bytes of fp32:
+/// {"bytes","ms","algorithm_gbs","bus_gbs","world","comm", "all_reduce"} to `line`, on rank 0.
+/// algorithm_gbs is bytes / time, bus_gbs that times 2 (n - 1)
+/// / n for n ranks (NVIDIA's nccl-tests, doc/PERFORMANCE.md), in 1e9 bytes a second. Throws
+/// Error(Exit::usage) for a single rank, and Error(Exit::device) where a sum is wrong.
 void bench_all_reduce(const BenchAllReduceOptions& options, Communicator& communicator,
                       const std::function<void(const nlohmann::json&)>& line);
 

@@ -37,7 +37,8 @@ std::unique_ptr<BackendMemory> put(Backend& backend, const std::vector<float>& v
   return memory;
 }
 
-/// Whether y = x W^T: for each row the sum of y's elements is that of x's times W's column sums, in whole numbers.
+/// Whether y = x W^T: for each row the sum of y's elements is that of x's times W's column sums, in
+/// whole numbers.
 bool is_product(const std::vector<float>& y, const std::vector<float>& x, const std::vector<float>& w, size_t size) {
   std::vector<double> columns(size);
   for (size_t i = 0; i < w.size(); ++i) columns[i % size] += w[i];

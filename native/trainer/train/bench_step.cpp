@@ -68,7 +68,8 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   double first_step_at = 0;
   double cpu_begin = 0;
   int64_t done = 0;
-  // The ranks must agree on the number of steps, so "for S seconds" is decided by all of them together.
+  // The ranks must agree on the number of steps, so "for S seconds" is decided by all of them
+  // together.
   for (bool go = true; go; ++done) {
     if (done == options.warmup) {
       interval.restart();

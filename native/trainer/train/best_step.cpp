@@ -8,7 +8,8 @@
 namespace trainyard {
 namespace {
 
-/// top1 by step; lines of a newer generation take the place of older ones of the same or later steps.
+/// top1 by step; lines of a newer generation take the place of older ones of the same or later
+/// steps.
 std::map<int64_t, double> evaluations(const std::string& run_dir) {
   std::ifstream file(run_dir + "/metrics.jsonl");
   std::map<int64_t, double> found;

@@ -47,8 +47,8 @@ std::string difference(const std::vector<std::string>& here, const std::vector<s
   return "the same names in another order: class " + number + " is " + *at + " here and " + *other + " there";
 }
 
-/// Leaves out the loader's stand-ins for unreadable images: each image is judged once, or not at all. Unshuffled, slot
-/// i of a step is image first + i of the data set.
+/// Leaves out the loader's stand-ins for unreadable images: each image is judged once, or not at
+/// all. Unshuffled, slot i of a step is image first + i of the data set.
 void drop_stand_ins(Batch& batch, size_t first, size_t image_bytes) {
   size_t kept = 0;
   for (size_t i = 0; i < static_cast<size_t>(batch.count); ++i) {

@@ -45,7 +45,8 @@ CheckpointModel read_checkpoint_model(const std::string& checkpoint);
 std::unique_ptr<Dataset> open_for_evaluation(const std::string& data, std::optional<int64_t> label_offset,
                                              const CheckpointModel& model);
 
-/// An inference network of that kind with the checkpoint's weights. device: cpu or cuda, which is the first GPU.
+/// An inference network of that kind with the checkpoint's weights. device: cpu or cuda, which is
+/// the first GPU.
 std::unique_ptr<Network> load_network(const std::string& checkpoint, const CheckpointModel& model, int batch_size,
                                       const std::string& device, Precision precision);
 

@@ -70,7 +70,8 @@ class Evaluator {
     try {
       evaluate_checkpoint(newest->path);
     } catch (const Error& error) {
-      // Training may have removed it by its keeping rule while it was being read; a newer one then exists.
+      // Training may have removed it by its keeping rule while it was being read; a newer one then
+      // exists.
       if (std::filesystem::exists(newest->path)) throw;
       std::fprintf(stderr, "trainer: warning: %s went away while it was evaluated: %s\n", newest->path.c_str(),
                    error.what());

@@ -6,8 +6,9 @@
 
 namespace trainyard {
 
-/// With `once`: one evaluation, then done (Error(Exit::data) when there is no valid checkpoint). Otherwise wakes every
-/// `interval` seconds until SIGTERM, then evaluates the newest checkpoint if it has not yet, and returns.
+/// With `once`: one evaluation, then done (Error(Exit::data) when there is no valid checkpoint).
+/// Otherwise wakes every `interval` seconds until SIGTERM, then evaluates the newest checkpoint if
+/// it has not yet, and returns.
 Exit run_evaluator(const EvalOptions& options, const StopSignals& signals);
 
 }  // namespace trainyard

@@ -13,15 +13,17 @@ class Diverged final : public Error {
   explicit Diverged(const std::string& what) : Error(Exit::data, what) {}
 };
 
-/// Whether all weights and running statistics are finite. The same on every rank, whose weights are the same; running
-/// statistics are each rank's own.
+/// Whether all weights and running statistics are finite. The same on every rank, whose weights are
+/// the same; running statistics are each rank's own.
 bool is_finite(Network& network);
 
-/// Where to look, in words that end a sentence: " (conv1.weight is not finite)", or the first batch norm in the order
-/// of the forward pass that met something else than numbers, or "" where nothing tells.
+/// Where to look, in words that end a sentence: " (conv1.weight is not finite)", or the first batch
+/// norm in the order of the forward pass that met something else than numbers, or "" where nothing
+/// tells.
 std::string first_not_finite(Network& network);
 
-/// The same of a step whose gradients are not finite: the tensor that the backward pass reached first.
+/// The same of a step whose gradients are not finite: the tensor that the backward pass reached
+/// first.
 std::string first_gradient_not_finite(Network& network);
 
 }  // namespace trainyard

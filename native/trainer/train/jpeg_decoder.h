@@ -15,7 +15,8 @@ struct JpegDecoderChoice {
 /// Throws Error(Exit::usage) where nvjpeg and the rest do not go together.
 void check_jpeg_decoder(const JpegDecoderChoice& choice);
 
-/// What makes decoders on CUDA device `index`; nothing for cpu. Throws Error(Exit::device) where nvJPEG cannot be had.
+/// What makes decoders on CUDA device `index`; nothing for cpu. Throws Error(Exit::device) where
+/// nvJPEG cannot be had.
 MakeDeviceJpeg jpeg_decoder_maker(const std::string& decoder, int index);
 
 }  // namespace trainyard

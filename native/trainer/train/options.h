@@ -1,4 +1,5 @@
-// What the command line asks of the verbs, after parsing. Defaults here are the ones `--help` shows.
+// What the command line asks of the verbs, after parsing. Defaults here are the ones `--help`
+// shows.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -1,4 +1,5 @@
-// What a training run is going to do, decided before its first step and checked against where it resumes from.
+// What a training run is going to do, decided before its first step and checked against where it
+// resumes from.
 #pragma once
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -35,9 +36,10 @@ struct TrainPlan {
 /// Throws Error(Exit::usage) for values that make no sense together.
 void check_options(const TrainOptions& options);
 
-/// Fills in world, batch and global_batch. world: the ranks that train. Where fewer replicas are left than were
-/// planned, each takes a larger part of the same global batch: order of images, learning rate and number of steps stay
-/// as they were. Throws Error(Exit::usage) when it cannot be shared equally.
+/// Fills in world, batch and global_batch. world: the ranks that train. Where fewer replicas are
+/// left than were planned, each takes a larger part of the same global batch: order of images,
+/// learning rate and number of steps stay as they were. Throws Error(Exit::usage) when it cannot be
+/// shared equally.
 void share_batch(const TrainOptions& options, int world, TrainPlan& plan);
 
 struct Resume {
@@ -59,7 +61,8 @@ void finish_plan(const TrainOptions& options, TrainPlan& plan);
 nlohmann::json checkpoint_state(const TrainOptions& options, const TrainPlan& plan, int64_t step,
                                 const LossScaler* scaler);
 
-/// The loss scale in state.json; nothing where the run before had none (another precision), which then begins anew.
+/// The loss scale in state.json; nothing where the run before had none (another precision), which
+/// then begins anew.
 std::optional<LossScalerState> loss_scaler_state(const nlohmann::json& state);
 
 }  // namespace trainyard

@@ -6,7 +6,8 @@
 
 namespace trainyard {
 
-/// Writes options.out (complete or not at all). Returns the number of images. Throws Error(Exit::data).
+/// Writes options.out (complete or not at all). Returns the number of images. Throws
+/// Error(Exit::data).
 int64_t predict(const PredictOptions& options);
 
 }  // namespace trainyard

@@ -14,12 +14,12 @@ namespace trainyard {
 CheckpointContents snapshot(Network& network, const std::vector<OptimizerState>& optimizer,
                             const nlohmann::json& state);
 
-/// Reads model.safetensors of a checkpoint folder (or a bare .safetensors file) into the network. Throws
-/// Error(Exit::data) naming the first tensor that is missing or of another shape.
+/// Reads model.safetensors of a checkpoint folder (or a bare .safetensors file) into the network.
+/// Throws Error(Exit::data) naming the first tensor that is missing or of another shape.
 void load_weights(const std::string& path, Network& network);
 
-/// Reads optimizer.safetensors of a checkpoint folder. Throws Error(Exit::data) naming the first tensor that is
-/// missing.
+/// Reads optimizer.safetensors of a checkpoint folder. Throws Error(Exit::data) naming the first
+/// tensor that is missing.
 void load_optimizer(const std::string& checkpoint, const Network& network,
                     const std::vector<OptimizerState>& optimizer);
 

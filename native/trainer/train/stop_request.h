@@ -7,8 +7,9 @@
 
 namespace trainyard {
 
-/// Takes SIGINT and SIGTERM over: the first one sets requested(), the second one ends the process at once with
-/// 128 + its number. Make it before any other thread, so that they all inherit the blocked signals.
+/// Takes SIGINT and SIGTERM over: the first one sets requested(), the second one ends the process
+/// at once with 128 + its number. Make it before any other thread, so that they all inherit the
+/// blocked signals.
 class StopSignals {
  public:
   StopSignals();

@@ -61,7 +61,8 @@ void say_memory(Network& network) {
   std::fprintf(stderr, "%llu of %llu MiB are free\n", mebibytes(memory->free), mebibytes(memory->total));
 }
 
-/// One run from its first step to its last: what the steps share, so that each part below stays short.
+/// One run from its first step to its last: what the steps share, so that each part below stays
+/// short.
 class TrainRun {
  public:
   TrainRun(const TrainOptions& options, const Team& team, const StopSignals& signals)
@@ -290,8 +291,8 @@ class TrainRun {
             what + ". " + good + "Lower --lr, add --warmup-epochs or --clip-norm, and start again with --resume auto"};
   }
 
-  /// An infinite weight may hide behind a ReLU and leave the loss finite. Weights are the same on every rank, so all of
-  /// them end here; running statistics are each rank's own.
+  /// An infinite weight may hide behind a ReLU and leave the loss finite. Weights are the same on
+  /// every rank, so all of them end here; running statistics are each rank's own.
   void require_good_weights() {
     step_->fetch_weights();
     if (is_finite(step_->network())) return;
@@ -350,8 +351,9 @@ class TrainRun {
     interval_.restart();
   }
 
-  /// Rank 0 writes; the others wait for it in their next all-reduce. A failure leaves the older ones as they are and
-  /// training goes on, except for the last one, whose loss would lose the run's result.
+  /// Rank 0 writes; the others wait for it in their next all-reduce. A failure leaves the older
+  /// ones as they are and training goes on, except for the last one, whose loss would lose the
+  /// run's result.
   void checkpoint() {
     if (done_ == plan_.start_step) return;
     require_good_weights();

@@ -1,4 +1,5 @@
-// One step of data-parallel training: this rank's gradients, which a strategy makes one update of all weights.
+// One step of data-parallel training: this rank's gradients, which a strategy makes one update of
+// all weights.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -21,7 +22,8 @@ struct Wishes {
   bool finish = false;  ///< there is nothing more to gain
 };
 
-/// What the workers of one update did: all of them, or this one where they do not wait for each other.
+/// What the workers of one update did: all of them, or this one where they do not wait for each
+/// other.
 struct StepOutcome {
   double loss = 0;           ///< mean over their batches
   double top1 = 0;           ///< fraction of their batches
@@ -65,13 +67,14 @@ class TrainingStep {
   void fetch_weights() {
     if (device_ != nullptr) device_->fetch();
   }
-  /// Brings rank 0's weights and strategy().state() up to date for a checkpoint. All workers, at the same step.
+  /// Brings rank 0's weights and strategy().state() up to date for a checkpoint. All workers, at
+  /// the same step.
   void collect();
-  /// Update `number` (counted from 1) with a batch of network.batch * accumulate images. Throws Diverged naming the
-  /// step, before anything is changed by it, when the loss or the clipped gradient is not finite, or when no scale of
-  /// the loss makes the gradients so.
-  /// `ahead` gives the batch of the next step, if there is one; it is called, where the device works beside the host,
-  /// while it does, and what it gives is brought to it.
+  /// Update `number` (counted from 1) with a batch of network.batch * accumulate images. Throws
+  /// Diverged naming the step, before anything is changed by it, when the loss or the clipped
+  /// gradient is not finite, or when no scale of the loss makes the gradients so.
+  /// `ahead` gives the batch of the next step, if there is one; it is called, where the device
+  /// works beside the host, while it does, and what it gives is brought to it.
   StepOutcome run(const BatchView& batch, int64_t number, double lr, const Wishes& wishes, const Ahead& ahead = {});
 
  private:

@@ -12,9 +12,9 @@ struct WorkerSums {
   std::string all_reduce = "auto";  ///< --allreduce
 };
 
-/// Whether GPUs sum by NCCL, which is loaded then, with all_reduce for its algorithm unless NCCL_ALGO says another.
-/// Called by all workers of a team. Throws Error(Exit::usage) as use_nccl, Error(Exit::device) where NCCL or this
-/// worker's GPU is missing.
+/// Whether GPUs sum by NCCL, which is loaded then, with all_reduce for its algorithm unless
+/// NCCL_ALGO says another. Called by all workers of a team. Throws Error(Exit::usage) as use_nccl,
+/// Error(Exit::device) where NCCL or this worker's GPU is missing.
 bool set_up_sums(const WorkerSums& wanted, const Team& team);
 
 }  // namespace trainyard

@@ -1,4 +1,5 @@
-// What the benchmark measures of ours, in a process of its own as ssh has one: the core, asked by messages. Bundled before it runs.
+// What the benchmark measures of ours, in a process of its own as ssh has one: the core, asked by
+// messages. Bundled before it runs.
 import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { Questions } from '../../../src/core/clusters/retry.ts';

@@ -117,7 +117,10 @@ export async function measureTunnel(world, onRound) {
   }
 }
 
-/** The most that is held above the start while one side writes and the other has stopped reading, either way round. Bytes. */
+/**
+ * The most that is held above the start while one side writes and the other has stopped reading,
+ * either way round. Bytes.
+ */
 export async function measureStalled(world) {
   const grown = [];
   for (const stalls of ['here', 'there']) {

@@ -1,4 +1,5 @@
-// A folder to a node, login and all: ours beside tar through ssh. Also how long the login alone takes.
+// A folder to a node, login and all: ours beside tar through ssh. Also how long the login alone
+// takes.
 import { randomFillSync } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -62,7 +62,9 @@ async function listConfigured(context: Context): Promise<number> {
   return exitCodes.done;
 }
 
-/** Those of the configuration: everything else of them stays there, and is read at each connection. */
+/**
+ * Those of the configuration: everything else of them stays there, and is read at each connection.
+ */
 async function chosenOf(names: string): Promise<Host[]> {
   const known = await configuredHosts();
   return names.split(',').map((host) => {

@@ -20,13 +20,16 @@ export class Clusters implements Disposable {
     private readonly logger: Logger = nullLogger,
   ) {}
 
-  /** What was wrong with entries of the profile file when it was read last; empty when all is well. */
+  /**
+   * What was wrong with entries of the profile file when it was read last; empty when all is well.
+   */
   get complaint(): string {
     return this.broken.map(({ error }) => error.message).join(' ');
   }
 
   /**
-   * In the order of the profile file, `local` first, without entries that are wrong. UserError (usage) when the file cannot be understood.
+   * In the order of the profile file, `local` first, without entries that are wrong. UserError
+   * (usage) when the file cannot be understood.
    */
   async list(): Promise<ClusterSession[]> {
     const { profiles, broken } = await this.store().contents();
@@ -59,7 +62,10 @@ export class Clusters implements Disposable {
     return this.sessions.get(name)?.session;
   }
 
-  /** UserError (usage): what is wrong with its entry, or the profiles there are when `name` is none of them. */
+  /**
+   * UserError (usage): what is wrong with its entry, or the profiles there are when `name` is none
+   * of them.
+   */
   async get(name: string): Promise<ClusterSession> {
     const sessions = await this.list();
     throwIfBroken(name, this.broken);

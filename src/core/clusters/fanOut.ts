@@ -61,8 +61,9 @@ export function runOnAll(
 }
 
 /**
- * Puts a file or a folder's content on each node: on the first from this machine, on the others from node to node. A folder's files go below
- * `to`; a file becomes `to`, or goes into it when that ends with a slash. Each file appears whole or not at all. UserError (usage, connection,
+ * Puts a file or a folder's content on each node: on the first from this machine, on the others
+ * from node to node. A folder's files go below `to`; a file becomes `to`, or goes into it when that
+ * ends with a slash. Each file appears whole or not at all. UserError (usage, connection,
  * preflight), Cancelled. Returns how many files each node got.
  */
 export async function copyToAll(

@@ -18,7 +18,9 @@ export interface CudaNeeds {
   logger?: Logger | undefined;
 }
 
-/** Absolute folders for TRAINYARD_NVIDIA_LIBRARIES. UserError (preflight, connection), Cancelled. */
+/**
+ * Absolute folders for TRAINYARD_NVIDIA_LIBRARIES. UserError (preflight, connection), Cancelled.
+ */
 export async function provideLibraries(needs: CudaNeeds, progress: Progress): Promise<NodePath[]> {
   const { bootstrap, probe, payload, installPackages, logger } = needs;
   if (payload.cuda === undefined) throw withoutCuda();

@@ -1,4 +1,5 @@
-// Packages that nodes need: by their own pip, or for those that cannot fetch them once from this machine, then from node to node.
+// Packages that nodes need: by their own pip, or for those that cannot fetch them once from this
+// machine, then from node to node.
 import { join as joinHere } from 'node:path';
 import * as z from 'zod/mini';
 import type { Disposable } from '../lifecycle.js';
@@ -38,8 +39,8 @@ export class Packages implements Disposable {
   constructor(private readonly options: PackagesOptions) {}
 
   /**
-   * By the node's own pip; where that cannot, from packages that this machine fetches and sends. UserError (preflight,
-   * connection), Cancelled.
+   * By the node's own pip; where that cannot, from packages that this machine fetches and sends.
+   * UserError (preflight, connection), Cancelled.
    */
   async install(
     { node, bootstrap, python }: { node: RelayNode; bootstrap: Bootstrap; python: readonly number[] },

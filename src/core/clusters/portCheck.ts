@@ -15,8 +15,9 @@ const heardSchema = z.object({ word: z.nullable(z.string()), problem: z.nullable
 const patience = 5000;
 
 /**
- * Opens a port of the range on the head, on all interfaces as a run does, and connects to it from each other node and from here. From here it
- * is tried at the address at which the head's sshd was reached; behind a jump host or a forwarded port that need not be a way.
+ * Opens a port of the range on the head, on all interfaces as a run does, and connects to it from
+ * each other node and from here. From here it is tried at the address at which the head's sshd was
+ * reached; behind a jump host or a forwarded port that need not be a way.
  */
 export async function checkPorts(
   profile: Profile,

@@ -49,8 +49,9 @@ export interface RelayOptions {
 }
 
 /**
- * Whoever has the files offers them to the others, on a port of the profile's range and under a key of this relay. A node that cannot reach
- * any that offers gets them from this machine. What nodes offer is offered until `dispose`.
+ * Whoever has the files offers them to the others, on a port of the profile's range and under a key
+ * of this relay. A node that cannot reach any that offers gets them from this machine. What nodes
+ * offer is offered until `dispose`.
  */
 export class Relay implements Disposable {
   private readonly key = randomBytes(32).toString('hex');
@@ -63,7 +64,10 @@ export class Relay implements Disposable {
 
   constructor(private readonly options: RelayOptions) {}
 
-  /** Puts the files on this node. Calls may run at the same time. UserError (usage, connection, preflight), Cancelled. */
+  /**
+   * Puts the files on this node. Calls may run at the same time. UserError (usage, connection,
+   * preflight), Cancelled.
+   */
   async deliver(node: RelayNode, progress: Progress = {}): Promise<Received> {
     const bootstrap = await node.bootstrap(progress.signal);
     this.channels.push(bootstrap);

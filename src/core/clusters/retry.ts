@@ -1,4 +1,5 @@
-// When a lost connection is tried again: soon, then ever more seldom; at once after sleep; never where a person was asked in vain.
+// When a lost connection is tried again: soon, then ever more seldom; at once after sleep; never
+// where a person was asked in vain.
 import { UserError } from '../errors.js';
 import { Unreached } from '../ssh/failures.js';
 import type { Prompter, SecretRequest, UnknownHostKey } from '../ssh/transport.js';
@@ -27,9 +28,14 @@ export class Questions implements Prompter {
 
 const firstPause = 500;
 const longestPause = 30_000;
-/** To a host that nobody reaches: it costs it nothing, and a link that heals is used within 10 s. */
+/**
+ * To a host that nobody reaches: it costs it nothing, and a link that heals is used within 10 s.
+ */
 const longestUnreached = 3_000;
-/** Callers ask about once a second: a longer silence means that this machine slept, or that nobody looked. */
+/**
+ * Callers ask about once a second: a longer silence means that this machine slept, or that nobody
+ * looked.
+ */
 const silence = 15_000;
 
 export class RetryPolicy {
@@ -39,7 +45,10 @@ export class RetryPolicy {
   private last: unknown;
   private refusal: UserError | undefined;
 
-  /** Throws the last failure when it is too early for another attempt, or when only a person can help. */
+  /**
+   * Throws the last failure when it is too early for another attempt, or when only a person can
+   * help.
+   */
   admit(now = Date.now()): void {
     if (this.refusal) throw this.refusal;
     const slept = now - this.lastAsk > silence;
@@ -54,7 +63,10 @@ export class RetryPolicy {
     this.last = undefined;
   }
 
-  /** `asked`: a person was asked during this attempt, and must not be asked the same again by itself. */
+  /**
+   * `asked`: a person was asked during this attempt, and must not be asked the same again by
+   * itself.
+   */
   failed(error: unknown, asked: boolean, host: string, now = Date.now()): void {
     if (asked) {
       const why = error instanceof Error ? error.message : String(error);

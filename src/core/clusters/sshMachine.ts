@@ -1,4 +1,5 @@
-// A cluster of hosts reached by SSH as one place to run on. What lasts is on its nodes; this only looks and asks.
+// A cluster of hosts reached by SSH as one place to run on. What lasts is on its nodes; this only
+// looks and asks.
 import { hostname, userInfo } from 'node:os';
 import type { Duplex } from 'node:stream';
 import { throwIfCancelled, UserError } from '../errors.js';
@@ -174,12 +175,18 @@ export class SshMachine implements Machine {
     return this.head.connectTo({ path });
   }
 
-  /** Logs in on every node at once, so that all questions come together. UserError (connection), Cancelled. */
+  /**
+   * Logs in on every node at once, so that all questions come together. UserError (connection),
+   * Cancelled.
+   */
   async connectAll(signal?: AbortSignal): Promise<void> {
     for (const error of await this.tryAll(signal)) if (error !== undefined) throw error;
   }
 
-  /** The same, where only the head must be reached: what is wrong with the others is said where they are shown. */
+  /**
+   * The same, where only the head must be reached: what is wrong with the others is said where they
+   * are shown.
+   */
   async connectHead(signal?: AbortSignal): Promise<void> {
     const [error] = await this.tryAll(signal);
     if (error !== undefined) throw error;
@@ -199,7 +206,9 @@ export class SshMachine implements Machine {
     );
   }
 
-  /** The nodes of these names, or all. UserError (usage) for a name that the profile does not have. */
+  /**
+   * The nodes of these names, or all. UserError (usage) for a name that the profile does not have.
+   */
   select(names: readonly string[] | undefined): readonly SshNode[] {
     if (names === undefined) return this.nodes;
     return names.map((name) => {

@@ -63,7 +63,10 @@ export class HostTable {
   private latest: HostSample | undefined;
   private revision = 0;
 
-  /** When `capacity` rows are full, the older half of them is merged in pairs, so what is new stays fine. */
+  /**
+   * When `capacity` rows are full, the older half of them is merged in pairs, so what is new stays
+   * fine.
+   */
   constructor(
     readonly host: string,
     readonly capacity = 480,

@@ -29,7 +29,9 @@ export interface RunProgress {
   fraction: number | undefined;
 }
 
-/** Of the highest top-1; of equal ones that of the smallest step. `all` is in order of the steps. */
+/**
+ * Of the highest top-1; of equal ones that of the smallest step. `all` is in order of the steps.
+ */
 function bestOf(all: readonly Evaluation[]): Evaluation | undefined {
   return all.reduce<Evaluation | undefined>(
     (best, each) => (best && best.top1 >= each.top1 ? best : each),
@@ -40,7 +42,10 @@ function bestOf(all: readonly Evaluation[]): Evaluation | undefined {
 export class RunMetrics {
   /** Those that stand. The best one stays however many there are. */
   readonly evaluations = new ByStep<Evaluation>(bestOf);
-  /** Those that stand, as the metrics tell; what is on the disk the agent knows. Times in seconds since the epoch. */
+  /**
+   * Those that stand, as the metrics tell; what is on the disk the agent knows. Times in seconds
+   * since the epoch.
+   */
   readonly checkpoints = new ByStep<{ step: number; time: number }>();
   private readonly generations = new Generations((step) => this.checkpoints.at(step)?.time);
   private readonly rate = new StepRate();
@@ -48,7 +53,9 @@ export class RunMetrics {
   private newest: StepLine | undefined;
   private serversInAll: ServerFigures[] | undefined;
 
-  /** With a table the step lines that stand are kept in it, and there are figures over all of them. */
+  /**
+   * With a table the step lines that stand are kept in it, and there are figures over all of them.
+   */
   constructor(readonly steps?: StepTable) {}
 
   /** Lines in the order of the file. */
@@ -129,7 +136,10 @@ export class RunMetrics {
     return this.evaluations.latest;
   }
 
-  /** Parameter servers over the whole generation, or, before its end, since the line before the last. */
+  /**
+   * Parameter servers over the whole generation, or, before its end, since the line before the
+   * last.
+   */
   get servers(): ServerFigures[] | undefined {
     return this.serversInAll ?? this.newest?.servers;
   }
@@ -138,7 +148,10 @@ export class RunMetrics {
     return { time: this.steps?.timeOf(step) ?? time, step, top1, top5, loss };
   }
 
-  /** Workers that do not wait for each other have not all taken as many steps as rank 0, and say their images. */
+  /**
+   * Workers that do not wait for each other have not all taken as many steps as rank 0, and say
+   * their images.
+   */
   private imagesOf(line: StepLine, countsFrom: number | undefined): number | undefined {
     if (line.images !== undefined) return line.images;
     if (!this.started || countsFrom === undefined) return undefined;

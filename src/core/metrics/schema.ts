@@ -1,4 +1,5 @@
-// metrics.jsonl and gpus/<host>.jsonl. A figure that is not a number (a diverged loss) is null in JSON.
+// metrics.jsonl and gpus/<host>.jsonl. A figure that is not a number (a diverged loss) is null in
+// JSON.
 import * as z from 'zod/mini';
 import { demand } from '../validation.js';
 

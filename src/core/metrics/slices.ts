@@ -12,7 +12,10 @@ export interface Slice<T> {
   rows: T;
 }
 
-/** The first row that a receiver with `cursor` lacks, when the last row it has may have changed since. */
+/**
+ * The first row that a receiver with `cursor` lacks, when the last row it has may have changed
+ * since.
+ */
 export function sliceStart(cursor: Cursor | undefined, now: Cursor): number {
   if (cursor?.revision !== now.revision) return 0;
   return Math.max(0, Math.min(cursor.length, now.length) - 1);

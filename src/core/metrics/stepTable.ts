@@ -4,7 +4,10 @@ import { sliceStart, type Cursor, type Slice } from './slices.js';
 
 type Figure = number | null;
 
-/** Columns of equal length, oldest row first. Plain columns are means over the row's lines; Min and Max bound them. */
+/**
+ * Columns of equal length, oldest row first. Plain columns are means over the row's lines; Min and
+ * Max bound them.
+ */
 export interface StepColumns {
   /** Of the last line in the row. */
   step: number[];
@@ -128,7 +131,10 @@ export class StepTable {
     } else this.rows.push(row);
   }
 
-  /** Drops what stands at `step` or later: a newer generation repeats it. A merged row that reaches there goes whole. */
+  /**
+   * Drops what stands at `step` or later: a newer generation repeats it. A merged row that reaches
+   * there goes whole.
+   */
   truncate(step: number): void {
     const keep = this.rows.findIndex((row) => row.step >= step);
     if (keep < 0) return;
@@ -162,7 +168,8 @@ export class StepTable {
 
   /**
    * Median of the rows' images/s, the first left out where there are more: it holds the warming up.
-   * Up to `capacity` lines that is the median of the lines; over it, of means of neighbouring lines.
+   * Up to `capacity` lines that is the median of the lines; over it, of means of neighbouring
+   * lines.
    */
   medianImagesPerSec(): number | undefined {
     const { changes } = this;

@@ -6,12 +6,16 @@ export interface TailLine {
   text: string;
 }
 
-/** A line longer than this is not one of ours; it is dropped up to its newline instead of filling the memory. */
+/**
+ * A line longer than this is not one of ours; it is dropped up to its newline instead of filling
+ * the memory.
+ */
 const maxLineBytes = 8 * 1024 * 1024;
 
 /**
- * Keeps the unfinished last line until its newline arrives. Pieces may overlap what was seen (it is skipped), so a
- * reader that attaches anew, from any offset at or before `received`, neither loses nor doubles a line.
+ * Keeps the unfinished last line until its newline arrives. Pieces may overlap what was seen (it is
+ * skipped), so a reader that attaches anew, from any offset at or before `received`, neither loses
+ * nor doubles a line.
  */
 export class ByteTail {
   private parts: Buffer[] = [];
@@ -30,7 +34,10 @@ export class ByteTail {
     return this.end;
   }
 
-  /** Lines that `chunk`, which stands at `offset`, completes; undefined when bytes before it are missing. */
+  /**
+   * Lines that `chunk`, which stands at `offset`, completes; undefined when bytes before it are
+   * missing.
+   */
   push(offset: number, chunk: Buffer): TailLine[] | undefined {
     if (offset > this.end) return undefined;
     const fresh = chunk.subarray(this.end - offset);

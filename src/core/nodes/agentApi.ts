@@ -24,7 +24,10 @@ const helloSchema = z.object({
 });
 export type Hello = z.infer<typeof helloSchema>;
 
-/** A run as the agent lists it. A half-written or foreign folder has null where its file could not be understood. */
+/**
+ * A run as the agent lists it. A half-written or foreign folder has null where its file could not
+ * be understood.
+ */
 const runEntrySchema = z.object({
   id: z.string(),
   dir: nodePathSchema,

@@ -1,4 +1,5 @@
-// JSON-RPC over one duplex byte stream to `agent serve`. Knows nothing of how the stream came to be.
+// JSON-RPC over one duplex byte stream to `agent serve`. Knows nothing of how the stream came to
+// be.
 import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import * as z from 'zod/mini';
@@ -111,7 +112,10 @@ export class AgentClient implements Disposable {
     });
   }
 
-  /** Shakes hands; owns the stream from here on, also when it fails. UserError (connection), Cancelled. */
+  /**
+   * Shakes hands; owns the stream from here on, also when it fails. UserError (connection),
+   * Cancelled.
+   */
   static async connect(stream: AgentStream, options: AgentClientOptions = {}): Promise<AgentClient> {
     const client = new AgentClient(stream, options);
     const nonce = randomBytes(16).toString('hex');
@@ -141,7 +145,10 @@ export class AgentClient implements Disposable {
     return this.nextFollowId++;
   }
 
-  /** Asks and waits. AgentError for the agent's own refusals; UserError (connection) for everything in between. */
+  /**
+   * Asks and waits. AgentError for the agent's own refusals; UserError (connection) for everything
+   * in between.
+   */
   async request<M extends AgentMethod>(
     method: M,
     ...[params, options]: undefined extends AgentParams[M]
@@ -258,7 +265,10 @@ export class AgentClient implements Disposable {
     }
   }
 
-  /** The last lines of stderr and the exit status may come after the end of stdout; half a second is given them. */
+  /**
+   * The last lines of stderr and the exit status may come after the end of stdout; half a second is
+   * given them.
+   */
   private async closeAfterLastWords(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const enough = new Promise<void>((resolve) => {

@@ -1,4 +1,5 @@
-// One channel to a node before anything of ours is there: a Python program that is sent over it and never written to disk.
+// One channel to a node before anything of ours is there: a Python program that is sent over it and
+// never written to disk.
 import type { Writable } from 'node:stream';
 import * as z from 'zod/mini';
 import { errorText, throwIfCancelled, UserError } from '../errors.js';
@@ -11,20 +12,23 @@ import { LineTail } from './localConnection.js';
 const ready = 'trainyard-ready\n';
 
 /**
- * The one command line that ever goes to a node's login shell. It reads the same in bash, dash, fish and tcsh, holds no value of
- * anybody's, says that it runs, and becomes the program that follows on its input up to a zero byte.
+ * The one command line that ever goes to a node's login shell. It reads the same in bash, dash,
+ * fish and tcsh, holds no value of anybody's, says that it runs, and becomes the program that
+ * follows on its input up to a zero byte.
  */
 const bootstrapCommand =
   `exec python3 -ISc 'import os;os.write(1,b"trainyard-ready\\n");` +
   `exec(b"".join(iter(lambda:os.read(0,1)or os._exit(9),b"\\0")))'`;
 
 /**
- * The same for a shell that reads lines, as one does that a start file has become (`exec fish`). Where our program reads it after
- * all, it is a string of Python that nobody uses.
+ * The same for a shell that reads lines, as one does that a start file has become (`exec fish`).
+ * Where our program reads it after all, it is a string of Python that nobody uses.
  */
 const typedCommand = `"""env" ${bootstrapCommand.slice('exec '.length)} # """`;
 
-/** The line before is read byte by byte, so that nothing after it is lost; the rest in one piece. */
+/**
+ * The line before is read byte by byte, so that nothing after it is lost; the rest in one piece.
+ */
 const readAll = (length: number): string =>
   [
     `text = b""`,
@@ -53,7 +57,10 @@ function pathOf(params: object): string | undefined {
   return ['dir', 'to', 'path', 'workdir'].map((key) => named[key]).find((path) => typeof path === 'string');
 }
 
-/** What the set-up program said no to. `remedy` is `wheels` when the client may bring the packages itself. */
+/**
+ * What the set-up program said no to. `remedy` is `wheels` when the client may bring the packages
+ * itself.
+ */
 export class NodeRefusal extends UserError {
   /** `said`: without the node's name. */
   constructor(
@@ -66,7 +73,9 @@ export class NodeRefusal extends UserError {
   }
 }
 
-/** Start files of a login shell may print and sleep; what reads input is fed empty lines meanwhile. */
+/**
+ * Start files of a login shell may print and sleep; what reads input is fed empty lines meanwhile.
+ */
 const readyTimeout = 30_000;
 const feedAfter = 2_000;
 const typeEvery = 4_000;
@@ -138,7 +147,10 @@ export class Bootstrap implements Disposable {
     }
   }
 
-  /** Asks and waits. UserError (preflight) with the node's own words, (connection) when it is lost; Cancelled. */
+  /**
+   * Asks and waits. UserError (preflight) with the node's own words, (connection) when it is lost;
+   * Cancelled.
+   */
   async request<S extends z.ZodMiniType>(
     op: string,
     params: object,

@@ -1,9 +1,13 @@
-// What a node with a GPU needs beyond the runtime: NVIDIA's libraries, its own ones where they are of the right versions.
+// What a node with a GPU needs beyond the runtime: NVIDIA's libraries, its own ones where they are
+// of the right versions.
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { nodePathSchema } from '../nodePathSchema.js';
 
-/** Release 580 is the first whose driver runs CUDA 13 programs (CUDA 13.0 release notes, table of minimum drivers). */
+/**
+ * Release 580 is the first whose driver runs CUDA 13 programs (CUDA 13.0 release notes, table of
+ * minimum drivers).
+ */
 export const oldestDriver = 580;
 
 /** Whether a node has an NVIDIA GPU whose driver runs CUDA 13. */
@@ -14,7 +18,10 @@ interface Library {
   title: string;
   /** Of the wheel, below `nvidia`. */
   folder: string;
-  /** libtrainer_cuda.so is built with these or newer ones, but for cuBLAS, NCCL and nvJPEG, of which it uses nothing that is newer. */
+  /**
+   * libtrainer_cuda.so is built with these or newer ones, but for cuBLAS, NCCL and nvJPEG, of which
+   * it uses nothing that is newer.
+   */
   oldest: readonly [number, number, number];
   /** On disk, with what pip needs meanwhile. */
   bytes: number;
@@ -70,7 +77,10 @@ export function chooseLibraries(found: readonly FoundLibrary[], pinned: string):
   };
 }
 
-/** Of the same major version, and not older: a newer major version has another name of its file, but for NCCL's. */
+/**
+ * Of the same major version, and not older: a newer major version has another name of its file, but
+ * for NCCL's.
+ */
 function fits(version: readonly number[], oldest: Library['oldest']): boolean {
   const [major = 0, minor = 0, patch = 0] = version;
   return major === oldest[0] && (minor - oldest[1] || patch - oldest[2]) >= 0;

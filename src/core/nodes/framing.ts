@@ -1,13 +1,18 @@
 // Bytes to lines, and the nonce line behind which the agent's protocol begins.
 
-/** Cuts a byte stream into lines (newline left out). A line longer than `limit` bytes is an error. */
+/**
+ * Cuts a byte stream into lines (newline left out). A line longer than `limit` bytes is an error.
+ */
 export class LineFramer {
   private parts: Buffer[] = [];
   private pending = 0;
 
   constructor(private readonly limit: number) {}
 
-  /** The lines that `chunk` completes; what follows the last newline is kept. RangeError over the limit. */
+  /**
+   * The lines that `chunk` completes; what follows the last newline is kept. RangeError over the
+   * limit.
+   */
   push(chunk: Buffer): Buffer[] {
     const lines: Buffer[] = [];
     let from = 0;
@@ -29,7 +34,9 @@ export class LineFramer {
   }
 }
 
-/** Skips whatever a login shell prints until `trainyard-agent <nonce>` and its newline have gone by. */
+/**
+ * Skips whatever a login shell prints until `trainyard-agent <nonce>` and its newline have gone by.
+ */
 export class NonceGate {
   private readonly marker: Buffer;
   private tail: Buffer = Buffer.alloc(0);
@@ -47,7 +54,10 @@ export class NonceGate {
     return this.tail.toString('utf8').slice(-400).trim();
   }
 
-  /** What follows the nonce line, once it has been seen. RangeError when more than `limit` bytes came before it. */
+  /**
+   * What follows the nonce line, once it has been seen. RangeError when more than `limit` bytes
+   * came before it.
+   */
   push(chunk: Buffer): Buffer | undefined {
     const seen = this.tail.length === 0 ? chunk : Buffer.concat([this.tail, chunk]);
     const at = seen.indexOf(this.marker);

@@ -23,8 +23,8 @@ export class LineTail {
 }
 
 /**
- * Starts the agent apart from the terminal (setsid), so that a Ctrl-C there reaches this process only.
- * UserError (connection) when it cannot be started.
+ * Starts the agent apart from the terminal (setsid), so that a Ctrl-C there reaches this process
+ * only. UserError (connection) when it cannot be started.
  */
 export async function openLocalAgent(agent: string): Promise<AgentStream> {
   const child = spawn(agent, ['serve'], { detached: true, stdio: ['pipe', 'pipe', 'pipe'] });

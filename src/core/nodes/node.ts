@@ -1,4 +1,5 @@
-// One machine with an agent on it: a connection that is made when needed, and made again after it was lost.
+// One machine with an agent on it: a connection that is made when needed, and made again after it
+// was lost.
 import { Cancelled } from '../errors.js';
 import type { Disposable } from '../lifecycle.js';
 import { nullLogger, type Logger } from '../log.js';
@@ -17,7 +18,10 @@ export class AgentNode implements Disposable {
 
   constructor(private readonly options: NodeOptions) {}
 
-  /** The one connection of this node. UserError (connection) when it cannot be made; the next call tries anew. */
+  /**
+   * The one connection of this node. UserError (connection) when it cannot be made; the next call
+   * tries anew.
+   */
   async client(): Promise<AgentClient> {
     const current = this.current;
     if (current) {

@@ -1,4 +1,5 @@
-// What is put on a node, and by which names: content decides them, so nothing is sent twice and nothing is replaced in use.
+// What is put on a node, and by which names: content decides them, so nothing is sent twice and
+// nothing is replaced in use.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -36,7 +37,10 @@ interface CudaPayload {
   requirements: string;
 }
 
-/** All of native/node, in the order that makes one program of them: what others use first, what runs it last. */
+/**
+ * All of native/node, in the order that makes one program of them: what others use first, what runs
+ * it last.
+ */
 export const bootstrapParts = [
   'wire',
   'beats',

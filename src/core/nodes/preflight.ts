@@ -62,12 +62,17 @@ async function freeSpace(client: AgentClient, path: NodePath): Promise<AgentResu
 
 const dataFlags = ['--data', '--eval-data'];
 
-/** Folders that the trainer's flags name are there. Only for a node whose files are this machine's. */
+/**
+ * Folders that the trainer's flags name are there. Only for a node whose files are this machine's.
+ */
 export async function checkData(argv: readonly string[]): Promise<CheckResult[]> {
   return checkRemoteData(argv, (paths) => Promise.all(paths.map(lookHere)));
 }
 
-/** The same on another node: `look` says `folder`, `file`, `shards`, `missing`, or why it cannot be told. */
+/**
+ * The same on another node: `look` says `folder`, `file`, `shards`, `missing`, or why it cannot be
+ * told.
+ */
 export async function checkRemoteData(
   argv: readonly string[],
   look: (paths: NodePath[]) => Promise<readonly string[]>,

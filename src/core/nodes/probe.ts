@@ -1,4 +1,5 @@
-// What a node is, and what of it would keep a run from starting: said before anything is copied to it.
+// What a node is, and what of it would keep a run from starting: said before anything is copied to
+// it.
 import * as z from 'zod/mini';
 import { bad, good, type CheckResult } from './checks.js';
 import { oldestDriver, takesCuda } from './cuda.js';

@@ -1,4 +1,5 @@
-// Running a helper program to its end, and telling whether a process that left its name behind still lives.
+// Running a helper program to its end, and telling whether a process that left its name behind
+// still lives.
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { Cancelled, throwIfCancelled } from '../errors.js';
@@ -20,7 +21,10 @@ export interface CommandOptions {
 
 const keptCharacters = 65_536;
 
-/** Runs a program in a process group of its own; a cancelled one is killed with its children. Rejects if it cannot start. */
+/**
+ * Runs a program in a process group of its own; a cancelled one is killed with its children.
+ * Rejects if it cannot start.
+ */
 export async function runCommand(
   command: string,
   args: readonly string[],
@@ -67,7 +71,10 @@ export async function runCommand(
   }
 }
 
-/** Start time of a process in clock ticks since boot (field 22 of /proc/<pid>/stat); undefined when it is gone. */
+/**
+ * Start time of a process in clock ticks since boot (field 22 of /proc/<pid>/stat); undefined when
+ * it is gone.
+ */
 export async function processStartTime(pid: number): Promise<string | undefined> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8');

@@ -1,4 +1,5 @@
-// The Python environment that brings MPICH, oneDNN and TensorBoard, made once for each set of pinned requirements.
+// The Python environment that brings MPICH, oneDNN and TensorBoard, made once for each set of
+// pinned requirements.
 import { createHash, randomBytes } from 'node:crypto';
 import { access, lstat, mkdir, readdir, readFile, rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -29,9 +30,10 @@ export interface PythonRuntime {
 }
 
 /**
- * Returns the environment, making it when it is not there. It is made under a temporary name and renamed when
- * complete, so a half-made one is never used; of callers in several processes one works and the others wait for it.
- * UserError (preflight) when Python, disk or network fail it; Cancelled.
+ * Returns the environment, making it when it is not there. It is made under a temporary name and
+ * renamed when complete, so a half-made one is never used; of callers in several processes one
+ * works and the others wait for it. UserError (preflight) when Python, disk or network fail it;
+ * Cancelled.
  */
 export async function ensurePythonRuntime(options: RuntimeOptions): Promise<PythonRuntime> {
   const requirementsHash = createHash('sha256')
@@ -57,7 +59,10 @@ async function makeOnce(options: RuntimeOptions, name: string, dir: string): Pro
   }
 }
 
-/** The first file that a usable environment has and this one lacks. `bin/python` dangles after a Python upgrade. */
+/**
+ * The first file that a usable environment has and this one lacks. `bin/python` dangles after a
+ * Python upgrade.
+ */
 async function missingFrom(dir: string): Promise<string | undefined> {
   for (const file of wanted) {
     try {
@@ -163,7 +168,10 @@ function pipError(result: CommandResult): UserError {
   return new UserError('preflight', `pip could not install the runtime (${ending}): ${told.trim()}`, hint);
 }
 
-/** What a user set for other projects must not redirect this installation; proxies and the package index stay. */
+/**
+ * What a user set for other projects must not redirect this installation; proxies and the package
+ * index stay.
+ */
 function cleanEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const dropped = [
     'PYTHONHOME',

@@ -1,4 +1,5 @@
-// A file on a node: read in pieces, or followed line by line as it grows, across as many connections as it takes.
+// A file on a node: read in pieces, or followed line by line as it grows, across as many
+// connections as it takes.
 import { Emitter, type Disposable, type Event } from '../lifecycle.js';
 import { ByteTail, type TailLine } from '../metrics/tail.js';
 import { agentErrors } from './agentApi.js';
@@ -8,7 +9,10 @@ import type { NodePath } from '../nodePath.js';
 /** The agent cuts its answers at this size. */
 export const pieceBytes = 256 * 1024;
 
-/** What stands in the file from `offset` on, at most `length` bytes; empty when there is no such file. */
+/**
+ * What stands in the file from `offset` on, at most `length` bytes; empty when there is no such
+ * file.
+ */
 export async function readRemote(
   client: AgentClient,
   path: NodePath,
@@ -40,7 +44,10 @@ async function readPiece(
   }
 }
 
-/** Lines of one growing file. `attach` again with a new client after the old one is gone: nothing is lost or doubled. */
+/**
+ * Lines of one growing file. `attach` again with a new client after the old one is gone: nothing is
+ * lost or doubled.
+ */
 export class FollowedFile implements Disposable {
   private readonly tail: ByteTail;
   private readonly lines = new Emitter<TailLine>();
@@ -63,7 +70,10 @@ export class FollowedFile implements Disposable {
     return this.attached?.client.isClosed === false;
   }
 
-  /** Begins to follow from where the lines so far end. False when the file is not there yet: attach again later. */
+  /**
+   * Begins to follow from where the lines so far end. False when the file is not there yet: attach
+   * again later.
+   */
   async attach(client: AgentClient): Promise<boolean> {
     this.detach();
     const id = client.newFollowId();

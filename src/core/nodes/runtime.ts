@@ -35,7 +35,10 @@ export function cacheFolder(env: NodeJS.ProcessEnv = process.env, platform = pro
   return join(base !== undefined && isAbsolute(base) ? base : join(homedir(), ...usual), 'trainyard');
 }
 
-/** Makes or finds both folders under `cache`. Safe for concurrent callers. UserError (preflight), Cancelled. */
+/**
+ * Makes or finds both folders under `cache`. Safe for concurrent callers. UserError (preflight),
+ * Cancelled.
+ */
 export async function ensureLocalRuntime(
   sources: NativeSources,
   cache: string,
@@ -72,7 +75,10 @@ export function programsOf(nodeDir: NodePath, runtimeDir: NodePath): Omit<NodeRu
   };
 }
 
-/** The folder is named after the binaries; what else is in it is brought up to date in place, each file in one step. */
+/**
+ * The folder is named after the binaries; what else is in it is brought up to date in place, each
+ * file in one step.
+ */
 async function ensureNodeFolder(
   sources: NativeSources,
   identity: string,

@@ -1,4 +1,5 @@
-// A file or folder of this machine sent to a node as a tar archive, which the set-up program there unpacks.
+// A file or folder of this machine sent to a node as a tar archive, which the set-up program there
+// unpacks.
 import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { Writable } from 'node:stream';
@@ -14,7 +15,10 @@ import type { TarDigest } from './tarDigest.js';
 
 export const unpackedSchema = z.object({ files: z.int(), folder: nodePathSchema, shared: z.boolean() });
 
-/** `folder`: as the node calls it. `shared`: they were there already, on a disk that another node sees too. */
+/**
+ * `folder`: as the node calls it. `shared`: they were there already, on a disk that another node
+ * sees too.
+ */
 export type Received = z.infer<typeof unpackedSchema>;
 
 /** Bytes that are sent at once: the two largest packets that a channel takes. */

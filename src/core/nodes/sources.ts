@@ -1,4 +1,5 @@
-// Where the native programs and what goes with them come from: beside the bundle, or a build of this repository.
+// Where the native programs and what goes with them come from: beside the bundle, or a build of
+// this repository.
 import { constants } from 'node:fs';
 import { access, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

@@ -1,4 +1,5 @@
-// The runtime's packages for a node that cannot fetch them itself: fetched here once, by this machine's own pip.
+// The runtime's packages for a node that cannot fetch them itself: fetched here once, by this
+// machine's own pip.
 import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCode, UserError } from '../errors.js';
@@ -19,8 +20,9 @@ const marker = /^(\S+) ; (.+?) \\$/;
 const clause = /^python_full_version\s*(<|>=|==)\s*'(\d+)\.(\d+)(\.\*)?'$/;
 
 /**
- * The lines of a pinned file that hold for this Python, without their conditions: pip judges those by the Python that runs it, not by the
- * one it fetches for. TypeError for a condition of another form.
+ * The lines of a pinned file that hold for this Python, without their conditions: pip judges those
+ * by the Python that runs it, not by the one it fetches for. TypeError for a condition of another
+ * form.
  */
 export function requirementsFor(text: string, [major = 3, minor = 0]: readonly number[]): string {
   let kept = true;
@@ -58,7 +60,10 @@ export interface WheelsOptions {
   python: readonly number[];
 }
 
-/** Returns the folder that holds them. UserError (preflight) when this machine has no pip or no network, Cancelled. */
+/**
+ * Returns the folder that holds them. UserError (preflight) when this machine has no pip or no
+ * network, Cancelled.
+ */
 export async function ensureWheels(options: WheelsOptions, progress: Progress = {}): Promise<string> {
   const { root, runtime, requirements, pip, python } = options;
   const version = python.slice(0, 2).join('.');

@@ -1,11 +1,13 @@
-// Hosts files as people have them: Open MPI's and MPICH's machine files, DeepSpeed's, or just a host a line.
+// Hosts files as people have them: Open MPI's and MPICH's machine files, DeepSpeed's, or just a
+// host a line.
 import { UserError } from '../errors.js';
 import type { Host } from './schema.js';
 
 /**
- * `gpu1 slots=8`, `gpu1:8` (MPICH), `me@gpu1:2222`, `gpu1`; `#` begins a comment; a host named twice has a slot for each time.
- * A number after a colon is a count of processes up to 1023 and a port from 1024 on or beside a user. Of a TensorFlow cluster's
- * `worker|gpu1:2222` the host counts: the port is TensorFlow's own. UserError (usage).
+ * `gpu1 slots=8`, `gpu1:8` (MPICH), `me@gpu1:2222`, `gpu1`; `#` begins a comment; a host named
+ * twice has a slot for each time. A number after a colon is a count of processes up to 1023 and a
+ * port from 1024 on or beside a user. Of a TensorFlow cluster's `worker|gpu1:2222` the host counts:
+ * the port is TensorFlow's own. UserError (usage).
  */
 export function parseHosts(text: string): Host[] {
   const hosts = new Map<string, Host>();
@@ -24,8 +26,8 @@ export function parseHosts(text: string): Host[] {
 }
 
 /**
- * A file that was written on the cluster calls its leader `localhost`: `leader` is how that one is reached from here, and the others are
- * reached through it. UserError (usage) when it is not said.
+ * A file that was written on the cluster calls its leader `localhost`: `leader` is how that one is
+ * reached from here, and the others are reached through it. UserError (usage) when it is not said.
  */
 export function seenFromHere(hosts: Host[], leader: string | undefined): Host[] {
   const own = hosts.find(({ host, port }) => host === 'localhost' && port === undefined);
@@ -50,7 +52,10 @@ export function seenFromHere(hosts: Host[], leader: string | undefined): Host[] 
   ];
 }
 
-/** `worker|gpu1:2222,ps|gpu2:2222`, as TensorFlow's cluster specifications are written on one line or several. */
+/**
+ * `worker|gpu1:2222,ps|gpu2:2222`, as TensorFlow's cluster specifications are written on one line
+ * or several.
+ */
 const roleForm = /^(?:[a-z_]+)\|([^|:\s]+)(?::\d{1,5})?$/;
 
 const form =

@@ -1,4 +1,5 @@
-// Which profile a run was started on from this machine, so that its id alone is enough to find it again.
+// Which profile a run was started on from this machine, so that its id alone is enough to find it
+// again.
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
@@ -23,7 +24,10 @@ export class RunBook {
     await writeFileAtomic(this.path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''), 0o600);
   }
 
-  /** For `last`, an id, or the one run whose id begins with or holds `text`; undefined when that is none or several. */
+  /**
+   * For `last`, an id, or the one run whose id begins with or holds `text`; undefined when that is
+   * none or several.
+   */
   async profileOf(text: string): Promise<string | undefined> {
     const lines = await this.read();
     if (text === 'last') return lines.at(-1)?.profile;

@@ -1,4 +1,5 @@
-// profiles.json: read with every problem named by line and field, changed without touching what it does not change.
+// profiles.json: read with every problem named by line and field, changed without touching what it
+// does not change.
 import { mkdir, readFile, realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -34,7 +35,9 @@ export interface BrokenProfile {
   error: UserError;
 }
 
-/** The profiles of one home folder. Comments and trailing commas in the file are accepted and kept. */
+/**
+ * The profiles of one home folder. Comments and trailing commas in the file are accepted and kept.
+ */
 export class ProfileStore {
   readonly path: string;
   private queue: Promise<unknown> = Promise.resolve();
@@ -44,8 +47,8 @@ export class ProfileStore {
   }
 
   /**
-   * All profiles, `local` first, and the entries that are none: one mistake does not take the others away. UserError (usage) when the file
-   * cannot be understood.
+   * All profiles, `local` first, and the entries that are none: one mistake does not take the
+   * others away. UserError (usage) when the file cannot be understood.
    */
   async contents(): Promise<{ profiles: Profile[]; broken: BrokenProfile[] }> {
     const { profiles, broken } = this.sort((await this.read()) ?? emptyFile);
@@ -54,12 +57,18 @@ export class ProfileStore {
     return { profiles: [local, ...profiles.filter(({ name }) => name !== localProfile.name)], broken };
   }
 
-  /** All profiles that are right, `local` first. UserError (usage) when the file cannot be understood. */
+  /**
+   * All profiles that are right, `local` first. UserError (usage) when the file cannot be
+   * understood.
+   */
   async list(): Promise<Profile[]> {
     return (await this.contents()).profiles;
   }
 
-  /** UserError (usage): what is wrong with its entry, or the profiles there are when `name` is none of them. */
+  /**
+   * UserError (usage): what is wrong with its entry, or the profiles there are when `name` is none
+   * of them.
+   */
   async get(name: string): Promise<Profile> {
     const { profiles, broken } = await this.contents();
     throwIfBroken(name, broken);
@@ -73,7 +82,9 @@ export class ProfileStore {
     );
   }
 
-  /** Adds the profile, or replaces the one of its name. Refuses to write to a file it cannot read. */
+  /**
+   * Adds the profile, or replaces the one of its name. Refuses to write to a file it cannot read.
+   */
   save(profile: Profile): Promise<void> {
     return this.change((text, profiles) => {
       const index = profiles.findIndex(({ name }) => name === profile.name);

@@ -5,7 +5,10 @@ import type { Machine, Progress } from '../machine.js';
 import { cacheFolder } from '../nodes/runtime.js';
 import recipe from './demo.json' with { type: 'json' };
 
-/** Draws them into the user's cache, unless they are there. Returns the folder that holds train/ and validation/. */
+/**
+ * Draws them into the user's cache, unless they are there. Returns the folder that holds train/ and
+ * validation/.
+ */
 export async function prepareDemoData(machine: Machine, progress: Progress = {}): Promise<string> {
   const folder = join(cacheFolder(), 'demo', `shapes-${recipe.images}`);
   const there = await stat(join(folder, 'validation')).catch(() => undefined);

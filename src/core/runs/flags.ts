@@ -5,7 +5,9 @@ import { basename, isAbsolute, isInHome, resolve, type NodePath } from '../nodeP
 
 const trainerVerbs = ['train', 'eval', 'predict', 'checkpoints', 'prep', 'devices', 'bench', 'selftest'];
 
-/** The value of `--name VALUE` or `--name=VALUE`; the last one counts, as it does for the trainer. */
+/**
+ * The value of `--name VALUE` or `--name=VALUE`; the last one counts, as it does for the trainer.
+ */
 export function flagValue(argv: readonly string[], name: string): string | undefined {
   let found: string | undefined;
   argv.forEach((word, index) => {

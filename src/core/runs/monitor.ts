@@ -1,4 +1,5 @@
-// The runs of every connected profile, looked at again and again while somebody looks or something runs.
+// The runs of every connected profile, looked at again and again while somebody looks or something
+// runs.
 import { Cancelled, errorText } from '../errors.js';
 import { Emitter, type Disposable, type Event } from '../lifecycle.js';
 import type { ClusterSession } from '../clusters/session.js';

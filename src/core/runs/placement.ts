@@ -113,7 +113,10 @@ function roomText({ offer, slots, busy }: Room): string {
   return `${offer.host.host} has ${slots}${what}`;
 }
 
-/** Each node's ranks are told the folders of NVIDIA's libraries that their node has; `folders` by its host. */
+/**
+ * Each node's ranks are told the folders of NVIDIA's libraries that their node has; `folders` by
+ * its host.
+ */
 export function withLibraries(
   placement: Placement,
   folders: ReadonlyMap<string, readonly string[] | undefined>,

@@ -18,8 +18,8 @@ export function workdirOf(profile: Profile, home: NodePath): NodePath {
 }
 
 /**
- * What `text` names among `entries` (newest first): `last`, an id, a unique prefix or a unique part of one. UserError
- * (usage) when that is none of them, or several.
+ * What `text` names among `entries` (newest first): `last`, an id, a unique prefix or a unique part
+ * of one. UserError (usage) when that is none of them, or several.
  */
 export function matchRun<E extends { id: string }>(text: string, entries: readonly E[]): E {
   const [newest] = entries;

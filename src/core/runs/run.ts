@@ -44,7 +44,10 @@ export interface RunFollowerOptions {
   logger?: Logger;
   /** Milliseconds between two looks at the state. */
   pollInterval?: number;
-  /** Asked at every look which further files to follow; those that are followed already are left as they are. */
+  /**
+   * Asked at every look which further files to follow; those that are followed already are left as
+   * they are.
+   */
   extras?: (details: RunDetails) => readonly ExtraFile[];
   /** `updated` of the state that an earlier run left in the folder: it says nothing of this one. */
   staleState?: number;
@@ -93,8 +96,8 @@ export class RunFollower implements Disposable {
   }
 
   /**
-   * Follows until the run is over and every line of it has been delivered. Resolves with the last state; rejects only
-   * when the run's folder is gone, or with Cancelled through `dispose`.
+   * Follows until the run is over and every line of it has been delivered. Resolves with the last
+   * state; rejects only when the run's folder is gone, or with Cancelled through `dispose`.
    */
   async follow(): Promise<RunDetails> {
     let lost = false;
@@ -127,7 +130,9 @@ export class RunFollower implements Disposable {
     this.store.dispose();
   }
 
-  /** One look at the state; attaches what is not attached, and at the end reads the files to theirs. */
+  /**
+   * One look at the state; attaches what is not attached, and at the end reads the files to theirs.
+   */
   private async look(client: AgentClient): Promise<RunDetails> {
     for (const file of this.files) if (!file.isAttached) await file.attach(client);
     const details = await client.request('run.get', { dir: this.options.dir });

@@ -57,7 +57,10 @@ export class RunFeed implements Disposable {
     return this.failure;
   }
 
-  /** Follows until the run is over. Called again, it looks anew: the run may have been continued in its folder. */
+  /**
+   * Follows until the run is over. Called again, it looks anew: the run may have been continued in
+   * its folder.
+   */
   start(): void {
     if (this.following || this.disposed) return;
     this.failure = undefined;

@@ -5,7 +5,10 @@ import type { AgentClient } from '../nodes/agentClient.js';
 import { RunFeed } from './runFeed.js';
 import type { NodePath } from '../nodePath.js';
 
-/** A tab that is closed and opened again, or a window that reloads a page, finds its feed. Milliseconds. */
+/**
+ * A tab that is closed and opened again, or a window that reloads a page, finds its feed.
+ * Milliseconds.
+ */
 const keptFor = 30_000;
 
 interface Entry {

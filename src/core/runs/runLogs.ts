@@ -1,4 +1,5 @@
-// A run's logs: which there are, and their lines. The files are raw bytes of what each process printed, without times of their own.
+// A run's logs: which there are, and their lines. The files are raw bytes of what each process
+// printed, without times of their own.
 import { UserError } from '../errors.js';
 import { ByteTail, type TailLine } from '../metrics/tail.js';
 import type { AgentClient } from '../nodes/agentClient.js';
@@ -38,7 +39,8 @@ export function rankOf(source: string): number | undefined {
 }
 
 /**
- * Those of these sources, `3` standing for `rank-3`; without any, those of the ranks and the evaluator. UserError (usage) naming what there is.
+ * Those of these sources, `3` standing for `rank-3`; without any, those of the ranks and the
+ * evaluator. UserError (usage) naming what there is.
  */
 export function chooseLogs(logs: readonly RunLog[], wanted?: readonly string[]): RunLog[] {
   if (!wanted) {
@@ -54,7 +56,10 @@ export function chooseLogs(logs: readonly RunLog[], wanted?: readonly string[]):
   });
 }
 
-/** Byte offset of the last `lines` lines of the first `size` bytes; an unfinished one at the end counts. */
+/**
+ * Byte offset of the last `lines` lines of the first `size` bytes; an unfinished one at the end
+ * counts.
+ */
 export async function startOfLastLines(
   client: AgentClient,
   path: NodePath,

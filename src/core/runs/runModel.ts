@@ -74,7 +74,10 @@ export class RunModel {
     }
   }
 
-  /** Counts how often something that was known stopped to stand; who holds a copy must take a new one. */
+  /**
+   * Counts how often something that was known stopped to stand; who holds a copy must take a new
+   * one.
+   */
   get resets(): number {
     return this.discarded;
   }

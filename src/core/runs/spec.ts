@@ -67,8 +67,9 @@ export interface ClusterPlan {
 }
 
 /**
- * Builds the spec; a run in a folder that the user named gets its id from the agent, which keeps that of an earlier run
- * there. UserError: usage for words that make no run; preflight when more ranks are wanted than fit.
+ * Builds the spec; a run in a folder that the user named gets its id from the agent, which keeps
+ * that of an earlier run there. UserError: usage for words that make no run; preflight when more
+ * ranks are wanted than fit.
  */
 export function planRun(
   request: RunRequest,
@@ -156,8 +157,8 @@ function onHead(path: string, cluster: ClusterPlan | undefined): string {
 }
 
 /**
- * Training owns the run folder, which the supervisor names to it. Every other verb of the trainer is a command: its
- * `--run-dir`, where it takes one, is that of the training it looks at.
+ * Training owns the run folder, which the supervisor names to it. Every other verb of the trainer
+ * is a command: its `--run-dir`, where it takes one, is that of the training it looks at.
  */
 function commandLine(words: readonly string[], trainer: NodePath, cwd: NodePath): string[] {
   const own = trainerWords(words);

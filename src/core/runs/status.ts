@@ -1,4 +1,5 @@
-// How a run stands, in one word. Apart from the rest, because what only shows runs needs no more than this.
+// How a run stands, in one word. Apart from the rest, because what only shows runs needs no more
+// than this.
 import type { RunEntry } from '../nodes/agentApi.js';
 import type { Phase } from './schema.js';
 

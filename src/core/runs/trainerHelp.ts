@@ -1,4 +1,5 @@
-// The trainer's flags, out of its own --help: so completion never knows others than the trainer does.
+// The trainer's flags, out of its own --help: so completion never knows others than the trainer
+// does.
 
 export interface TrainerFlag {
   /** With its dashes. */
@@ -31,7 +32,10 @@ export function parseTrainerHelp(text: string): TrainerFlag[] {
   return flags;
 }
 
-/** What could stand next in `line`: flags that are not in it yet, or the values of the flag it ends in. */
+/**
+ * What could stand next in `line`: flags that are not in it yet, or the values of the flag it ends
+ * in.
+ */
 export function completions(commandLine: string, flags: readonly TrainerFlag[]): TrainerFlag[] {
   const words = commandLine.split(/\s+/);
   const current = words.at(-1) ?? '';

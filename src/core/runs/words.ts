@@ -1,4 +1,5 @@
-// A command line as one text, and back: blanks separate words, quotes keep them together, nothing else is special.
+// A command line as one text, and back: blanks separate words, quotes keep them together, nothing
+// else is special.
 import { UserError } from '../errors.js';
 
 /** UserError (usage) for a quote that does not end. */

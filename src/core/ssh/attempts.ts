@@ -1,4 +1,5 @@
-// A connection that is dropped before the login is made again, and no more of them are made at once than a server takes.
+// A connection that is dropped before the login is made again, and no more of them are made at once
+// than a server takes.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Cancelled } from '../errors.js';
 import { nullLogger, type Logger } from '../log.js';
@@ -15,7 +16,10 @@ export class Attempts {
 
   constructor(private readonly logger: Logger = nullLogger) {}
 
-  /** Whatever was refused is not tried again. `where` names the host. Cancelled; UserError (connection) of `attempt`. */
+  /**
+   * Whatever was refused is not tried again. `where` names the host. Cancelled; UserError
+   * (connection) of `attempt`.
+   */
   async persist<C>(where: string, attempt: (slot: Slot) => Promise<C>, signal: AbortSignal): Promise<C> {
     for (let count = 1; ; count++) {
       const slot = await this.limiter.acquire(signal);

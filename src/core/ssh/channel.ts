@@ -9,8 +9,8 @@ const inputBuffer = 256 * 1024;
 const outputBuffer = 1024 * 1024;
 
 /**
- * stdin is a stream of its own: the end of writing must not look like the end of the channel, and what is written to a
- * channel that went away must fail instead of waiting for ever.
+ * stdin is a stream of its own: the end of writing must not look like the end of the channel, and
+ * what is written to a channel that went away must fail instead of waiting for ever.
  */
 class ChannelInput extends Writable {
   constructor(private readonly channel: ClientChannel) {
@@ -31,7 +31,10 @@ class ChannelInput extends Writable {
   }
 }
 
-/** What a program prints. Taken from the channel also when nobody reads yet, so that the channel's end is seen. */
+/**
+ * What a program prints. Taken from the channel also when nobody reads yet, so that the channel's
+ * end is seen.
+ */
 function output(from: Readable): PassThrough {
   const stream = new PassThrough({ highWaterMark: outputBuffer });
   stream.on('error', () => undefined); // a reader's own pipeline tells it

@@ -1,4 +1,5 @@
-// A server gives a connection some channels at once (MaxSessions, 10 by default): who finds none waits for one to be freed.
+// A server gives a connection some channels at once (MaxSessions, 10 by default): who finds none
+// waits for one to be freed.
 import { errorText } from '../errors.js';
 import { failure } from './failures.js';
 

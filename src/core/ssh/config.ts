@@ -189,7 +189,10 @@ function expandPath(
 const exchanges =
   /^(curve25519-sha256(@libssh\.org)?|ecdh-sha2-nistp(256|384|521)|diffie-hellman-group(14|15|16|17|18|-exchange)-sha(256|512))$/;
 
-/** Why only the user's own ssh can reach this host; undefined: ssh2 can, as far as the configuration tells. */
+/**
+ * Why only the user's own ssh can reach this host; undefined: ssh2 can, as far as the configuration
+ * tells.
+ */
 export function needsOpenSsh(config: SshConfig): string | undefined {
   if (config.proxyCommand !== undefined) return 'its SSH configuration has a ProxyCommand';
   const [source] = config.hostKeySources;

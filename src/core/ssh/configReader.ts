@@ -1,4 +1,5 @@
-// What the user's SSH configuration and the profile say of hosts; each is a process of ssh, so few are asked at once.
+// What the user's SSH configuration and the profile say of hosts; each is a process of ssh, so few
+// are asked at once.
 import { sshConfig, type SshConfig } from './config.js';
 import { readSettings, type ConfigSourceOptions } from './configSource.js';
 import { Limiter } from './limiter.js';

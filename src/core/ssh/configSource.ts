@@ -1,4 +1,5 @@
-// Reads the user's SSH configuration: by asking ssh itself, and where there is none, by reading its file.
+// Reads the user's SSH configuration: by asking ssh itself, and where there is none, by reading its
+// file.
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -8,8 +8,8 @@ import { systemCode } from '../errors.js';
 const deepest = 16;
 
 /**
- * Names that stand after `Host`, in their order, without patterns; files of `Include` are read too. None when there is no configuration. What
- * stands under `Match` names no host.
+ * Names that stand after `Host`, in their order, without patterns; files of `Include` are read too.
+ * None when there is no configuration. What stands under `Match` names no host.
  */
 export async function configuredHosts(folder = join(homedir(), '.ssh')): Promise<string[]> {
   const names = new Set<string>();

@@ -1,12 +1,16 @@
 // What goes wrong on the way to a host, in words that say what to do.
 import { errorText, oneLine, systemCode, UserError } from '../errors.js';
 
-/** The server let the connection go before anything was decided: it may be made again without harm. */
+/**
+ * The server let the connection go before anything was decided: it may be made again without harm.
+ */
 export class Dropped extends Error {
   override readonly name = 'Dropped';
 }
 
-/** No connection came about: nothing was asked of the host, so it may be tried again soon and often. */
+/**
+ * No connection came about: nothing was asked of the host, so it may be tried again soon and often.
+ */
 export class Unreached extends UserError {
   constructor(what: string, hint: string, cause?: unknown) {
     super('connection', what, hint, cause === undefined ? undefined : { cause });
@@ -25,7 +29,9 @@ export class ForwardingForbidden extends UserError {
   }
 }
 
-/** Only the user's own ssh can make this connection; nothing was sent to the host that must not be. */
+/**
+ * Only the user's own ssh can make this connection; nothing was sent to the host that must not be.
+ */
 export class NeedsOpenSsh extends UserError {
   constructor(
     readonly host: string,
@@ -94,7 +100,10 @@ export function timedOut(place: Place, during: string): UserError {
 }
 
 const lostBefore = /Connection lost before handshake|ECONNRESET|EPIPE|socket hang up/i;
-/** What sshd says in place of its version when it has no room, or wants to be left alone for a while. */
+/**
+ * What sshd says in place of its version when it has no room, or wants to be left alone for a
+ * while.
+ */
 const busy = /Exceeded MaxStartups|Not allowed at this time/i;
 const noCommon = /no matching (.+?)(?: algorithm)?s?$/i;
 
@@ -132,7 +141,10 @@ export function lastWords(lines: readonly string[]): string {
   return said.length === 0 ? '' : `. It said: ${said.slice(-3).join(' | ').slice(-mostWords)}`;
 }
 
-/** The server ended a login without a verdict: it allows fewer tries than there were keys, or less time. */
+/**
+ * The server ended a login without a verdict: it allows fewer tries than there were keys, or less
+ * time.
+ */
 export function loginEnded(where: string, user: string, error?: Error, said = ''): UserError {
   return failure(
     `${where} broke off the login of ${user}: ${error?.message ?? 'it closed the connection'}${said}`,

@@ -1,5 +1,5 @@
-// A socket that sends what is written in one turn in one piece. ssh2 writes the three parts of a packet one by one, which would
-// be three system calls, and three segments on the network.
+// A socket that sends what is written in one turn in one piece. ssh2 writes the three parts of a
+// packet one by one, which would be three system calls, and three segments on the network.
 import { Socket } from 'node:net';
 import { free } from '../memory.js';
 import { isSpent } from './packetMemory.js';
@@ -11,7 +11,8 @@ export class GatheringSocket extends Socket {
 
   constructor() {
     super();
-    // Not by a method of that name: Socket's own `connect` puts its own `write` in the place of any other.
+    // Not by a method of that name: Socket's own `connect` puts its own `write` in the place of any
+    // other.
     this.once('connect', () => {
       this.write = (data: Uint8Array | string, encoding?: BufferEncoding | Done, done?: Done) =>
         this.writeGathered(data, encoding, done);

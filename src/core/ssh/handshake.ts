@@ -18,8 +18,8 @@ const patience = 20_000;
 /** ssh2 asks for an answer this often; `Watchdog` decides what silence means. */
 export const keepaliveInterval = 4000;
 
-// Without CBC, and without chacha20-poly1305: ssh2 would use it also with servers that lack strict key exchange, where it
-// can be tampered with (Terrapin).
+// Without CBC, and without chacha20-poly1305: ssh2 would use it also with servers that lack strict
+// key exchange, where it can be tampered with (Terrapin).
 const cipher: CipherAlgorithm[] = [
   'aes128-gcm@openssh.com',
   'aes256-gcm@openssh.com',
@@ -63,7 +63,10 @@ export interface Attempt {
   signal: AbortSignal | undefined;
 }
 
-/** Resolves with a client that is logged in. Rejects with Dropped (see failures.ts), UserError or Cancelled; then nothing is left of it. */
+/**
+ * Resolves with a client that is logged in. Rejects with Dropped (see failures.ts), UserError or
+ * Cancelled; then nothing is left of it.
+ */
 export async function login(attempt: Attempt): Promise<Client> {
   const { ssh2, config, place, sock, checker, arrival, slot, signal } = attempt;
   throwIfCancelled(signal);

@@ -33,7 +33,10 @@ export function parseJump(text: string): SshTarget | undefined {
   };
 }
 
-/** The last hop of a ProxyJump; it is reached by those before it, or as its own configuration says. UserError (usage). */
+/**
+ * The last hop of a ProxyJump; it is reached by those before it, or as its own configuration says.
+ * UserError (usage).
+ */
 export function lastHop(proxyJump: string, host: string): SshTarget {
   const hops = proxyJump.split(',').map((hop) => hop.trim());
   const last = parseJump(hops.at(-1) ?? '');
@@ -57,7 +60,9 @@ export function checkHops(host: string, jumps: number): void {
 export class JumpPool<C extends SshConnection> {
   private readonly shared = new Map<string, Shared<C>>();
 
-  /** `open` is called for the first who wants it, and its signal fires when nobody does any more. */
+  /**
+   * `open` is called for the first who wants it, and its signal fires when nobody does any more.
+   */
   async lease(
     key: string,
     open: (signal: AbortSignal) => Promise<C>,

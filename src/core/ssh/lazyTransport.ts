@@ -1,4 +1,5 @@
-// SSH as a profile wants it, loaded when a connection is first asked for: nothing of it may cost time before.
+// SSH as a profile wants it, loaded when a connection is first asked for: nothing of it may cost
+// time before.
 import { Cancelled, errorText } from '../errors.js';
 import type { Logger } from '../log.js';
 import type { Profile } from '../profiles/schema.js';
@@ -33,7 +34,10 @@ export class LazyTransport implements SshTransport {
     private readonly options: TransportOptions,
   ) {}
 
-  /** By ssh2, or by the user's own ssh: where the profile says so, and for hosts that ssh2 cannot reach. */
+  /**
+   * By ssh2, or by the user's own ssh: where the profile says so, and for hosts that ssh2 cannot
+   * reach.
+   */
   async connect(target: SshTarget, options: { signal?: AbortSignal }): Promise<SshConnection> {
     this.loading ??= this.load();
     const { ssh2, needsOwn } = await this.loading;

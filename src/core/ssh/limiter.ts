@@ -1,4 +1,5 @@
-// How many connections are being made at once: a server drops those over its MaxStartups, and logins cost it work.
+// How many connections are being made at once: a server drops those over its MaxStartups, and
+// logins cost it work.
 import { Cancelled, throwIfCancelled } from '../errors.js';
 
 export interface Slot {

@@ -1,5 +1,6 @@
-// ssh2 makes two buffers for each packet of 32 KiB that it sends: one to put it together, one encrypted. Here the first is always the
-// same one, and the second is freed when the socket has it. What is encrypted, and how, stays ssh2's.
+// ssh2 makes two buffers for each packet of 32 KiB that it sends: one to put it together, one
+// encrypted. Here the first is always the same one, and the second is freed when the socket has it.
+// What is encrypted, and how, stays ssh2's.
 import { randomFillSync } from 'node:crypto';
 import type { Client } from 'ssh2';
 import { isPart, protocolOf } from './protocolParts.js';
@@ -37,8 +38,8 @@ function cipherOf(client: Client): PacketCipher | undefined {
 }
 
 /**
- * For all connections, from the first on that encrypts so. A packet is allocated, filled and encrypted in one go, so one piece of memory
- * serves them all. False where ssh2 is not as expected.
+ * For all connections, from the first on that encrypts so. A packet is allocated, filled and
+ * encrypted in one go, so one piece of memory serves them all. False where ssh2 is not as expected.
  */
 export function spareMemory(client: Client): boolean {
   const cipher = cipherOf(client);
@@ -75,7 +76,10 @@ function laysAlike(cipher: PacketCipher, memory: Buffer): boolean {
   });
 }
 
-/** RFC 4253, section 6, with the length not encrypted (RFC 5647): length, padding's length, payload, padding to blocks of 16 bytes. */
+/**
+ * RFC 4253, section 6, with the length not encrypted (RFC 5647): length, padding's length, payload,
+ * padding to blocks of 16 bytes.
+ */
 function lay(memory: Buffer, length: number): Buffer | undefined {
   const bare = 1 + length;
   const short = 16 - (bare % 16);
@@ -88,7 +92,10 @@ function lay(memory: Buffer, length: number): Buffer | undefined {
   return packet;
 }
 
-/** What it sends: parts of the memory are copied, for the next packet comes before the socket has them; encrypted ones are remembered. */
+/**
+ * What it sends: parts of the memory are copied, for the next packet comes before the socket has
+ * them; encrypted ones are remembered.
+ */
 function adopt(cipher: PacketCipher, memory: Buffer): void {
   const write = cipher._onWrite;
   cipher._onWrite = (data) => {

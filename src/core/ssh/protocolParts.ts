@@ -1,4 +1,5 @@
-// Parts of ssh2 that have no public way in: each is looked at before it is used, and left alone where it is not as expected.
+// Parts of ssh2 that have no public way in: each is looked at before it is used, and left alone
+// where it is not as expected.
 import type { Client } from 'ssh2';
 
 export type Part = Record<string, unknown>;

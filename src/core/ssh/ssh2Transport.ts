@@ -23,7 +23,10 @@ import { queueWhileRekeying } from './rekeying.js';
 import { Ssh2Connection } from './ssh2Connection.js';
 import type { Prompter, SshConnection, SshTarget, SshTransport } from './transport.js';
 
-/** Long enough for the fourth attempt of TCP; what heals later is met by the next connection sooner than by the fifth. */
+/**
+ * Long enough for the fourth attempt of TCP; what heals later is met by the next connection sooner
+ * than by the fifth.
+ */
 const connectPatience = 8_000;
 
 export interface Ssh2TransportOptions {
@@ -36,7 +39,10 @@ export interface Ssh2TransportOptions {
   logger?: Logger;
 }
 
-/** Owns the jump connections and what the user entered; the connections it gives belong to who asked for them. */
+/**
+ * Owns the jump connections and what the user entered; the connections it gives belong to who asked
+ * for them.
+ */
 export class Ssh2Transport implements SshTransport {
   private readonly attempts: Attempts;
   private readonly configs: ConfigReader;
@@ -70,7 +76,10 @@ export class Ssh2Transport implements SshTransport {
     }
   }
 
-  /** What the user's configuration and the profile say of a host. UserError (usage, connection), Cancelled. */
+  /**
+   * What the user's configuration and the profile say of a host. UserError (usage, connection),
+   * Cancelled.
+   */
   resolve(target: SshTarget, signal?: AbortSignal): Promise<SshConfig> {
     return this.configs.read(target, signal);
   }
@@ -81,7 +90,9 @@ export class Ssh2Transport implements SshTransport {
     for (const connection of [...this.connections]) connection.dispose();
   }
 
-  /** The host, and those it is reached through; the last is reached from here. UserError, Cancelled. */
+  /**
+   * The host, and those it is reached through; the last is reached from here. UserError, Cancelled.
+   */
   private async route(target: SshTarget, signal: AbortSignal): Promise<SshConfig[]> {
     const route: SshConfig[] = [];
     for (let next: SshTarget | undefined = target; next !== undefined;) {

@@ -1,4 +1,5 @@
-// A node that this machine cannot log in to, or should not: its head's own ssh does, with the keys and known hosts that lie there.
+// A node that this machine cannot log in to, or should not: its head's own ssh does, with the keys
+// and known hosts that lie there.
 import type { Duplex } from 'node:stream';
 import { LineTail } from '../nodes/localConnection.js';
 import { connectionLost, failure, ForwardingForbidden } from './failures.js';

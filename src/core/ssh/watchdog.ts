@@ -1,4 +1,5 @@
-// Tells a dead connection from a silent one. Counted in ticks, not in time: after a laptop slept, it gets its chance.
+// Tells a dead connection from a silent one. Counted in ticks, not in time: after a laptop slept,
+// it gets its chance.
 import type { Duplex } from 'node:stream';
 
 const misses = 3;
@@ -9,7 +10,9 @@ interface Counted extends Duplex {
   bytesWritten?: number;
 }
 
-/** Calls `onDead` when for `misses` ticks nothing came and nothing of weight went out; then stops. */
+/**
+ * Calls `onDead` when for `misses` ticks nothing came and nothing of weight went out; then stops.
+ */
 export class Watchdog {
   private readonly timer: NodeJS.Timeout;
   private received = 0;

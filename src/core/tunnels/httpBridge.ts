@@ -1,10 +1,12 @@
-// A web address on 127.0.0.1 that leads to a server behind a private channel: how a browser here reaches TensorBoard.
+// A web address on 127.0.0.1 that leads to a server behind a private channel: how a browser here
+// reaches TensorBoard.
 //
 // TensorBoard has no authentication. Another user of this machine must not reach it, so each
 // address has a key. A page of the web must not reach it through a name that it made point here
 // (DNS rebinding), so a request counts only when its Host, and its Origin where it has one, is an
 // address that was given out.
-// Bytes are passed on as they are, because an editor changes what `node:http` does for its extensions (proxies).
+// Bytes are passed on as they are, because an editor changes what `node:http` does for its
+// extensions (proxies).
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -82,7 +84,9 @@ export class HttpBridge implements Disposable {
     return this.server.listening ? this.open.size : 0;
   }
 
-  /** Requests may also name this `host:port`: the editor forwards the address to where its user is. */
+  /**
+   * Requests may also name this `host:port`: the editor forwards the address to where its user is.
+   */
   allow(authority: string): void {
     this.authorities.add(authority.toLowerCase());
   }

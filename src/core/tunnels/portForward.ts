@@ -1,4 +1,5 @@
-// A port of this machine that leads to a port on a node, or to one that the node reaches. Comes back by itself after a cut.
+// A port of this machine that leads to a port on a node, or to one that the node reaches. Comes
+// back by itself after a cut.
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';

@@ -1,4 +1,5 @@
-// The head of an HTTP/1.1 request as it comes over a connection: read, judged, and made the last of its connection.
+// The head of an HTTP/1.1 request as it comes over a connection: read, judged, and made the last of
+// its connection.
 
 /** Longer heads are refused; browsers send a few kilobytes. */
 const longestHead = 64 * 1024;
@@ -12,7 +13,10 @@ export interface RequestHead {
   rest: Buffer;
 }
 
-/** Undefined while the head is not whole. Throws RangeError over the limit, SyntaxError for what is no head. */
+/**
+ * Undefined while the head is not whole. Throws RangeError over the limit, SyntaxError for what is
+ * no head.
+ */
 export function parseHead(bytes: Buffer): RequestHead | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) {
@@ -46,7 +50,10 @@ export function withTarget(head: RequestHead, target: string): RequestHead {
   return { ...head, line: `${method} ${target} ${version}` };
 }
 
-/** The head's bytes, saying that this request is the last of its connection: so each request is judged. */
+/**
+ * The head's bytes, saying that this request is the last of its connection: so each request is
+ * judged.
+ */
 export function closingHead({ line, fields }: RequestHead): Buffer {
   const kept = fields.filter(([name]) => !['connection', 'keep-alive', 'upgrade'].includes(name));
   const rows = kept.map(([name, value]) => `${name}: ${value}`);

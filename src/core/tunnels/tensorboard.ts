@@ -1,4 +1,5 @@
-// TensorBoard of a run, as an address on this machine: started on the node when it is not there, kept until let go.
+// TensorBoard of a run, as an address on this machine: started on the node when it is not there,
+// kept until let go.
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorText, throwIfCancelled, UserError } from '../errors.js';
 import type { Disposable } from '../lifecycle.js';
@@ -43,7 +44,9 @@ export class TensorBoards implements Disposable {
 
   constructor(private readonly logger: Logger = nullLogger) {}
 
-  /** Starts TensorBoard on the run's folder, or finds it running. UserError, AgentError, Cancelled. */
+  /**
+   * Starts TensorBoard on the run's folder, or finds it running. UserError, AgentError, Cancelled.
+   */
   async open(machine: Machine, dir: NodePath, progress: Progress = {}): Promise<HttpBridge> {
     progress.onProgress?.('preparing the runtime');
     const { python, tensorboardServer: server } = await machine.runtime(progress);
@@ -86,7 +89,10 @@ export class TensorBoards implements Disposable {
     return (await opening).bridge;
   }
 
-  /** It takes seconds to load. UserError (failed) with its last words when it ends, or never answers. */
+  /**
+   * It takes seconds to load. UserError (failed) with its last words when it ends, or never
+   * answers.
+   */
   private async untilServing(
     machine: Machine,
     dir: NodePath,

@@ -1,4 +1,5 @@
-// The tunnels of one cluster: which there are, how they fare, and how they come back when the cluster is connected again.
+// The tunnels of one cluster: which there are, how they fare, and how they come back when the
+// cluster is connected again.
 import { Emitter, type Disposable, type Event } from '../lifecycle.js';
 import type { Logger } from '../log.js';
 import type { SshMachine } from '../clusters/sshMachine.js';
@@ -26,7 +27,9 @@ export class Tunnels implements Disposable {
     return this.list;
   }
 
-  /** Connects first, so that a host that cannot be reached is said at once. UserError, Cancelled. */
+  /**
+   * Connects first, so that a host that cannot be reached is said at once. UserError, Cancelled.
+   */
   async open(spec: TunnelSpec, signal?: AbortSignal): Promise<Tunnel> {
     const known = this.list.find((tunnel) => tunnelText(tunnel.spec) === tunnelText(spec));
     if (known) return known;

@@ -168,7 +168,10 @@ export async function closeTunnel(ui: Ui, given?: TunnelArgument): Promise<void>
   await ui.clusters.refresh();
 }
 
-/** Those that were open when the profile was connected last. One that fails is said, and does not end the others. */
+/**
+ * Those that were open when the profile was connected last. One that fails is said, and does not
+ * end the others.
+ */
 export async function reopenTunnels(ui: Ui, session: ClusterSession): Promise<void> {
   const { name } = session.profile;
   for (const text of rememberedTunnels(ui.services.context.globalState, name)) {

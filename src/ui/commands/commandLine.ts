@@ -8,7 +8,9 @@ interface Item extends vscode.QuickPickItem {
   word?: string;
 }
 
-/** Resolves with the line, or undefined when it was given up. `flags` may come later than the box. */
+/**
+ * Resolves with the line, or undefined when it was given up. `flags` may come later than the box.
+ */
 export function editCommandLine(
   title: string,
   initial: string,

@@ -1,4 +1,5 @@
-// Folders of the machine on which a run will be: offered while a path is typed, or chosen from a list one walks through.
+// Folders of the machine on which a run will be: offered while a path is typed, or chosen from a
+// list one walks through.
 import * as vscode from 'vscode';
 import { errorText } from '../../core/errors.js';
 import type { FolderListing, Machine } from '../../core/machine.js';
@@ -55,7 +56,9 @@ interface Item extends vscode.QuickPickItem {
   isChoice: boolean;
 }
 
-/** The editor sorts by how well labels match what was typed: that of the folder itself matches best. */
+/**
+ * The editor sorts by how well labels match what was typed: that of the folder itself matches best.
+ */
 const choice = (folder: string, content: string): Item => ({
   label: `$(check) ${folder}`,
   description: `train on this folder: ${content}`,

@@ -1,4 +1,5 @@
-// What a run's processes printed, in an editor: one log as it is, or those of all ranks with the rank before each line.
+// What a run's processes printed, in an editor: one log as it is, or those of all ranks with the
+// rank before each line.
 import * as vscode from 'vscode';
 import type { RunArgument } from '../../contributions.js';
 import { UserError } from '../../core/errors.js';

@@ -6,7 +6,10 @@ import type { RunOverview } from '../../core/runs/overview.js';
 import { describeProfile, describeRun } from '../tree/describe.js';
 import type { Ui } from './ui.js';
 
-/** The given run; else the only one wanted; else the one that is chosen. Undefined when there is none, which is said. */
+/**
+ * The given run; else the only one wanted; else the one that is chosen. Undefined when there is
+ * none, which is said.
+ */
 export async function pickRun(
   ui: Ui,
   given: RunArgument | undefined,

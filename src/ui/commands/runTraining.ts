@@ -1,4 +1,5 @@
-// Run Training: where, what, the command line, go. And the quick ways: again, the same as another run, the demo.
+// Run Training: where, what, the command line, go. And the quick ways: again, the same as another
+// run, the demo.
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
@@ -157,7 +158,10 @@ async function chooseFolder(): Promise<string | undefined> {
 
 const isFolder = (path: string): boolean => existsSync(path) && statSync(path).isDirectory();
 
-/** The workspace, when it holds images apart for training; only when it is trusted, because it suggests what to run. */
+/**
+ * The workspace, when it holds images apart for training; only when it is trusted, because it
+ * suggests what to run.
+ */
 function workspaceImages(): string | undefined {
   const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
   if (!vscode.workspace.isTrusted || folder?.scheme !== 'file') return undefined;

@@ -1,4 +1,5 @@
-// The tabs of one kind that are open, one a run; brought back by the editor after a reload of its window.
+// The tabs of one kind that are open, one a run; brought back by the editor after a reload of its
+// window.
 import * as vscode from 'vscode';
 import type { RunArgument } from '../../contributions.js';
 import type { Disposable } from '../../core/lifecycle.js';

@@ -1,4 +1,5 @@
-// A shell on a node, shown in one of the editor's terminals. Made again, at the press of a key, when its connection was lost.
+// A shell on a node, shown in one of the editor's terminals. Made again, at the press of a key,
+// when its connection was lost.
 import * as vscode from 'vscode';
 import { errorText } from '../../core/errors.js';
 import type { SshShell } from '../../core/ssh/transport.js';

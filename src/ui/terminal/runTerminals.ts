@@ -55,8 +55,8 @@ export class RunTerminals {
   }
 
   /**
-   * By node-pty where it loads: the shell then runs where this extension does, which has the user's keys. Else the
-   * editor's own terminal.
+   * By node-pty where it loads: the shell then runs where this extension does, which has the user's
+   * keys. Else the editor's own terminal.
    */
   private make(name: string, cwd: string, env: Record<string, string>): vscode.Terminal {
     const iconPath = new vscode.ThemeIcon('rocket');

@@ -161,7 +161,9 @@ export class CheckpointTree implements vscode.TreeDataProvider<CheckpointTreeNod
     this.keys.update({ hasCheckpoints: (this.listing?.checkpoints.length ?? 0) > 0 });
   }
 
-  /** The chosen run, as long as it is listed; else the newest that is under way; else the newest. */
+  /**
+   * The chosen run, as long as it is listed; else the newest that is under way; else the newest.
+   */
   private shown(): { argument: RunArgument; overview: RunOverview } | undefined {
     const all = this.backend?.monitor.all ?? [];
     const found =
@@ -173,7 +175,9 @@ export class CheckpointTree implements vscode.TreeDataProvider<CheckpointTreeNod
     return { argument: { profile: found.profile, id, dir }, overview: found.run };
   }
 
-  /** What would be lost if the run were killed now, and for how many more checkpoints there is room. */
+  /**
+   * What would be lost if the run were killed now, and for how many more checkpoints there is room.
+   */
   private riskText({ checkpoints, free }: Listing): string | undefined {
     const overview = this.shown()?.overview;
     if (!overview || isOver(overview.status) || overview.step === undefined) return undefined;

@@ -1,4 +1,5 @@
-// The newest figures of each node of one connected profile, asked for once a second while somebody looks.
+// The newest figures of each node of one connected profile, asked for once a second while somebody
+// looks.
 import { HostSampler } from '../../core/gpus/sampler.js';
 import type { Disposable } from '../../core/lifecycle.js';
 import type { NamedNode } from '../../core/machine.js';

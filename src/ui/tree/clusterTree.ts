@@ -1,4 +1,5 @@
-// The Clusters view: profiles, their nodes and GPUs, with figures once a second while the view is visible.
+// The Clusters view: profiles, their nodes and GPUs, with figures once a second while the view is
+// visible.
 import * as vscode from 'vscode';
 import { contextValues, viewIds, type ProfileArgument } from '../../contributions.js';
 import type { ClusterSession } from '../../core/clusters/session.js';
@@ -111,7 +112,10 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
     return node.kind === 'host' ? this.gpuNodes(profile, this.figures.get(profile)?.host(node.host)) : [];
   }
 
-  /** Reads the profiles anew, connects what connects by itself, and looks at figures while it is visible. */
+  /**
+   * Reads the profiles anew, connects what connects by itself, and looks at figures while it is
+   * visible.
+   */
   async refresh(): Promise<void> {
     this.stale = true;
     this.reading ??= this.readUntilFresh().finally(() => {

@@ -32,7 +32,10 @@ const icons: Record<RunStatus, readonly [string, string?]> = {
   unknown: ['question'],
 };
 
-/** `running · epoch 3/12 · 412 img/s · 3 min left`, `finished · 95.2% · 2 min`, `failed: out of memory`. */
+/**
+ * `running · epoch 3/12 · 412 img/s · 3 min left`, `finished · 95.2% · 2 min`, `failed: out of
+ * memory`.
+ */
 export function describeRun(overview: RunOverview, now = Date.now() / 1000): ItemText {
   const { entry, status, step, totalSteps, best } = overview;
   const [icon, color] = icons[status];
@@ -151,7 +154,10 @@ export function describeHost(sample: HostSample, cores: number): ItemText {
   };
 }
 
-/** `61.2/79.6 GB · 97% · 64°C`, and whose it is: a run of ours by name, or how many processes hold it. */
+/**
+ * `61.2/79.6 GB · 97% · 64°C`, and whose it is: a run of ours by name, or how many processes hold
+ * it.
+ */
 export function describeGpu(
   gpu: HostSample['gpus'][number],
   runOf: (pid: number) => string | undefined,

@@ -1,4 +1,5 @@
-// The Runs view: every connected profile's runs, newest first; grouped when there is more than one profile with any.
+// The Runs view: every connected profile's runs, newest first; grouped when there is more than one
+// profile with any.
 import * as vscode from 'vscode';
 import { contextValues, viewIds, type RunArgument } from '../../contributions.js';
 import { DisposableStore, type Disposable } from '../../core/lifecycle.js';

@@ -5,7 +5,10 @@ import type { PageModel } from './model.js';
 /** Shorter absences are not worth a word. */
 const shortest = 5 * 60;
 
-/** `While you were away (9 h): 1 restart, 31 checkpoints, best 74.1%`; undefined when there is nothing to tell. */
+/**
+ * `While you were away (9 h): 1 restart, 31 checkpoints, best 74.1%`; undefined when there is
+ * nothing to tell.
+ */
 export function absence(model: PageModel, lastSeen: number | undefined): string | undefined {
   if (lastSeen === undefined || model.now - lastSeen < shortest) return undefined;
   const marks = model.marks.filter(({ time }) => time > lastSeen);

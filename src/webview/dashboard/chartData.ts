@@ -1,4 +1,5 @@
-// The model's step rows as charts want them: time since the start, derived columns, smoothed lines. New rows only.
+// The model's step rows as charts want them: time since the start, derived columns, smoothed lines.
+// New rows only.
 import type { StepColumns } from '../protocol.js';
 import type { PageModel } from './model.js';
 import { emptyAverage, smooth, type Average } from './smoothing.js';
@@ -11,7 +12,10 @@ export class ChartData {
   /** Seconds since the run's start, never falling. */
   readonly x: number[] = [];
   readonly compute: number[] = [];
-  /** Tops of the step time's layers: compute, and communication on it, and waiting for input on both. */
+  /**
+   * Tops of the step time's layers: compute, and communication on it, and waiting for input on
+   * both.
+   */
   readonly stack: [number[], number[], number[]] = [[], [], []];
   steps: StepColumns;
   origin = 0;

@@ -1,4 +1,5 @@
-// The charts together: one time axis, one crosshair, and turns at drawing that leave each frame time for the rest.
+// The charts together: one time axis, one crosshair, and turns at drawing that leave each frame
+// time for the rest.
 import type { ChartData } from './chartData.js';
 import type { PageModel } from './model.js';
 import type { Palette } from './theme.js';
@@ -100,8 +101,9 @@ export class ChartGroup {
   }
 
   /**
-   * Draws the one that is due longest, and returns the milliseconds until the next is, if any waits. One a frame: what
-   * the browser makes of a canvas after the script costs more than the script does.
+   * Draws the one that is due longest, and returns the milliseconds until the next is, if any
+   * waits. One a frame: what the browser makes of a canvas after the script costs more than the
+   * script does.
    */
   draw(now: number): number | undefined {
     let wait: number | undefined;

@@ -100,7 +100,10 @@ export const chartSpecs: readonly ChartSpec[] = [
   },
 ];
 
-/** Whether there is anything to draw: a run may have no input wait to speak of, but never no figures at all. */
+/**
+ * Whether there is anything to draw: a run may have no input wait to speak of, but never no figures
+ * at all.
+ */
 export function hasData(spec: ChartSpec, data: ChartData, model: PageModel): boolean {
   if (data.length === 0) return false;
   return (

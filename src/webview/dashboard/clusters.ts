@@ -21,7 +21,10 @@ const weights: Record<MarkKind, number> = {
   checkpoint: 0,
 };
 
-/** Marks in [low, high], those closer than `gap` (a part of the whole) together. Times are seconds since the epoch. */
+/**
+ * Marks in [low, high], those closer than `gap` (a part of the whole) together. Times are seconds
+ * since the epoch.
+ */
 export function clusterMarks(marks: readonly Mark[], low: number, high: number, gap: number): MarkCluster[] {
   const span = high - low;
   if (!(span > 0)) return [];

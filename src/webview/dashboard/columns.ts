@@ -1,7 +1,10 @@
 // Slices of rows and of columns put where they belong.
 import type { GpuColumns, HostColumns, RankColumns, Slice, StepColumns } from '../protocol.js';
 
-/** Rows from `from` on are replaced. A slice that begins past the end would leave a hole: false, and nothing is done. */
+/**
+ * Rows from `from` on are replaced. A slice that begins past the end would leave a hole: false, and
+ * nothing is done.
+ */
 export function splice<T>(target: T[], from: number, rows: readonly T[]): boolean {
   if (from > target.length) return false;
   target.length = from;

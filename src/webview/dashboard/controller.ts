@@ -1,4 +1,5 @@
-// Between the extension's messages and what is drawn: the model, the view's settings, and when to draw.
+// Between the extension's messages and what is drawn: the model, the view's settings, and when to
+// draw.
 import type { PageAction, ToPage } from '../protocol.js';
 import { absence } from './absence.js';
 import { ChartData } from './chartData.js';

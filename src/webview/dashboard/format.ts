@@ -1,4 +1,5 @@
-// Figures as people read them. Widths are kept steady: a figure that moves keeps its number of digits.
+// Figures as people read them. Widths are kept steady: a figure that moves keeps its number of
+// digits.
 
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 
@@ -52,7 +53,10 @@ export function bytesOf(used: number | null, total: number): string {
   return `${inUnit(used, unitOf(total))}/${bytes(total)}`;
 }
 
-/** `8 s`, `4 min`, `3 h 10 min`, `9 h`, `2 d 3 h`: two units at most, the second left out where it is nothing. */
+/**
+ * `8 s`, `4 min`, `3 h 10 min`, `9 h`, `2 d 3 h`: two units at most, the second left out where it
+ * is nothing.
+ */
 export function duration(seconds: number | null): string {
   if (seconds === null || !Number.isFinite(seconds)) return missing;
   const total = Math.max(0, Math.round(seconds));

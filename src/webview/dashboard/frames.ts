@@ -1,4 +1,5 @@
-// Work put off to the next frame, or to the frame after a wait; however often it is asked for, it is done once.
+// Work put off to the next frame, or to the frame after a wait; however often it is asked for, it
+// is done once.
 
 export class Frames {
   private frame: number | undefined;

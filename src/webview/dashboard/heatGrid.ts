@@ -19,7 +19,10 @@ export function heatValue({ gpu }: HeatRow, sample: number, kind: HeatKind): num
   return Math.min(1, Math.max(0, value / (kind === 'memory' ? gpu.memoryTotal : 100)));
 }
 
-/** For each of `columns` equal parts of [low, high] the newest sample in it, or -1 where the host has none by then. */
+/**
+ * For each of `columns` equal parts of [low, high] the newest sample in it, or -1 where the host
+ * has none by then.
+ */
 export function sampleColumns(
   time: readonly number[],
   low: number,

@@ -13,7 +13,10 @@ declare function acquireVsCodeApi(): VsCodeApi;
 export class Host {
   private readonly api: VsCodeApi;
 
-  /** `run`: which run this page is of, as the extension wrote it; kept, so that it can bring the page back. */
+  /**
+   * `run`: which run this page is of, as the extension wrote it; kept, so that it can bring the
+   * page back.
+   */
   constructor(private readonly run: unknown) {
     this.api = acquireVsCodeApi();
     this.keepView(this.readView());

@@ -1,4 +1,5 @@
-// A button that opens a short menu. Arrow keys move in it, Escape closes it, and the focus returns to the button.
+// A button that opens a short menu. Arrow keys move in it, Escape closes it, and the focus returns
+// to the button.
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { define } from './section.js';
 

@@ -4,7 +4,10 @@ import type { PageModel } from './model.js';
 
 export type PageState = 'connecting' | 'problem' | 'lost' | 'over' | 'waiting' | 'command' | 'live';
 
-/** A command that is not the trainer's writes no step lines; unless it does, and then they are shown. */
+/**
+ * A command that is not the trainer's writes no step lines; unless it does, and then they are
+ * shown.
+ */
 const isCommand = ({ head, steps }: PageModel): boolean =>
   head?.program === 'command' && head.status !== 'starting' && steps.step.length === 0;
 
@@ -17,7 +20,10 @@ export function pageState(model: PageModel, problem: string | undefined): PageSt
   return model.steps.step.length === 0 ? 'waiting' : 'live';
 }
 
-/** Instead of charts: one line that says why there are none. Undefined where there is something to draw. */
+/**
+ * Instead of charts: one line that says why there are none. Undefined where there is something to
+ * draw.
+ */
 export function instead(model: PageModel): string | undefined {
   const { head } = model;
   if (!head || model.steps.step.length > 0) return undefined;
@@ -50,7 +56,10 @@ export const lostFor = (model: PageModel, now: number): string =>
 /** Figures fade from this age on, seconds. */
 const staleAfter = 5;
 
-/** How old figures of this time are, when too old to pass as current. `over`: they are the last there will be. */
+/**
+ * How old figures of this time are, when too old to pass as current. `over`: they are the last
+ * there will be.
+ */
 export function staleness(newest: number | undefined, now: number, over: boolean): number | undefined {
   if (newest === undefined || over) return undefined;
   const age = now - newest;

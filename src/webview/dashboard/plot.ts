@@ -1,4 +1,5 @@
-// One chart on a canvas: uPlot with the group's axis, crosshair and zoom, and what uPlot does not draw by itself.
+// One chart on a canvas: uPlot with the group's axis, crosshair and zoom, and what uPlot does not
+// draw by itself.
 import uPlot from 'uplot';
 import type { Mark } from '../protocol.js';
 import type { ChartGroup } from './chartGroup.js';
@@ -83,7 +84,8 @@ export class Plot {
     if (this.spec.stacked) {
       return [...this.spec.lines].reverse().map((line) => ({
         stroke: color(line),
-        // Opaque, so that each layer may be filled down to zero; cutting them apart costs more than all the rest.
+        // Opaque, so that each layer may be filled down to zero; cutting them apart costs more than
+        // all the rest.
         fill: () => mixed(this.group.palette.charts[line.color], 0.35, this.group.palette.card),
         width: 1,
         points,
@@ -203,7 +205,9 @@ export class Plot {
     this.group.setZoom([low, high]);
   }
 
-  /** uPlot's own range of the lines, widened by the evaluations in sight, which it does not know. */
+  /**
+   * uPlot's own range of the lines, widened by the evaluations in sight, which it does not know.
+   */
   private yRange(lineMin: number | null, lineMax: number | null, log: boolean): [number, number] {
     const { model, range, data } = this.group;
     let min = lineMin ?? Infinity;

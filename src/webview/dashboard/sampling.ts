@@ -1,6 +1,9 @@
 // Which rows a table shows of many.
 
-/** Positions of at most `most` rows out of `length`, evenly spread, the first and the newest included. */
+/**
+ * Positions of at most `most` rows out of `length`, evenly spread, the first and the newest
+ * included.
+ */
 export function sampleRows(length: number, most = 50): number[] {
   if (length <= most) return Array.from({ length }, (_, index) => index);
   if (most <= 1) return [length - 1];

@@ -1,4 +1,5 @@
-// A part of the page that draws itself only when one of its properties changed, and only while it can be seen.
+// A part of the page that draws itself only when one of its properties changed, and only while it
+// can be seen.
 import { LitElement } from 'lit';
 
 /** Parts this near to the window are kept up to date, so that scrolling shows no old figures. */

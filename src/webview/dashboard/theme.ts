@@ -1,4 +1,5 @@
-// The editor's colours, for what is drawn on a canvas and so cannot follow style variables by itself.
+// The editor's colours, for what is drawn on a canvas and so cannot follow style variables by
+// itself.
 import type { ChartColor } from './colors.js';
 
 export interface Palette {

@@ -34,7 +34,10 @@ export const initialView = (): ViewState => ({
 
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
 
-/** Of what was kept, by this version of the page or another: whatever does not fit is left at its default. */
+/**
+ * Of what was kept, by this version of the page or another: whatever does not fit is left at its
+ * default.
+ */
 export function readView(kept: unknown): ViewState {
   const view = initialView();
   if (typeof kept !== 'object' || kept === null) return view;

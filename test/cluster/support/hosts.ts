@@ -1,5 +1,5 @@
-// Hosts for the fault tests: homes of their own, so that nothing here meets a run of somebody else, and the practice cluster's
-// runtime by a link, so that it is made once on a machine.
+// Hosts for the fault tests: homes of their own, so that nothing here meets a run of somebody else,
+// and the practice cluster's runtime by a link, so that it is made once on a machine.
 import {
   appendFileSync,
   copyFileSync,
@@ -82,7 +82,10 @@ async function prepared(hosts: FaultHosts): Promise<FaultHosts> {
   }
 }
 
-/** What an agent started detached has an environment of its own, without the mark by which the practice cluster ends the rest. */
+/**
+ * What an agent started detached has an environment of its own, without the mark by which the
+ * practice cluster ends the rest.
+ */
 export async function endAllOf(dir: string): Promise<void> {
   const left = (): number[] => processesNaming(dir).map((line) => Number(line.split(' ')[0]));
   await until(
@@ -102,7 +105,10 @@ export async function endAllOf(dir: string): Promise<void> {
   );
 }
 
-/** Hosts at 127.0.0.2 and on, without root. The first one's key is known at every port of 127.0.0.1 too, for ways around. */
+/**
+ * Hosts at 127.0.0.2 and on, without root. The first one's key is known at every port of 127.0.0.1
+ * too, for ways around.
+ */
 export async function practiceHosts({
   nodes,
   ...more

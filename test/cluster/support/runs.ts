@@ -1,4 +1,5 @@
-// Runs as the tests look at them: followed over SSH as the user interfaces do, and their files as they lie on the node.
+// Runs as the tests look at them: followed over SSH as the user interfaces do, and their files as
+// they lie on the node.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SshMachine } from '../../../src/core/clusters/sshMachine.js';

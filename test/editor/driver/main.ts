@@ -1,4 +1,5 @@
-// The test driver: an extension of its own, never shipped, that does inside the editor what a test outside asks for.
+// The test driver: an extension of its own, never shipped, that does inside the editor what a test
+// outside asks for.
 import { renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer, type Socket } from 'node:net';

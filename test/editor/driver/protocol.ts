@@ -1,4 +1,5 @@
-// What a test outside the editor can ask of the driver inside its extension host. One request a connection, one line each way.
+// What a test outside the editor can ask of the driver inside its extension host. One request a
+// connection, one line each way.
 
 export const extensionId = 'trainyard.trainyard';
 

@@ -1,4 +1,5 @@
-// Runs the tests of this folder inside an extension host: VS Code's test runner calls `run()`, and so does the driver.
+// Runs the tests of this folder inside an extension host: VS Code's test runner calls `run()`, and
+// so does the driver.
 import { writeFileSync } from 'node:fs';
 import type Mocha from 'mocha';
 import type { HostTest } from '../driver/protocol.js';

@@ -1,4 +1,5 @@
-// What an S3 server does with a signature, written from "Authenticating Requests (AWS Signature Version 4)" and without our own code.
+// What an S3 server does with a signature, written from "Authenticating Requests (AWS Signature
+// Version 4)" and without our own code.
 import { createHash, createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 

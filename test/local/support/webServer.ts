@@ -1,4 +1,5 @@
-// An HTTP server for one file that breaks off, forgets ranges, changes the file or asks who is there, as it is told.
+// An HTTP server for one file that breaks off, forgets ranges, changes the file or asks who is
+// there, as it is told.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
@@ -9,7 +10,10 @@ import type { AddressInfo } from 'node:net';
 interface Behaviour {
   body: Buffer;
   ranges: boolean;
-  /** For each answer in turn, how many bytes it sends until the connection breaks; afterwards all of them. */
+  /**
+   * For each answer in turn, how many bytes it sends until the connection breaks; afterwards all of
+   * them.
+   */
   cuts: number[];
   /** Asked first; true when it has answered. */
   before: (request: IncomingMessage, response: ServerResponse) => boolean;

@@ -1,4 +1,5 @@
-// What the tests of the SSH transport share: servers with keys, and a transport that knows nothing of this machine's user.
+// What the tests of the SSH transport share: servers with keys, and a transport that knows nothing
+// of this machine's user.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';

@@ -1,5 +1,5 @@
-// A user without an account, who has an agent and a runtime of his own. Needs root: folders of this user that nobody else may enter
-// are shown to his processes alone, in a mount namespace.
+// A user without an account, who has an agent and a runtime of his own. Needs root: folders of this
+// user that nobody else may enter are shown to his processes alone, in a mount namespace.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, cpSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -30,7 +30,9 @@ export const unavailable =
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** Shows the entries of the runtime at `shown`, and the Python that they lead to at its own place. */
+/**
+ * Shows the entries of the runtime at `shown`, and the Python that they lead to at its own place.
+ */
 function mounts(runtimeDir: string, shown: string): string[] {
   const python = dirname(dirname(realpathSync(join(runtimeDir, 'bin', 'python'))));
   const home = homedir();

@@ -1,4 +1,5 @@
-// The runtime with a stand-in for python3 (a shell script that makes what pip would), so that every failure can be had.
+// The runtime with a stand-in for python3 (a shell script that makes what pip would), so that every
+// failure can be had.
 import {
   chmodSync,
   existsSync,
@@ -34,7 +35,10 @@ function script(folder: string, name: string, body: string): string {
   chmodSync(path, 0o755);
   return path;
 }
-/** Called as `python3 -m venv DIR`, it makes DIR with a `bin/python` that does `pip` when asked to install. */
+/**
+ * Called as `python3 -m venv DIR`, it makes DIR with a `bin/python` that does `pip` when asked to
+ * install.
+ */
 function python(folder: string, pip: string): string {
   writeFileSync(join(folder, 'pip.sh'), `#!/bin/sh\nhere=$(dirname "$(dirname "$0")")\n${pip}\n`);
   const venv = `mkdir -p "$3/bin" "$3/lib" && cp "${folder}/pip.sh" "$3/bin/python" && chmod 755 "$3/bin/python" && echo "home = /usr" > "$3/pyvenv.cfg"

@@ -1,4 +1,5 @@
-// The other end of the agent's protocol, in this process: a peer for the client's tests, with no behaviour of its own.
+// The other end of the agent's protocol, in this process: a peer for the client's tests, with no
+// behaviour of its own.
 import { PassThrough } from 'node:stream';
 import type { AgentStream } from '../../../src/core/nodes/agentClient.js';
 

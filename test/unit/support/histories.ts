@@ -22,7 +22,9 @@ export type Act =
   /** The readers look at what is there so far. */
   | { kind: 'look' };
 
-/** Few values, so that equal ones are frequent. Each reads differently with one decimal in percent. */
+/**
+ * Few values, so that equal ones are frequent. Each reads differently with one decimal in percent.
+ */
 const top1 = fc.integer({ min: 1, max: 12 }).map((value) => value / 16);
 const steps = fc.integer({ min: 1, max: 5 });
 
@@ -126,7 +128,8 @@ export class History {
         const step = this.checkpoints.at(-1 - act.back);
         if (step === undefined) break;
         this.evals.set(step, act.top1);
-        // Of the step from which this generation goes on, the evaluator before may have the last word.
+        // Of the step from which this generation goes on, the evaluator before may have the last
+        // word.
         const by = act.late && generation > 1 && step <= this.from ? generation - 1 : generation;
         this.write(evalLine(step, act.top1, { time, generation: by }));
         break;
@@ -172,7 +175,10 @@ export class History {
     }
   }
 
-  /** From the checkpoint at `index`, or from the start of the run where there is none: the newer ones are damaged. */
+  /**
+   * From the checkpoint at `index`, or from the start of the run where there is none: the newer
+   * ones are damaged.
+   */
   private restart(index: number): void {
     const from = this.checkpoints[index] ?? 0;
     const passed = this.checkpoints.filter((step) => step > from);

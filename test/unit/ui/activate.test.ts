@@ -1,4 +1,5 @@
-// The composition root with a stand-in for the editor's API: everything registers, and nothing is left at the end.
+// The composition root with a stand-in for the editor's API: everything registers, and nothing is
+// left at the end.
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { commandIds, panelTypes, viewIds } from '../../../src/contributions.js';
 

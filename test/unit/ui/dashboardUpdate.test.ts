@@ -1,5 +1,5 @@
-// The extension's side and the page's side of the dashboard against one another: whatever happens, the page holds what
-// the run's model holds.
+// The extension's side and the page's side of the dashboard against one another: whatever happens,
+// the page holds what the run's model holds.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { nodePath } from '../../../src/core/nodePath.js';

@@ -53,7 +53,8 @@ class ArchiveSet : public Dataset {
   std::vector<std::string> classes_;
 };
 
-/// Those of one root, by class and name, as a folder has them, moved out of `all`: of a large archive they are many.
+/// Those of one root, by class and name, as a folder has them, moved out of `all`: of a large
+/// archive they are many.
 std::unique_ptr<Dataset> set_of(std::shared_ptr<const ArchiveBytes> bytes, const std::string& archive,
                                 std::vector<ListedImage>& all, const std::string& root) {
   std::map<std::string, std::vector<ListedImage*>, std::less<>> by_class;

@@ -16,13 +16,14 @@ struct ImageSets {
   bool named_train = false;             ///< the source says by name that `train` is for training
 };
 
-/// Class folders in `path`, a tar, compressed with gzip or not, whose images are read where they lie. Classes and
-/// images are in the order that open_folder gives them. Throws Error(Exit::data) as open_archive_bytes, list_images and
-/// find_roots do.
+/// Class folders in `path`, a tar, compressed with gzip or not, whose images are read where they
+/// lie. Classes and images are in the order that open_folder gives them. Throws Error(Exit::data)
+/// as open_archive_bytes, list_images and find_roots do.
 ImageSets open_archive(const std::string& path, const ArchiveProgress& progress);
 
-/// All images of an archive, whatever their folders, in the order of their names, with their labels from a list.
-/// Throws Error(Exit::data) too where the list has another number of lines, or names another image.
+/// All images of an archive, whatever their folders, in the order of their names, with their labels
+/// from a list. Throws Error(Exit::data) too where the list has another number of lines, or names
+/// another image.
 std::unique_ptr<Dataset> open_labelled_archive(const std::string& path, const LabelList& labels,
                                                const ArchiveProgress& progress);
 

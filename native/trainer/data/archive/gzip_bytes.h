@@ -10,7 +10,8 @@
 
 namespace trainyard {
 
-/// A place where inflating can begin: a block's start and the 32 KiB before it, as in zlib's examples/zran.c.
+/// A place where inflating can begin: a block's start and the 32 KiB before it, as in zlib's
+/// examples/zran.c.
 struct GzipPoint {
   uint64_t out = 0;    ///< in the inflated bytes
   uint64_t in = 0;     ///< the first whole byte of the file that is still to be read
@@ -20,8 +21,9 @@ struct GzipPoint {
 
 class GzipCursor;
 
-/// A gzip file of one or several members. Reads that go on where an earlier one ended cost no more than inflating what
-/// lies between; others begin at a point, of which there are up to 1,024, at least 1 MiB of output apart.
+/// A gzip file of one or several members. Reads that go on where an earlier one ended cost no more
+/// than inflating what lies between; others begin at a point, of which there are up to 1,024, at
+/// least 1 MiB of output apart.
 class GzipBytes : public ArchiveBytes {
  public:
   /// Inflates all of `fd`, comparing the sums. Throws as open_archive_bytes.

@@ -17,12 +17,14 @@ class GzipCursor {
   GzipCursor(const GzipCursor&) = delete;
   GzipCursor& operator=(const GzipCursor&) = delete;
 
-  /// Goes to the file's start, with the sums compared at the end of each member. Returns that place.
+  /// Goes to the file's start, with the sums compared at the end of each member. Returns that
+  /// place.
   GzipPoint begin();
   /// Goes to `point`; the sums of the member it lies in are not compared.
   void start(const GzipPoint& point);
   bool started() const { return started_; }
-  /// Inflates up to `count` bytes, no further than the end of a block. Throws Error(Exit::data): cut short, damaged.
+  /// Inflates up to `count` bytes, no further than the end of a block. Throws Error(Exit::data):
+  /// cut short, damaged.
   size_t advance(char* out, size_t count);
   /// Inflates up to `offset`, which is not before position(), or up to the end.
   void skip_to(uint64_t offset);

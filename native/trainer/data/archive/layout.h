@@ -25,9 +25,10 @@ struct ArchiveRoots {
   bool named_train = false;  ///< `train` is a folder of that name, so that nothing is to be split off it unasked
 };
 
-/// The one folder that has all class folders, or one that has them in train and validation (or val). An image beside
-/// the class folders is no part of it, as in a folder. Throws Error(Exit::data) where there is no class folder, or
-/// where they lie in several places (two are named).
+/// The one folder that has all class folders, or one that has them in train and validation (or
+/// val). An image beside the class folders is no part of it, as in a folder. Throws
+/// Error(Exit::data) where there is no class folder, or where they lie in several places (two are
+/// named).
 ArchiveRoots find_roots(const std::vector<ListedImage>& images, const std::string& archive);
 
 }  // namespace trainyard

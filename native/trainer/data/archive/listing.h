@@ -15,10 +15,11 @@ struct ListedImage {
   uint64_t size = 0;
 };
 
-/// All that have an image's name (.jpg, .jpeg, .png, any case; hidden ones are left out), also those in tars that lie
-/// in it uncompressed, as ImageNet's training images do: those of n01440764.tar are n01440764/NAME. Sorted by path
-/// bytes; of two with the same path the later one counts, as tar has it.
-/// Throws Error(Exit::data) as TarReader, and where there is no image, saying what there is instead.
+/// All that have an image's name (.jpg, .jpeg, .png, any case; hidden ones are left out), also
+/// those in tars that lie in it uncompressed, as ImageNet's training images do: those of
+/// n01440764.tar are n01440764/NAME. Sorted by path bytes; of two with the same path the later one
+/// counts, as tar has it. Throws Error(Exit::data) as TarReader, and where there is no image,
+/// saying what there is instead.
 std::vector<ListedImage> list_images(const ArchiveBytes& bytes, const std::string& name,
                                      const ArchiveProgress& progress);
 

@@ -17,7 +17,8 @@ constexpr uint64_t kLongestText = uint64_t{1} << 20;
 
 uint64_t rounded(uint64_t size) { return (size + kBlock - 1) / kBlock * kBlock; }
 
-/// Octal digits between blanks and zeros, or base-256 where the first bit is set. Nothing where it is neither.
+/// Octal digits between blanks and zeros, or base-256 where the first bit is set. Nothing where it
+/// is neither.
 std::optional<uint64_t> number(std::string_view field) {
   const auto first = static_cast<unsigned char>(field.front());
   if ((first & 0x80U) != 0) {

@@ -16,13 +16,15 @@ struct TarEntry {
   uint64_t size = 0;
 };
 
-/// Reads ustar (POSIX.1-1988) with GNU's long names and base-256 sizes, and pax (POSIX.1-2001: path and size).
+/// Reads ustar (POSIX.1-1988) with GNU's long names and base-256 sizes, and pax (POSIX.1-2001: path
+/// and size).
 class TarReader {
  public:
   /// The tar in [begin, end) of `bytes`, which must outlive this; `name` is for messages.
   TarReader(const ArchiveBytes& bytes, std::string name, uint64_t begin, uint64_t end);
-  /// Nothing at the end. Throws Error(Exit::data): cut short (an archive without its end mark is), a header's checksum
-  /// is wrong, a size beyond the archive, a name or a header of headers longer than 1 MiB, a sparse file.
+  /// Nothing at the end. Throws Error(Exit::data): cut short (an archive without its end mark is),
+  /// a header's checksum is wrong, a size beyond the archive, a name or a header of headers longer
+  /// than 1 MiB, a sparse file.
   std::optional<TarEntry> next();
 
  private:

@@ -17,7 +17,8 @@ namespace trainyard {
 
 namespace {
 
-/// What the program reads: a file in memory, as writing into a pipe whose reader has ended would end us too.
+/// What the program reads: a file in memory, as writing into a pipe whose reader has ended would
+/// end us too.
 Descriptor memory_file(const std::string& text) {
   Descriptor fd(::memfd_create("input", MFD_CLOEXEC));
   if (!fd) throw file_error("make", "a file in memory");

@@ -128,7 +128,8 @@ std::string download(const NamedSource& source, const DownloadOptions& options) 
   Listener listener(options, "downloading " + file_name(source.place));
   int code = 0;
   try {
-    // -B: the folder may be another user's; -E, -s: nothing of the user's own Python gets in between.
+    // -B: the folder may be another user's; -E, -s: nothing of the user's own Python gets in
+    // between.
     code =
         run_for_lines({python(), "-BEs", program}, order.dump(), [&](const std::string& line) { listener.take(line); });
   } catch (const Error& error) {

@@ -25,10 +25,10 @@ struct DownloadOptions {
   std::function<void(const std::string& text)> note;
 };
 
-/// Has share/fetch/download.py beside the trainer fetch `source`, going on where an earlier try broke off, and returns
-/// the path. A file that is there already is only asked after. Throws Error(Exit::usage): what is no address, a
-/// password in it. Throws Error(Exit::data): it cannot be had (why, and what to do), its sum is another;
-/// Error(Exit::device): there is no Python 3.
+/// Has share/fetch/download.py beside the trainer fetch `source`, going on where an earlier try
+/// broke off, and returns the path. A file that is there already is only asked after. Throws
+/// Error(Exit::usage): what is no address, a password in it. Throws Error(Exit::data): it cannot be
+/// had (why, and what to do), its sum is another; Error(Exit::device): there is no Python 3.
 std::string download(const NamedSource& source, const DownloadOptions& options);
 
 /// Throws Error(Exit::data) where the file at `path` has another SHA-256.

@@ -1,4 +1,5 @@
-// Bytes that are looked at piece by piece: a whole record in memory, or a shard of which only a little is read.
+// Bytes that are looked at piece by piece: a whole record in memory, or a shard of which only a
+// little is read.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +21,8 @@ class ByteSource {
  public:
   static constexpr size_t kMost = 4096;  ///< bytes that one look may ask for
   virtual ~ByteSource() = default;
-  /// The `count` bytes at `offset`, fewer where the source ends; they stay until the next call. count: up to kMost.
+  /// The `count` bytes at `offset`, fewer where the source ends; they stay until the next call.
+  /// count: up to kMost.
   virtual std::string_view look(uint64_t offset, size_t count) = 0;
 };
 
@@ -35,7 +37,8 @@ class MemoryBytes : public ByteSource {
   std::string_view bytes_;
 };
 
-/// A file behind a small window, so that what lies between two looks is never read when it is large.
+/// A file behind a small window, so that what lies between two looks is never read when it is
+/// large.
 class FileBytes : public ByteSource {
  public:
   /// `path` is for messages; the descriptor stays the caller's.
@@ -51,7 +54,8 @@ class FileBytes : public ByteSource {
   size_t filled_ = 0;   ///< bytes of it
 };
 
-/// Reads up to `count` bytes at `offset` into `out`; fewer at the file's end only. Throws file_error naming `path`.
+/// Reads up to `count` bytes at `offset` into `out`; fewer at the file's end only. Throws
+/// file_error naming `path`.
 size_t read_at(int fd, uint64_t offset, char* out, size_t count, const std::string& path);
 
 /// How large the open file is. Throws file_error naming `path`.

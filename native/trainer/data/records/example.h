@@ -1,5 +1,5 @@
-// tf.train.Example as image data sets have it (tensorflow/core/example/{example,feature}.proto): a map from names to
-// lists of bytes, floats or whole numbers.
+// tf.train.Example as image data sets have it (tensorflow/core/example/{example,feature}.proto): a
+// map from names to lists of bytes, floats or whole numbers.
 #pragma once
 #include <optional>
 #include <string>
@@ -16,14 +16,16 @@ struct ExampleFields {
   std::optional<Range> text;     ///< the class's name
 };
 
-/// Finds image (`image/encoded`, else `image`, else `image_raw`), label (`image/class/label`, else `label`, else
-/// `class`) and text (`image/class/text`) in the message at `record`. Other features and unknown fields are passed
-/// over, a list of another kind counts as none, and of a name that stands there twice the last one counts, as protocol
-/// buffers want it. Looks at little more than the names. Throws BadImage for anything but one sound Example with at
-/// most one image and label of each name.
+/// Finds image (`image/encoded`, else `image`, else `image_raw`), label (`image/class/label`, else
+/// `label`, else `class`) and text (`image/class/text`) in the message at `record`. Other features
+/// and unknown fields are passed over, a list of another kind counts as none, and of a name that
+/// stands there twice the last one counts, as protocol buffers want it. Looks at little more than
+/// the names. Throws BadImage for anything but one sound Example with at most one image and label
+/// of each name.
 ExampleFields read_example(ByteSource& source, Range record);
 
-/// The first names of features in the record, for a message: "height, image/encoded". Throws as read_example.
+/// The first names of features in the record, for a message: "height, image/encoded". Throws as
+/// read_example.
 std::string feature_names(ByteSource& source, Range record);
 
 struct ExampleImage {
@@ -36,8 +38,8 @@ struct ExampleImage {
   int width = 0;
 };
 
-/// The serialized Example, with the features that TensorFlow's own scripts write: image/{encoded,format,filename,
-/// height,width,channels,colorspace} and image/class/{label,text}.
+/// The serialized Example, with the features that TensorFlow's own scripts write:
+/// image/{encoded,format,filename, height,width,channels,colorspace} and image/class/{label,text}.
 std::string write_example(const ExampleImage& image);
 
 }  // namespace trainyard

@@ -60,7 +60,8 @@ void for_each_entry(ByteSource& source, Range record, Visit&& visit) {
   }
 }
 
-/// The list in a Feature, of which one kind can be set, the last one given; nothing where it is of another kind.
+/// The list in a Feature, of which one kind can be set, the last one given; nothing where it is of
+/// another kind.
 std::optional<Range> list_of(ByteSource& source, const Entry& entry, uint64_t kind) {
   std::optional<Range> list;
   if (!entry.feature) return list;
@@ -107,7 +108,8 @@ std::optional<int64_t> int64_value(ByteSource& source, const Entry& entry) {
   return value;
 }
 
-/// Takes the value of an entry into `field` where its name counts as much as that which filled it, or more.
+/// Takes the value of an entry into `field` where its name counts as much as that which filled it,
+/// or more.
 template <size_t N, typename Field, typename Read>
 void take(const std::array<std::string_view, N>& names, const Entry& entry, size_t& rank, Field& field, Read&& read) {
   const auto at = static_cast<size_t>(std::find(names.begin(), names.end(), entry.name) - names.begin());

@@ -23,7 +23,8 @@ struct PackOptions {
   std::vector<std::string> class_names;  ///< by label
   /// Called for each item that was written or left out, from the writing threads, one at a time.
   std::function<void()> on_item;
-  /// Called before on_item for an item that is no readable image and is left out; it may throw to end the work.
+  /// Called before on_item for an item that is no readable image and is left out; it may throw to
+  /// end the work.
   std::function<void(const std::string& name, const std::string& message)> on_bad_image;
 };
 
@@ -32,8 +33,9 @@ struct PackSummary {
   int64_t bytes = 0;
 };
 
-/// Writes the items in their order, in equal parts, one a shard; each shard is fsynced, then read back and its sums
-/// compared. Throws Error(Exit::data): a file cannot be written, or does not read back as it was written.
+/// Writes the items in their order, in equal parts, one a shard; each shard is fsynced, then read
+/// back and its sums compared. Throws Error(Exit::data): a file cannot be written, or does not read
+/// back as it was written.
 PackSummary pack(const std::vector<PackItem>& items, const PackOptions& options);
 
 }  // namespace trainyard

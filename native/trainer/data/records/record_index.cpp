@@ -135,8 +135,8 @@ class Indexer {
     entries.shrink_to_fit();
   }
 
-  /// Takes a class in, or marks the record as damaged. The first shard that has a class speaks for it, whichever thread
-  /// met it first.
+  /// Takes a class in, or marks the record as damaged. The first shard that has a class speaks for
+  /// it, whichever thread met it first.
   void meet(ShardScan& walk, ScannedRecord& record, size_t shard) {
     {
       const std::lock_guard lock(mutex_);

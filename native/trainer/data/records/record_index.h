@@ -1,4 +1,5 @@
-// Where every record of a data set lies and what its label is, in 16 bytes each, so that a million take 16 MB.
+// Where every record of a data set lies and what its label is, in 16 bytes each, so that a million
+// take 16 MB.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -46,10 +47,11 @@ constexpr int64_t kMostClasses = 100'000;
 /// "PATH at byte N".
 std::string record_name(const std::string& path, uint64_t offset);
 
-/// Walks through all shards on several threads. Of a record nearly only the label is read; its data's checksum is
-/// looked at where the record says something new, which a damaged one would: a label not met before.
-/// progress: called now and then from the calling thread with the bytes of files walked over and those there are.
-/// Throws Error(Exit::data): a shard cannot be read, more than kMostClasses labels, a label that fits no class.
+/// Walks through all shards on several threads. Of a record nearly only the label is read; its
+/// data's checksum is looked at where the record says something new, which a damaged one would: a
+/// label not met before. progress: called now and then from the calling thread with the bytes of
+/// files walked over and those there are. Throws Error(Exit::data): a shard cannot be read, more
+/// than kMostClasses labels, a label that fits no class.
 RecordIndex index_records(const ShardFiles& files, const std::function<void(int64_t done, int64_t total)>& progress);
 
 }  // namespace trainyard

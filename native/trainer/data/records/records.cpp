@@ -99,7 +99,8 @@ class Records : public Dataset {
   std::vector<std::string> names_;
 };
 
-/// The reason is looked for anew rather than kept: damaged records are few, but each could have a long one.
+/// The reason is looked for anew rather than kept: damaged records are few, but each could have a
+/// long one.
 void Records::explain(size_t shard, const RecordEntry& entry) const {
   const auto fd = files_.open(shard);
   ShardScan scan(fd->get(), files_.path(shard), descriptor_bytes(*fd, files_.path(shard)), entry.offset);

@@ -9,8 +9,8 @@
 
 namespace trainyard {
 
-/// Safe to use from many threads. A shard that is compressed by gzip is unpacked when it is first opened, and stays
-/// open; offsets are those of what it holds.
+/// Safe to use from many threads. A shard that is compressed by gzip is unpacked when it is first
+/// opened, and stays open; offsets are those of what it holds.
 class ShardFiles {
  public:
   explicit ShardFiles(std::vector<std::string> paths) : paths_(std::move(paths)), open_(paths_.size()) {}
@@ -18,8 +18,8 @@ class ShardFiles {
   size_t size() const { return paths_.size(); }
   const std::string& path(size_t shard) const { return paths_[shard]; }
 
-  /// Some stay open; the rest, of data sets of very many shards, is opened each time, as a process may only have so
-  /// many. Throws file_error, and what unpack throws.
+  /// Some stay open; the rest, of data sets of very many shards, is opened each time, as a process
+  /// may only have so many. Throws file_error, and what unpack throws.
   std::shared_ptr<const Descriptor> open(size_t shard) const;
 
   /// After a failure of a disk: the next open() opens the shard anew.

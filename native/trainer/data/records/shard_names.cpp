@@ -19,7 +19,8 @@ constexpr std::array<std::string_view, 3> kEndings{".tfrecords", ".tfrecord", ".
 constexpr std::string_view kPacked = ".gz";
 constexpr size_t kMostDigits = 7;
 
-/// A file's name as a shard's: "flowers_train_00003-of-00016.tfrecord" is number 3 of 16 of "flowers_train".
+/// A file's name as a shard's: "flowers_train_00003-of-00016.tfrecord" is number 3 of 16 of
+/// "flowers_train".
 struct ShardName {
   std::string file;
   std::string set;  ///< the name without number and ending

@@ -1,4 +1,5 @@
-// One walk through a shard, from record to record, that reads little more of each than what it says of itself.
+// One walk through a shard, from record to record, that reads little more of each than what it says
+// of itself.
 #pragma once
 #include <optional>
 #include <string>

@@ -1,11 +1,12 @@
-// Protocol buffers' wire format (protobuf.dev/programming-guides/encoding), read strictly and without ever following a
-// length that leads out of its message.
+// Protocol buffers' wire format (protobuf.dev/programming-guides/encoding), read strictly and
+// without ever following a length that leads out of its message.
 #pragma once
 #include "trainer/data/records/byte_source.h"
 
 namespace trainyard {
 
-/// The fields of one message, one after the other. Every function throws BadImage for bytes that are no such message.
+/// The fields of one message, one after the other. Every function throws BadImage for bytes that
+/// are no such message.
 class WireReader {
  public:
   enum class Type : uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };

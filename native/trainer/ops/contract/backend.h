@@ -1,10 +1,12 @@
-// The contract between layers and whatever computes for them: the CPU with oneDNN here, GPUs with cuDNN in a library of
-// their own. A back end makes ops; an op is made once for its shapes and run at every step. One virtual call per op.
+// The contract between layers and whatever computes for them: the CPU with oneDNN here, GPUs with
+// cuDNN in a library of their own. A back end makes ops; an op is made once for its shapes and run
+// at every step. One virtual call per op.
 //
-// Pointers named void* are activations, gradients of activations, workspaces and scratch, in the back end's memory, in
-// a layout that an op chose. Pointers named float* are master weights, their gradients and statistics: plain fp32.
-// Fusions of several ops (a convolution with the statistics of the batch norm behind it, a batch norm folded into the
-// convolution before it for inference) belong here as further makers that may return nullptr where a back end has none.
+// Pointers named void* are activations, gradients of activations, workspaces and scratch, in the
+// back end's memory, in a layout that an op chose. Pointers named float* are master weights, their
+// gradients and statistics: plain fp32. Fusions of several ops (a convolution with the statistics
+// of the batch norm behind it, a batch norm folded into the convolution before it for inference)
+// belong here as further makers that may return nullptr where a back end has none.
 #pragma once
 #include <array>
 #include <functional>
@@ -34,7 +36,8 @@ class BackendMemory {
   virtual ~BackendMemory() = default;
   virtual std::byte* data() const = 0;
   virtual size_t bytes() const = 0;
-  /// Before all of it is written for the first time, where the system gives memory only as it is touched.
+  /// Before all of it is written for the first time, where the system gives memory only as it is
+  /// touched.
   virtual void populate() {}
 };
 
@@ -55,13 +58,14 @@ class Backend {
   virtual bool host_memory() const = 0;
   /// Whether its ops take activations of that type here.
   virtual bool stores(DType dtype) const { return dtype == DType::f32; }
-  /// Lets ops made from now on take 10 of the 23 bits of fp32 factors (TF32), which tensor cores do. Returns whether
-  /// this device has any that do.
+  /// Lets ops made from now on take 10 of the 23 bits of fp32 factors (TF32), which tensor cores
+  /// do. Returns whether this device has any that do.
   virtual bool allow_tf32() { return false; }
   /// Nothing where the memory is the host's.
   virtual std::optional<MemoryFigures> memory_figures() { return std::nullopt; }
   virtual std::unique_ptr<BackendMemory> allocate(size_t bytes) = 0;
-  /// Copies between the host and the back end's memory, in order with the ops; `host` may be used again at once.
+  /// Copies between the host and the back end's memory, in order with the ops; `host` may be used
+  /// again at once.
   virtual void to_host(void* host, const void* memory, size_t bytes) = 0;
   virtual void from_host(void* memory, const void* host, size_t bytes) = 0;
   /// As from_host, of 64 KiB at most, but does not wait for the ops.
@@ -71,12 +75,14 @@ class Backend {
   /// Whether ops run so far are not done yet.
   virtual bool busy() { return false; }
 
-  /// Keeps the ops that `ops` runs instead of running them: their arguments stay as they are, what lies behind pointers
-  /// is read anew at every run. `ops` must not allocate, copy from or to the host, or wait. nullptr where one call for
-  /// many ops would gain nothing. Throws Error(Exit::device) when it cannot be done; nothing was run then.
+  /// Keeps the ops that `ops` runs instead of running them: their arguments stay as they are, what
+  /// lies behind pointers is read anew at every run. `ops` must not allocate, copy from or to the
+  /// host, or wait. nullptr where one call for many ops would gain nothing. Throws
+  /// Error(Exit::device) when it cannot be done; nothing was run then.
   virtual std::unique_ptr<Recording> record(const std::function<void()>& /*ops*/) { return nullptr; }
 
-  /// The layout in which a convolution would like to have a network's input (params.input.layout is ignored).
+  /// The layout in which a convolution would like to have a network's input (params.input.layout is
+  /// ignored).
   virtual Layout input_layout(const Conv2dParams& params) = 0;
 
   virtual std::unique_ptr<InputOp> make_input(const TensorDesc& output, const std::array<float, 3>& mean,
@@ -95,15 +101,17 @@ class Backend {
   /// nullptr where the host walks over weights itself.
   virtual std::unique_ptr<UpdateOp> make_update(const UpdateParams& /*params*/) { return nullptr; }
 
-  /// The id of a new group, for one of its ranks to give to the others. Only where join() gives something.
+  /// The id of a new group, for one of its ranks to give to the others. Only where join() gives
+  /// something.
   virtual DeviceGroupId new_group_id() { return {}; }
-  /// Joins the other ranks' devices, once at most: returns when all of them have. Owned by the back end. nullptr where
-  /// the memory is the host's.
+  /// Joins the other ranks' devices, once at most: returns when all of them have. Owned by the back
+  /// end. nullptr where the memory is the host's.
   virtual DeviceCollectives* join(const DeviceGroup& /*group*/) { return nullptr; }
 };
 
-/// The CPU: oneDNN for convolutions, pooling and matrix products, our own kernels for the rest. Its ops belong to one
-/// thread at a time and use as many threads as trainyard::threads() says when they are made.
+/// The CPU: oneDNN for convolutions, pooling and matrix products, our own kernels for the rest. Its
+/// ops belong to one thread at a time and use as many threads as trainyard::threads() says when
+/// they are made.
 std::unique_ptr<Backend> make_cpu_backend();
 
 }  // namespace trainyard

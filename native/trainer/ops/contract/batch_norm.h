@@ -1,4 +1,5 @@
-// Batch normalisation (Ioffe and Szegedy 2015, arXiv:1502.03167), fused with the residual add and the ReLU behind it.
+// Batch normalisation (Ioffe and Szegedy 2015, arXiv:1502.03167), fused with the residual add and
+// the ReLU behind it.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -7,8 +8,9 @@
 
 namespace trainyard {
 
-/// Sums `count` numbers over all ranks in place; empty for statistics of this rank alone. The numbers lie where the
-/// back end's memory lies, and the call is made in the order of the steps, the same on every rank.
+/// Sums `count` numbers over all ranks in place; empty for statistics of this rank alone. The
+/// numbers lie where the back end's memory lies, and the call is made in the order of the steps,
+/// the same on every rank.
 using SumOverRanks = std::function<void(double* values, size_t count)>;
 
 struct BatchNormParams {
@@ -19,8 +21,8 @@ struct BatchNormParams {
   double momentum = 0.1;  ///< weight of the new statistics, as PyTorch counts
 };
 
-/// y = relu(gamma * (x - mean) / sqrt(var + eps) + beta + residual), per channel over batch and pixels.
-/// All per-channel arrays have shape.c elements of fp32 and need no alignment.
+/// y = relu(gamma * (x - mean) / sqrt(var + eps) + beta + residual), per channel over batch and
+/// pixels. All per-channel arrays have shape.c elements of fp32 and need no alignment.
 class BatchNormOp {
  public:
   virtual ~BatchNormOp() = default;

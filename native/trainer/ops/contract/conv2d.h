@@ -7,7 +7,8 @@
 
 namespace trainyard {
 
-/// What to convolve. The input's layout is given (it is whatever the op before chose); the op chooses the output's.
+/// What to convolve. The input's layout is given (it is whatever the op before chose); the op
+/// chooses the output's.
 struct Conv2dParams {
   TensorDesc input;
   int out_channels = 0;
@@ -24,18 +25,21 @@ struct Conv2dParams {
   }
 };
 
-/// Cross-correlation without bias, as PyTorch's Conv2d. Master weights and their gradients are plain
-/// [out, in, kernel_h, kernel_w] fp32; the op's own ("packed") forms of them live in memory that the caller plans, so
-/// that nothing is held longer than it is needed. Every pointer is 64-byte aligned but master weights and gradients.
+/// Cross-correlation without bias, as PyTorch's Conv2d. Master weights and their gradients are
+/// plain [out, in, kernel_h, kernel_w] fp32; the op's own ("packed") forms of them live in memory
+/// that the caller plans, so that nothing is held longer than it is needed. Every pointer is
+/// 64-byte aligned but master weights and gradients.
 class Conv2dOp {
  public:
   virtual ~Conv2dOp() = default;
   /// Layout and shape of y.
   virtual const TensorDesc& output() const = 0;
-  /// The kernels chosen for forward, data and weights, for logs and for a test that none is a slow fallback.
+  /// The kernels chosen for forward, data and weights, for logs and for a test that none is a slow
+  /// fallback.
   virtual std::string description() const = 0;
 
-  /// Bytes of the packed weights for each direction; 0 means the plain weights are used as they are.
+  /// Bytes of the packed weights for each direction; 0 means the plain weights are used as they
+  /// are.
   virtual size_t forward_weights_bytes() const = 0;
   virtual size_t backward_weights_bytes() const = 0;
   /// Writes the packed form. Not called when its size is 0.

@@ -4,21 +4,23 @@
 
 namespace trainyard {
 
-/// Every rank of a group calls the same functions in the same order. Whoever waits for ranks that do not come, or
-/// learns that the collectives failed, throws Error(Exit::device) when the group's deadline is over: in a wait of the
-/// back end or in one of these.
+/// Every rank of a group calls the same functions in the same order. Whoever waits for ranks that
+/// do not come, or learns that the collectives failed, throws Error(Exit::device) when the group's
+/// deadline is over: in a wait of the back end or in one of these.
 class DeviceCollectives {
  public:
   virtual ~DeviceCollectives() = default;
-  /// Starts the sum over all ranks of values[0, count), fp32 in the back end's memory, in place. It comes after the ops
-  /// run so far and beside those run later, which must leave `values` alone until wait(). Every rank gets the same
-  /// bits.
+  /// Starts the sum over all ranks of values[0, count), fp32 in the back end's memory, in place. It
+  /// comes after the ops run so far and beside those run later, which must leave `values` alone
+  /// until wait(). Every rank gets the same bits.
   virtual void start_sum(float* values, size_t count) = 0;
   /// As start_sum, but everyone gets root's values.
   virtual void start_broadcast(float* values, size_t count, int root) = 0;
-  /// Ops run from now on come after all that was started. Does not wait itself where the ops run beside the host.
+  /// Ops run from now on come after all that was started. Does not wait itself where the ops run
+  /// beside the host.
   virtual void wait() = 0;
-  /// Milliseconds that ops stood still for others since the last call; those of the last wait() may come a call later.
+  /// Milliseconds that ops stood still for others since the last call; those of the last wait() may
+  /// come a call later.
   virtual double take_waited_ms() = 0;
   /// An error is passing: nobody is waited for any more, and what is under way ends.
   virtual void abandon() = 0;

@@ -7,19 +7,19 @@
 
 namespace trainyard {
 
-/// (pixel / 255 - mean) / std, from the loader's [n, h, w, 3] bytes to activations. n may be smaller than the batch:
-/// the other images become zeros.
+/// (pixel / 255 - mean) / std, from the loader's [n, h, w, 3] bytes to activations. n may be
+/// smaller than the batch: the other images become zeros.
 class InputOp {
  public:
   virtual ~InputOp() = default;
-  /// Starts to bring the images of the next forward() to where it wants them, beside the ops; they may be written over
-  /// at once. Never needed, and once at most before each forward().
+  /// Starts to bring the images of the next forward() to where it wants them, beside the ops; they
+  /// may be written over at once. Never needed, and once at most before each forward().
   virtual void prefetch(const uint8_t* /*images*/, int /*count*/) {}
   virtual void forward(const uint8_t* images, int count, void* y) = 0;
 };
 
-/// The shortcut without parameters ("option A" of He et al. 2015, arXiv:1512.03385): every stride-th pixel of x, and
-/// behind its channels as many of zeros as the output has more.
+/// The shortcut without parameters ("option A" of He et al. 2015, arXiv:1512.03385): every
+/// stride-th pixel of x, and behind its channels as many of zeros as the output has more.
 class ShortcutOp {
  public:
   virtual ~ShortcutOp() = default;

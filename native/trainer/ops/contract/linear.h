@@ -15,13 +15,14 @@ struct LinearParams {
   DType output = DType::f32;  ///< of y and dy; fp32 or as the input
 };
 
-/// y = x W^T + b, then ReLU if asked for. x: [batch, in], y: [batch, out], W: [out, in], b: [out], all plain; W, b and
-/// their gradients fp32.
+/// y = x W^T + b, then ReLU if asked for. x: [batch, in], y: [batch, out], W: [out, in], b: [out],
+/// all plain; W, b and their gradients fp32.
 class LinearOp {
  public:
   virtual ~LinearOp() = default;
   virtual void forward(const void* x, const float* weights, const float* bias, void* y) = 0;
-  /// dy becomes the gradient before the ReLU (y is read only with one); call it before the two others.
+  /// dy becomes the gradient before the ReLU (y is read only with one); call it before the two
+  /// others.
   virtual void backward_relu(const void* y, void* dy) = 0;
   /// dx is overwritten.
   virtual void backward_data(const void* dy, const float* weights, void* dx) = 0;

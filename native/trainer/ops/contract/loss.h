@@ -10,17 +10,19 @@ struct LossResult {
   int64_t top5 = 0;     ///< images whose label is among the five largest
 };
 
-/// Three calls a batch, so that run() alone is among the ops and neither asks nor tells the host anything.
+/// Three calls a batch, so that run() alone is among the ops and neither asks nor tells the host
+/// anything.
 class SoftmaxCrossEntropyOp {
  public:
   virtual ~SoftmaxCrossEntropyOp() = default;
-  /// Takes the labels of the images that run() will see: [count], on the host, which may use that memory again at once.
-  /// Throws Error(Exit::data) when one is not of the classes.
+  /// Takes the labels of the images that run() will see: [count], on the host, which may use that
+  /// memory again at once. Throws Error(Exit::data) when one is not of the classes.
   virtual void take_labels(const int32_t* labels, int count) = 0;
-  /// logits: [count, classes], plain. Targets are (1 - smoothing) * onehot + smoothing / classes (Szegedy et al. 2016,
-  /// arXiv:1512.00567, section 7, as PyTorch's label_smoothing); the loss of an image is
-  /// -sum(target * log(softmax(logits))). With `dlogits` (which may be logits) it also writes (softmax - target) *
-  /// scale. An image whose logits are not numbers is never counted as right.
+  /// logits: [count, classes], plain. Targets are (1 - smoothing) * onehot + smoothing / classes
+  /// (Szegedy et al. 2016, arXiv:1512.00567, section 7, as PyTorch's label_smoothing); the loss of
+  /// an image is -sum(target * log(softmax(logits))). With `dlogits` (which may be logits) it also
+  /// writes (softmax - target) * scale. An image whose logits are not numbers is never counted as
+  /// right.
   virtual void run(const void* logits, void* dlogits, float scale, float smoothing) = 0;
   /// Of the last run(), for which it waits.
   virtual LossResult result() = 0;

@@ -1,4 +1,5 @@
-// Average pooling of bf16, summed in fp32: oneDNN's adds the gradients of overlapping windows up in bf16.
+// Average pooling of bf16, summed in fp32: oneDNN's adds the gradients of overlapping windows up in
+// bf16.
 #include <algorithm>
 #include <vector>
 
@@ -40,7 +41,8 @@ class Bf16AvgPool final : public AvgPoolOp {
   }
 
  private:
-  /// For each pixel of `to`, the sum of those pixels of `from` which `gather(h, w, add)` names, over the window's size.
+  /// For each pixel of `to`, the sum of those pixels of `from` which `gather(h, w, add)` names,
+  /// over the window's size.
   template <class Gather>
   void each_pixel(const TensorDesc& from, const TensorDesc& to, const void* values, void* means,
                   const Gather& gather) const {

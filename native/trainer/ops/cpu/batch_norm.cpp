@@ -1,5 +1,5 @@
-// Batch norm on the CPU: sums per image in double, then over the images in order, so the result depends neither on the
-// number of threads nor on chance.
+// Batch norm on the CPU: sums per image in double, then over the images in order, so the result
+// depends neither on the number of threads nor on chance.
 #include "trainer/ops/contract/batch_norm.h"
 
 #include <algorithm>
@@ -21,10 +21,12 @@ class CpuBatchNorm final : public BatchNormOp {
         channels_(static_cast<size_t>(params.input.shape.c)),
         padded_((static_cast<size_t>(params.input.padded_channels()) + 15) / 16 * 16) {}
 
-  // saved: count, then 1/sqrt(var + eps) in double, then mean, scale and beta in float, each [padded].
+  // saved: count, then 1/sqrt(var + eps) in double, then mean, scale and beta in float, each
+  // [padded].
   size_t saved_bytes() const override { return 64 + padded_ * (sizeof(double) + 3 * sizeof(float)); }
 
-  // scratch: two sums per image and channel, their totals with the count behind them, and five constants a channel.
+  // scratch: two sums per image and channel, their totals with the count behind them, and five
+  // constants a channel.
   size_t scratch_bytes() const override {
     return (2 * images() * padded_ + 2 * padded_ + 16) * sizeof(double) + 5 * padded_ * sizeof(float);
   }

@@ -4,15 +4,17 @@
 
 namespace trainyard::cpu {
 
-/// Per-channel numbers that the loops use; each array has the tensor's padded channels, zero in the padding.
+/// Per-channel numbers that the loops use; each array has the tensor's padded channels, zero in the
+/// padding.
 struct NormConstants {
   float* mean;   // [c]
   float* scale;  // [c] gamma / sqrt(var + eps)
   float* beta;   // [c]
 };
 
-/// Sums go into double: with numbers of 24 bits a product is exact, so what is lost is far below fp32. Of bf16 a few
-/// rows are first summed in fp32, where a product of two is exact too: half the work.
+/// Sums go into double: with numbers of 24 bits a product is exact, so what is lost is far below
+/// fp32. Of bf16 a few rows are first summed in fp32, where a product of two is exact too: half the
+/// work.
 template <int width, class T>
 struct PartialSums {
   using Sum = typename Lanes<width>::Double;
@@ -93,8 +95,8 @@ TRAINYARD_INLINE void masked(typename Lanes<width>::Float& g, const T* x, const 
   }
 }
 
-/// g = (dy + more) where the ReLU passed; sums of g and of g * (x - mean), as in norm_sums. Stores g over dy when
-/// `store`.
+/// g = (dy + more) where the ReLU passed; sums of g and of g * (x - mean), as in norm_sums. Stores
+/// g over dy when `store`.
 template <int width, Mask mask, bool add, bool store, class T>
 TRAINYARD_INLINE void norm_gradient_sums(T* dy, const T* more, const T* x, const T* y, const Strip& s,
                                          const NormConstants& k, double* sum, double* products) {
@@ -132,7 +134,8 @@ TRAINYARD_INLINE void norm_gradient_sums(T* dy, const T* more, const T* x, const
   L::at(products).value = total_products;
 }
 
-/// dx = scale * g + slope * (x - mean) + offset, with g masked here unless norm_gradient_sums stored it.
+/// dx = scale * g + slope * (x - mean) + offset, with g masked here unless norm_gradient_sums
+/// stored it.
 template <int width, Mask mask, class T>
 TRAINYARD_INLINE void norm_gradient(const T* g_or_dy, const T* x, T* dx, const Strip& s, const NormConstants& k,
                                     const float* slope, const float* offset) {

@@ -64,7 +64,8 @@ class CpuConcat final : public ConcatOp {
     return part.first % output_.block() == 0 && part.desc.shape.c % output_.block() == 0;
   }
 
-  /// Calls body(place in the part, place in the output, how many) for stretches that lie together in both.
+  /// Calls body(place in the part, place in the output, how many) for stretches that lie together
+  /// in both.
   template <class Body>
   void each_row(const Part& part, const Body& body) const {
     const Shape& shape = part.desc.shape;

@@ -1,4 +1,5 @@
-// Convolutions by oneDNN. Activations keep the layout of the op before; oneDNN picks the output's and the weights'.
+// Convolutions by oneDNN. Activations keep the layout of the op before; oneDNN picks the output's
+// and the weights'.
 #include <algorithm>
 #include <string>
 

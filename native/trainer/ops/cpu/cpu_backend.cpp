@@ -23,7 +23,8 @@ class CpuBackend final : public Backend {
  public:
   std::string name() const override { return "cpu"; }
   bool host_memory() const override { return true; }
-  /// oneDNN takes bf16 from AVX-512 on; without AVX512-BF16 or AMX it converts to fp32 inside its kernels.
+  /// oneDNN takes bf16 from AVX-512 on; without AVX512-BF16 or AMX it converts to fp32 inside its
+  /// kernels.
   bool stores(DType dtype) const override {
     if (dtype == DType::f16) return false;
     return dtype == DType::f32 || cpu::has_isa(dnnl_cpu_isa_avx512_core);

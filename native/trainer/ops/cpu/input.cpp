@@ -14,7 +14,8 @@ class CpuInput final : public InputOp {
  public:
   CpuInput(const TensorDesc& output, const std::array<float, 3>& mean, const std::array<float, 3>& std)
       : output_(output) {
-    // The operations of torchvision's ToTensor and Normalize in their order, so that the activations are the same bits.
+    // The operations of torchvision's ToTensor and Normalize in their order, so that the
+    // activations are the same bits.
     for (size_t c = 0; c < 3; ++c) {
       for (size_t value = 0; value < 256; ++value) {
         table_[c][value] = T((static_cast<float>(value) / 255.0F - mean[c]) / std[c]);
@@ -49,7 +50,8 @@ class CpuInput final : public InputOp {
   }
 
  private:
-  /// Where the channels of a pixel lie beside one another: one walk through both, rather than one a channel.
+  /// Where the channels of a pixel lie beside one another: one walk through both, rather than one a
+  /// channel.
   void fill_interleaved(const uint8_t* from, size_t pixels, T* to) const {
     const auto step = static_cast<size_t>(output_.block());
     for (size_t p = 0; p < pixels; ++p, from += 3, to += step) {

@@ -21,8 +21,8 @@ void multiply(bool transpose_a, bool transpose_b, int m, int n, int k, const flo
   }
 }
 
-/// oneDNN makes all kernels of its matrix product at a process's first call that is worth one, on one thread in about
-/// a tenth of a second.
+/// oneDNN makes all kernels of its matrix product at a process's first call that is worth one, on
+/// one thread in about a tenth of a second.
 void make_kernels() {
   set_threads(1);  // for this thread's products alone
   constexpr int kSide = 64;

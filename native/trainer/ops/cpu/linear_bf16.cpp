@@ -1,4 +1,5 @@
-// Fully connected layers whose activations are bf16, by oneDNN's matrix products: bf16 factors, sums in fp32.
+// Fully connected layers whose activations are bf16, by oneDNN's matrix products: bf16 factors,
+// sums in fp32.
 #include <algorithm>
 
 #include "trainer/base/aligned_memory.h"

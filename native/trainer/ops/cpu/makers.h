@@ -11,7 +11,8 @@ std::unique_ptr<MaxPoolOp> make_max_pool(const MaxPoolParams& params);
 std::unique_ptr<AvgPoolOp> make_avg_pool(const AvgPoolParams& params);
 /// x in bf16.
 std::unique_ptr<AvgPoolOp> make_avg_pool_bf16(const AvgPoolParams& params);
-/// Where the windows go: in the input's layout and type. Throws Error(Exit::usage) where not even one fits.
+/// Where the windows go: in the input's layout and type. Throws Error(Exit::usage) where not even
+/// one fits.
 TensorDesc avg_pool_output(const AvgPoolParams& params);
 std::unique_ptr<GlobalAvgPoolOp> make_global_avg_pool(const TensorDesc& input);
 std::unique_ptr<LinearOp> make_linear(const LinearParams& params);

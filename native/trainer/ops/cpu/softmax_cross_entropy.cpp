@@ -11,8 +11,8 @@ namespace trainyard::cpu {
 
 namespace {
 
-/// How many classes come before the label: larger logits, and equal ones of a lower class. All of them when something
-/// is not a number.
+/// How many classes come before the label: larger logits, and equal ones of a lower class. All of
+/// them when something is not a number.
 int rank_of(const float* logits, int classes, int label) {
   const float own = logits[label];
   int before = 0;

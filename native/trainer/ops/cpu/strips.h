@@ -1,5 +1,5 @@
-// How the kernels walk over a tensor, whatever its layout: in strips, which are the pixels of one image, or some of
-// them, at 16, 8 or 1 neighbouring channels.
+// How the kernels walk over a tensor, whatever its layout: in strips, which are the pixels of one
+// image, or some of them, at 16, 8 or 1 neighbouring channels.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -47,10 +47,10 @@ void each_width(Strip strip, size_t block, const Body& body) {
 
 }  // namespace detail
 
-/// Calls body(strip, std::integral_constant<int, width>) for every strip, over all threads; those of one image and
-/// channel in order on one thread, so a result of theirs does not depend on the number of threads. A strip holds all
-/// pixels, or at most `most` elements of all channels together where many channels are neighbours: memory is then read
-/// as it lies.
+/// Calls body(strip, std::integral_constant<int, width>) for every strip, over all threads; those
+/// of one image and channel in order on one thread, so a result of theirs does not depend on the
+/// number of threads. A strip holds all pixels, or at most `most` elements of all channels together
+/// where many channels are neighbours: memory is then read as it lies.
 template <class Body>
 void for_each_strip(const TensorDesc& tensor, const Body& body, size_t most = 8192) {
   const auto pixels = static_cast<size_t>(tensor.shape.pixels());
@@ -79,14 +79,14 @@ auto with_storage(DType dtype, const Body& body) {
   return dtype == DType::f32 ? body(float()) : body(BFloat16());
 }
 
-/// BFloat16 on a processor that rounds to it in one instruction; numbers too small for a whole mantissa become zero
-/// there.
+/// BFloat16 on a processor that rounds to it in one instruction; numbers too small for a whole
+/// mantissa become zero there.
 struct MachineBFloat16 {
   uint16_t bits = 0;
 };
 
-/// `loop` compiled for what its numbers need: where they are MachineBFloat16, for AVX-512 with AVX512-BF16, whatever
-/// the rest of the program is compiled for. It must be inlined always.
+/// `loop` compiled for what its numbers need: where they are MachineBFloat16, for AVX-512 with
+/// AVX512-BF16, whatever the rest of the program is compiled for. It must be inlined always.
 template <class T, auto loop>
 struct Compiled;
 template <class T, class... Args, void (*loop)(Args...)>
@@ -100,9 +100,9 @@ struct Compiled<MachineBFloat16, loop> {
   }
 };
 
-/// Vectors of `width` numbers, read and written at any address through packed structures: clang forgets the alignment
-/// of a vector type as soon as a template's argument stands in between. Whatever the storage, they are computed with in
-/// fp32.
+/// Vectors of `width` numbers, read and written at any address through packed structures: clang
+/// forgets the alignment of a vector type as soon as a template's argument stands in between.
+/// Whatever the storage, they are computed with in fp32.
 template <int width>
 struct Lanes {
   using Float = float __attribute__((vector_size(width * 4)));
@@ -119,7 +119,8 @@ struct Lanes {
     Double value;
   };
   static_assert(alignof(FloatAt) == 1 && alignof(DoubleAt) == 1);
-  // Never a vector as an argument or result: how one is passed depends on the instructions compiled for.
+  // Never a vector as an argument or result: how one is passed depends on the instructions compiled
+  // for.
   static TRAINYARD_INLINE const FloatAt& load(const float* p) { return *reinterpret_cast<const FloatAt*>(p); }
   static TRAINYARD_INLINE FloatAt load(const BFloat16* p) { return widen(p); }
   static TRAINYARD_INLINE FloatAt load(const MachineBFloat16* p) { return widen(p); }

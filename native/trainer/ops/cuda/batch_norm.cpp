@@ -1,5 +1,5 @@
-// Batch norm over [rows, channels]: sums in a tree whose shape depends on the tensor alone, so every run gives the same
-// bits.
+// Batch norm over [rows, channels]: sums in a tree whose shape depends on the tensor alone, so
+// every run gives the same bits.
 #include <algorithm>
 #include <cmath>
 
@@ -26,11 +26,12 @@ class CudaBatchNorm final : public BatchNormOp {
     require_channels_last(device, params.input, "batch norm");
   }
 
-  // saved: the count, then 1/sqrt(var + eps) in double, then mean, scale and beta in float, each [channels].
+  // saved: the count, then 1/sqrt(var + eps) in double, then mean, scale and beta in float, each
+  // [channels].
   size_t saved_bytes() const override { return 64 + channels_ * (sizeof(double) + 3 * sizeof(float)); }
 
-  // scratch: two sums per split and channel, per group and channel, their totals with the count behind them, and five
-  // constants a channel.
+  // scratch: two sums per split and channel, per group and channel, their totals with the count
+  // behind them, and five constants a channel.
   size_t scratch_bytes() const override {
     const size_t sums = 2 * size_t{channels_} * (size_t{splits_} + groups_ + 1) + 1;
     return sums * sizeof(double) + 5 * size_t{channels_} * sizeof(float);

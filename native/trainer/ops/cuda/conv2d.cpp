@@ -1,4 +1,5 @@
-// Convolutions: master weights are reordered to channels last, and their gradients back; the rest is cuDNN's.
+// Convolutions: master weights are reordered to channels last, and their gradients back; the rest
+// is cuDNN's.
 #include <string>
 
 #include "common/error.h"

@@ -1,5 +1,5 @@
-// From the loader's bytes to normalised activations: the bytes go to the device, a quarter of what floats would be,
-// those of the next step while this one runs.
+// From the loader's bytes to normalised activations: the bytes go to the device, a quarter of what
+// floats would be, those of the next step while this one runs.
 #include <algorithm>
 #include <optional>
 #include <utility>

@@ -1,5 +1,5 @@
-// The fully connected layer: three products of cuBLAS, which is column-major, so that our [rows, columns] are its
-// [columns, rows].
+// The fully connected layer: three products of cuBLAS, which is column-major, so that our [rows,
+// columns] are its [columns, rows].
 #include "trainer/ops/cuda/makers.h"
 #include "trainer/ops/cuda/math/elementwise.h"
 

@@ -1,12 +1,13 @@
-// The back end's ops. They know a launcher, a back end's memory and what NVIDIA's libraries do for them, and no header
-// of CUDA: the tests run them on the host, with launchers that loop.
+// The back end's ops. They know a launcher, a back end's memory and what NVIDIA's libraries do for
+// them, and no header of CUDA: the tests run them on the host, with launchers that loop.
 #pragma once
 #include "trainer/ops/contract/backend.h"
 #include "trainer/ops/cuda/launch.h"
 
 namespace trainyard::cuda {
 
-/// c = a b, in cuBLAS's own terms: column-major, [rows, inner] times [inner, columns], either factor transposed.
+/// c = a b, in cuBLAS's own terms: column-major, [rows, inner] times [inner, columns], either
+/// factor transposed.
 struct Product {
   bool transpose_a, transpose_b;
   int rows, columns, inner;
@@ -20,8 +21,9 @@ struct Product {
   DType result = DType::f32;   ///< of c: fp32, or as the factors
 };
 
-/// One convolution over channels-last memory: x [n, h, w, in], weights [out, kernel_h, kernel_w, in], y [n, h', w',
-/// out], all stored as the input is and summed in fp32. Every pointer is 64-byte aligned.
+/// One convolution over channels-last memory: x [n, h, w, in], weights [out, kernel_h, kernel_w,
+/// in], y [n, h', w', out], all stored as the input is and summed in fp32. Every pointer is 64-byte
+/// aligned.
 class ConvolutionPlans {
  public:
   virtual ~ConvolutionPlans() = default;
@@ -41,7 +43,8 @@ class Uploads {
   virtual ~Uploads() = default;
   /// Starts to bring them; `host` may be used again at once. At most two are under way or in use.
   virtual void start(const void* host, size_t bytes) = 0;
-  /// Where those of the oldest start() lie. Ops run from now on come after their arrival, until done().
+  /// Where those of the oldest start() lie. Ops run from now on come after their arrival, until
+  /// done().
   virtual const std::byte* take() = 0;
   /// The ops run so far are all that read them.
   virtual void done() = 0;
@@ -75,7 +78,8 @@ std::unique_ptr<SoftmaxCrossEntropyOp> make_softmax_cross_entropy(const Device& 
 
 std::unique_ptr<UpdateOp> make_update(const Device& device, const UpdateParams& params);
 
-/// Fails for a layout other than channels last, which is the only one these ops know (n c 1 1 is plain in both).
+/// Fails for a layout other than channels last, which is the only one these ops know (n c 1 1 is
+/// plain in both).
 void require_channels_last(const Device& device, const TensorDesc& tensor, const char* op);
 
 }  // namespace trainyard::cuda

@@ -1,4 +1,5 @@
-// Softmax and cross entropy: the device gives one loss and one rank per image, the host adds them up in order.
+// Softmax and cross entropy: the device gives one loss and one rank per image, the host adds them
+// up in order.
 #include <algorithm>
 #include <string>
 #include <vector>

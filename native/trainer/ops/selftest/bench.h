@@ -14,8 +14,8 @@ namespace trainyard::selftest_detail {
 /// One back end and the memory a case asks of it.
 class Side {
  public:
-  /// What the case is about is stored as `stored`, here as `own`: the same, or fp32 in the reference, whose results are
-  /// rounded when they are taken.
+  /// What the case is about is stored as `stored`, here as `own`: the same, or fp32 in the
+  /// reference, whose results are rounded when they are taken.
   Side(Backend& backend, DType stored, DType own) : backend_(backend), stored_(stored), own_(own) {}
   DType dtype() const { return own_; }
   TensorDesc channels_last(const Shape& shape) const { return {shape, Layout::nhwc, own_}; }

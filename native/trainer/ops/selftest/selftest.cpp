@@ -14,7 +14,8 @@ using selftest_detail::normal_numbers;
 using selftest_detail::Result;
 using selftest_detail::Side;
 
-/// Sums of up to some thousand products in fp32 differ by some 1e-6 from order to order; TF32 would be at 3e-4.
+/// Sums of up to some thousand products in fp32 differ by some 1e-6 from order to order; TF32 would
+/// be at 3e-4.
 constexpr double kSums = 1e-5;
 /// Of products whose factors keep 11 bits: an error of up to 2^-11 in each.
 constexpr double kTf32 = 1e-3;
@@ -259,7 +260,8 @@ void loss(Comparison& all) {
   });
 }
 
-/// The kinds of convolution in ResNets and Inception: stem, 3x3, 1x1, strided ones, long windows, odd channels.
+/// The kinds of convolution in ResNets and Inception: stem, 3x3, 1x1, strided ones, long windows,
+/// odd channels.
 void convolutions(Comparison& all) {
   for (const ConvCase& test : {ConvCase{{2, 3, 64, 64}, 64, 7, 7, 2, 3, 3},
                                {{2, 64, 14, 14}, 64, 3, 3, 1, 1, 1},

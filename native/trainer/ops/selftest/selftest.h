@@ -1,4 +1,5 @@
-// Every op of a back end against another's, on random numbers: what to run first on a machine with a new device.
+// Every op of a back end against another's, on random numbers: what to run first on a machine with
+// a new device.
 #pragma once
 #include <string>
 #include <vector>
@@ -15,13 +16,13 @@ struct SelftestRow {
   bool ok() const { return error <= bound; }  // false for NaN
 };
 
-/// Runs every op of the contract on both back ends, in each type that the tested one stores (the reference in fp32, on
-/// the same numbers), and its products in TF32 where it has that; it stays allowed afterwards. Outputs are poisoned
-/// first, so that an element nobody writes fails.
+/// Runs every op of the contract on both back ends, in each type that the tested one stores (the
+/// reference in fp32, on the same numbers), and its products in TF32 where it has that; it stays
+/// allowed afterwards. Outputs are poisoned first, so that an element nobody writes fails.
 std::vector<SelftestRow> selftest(Backend& tested, Backend& reference);
 
-/// Sums and copies in a group of this device alone: what they leave is what was there, in order with the copies to and
-/// from the host. Once a back end.
+/// Sums and copies in a group of this device alone: what they leave is what was there, in order
+/// with the copies to and from the host. Once a back end.
 std::vector<SelftestRow> selftest_collectives(Backend& tested);
 
 }  // namespace trainyard

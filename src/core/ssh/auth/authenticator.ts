@@ -1,4 +1,5 @@
-// The login: which way is tried next. Keys first, then what the user is asked for; each of those once.
+// The login: which way is tried next. Keys first, then what the user is asked for; each of those
+// once.
 import type { AnyAuthMethod, AuthHandlerMiddleware, Client, ParsedKey, Prompt } from 'ssh2';
 import { errorText, isCancelled, UserError } from '../../errors.js';
 import type { SshConfig } from '../config.js';

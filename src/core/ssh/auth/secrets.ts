@@ -1,4 +1,5 @@
-// What the user is asked for: one question at a time, and a passphrase once for as long as the connections' owner lives.
+// What the user is asked for: one question at a time, and a passphrase once for as long as the
+// connections' owner lives.
 import type { ParsedKey } from 'ssh2';
 import { Cancelled } from '../../errors.js';
 import { visible } from '../../visible.js';
@@ -27,7 +28,10 @@ export class Secrets {
     return asked;
   }
 
-  /** The key behind a passphrase. Those who ask at once for the same file share one question. UserError, Cancelled. */
+  /**
+   * The key behind a passphrase. Those who ask at once for the same file share one question.
+   * UserError, Cancelled.
+   */
   key(ssh2: Ssh2, path: string, text: string, who: { host: string; user: string }): Promise<ParsedKey> {
     const identity = `${path}\n${text}`;
     const known = this.unlocked.get(identity);

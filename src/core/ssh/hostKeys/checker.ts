@@ -51,7 +51,10 @@ export class HostKeyChecker {
     return this.names[0] ?? '';
   }
 
-  /** What to ask the host for: first the types of the keys it is known by, so that it shows one of those. */
+  /**
+   * What to ask the host for: first the types of the keys it is known by, so that it shows one of
+   * those.
+   */
   algorithms(): HostKeyAlgorithm[] {
     const known = this.names.flatMap((name) =>
       linesFor(this.lines, name)
@@ -105,7 +108,10 @@ export class HostKeyChecker {
     return verdict.kind === 'known';
   }
 
-  /** As ssh does, a key that is known without the port counts for another port, but never against it. */
+  /**
+   * As ssh does, a key that is known without the port counts for another port, but never against
+   * it.
+   */
   private judge(shown: string): Verdict {
     const verdict = judge(this.lines, this.name, shown);
     if (verdict.kind !== 'unknown') return verdict;

@@ -1,4 +1,5 @@
-// The known_hosts format: which lines speak of a host, and what they say of a key. See sshd(8), SSH_KNOWN_HOSTS FILE FORMAT.
+// The known_hosts format: which lines speak of a host, and what they say of a key. See sshd(8),
+// SSH_KNOWN_HOSTS FILE FORMAT.
 import { createHmac } from 'node:crypto';
 import { fingerprint, keyType } from './keys.js';
 
@@ -31,7 +32,10 @@ export function knownName(host: string, port: number): string {
   return port === defaultPort ? name : `[${name}]:${port}`;
 }
 
-/** Lines that cannot be read are left out, as ssh does. `text` is read as latin1, because ssh compares bytes. */
+/**
+ * Lines that cannot be read are left out, as ssh does. `text` is read as latin1, because ssh
+ * compares bytes.
+ */
 export function parseKnownHosts(text: string, file: string): KnownHostsLine[] {
   return text.split('\n').flatMap((content, index) => {
     const parsed = parseLine(content);
@@ -86,7 +90,9 @@ function matchesPatterns(names: string, name: string): boolean {
   return found;
 }
 
-/** `*` and `?` only. Linear in the name for each star, so that no line of a file can make it slow. */
+/**
+ * `*` and `?` only. Linear in the name for each star, so that no line of a file can make it slow.
+ */
 function matchesPattern(pattern: string, name: string): boolean {
   let at = 0;
   let inName = 0;
@@ -117,8 +123,8 @@ export function linesFor(lines: readonly KnownHostsLine[], name: string): KnownH
 }
 
 /**
- * What is known of a key that a host showed. A host with keys of another type only counts as changed: else an impostor
- * would get past the check by showing a type that the files do not have.
+ * What is known of a key that a host showed. A host with keys of another type only counts as
+ * changed: else an impostor would get past the check by showing a type that the files do not have.
  * `shown` is the key's fingerprint.
  */
 export function judge(lines: readonly KnownHostsLine[], name: string, shown: string): Verdict {

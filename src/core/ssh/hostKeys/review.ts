@@ -1,4 +1,5 @@
-// Unknown host keys are put to the user in one question for all hosts that are being connected, not in one for each.
+// Unknown host keys are put to the user in one question for all hosts that are being connected, not
+// in one for each.
 import type { Prompter, UnknownHostKey } from '../transport.js';
 
 interface Waiting {
@@ -17,8 +18,9 @@ const identityOf = ({ host, port, fingerprint }: UnknownHostKey): string =>
   `${host}\n${port}\n${fingerprint}`;
 
 /**
- * Gathers questions until every connection under way has met its host's key, or none has come for a while (one dead host
- * must not keep the others waiting). What comes while a question is open is gathered for the next.
+ * Gathers questions until every connection under way has met its host's key, or none has come for a
+ * while (one dead host must not keep the others waiting). What comes while a question is open is
+ * gathered for the next.
  */
 export class HostKeyReview {
   private readonly open = new Map<string, Waiting>();

@@ -8,7 +8,10 @@ import { parseKnownHosts, type KnownHostsLine } from './knownHosts.js';
 
 const largestFile = 64 * 1024 * 1024;
 
-/** The lines of all these files; one that is not there has none. UserError (connection) for one that cannot be read. */
+/**
+ * The lines of all these files; one that is not there has none. UserError (connection) for one that
+ * cannot be read.
+ */
 export async function readKnownHosts(files: readonly string[]): Promise<KnownHostsLine[]> {
   const lists = await Promise.all(files.map(readOne));
   return lists.flat();

@@ -35,7 +35,9 @@ export function checkTarget({ host, user, proxyJump }: SshTarget): void {
   for (const hop of proxyJump?.split(',') ?? []) checkName('jump host', hop);
 }
 
-/** The connection itself: no session, and nothing that the user's configuration would add to one. */
+/**
+ * The connection itself: no session, and nothing that the user's configuration would add to one.
+ */
 export function masterArguments(
   target: SshTarget,
   { control, configFile, proxyCommand, knownHosts, strictHostKeys }: MasterOptions,
@@ -85,7 +87,10 @@ function fileWord(path: string): string {
   return `"${path.replaceAll('%', '%%')}"`;
 }
 
-/** A ProxyCommand, which is a shell's text (ssh puts `exec` before it): of our own words and paths, and of what ssh puts in for the host's address. */
+/**
+ * A ProxyCommand, which is a shell's text (ssh puts `exec` before it): of our own words and paths,
+ * and of what ssh puts in for the host's address.
+ */
 export function throughJump(ssh: string, control: string): string {
   const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''").replaceAll('%', '%%')}'`;
   const words = [quoted(ssh), '-F', 'none', '-S', quoted(control)];
@@ -93,8 +98,8 @@ export function throughJump(ssh: string, control: string): string {
 }
 
 /**
- * A channel of the connection behind `control`. Where that one is gone, ssh would make another by itself; a proxy command
- * that fails keeps it from that.
+ * A channel of the connection behind `control`. Where that one is gone, ssh would make another by
+ * itself; a proxy command that fails keeps it from that.
  */
 export function channelArguments(control: string, log: string, ...more: string[]): string[] {
   const own = options({ ControlMaster: 'no', ProxyCommand: 'false', LogLevel: 'DEBUG3' });

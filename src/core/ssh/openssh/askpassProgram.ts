@@ -1,4 +1,5 @@
-// What ssh runs to ask something. It is written into a folder of its owner at run time, because ssh takes a program only.
+// What ssh runs to ask something. It is written into a folder of its owner at run time, because ssh
+// takes a program only.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

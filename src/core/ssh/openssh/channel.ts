@@ -13,7 +13,9 @@ const lookEvery = 10;
 const patience = 20_000;
 const opened = /master session id: \d+/;
 
-/** The process of a channel. Its own words go to a file, so that stderr is the other side's alone. */
+/**
+ * The process of a channel. Its own words go to a file, so that stderr is the other side's alone.
+ */
 export class Channel implements SshChannel {
   readonly stdin: Writable;
   readonly stdout: Readable;
@@ -36,7 +38,8 @@ export class Channel implements SshChannel {
     this.closed = new Promise((resolve) => {
       child.on('close', (code) => {
         this.ended = true;
-        // A signal here is how this ssh ended, not the command there, of whose signals ssh tells only by code 255.
+        // A signal here is how this ssh ended, not the command there, of whose signals ssh tells
+        // only by code 255.
         const ending = { code, signal: null };
         void handedOver
           .then(() => Promise.all([delivered(this.stdout), delivered(this.stderr)]))
@@ -100,7 +103,10 @@ export class Channel implements SshChannel {
   }
 }
 
-/** Node throws away what nobody reads at the moment a child exits; a short command is over before its reader is there. */
+/**
+ * Node throws away what nobody reads at the moment a child exits; a short command is over before
+ * its reader is there.
+ */
 function kept(source: Readable): Readable {
   const stream = new PassThrough();
   source.pipe(stream);

@@ -1,4 +1,5 @@
-// Puts ssh's questions to the user: host keys of all hosts in one, a key's passphrase once for all of them.
+// Puts ssh's questions to the user: host keys of all hosts in one, a key's passphrase once for all
+// of them.
 import { Cancelled } from '../../errors.js';
 import type { Secrets } from '../auth/secrets.js';
 import type { UnknownHostKey } from '../transport.js';

@@ -1,4 +1,5 @@
-// Sockets of the node, each behind a socket in the connection's private folder: ssh has no channel to a Unix socket otherwise.
+// Sockets of the node, each behind a socket in the connection's private folder: ssh has no channel
+// to a Unix socket otherwise.
 import { spawn } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
 import { LineTail } from '../../nodes/localConnection.js';

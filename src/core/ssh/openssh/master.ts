@@ -1,4 +1,5 @@
-// The one connection to a node: an ssh in control of it (ControlMaster), whose channels other ssh's are.
+// The one connection to a node: an ssh in control of it (ControlMaster), whose channels other ssh's
+// are.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { systemCode } from '../../errors.js';
@@ -10,8 +11,9 @@ const lookEvery = 20;
 const patience = 2000;
 
 /**
- * ssh with its own words, and beside it a reader of a pipe that only this process holds: when this process is gone, however
- * that came, the pipe ends, and with it ssh and its folder. A line in the pipe tells the reader that ssh has ended before.
+ * ssh with its own words, and beside it a reader of a pipe that only this process holds: when this
+ * process is gone, however that came, the pipe ends, and with it ssh and its folder. A line in the
+ * pipe tells the reader that ssh has ended before.
  */
 const guarded = `folder=$1; shift
 { read -r line <&3 || { kill "$$"; rm -rf -- "$folder"; }; } >/dev/null 2>&1 &

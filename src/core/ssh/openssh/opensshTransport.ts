@@ -1,4 +1,5 @@
-// Connections by the user's own ssh, for what ssh2 cannot: ProxyCommand, certificates, security keys, tokens, Kerberos.
+// Connections by the user's own ssh, for what ssh2 cannot: ProxyCommand, certificates, security
+// keys, tokens, Kerberos.
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +24,10 @@ import { Master } from './master.js';
 import { OpensshConnection } from './opensshConnection.js';
 import { marksServers, versionOf } from './version.js';
 
-/** The name of a control socket gets 17 characters more while it is made, and 104 is all that some systems take. */
+/**
+ * The name of a control socket gets 17 characters more while it is made, and 104 is all that some
+ * systems take.
+ */
 const longestFolder = 70;
 
 export interface OpensshTransportOptions {
@@ -114,7 +118,10 @@ export class OpensshTransport implements SshTransport {
     }
   }
 
-  /** ssh would log in at the jump host once for each host behind it; so the way through it is a channel of one login. */
+  /**
+   * ssh would log in at the jump host once for each host behind it; so the way through it is a
+   * channel of one login.
+   */
   private async leaseJump(
     config: SshConfig,
     signal: AbortSignal,

@@ -1,4 +1,5 @@
-// A login shell in a terminal of the node. Its size travels by commands there, because this side has no terminal to be sized.
+// A login shell in a terminal of the node. Its size travels by commands there, because this side
+// has no terminal to be sized.
 import { randomBytes } from 'node:crypto';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import type { SshChannel, SshShell } from '../transport.js';

@@ -31,7 +31,9 @@ const keys = [makeKey('a', 'ed25519'), makeKey('b', 'ecdsa'), makeKey('c', 'rsa'
 const blob = (key: string): Buffer => Buffer.from(key.split(' ')[1]!, 'base64');
 const [ed, ec, rsa, otherEd] = keys as [string, string, string, string];
 
-/** The lines that ssh-keygen finds for a name, with their markers; `-l` makes it read the keys too. */
+/**
+ * The lines that ssh-keygen finds for a name, with their markers; `-l` makes it read the keys too.
+ */
 function found(file: string, name: string): string[] {
   const { stdout } = spawnSync('ssh-keygen', ['-l', '-F', name, '-f', file], { encoding: 'utf8' });
   return [...stdout.matchAll(/^# Host .* found: line (\d+)(.*)$/gm)].map(

@@ -1,4 +1,5 @@
-// Who waits for what: places for connections, one question for many keys, silence on a connection, channels.
+// Who waits for what: places for connections, one question for many keys, silence on a connection,
+// channels.
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ChannelGate } from '../../../../src/core/ssh/channelGate.js';

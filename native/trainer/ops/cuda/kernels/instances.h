@@ -1,4 +1,5 @@
-// How kernels are instantiated, on the device and in the tests alike: inside namespace trainyard::cuda.
+// How kernels are instantiated, on the device and in the tests alike: inside namespace
+// trainyard::cuda.
 #pragma once
 #include "trainer/ops/cuda/launch.h"
 

@@ -1,4 +1,5 @@
-// What a launcher says when it cannot launch; in the ops' own language, so that the device's compiler needs no strings.
+// What a launcher says when it cannot launch; in the ops' own language, so that the device's
+// compiler needs no strings.
 #pragma once
 #include "trainer/ops/cuda/launch.h"
 

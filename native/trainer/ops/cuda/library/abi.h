@@ -1,5 +1,6 @@
-// What the trainer and libtrainer_cuda.so know of one another. Both are built from the same sources by the same
-// compiler, so classes may cross; that they were is checked by a hash of the headers that say what crosses.
+// What the trainer and libtrainer_cuda.so know of one another. Both are built from the same sources
+// by the same compiler, so classes may cross; that they were is checked by a hash of the headers
+// that say what crosses.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -31,16 +32,18 @@ class CudaLibrary {
   virtual std::unique_ptr<Backend> open(int device) = 0;
   /// "CUDA 13.0, driver for CUDA 13.0, cuDNN 9.19.0, cuBLAS 13.1.0, for sm_80 sm_90".
   virtual std::string versions() = 0;
-  /// "2.32.3": of the NCCL that sums between GPUs. Throws Error(Exit::device) where there is none that can be used.
+  /// "2.32.3": of the NCCL that sums between GPUs. Throws Error(Exit::device) where there is none
+  /// that can be used.
   virtual std::string nccl_version() = 0;
-  /// "13.0.1": of the nvJPEG that decodes images. Throws Error(Exit::device) where there is none that can be used.
+  /// "13.0.1": of the nvJPEG that decodes images. Throws Error(Exit::device) where there is none
+  /// that can be used.
   virtual std::string nvjpeg_version() = 0;
   /// A decoder on that device for the thread that calls. Throws as nvjpeg_version() and open() do.
   virtual std::unique_ptr<DeviceJpeg> make_jpeg_decoder(int device) = 0;
 };
 
-/// Throws the trainer's Error from the trainer's own code, since exceptions thrown in a library of another C++ runtime
-/// are not caught outside it. Never returns.
+/// Throws the trainer's Error from the trainer's own code, since exceptions thrown in a library of
+/// another C++ runtime are not caught outside it. Never returns.
 using CudaFail = void (*)(int exit_code, const char* message, bool worth_retrying);
 
 inline constexpr const char* kCudaEntryName = "trainyard_cuda";

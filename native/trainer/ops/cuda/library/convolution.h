@@ -14,7 +14,8 @@ enum class Pass { forward, backward_data, backward_weights };
 /// One pass of a convolution as a graph of cuDNN's. Without a handle it can only be asked about.
 Descriptor convolution_graph(const Launcher& launcher, cudnnHandle_t handle, const Conv2dParams& params, Pass pass);
 
-/// Fails where cuDNN has no engine that computes it in params.input.dtype and the same way every time.
+/// Fails where cuDNN has no engine that computes it in params.input.dtype and the same way every
+/// time.
 std::unique_ptr<ConvolutionPlans> plan_convolution(const Launcher& launcher, cudnnHandle_t handle,
                                                    const Conv2dParams& params, bool tf32);
 

@@ -1,5 +1,5 @@
-// cuDNN's graph API (its "backend" API of C), thinly: descriptors with an owner. The C++ frontend does the same with a
-// header that takes most of a minute to compile.
+// cuDNN's graph API (its "backend" API of C), thinly: descriptors with an owner. The C++ frontend
+// does the same with a header that takes most of a minute to compile.
 #pragma once
 #include <cudnn.h>
 

@@ -58,8 +58,8 @@ class DeviceBackend final : public OpsBackend {
     stream_ = make_stream(launcher_);
     launcher_.stream = stream_.get();
     blas_ = make_blas(launcher_);
-    // Of its own, cuBLAS would take memory while a graph is recorded. 32 MiB on Hopper and later, 4 before: NVIDIA's
-    // cuBLAS documentation, cublasSetWorkspace().
+    // Of its own, cuBLAS would take memory while a graph is recorded. 32 MiB on Hopper and later, 4
+    // before: NVIDIA's cuBLAS documentation, cublasSetWorkspace().
     const size_t workspace = size_t{properties.major >= 9 ? 32U : 4U} << 20U;
     blas_workspace_ = std::make_unique<DeviceMemory>(launcher_, ledger_, workspace);
     check(launcher_, cublasSetWorkspace(blas_.get(), blas_workspace_->data(), workspace), "cublasSetWorkspace");
@@ -100,9 +100,11 @@ class DeviceBackend final : public OpsBackend {
     copy(memory, host, bytes, cudaMemcpyHostToDevice, "cudaMemcpyAsync to the device");
   }
   void send(void* memory, const void* host, size_t bytes) override {
-    // The copy itself, or a launch behind it where many are queued, may wait for sums that other ranks never join.
+    // The copy itself, or a launch behind it where many are queued, may wait for sums that other
+    // ranks never join.
     if (collectives_) synchronize();
-    // Pageable memory is put aside before the call returns (CUDA runtime API, "API synchronization behavior").
+    // Pageable memory is put aside before the call returns (CUDA runtime API, "API synchronization
+    // behavior").
     check(launcher_, cudaMemcpyAsync(memory, host, bytes, cudaMemcpyHostToDevice, stream_.get()),
           "cudaMemcpyAsync to the device");
   }
@@ -144,7 +146,8 @@ class DeviceBackend final : public OpsBackend {
             "cublasSgemm");
       return;
     }
-    // The pedantic mode of fp32 keeps tensor cores away from narrow factors too; sums stay fp32 in this one.
+    // The pedantic mode of fp32 keeps tensor cores away from narrow factors too; sums stay fp32 in
+    // this one.
     check(launcher_, cublasSetMathMode(blas_.get(), CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION),
           "cublasSetMathMode");
     check(launcher_,

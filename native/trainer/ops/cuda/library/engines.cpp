@@ -48,7 +48,8 @@ struct Engine {
   bool has(cudnnBackendNumericalNote_t note) const {
     return std::find(notes.begin(), notes.end(), note) != notes.end();
   }
-  /// Sums in fp32 of factors as they are stored, and the same bits every time. Tensor cores take fp32 as TF32.
+  /// Sums in fp32 of factors as they are stored, and the same bits every time. Tensor cores take
+  /// fp32 as TF32.
   bool computes(Arithmetic arithmetic) const {
     if (has(CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION) || has(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC)) {
       return false;

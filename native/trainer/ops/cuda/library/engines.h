@@ -36,12 +36,13 @@ struct Target {
   const Descriptor* properties = nullptr;  ///< a CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, where there is no handle
 };
 
-/// cuDNN's suggestions that compute so: best first, but those without tensor cores, where they may be used, behind all
-/// others, and those that transform last.
+/// cuDNN's suggestions that compute so: best first, but those without tensor cores, where they may
+/// be used, behind all others, and those that transform last.
 std::vector<Candidate> candidates(const Launcher& launcher, const Target& target, const Descriptor& graph,
                                   Arithmetic arithmetic);
 
-/// The first candidate that cuDNN can really run, in at most 1 GiB of workspace. Nothing where there is none.
+/// The first candidate that cuDNN can really run, in at most 1 GiB of workspace. Nothing where
+/// there is none.
 std::optional<Plan> choose_plan(const Launcher& launcher, const Target& target, const Descriptor& graph,
                                 Arithmetic arithmetic);
 

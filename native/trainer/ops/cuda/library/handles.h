@@ -7,7 +7,8 @@
 
 namespace trainyard::cuda {
 
-/// Frees by a function of C. What it returns is of no use any more when something is being thrown away.
+/// Frees by a function of C. What it returns is of no use any more when something is being thrown
+/// away.
 template <auto free>
 struct FreeBy {
   template <class T>

@@ -81,7 +81,8 @@ class Library final : public CudaLibrary {
   std::unique_ptr<DeviceJpeg> make_jpeg_decoder(int device) override { return make_nvjpeg_decoder(device, launcher_); }
 
  private:
-  /// From its properties alone: anything more would make a context, which takes memory of every GPU.
+  /// From its properties alone: anything more would make a context, which takes memory of every
+  /// GPU.
   CudaDevice device(int index) const {
     cudaDeviceProp properties{};
     check(launcher_, cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties");

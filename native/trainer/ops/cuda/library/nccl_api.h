@@ -28,7 +28,8 @@ struct NcclApi {
   decltype(&ncclBroadcast) broadcast = nullptr;
 };
 
-/// Of the libnccl.so.2 that the trainer loaded, or of the system's. Fails naming what is missing in it.
+/// Of the libnccl.so.2 that the trainer loaded, or of the system's. Fails naming what is missing in
+/// it.
 NcclApi load_nccl_api(const Launcher& launcher);
 #endif
 

@@ -82,14 +82,16 @@ class NcclCollectives final : public WatchedCollectives {
   }
 
  private:
-  /// What starts now on the stream of the collectives comes after the ops run so far, and after no later ones.
+  /// What starts now on the stream of the collectives comes after the ops run so far, and after no
+  /// later ones.
   void follow_ops() {
     if (comm_ == nullptr) fail(group_.who + " has left the group. Start again with --resume auto");
     check(launcher_, cudaEventRecord(produced_.get(), launcher_.stream), "cudaEventRecord");
     check(launcher_, cudaStreamWaitEvent(stream_.get(), produced_.get(), 0), "cudaStreamWaitEvent");
   }
 
-  /// A call of a communicator that does not block may go on by itself; the next call must wait for that.
+  /// A call of a communicator that does not block may go on by itself; the next call must wait for
+  /// that.
   void settle(ncclResult_t result, const char* call) {
     if (result == ncclSuccess) return;
     if (result == ncclInProgress) return watch(ready());

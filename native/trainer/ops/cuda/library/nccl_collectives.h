@@ -15,8 +15,8 @@ class WatchedCollectives : public DeviceCollectives {
   virtual void watch(const std::function<bool()>& done) = 0;
 };
 
-/// Joins the group on the device that is current, for ops on launcher.stream, which must outlive it. Returns when all
-/// of its ranks have, and fails when they do not.
+/// Joins the group on the device that is current, for ops on launcher.stream, which must outlive
+/// it. Returns when all of its ranks have, and fails when they do not.
 std::unique_ptr<WatchedCollectives> join_nccl(const Launcher& launcher, const DeviceGroup& group);
 
 }  // namespace trainyard::cuda

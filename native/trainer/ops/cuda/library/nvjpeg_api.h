@@ -23,7 +23,8 @@ struct NvjpegApi {
   decltype(&nvjpegDecode) decode = nullptr;
 };
 
-/// Of the libnvjpeg.so.13 that the trainer loaded, or of the system's. Fails naming what is missing in it.
+/// Of the libnvjpeg.so.13 that the trainer loaded, or of the system's. Fails naming what is missing
+/// in it.
 NvjpegApi load_nvjpeg_api(const Launcher& launcher);
 #endif
 

@@ -15,7 +15,8 @@ namespace trainyard::cuda {
 
 namespace {
 
-/// Chroma as libjpeg interpolates it; what breaks the rules is left to the host, which says what is wrong with it.
+/// Chroma as libjpeg interpolates it; what breaks the rules is left to the host, which says what is
+/// wrong with it.
 constexpr unsigned kFlags = (NVJPEG_FLAGS_UPSAMPLING_WITH_INTERPOLATION) | (NVJPEG_FLAGS_BITSTREAM_STRICT);
 
 /// Destroys by a function that was found at run time.
@@ -118,7 +119,8 @@ class NvjpegDecoder final : public DeviceJpeg {
     return status == NVJPEG_STATUS_SUCCESS && widths[0] == width && heights[0] == height;
   }
 
-  /// By the engines, or what of the device else is best for this file: nvjpegDecode() chooses. False where none does.
+  /// By the engines, or what of the device else is best for this file: nvjpegDecode() chooses.
+  /// False where none does.
   bool decode(std::string_view file, nvjpegImage_t& whole) {
     const nvjpegStatus_t status =
         api_.decode(handle_.get(), state_.get(), reinterpret_cast<const unsigned char*>(file.data()), file.size(),

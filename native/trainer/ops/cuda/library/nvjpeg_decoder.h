@@ -7,7 +7,8 @@
 
 namespace trainyard::cuda {
 
-/// For the thread that calls, on a stream of its own. Fails where there is no nvJPEG or no such device.
+/// For the thread that calls, on a stream of its own. Fails where there is no nvJPEG or no such
+/// device.
 std::unique_ptr<DeviceJpeg> make_nvjpeg_decoder(int device, const Launcher& launcher);
 
 }  // namespace trainyard::cuda

@@ -19,7 +19,8 @@ class GraphRecording final : public Recording {
   GraphExecutable executable_;
 };
 
-/// A stream that keeps what it is given. Whatever leaves its scope early leaves an ordinary stream behind.
+/// A stream that keeps what it is given. Whatever leaves its scope early leaves an ordinary stream
+/// behind.
 class Capture {
  public:
   explicit Capture(const Launcher& launcher) : launcher_(launcher) {

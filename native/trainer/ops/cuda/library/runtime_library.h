@@ -17,8 +17,8 @@ struct RuntimeLibraryName {
 
 class RuntimeLibrary {
  public:
-  /// Opened by its name: that is the one the trainer loaded by its path, where it found one, or the system's. Never
-  /// closed. Fails where there is none.
+  /// Opened by its name: that is the one the trainer loaded by its path, where it found one, or the
+  /// system's. Never closed. Fails where there is none.
   RuntimeLibrary(const Launcher& launcher, const RuntimeLibraryName& name);
 
   /// Fails where the library has no such function.

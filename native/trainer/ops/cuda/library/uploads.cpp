@@ -30,7 +30,8 @@ class StreamUploads final : public Uploads {
   StreamUploads& operator=(const StreamUploads&) = delete;
 
   void start(const void* host, size_t bytes) override {
-    // Both at once: pinning waits for the device, which in the midst of a step may wait for other ranks.
+    // Both at once: pinning waits for the device, which in the midst of a step may wait for other
+    // ranks.
     for (Buffer& unpinned : buffers_) {
       if (!unpinned.pinned) unpinned.pinned = pin();
     }

@@ -11,7 +11,8 @@ TRAINYARD_HD uint64_t mixed(uint64_t z) {
   return z ^ (z >> 31U);
 }
 
-/// A function of key, image and element alone, so that neither threads, nor ranks, nor a resume change it.
+/// A function of key, image and element alone, so that neither threads, nor ranks, nor a resume
+/// change it.
 struct DropoutMask {
   uint64_t key;
   uint64_t threshold;  // of 2^32: how many of the draws are left out

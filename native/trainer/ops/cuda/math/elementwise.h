@@ -82,7 +82,8 @@ struct ColumnSums {
   }
 };
 
-/// Index = element of `to`, [out, window, in], from [out, in, window]: weights as NHWC convolutions want them.
+/// Index = element of `to`, [out, window, in], from [out, in, window]: weights as NHWC convolutions
+/// want them.
 template <class T>
 struct ToChannelsLast {
   const float* from;
@@ -97,7 +98,8 @@ struct ToChannelsLast {
   }
 };
 
-/// Index = element of `to`, [out, in, window], from [out, window, in]: the way back, for the gradient.
+/// Index = element of `to`, [out, in, window], from [out, window, in]: the way back, for the
+/// gradient.
 template <class T>
 struct ToChannelsFirst {
   const T* from;
@@ -112,7 +114,8 @@ struct ToChannelsFirst {
   }
 };
 
-/// Index = element of the narrower of two NHWC tensors, whose channels begin at `first` of the wider one's.
+/// Index = element of the narrower of two NHWC tensors, whose channels begin at `first` of the
+/// wider one's.
 template <class T>
 struct CopyChannels {
   const T* from;

@@ -1,6 +1,6 @@
-// Arithmetic that runs on the device and, to be proven, on the host: the same functions, compiled by both compilers.
-// Neither side fuses a product and a sum unless fma is written, so both give the same bits wherever the functions they
-// call do.
+// Arithmetic that runs on the device and, to be proven, on the host: the same functions, compiled
+// by both compilers. Neither side fuses a product and a sum unless fma is written, so both give the
+// same bits wherever the functions they call do.
 #pragma once
 #include <math.h>
 #include <stddef.h>

@@ -19,7 +19,8 @@ TRAINYARD_HD float masked(float gradient, Mask mask, const T* x, const T* y, siz
   return gradient;
 }
 
-/// Index = split * channels + c. g = (dy + more) where the ReLU passed; sums of g and of g * (x - mean).
+/// Index = split * channels + c. g = (dy + more) where the ReLU passed; sums of g and of g * (x -
+/// mean).
 template <class T>
 struct NormGradientSums {
   T* dy;          // [rows, channels]; holds g afterwards when `store`

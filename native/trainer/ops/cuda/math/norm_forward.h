@@ -1,5 +1,6 @@
-// Batch norm forward over [rows, channels] (NHWC: a row is a pixel of an image). Sums are in double, where the product
-// of two fp32 numbers is exact, and their order depends on the shape alone.
+// Batch norm forward over [rows, channels] (NHWC: a row is a pixel of an image). Sums are in
+// double, where the product of two fp32 numbers is exact, and their order depends on the shape
+// alone.
 #pragma once
 #include "trainer/ops/cuda/math/host_device.h"
 
@@ -60,8 +61,8 @@ struct SetNumber {
   TRAINYARD_HD void operator()(unsigned) const { *to = value; }
 };
 
-/// Index = channel. From the totals of sums, squares and the count behind them: what backward needs, the constants, and
-/// the running statistics (whose variance takes the unbiased one).
+/// Index = channel. From the totals of sums, squares and the count behind them: what backward
+/// needs, the constants, and the running statistics (whose variance takes the unbiased one).
 struct NormStatistics {
   const double* totals;  // [2, channels], then the count
   unsigned channels;

@@ -1,4 +1,5 @@
-// Softmax and cross entropy in double, in parts of an image's classes so that a batch fills the device.
+// Softmax and cross entropy in double, in parts of an image's classes so that a batch fills the
+// device.
 #pragma once
 #include "trainer/ops/cuda/math/host_device.h"
 
@@ -19,7 +20,8 @@ struct SoftmaxShape {
   double smoothing;
 };
 
-/// Index = image * parts + part. The part's largest logit, and how many of its classes come before the label.
+/// Index = image * parts + part. The part's largest logit, and how many of its classes come before
+/// the label.
 struct SoftmaxLargest {
   SoftmaxShape s;
   double* largest;  // [count, parts]

@@ -1,4 +1,5 @@
-// Optimizers over the whole arena: one launch for all tensors, whose decay and rate each element looks up.
+// Optimizers over the whole arena: one launch for all tensors, whose decay and rate each element
+// looks up.
 #pragma once
 #include "trainer/ops/cuda/math/host_device.h"
 #include "trainer/optim/adam_math.h"
@@ -88,7 +89,8 @@ struct LarsRates {
   }
 };
 
-/// A part of one tensor whose squares are summed together, by kLanes threads that take every kLanes-th element.
+/// A part of one tensor whose squares are summed together, by kLanes threads that take every
+/// kLanes-th element.
 struct SumBlock {
   unsigned begin, end;
 };
