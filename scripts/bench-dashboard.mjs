@@ -30,7 +30,7 @@ async function loadHarness() {
   mkdirSync(join(root, 'test/artifacts'), { recursive: true });
   await build({
     stdin: {
-      contents: `export * from './harness.js'; export * from './simulatedRun.js';`,
+      contents: `export * from './harness.js'; export * from './simulatedRun.js'; export * from './simulatedOptions.js';`,
       resolveDir: join(root, 'test/webview'),
     },
     bundle: true,

@@ -7,7 +7,6 @@ import { createServer } from 'node:net';
 import type { Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { build } from 'esbuild';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -15,7 +14,8 @@ import { startSshd } from '../../scripts/lib/sshd.mjs';
 import type { Sshd } from '../../scripts/lib/sshd.mjs';
 import { UserError } from '../../src/core/errors.js';
 import { OpensshTransport } from '../../src/core/ssh/openssh/opensshTransport.js';
-import type { SecretRequest, SshChannel, SshTarget, UnknownHostKey } from '../../src/core/ssh/transport.js';
+import type { SecretRequest, SshTarget, UnknownHostKey } from '../../src/core/ssh/transport.js';
+import { finish, firstMatch } from './support/channels.js';
 import { freePort } from './support/hosts.js';
 import { TcpProxy } from './tcpProxy.js';
 
@@ -76,29 +76,6 @@ const sshProcesses = (): string[] =>
     }
   });
 const folders = (): string[] => readdirSync(root).filter((name) => name.startsWith('trainyard-mux-'));
-
-async function finish(channel: SshChannel): Promise<{ out: Buffer; err: string; code: number | null }> {
-  const [out, err, { code }] = await Promise.all([
-    buffer(channel.stdout),
-    text(channel.stderr),
-    channel.closed,
-  ]);
-  return { out, err, code };
-}
-
-function firstMatch(stream: Readable, pattern: RegExp): Promise<RegExpExecArray> {
-  let seen = '';
-  return new Promise((resolve, reject) => {
-    stream.on('data', (chunk: Buffer) => {
-      seen += chunk.toString('latin1');
-      const found = pattern.exec(seen);
-      if (found) resolve(found);
-    });
-    stream.on('end', () => {
-      reject(new Error(`no ${String(pattern)} in ${seen}`));
-    });
-  });
-}
 
 beforeAll(async () => {
   vi.stubEnv('TMPDIR', root); // where connections have their folders: others' must not be seen here

@@ -6,7 +6,8 @@ import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { count, percent, rate } from '../../src/webview/dashboard/format.js';
 import { Dashboard, openBrowser } from './harness.js';
-import { simulated, SimulatedRun } from './simulatedRun.js';
+import { simulated } from './simulatedOptions.js';
+import { SimulatedRun } from './simulatedRun.js';
 import type { Theme } from './themes.js';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

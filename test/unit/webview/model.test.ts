@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PageModel } from '../../../src/webview/dashboard/model.js';
 import type { DashboardUpdate, HostColumns, LogLine, Mark } from '../../../src/webview/protocol.js';
-import { SimulatedRun, simulated } from '../../webview/simulatedRun.js';
+import { simulated } from '../../webview/simulatedOptions.js';
+import { SimulatedRun } from '../../webview/simulatedRun.js';
 
 const started = 1_700_000_000;
 

@@ -15,7 +15,8 @@ import { PageModel } from '../../../src/webview/dashboard/model.js';
 import { instead, pageState, staleness } from '../../../src/webview/dashboard/phase.js';
 import { initialView, readView } from '../../../src/webview/dashboard/viewState.js';
 import type { LogLine } from '../../../src/webview/protocol.js';
-import { simulated, SimulatedRun } from '../../webview/simulatedRun.js';
+import { simulated } from '../../webview/simulatedOptions.js';
+import { SimulatedRun } from '../../webview/simulatedRun.js';
 
 const started = 1_700_000_000;
 
