@@ -151,7 +151,7 @@ export function buildCuda() {
  * The fuzz targets, each for so long. Where no clang with libFuzzer can be had, they count as
  * skipped, with the reason.
  */
-export function fuzz(seconds = 15) {
+export function fuzz(seconds = 5) {
   const folder = mkdtempSync(join(tmpdir(), 'trainyard-fuzz-'));
   const counts = join(folder, 'counts.json');
   try {

@@ -17,7 +17,7 @@ import {
 } from './support/runs.js';
 
 /** Longer than it takes to see it, so that attempts to connect fail too. */
-const silence = form(60_000, 300_000);
+const silence = form(30_000, 300_000);
 
 describe.skipIf(unavailable !== undefined)(`a half-open connection (${unavailable ?? 'namespaces'})`, () => {
   let hosts: FaultHosts;

@@ -7,21 +7,28 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { SshMachine } from '../../src/core/clusters/sshMachine.js';
 import { TcpProxy } from '../sshd/tcpProxy.js';
-import type { Figures } from './support/client.js';
-import { ClientProcess } from './support/clientProcess.js';
-import { form } from './support/form.js';
-import { practiceHosts, type FaultHosts } from './support/hosts.js';
-import { eventsOf, endless, measured, seconds, startRun, stateOf, training } from './support/runs.js';
+import type { Figures } from '../cluster/support/client.js';
+import { ClientProcess } from '../cluster/support/clientProcess.js';
+import { practiceHosts, type FaultHosts } from '../cluster/support/hosts.js';
+import {
+  eventsOf,
+  endless,
+  measured,
+  seconds,
+  startRun,
+  stateOf,
+  training,
+} from '../cluster/support/runs.js';
 
 const root = join(import.meta.dirname, '../..');
-/** Lines of metrics: one a second for an hour, and for a day. */
-const wanted = form(3600, 86_400);
+/** Lines of metrics: one a second for a day. */
+const wanted = 86_400;
 /**
  * Milliseconds that it takes at least; the first quarter is for tables that fill and code that is
  * compiled.
  */
-const length = form(40_000, 30 * 60_000);
-const between = form(1000, 5000);
+const length = 30 * 60_000;
+const between = 5000;
 /** Agents that serve: one for each of three connections, and one that a cut has just ended. */
 const mostServing = 4;
 
