@@ -181,35 +181,43 @@ TEST_P(Engines, ExistForEveryConvolutionOfEveryModel) {
   for (const Conv2dParams& layer : all) engines_of(layer, kind, properties);
 }
 
+/// The beginning of docs/cudnn-engines.md.
+constexpr const char* kIntroduction = R"(# cuDNN's engines
+
+This page names the engine that is taken for every convolution of resnet50 and inception_v3 at batch
+64, on two kinds of GPU and in each precision.
+
+- The three entries of a cell are the engines for forward, data gradient and weight gradient, as
+  cuDNN numbers them.
+- `*`: the engine computes without tensor cores, though they may be used.
+- `-`: nobody needs that gradient.
+- All engines sum in fp32 and give the same bits each time.
+
+`test_cuda_engines` makes this page without a GPU, from a GPU's properties
+(`TRAINYARD_ENGINES_TABLE=docs/cudnn-engines.md`).
+)";
+
 /// Written by this test where TRAINYARD_ENGINES_TABLE names a file.
 TEST(EnginesTable, IsTheOneThatIsCommitted) {
-  std::string table =
-      "# cuDNN's engines\n\nFor every convolution of resnet50 and inception_v3 at batch 64: the engine that is taken "
-      "for "
-      "forward, data gradient and weight gradient,\nas cuDNN numbers them. `*`: without tensor cores, though they may "
-      "be "
-      "used; `-`: nobody needs that gradient. All of them sum in fp32 and\ngive the same bits each time. Made without "
-      "a "
-      "GPU, from its properties, by `test_cuda_engines` (`TRAINYARD_ENGINES_TABLE=docs/cudnn-engines.md`).\n\n"
-      "cuDNN " +
-      std::to_string(cudnnGetVersion() / 10000) + "." + std::to_string(cudnnGetVersion() / 100 % 100) + "." +
-      std::to_string(cudnnGetVersion() % 100) + "\n\n| channels x pixels to channels, window /stride |";
-  std::string rule = "|---|";
-  std::vector<cuda::Descriptor> properties;
+  const size_t version = cudnnGetVersion();
+  std::string table = kIntroduction;
+  table += "\ncuDNN " + std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+           std::to_string(version % 100) + "\n";
+  const auto asked = layers(64, false);
   for (const std::string& gpu : gpus()) {
-    properties.push_back(describe(gpu));
+    const cuda::Descriptor properties = describe(gpu);
+    table += "\n## " + gpu + "\n\n| channels x pixels to channels, window /stride |";
+    std::string rule = "|---|";
     for (const Kind& kind : kinds()) {
-      table += " " + gpu + " " + kind.name + " |";
+      table += std::string(" ") + kind.name + " |";
       rule += "---|";
     }
-  }
-  table += "\n" + rule + "\n";
-  for (const Conv2dParams& layer : layers(64, false)) {
-    table += "| " + text_of(layer) + " |";
-    for (const cuda::Descriptor& gpu : properties) {
-      for (const Kind& kind : kinds()) table += " " + engines_of(layer, kind, gpu) + " |";
+    table += "\n" + rule + "\n";
+    for (const Conv2dParams& layer : asked) {
+      table += "| " + text_of(layer) + " |";
+      for (const Kind& kind : kinds()) table += " " + engines_of(layer, kind, properties) + " |";
+      table += "\n";
     }
-    table += "\n";
   }
   if (const char* path = std::getenv("TRAINYARD_ENGINES_TABLE")) std::ofstream(path) << table;
   std::ifstream file(TRAINYARD_ENGINES_COMMITTED);
