@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -166,7 +167,7 @@ void Supervisor::request_stop(const StopRequest& request) {
 GenerationListener Supervisor::listener() {
   GenerationListener told;
   told.rank_started = [this](const RankProcess& rank) {
-    state_.ranks.push_back(rank);
+    state_.ranks.insert(std::ranges::upper_bound(state_.ranks, rank.rank, {}, &RankProcess::rank), rank);
     journal_.event("rank_started", {{"rank", rank.rank}, {"host", rank.host}, {"pid", rank.process.pid}});
   };
   told.rank_exited = [this](const ExitRecord& record) {
