@@ -75,6 +75,8 @@ TEST(ExitRecord, ARankThatLostAnotherDoesNotExplainTheLoss) {
   killed.ended = 3700;  // by a clock that is an hour ahead
   EXPECT_EQ(first_failure({aborted, killed})->rank, 1);
   EXPECT_EQ(first_failure({aborted})->rank, 0);
+  aborted.signal = SIGPIPE;  // its proxy went away with the other
+  EXPECT_EQ(first_failure({aborted, killed})->rank, 1);
   killed.signal = SIGABRT;
   EXPECT_EQ(first_failure({aborted, killed})->rank, 0);
   aborted.last_line = "trainer: error: it knew why";
