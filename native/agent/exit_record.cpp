@@ -160,7 +160,8 @@ const ExitRecord* first_failure(const std::vector<ExitRecord>& records) {
   }
   if (!first->may_be_consequence()) return first;
   for (const ExitRecord& record : records) {
-    if (record.signal && record.signal != SIGABRT) return &record;
+    const bool explains = record.signal || (record.failed() && record.last_line);
+    if (explains && !record.may_be_consequence()) return &record;
   }
   return first;
 }

@@ -77,6 +77,12 @@ TEST(ExitRecord, ARankThatLostAnotherDoesNotExplainTheLoss) {
   EXPECT_EQ(first_failure({aborted})->rank, 0);
   aborted.signal = SIGPIPE;  // its proxy went away with the other
   EXPECT_EQ(first_failure({aborted, killed})->rank, 1);
+  ExitRecord said;
+  said.rank = 2;
+  said.exit_code = 4;
+  said.last_line = "trainer: error: rank 2: no such device";
+  said.ended = 101;
+  EXPECT_EQ(first_failure({aborted, said})->rank, 2);
   killed.signal = SIGABRT;
   EXPECT_EQ(first_failure({aborted, killed})->rank, 0);
   aborted.last_line = "trainer: error: it knew why";
