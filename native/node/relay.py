@@ -207,9 +207,8 @@ class Strangers:
 
 
 def accept_all(listener, handle):
-    """Calls back with every connection, and with what to call once it is no stranger's, on a thread
-    of its own, for as long as this
-    process lives."""
+    """Calls `handle` with every connection, for as long as this process lives, each on a thread of
+    its own. The second argument is a function to call once the connection is no stranger's."""
     import threading
     import time
 

@@ -18,7 +18,8 @@ template <int width, class T>
 TRAINYARD_INLINE void there_and_back(const float* from, T* rounded, float* back, size_t count) {
   using L = Lanes<width>;
   for (size_t i = 0; i < count; i += width) {
-    const typename L::Float number = L::load(from + i).value;  // of its own, since `store` wants one that is aligned
+    // Copies, since `store` takes an aligned vector.
+    const typename L::Float number = L::load(from + i).value;
     L::store(rounded + i, number);
     const typename L::Float again = L::load(rounded + i).value;
     L::store(back + i, again);

@@ -11,9 +11,9 @@ struct JpegSize {
 };
 
 /// The size of a JPEG of the usual kind: whole by its last marker, baseline or progressive, 8 bits,
-/// grey or YCbCr with chroma in one sample for one or more pixels, of 16,384 pixels a side and 32
-/// million at most. Nothing for any other file, sound or not. Looks at the header alone: what comes
-/// behind it may still be damaged.
+/// grey or YCbCr with chroma in one sample for one or more pixels, at most 16,384 pixels a side and
+/// 32 million pixels in all. std::nullopt for any other file, damaged or not. Only the header is
+/// read; the data behind the header may be damaged.
 std::optional<JpegSize> plain_jpeg(std::string_view file);
 
 }  // namespace trainyard

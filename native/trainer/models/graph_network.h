@@ -42,7 +42,7 @@ class GraphNetwork final : public Network {
   void sum_over_ranks(double* values, size_t count);
   Run run_for(const BatchView& batch);
   void check(const BatchView& batch) const;
-  /// Forward, loss and backward, as far as the back end is told: it may be at work when this
+  /// Queues forward pass, loss and backward pass on the back end, which may still compute when this
   /// returns.
   void start_step(const BatchView& batch, float loss_scale, const std::function<void(size_t, size_t)>& ready);
   void forward(const Run& run, float loss_scale);

@@ -13,8 +13,8 @@ struct ServerOptions {
   std::function<RankFigures()> memory;      ///< of this process, now
 };
 
-/// Serves until the leader says that the run is over; whether it was stopped. Steps of
-/// `parameter-server` and pushes of `parameter-server-async` are told apart by what arrives.
+/// Serves until the leader says that the run is over; whether it was stopped. The kind of each
+/// message distinguishes a step of `parameter-server` from a push of `parameter-server-async`.
 bool serve_variables(const Team& team, const ServerOptions& options);
 
 }  // namespace trainyard

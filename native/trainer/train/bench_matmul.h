@@ -16,12 +16,12 @@ struct BenchMatmulOptions {
   int threads = 1;
 };
 
-/// C = A B^T of [size, size] each, as a linear layer's forward pass; rank r makes the r-th part of
-/// C's rows. {"size",
-/// "precision","device","world","threads","seconds","tflops","ranks":[{"rank","host","rows","tflops","ms"}]}:
-/// tflops counts 2 * size * size * rows a product, of all ranks together and of each; ms is of one
-/// product. The factors are small whole numbers, so C is exact in every precision: throws
-/// Error(Exit::device) naming the rank where it is not.
+/// C = A B^T of [size, size] each, as a linear layer's forward pass. Rank r makes the r-th part of
+/// C's rows. Returns {"size","precision","device","world","threads","seconds","tflops",
+/// "ranks":[{"rank","host","rows","tflops","ms"}]}. tflops counts 2 * size * size * rows for each
+/// product, of all ranks together and of each rank; ms is of one product. The factors are small
+/// whole numbers, so C is exact in every precision. Throws Error(Exit::device) and names the rank
+/// where C is not exact.
 nlohmann::json bench_matmul(const BenchMatmulOptions& options, Communicator& communicator);
 
 }  // namespace trainyard

@@ -1,5 +1,5 @@
-// A file on a node: read in pieces, or followed line by line as it grows, across as many
-// connections as it takes.
+// A file on a node: read in parts, or followed line by line as the file grows. Following goes on
+// over new connections when one is lost.
 import { Emitter, type Disposable, type Event } from '../lifecycle.js';
 import { ByteTail, type TailLine } from '../metrics/tail.js';
 import { agentErrors } from './agentApi.js';

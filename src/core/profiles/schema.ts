@@ -51,7 +51,7 @@ const hostSchema = z.strictObject({
 const withdrawn = ['prologue', 'stage', 'pricePerNodeHour'];
 
 /**
- * Who wrote one of these is told that it has no effect; undefined leaves the words to the library.
+ * The error for fields that have no effect. Undefined for other errors: zod has a text of its own.
  */
 function unknownFields(issue: { code?: string; keys?: unknown }): string | undefined {
   if (issue.code !== 'unrecognized_keys' || !Array.isArray(issue.keys)) return undefined;

@@ -182,7 +182,8 @@ describe('a restart', () => {
     const metrics = begun(10, 20, 30, 40);
     metrics.add(startLine({ generation: 2, resumed_from: 'step-00000020' }));
     metrics.add({ ...checkpoint(40, 2), time: 100 });
-    metrics.add(evalLine(40, 0.9, { time: 101, seconds: 2 })); // of the first generation's checkpoint
+    // Of the first generation's checkpoint.
+    metrics.add(evalLine(40, 0.9, { time: 101, seconds: 2 }));
     expect(metrics.best).toBeUndefined();
     metrics.add(evalLine(40, 0.8, { time: 103, seconds: 2 })); // by hand, which names generation 1
     expect(metrics.best?.top1).toBe(0.8);

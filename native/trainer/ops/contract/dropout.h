@@ -19,8 +19,7 @@ class DropoutOp {
  public:
   virtual ~DropoutOp() = default;
   /// Forward from x to y and backward from dy to dx alike; `to` may be `from`. Image i of the batch
-  /// has the number
-  /// *first_image + i; first_image lies in the back end's memory.
+  /// has the number *first_image + i; first_image is in the back end's memory.
   virtual void run(const void* from, void* to, const uint64_t* first_image) = 0;
 };
 
