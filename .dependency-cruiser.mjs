@@ -34,9 +34,49 @@ const layerRules = layers.map(({ name, files, may }) => ({
   to: { pathNot: [files, ...may, ofPackages], dependencyTypesNot: ['core'] },
 }));
 
+/** The folders of the core, from the lowest up: each may import itself and those before it. */
+const coreFolders = [
+  'base',
+  'contracts',
+  'streams',
+  'profiles',
+  'ssh/base',
+  'ssh/library',
+  'ssh/config',
+  'ssh/hostKeys',
+  'ssh/auth',
+  'ssh/ssh2',
+  'ssh/openssh',
+  'ssh',
+  'model',
+  'agent',
+  'setup',
+  'plan',
+  'cluster',
+  'tunnels',
+  'follow',
+];
+const filesOf = (folder) => `^src/core/${folder}/[^/]+$`;
+
+const coreRules = coreFolders.slice(0, -1).map((folder, at) => ({
+  name: `core-${folder.replace('/', '-')}`,
+  comment: `src/core/${folder} must not import folders that stand after it in coreFolders (.dependency-cruiser.mjs).`,
+  severity: 'error',
+  from: { path: filesOf(folder) },
+  to: { path: coreFolders.slice(at + 1).map(filesOf) },
+}));
+
 export default {
   forbidden: [
     ...layerRules,
+    ...coreRules,
+    {
+      name: 'no-unknown-core-folder',
+      comment: 'A folder of src/core has its place in coreFolders (.dependency-cruiser.mjs).',
+      severity: 'error',
+      from: {},
+      to: { path: '^src/core/', pathNot: coreFolders.map(filesOf) },
+    },
     {
       name: 'contributions-take-types-only',
       comment: 'src/contributions.ts is loaded at activation: of the core it may take types only.',

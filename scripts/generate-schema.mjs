@@ -1,4 +1,4 @@
-// Writes media/profiles.schema.json from src/core/profiles/schema.ts. `--check` only says whether
+// Writes media/profiles.schema.json from src/core/contracts/profileSchema.ts. `--check` only says whether
 // it is current.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -14,7 +14,7 @@ async function generate() {
   const folder = mkdtempSync(join(root, 'node_modules/.schema-'));
   try {
     const outfile = join(folder, 'schema.mjs');
-    const entry = join(root, 'src/core/profiles/schema.ts');
+    const entry = join(root, 'src/core/contracts/profileSchema.ts');
     await build({
       entryPoints: [entry],
       outfile,

@@ -1,6 +1,6 @@
 // Every command, view, panel and setting with its types. A test holds package.json against this.
 
-import type { NodePath } from './core/nodePath.js';
+import type { NodePath } from './core/base/nodePath.js';
 
 /** A run as commands get it from the tree; from the palette they get nothing and ask. */
 export interface RunArgument {

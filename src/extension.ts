@@ -1,6 +1,6 @@
 // Composition root of the editor's side: builds what shows the core, and owns it all.
 import * as vscode from 'vscode';
-import type { Logger } from './core/log.js';
+import type { Logger } from './core/base/log.js';
 import { registerCommands } from './ui/commands/register.js';
 import type { Ui } from './ui/commands/ui.js';
 import { recentRuns } from './ui/recentRuns.js';

@@ -1,5 +1,5 @@
 # Signs of life while a request works for long. A client gives a node up that says nothing for 30 s
-# (src/core/nodes/bootstrap.ts), so a sign must mean something: that the disk which the request
+# (src/core/setup/bootstrap.ts), so a sign must mean something: that the disk which the request
 # works on still answers.
 
 BEAT = 5  # seconds between two signs

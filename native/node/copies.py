@@ -106,7 +106,7 @@ def mark_of(root, name):
 
 
 def start_digest():
-    """Of what an archive brings; src/core/nodes/tarDigest.ts makes the same of what the client
+    """Of what an archive brings; src/core/streams/tarDigest.ts makes the same of what the client
     sends."""
     import hashlib
 

@@ -1,4 +1,4 @@
-# What Trainyard runs on a node before anything of it is there: these files, one after the other as src/core/nodes/payload.ts orders
+# What Trainyard runs on a node before anything of it is there: these files, one after the other as src/core/setup/payload.ts orders
 # them, come over the connection as one program and are never written to disk. It talks in JSON lines: an answer to each request, progress in between, and raw bytes after `install` and `unpack`.
 # Plain Python 3.6, so that a node whose Python is too old for training can still say so.
 # What only some requests need is imported there: most channels only become another program, and start in a third of the time.

@@ -5,7 +5,7 @@ import { build, cache, root } from '../lib/paths.mjs';
 import { run, step } from '../lib/shell.mjs';
 
 /** The editor's own demo command reads it too. */
-export const recipe = JSON.parse(readFileSync(join(root, 'src/core/runs/demo.json'), 'utf8'));
+export const recipe = JSON.parse(readFileSync(join(root, 'src/core/plan/demo.json'), 'utf8'));
 
 export const trainer = join(build, 'native', 'release', 'node', 'bin', 'trainer');
 

@@ -1,6 +1,6 @@
 // The command line's own flags: declared per verb, unknown ones refused with the nearest known one.
 import { parseArgs } from 'node:util';
-import { UserError } from '../core/errors.js';
+import { UserError } from '../core/base/errors.js';
 
 export interface Flag {
   name: string;

@@ -1,11 +1,11 @@
 // What every verb is given.
-import type { AgentNode } from '../core/nodes/node.js';
-import type { Machine } from '../core/machine.js';
-import { makeMachine } from '../core/machines.js';
-import { DisposableStore, sharedAbort, type Disposable } from '../core/lifecycle.js';
-import type { Logger } from '../core/log.js';
-import type { RunEntry } from '../core/nodes/agentApi.js';
-import type { Profile } from '../core/profiles/schema.js';
+import type { AgentNode } from '../core/agent/agentNode.js';
+import type { Machine } from '../core/cluster/machine.js';
+import { makeMachine } from '../core/cluster/machines.js';
+import { DisposableStore, sharedAbort, type Disposable } from '../core/base/lifecycle.js';
+import type { Logger } from '../core/base/log.js';
+import type { RunEntry } from '../core/contracts/agentApi.js';
+import type { Profile } from '../core/contracts/profileSchema.js';
 import { RunBook } from '../core/profiles/runBook.js';
 import { ProfileStore, trainyardHome } from '../core/profiles/store.js';
 import { ProgressLine, type Output } from './output.js';

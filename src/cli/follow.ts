@@ -1,17 +1,17 @@
 // Staying with a run until it ends: what `run` and `attach` share.
-import { Cancelled, errorText, exitCodes, UserError } from '../core/errors.js';
-import { DisposableStore } from '../core/lifecycle.js';
-import { RunMetrics } from '../core/metrics/runMetrics.js';
-import { StepTable } from '../core/metrics/stepTable.js';
-import type { RunDetails } from '../core/nodes/agentApi.js';
-import { statusOf } from '../core/runs/status.js';
-import { resumeCommand } from '../core/runs/resume.js';
-import { RunFollower, type ExtraFile } from '../core/runs/run.js';
-import { summarize } from '../core/runs/summary.js';
+import { Cancelled, errorText, exitCodes, UserError } from '../core/base/errors.js';
+import { DisposableStore } from '../core/base/lifecycle.js';
+import { RunMetrics } from '../core/model/runMetrics.js';
+import { StepTable } from '../core/model/stepTable.js';
+import type { RunDetails } from '../core/contracts/agentApi.js';
+import { statusOf } from '../core/model/runStatus.js';
+import { resumeCommand } from '../core/plan/resume.js';
+import { RunFollower, type ExtraFile } from '../core/follow/run.js';
+import { summarize } from '../core/model/runSummary.js';
 import { bridgeToSocket } from '../core/tunnels/tensorboard.js';
 import type { Context } from './context.js';
 import { JsonPrinter, TablePrinter, type RunPrinter } from './printer.js';
-import type { NodePath } from '../core/nodePath.js';
+import type { NodePath } from '../core/base/nodePath.js';
 
 export interface FollowOptions {
   dir: NodePath;

@@ -1,8 +1,8 @@
 // The command line's root: finds the verb, runs it, and turns what went wrong into one line and an
 // exit code.
-import { Cancelled, errorText, exitCodes, oneLine, UserError } from '../core/errors.js';
-import { agentErrors } from '../core/nodes/agentApi.js';
-import { AgentError } from '../core/nodes/agentClient.js';
+import { Cancelled, errorText, exitCodes, oneLine, UserError } from '../core/base/errors.js';
+import { agentErrors } from '../core/contracts/agentApi.js';
+import { AgentError } from '../core/agent/agentClient.js';
 import { version } from '../../package.json';
 import { nearestOf, parseVerb, type Flag } from './args.js';
 import { Context, type Verb } from './context.js';

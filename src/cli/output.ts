@@ -1,7 +1,7 @@
 // What the command line writes. A reader that went away (`| head`) ends the program quietly; the
 // run goes on.
-import type { Logger, LogLevel } from '../core/log.js';
-import { visible } from '../core/visible.js';
+import type { Logger, LogLevel } from '../core/base/log.js';
+import { visible } from '../core/base/visible.js';
 
 export interface Output {
   /** One line on stdout. */

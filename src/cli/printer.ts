@@ -1,12 +1,18 @@
 // How a followed run appears: for a person, aligned lines; for a program, one JSON object a line.
-import type { FollowedLine } from '../core/runs/run.js';
-import { eventText, failed, gapText } from '../core/runs/marks.js';
-import type { RunEvent, RunFile } from '../core/runs/schema.js';
-import type { RunSummary } from '../core/runs/summary.js';
-import type { EvalLine, Metric, ServerFigures, StartLine, StepLine } from '../core/metrics/schema.js';
+import type { FollowedLine } from '../core/follow/run.js';
+import { eventText, failed, gapText } from '../core/model/marks.js';
+import type { RunEvent, RunFile } from '../core/contracts/runSchema.js';
+import type { RunSummary } from '../core/model/runSummary.js';
+import type {
+  EvalLine,
+  Metric,
+  ServerFigures,
+  StartLine,
+  StepLine,
+} from '../core/contracts/metricsSchema.js';
 import { bytesText, durationText, percentText, rateText } from './format.js';
 import type { Output } from './output.js';
-import type { NodePath } from '../core/nodePath.js';
+import type { NodePath } from '../core/base/nodePath.js';
 
 export interface RunPrinter {
   run(id: string, dir: NodePath, run: RunFile | null): void;

@@ -1,7 +1,7 @@
 // What SSH asks, asked in the terminal. Without a terminal nothing is asked: the answer is no.
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import type { Prompter, SecretRequest, UnknownHostKey } from '../core/ssh/transport.js';
+import type { Prompter, SecretRequest, UnknownHostKey } from '../core/ssh/base/transport.js';
 import { endingSignals } from './signals.js';
 import type { Output } from './output.js';
 

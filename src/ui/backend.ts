@@ -1,13 +1,13 @@
 // The part of the core that costs time to load, behind one dynamic import (loadLazy.ts).
-import { Clusters } from '../core/clusters/clusters.js';
-import type { ClusterSession } from '../core/clusters/session.js';
-import type { Machine } from '../core/machine.js';
-import { makeMachine } from '../core/machines.js';
-import type { Disposable } from '../core/lifecycle.js';
-import type { Logger } from '../core/log.js';
+import { Clusters } from '../core/follow/clusters.js';
+import type { ClusterSession } from '../core/follow/clusterSession.js';
+import type { Machine } from '../core/cluster/machine.js';
+import { makeMachine } from '../core/cluster/machines.js';
+import type { Disposable } from '../core/base/lifecycle.js';
+import type { Logger } from '../core/base/log.js';
 import { ProfileStore, trainyardHome } from '../core/profiles/store.js';
-import { RunFeeds } from '../core/runs/runFeeds.js';
-import { RunsMonitor } from '../core/runs/monitor.js';
+import { RunFeeds } from '../core/follow/runFeeds.js';
+import { RunsMonitor } from '../core/follow/runsMonitor.js';
 import { TensorBoards } from '../core/tunnels/tensorboard.js';
 import { editorPrompter } from './prompter.js';
 

@@ -1,7 +1,7 @@
 // The profile file may be edited by hand, or by the command line: the views follow.
 import { dirname } from 'node:path';
 import * as vscode from 'vscode';
-import { DisposableStore } from '../core/lifecycle.js';
+import { DisposableStore } from '../core/base/lifecycle.js';
 import type { Services } from './services.js';
 
 export class ProfileWatcher implements vscode.Disposable {

@@ -1,6 +1,6 @@
 // What SSH asks, asked in the editor.
 import * as vscode from 'vscode';
-import type { Prompter, SecretRequest, UnknownHostKey } from '../core/ssh/transport.js';
+import type { Prompter, SecretRequest, UnknownHostKey } from '../core/ssh/base/transport.js';
 
 const trustIt = 'Trust and Connect';
 

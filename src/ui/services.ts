@@ -2,8 +2,8 @@
 // settings and memory.
 import * as vscode from 'vscode';
 import { settingDefaults, type Settings } from '../contributions.js';
-import { Emitter, type Disposable } from '../core/lifecycle.js';
-import type { Logger } from '../core/log.js';
+import { Emitter, type Disposable } from '../core/base/lifecycle.js';
+import type { Logger } from '../core/base/log.js';
 import type { Backend } from './backend.js';
 
 export class Services implements vscode.Disposable {

@@ -1,9 +1,9 @@
 // One item for the newest run that is under way: `412 img/s · 34% · 3 min`.
 import * as vscode from 'vscode';
 import type { RunArgument } from '../contributions.js';
-import { DisposableStore } from '../core/lifecycle.js';
-import type { RunsMonitor } from '../core/runs/monitor.js';
-import { isOver } from '../core/runs/status.js';
+import { DisposableStore } from '../core/base/lifecycle.js';
+import type { RunsMonitor } from '../core/follow/runsMonitor.js';
+import { isOver } from '../core/model/runStatus.js';
 import type { Services } from './services.js';
 import { shortName } from './tree/describe.js';
 import { duration, percent, whole } from './words.js';

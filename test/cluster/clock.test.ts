@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ensureFaketime } from '../../scripts/lib/faketime.mjs';
 import { startPracticeCluster } from '../../scripts/practice.mjs';
-import type { SshMachine } from '../../src/core/clusters/sshMachine.js';
+import type { SshMachine } from '../../src/core/cluster/sshMachine.js';
 import { form } from './support/form.js';
 import { FaultHosts, linkRuntime } from './support/hosts.js';
 import {

@@ -3,9 +3,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { nodePath } from '../../src/core/nodePath.js';
-import { agentErrors } from '../../src/core/nodes/agentApi.js';
-import { AgentError } from '../../src/core/nodes/agentClient.js';
+import { nodePath } from '../../src/core/base/nodePath.js';
+import { agentErrors } from '../../src/core/contracts/agentApi.js';
+import { AgentError } from '../../src/core/agent/agentClient.js';
 import { processesNaming, until } from '../local/harness.js';
 import { practiceHosts, type FaultHosts } from './support/hosts.js';
 import {

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { nodePath } from '../../src/core/nodePath.js';
-import type { SshMachine } from '../../src/core/clusters/sshMachine.js';
-import type { Profile } from '../../src/core/profiles/schema.js';
+import { nodePath } from '../../src/core/base/nodePath.js';
+import type { SshMachine } from '../../src/core/cluster/sshMachine.js';
+import type { Profile } from '../../src/core/contracts/profileSchema.js';
 import type { NamespaceCluster } from '../sshd/namespaces.js';
 import { unavailable } from '../sshd/namespaces.js';
 import { practiceHosts, separateHosts, type FaultHosts } from './support/hosts.js';

@@ -1,8 +1,8 @@
 // More ranks than cores over several nodes: all end well, though they end one after the other. Ten
 // times 24 ranks are in test/faults/manyRanks.test.ts.
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { Bootstrap } from '../../src/core/nodes/bootstrap.js';
-import type { Profile } from '../../src/core/profiles/schema.js';
+import { Bootstrap } from '../../src/core/setup/bootstrap.js';
+import type { Profile } from '../../src/core/contracts/profileSchema.js';
 import type { FaultHosts } from './support/hosts.js';
 import { crowdedHosts, trainOnAll } from './support/manyRanks.js';
 

@@ -4,9 +4,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { SshMachine } from '../../src/core/clusters/sshMachine.js';
-import type { Profile } from '../../src/core/profiles/schema.js';
-import { proposedModels, proposeTraining } from '../../src/core/runs/proposal.js';
+import type { SshMachine } from '../../src/core/cluster/sshMachine.js';
+import type { Profile } from '../../src/core/contracts/profileSchema.js';
+import { proposedModels, proposeTraining } from '../../src/core/plan/proposal.js';
 import { practiceHosts, type FaultHosts } from './support/hosts.js';
 import { startRun, untilOver } from './support/runs.js';
 

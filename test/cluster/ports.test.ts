@@ -2,7 +2,7 @@
 // ports of the profile's range.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { portsOf } from '../../src/core/profiles/ports.js';
+import { portsOf } from '../../src/core/contracts/ports.js';
 import { processesNaming, until } from '../local/harness.js';
 import { practiceHosts, type FaultHosts } from './support/hosts.js';
 import { endless, startRun, training, untilOver, untilStep } from './support/runs.js';

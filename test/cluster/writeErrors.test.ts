@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ensureStrace } from '../../scripts/lib/strace.mjs';
-import { nodePath } from '../../src/core/nodePath.js';
-import type { SshMachine } from '../../src/core/clusters/sshMachine.js';
+import { nodePath } from '../../src/core/base/nodePath.js';
+import type { SshMachine } from '../../src/core/cluster/sshMachine.js';
 import { until } from '../local/harness.js';
 import { practiceHosts, type FaultHosts } from './support/hosts.js';
 import {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startPracticeCluster } from '../../scripts/practice.mjs';
 import { commandIds, type CommandId } from '../../src/contributions.js';
-import { configuredHosts } from '../../src/core/ssh/configuredHosts.js';
+import { configuredHosts } from '../../src/core/ssh/config/configuredHosts.js';
 import { lastOnly } from '../local/harness.js';
 import { until } from './hostClient.js';
 import { Workbench } from './workbench.js';

@@ -4,9 +4,9 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { nodePath } from '../../src/core/nodePath.js';
-import type { SshMachine } from '../../src/core/clusters/sshMachine.js';
-import type { Profile } from '../../src/core/profiles/schema.js';
+import { nodePath } from '../../src/core/base/nodePath.js';
+import type { SshMachine } from '../../src/core/cluster/sshMachine.js';
+import type { Profile } from '../../src/core/contracts/profileSchema.js';
 import { practiceHosts, type FaultHosts } from '../cluster/support/hosts.js';
 import {
   detailsOf,

@@ -1,6 +1,6 @@
 // 24 ranks over 24 nodes of this machine, ten times: each time the run has finished.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Profile } from '../../src/core/profiles/schema.js';
+import type { Profile } from '../../src/core/contracts/profileSchema.js';
 import type { FaultHosts } from '../cluster/support/hosts.js';
 import { crowdedHosts, trainOnAll } from '../cluster/support/manyRanks.js';
 

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { SshMachine } from '../../src/core/clusters/sshMachine.js';
+import type { SshMachine } from '../../src/core/cluster/sshMachine.js';
 import { TcpProxy } from '../sshd/tcpProxy.js';
 import type { Figures } from '../cluster/support/client.js';
 import { ClientProcess } from '../cluster/support/clientProcess.js';

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseMetric } from '../../src/core/metrics/schema';
+import { parseMetric } from '../../src/core/contracts/metricsSchema.js';
 import {
   checkpointName,
   expectExit,

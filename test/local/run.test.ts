@@ -3,8 +3,8 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseEvent } from '../../src/core/runs/schema';
-import { parseMetric } from '../../src/core/metrics/schema';
+import { parseEvent } from '../../src/core/contracts/runSchema.js';
+import { parseMetric } from '../../src/core/contracts/metricsSchema.js';
 import {
   cli,
   eventReader,

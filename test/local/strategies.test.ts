@@ -3,8 +3,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseMetric } from '../../src/core/metrics/schema';
-import type { Metric } from '../../src/core/metrics/schema';
+import { parseMetric } from '../../src/core/contracts/metricsSchema.js';
+import type { Metric } from '../../src/core/contracts/metricsSchema.js';
 import {
   checkpointName,
   cli,

@@ -3,10 +3,10 @@ import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { startPracticeCluster } from '../../scripts/practice.mjs';
 import type { PracticeCluster, PracticeOptions } from '../../scripts/practice.mjs';
-import { Questions } from '../../src/core/clusters/retry.js';
-import { SshMachine } from '../../src/core/clusters/sshMachine.js';
-import { nullLogger } from '../../src/core/log.js';
-import type { Profile } from '../../src/core/profiles/schema.js';
+import { Questions } from '../../src/core/cluster/retry.js';
+import { SshMachine } from '../../src/core/cluster/sshMachine.js';
+import { nullLogger } from '../../src/core/base/log.js';
+import type { Profile } from '../../src/core/contracts/profileSchema.js';
 import { LazyTransport } from '../../src/core/ssh/lazyTransport.js';
 
 export const root = join(import.meta.dirname, '../..');

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Sshd } from '../../scripts/lib/sshd.mjs';
-import { isCancelled } from '../../src/core/errors.js';
-import { NeedsOpenSsh } from '../../src/core/ssh/failures.js';
-import type { SshTarget } from '../../src/core/ssh/transport.js';
+import { isCancelled } from '../../src/core/base/errors.js';
+import { NeedsOpenSsh } from '../../src/core/ssh/base/failures.js';
+import type { SshTarget } from '../../src/core/ssh/base/transport.js';
 import { known, ScriptedPrompter, text, World } from './support/hosts.js';
 import { TcpProxy } from './tcpProxy.js';
 

@@ -8,10 +8,10 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Questions } from '../../src/core/clusters/retry.js';
-import { SshMachine } from '../../src/core/clusters/sshMachine.js';
-import { nullLogger } from '../../src/core/log.js';
-import { nodePath } from '../../src/core/nodePath.js';
+import { Questions } from '../../src/core/cluster/retry.js';
+import { SshMachine } from '../../src/core/cluster/sshMachine.js';
+import { nullLogger } from '../../src/core/base/log.js';
+import { nodePath } from '../../src/core/base/nodePath.js';
 import { OpensshTransport } from '../../src/core/ssh/openssh/opensshTransport.js';
 import { bridgeToSocket } from '../../src/core/tunnels/tensorboard.js';
 import { Tunnels, type Tunnel } from '../../src/core/tunnels/tunnels.js';

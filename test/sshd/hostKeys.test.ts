@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Sshd } from '../../scripts/lib/sshd.mjs';
-import type { SshTarget } from '../../src/core/ssh/transport.js';
+import type { SshTarget } from '../../src/core/ssh/base/transport.js';
 import { known, ScriptedPrompter, World } from './support/hosts.js';
 
 const world = new World();

@@ -8,10 +8,10 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { nodePath } from '../../src/core/nodePath.js';
-import type { SshNode } from '../../src/core/clusters/sshNode.js';
-import { UserError } from '../../src/core/errors.js';
-import { Bootstrap, silenceLimit } from '../../src/core/nodes/bootstrap.js';
+import { nodePath } from '../../src/core/base/nodePath.js';
+import type { SshNode } from '../../src/core/cluster/sshNode.js';
+import { UserError } from '../../src/core/base/errors.js';
+import { Bootstrap, silenceLimit } from '../../src/core/setup/bootstrap.js';
 import { testCluster, type TestCluster } from './cluster.js';
 
 /** Milliseconds beyond the limit that a loaded machine is given. */

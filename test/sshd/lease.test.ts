@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ensureStrace } from '../../scripts/lib/strace.mjs';
-import { LineFramer } from '../../src/core/nodes/framing.js';
+import { LineFramer } from '../../src/core/streams/framing.js';
 import { program } from './setUpProgram.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'trainyard-lease-'));

@@ -7,8 +7,8 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Sshd } from '../../scripts/lib/sshd.mjs';
-import { isCancelled, UserError } from '../../src/core/errors.js';
-import type { SshTarget } from '../../src/core/ssh/transport.js';
+import { isCancelled, UserError } from '../../src/core/base/errors.js';
+import type { SshTarget } from '../../src/core/ssh/base/transport.js';
 import { known, ScriptedPrompter, text, World } from './support/hosts.js';
 import { pamPrefix, passwordOptions, setPassword } from './support/passwords.js';
 

@@ -4,11 +4,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { runOnAll } from '../../src/core/clusters/fanOut.js';
-import type { SshMachine } from '../../src/core/clusters/sshMachine.js';
-import type { Profile } from '../../src/core/profiles/schema.js';
-import { RunFollower } from '../../src/core/runs/run.js';
-import { statusOf } from '../../src/core/runs/status.js';
+import { runOnAll } from '../../src/core/cluster/fanOut.js';
+import type { SshMachine } from '../../src/core/cluster/sshMachine.js';
+import type { Profile } from '../../src/core/contracts/profileSchema.js';
+import { RunFollower } from '../../src/core/follow/run.js';
+import { statusOf } from '../../src/core/model/runStatus.js';
 import { testCluster } from './cluster.js';
 
 const dir = mkdtempSync(join(tmpdir(), 'trainyard-shells-'));

@@ -5,15 +5,15 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { nodePath } from '../../src/core/nodePath.js';
-import { runOnAll } from '../../src/core/clusters/fanOut.js';
-import { checkPorts } from '../../src/core/clusters/portCheck.js';
-import { Questions } from '../../src/core/clusters/retry.js';
-import { SshMachine } from '../../src/core/clusters/sshMachine.js';
-import { nullLogger } from '../../src/core/log.js';
-import { Bootstrap } from '../../src/core/nodes/bootstrap.js';
-import type { Profile } from '../../src/core/profiles/schema.js';
-import { Ssh2Transport } from '../../src/core/ssh/ssh2Transport.js';
+import { nodePath } from '../../src/core/base/nodePath.js';
+import { runOnAll } from '../../src/core/cluster/fanOut.js';
+import { checkPorts } from '../../src/core/cluster/portCheck.js';
+import { Questions } from '../../src/core/cluster/retry.js';
+import { SshMachine } from '../../src/core/cluster/sshMachine.js';
+import { nullLogger } from '../../src/core/base/log.js';
+import { Bootstrap } from '../../src/core/setup/bootstrap.js';
+import type { Profile } from '../../src/core/contracts/profileSchema.js';
+import { Ssh2Transport } from '../../src/core/ssh/ssh2/ssh2Transport.js';
 import { bundleDir } from './cluster.js';
 import { NamespaceCluster, unavailable } from './namespaces.js';
 

@@ -4,9 +4,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Sshd } from '../../scripts/lib/sshd.mjs';
-import { nullLogger } from '../../src/core/log.js';
+import { nullLogger } from '../../src/core/base/log.js';
 import { LazyTransport } from '../../src/core/ssh/lazyTransport.js';
-import type { SshTarget } from '../../src/core/ssh/transport.js';
+import type { SshTarget } from '../../src/core/ssh/base/transport.js';
 import { known, ScriptedPrompter, text, World } from './support/hosts.js';
 
 const world = new World();

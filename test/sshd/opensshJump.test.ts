@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OpensshTransport } from '../../src/core/ssh/openssh/opensshTransport.js';
-import type { SshConnection } from '../../src/core/ssh/transport.js';
+import type { SshConnection } from '../../src/core/ssh/base/transport.js';
 import { NamespaceCluster, unavailable } from './namespaces.js';
 
 const hosts = 8;

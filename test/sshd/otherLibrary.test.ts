@@ -3,7 +3,7 @@
 import ssh2 from 'ssh2';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LazyTransport } from '../../src/core/ssh/lazyTransport.js';
-import type { SshTarget } from '../../src/core/ssh/transport.js';
+import type { SshTarget } from '../../src/core/ssh/base/transport.js';
 import { known, ScriptedPrompter, text, World } from './support/hosts.js';
 import { MemoryLogger } from './support/memoryLogger.js';
 

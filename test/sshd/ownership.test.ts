@@ -19,8 +19,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type * as z from 'zod/mini';
-import { UserError } from '../../src/core/errors.js';
-import { foundSchema } from '../../src/core/nodes/cuda.js';
+import { UserError } from '../../src/core/base/errors.js';
+import { foundSchema } from '../../src/core/setup/cuda.js';
 import { bundleDir, testCluster, type TestCluster } from './cluster.js';
 
 const stranger = 64102;

@@ -8,7 +8,7 @@ import * as z from 'zod/mini';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startPracticeCluster } from '../../scripts/practice.mjs';
 import type { PracticeCluster, PracticeNode } from '../../scripts/practice.mjs';
-import { profileSchema } from '../../src/core/profiles/schema.js';
+import { profileSchema } from '../../src/core/contracts/profileSchema.js';
 
 const run = promisify(execFile);
 const dir = mkdtempSync(join(tmpdir(), 'trainyard-practice-'));

@@ -21,7 +21,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { TarDigest } from '../../src/core/nodes/tarDigest.js';
+import { TarDigest } from '../../src/core/streams/tarDigest.js';
 import { until } from '../local/harness.js';
 import { program } from './setUpProgram.js';
 

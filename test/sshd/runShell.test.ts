@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { runShellLine } from '../../src/core/runs/runShell.js';
+import { runShellLine } from '../../src/core/follow/runShell.js';
 import { known, ScriptedPrompter, World } from './support/hosts.js';
 
 const world = new World();

@@ -7,11 +7,11 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import ssh2 from 'ssh2';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { Bootstrap } from '../../src/core/nodes/bootstrap.js';
-import { nullLogger } from '../../src/core/log.js';
+import { Bootstrap } from '../../src/core/setup/bootstrap.js';
+import { nullLogger } from '../../src/core/base/log.js';
 import { LazyTransport } from '../../src/core/ssh/lazyTransport.js';
 import { OpensshTransport } from '../../src/core/ssh/openssh/opensshTransport.js';
-import type { SshTarget } from '../../src/core/ssh/transport.js';
+import type { SshTarget } from '../../src/core/ssh/base/transport.js';
 import { known, ScriptedPrompter, World } from './support/hosts.js';
 import { passwordOptions, setPassword } from './support/passwords.js';
 

@@ -1,7 +1,7 @@
 // The set-up program as it goes to a node.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bootstrapParts } from '../../src/core/nodes/payload.js';
+import { bootstrapParts } from '../../src/core/setup/payload.js';
 
 const source = join(import.meta.dirname, '../../native/node');
 

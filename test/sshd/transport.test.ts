@@ -9,7 +9,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Sshd } from '../../scripts/lib/sshd.mjs';
-import type { SshConnection, SshTarget } from '../../src/core/ssh/transport.js';
+import type { SshConnection, SshTarget } from '../../src/core/ssh/base/transport.js';
 import { known, ScriptedPrompter, text, World } from './support/hosts.js';
 
 const world = new World();

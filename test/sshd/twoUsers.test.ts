@@ -1,7 +1,7 @@
 // Two users of one node: what is of one user's run is nothing to the other, neither its files, its
 // secrets nor its TensorBoard.
 import { spawn } from 'node:child_process';
-import { nodePath } from '../../src/core/nodePath.js';
+import { nodePath } from '../../src/core/base/nodePath.js';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync, chmodSync } from 'node:fs';

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { TarDigest } from '../../src/core/nodes/tarDigest.js';
+import { TarDigest } from '../../src/core/streams/tarDigest.js';
 import { until } from '../local/harness.js';
 import { program } from './setUpProgram.js';
 

@@ -2,9 +2,9 @@
 // messages. Bundled before it runs.
 import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
-import { Questions } from '../../../src/core/clusters/retry.ts';
-import { SshMachine } from '../../../src/core/clusters/sshMachine.ts';
-import { nullLogger } from '../../../src/core/log.ts';
+import { Questions } from '../../../src/core/cluster/retry.ts';
+import { SshMachine } from '../../../src/core/cluster/sshMachine.ts';
+import { nullLogger } from '../../../src/core/base/log.ts';
 import { LazyTransport } from '../../../src/core/ssh/lazyTransport.ts';
 import { PortForward } from '../../../src/core/tunnels/portForward.ts';
 

@@ -1,4 +1,4 @@
-import { exitCodes } from '../../core/errors.js';
+import { exitCodes } from '../../core/base/errors.js';
 import type { Verb } from '../context.js';
 import { bytesText, table, timeText } from '../format.js';
 

@@ -1,5 +1,5 @@
-import { Cancelled, exitCodes, UserError } from '../../core/errors.js';
-import { deleteRunFolders, deletionNotes } from '../../core/runs/deletion.js';
+import { Cancelled, exitCodes, UserError } from '../../core/base/errors.js';
+import { deleteRunFolders, deletionNotes } from '../../core/follow/deletion.js';
 import type { Verb } from '../context.js';
 import { confirm } from '../prompter.js';
 

@@ -1,10 +1,10 @@
-import { demandCluster } from '../../core/clusters/cluster.js';
-import { runOnAll } from '../../core/clusters/fanOut.js';
-import { lineText } from '../../core/clusters/hostLines.js';
-import type { SshMachine } from '../../core/clusters/sshMachine.js';
-import type { SshNode } from '../../core/clusters/sshNode.js';
-import { exitCodes, UserError } from '../../core/errors.js';
-import { nodePath } from '../../core/nodePath.js';
+import { demandCluster } from '../../core/cluster/demandCluster.js';
+import { runOnAll } from '../../core/cluster/fanOut.js';
+import { lineText } from '../../core/cluster/hostLines.js';
+import type { SshMachine } from '../../core/cluster/sshMachine.js';
+import type { SshNode } from '../../core/cluster/sshNode.js';
+import { exitCodes, UserError } from '../../core/base/errors.js';
+import { nodePath } from '../../core/base/nodePath.js';
 import type { Args, Flag } from '../args.js';
 import type { Context, Verb } from '../context.js';
 

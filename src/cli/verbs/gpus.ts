@@ -1,7 +1,7 @@
-import { exitCodes } from '../../core/errors.js';
-import type { HostSample } from '../../core/metrics/schema.js';
-import { HostSampler } from '../../core/gpus/sampler.js';
-import { gpuNotes, missingFigures } from '../../core/gpus/trouble.js';
+import { exitCodes } from '../../core/base/errors.js';
+import type { HostSample } from '../../core/contracts/metricsSchema.js';
+import { HostSampler } from '../../core/model/hostSampler.js';
+import { gpuNotes, missingFigures } from '../../core/model/gpuTrouble.js';
 import type { Context, Verb } from '../context.js';
 import { bytesText } from '../format.js';
 import { untilSignal } from '../signals.js';

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { errorText, exitCodes, UserError } from '../../core/errors.js';
+import { errorText, exitCodes, UserError } from '../../core/base/errors.js';
 import { parseHosts, seenFromHere } from '../../core/profiles/import.js';
-import { profileSchema, type Host } from '../../core/profiles/schema.js';
-import { configuredHosts } from '../../core/ssh/configuredHosts.js';
-import { check, problemsText } from '../../core/validation.js';
+import { profileSchema, type Host } from '../../core/contracts/profileSchema.js';
+import { configuredHosts } from '../../core/ssh/config/configuredHosts.js';
+import { check, problemsText } from '../../core/base/validation.js';
 import type { Context, Verb } from '../context.js';
 
 export const importHosts: Verb = {

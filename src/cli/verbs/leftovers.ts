@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import { demandCluster } from '../../core/clusters/cluster.js';
-import { exitCodes, UserError } from '../../core/errors.js';
-import { givenWorkdir } from '../../core/runs/registry.js';
+import { demandCluster } from '../../core/cluster/demandCluster.js';
+import { exitCodes, UserError } from '../../core/base/errors.js';
+import { givenWorkdir } from '../../core/profiles/workdir.js';
 import type { Context, Verb } from '../context.js';
 
 interface Found {

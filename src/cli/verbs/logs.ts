@@ -1,8 +1,8 @@
-import { exitCodes, UserError } from '../../core/errors.js';
-import type { AgentClient } from '../../core/nodes/agentClient.js';
-import type { RunDetails } from '../../core/nodes/agentApi.js';
-import { DisposableStore } from '../../core/lifecycle.js';
-import { RunFollower } from '../../core/runs/run.js';
+import { exitCodes, UserError } from '../../core/base/errors.js';
+import type { AgentClient } from '../../core/agent/agentClient.js';
+import type { RunDetails } from '../../core/contracts/agentApi.js';
+import { DisposableStore } from '../../core/base/lifecycle.js';
+import { RunFollower } from '../../core/follow/run.js';
 import {
   chooseLogs,
   readLog,
@@ -10,10 +10,10 @@ import {
   runLogs,
   startOfLastLines,
   type RunLog,
-} from '../../core/runs/runLogs.js';
+} from '../../core/follow/runLogs.js';
 import type { Args } from '../args.js';
 import type { Context, Verb } from '../context.js';
-import { join, type NodePath } from '../../core/nodePath.js';
+import { join, type NodePath } from '../../core/base/nodePath.js';
 
 export const logs: Verb = {
   verb: 'logs',

@@ -1,4 +1,4 @@
-import { exitCodes } from '../../core/errors.js';
+import { exitCodes } from '../../core/base/errors.js';
 import type { Verb } from '../context.js';
 import { table } from '../format.js';
 

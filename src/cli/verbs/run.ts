@@ -1,8 +1,8 @@
-import { exitCodes, UserError } from '../../core/errors.js';
-import { positiveInteger } from '../../core/runs/flags.js';
-import type { RunRequest } from '../../core/runs/spec.js';
+import { exitCodes, UserError } from '../../core/base/errors.js';
+import { positiveInteger } from '../../core/plan/flags.js';
+import type { RunRequest } from '../../core/plan/spec.js';
 import { resolve } from 'node:path';
-import { nodePath, pathOfThisNode } from '../../core/nodePath.js';
+import { nodePath, pathOfThisNode } from '../../core/base/nodePath.js';
 import type { Verb } from '../context.js';
 import { followRun, makePrinter, rankLog } from '../follow.js';
 

@@ -1,6 +1,6 @@
-import { exitCodes } from '../../core/errors.js';
-import { OverviewReader, type RunOverview } from '../../core/runs/overview.js';
-import { statusText } from '../../core/runs/status.js';
+import { exitCodes } from '../../core/base/errors.js';
+import { OverviewReader, type RunOverview } from '../../core/follow/overview.js';
+import { statusText } from '../../core/model/runStatus.js';
 import type { Verb } from '../context.js';
 import { percentText, rateText, table, timeText } from '../format.js';
 

@@ -1,7 +1,7 @@
-import { exitCodes, UserError } from '../../core/errors.js';
-import { isOver, statusOf } from '../../core/runs/status.js';
-import { RunFollower } from '../../core/runs/run.js';
-import type { RunEntry } from '../../core/nodes/agentApi.js';
+import { exitCodes, UserError } from '../../core/base/errors.js';
+import { isOver, statusOf } from '../../core/model/runStatus.js';
+import { RunFollower } from '../../core/follow/run.js';
+import type { RunEntry } from '../../core/contracts/agentApi.js';
 import type { Context, Verb } from '../context.js';
 import { noteResume } from '../follow.js';
 

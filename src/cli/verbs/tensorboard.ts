@@ -1,4 +1,4 @@
-import { exitCodes } from '../../core/errors.js';
+import { exitCodes } from '../../core/base/errors.js';
 import { tensorboardIdle, TensorBoards } from '../../core/tunnels/tensorboard.js';
 import type { Verb } from '../context.js';
 import { untilSignal } from '../signals.js';

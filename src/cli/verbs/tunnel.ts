@@ -1,5 +1,5 @@
-import { demandCluster } from '../../core/clusters/cluster.js';
-import { exitCodes } from '../../core/errors.js';
+import { demandCluster } from '../../core/cluster/demandCluster.js';
+import { exitCodes } from '../../core/base/errors.js';
 import { Tunnels } from '../../core/tunnels/tunnels.js';
 import { parseTunnel } from '../../core/tunnels/tunnelSpec.js';
 import type { Verb } from '../context.js';

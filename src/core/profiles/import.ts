@@ -1,7 +1,7 @@
 // Hosts files as people have them: Open MPI's and MPICH's machine files, DeepSpeed's, or just a
 // host a line.
-import { UserError } from '../errors.js';
-import type { Host } from './schema.js';
+import { UserError } from '../base/errors.js';
+import type { Host } from '../contracts/profileSchema.js';
 
 /**
  * `gpu1 slots=8`, `gpu1:8` (MPICH), `me@gpu1:2222`, `gpu1`; `#` begins a comment; a host named

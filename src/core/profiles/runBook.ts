@@ -3,9 +3,9 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { systemCode } from '../errors.js';
-import { writeFileAtomic } from '../files.js';
-import { check } from '../validation.js';
+import { systemCode } from '../base/errors.js';
+import { writeFileAtomic } from '../base/files.js';
+import { check } from '../base/validation.js';
 
 const mostRuns = 500;
 const lineSchema = z.object({ id: z.string(), profile: z.string() });

@@ -13,10 +13,10 @@ import {
   type Node,
   type ParseError,
 } from 'jsonc-parser';
-import { errorText, systemCode, UserError } from '../errors.js';
-import { writeFileAtomic } from '../files.js';
-import { check, problemsText, type Problem } from '../validation.js';
-import { localProfile, profilesFileSchema, type Profile } from './schema.js';
+import { errorText, systemCode, UserError } from '../base/errors.js';
+import { writeFileAtomic } from '../base/files.js';
+import { check, problemsText, type Problem } from '../base/validation.js';
+import { localProfile, profilesFileSchema, type Profile } from '../contracts/profileSchema.js';
 
 const emptyFile = '{\n  "version": 1,\n  "profiles": []\n}\n';
 const format = { formattingOptions: { tabSize: 2, insertSpaces: true, eol: '\n' } };

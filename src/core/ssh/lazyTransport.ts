@@ -1,10 +1,10 @@
 // SSH as a profile wants it, loaded when a connection is first asked for: nothing of it may cost
 // time before.
-import { Cancelled, errorText } from '../errors.js';
-import type { Logger } from '../log.js';
-import type { Profile } from '../profiles/schema.js';
-import type { Surroundings } from './config.js';
-import type { Prompter, SshConnection, SshTarget, SshTransport } from './transport.js';
+import { Cancelled, errorText } from '../base/errors.js';
+import type { Logger } from '../base/log.js';
+import type { Profile } from '../contracts/profileSchema.js';
+import type { Surroundings } from './config/config.js';
+import type { Prompter, SshConnection, SshTarget, SshTransport } from './base/transport.js';
 
 export interface TransportOptions {
   prompter: Prompter;
@@ -66,8 +66,8 @@ export class LazyTransport implements SshTransport {
   private async load(): Promise<Loaded> {
     if (this.profile.transport === 'openssh') return { ssh2: undefined, needsOwn: () => true };
     const [{ Ssh2Transport }, { NeedsOpenSsh }] = await Promise.all([
-      import('./ssh2Transport.js'),
-      import('./failures.js'),
+      import('./ssh2/ssh2Transport.js'),
+      import('./base/failures.js'),
     ]);
     const ssh2 = this.keep(new Ssh2Transport(this.options));
     return { ssh2, needsOwn: (error) => error instanceof NeedsOpenSsh };

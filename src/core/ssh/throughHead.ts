@@ -1,9 +1,9 @@
 // A node that this machine cannot log in to, or should not: its head's own ssh does, with the keys
 // and known hosts that lie there.
 import type { Duplex } from 'node:stream';
-import { LineTail } from '../nodes/localConnection.js';
-import { connectionLost, failure, ForwardingForbidden } from './failures.js';
-import type { SshChannel, SshConnection, SshShell, SshTarget, SshTransport } from './transport.js';
+import { LineTail } from '../streams/lineTail.js';
+import { connectionLost, failure, ForwardingForbidden } from './base/failures.js';
+import type { SshChannel, SshConnection, SshShell, SshTarget, SshTransport } from './base/transport.js';
 
 /** The head as this needs it. */
 export interface Head {

@@ -10,9 +10,9 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { errorText } from '../errors.js';
-import type { Disposable } from '../lifecycle.js';
-import { nullLogger, type Logger } from '../log.js';
+import { errorText } from '../base/errors.js';
+import type { Disposable } from '../base/lifecycle.js';
+import { nullLogger, type Logger } from '../base/log.js';
 import { BridgeKey } from './bridgeKey.js';
 import { listenOnLoopback, loopback, type PortChoice } from './loopback.js';
 import { closingHead, fieldOf, parseHead, targetOf, withTarget, type RequestHead } from './requestHead.js';

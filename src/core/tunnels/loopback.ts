@@ -1,6 +1,6 @@
 // A listener on this machine alone, on the port that was asked for or the next free one.
 import type { Server } from 'node:net';
-import { systemCode, UserError } from '../errors.js';
+import { systemCode, UserError } from '../base/errors.js';
 
 /** Never another one: what is behind a tunnel may have no authentication. */
 export const loopback = '127.0.0.1';

@@ -3,9 +3,9 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { errorText } from '../errors.js';
-import type { Disposable } from '../lifecycle.js';
-import { nullLogger, type Logger } from '../log.js';
+import { errorText } from '../base/errors.js';
+import type { Disposable } from '../base/lifecycle.js';
+import { nullLogger, type Logger } from '../base/log.js';
 import { listenOnLoopback, loopback, type PortChoice } from './loopback.js';
 
 export type TunnelState = 'open' | 'failing';

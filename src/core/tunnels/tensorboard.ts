@@ -1,13 +1,14 @@
 // TensorBoard of a run, as an address on this machine: started on the node when it is not there,
 // kept until let go.
 import { setTimeout as delay } from 'node:timers/promises';
-import { errorText, throwIfCancelled, UserError } from '../errors.js';
-import type { Disposable } from '../lifecycle.js';
-import type { Machine, Progress } from '../machine.js';
-import { nullLogger, type Logger } from '../log.js';
-import { ForwardingForbidden } from '../ssh/failures.js';
+import { errorText, throwIfCancelled, UserError } from '../base/errors.js';
+import type { Disposable } from '../base/lifecycle.js';
+import type { Machine } from '../cluster/machine.js';
+import type { Progress } from '../base/progress.js';
+import { nullLogger, type Logger } from '../base/log.js';
+import { ForwardingForbidden } from '../ssh/base/failures.js';
 import { HttpBridge } from './httpBridge.js';
-import type { NodePath } from '../nodePath.js';
+import type { NodePath } from '../base/nodePath.js';
 
 /** Milliseconds it is given to load. */
 const startTimeout = 90_000;

@@ -1,5 +1,5 @@
 // A tunnel in words.
-import { UserError } from '../errors.js';
+import { UserError } from '../base/errors.js';
 
 /** From a port here to one that a host of the cluster reaches. */
 export interface TunnelSpec {

@@ -1,8 +1,8 @@
 // The tunnels of one cluster: which there are, how they fare, and how they come back when the
 // cluster is connected again.
-import { Emitter, type Disposable, type Event } from '../lifecycle.js';
-import type { Logger } from '../log.js';
-import type { SshMachine } from '../clusters/sshMachine.js';
+import { Emitter, type Disposable, type Event } from '../base/lifecycle.js';
+import type { Logger } from '../base/log.js';
+import type { SshMachine } from '../cluster/sshMachine.js';
 import { PortForward } from './portForward.js';
 import { tunnelText, type TunnelSpec } from './tunnelSpec.js';
 

@@ -1,6 +1,6 @@
 // The results of a check as a table that can be read, kept and sent to whoever runs the cluster.
 import * as vscode from 'vscode';
-import type { CheckResult } from '../../core/nodes/checks.js';
+import type { CheckResult } from '../../core/base/checks.js';
 import type { ReadOnlyDocuments } from '../readOnlyDocuments.js';
 
 /** Markdown: what failed first, each with what to do about it. */

@@ -1,13 +1,13 @@
 // Commands on the nodes of a profile: checks, terminals, one command or one copy for all, tunnels.
 import * as vscode from 'vscode';
 import type { HostArgument, ProfileArgument, TunnelArgument } from '../../contributions.js';
-import { demandCluster } from '../../core/clusters/cluster.js';
-import { runOnAll as run } from '../../core/clusters/fanOut.js';
-import { Transcripts } from '../../core/clusters/hostLines.js';
-import type { ClusterSession } from '../../core/clusters/session.js';
-import type { SshMachine } from '../../core/clusters/sshMachine.js';
-import { errorText, UserError } from '../../core/errors.js';
-import { nodePath } from '../../core/nodePath.js';
+import { demandCluster } from '../../core/cluster/demandCluster.js';
+import { runOnAll as run } from '../../core/cluster/fanOut.js';
+import { Transcripts } from '../../core/cluster/hostLines.js';
+import type { ClusterSession } from '../../core/follow/clusterSession.js';
+import type { SshMachine } from '../../core/cluster/sshMachine.js';
+import { errorText, UserError } from '../../core/base/errors.js';
+import { nodePath } from '../../core/base/nodePath.js';
 import { parseTunnel, tunnelText } from '../../core/tunnels/tunnelSpec.js';
 import { forgetTunnel, rememberedTunnels, rememberTunnel } from '../rememberedTunnels.js';
 import { plural } from '../words.js';

@@ -1,9 +1,9 @@
 // Folders of the machine on which a run will be: offered while a path is typed, or chosen from a
 // list one walks through.
 import * as vscode from 'vscode';
-import { errorText } from '../../core/errors.js';
-import type { FolderListing, Machine } from '../../core/machine.js';
-import { nodePath } from '../../core/nodePath.js';
+import { errorText } from '../../core/base/errors.js';
+import type { FolderListing, Machine } from '../../core/cluster/machine.js';
+import { nodePath } from '../../core/base/nodePath.js';
 import { plural } from '../words.js';
 
 /** More than fit on a screen help nobody. */

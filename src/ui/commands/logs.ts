@@ -2,10 +2,16 @@
 // rank before each line.
 import * as vscode from 'vscode';
 import type { RunArgument } from '../../contributions.js';
-import { UserError } from '../../core/errors.js';
-import type { AgentClient } from '../../core/nodes/agentClient.js';
-import { join, type NodePath } from '../../core/nodePath.js';
-import { chooseLogs, readLogLines, runLogs, startOfLastLines, type RunLog } from '../../core/runs/runLogs.js';
+import { UserError } from '../../core/base/errors.js';
+import type { AgentClient } from '../../core/agent/agentClient.js';
+import { join, type NodePath } from '../../core/base/nodePath.js';
+import {
+  chooseLogs,
+  readLogLines,
+  runLogs,
+  startOfLastLines,
+  type RunLog,
+} from '../../core/follow/runLogs.js';
 import { size as sizeText } from '../words.js';
 import { pickRun } from './pick.js';
 import { withProgress } from './progress.js';

@@ -1,8 +1,8 @@
 // Which run or profile a command is about, when it came from the palette.
 import * as vscode from 'vscode';
 import type { ProfileArgument, RunArgument } from '../../contributions.js';
-import type { ClusterSession } from '../../core/clusters/session.js';
-import type { RunOverview } from '../../core/runs/overview.js';
+import type { ClusterSession } from '../../core/follow/clusterSession.js';
+import type { RunOverview } from '../../core/follow/overview.js';
 import { describeProfile, describeRun } from '../tree/describe.js';
 import type { Ui } from './ui.js';
 

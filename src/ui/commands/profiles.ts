@@ -2,11 +2,11 @@
 import { readFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import type { ProfileArgument } from '../../contributions.js';
-import { errorText, UserError } from '../../core/errors.js';
+import { errorText, UserError } from '../../core/base/errors.js';
 import { parseHosts, seenFromHere } from '../../core/profiles/import.js';
-import { profileSchema, type Profile } from '../../core/profiles/schema.js';
-import { configuredHosts } from '../../core/ssh/configuredHosts.js';
-import { check, problemsText } from '../../core/validation.js';
+import { profileSchema, type Profile } from '../../core/contracts/profileSchema.js';
+import { configuredHosts } from '../../core/ssh/config/configuredHosts.js';
+import { check, problemsText } from '../../core/base/validation.js';
 import { reopenTunnels } from './cluster.js';
 import { pickProfile } from './pick.js';
 import type { Ui } from './ui.js';

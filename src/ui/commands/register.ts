@@ -1,7 +1,7 @@
 // The table of commands. What goes wrong in one is shown, with what to do about it.
 import * as vscode from 'vscode';
 import { commandIds, type CommandArguments, type CommandId } from '../../contributions.js';
-import { errorText, isCancelled } from '../../core/errors.js';
+import { errorText, isCancelled } from '../../core/base/errors.js';
 import type * as Lazy from '../lazy.js';
 import { loadLazy } from '../loadLazy.js';
 import type { Ui } from './ui.js';

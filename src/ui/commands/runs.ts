@@ -1,10 +1,10 @@
 // Commands on one run.
 import * as vscode from 'vscode';
 import type { CheckpointArgument, RunArgument } from '../../contributions.js';
-import { UserError } from '../../core/errors.js';
-import type { StopMode } from '../../core/runs/schema.js';
-import { deleteRunFolders, deletionNotes } from '../../core/runs/deletion.js';
-import { isOver } from '../../core/runs/status.js';
+import { UserError } from '../../core/base/errors.js';
+import type { StopMode } from '../../core/contracts/runSchema.js';
+import { deleteRunFolders, deletionNotes } from '../../core/follow/deletion.js';
+import { isOver } from '../../core/model/runStatus.js';
 import { tensorboardAddress } from '../panels/tensorboardPanel.js';
 import { plural } from '../words.js';
 import { pickRun } from './pick.js';

@@ -1,7 +1,7 @@
 // Starts a run, remembers it, and shows it.
 import * as vscode from 'vscode';
 import type { RunArgument } from '../../contributions.js';
-import type { RunRequest } from '../../core/runs/spec.js';
+import type { RunRequest } from '../../core/plan/spec.js';
 import { rememberRun, type RecentRun } from '../recentRuns.js';
 import { withProgress } from './progress.js';
 import type { Ui } from './ui.js';

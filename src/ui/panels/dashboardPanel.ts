@@ -1,9 +1,9 @@
 // One run's dashboard in a tab: sends its page what changed, and carries out what the page asks.
 import * as vscode from 'vscode';
 import { panelTypes, type CommandId, type RunArgument } from '../../contributions.js';
-import { errorText } from '../../core/errors.js';
-import { DisposableStore } from '../../core/lifecycle.js';
-import type { RunFeed } from '../../core/runs/runFeed.js';
+import { errorText } from '../../core/base/errors.js';
+import { DisposableStore } from '../../core/base/lifecycle.js';
+import type { RunFeed } from '../../core/follow/runFeed.js';
 import type { FromPage, PageAction, ToPage } from '../../webview/protocol.js';
 import type { Services } from '../services.js';
 import { shortName } from '../tree/describe.js';

@@ -1,8 +1,8 @@
 // From a run's model to what its page lacks.
-import type { Cursor } from '../../core/metrics/slices.js';
-import type { RunFeed } from '../../core/runs/runFeed.js';
-import type { RunModel } from '../../core/runs/runModel.js';
-import { isOver } from '../../core/runs/status.js';
+import type { Cursor } from '../../core/streams/slices.js';
+import type { RunFeed } from '../../core/follow/runFeed.js';
+import type { RunModel } from '../../core/model/runModel.js';
+import { isOver } from '../../core/model/runStatus.js';
 import type { DashboardUpdate, HostColumns, Progress, RunHead, Slice } from '../../webview/protocol.js';
 import { shortName } from '../tree/describe.js';
 import { plural, epochUnderWay } from '../words.js';

@@ -2,8 +2,8 @@
 // window.
 import * as vscode from 'vscode';
 import type { RunArgument } from '../../contributions.js';
-import type { Disposable } from '../../core/lifecycle.js';
-import { pathFromNode } from '../../core/nodePath.js';
+import type { Disposable } from '../../core/base/lifecycle.js';
+import { pathFromNode } from '../../core/base/nodePath.js';
 import type { Services } from '../services.js';
 
 /** A tab of one run. `reveal` brings it to the front; `dispose` closes it. */

@@ -1,5 +1,5 @@
 // Where a run computes, in words.
-import type { RunDetails } from '../../core/nodes/agentApi.js';
+import type { RunDetails } from '../../core/contracts/agentApi.js';
 import { plural } from '../words.js';
 
 /**

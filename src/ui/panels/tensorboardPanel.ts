@@ -1,9 +1,9 @@
 // TensorBoard of a run in a tab. TensorBoard itself and the way to it outlive the tab.
 import * as vscode from 'vscode';
 import { panelTypes, type RunArgument } from '../../contributions.js';
-import { errorText, isCancelled } from '../../core/errors.js';
-import { DisposableStore } from '../../core/lifecycle.js';
-import type { Progress } from '../../core/machine.js';
+import { errorText, isCancelled } from '../../core/base/errors.js';
+import { DisposableStore } from '../../core/base/lifecycle.js';
+import type { Progress } from '../../core/base/progress.js';
 import type { Services } from '../services.js';
 import { shortName } from '../tree/describe.js';
 import { makeNonce } from './html.js';

@@ -2,10 +2,10 @@
 import * as vscode from 'vscode';
 import { delimiter, dirname } from 'node:path';
 import type { RunArgument } from '../../contributions.js';
-import { errorText } from '../../core/errors.js';
-import type { Machine } from '../../core/machine.js';
-import type { NodePath } from '../../core/nodePath.js';
-import { runShellLine } from '../../core/runs/runShell.js';
+import { errorText } from '../../core/base/errors.js';
+import type { Machine } from '../../core/cluster/machine.js';
+import type { NodePath } from '../../core/base/nodePath.js';
+import { runShellLine } from '../../core/follow/runShell.js';
 import type { Services } from '../services.js';
 import { shortName } from '../tree/describe.js';
 import { NodeTerminal, type OpenShell } from './nodeTerminal.js';

@@ -1,11 +1,11 @@
 // The Checkpoints view: those of the run that was chosen, or of the newest one.
 import * as vscode from 'vscode';
 import { contextValues, viewIds, type CheckpointArgument, type RunArgument } from '../../contributions.js';
-import type { Checkpoint } from '../../core/checkpoints/schema.js';
-import { errorText, isCancelled } from '../../core/errors.js';
-import { DisposableStore } from '../../core/lifecycle.js';
-import type { RunOverview } from '../../core/runs/overview.js';
-import { isOver } from '../../core/runs/status.js';
+import type { Checkpoint } from '../../core/contracts/checkpointSchema.js';
+import { errorText, isCancelled } from '../../core/base/errors.js';
+import { DisposableStore } from '../../core/base/lifecycle.js';
+import type { RunOverview } from '../../core/follow/overview.js';
+import { isOver } from '../../core/model/runStatus.js';
 import type { Backend } from '../backend.js';
 import type { ContextKeys } from '../contextKeys.js';
 import type { Services } from '../services.js';

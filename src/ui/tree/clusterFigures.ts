@@ -1,9 +1,9 @@
 // The newest figures of each node of one connected profile, asked for once a second while somebody
 // looks.
-import { HostSampler } from '../../core/gpus/sampler.js';
-import type { Disposable } from '../../core/lifecycle.js';
-import type { NamedNode } from '../../core/machine.js';
-import type { HostSample } from '../../core/metrics/schema.js';
+import { HostSampler } from '../../core/model/hostSampler.js';
+import type { Disposable } from '../../core/base/lifecycle.js';
+import type { NamedNode } from '../../core/cluster/machine.js';
+import type { HostSample } from '../../core/contracts/metricsSchema.js';
 
 /** A figure older than this is not shown as if it were true now. */
 const staleAfter = 5000;

@@ -2,14 +2,14 @@
 // visible.
 import * as vscode from 'vscode';
 import { contextValues, viewIds, type ProfileArgument } from '../../contributions.js';
-import type { ClusterSession } from '../../core/clusters/session.js';
-import { errorText } from '../../core/errors.js';
-import { DisposableStore } from '../../core/lifecycle.js';
-import type { HostSample } from '../../core/metrics/schema.js';
-import { isOver } from '../../core/runs/status.js';
+import type { ClusterSession } from '../../core/follow/clusterSession.js';
+import { errorText } from '../../core/base/errors.js';
+import { DisposableStore } from '../../core/base/lifecycle.js';
+import type { HostSample } from '../../core/contracts/metricsSchema.js';
+import { isOver } from '../../core/model/runStatus.js';
 import type { Tunnel } from '../../core/tunnels/tunnels.js';
 import { tunnelText } from '../../core/tunnels/tunnelSpec.js';
-import { whyNotHere } from '../../core/trainsHere.js';
+import { whyNotHere } from '../../core/plan/trainsHere.js';
 import type { Backend } from '../backend.js';
 import type { ContextKeys } from '../contextKeys.js';
 import type { Services } from '../services.js';

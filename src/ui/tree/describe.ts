@@ -1,13 +1,13 @@
 // What a tree item says, from a snapshot; nothing here knows the editor.
 import { contextValues } from '../../contributions.js';
-import type { Checkpoint } from '../../core/checkpoints/schema.js';
-import type { SessionState } from '../../core/clusters/session.js';
-import { gpuNotes, gpuTrouble, missingFigures } from '../../core/gpus/trouble.js';
-import type { HostSample } from '../../core/metrics/schema.js';
-import type { Profile } from '../../core/profiles/schema.js';
+import type { Checkpoint } from '../../core/contracts/checkpointSchema.js';
+import type { SessionState } from '../../core/follow/clusterSession.js';
+import { gpuNotes, gpuTrouble, missingFigures } from '../../core/model/gpuTrouble.js';
+import type { HostSample } from '../../core/contracts/metricsSchema.js';
+import type { Profile } from '../../core/contracts/profileSchema.js';
 import type { Tunnel } from '../../core/tunnels/tunnels.js';
-import type { RunOverview } from '../../core/runs/overview.js';
-import { isOver, statusText, type RunStatus } from '../../core/runs/status.js';
+import type { RunOverview } from '../../core/follow/overview.js';
+import { isOver, statusText, type RunStatus } from '../../core/model/runStatus.js';
 import { duration, gigabytes, percent, plural, size, whole, epochUnderWay } from '../words.js';
 
 export interface ItemText {

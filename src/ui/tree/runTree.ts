@@ -2,10 +2,10 @@
 // profile with any.
 import * as vscode from 'vscode';
 import { contextValues, viewIds, type RunArgument } from '../../contributions.js';
-import { DisposableStore, type Disposable } from '../../core/lifecycle.js';
-import type { ProfileRuns } from '../../core/runs/monitor.js';
-import type { RunOverview } from '../../core/runs/overview.js';
-import { isOver } from '../../core/runs/status.js';
+import { DisposableStore, type Disposable } from '../../core/base/lifecycle.js';
+import type { ProfileRuns } from '../../core/follow/runsMonitor.js';
+import type { RunOverview } from '../../core/follow/overview.js';
+import { isOver } from '../../core/model/runStatus.js';
 import type { Backend } from '../backend.js';
 import type { ContextKeys } from '../contextKeys.js';
 import type { Services } from '../services.js';

@@ -2,12 +2,12 @@
 // started by clientProcess.ts, which says over the process's channel what to follow. It is the core
 // of both user interfaces, without a window.
 import { readdirSync } from 'node:fs';
-import { Questions } from '../../../src/core/clusters/retry.js';
-import { SshMachine } from '../../../src/core/clusters/sshMachine.js';
-import { nullLogger } from '../../../src/core/log.js';
-import type { NodePath } from '../../../src/core/nodePath.js';
-import type { Profile } from '../../../src/core/profiles/schema.js';
-import { RunFeed } from '../../../src/core/runs/runFeed.js';
+import { Questions } from '../../../src/core/cluster/retry.js';
+import { SshMachine } from '../../../src/core/cluster/sshMachine.js';
+import { nullLogger } from '../../../src/core/base/log.js';
+import type { NodePath } from '../../../src/core/base/nodePath.js';
+import type { Profile } from '../../../src/core/contracts/profileSchema.js';
+import { RunFeed } from '../../../src/core/follow/runFeed.js';
 import { LazyTransport } from '../../../src/core/ssh/lazyTransport.js';
 
 export interface Setup {

@@ -12,11 +12,11 @@ import {
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { startPracticeCluster, type PracticeOptions } from '../../../scripts/practice.mjs';
-import { Questions } from '../../../src/core/clusters/retry.js';
-import { SshMachine } from '../../../src/core/clusters/sshMachine.js';
-import { nullLogger } from '../../../src/core/log.js';
-import { cacheFolder } from '../../../src/core/nodes/runtime.js';
-import type { Profile } from '../../../src/core/profiles/schema.js';
+import { Questions } from '../../../src/core/cluster/retry.js';
+import { SshMachine } from '../../../src/core/cluster/sshMachine.js';
+import { nullLogger } from '../../../src/core/base/log.js';
+import { cacheFolder } from '../../../src/core/setup/runtime.js';
+import type { Profile } from '../../../src/core/contracts/profileSchema.js';
 import { LazyTransport } from '../../../src/core/ssh/lazyTransport.js';
 import { processesNaming, until } from '../../local/harness.js';
 import { NamespaceCluster } from '../../sshd/namespaces.js';

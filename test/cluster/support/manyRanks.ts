@@ -1,9 +1,9 @@
 // Runs of more ranks than the machine has cores: at their end ranks finish one after the other,
 // over seconds.
-import type { RunState } from '../../../src/core/runs/schema.js';
+import type { RunState } from '../../../src/core/contracts/runSchema.js';
 import { eventsOf, startRun, training, untilOver } from './runs.js';
 import { practiceHosts, type FaultHosts } from './hosts.js';
-import type { Profile } from '../../../src/core/profiles/schema.js';
+import type { Profile } from '../../../src/core/contracts/profileSchema.js';
 
 /** `nodes` hosts with `slots` ranks each. */
 export async function crowdedHosts(

@@ -2,13 +2,18 @@
 // they lie on the node.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SshMachine } from '../../../src/core/clusters/sshMachine.js';
-import type { NodePath } from '../../../src/core/nodePath.js';
-import type { Profile } from '../../../src/core/profiles/schema.js';
-import { RunFollower } from '../../../src/core/runs/run.js';
-import type { RunDetails } from '../../../src/core/nodes/agentApi.js';
-import { eventSchema, stateSchema, type RunEvent, type RunState } from '../../../src/core/runs/schema.js';
-import { isOver, statusOf } from '../../../src/core/runs/status.js';
+import type { SshMachine } from '../../../src/core/cluster/sshMachine.js';
+import type { NodePath } from '../../../src/core/base/nodePath.js';
+import type { Profile } from '../../../src/core/contracts/profileSchema.js';
+import { RunFollower } from '../../../src/core/follow/run.js';
+import type { RunDetails } from '../../../src/core/contracts/agentApi.js';
+import {
+  eventSchema,
+  stateSchema,
+  type RunEvent,
+  type RunState,
+} from '../../../src/core/contracts/runSchema.js';
+import { isOver, statusOf } from '../../../src/core/model/runStatus.js';
 import { readLinesSoFar, until, type Line } from '../../local/harness.js';
 
 /** A figure for docs/reliability.md. */

@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { ensureKey, startSshd, type Sshd } from '../../../scripts/lib/sshd.mjs';
-import type { Profile } from '../../../src/core/profiles/schema.js';
+import type { Profile } from '../../../src/core/contracts/profileSchema.js';
 import { freePort } from '../../sshd/support/hosts.js';
 import { TcpProxy } from '../../sshd/tcpProxy.js';
 import { endAllOf, FaultHosts, linkRuntime, oneMachine } from './hosts.js';

@@ -1,7 +1,7 @@
 // What tests read from a program on a node.
 import type { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
-import type { SshChannel } from '../../../src/core/ssh/transport.js';
+import type { SshChannel } from '../../../src/core/ssh/base/transport.js';
 
 /** Everything a command writes, and its exit code. */
 export async function finish(

@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startSshd } from '../../../scripts/lib/sshd.mjs';
 import type { Sshd, SshdOptions } from '../../../scripts/lib/sshd.mjs';
-import { Ssh2Transport } from '../../../src/core/ssh/ssh2Transport.js';
-import type { Prompter, SecretRequest, UnknownHostKey } from '../../../src/core/ssh/transport.js';
+import { Ssh2Transport } from '../../../src/core/ssh/ssh2/ssh2Transport.js';
+import type { Prompter, SecretRequest, UnknownHostKey } from '../../../src/core/ssh/base/transport.js';
 
 /** Answers from a script, and keeps what was asked. */
 export class ScriptedPrompter implements Prompter {

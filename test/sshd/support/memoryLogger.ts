@@ -1,4 +1,4 @@
-import type { Logger, LogLevel } from '../../../src/core/log.js';
+import type { Logger, LogLevel } from '../../../src/core/base/log.js';
 
 /** Keeps what was logged. */
 export class MemoryLogger implements Logger {

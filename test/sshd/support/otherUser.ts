@@ -4,17 +4,17 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, cpSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { nullLogger } from '../../../src/core/log.js';
-import { openLocalAgent } from '../../../src/core/nodes/localConnection.js';
-import { AgentNode } from '../../../src/core/nodes/node.js';
-import { nodePath } from '../../../src/core/nodePath.js';
+import { nullLogger } from '../../../src/core/base/log.js';
+import { openLocalAgent } from '../../../src/core/agent/localAgent.js';
+import { AgentNode } from '../../../src/core/agent/agentNode.js';
+import { nodePath } from '../../../src/core/base/nodePath.js';
 import {
   cacheFolder,
   ensureLocalRuntime,
   programsOf,
   type NodeRuntime,
-} from '../../../src/core/nodes/runtime.js';
-import { findNativeSources } from '../../../src/core/nodes/sources.js';
+} from '../../../src/core/setup/runtime.js';
+import { findNativeSources } from '../../../src/core/setup/sources.js';
 import { bundleDir } from '../cluster.js';
 
 const hasTools = ['unshare', 'setpriv'].every((tool) => spawnSync(tool, ['--version']).status === 0);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { editDistance, nearestOf, parseVerb, synopsis, type Grammar } from '../../../src/cli/args.js';
 import { generalHelp, verbHelp } from '../../../src/cli/help.js';
 import { verbs } from '../../../src/cli/table.js';
-import { UserError } from '../../../src/core/errors.js';
+import { UserError } from '../../../src/core/base/errors.js';
 
 const grammar: Grammar = {
   verb: 'run',

@@ -3,9 +3,9 @@ import { expect, it } from 'vitest';
 import type { Context } from '../../../src/cli/context.js';
 import { followRun } from '../../../src/cli/follow.js';
 import { JsonPrinter } from '../../../src/cli/printer.js';
-import { nullLogger } from '../../../src/core/log.js';
-import { nodePath } from '../../../src/core/nodePath.js';
-import { AgentNode } from '../../../src/core/nodes/node.js';
+import { nullLogger } from '../../../src/core/base/log.js';
+import { nodePath } from '../../../src/core/base/nodePath.js';
+import { AgentNode } from '../../../src/core/agent/agentNode.js';
 import { FakeRun, stateOf } from '../support/fakeRun.js';
 import { evalLine, startLine, stepLine } from '../support/lines.js';
 

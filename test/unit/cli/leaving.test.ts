@@ -6,10 +6,10 @@ import { followRun } from '../../../src/cli/follow.js';
 import type { Output } from '../../../src/cli/output.js';
 import { JsonPrinter } from '../../../src/cli/printer.js';
 import { terminalPrompter } from '../../../src/cli/prompter.js';
-import { Cancelled } from '../../../src/core/errors.js';
-import { sharedAbort } from '../../../src/core/lifecycle.js';
-import { nodePath } from '../../../src/core/nodePath.js';
-import { nullLogger } from '../../../src/core/log.js';
+import { Cancelled } from '../../../src/core/base/errors.js';
+import { sharedAbort } from '../../../src/core/base/lifecycle.js';
+import { nodePath } from '../../../src/core/base/nodePath.js';
+import { nullLogger } from '../../../src/core/base/log.js';
 
 function recorder(): { output: Output; notes: string[] } {
   const notes: string[] = [];

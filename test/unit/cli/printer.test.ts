@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { nodePath } from '../../../src/core/nodePath.js';
+import { nodePath } from '../../../src/core/base/nodePath.js';
 import { bytesText, durationText, rateText, table } from '../../../src/cli/format.js';
 import type { Output } from '../../../src/cli/output.js';
 import { JsonPrinter, TablePrinter } from '../../../src/cli/printer.js';
-import type { Metric } from '../../../src/core/metrics/schema.js';
-import type { RunSummary } from '../../../src/core/runs/summary.js';
+import type { Metric } from '../../../src/core/contracts/metricsSchema.js';
+import type { RunSummary } from '../../../src/core/model/runSummary.js';
 import { evalLine, startLine, stepLine } from '../support/lines.js';
 
 function recorder(): { output: Output; lines: string[] } {

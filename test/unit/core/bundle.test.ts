@@ -26,7 +26,7 @@ it('the core bundles where there is no vscode, with packages that are known', as
   });
   expect(warnings).toEqual([]);
   const inputs = Object.keys(metafile.inputs);
-  expect(inputs).toContain('src/core/runs/run.ts');
+  expect(inputs).toContain('src/core/follow/run.ts');
   const outside = inputs.filter((path) => path !== '<stdin>' && !path.startsWith('src/core/'));
   const packages = new Set(
     outside.map((path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? path),

@@ -1,7 +1,7 @@
 // The other end of the agent's protocol, in this process: a peer for the client's tests, with no
 // behaviour of its own.
 import { PassThrough } from 'node:stream';
-import type { AgentStream } from '../../../src/core/nodes/agentClient.js';
+import type { AgentStream } from '../../../src/core/agent/agentClient.js';
 
 export interface Request {
   id: number;

@@ -1,7 +1,7 @@
 // A run folder in memory behind the fake agent: files that grow, and a state.
 import { FakeAgent, type Request } from './fakeAgent.js';
-import type { Checkpoint } from '../../../src/core/checkpoints/schema.js';
-import type { Phase } from '../../../src/core/runs/schema.js';
+import type { Checkpoint } from '../../../src/core/contracts/checkpointSchema.js';
+import type { Phase } from '../../../src/core/contracts/runSchema.js';
 
 interface Follow {
   agent: FakeAgent;

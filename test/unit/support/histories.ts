@@ -2,7 +2,7 @@
 // steps, late evaluations of steps that a restart superseded, lines that cannot be read. Beside the
 // lines stands what is true of the run at their end, counted by the simulation itself.
 import fc from 'fast-check';
-import type { Metric } from '../../../src/core/metrics/schema.js';
+import type { Metric } from '../../../src/core/contracts/metricsSchema.js';
 import { evalLine, startLine, stepLine } from './lines.js';
 
 const totalSteps = 300;

@@ -1,5 +1,5 @@
 // Lines of metrics.jsonl, whole ones, with what a test cares about replaced.
-import type { EvalLine, StartLine, StepLine } from '../../../src/core/metrics/schema.js';
+import type { EvalLine, StartLine, StepLine } from '../../../src/core/contracts/metricsSchema.js';
 
 export const startLine = (fields: Partial<StartLine> = {}): StartLine => ({
   kind: 'start',

@@ -2,9 +2,9 @@
 // the page holds what the run's model holds.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nodePath } from '../../../src/core/nodePath.js';
-import type { HostSample } from '../../../src/core/metrics/schema.js';
-import { RunModel } from '../../../src/core/runs/runModel.js';
+import { nodePath } from '../../../src/core/base/nodePath.js';
+import type { HostSample } from '../../../src/core/contracts/metricsSchema.js';
+import { RunModel } from '../../../src/core/model/runModel.js';
 import { DashboardSender } from '../../../src/ui/panels/dashboardUpdate.js';
 import { PageModel } from '../../../src/webview/dashboard/model.js';
 import { evalLine, startLine, stepLine } from '../support/lines.js';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { nodePath } from '../../../src/core/nodePath.js';
-import type { RunOverview } from '../../../src/core/runs/overview.js';
-import type { RunStatus } from '../../../src/core/runs/status.js';
-import type { SessionState } from '../../../src/core/clusters/session.js';
-import { localProfile, type Profile } from '../../../src/core/profiles/schema.js';
+import { nodePath } from '../../../src/core/base/nodePath.js';
+import type { RunOverview } from '../../../src/core/follow/overview.js';
+import type { RunStatus } from '../../../src/core/model/runStatus.js';
+import type { SessionState } from '../../../src/core/follow/clusterSession.js';
+import { localProfile, type Profile } from '../../../src/core/contracts/profileSchema.js';
 import {
   describeCheckpoint,
   describeGpu,

@@ -1,11 +1,11 @@
 // The login: which way is tried next. Keys first, then what the user is asked for; each of those
 // once.
 import type { AnyAuthMethod, AuthHandlerMiddleware, Client, ParsedKey, Prompt } from 'ssh2';
-import { errorText, isCancelled, UserError } from '../../errors.js';
-import type { SshConfig } from '../config.js';
-import { failure, lastWords } from '../failures.js';
-import type { Ssh2 } from '../library.js';
-import { isPart, protocolOf } from '../protocolParts.js';
+import { errorText, isCancelled, UserError } from '../../base/errors.js';
+import type { SshConfig } from '../config/config.js';
+import { failure, lastWords } from '../base/failures.js';
+import type { Ssh2 } from '../library/loadSsh2.js';
+import { isPart, protocolOf } from '../library/protocolParts.js';
 import type { Hash, Identities, Identity } from './identities.js';
 import type { Secrets } from './secrets.js';
 

@@ -1,10 +1,10 @@
 // The keys that are offered to a server: those of the agent, and key files.
 import { readFile } from 'node:fs/promises';
 import type { ParsedKey, SigningRequestOptions } from 'ssh2';
-import { errorText, systemCode } from '../../errors.js';
-import type { SshConfig } from '../config.js';
-import { failure } from '../failures.js';
-import type { Ssh2 } from '../library.js';
+import { errorText, systemCode } from '../../base/errors.js';
+import type { SshConfig } from '../config/config.js';
+import { failure } from '../base/failures.js';
+import type { Ssh2 } from '../library/loadSsh2.js';
 import { readKeyFile } from './keyFile.js';
 import type { Secrets } from './secrets.js';
 

@@ -1,7 +1,7 @@
 // What a private key file tells without its passphrase: whether it needs one, and often its public
 // half.
 import type { ParsedKey } from 'ssh2';
-import type { Ssh2 } from '../library.js';
+import type { Ssh2 } from '../library/loadSsh2.js';
 import { keyType } from '../hostKeys/keys.js';
 
 export type KeyFile =

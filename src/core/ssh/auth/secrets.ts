@@ -1,11 +1,11 @@
 // What the user is asked for: one question at a time, and a passphrase once for as long as the
 // connections' owner lives.
 import type { ParsedKey } from 'ssh2';
-import { Cancelled } from '../../errors.js';
-import { visible } from '../../visible.js';
-import { failure } from '../failures.js';
-import type { Ssh2 } from '../library.js';
-import type { Prompter, SecretRequest } from '../transport.js';
+import { Cancelled } from '../../base/errors.js';
+import { visible } from '../../base/visible.js';
+import { failure } from '../base/failures.js';
+import type { Ssh2 } from '../library/loadSsh2.js';
+import type { Prompter, SecretRequest } from '../base/transport.js';
 import { unlock } from './keyFile.js';
 
 export class Secrets {

@@ -1,11 +1,11 @@
 // The verdict on the key a host shows, for either transport: from the user's known_hosts and
 // Trainyard's own, else from the user.
-import { failure, NeedsOpenSsh } from '../failures.js';
-import type { SshConfig } from '../config.js';
+import { failure, NeedsOpenSsh } from '../base/failures.js';
+import type { SshConfig } from '../config/config.js';
 import { fingerprint, keyType, typeForPeople } from './keys.js';
 import { judge, knownName, linesFor, defaultPort, type KnownHostsLine, type Verdict } from './knownHosts.js';
 import type { Arrival, HostKeyReview } from './review.js';
-import type { UnknownHostKey } from '../transport.js';
+import type { UnknownHostKey } from '../base/transport.js';
 import { readKnownHosts, type TrustStore } from './trustStore.js';
 
 /** Best first; ssh-rsa's SHA-1 signatures are not among them. */

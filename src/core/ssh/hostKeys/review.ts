@@ -1,6 +1,6 @@
 // Unknown host keys are put to the user in one question for all hosts that are being connected, not
 // in one for each.
-import type { Prompter, UnknownHostKey } from '../transport.js';
+import type { Prompter, UnknownHostKey } from '../base/transport.js';
 
 interface Waiting {
   key: UnknownHostKey;

@@ -2,7 +2,7 @@
 // transport. The user's own file is only read.
 import { mkdir, open, readFile, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { errorText, systemCode, UserError } from '../../errors.js';
+import { errorText, systemCode, UserError } from '../../base/errors.js';
 import { keyType } from './keys.js';
 import { parseKnownHosts, type KnownHostsLine } from './knownHosts.js';
 

@@ -1,7 +1,7 @@
 // The command lines of ssh. Every value is a word of its own, never part of a shell's text.
-import { UserError } from '../../errors.js';
-import { checkHost } from '../config.js';
-import type { SshTarget } from '../transport.js';
+import { UserError } from '../../base/errors.js';
+import { checkHost } from '../config/config.js';
+import type { SshTarget } from '../base/transport.js';
 
 const options = (values: Record<string, string | number>): string[] =>
   Object.entries(values).flatMap(([name, value]) => ['-o', `${name}=${value}`]);

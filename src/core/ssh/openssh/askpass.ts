@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import type { Disposable } from '../../lifecycle.js';
+import type { Disposable } from '../../base/lifecycle.js';
 import { writeAskpass } from './askpassProgram.js';
 
 const longestQuestion = 64 * 1024;

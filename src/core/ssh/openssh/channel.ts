@@ -2,10 +2,10 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { Duplex, PassThrough, type Readable, type Writable } from 'node:stream';
-import { errorText, systemCode } from '../../errors.js';
-import { failure } from '../failures.js';
-import { delivered } from '../delivered.js';
-import type { SshChannel } from '../transport.js';
+import { errorText, systemCode } from '../../base/errors.js';
+import { failure } from '../base/failures.js';
+import { delivered } from '../../streams/delivered.js';
+import type { SshChannel } from '../base/transport.js';
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 

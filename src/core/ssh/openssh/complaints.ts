@@ -1,7 +1,7 @@
 // What ssh says when it cannot connect, in words that say what to do.
-import { Dropped, failure, lastWords, Unreached } from '../failures.js';
+import { Dropped, failure, lastWords, Unreached } from '../base/failures.js';
 import type { Conversation } from './conversation.js';
-import type { SshConfig } from '../config.js';
+import type { SshConfig } from '../config/config.js';
 import { unknownRefused } from '../hostKeys/checker.js';
 
 const dropped =

@@ -1,8 +1,8 @@
 // Puts ssh's questions to the user: host keys of all hosts in one, a key's passphrase once for all
 // of them.
-import { Cancelled } from '../../errors.js';
+import { Cancelled } from '../../base/errors.js';
 import type { Secrets } from '../auth/secrets.js';
-import type { UnknownHostKey } from '../transport.js';
+import type { UnknownHostKey } from '../base/transport.js';
 import { readPrompt, type Asked } from './prompts.js';
 
 /** Passphrases that were entered, by key file; those who ask at once share one question. */

@@ -2,8 +2,8 @@
 // to a Unix socket otherwise.
 import { spawn } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
-import { LineTail } from '../../nodes/localConnection.js';
-import { failure } from '../failures.js';
+import { LineTail } from '../../streams/lineTail.js';
+import { failure } from '../base/failures.js';
 
 /** What `run` is given: an ssh command line's words after the control options. */
 export type Control = (words: readonly string[]) => Promise<{ code: number | null; said: string }>;

@@ -2,10 +2,10 @@
 // are.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { systemCode } from '../../errors.js';
-import type { Disposable } from '../../lifecycle.js';
-import { LineTail } from '../../nodes/localConnection.js';
-import { failure } from '../failures.js';
+import { systemCode } from '../../base/errors.js';
+import type { Disposable } from '../../base/lifecycle.js';
+import { LineTail } from '../../streams/lineTail.js';
+import { failure } from '../base/failures.js';
 
 const lookEvery = 20;
 const patience = 2000;

@@ -1,6 +1,6 @@
 // What ssh asks, from the words in which it asks it.
 import { isIP } from 'node:net';
-import type { SecretRequest, UnknownHostKey } from '../transport.js';
+import type { SecretRequest, UnknownHostKey } from '../base/transport.js';
 
 export type Question =
   | { kind: 'hostKey'; key: UnknownHostKey }

@@ -2,7 +2,7 @@
 // has no terminal to be sized.
 import { randomBytes } from 'node:crypto';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
-import type { SshChannel, SshShell } from '../transport.js';
+import type { SshChannel, SshShell } from '../base/transport.js';
 
 export interface Size {
   columns: number;

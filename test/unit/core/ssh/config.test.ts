@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { needsOpenSsh, sshConfig, type SshConfig } from '../../../../src/core/ssh/config.js';
-import { readSettings } from '../../../../src/core/ssh/configSource.js';
-import { lastHop, parseJump } from '../../../../src/core/ssh/jumps.js';
-import type { SshTarget } from '../../../../src/core/ssh/transport.js';
+import { needsOpenSsh, sshConfig, type SshConfig } from '../../../../src/core/ssh/config/config.js';
+import { readSettings } from '../../../../src/core/ssh/config/configSource.js';
+import { lastHop, parseJump } from '../../../../src/core/ssh/base/jumps.js';
+import type { SshTarget } from '../../../../src/core/ssh/base/transport.js';
 
 const home = mkdtempSync(join(tmpdir(), 'trainyard-config-'));
 const configFile = join(home, 'config');

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { configuredHosts } from '../../../../src/core/ssh/configuredHosts.js';
+import { configuredHosts } from '../../../../src/core/ssh/config/configuredHosts.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
 it('names the hosts in their order, without patterns, with those of included files', async () => {

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { Client } from 'ssh2';
 import { expect, it, vi } from 'vitest';
-import { free } from '../../../../src/core/memory.js';
-import { GatheringSocket } from '../../../../src/core/ssh/gatheringSocket.js';
-import { spareMemory } from '../../../../src/core/ssh/packetMemory.js';
+import { free } from '../../../../src/core/base/memory.js';
+import { GatheringSocket } from '../../../../src/core/ssh/ssh2/gatheringSocket.js';
+import { spareMemory } from '../../../../src/core/ssh/library/packetMemory.js';
 
 it('frees a buffer that has its memory alone, and no other', () => {
   const whole = Buffer.alloc(100_000);

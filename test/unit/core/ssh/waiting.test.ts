@@ -2,12 +2,12 @@
 // channels.
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ChannelGate } from '../../../../src/core/ssh/channelGate.js';
-import { Deadline } from '../../../../src/core/ssh/deadline.js';
+import { ChannelGate } from '../../../../src/core/ssh/base/channelGate.js';
+import { Deadline } from '../../../../src/core/ssh/base/deadline.js';
 import { HostKeyReview } from '../../../../src/core/ssh/hostKeys/review.js';
-import { Limiter } from '../../../../src/core/ssh/limiter.js';
-import type { UnknownHostKey } from '../../../../src/core/ssh/transport.js';
-import { Watchdog } from '../../../../src/core/ssh/watchdog.js';
+import { Limiter } from '../../../../src/core/ssh/base/limiter.js';
+import type { UnknownHostKey } from '../../../../src/core/ssh/base/transport.js';
+import { Watchdog } from '../../../../src/core/ssh/base/watchdog.js';
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,0 +1,74 @@
+// The runs of a node, and which one a person means by a few letters.
+import { homedir } from 'node:os';
+import { resolve as resolveHere } from 'node:path';
+import { UserError } from '../base/errors.js';
+import { agentErrors, type RunEntry } from '../contracts/agentApi.js';
+import { AgentError, type AgentClient } from './agentClient.js';
+import { pathOfThisNode, resolve, withHome, type NodePath } from '../base/nodePath.js';
+
+/**
+ * What `text` names among `entries` (newest first): `last`, an id, a unique prefix or a unique part
+ * of one. UserError (usage) when that is none of them, or several.
+ */
+export function matchRun<E extends { id: string }>(text: string, entries: readonly E[]): E {
+  const [newest] = entries;
+  if (text === 'last') {
+    if (newest) return newest;
+    throw new UserError('usage', 'there are no runs yet', 'Start one with: trainyard run local -- train …');
+  }
+  const exact = entries.find(({ id }) => id === text);
+  if (exact) return exact;
+  const byPrefix = entries.filter(({ id }) => id.startsWith(text));
+  const matches = byPrefix.length > 0 ? byPrefix : entries.filter(({ id }) => id.includes(text));
+  const [first] = matches;
+  if (first && matches.length === 1) return first;
+  if (first) {
+    const some = matches.slice(0, 5).map(({ id }) => id);
+    const more = matches.length > some.length ? `, and ${matches.length - some.length} more` : '';
+    throw new UserError(
+      'usage',
+      `"${text}" names ${matches.length} runs: ${some.join(', ')}${more}`,
+      'Write more of the id',
+    );
+  }
+  const hint = newest ? `The newest one is ${newest.id}; trainyard runs lists all` : 'There are no runs yet';
+  throw new UserError('usage', `no run is named "${text}"`, hint);
+}
+
+export class RunRegistry {
+  constructor(
+    private readonly client: () => Promise<AgentClient>,
+    private readonly workdir: NodePath,
+    /** Home folder on the node, when that is not this machine: then paths are read there. */
+    private readonly home?: NodePath,
+  ) {}
+
+  /** Newest first. */
+  async list(): Promise<RunEntry[]> {
+    const client = await this.client();
+    return (await client.request('run.list', { workdir: this.workdir })).runs;
+  }
+
+  /** RUN of the command line: as `matchRun`, or a run folder (anything with a slash). */
+  async resolve(text: string, cwd = process.cwd()): Promise<RunEntry> {
+    if (text === '') throw new UserError('usage', 'the name of a run is empty', 'Write an id, or last');
+    if (text.includes('/') || text === '.' || text === '..') {
+      const home = this.home ?? pathOfThisNode(homedir());
+      if (this.home) return this.get(withHome(home, resolve(home, text)));
+      const given = text.startsWith('~/') ? text : resolveHere(cwd, text);
+      return this.get(withHome(home, pathOfThisNode(given)));
+    }
+    return matchRun(text, await this.list());
+  }
+
+  private async get(dir: NodePath): Promise<RunEntry> {
+    try {
+      return await (await this.client()).request('run.get', { dir });
+    } catch (error) {
+      if (!(error instanceof AgentError) || error.code !== agentErrors.notFound) throw error;
+      throw new UserError('usage', `${dir} is not a run folder`, 'A run folder has a run.json', {
+        cause: error,
+      });
+    }
+  }
+}

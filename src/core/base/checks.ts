@@ -1,0 +1,30 @@
+// What is looked at before a run starts, and how it is told.
+import { UserError } from './errors.js';
+
+export interface CheckResult {
+  name: string;
+  ok: boolean;
+  detail: string;
+  hint: string;
+  /** Of which node, in a cluster of several. */
+  host?: string;
+}
+
+export const good = (name: string, detail: string): CheckResult => ({ name, ok: true, detail, hint: '' });
+export const bad = (name: string, detail: string, hint: string): CheckResult => ({
+  name,
+  ok: false,
+  detail,
+  hint,
+});
+
+/** UserError (preflight) with the first check that failed, and what else did. */
+export function assertPassed(results: readonly CheckResult[]): void {
+  const failed = results.filter(({ ok }) => !ok);
+  const [first] = failed;
+  if (!first) return;
+  const named = ({ host, name }: CheckResult): string => (host === undefined ? name : `${host}: ${name}`);
+  const others = failed.slice(1).map(named);
+  const more = others.length > 0 ? ` (also wrong: ${others.join(', ')})` : '';
+  throw new UserError('preflight', `${named(first)}: ${first.detail}${more}`, first.hint);
+}

@@ -1,0 +1,162 @@
+// This machine as a place to run on: its agent, its runtime, its runs.
+import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { homedir, hostname, userInfo } from 'node:os';
+import type { Progress } from '../base/progress.js';
+import type { Duplex } from 'node:stream';
+import { errorText, throwIfCancelled, UserError } from '../base/errors.js';
+import { nullLogger, type Logger } from '../base/log.js';
+import {
+  earlierRun,
+  startOptions,
+  trainerError,
+  mostListed,
+  type FolderListing,
+  type Machine,
+  type NamedNode,
+  type StartedRun,
+} from './machine.js';
+import { assertPassed, type CheckResult } from '../base/checks.js';
+import { openLocalAgent } from '../agent/localAgent.js';
+import { AgentNode } from '../agent/agentNode.js';
+import { checkData, checkDisk, checkTrainer } from '../plan/preflight.js';
+import { runCommand } from '../base/processes.js';
+import { cacheFolder, ensureLocalRuntime, type NodeRuntime } from '../setup/runtime.js';
+import { findNativeSources } from '../setup/sources.js';
+import type { Profile } from '../contracts/profileSchema.js';
+import { workdirOf } from '../profiles/workdir.js';
+import { RunRegistry } from '../agent/runRegistry.js';
+import type { StopMode } from '../contracts/runSchema.js';
+import { planRun, slotsFor, type NodeCapacity, type RunRequest } from '../plan/spec.js';
+import { parseTrainerHelp, type TrainerFlag } from '../plan/trainerHelp.js';
+import { pathOfThisNode, withHome, type NodePath } from '../base/nodePath.js';
+
+export interface LocalMachineOptions {
+  /** Folder of the running bundle: `bin/` and `share/` stand beside it. */
+  bundleDir: string;
+  env?: NodeJS.ProcessEnv;
+  logger?: Logger;
+}
+
+export class LocalMachine implements Machine {
+  readonly node: AgentNode;
+  readonly nodes: readonly NamedNode[];
+  private readonly env: NodeJS.ProcessEnv;
+  private readonly logger: Logger;
+
+  constructor(private readonly options: LocalMachineOptions) {
+    this.env = options.env ?? process.env;
+    this.logger = options.logger ?? nullLogger;
+    this.node = new AgentNode({
+      open: async () => openLocalAgent((await this.sources()).agent),
+      logger: this.logger,
+    });
+    this.nodes = [{ name: hostname(), node: this.node }];
+  }
+
+  /** The runtime, made when it is not there. UserError (preflight), Cancelled. */
+  async runtime(progress: Progress = {}): Promise<NodeRuntime> {
+    return ensureLocalRuntime(await this.sources(), cacheFolder(this.env), {
+      logger: this.logger,
+      ...progress,
+    });
+  }
+
+  async workdir(profile: Profile): Promise<NodePath> {
+    return workdirOf(profile, (await this.node.hello()).home);
+  }
+
+  async registry(profile: Profile): Promise<RunRegistry> {
+    return new RunRegistry(() => this.node.client(), await this.workdir(profile));
+  }
+
+  async capacity(): Promise<NodeCapacity> {
+    const { cores } = await this.node.hello();
+    const { gpus } = await (await this.node.client()).request('host.sample');
+    return { cores, gpus: gpus.length };
+  }
+
+  /** Everything a run on `profile` needs; all results, good and bad. */
+  async check(profile: Profile, progress: Progress = {}): Promise<CheckResult[]> {
+    const runtime = await this.runtime(progress);
+    const hello = await this.node.hello();
+    const slots = slotsFor(profile, [], await this.capacity());
+    return [
+      { name: 'runtime', ok: true, detail: runtime.runtimeDir, hint: '' },
+      {
+        name: 'agent',
+        ok: true,
+        detail: `version ${hello.version}, ${hello.host}, glibc ${hello.glibc}`,
+        hint: '',
+      },
+      await checkTrainer(runtime.trainer),
+      await checkDisk(await this.node.client(), await this.workdir(profile)),
+      { name: 'slots', ok: true, detail: `${slots.count}: ${slots.reason}`, hint: '' },
+    ];
+  }
+
+  /**
+   * Checks, then starts. Resolves once the run's supervisor holds the run. UserError, AgentError,
+   * Cancelled.
+   */
+  async start(request: RunRequest, progress: Progress = {}): Promise<StartedRun> {
+    const capacity = await this.capacity();
+    const runtime = await this.runtime(progress);
+    const spec = planRun(request, runtime, capacity);
+    const client = await this.node.client();
+    const workdir = await this.workdir(request.profile);
+    progress.onProgress?.('checking');
+    const checks: Promise<CheckResult | CheckResult[]>[] = [checkDisk(client, workdir), checkData(spec.argv)];
+    if (spec.program === 'trainer') checks.push(checkTrainer(runtime.trainer));
+    assertPassed((await Promise.all(checks)).flat());
+    progress.onProgress?.('starting');
+    throwIfCancelled(progress.signal);
+    const before = spec.dir === undefined ? undefined : await earlierRun(client, spec.dir);
+    return { ...(await client.request('run.start', { workdir, spec }, startOptions)), before };
+  }
+
+  /** Runs the trainer here to its end. UserError (failed) with its own words, Cancelled. */
+  async runTrainer(args: readonly string[], progress: Progress = {}): Promise<string> {
+    const { trainer } = await this.runtime(progress);
+    const { signal } = progress;
+    const { code, output } = await runCommand(trainer, args, signal ? { signal } : {});
+    if (code === 0) return output;
+    throw trainerError(args, output);
+  }
+
+  /** The flags of one of the trainer's verbs. */
+  async trainerFlags(verb: string): Promise<TrainerFlag[]> {
+    return parseTrainerHelp(await this.runTrainer([verb, '--help']));
+  }
+
+  async list(path: NodePath): Promise<FolderListing> {
+    const folder = withHome(pathOfThisNode(homedir()), path);
+    try {
+      const entries = await readdir(folder, { withFileTypes: true });
+      const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+      return { folders: folders.sort().slice(0, mostListed), others: entries.length - folders.length };
+    } catch (error) {
+      throw new UserError('preflight', errorText(error), 'Name a folder that can be read', { cause: error });
+    }
+  }
+
+  async stop(dir: NodePath, mode: StopMode): Promise<void> {
+    const by = `${userInfo().username}@${hostname()}`;
+    await (await this.node.client()).request('run.stop', { dir, mode, by });
+  }
+
+  async connectSocket(path: NodePath): Promise<Duplex> {
+    const socket = connect(path);
+    await once(socket, 'connect');
+    return socket;
+  }
+
+  dispose(): void {
+    this.node.dispose();
+  }
+
+  private sources(): ReturnType<typeof findNativeSources> {
+    return findNativeSources(this.options.bundleDir, this.env);
+  }
+}

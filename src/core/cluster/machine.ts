@@ -1,0 +1,93 @@
+// A place to run on, as both user interfaces see it: this machine, or a cluster reached by SSH.
+import type { Duplex } from 'node:stream';
+import { UserError } from '../base/errors.js';
+import type { Progress } from '../base/progress.js';
+import type { Disposable } from '../base/lifecycle.js';
+import { agentErrors, type RunDetails } from '../contracts/agentApi.js';
+import { AgentError, type AgentClient } from '../agent/agentClient.js';
+import type { CheckResult } from '../base/checks.js';
+import type { AgentNode } from '../agent/agentNode.js';
+import type { NodeRuntime } from '../setup/runtime.js';
+import type { Profile } from '../contracts/profileSchema.js';
+import type { RunRegistry } from '../agent/runRegistry.js';
+import type { StopMode } from '../contracts/runSchema.js';
+import type { RunRequest } from '../plan/spec.js';
+import type { TrainerFlag } from '../plan/trainerHelp.js';
+import type { SshShell } from '../ssh/base/transport.js';
+import type { NodePath } from '../base/nodePath.js';
+
+export interface StartedRun {
+  id: string;
+  dir: NodePath;
+  /** What an earlier run had left in the folder that the user named. */
+  before: RunDetails | undefined;
+}
+
+/** A node by the profile's name of it. */
+export interface NamedNode {
+  readonly name: string;
+  readonly node: AgentNode;
+}
+
+export interface FolderListing {
+  /** Names, sorted; of very many only some. */
+  folders: string[];
+  /** How many entries are no folders. */
+  others: number;
+}
+
+/** Names of a folder that are listed. */
+export const mostListed = 1000;
+
+export interface Machine extends Disposable {
+  /** On which runs live and are supervised: this machine, or the cluster's head. */
+  readonly node: AgentNode;
+  /** All of them, the head first. */
+  readonly nodes: readonly NamedNode[];
+
+  /** The runtime of `node`, made when it is not there. UserError (preflight), Cancelled. */
+  runtime(progress?: Progress): Promise<NodeRuntime>;
+  workdir(profile: Profile): Promise<NodePath>;
+  registry(profile: Profile): Promise<RunRegistry>;
+  /** Everything a run on `profile` needs; all results, good and bad. */
+  check(profile: Profile, progress?: Progress): Promise<CheckResult[]>;
+  /**
+   * Checks, then starts. Resolves once the run's supervisor holds the run. UserError, AgentError,
+   * Cancelled.
+   */
+  start(request: RunRequest, progress?: Progress): Promise<StartedRun>;
+  /** Runs the trainer on `node` to its end. UserError (failed) with its own words, Cancelled. */
+  runTrainer(args: readonly string[], progress?: Progress): Promise<string>;
+  /** The flags of one of the trainer's verbs. */
+  trainerFlags(verb: string): Promise<TrainerFlag[]>;
+  /**
+   * What is in a folder of `node`; `~/` is the home folder there. UserError (preflight) when it
+   * cannot be read.
+   */
+  list(path: NodePath): Promise<FolderListing>;
+  stop(dir: NodePath, mode: StopMode): Promise<void>;
+  /** A login shell on `node`; absent where that is this machine. */
+  shell?(size: { columns: number; rows: number; term: string }): Promise<SshShell>;
+  /** A channel to a Unix socket on `node`. */
+  connectSocket(path: NodePath): Promise<Duplex>;
+}
+
+/** For `run.start`: a folder that another host may supervise is watched for half a minute first. */
+export const startOptions = { timeout: 120_000 };
+
+/** What is in a folder that a run is to be started in. */
+export async function earlierRun(client: AgentClient, dir: NodePath): Promise<RunDetails | undefined> {
+  try {
+    return await client.request('run.get', { dir });
+  } catch (error) {
+    if (error instanceof AgentError && error.code === agentErrors.notFound) return undefined;
+    throw error;
+  }
+}
+
+/** The trainer's last line, when it failed. */
+export function trainerError(args: readonly string[], output: string): UserError {
+  const said = output.trim().split('\n').at(-1) ?? '';
+  const what = `trainer ${args[0] ?? ''} failed: ${said.replace(/^trainer: error: /, '')}`;
+  return new UserError('failed', what, '');
+}

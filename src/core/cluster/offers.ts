@@ -1,0 +1,33 @@
+// What the nodes of a cluster have to offer a run now.
+import { gpuTrouble, missingFigures } from '../model/gpuTrouble.js';
+import type { Progress } from '../base/progress.js';
+import type { HostSample } from '../contracts/metricsSchema.js';
+import type { NodeOffer, OfferedGpu } from '../plan/placement.js';
+import type { SshNode } from './sshNode.js';
+
+export async function offersOf(nodes: readonly SshNode[], progress: Progress = {}): Promise<NodeOffer[]> {
+  return Promise.all(
+    nodes.map(async (each) => {
+      const { host, address, node } = each;
+      const { cores } = await each.hello(progress);
+      const sample = await (await node.client()).request('host.sample');
+      const gpus = sample.gpus.filter(({ problem }) => !problem);
+      return { host, address, cores, gpus: gpus.map(offeredGpu), trouble: troubleOf(sample) };
+    }),
+  );
+}
+
+/** Why a GPU may be lacking in the list, in words. */
+function troubleOf(sample: HostSample): string {
+  const lost = sample.gpus.filter(({ problem }) => problem);
+  return [
+    ...missingFigures(sample),
+    ...lost.map((gpu) => `GPU ${gpu.index} ${gpuTrouble(gpu).join(', ')}`),
+  ].join(', ');
+}
+
+/** A GPU on which any process holds memory is somebody's. */
+function offeredGpu({ index, processes }: HostSample['gpus'][number]): OfferedGpu {
+  const [first] = processes;
+  return { index, busy: first && `process ${first.pid}` };
+}

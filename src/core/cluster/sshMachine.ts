@@ -1,0 +1,303 @@
+// A cluster of hosts reached by SSH as one place to run on. What lasts is on its nodes; this only
+// looks and asks.
+import { hostname, userInfo } from 'node:os';
+import type { Progress } from '../base/progress.js';
+import type { Duplex } from 'node:stream';
+import { throwIfCancelled, UserError } from '../base/errors.js';
+import { nullLogger, type Logger } from '../base/log.js';
+import {
+  earlierRun,
+  startOptions,
+  trainerError,
+  type FolderListing,
+  type Machine,
+  type StartedRun,
+} from './machine.js';
+import type { Bootstrap } from '../setup/bootstrap.js';
+import { assertPassed, good, type CheckResult } from '../base/checks.js';
+import { readPayload, type Payload } from '../setup/payload.js';
+import { checkRemoteData, judgeTrainer, trainerTrial } from '../plan/preflight.js';
+import { cacheFolder, type NodeRuntime } from '../setup/runtime.js';
+import { findNativeSources } from '../setup/sources.js';
+import type { Host, Profile } from '../contracts/profileSchema.js';
+import { needsCudaBackEnd } from '../plan/flags.js';
+import { placeRanks, withLibraries, type Placement } from '../plan/placement.js';
+import { givenWorkdir, workdirOf } from '../profiles/workdir.js';
+import { RunRegistry } from '../agent/runRegistry.js';
+import type { StopMode } from '../contracts/runSchema.js';
+import { planRun, type RunRequest } from '../plan/spec.js';
+import { parseTrainerHelp, type TrainerFlag } from '../plan/trainerHelp.js';
+import { ThroughHead } from '../ssh/throughHead.js';
+import type { SshShell, SshTransport } from '../ssh/base/transport.js';
+import { copyToAll } from './fanOut.js';
+import { offersOf } from './offers.js';
+import { withoutCuda } from '../setup/nodeCuda.js';
+import { Packages } from '../setup/packages.js';
+import { checkPorts } from './portCheck.js';
+import type { Questions } from './retry.js';
+import { SshNode } from './sshNode.js';
+import { Survey } from './survey.js';
+import { join, type NodePath } from '../base/nodePath.js';
+
+export interface SshMachineOptions {
+  profile: Profile;
+  transport: SshTransport;
+  /** Through which the transport asks. */
+  questions: Questions;
+  /** Folder of the running bundle: `bin/` and `share/` stand beside it. */
+  bundleDir: string;
+  env?: NodeJS.ProcessEnv;
+  logger?: Logger;
+}
+
+export class SshMachine implements Machine {
+  readonly nodes: readonly SshNode[];
+  private readonly head: SshNode;
+  private payload: Promise<Payload> | undefined;
+
+  constructor(private readonly options: SshMachineOptions) {
+    const { profile, transport, questions, logger = nullLogger } = options;
+    const workdir = givenWorkdir(profile);
+    const payload = (): Promise<Payload> => this.readPayload();
+    const shared = { questions, payload, workdir, logger };
+    const [first, ...others] = headFirst(profile);
+    if (!first) throw new UserError('usage', `profile ${profile.name} has no hosts`, 'Add one to it');
+    const head = new SshNode(first, { transport, ...shared });
+    this.nodes = [
+      head,
+      ...others.map((host) => {
+        const own = profile.launcher === 'ssh';
+        const way = own ? new ThroughHead(head, host.address ?? host.host) : transport;
+        return new SshNode(host, { transport: way, ...shared });
+      }),
+    ];
+    this.head = head;
+  }
+
+  get node(): SshNode['node'] {
+    return this.head.node;
+  }
+
+  runtime(progress: Progress = {}): Promise<NodeRuntime> {
+    return this.withPackages((packages) => this.head.prepare(packages, progress));
+  }
+
+  async workdir(profile: Profile): Promise<NodePath> {
+    return workdirOf(profile, (await this.node.hello()).home);
+  }
+
+  async registry(profile: Profile): Promise<RunRegistry> {
+    const { home } = await this.node.hello();
+    return new RunRegistry(() => this.node.client(), workdirOf(profile, home), home);
+  }
+
+  async check(profile: Profile, progress: Progress = {}): Promise<CheckResult[]> {
+    const survey = await this.survey(this.nodes, false, progress);
+    const { results } = survey;
+    if (results.some(({ ok }) => !ok)) return results;
+    const ports = await checkPorts(this.options.profile, this.nodes);
+    const runtimes = await this.withPackages((packages) => survey.prepare(packages, progress));
+    const trainers = await Promise.all(
+      this.nodes.map((node) =>
+        node.withBootstrap((channel) => tryTrainer(node, channel, runtimes.get(node))),
+      ),
+    );
+    const offers = await offersOf(this.nodes);
+    const { ranks, nodes } = placeRanks(profile, ['train'], offers);
+    const room = nodes.map(({ host, slots }) => `${host} ${slots}`).join(', ');
+    return [...results, ...ports, ...trainers, good('slots', `${ranks}: ${room}`)];
+  }
+
+  async start(request: RunRequest, progress: Progress = {}): Promise<StartedRun> {
+    const { profile, words } = request;
+    progress.onProgress?.('connecting');
+    const offers = await offersOf(this.nodes, progress);
+    const wanted = {
+      ...(request.ranks === undefined ? {} : { ranks: request.ranks }),
+      ...(request.nodes === undefined ? {} : { nodes: request.nodes }),
+    };
+    const placement = placeRanks(profile, words, offers, wanted);
+    const taken = this.nodes.filter(({ name }) => placement.nodes.some(({ host }) => host === name));
+    const wantsGpu = needsCudaBackEnd(words);
+    const survey = await this.survey(taken, wantsGpu, progress);
+    assertPassed(survey.results);
+    if (wantsGpu && (await this.readPayload()).cuda === undefined) throw withoutCuda();
+    const runtimes = await this.withPackages((packages) => survey.prepare(packages, progress, wantsGpu));
+    const runtime = runtimes.get(this.head) ?? (await this.runtime(progress));
+    const { home, cores } = await this.node.hello();
+    const folders = new Map([...runtimes].map(([node, { nvidia }]) => [node.name, nvidia]));
+    const plan = { placement: withLibraries(placement, folders), home };
+    const spec = planRun(request, runtime, { cores, gpus: 0 }, plan);
+    progress.onProgress?.('checking');
+    const checks = taken.map(async (node) => {
+      const found = await node.withBootstrap(async (channel) => {
+        const data = await checkRemoteData(spec.argv, (paths) => node.lookBy(channel, paths));
+        const runtime = runtimes.get(node);
+        return spec.program === 'trainer' ? [...data, await tryTrainer(node, channel, runtime)] : data;
+      });
+      return found.map((result) => ({ ...result, host: node.name }));
+    });
+    assertPassed((await Promise.all(checks)).flat());
+    throwIfCancelled(progress.signal);
+    progress.onProgress?.('starting');
+    const client = await this.node.client();
+    const before = spec.dir === undefined ? undefined : await earlierRun(client, spec.dir);
+    const workdir = await this.workdir(profile);
+    const started = await client.request('run.start', { workdir, spec }, startOptions);
+    await this.join(started, placement, runtimes, taken);
+    return { ...started, before };
+  }
+
+  async runTrainer(args: readonly string[], progress: Progress = {}): Promise<string> {
+    const { trainer } = await this.runtime(progress);
+    const { code, output } = await this.head.tryProgram([trainer, ...args]);
+    if (code === 0) return output;
+    throw trainerError(args, output);
+  }
+
+  async trainerFlags(verb: string): Promise<TrainerFlag[]> {
+    return parseTrainerHelp(await this.runTrainer([verb, '--help']));
+  }
+
+  list(path: NodePath): Promise<FolderListing> {
+    return this.head.list(path);
+  }
+
+  async stop(dir: NodePath, mode: StopMode): Promise<void> {
+    const by = `${userInfo().username}@${hostname()}`;
+    await (await this.node.client()).request('run.stop', { dir, mode, by });
+  }
+
+  async shell(size: { columns: number; rows: number; term: string }): Promise<SshShell> {
+    return (await this.head.connection()).shell(size);
+  }
+
+  connectSocket(path: NodePath): Promise<Duplex> {
+    return this.head.connectTo({ path });
+  }
+
+  /**
+   * Logs in on every node at once, so that all questions come together. UserError (connection),
+   * Cancelled.
+   */
+  async connectAll(signal?: AbortSignal): Promise<void> {
+    for (const error of await this.tryAll(signal)) if (error !== undefined) throw error;
+  }
+
+  /**
+   * The same, where only the head must be reached: what is wrong with the others is said where they
+   * are shown.
+   */
+  async connectHead(signal?: AbortSignal): Promise<void> {
+    const [error] = await this.tryAll(signal);
+    if (error !== undefined) throw error;
+  }
+
+  /** For each node what went wrong, or undefined. */
+  private tryAll(signal: AbortSignal | undefined): Promise<(Error | undefined)[]> {
+    return Promise.all(
+      this.nodes.map(async (node) => {
+        try {
+          await node.connection(signal);
+          return undefined;
+        } catch (error) {
+          return error instanceof Error ? error : new Error(String(error));
+        }
+      }),
+    );
+  }
+
+  /**
+   * The nodes of these names, or all. UserError (usage) for a name that the profile does not have.
+   */
+  select(names: readonly string[] | undefined): readonly SshNode[] {
+    if (names === undefined) return this.nodes;
+    return names.map((name) => {
+      const node = this.nodes.find((each) => each.name === name);
+      if (node) return node;
+      const known = this.nodes.map((each) => each.name).join(', ');
+      throw new UserError('usage', `${name} is no host of this profile`, `Its hosts are ${known}`);
+    });
+  }
+
+  /** Puts files of this machine on these nodes: see `copyToAll`. */
+  copy(nodes: readonly SshNode[], from: string, to: NodePath, progress: Progress = {}): Promise<number> {
+    const { profile, logger = nullLogger } = this.options;
+    return copyToAll({ profile, logger }, nodes, from, to, progress);
+  }
+
+  dispose(): void {
+    for (const node of this.nodes) node.dispose();
+    this.options.transport.dispose();
+  }
+
+  /** Every other node joins the run that its head has just taken up. */
+  private async join(
+    { id, dir }: { id: string; dir: NodePath },
+    placement: Placement,
+    runtimes: ReadonlyMap<SshNode, NodeRuntime>,
+    taken: readonly SshNode[],
+  ): Promise<void> {
+    const others = taken.filter((node) => node !== this.head);
+    if (others.length === 0) return;
+    const { port, key } = await (await this.node.client()).request('run.joining', { dir });
+    const address = placement.nodes[0]?.address ?? this.head.name;
+    const workdir = givenWorkdir(this.options.profile);
+    await Promise.all(
+      others.map(async (node) => {
+        const runtime = runtimes.get(node);
+        if (!runtime) throw new TypeError(`${node.name} was not prepared`);
+        const { agent, trainer, runtimeDir } = runtime;
+        const paths = { agent, trainer, proxy: join(runtimeDir, 'bin', 'hydra_pmi_proxy') };
+        const client = await node.node.client();
+        await client.request('run.join', {
+          workdir,
+          id,
+          host: node.name,
+          head: { address, port },
+          key,
+          paths,
+        });
+      }),
+    );
+  }
+
+  private survey(nodes: readonly SshNode[], wantsGpu: boolean, progress: Progress): Promise<Survey> {
+    progress.onProgress?.(`looking at ${nodes.length === 1 ? this.head.name : `${nodes.length} nodes`}`);
+    const workdir = givenWorkdir(this.options.profile);
+    return Survey.of({ head: this.head, workdir }, nodes, { wantsGpu });
+  }
+
+  private async withPackages<T>(task: (packages: Packages) => Promise<T>): Promise<T> {
+    const { profile, env, logger = nullLogger } = this.options;
+    const packages = new Packages({ profile, cache: cacheFolder(env), logger });
+    try {
+      return await task(packages);
+    } finally {
+      packages.dispose();
+    }
+  }
+
+  private readPayload(): Promise<Payload> {
+    const { bundleDir, env } = this.options;
+    this.payload ??= findNativeSources(bundleDir, env).then(readPayload);
+    return this.payload;
+  }
+}
+
+async function tryTrainer(
+  node: SshNode,
+  channel: Bootstrap,
+  runtime: NodeRuntime | undefined,
+): Promise<CheckResult> {
+  if (!runtime) throw new TypeError(`${node.name} was not prepared`);
+  const { trainer } = runtime;
+  const { code, output } = await node.tryProgramBy(channel, [trainer, ...trainerTrial]);
+  return { ...judgeTrainer(trainer, { ending: code, output }), host: node.name };
+}
+
+function headFirst(profile: Profile): Host[] {
+  const hosts = profile.hosts ?? [];
+  const head = hosts.find(({ host }) => host === profile.head) ?? hosts[0];
+  return head ? [head, ...hosts.filter((host) => host !== head)] : [];
+}

@@ -1,0 +1,336 @@
+// One host of a cluster: its connection, what is put on it, and the agent there.
+import type { Duplex } from 'node:stream';
+import * as z from 'zod/mini';
+import { Cancelled } from '../base/errors.js';
+import type { Disposable } from '../base/lifecycle.js';
+import { nullLogger, type Logger } from '../base/log.js';
+import { mostListed, type FolderListing } from './machine.js';
+import type { Progress } from '../base/progress.js';
+import type { AgentResult } from '../contracts/agentApi.js';
+import { Bootstrap } from '../setup/bootstrap.js';
+import { assertPassed, type CheckResult } from '../base/checks.js';
+import type { Place } from './forwardProgram.js';
+import { AgentNode } from '../agent/agentNode.js';
+import type { Payload, PayloadFile } from '../setup/payload.js';
+import { takesCuda } from '../setup/cuda.js';
+import { checkProbe, filesFor, probeSchema, withOwnFolder, type Probe } from '../setup/probe.js';
+import { neededBytes } from '../setup/pythonRuntime.js';
+import { programsOf, type NodeRuntime } from '../setup/runtime.js';
+import { agentStream } from '../agent/sshAgent.js';
+import type { Host } from '../contracts/profileSchema.js';
+import { provideLibraries } from '../setup/nodeCuda.js';
+import type { Installation, Packages } from '../setup/packages.js';
+import { Reach } from './reach.js';
+import { RetryPolicy, type Questions } from './retry.js';
+import { parseJump } from '../ssh/base/jumps.js';
+import type { SshChannel, SshConnection, SshTarget, SshTransport } from '../ssh/base/transport.js';
+import { nodePath, type NodePath } from '../base/nodePath.js';
+
+export interface SshNodeOptions {
+  transport: SshTransport;
+  /** Through which the transport asks. */
+  questions: Questions;
+  payload: () => Promise<Payload>;
+  /** The profile's, `~` standing for the node's home folder. */
+  workdir: NodePath;
+  logger?: Logger;
+}
+
+/** What a probe looks for. */
+export interface Look {
+  /** Tells nodes apart from those that share a home folder with the one that left it. */
+  token?: string;
+  leaveToken?: boolean;
+  /** Every program is read and compared, for it is run next. Else only the agent. */
+  hashAll?: boolean;
+}
+
+const nothing = z.unknown();
+const trialSchema = z.object({ code: z.nullable(z.int()), output: z.string() });
+const listingSchema = z.object({ folders: z.array(z.string()), others: z.int() });
+const lookSchema = z.object({ found: z.array(z.string()) });
+
+export class SshNode implements Disposable {
+  readonly name: string;
+  readonly node: AgentNode;
+  private readonly reach: Reach;
+  private readonly retries = new RetryPolicy();
+  private connecting: Promise<SshConnection> | undefined;
+  /** Of those who wait for the agent. */
+  private readonly waiting = new Set<Progress>();
+  private disposed = false;
+
+  constructor(
+    readonly host: Host,
+    private readonly options: SshNodeOptions,
+  ) {
+    this.name = host.host;
+    const { logger = nullLogger } = options;
+    this.node = new AgentNode({ open: () => this.openAgent(), logger });
+    this.reach = new Reach({
+      where: this.name,
+      connection: () => this.connection(),
+      bootstrap: () => this.bootstrap(),
+      logger,
+    });
+  }
+
+  /** How the other nodes reach it. */
+  get address(): string {
+    return this.host.address ?? this.host.host;
+  }
+
+  /** The one connection; made anew after it was lost. UserError (connection), Cancelled. */
+  async connection(signal?: AbortSignal): Promise<SshConnection> {
+    this.assertInUse();
+    const known = this.connecting;
+    if (known) {
+      const connection = await known;
+      if (!connection.isClosed) return connection;
+      if (this.connecting === known) this.connecting = undefined;
+      return this.connection(signal);
+    }
+    this.retries.admit();
+    const opening = this.options.transport.connect(targetOf(this.host), signal ? { signal } : {});
+    this.connecting = opening;
+    opening.then(
+      () => {
+        this.wasAsked();
+        this.retries.succeeded();
+      },
+      (error: unknown) => {
+        if (this.connecting === opening) this.connecting = undefined;
+        this.retries.failed(error, this.wasAsked(), this.name);
+      },
+    );
+    const connection = await opening;
+    try {
+      this.assertInUse();
+    } catch (error) {
+      connection.dispose();
+      throw error;
+    }
+    return connection;
+  }
+
+  /**
+   * What the agent says of the node. Where the agent must be installed first, `progress` is called
+   * meanwhile. UserError (preflight, connection), Cancelled.
+   */
+  async hello(progress: Progress = {}): Promise<AgentResult<'hello'>> {
+    this.waiting.add(progress);
+    try {
+      return await this.node.hello();
+    } finally {
+      this.waiting.delete(progress);
+    }
+  }
+
+  /** What the node is. */
+  probe(look: Look = {}): Promise<Probe> {
+    return this.withBootstrap((bootstrap) => this.probeBy(bootstrap, look));
+  }
+
+  /**
+   * Programs and runtime, put there when they are not; with `cuda`, NVIDIA's libraries too where
+   * there is a GPU for them. What was `found` a moment ago saves a look where nothing is missing.
+   * UserError (preflight, connection), Cancelled.
+   */
+  async prepare(
+    packages: Packages,
+    progress: Progress = {},
+    { cuda = false, found: earlier }: { cuda?: boolean; found?: Probe | undefined } = {},
+  ): Promise<NodeRuntime> {
+    const payload = await this.options.payload();
+    const complete = earlier?.hasNode === true && earlier.hasRuntime === true;
+    if (complete && !(cuda && takesCuda(earlier))) {
+      assertPassed(this.judge(earlier, false));
+      return runtimeOf(earlier, payload);
+    }
+    return this.withBootstrap(async (bootstrap) => {
+      const found = await this.probeBy(bootstrap, { hashAll: true });
+      assertPassed(this.judge(found, false));
+      await this.install(bootstrap, found, payload, progress);
+      const { python, runtimeDir: dir } = found;
+      const installPackages = (installation: Installation): Promise<void> =>
+        packages.install({ node: this, bootstrap, python }, installation, progress);
+      if (found.hasRuntime !== true) {
+        await installPackages({ op: 'runtime', params: { dir, neededBytes }, collection: payload });
+      }
+      const runtime = runtimeOf(found, payload);
+      if (!cuda || !takesCuda(found)) return runtime;
+      const needs = { bootstrap, probe: found, payload, installPackages, logger: this.options.logger };
+      return { ...runtime, nvidia: await provideLibraries(needs, progress) };
+    }, progress.signal);
+  }
+
+  /** The results of a probe, each with this node's name. */
+  judge(probe: Probe, wantsGpu: boolean): CheckResult[] {
+    return checkProbe(probe, wantsGpu).map((result) => ({ ...result, host: this.name }));
+  }
+
+  /** A short program, run to its end. */
+  tryProgram(argv: readonly string[]): Promise<{ code: number | null; output: string }> {
+    return this.withBootstrap((bootstrap) => this.tryProgramBy(bootstrap, argv));
+  }
+
+  /** The same, on a channel that is there. */
+  tryProgramBy(
+    bootstrap: Bootstrap,
+    argv: readonly string[],
+  ): Promise<{ code: number | null; output: string }> {
+    return bootstrap.request('try', { argv }, trialSchema);
+  }
+
+  /** For each path `folder`, `file`, `missing`, or why it cannot be told. */
+  look(paths: readonly NodePath[]): Promise<string[]> {
+    return this.withBootstrap((bootstrap) => this.lookBy(bootstrap, paths));
+  }
+
+  /** The same, on a channel that is there. */
+  async lookBy(bootstrap: Bootstrap, paths: readonly NodePath[]): Promise<string[]> {
+    return (await bootstrap.request('look', { paths }, lookSchema)).found;
+  }
+
+  /** What is in a folder. UserError (preflight) when it cannot be read. */
+  list(path: NodePath): Promise<FolderListing> {
+    const params = { path, most: mostListed };
+    return this.withBootstrap((bootstrap) => bootstrap.request('list', params, listingSchema));
+  }
+
+  /** A program with its streams; no shell reads its words. */
+  async run(
+    argv: readonly string[],
+    more: { cwd?: string; env?: Record<string, string>; signal?: AbortSignal } = {},
+  ): Promise<SshChannel> {
+    const { signal, ...params } = more;
+    const bootstrap = await this.bootstrap(signal);
+    return bootstrap.become('run', { argv, ...params });
+  }
+
+  /**
+   * A connection from the node, also where its sshd forbids forwarding. UserError (connection),
+   * Cancelled.
+   */
+  connectTo(place: Place): Promise<Duplex> {
+    return this.reach.connect(place);
+  }
+
+  /** One task on a channel of its own. */
+  async withBootstrap<T>(task: (bootstrap: Bootstrap) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const bootstrap = await this.bootstrap(signal);
+    try {
+      return await task(bootstrap);
+    } finally {
+      bootstrap.dispose();
+    }
+  }
+
+  dispose(): void {
+    this.disposed = true;
+    this.node.dispose();
+    this.reach.dispose();
+    this.connecting?.then(
+      (connection) => {
+        connection.dispose();
+      },
+      () => undefined,
+    );
+  }
+
+  /** About this host, or one on the way to it. */
+  private wasAsked(): boolean {
+    const hops = (this.host.proxyJump ?? '').split(',').map((hop) => parseJump(hop.trim())?.host ?? hop);
+    return [this.name, ...hops].filter((host) => this.options.questions.takeAsked(host)).length > 0;
+  }
+
+  private assertInUse(): void {
+    if (this.disposed) throw new Cancelled('the cluster was disconnected');
+  }
+
+  /** A channel of its own with the set-up program. UserError (connection, preflight), Cancelled. */
+  async bootstrap(signal?: AbortSignal): Promise<Bootstrap> {
+    const { bootstrap } = await this.options.payload();
+    return Bootstrap.open(await this.connection(signal), bootstrap, signal);
+  }
+
+  /** The same as `probe`, on a channel that is there. */
+  async probeBy(
+    bootstrap: Bootstrap,
+    { token = 'none', leaveToken = false, hashAll = false }: Look = {},
+  ): Promise<Probe> {
+    const payload = await this.options.payload();
+    const { node, runtime, cuda } = payload;
+    const { workdir } = this.options;
+    const programs = {
+      node,
+      files: payload.files.map(describe),
+      ...(cuda ? { cudaNode: cuda.node, cudaFiles: [...payload.files, cuda.library].map(describe) } : {}),
+    };
+    const params = { workdir, runtime, token, leaveToken, hashAll, ...programs };
+    return withOwnFolder(await bootstrap.request('probe', params, probeSchema), payload);
+  }
+
+  private async install(
+    bootstrap: Bootstrap,
+    probe: Probe,
+    payload: Payload,
+    progress: Progress,
+  ): Promise<void> {
+    if (probe.hasNode === true) return;
+    const files = filesFor(probe, payload);
+    const size = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    const onSend = (): void =>
+      progress.onProgress?.(`uploading agent and trainer (${(size / 1e6).toFixed(1)} MB)`);
+    const params = {
+      dir: probe.nodeDir,
+      files: files.map(describe),
+      links: { lib: `../../runtime/${payload.runtime}/lib` },
+    };
+    const body = files.map(({ bytes }) => bytes);
+    await bootstrap.request('install', params, nothing, { ...progress, body, onSend });
+  }
+
+  /** The agent, put there when it is not. What keeps it from running is said first. */
+  private async openAgent(): Promise<ReturnType<typeof agentStream>> {
+    const payload = await this.options.payload();
+    const bootstrap = await this.bootstrap();
+    try {
+      const probe = await this.probeBy(bootstrap);
+      const needed = ['machine', 'glibc', 'workdir'];
+      assertPassed(this.judge(probe, false).filter(({ name }) => needed.includes(name)));
+      const onProgress = (text: string): void => {
+        for (const one of this.waiting) one.onProgress?.(`${this.name}: ${text}`);
+      };
+      await this.install(bootstrap, probe, payload, { onProgress });
+      const agent = runtimeOf(probe, payload).agent;
+      return agentStream(bootstrap.become('serve', { agent }), this.name);
+    } catch (error) {
+      bootstrap.dispose();
+      throw error;
+    }
+  }
+}
+
+/**
+ * A file as the set-up program knows it, which looks at the one that is there, or asks for its
+ * bytes.
+ */
+function describe({ name, bytes, sha256, executable }: PayloadFile): object {
+  return { name, bytes: bytes.length, sha256, executable };
+}
+
+function targetOf({ host, port, user, identityFile, proxyJump }: Host): SshTarget {
+  return {
+    host,
+    ...(port === undefined ? {} : { port }),
+    ...(user === undefined ? {} : { user }),
+    ...(identityFile === undefined ? {} : { identityFile }),
+    ...(proxyJump === undefined ? {} : { proxyJump }),
+  };
+}
+
+function runtimeOf(probe: Probe, payload: Payload): NodeRuntime {
+  const { nodeDir = nodePath(''), runtimeDir = nodePath('') } = probe;
+  return { ...programsOf(nodeDir, runtimeDir), hashes: payload.hashes };
+}

@@ -1,0 +1,133 @@
+// The agent's methods: parameters as types, results as schemas, so that nothing unchecked comes in.
+import * as z from 'zod/mini';
+import { checkpointSchema } from './checkpointSchema.js';
+import { hostSampleSchema } from './metricsSchema.js';
+import type { NodePath } from '../base/nodePath.js';
+import { nodePathSchema } from '../base/nodePathSchema.js';
+import { runFileSchema, stateSchema, type StartSpec, type StopMode } from './runSchema.js';
+
+const count = z.int().check(z.gte(0));
+const nothing = z.object({});
+const base64 = z.string();
+
+const helloSchema = z.object({
+  version: z.string(),
+  host: z.string(),
+  user: z.string(),
+  home: nodePathSchema,
+  pid: z.int(),
+  bootId: z.string(),
+  cores: z.int().check(z.gte(1)),
+  memoryTotal: count,
+  glibc: z.string(),
+  kernel: z.string(),
+});
+export type Hello = z.infer<typeof helloSchema>;
+
+/**
+ * A run as the agent lists it. A half-written or foreign folder has null where its file could not
+ * be understood.
+ */
+const runEntrySchema = z.object({
+  id: z.string(),
+  dir: nodePathSchema,
+  run: z.catch(z.nullable(runFileSchema), null),
+  state: z.catch(z.nullable(stateSchema), null),
+  interrupted: z.boolean(),
+  /**
+   * The host that supervises it, where that is not the one that was asked: they share the folder's
+   * disk.
+   */
+  elsewhere: z.optional(z.nullable(z.string())),
+});
+export type RunEntry = z.infer<typeof runEntrySchema>;
+
+const runDetailsSchema = z.extend(runEntrySchema, { files: z.record(z.string(), count) });
+export type RunDetails = z.infer<typeof runDetailsSchema>;
+
+const processSchema = z.object({ pid: z.int(), what: z.string() });
+/** What was not the run's: names below its folder, the first of `stayCount`. */
+const remainsSchema = z.object({ stays: z.array(z.string()), stayCount: count, folderStays: z.boolean() });
+
+export const agentResults = {
+  hello: helloSchema,
+  'host.sample': hostSampleSchema,
+  'run.start': z.object({ id: z.string(), dir: nodePathSchema }),
+  'run.joining': z.object({
+    port: z.int(),
+    key: z.string(),
+    nodes: z.array(z.object({ host: z.string(), state: z.string() })),
+  }),
+  'run.join': z.object({ dir: nodePathSchema }),
+  'leftovers.list': z.object({
+    runs: z.array(
+      z.object({ dir: nodePathSchema, supervised: z.boolean(), processes: z.array(processSchema) }),
+    ),
+  }),
+  'leftovers.kill': z.object({ killed: z.array(processSchema), left: z.array(processSchema) }),
+  'run.list': z.object({ runs: z.array(runEntrySchema) }),
+  'run.get': runDetailsSchema,
+  'run.stop': nothing,
+  'run.kill': z.object({ killed: z.array(processSchema), left: z.array(processSchema) }),
+  'run.delete': remainsSchema,
+  'run.forget': remainsSchema,
+  'checkpoint.list': z.object({ checkpoints: z.array(checkpointSchema) }),
+  'file.read': z.object({ data: base64, offset: count, size: count, inode: count }),
+  'file.follow': nothing,
+  'file.unfollow': nothing,
+  'disk.free': z.object({ free: count, total: count, inodesFree: count }),
+  'tensorboard.start': z.object({ pid: z.int(), socket: nodePathSchema }),
+  'tensorboard.status': z.object({
+    running: z.boolean(),
+    pid: z.nullish(z.int()),
+    socket: z.nullish(nodePathSchema),
+    lastLines: z.nullish(z.array(z.string())),
+  }),
+  'tensorboard.stop': nothing,
+} as const;
+
+export interface AgentParams {
+  hello: undefined;
+  'host.sample': undefined;
+  'run.start': { workdir: NodePath; spec: StartSpec };
+  'run.joining': { dir: NodePath };
+  'run.join': {
+    workdir: NodePath;
+    id: string;
+    host: string;
+    head: { address: string; port: number };
+    key: string;
+    paths: { agent: NodePath; trainer: NodePath; proxy: NodePath };
+  };
+  'leftovers.list': { workdir: NodePath };
+  'leftovers.kill': { workdir: NodePath; all: boolean };
+  'run.list': { workdir: NodePath };
+  'run.get': { dir: NodePath };
+  'run.stop': { dir: NodePath; mode: StopMode; by: string };
+  'run.kill': { dir: NodePath };
+  'run.delete': { dir: NodePath };
+  'run.forget': { workdir: NodePath; id: string; host: string };
+  'checkpoint.list': { dir: NodePath; verify?: boolean };
+  'file.read': { path: NodePath; offset: number; length: number };
+  'file.follow': { path: NodePath; offset: number; id: number };
+  'file.unfollow': { id: number };
+  'disk.free': { path: NodePath };
+  'tensorboard.start': { dir: NodePath; python: NodePath; server: NodePath; idle: number };
+  'tensorboard.status': { dir: NodePath };
+  'tensorboard.stop': { dir: NodePath };
+}
+
+export type AgentMethod = keyof AgentParams;
+export type AgentResult<M extends AgentMethod> = z.infer<(typeof agentResults)[M]>;
+
+export const notificationSchema = z.discriminatedUnion('method', [
+  z.object({
+    method: z.literal('file.data'),
+    params: z.object({ id: z.int(), offset: count, data: base64 }),
+  }),
+  z.object({ method: z.literal('file.reset'), params: z.object({ id: z.int(), size: count }) }),
+]);
+export type AgentNotification = z.infer<typeof notificationSchema>;
+
+/** The agent's own error codes; JSON-RPC's are negative. */
+export const agentErrors = { notFound: 1, badState: 2, io: 3, refused: 4 } as const;

@@ -1,0 +1,175 @@
+// metrics.jsonl and gpus/<host>.jsonl. A figure that is not a number (a diverged loss) is null in
+// JSON.
+import * as z from 'zod/mini';
+import { demand } from '../base/validation.js';
+
+const count = z.int().check(z.gte(0));
+const figure = z.nullable(z.number());
+const base = { time: z.number(), generation: count };
+
+const startLineSchema = z.object({
+  kind: z.literal('start'),
+  ...base,
+  model: z.string(),
+  parameters: count,
+  classes: count,
+  class_names: z.array(z.string()),
+  train_images: count,
+  world: count,
+  batch_size: count,
+  accumulate: z.optional(count),
+  global_batch: count,
+  optimizer: z.optional(z.string()),
+  strategy: z.optional(z.string()),
+  servers: z.optional(count),
+  all_reduce: z.optional(z.nullable(z.string())),
+  comm: z.optional(z.nullable(z.string())),
+  made_new: z.optional(z.array(z.string())),
+  steps_per_epoch: count,
+  total_steps: count,
+  resumed_from: z.nullable(z.string()),
+  recipe_changes: z.optional(z.array(z.string())),
+  precision: z.string(),
+  device: z.string(),
+  jpeg_decoder: z.optional(z.string()),
+});
+
+/** A parameter server's part since the last line; in the end line, of the whole run. */
+const serverSchema = z.object({
+  rank: count,
+  host: z.string(),
+  parameters: count,
+  busy: z.number(),
+  updates: count,
+  staleness: z.number(),
+  staleness_max: z.number(),
+});
+
+const stepLineSchema = z.object({
+  kind: z.literal('step'),
+  ...base,
+  step: count,
+  epoch: z.number(),
+  loss: figure,
+  top1: figure,
+  lr: z.number(),
+  images_per_sec: z.number(),
+  step_ms: z.number(),
+  comm_ms: z.number(),
+  input_wait_ms: z.number(),
+  world: count,
+  gradient_norm: z.optional(z.number()),
+  images: z.optional(count),
+  servers: z.optional(z.array(serverSchema)),
+  server_busy: z.optional(z.number()),
+  staleness: z.optional(z.number()),
+});
+
+const evalLineSchema = z.object({
+  kind: z.literal('eval'),
+  ...base,
+  step: count,
+  top1: z.number(),
+  top5: z.number(),
+  loss: figure,
+  images: count,
+  checkpoint: z.string(),
+  seconds: z.number(),
+});
+
+export const metricSchema = z.discriminatedUnion('kind', [
+  startLineSchema,
+  stepLineSchema,
+  evalLineSchema,
+  z.object({
+    kind: z.literal('checkpoint'),
+    ...base,
+    step: count,
+    path: z.string(),
+    bytes: count,
+    write_ms: z.number(),
+  }),
+  z.object({
+    kind: z.literal('checkpoint_passed_over'),
+    ...base,
+    step: count,
+    path: z.string(),
+    reason: z.string(),
+  }),
+  z.object({ kind: z.literal('checkpoint_failed'), ...base, step: count, message: z.string() }),
+  z.object({
+    kind: z.literal('host'),
+    ...base,
+    step: count,
+    rank: count,
+    host: z.string(),
+    device: z.string(),
+    memory_used: count,
+    memory_peak: count,
+    bad_images: z.optional(count),
+  }),
+  z.object({ kind: z.literal('bad_image'), ...base, path: z.string(), message: z.string(), count }),
+  /**
+   * Lines that are missing here, because the disk took none for too long: their number, and the
+   * times they had.
+   */
+  z.object({ kind: z.literal('gap'), ...base, lines: count, from: z.number(), to: z.number() }),
+  z.object({
+    kind: z.literal('end'),
+    ...base,
+    step: count,
+    seconds: z.number(),
+    images_per_sec: z.number(),
+    reason: z.enum(['finished', 'stopped']),
+    early_stop: z.optional(z.boolean()),
+    servers: z.optional(z.array(serverSchema)),
+  }),
+]);
+
+export type Metric = z.infer<typeof metricSchema>;
+/** Throws with every problem named when `value` is not a line of metrics.jsonl. */
+export const parseMetric = (value: unknown): Metric => demand(metricSchema, value, 'metric');
+
+export type StartLine = z.infer<typeof startLineSchema>;
+export type ServerFigures = z.infer<typeof serverSchema>;
+export type StepLine = z.infer<typeof stepLineSchema>;
+export type EvalLine = z.infer<typeof evalLineSchema>;
+
+export const gpuSchema = z.object({
+  index: count,
+  uuid: z.string(),
+  name: z.string(),
+  memory_used: count,
+  memory_total: count,
+  utilization: figure,
+  temperature: figure,
+  power_watts: figure,
+  processes: z.array(
+    z.object({ pid: z.int(), user: z.optional(z.nullable(z.string())), memory_used: z.nullable(count) }),
+  ),
+  ecc: z.optional(z.nullable(z.object({ corrected: count, uncorrected: count }))),
+  slowed_by: z.optional(z.array(z.string())),
+  problem: z.optional(z.nullable(z.string())),
+});
+
+/** One line of gpus/<host>.jsonl, and the result of `host.sample`. */
+export const hostSampleSchema = z.object({
+  time: z.number(),
+  host: z.string(),
+  cpu_percent: z.number(),
+  memory_used: count,
+  memory_total: count,
+  disk_free: z.nullable(count),
+  gpus: z.array(gpuSchema),
+  missing: z.optional(
+    z.array(
+      z.object({
+        what: z.enum(['gpus', 'disk']),
+        path: z.optional(z.string()),
+        since: z.number(),
+        reason: z.string(),
+      }),
+    ),
+  ),
+});
+export type HostSample = z.infer<typeof hostSampleSchema>;

@@ -1,0 +1,189 @@
+// run.json, state.json and stop.json as docs/contracts/files.md fixes them; events.jsonl,
+// heartbeats and exit records as docs/contracts/events.md does.
+import * as z from 'zod/mini';
+import { demand } from '../base/validation.js';
+import type { NodePath } from '../base/nodePath.js';
+
+const argv = z.array(z.string());
+const count = z.int().check(z.gte(0));
+
+export const runSpecSchema = z.object({
+  version: z.literal(1),
+  id: z.optional(z.string()),
+  profile: z.object({ name: z.string(), kind: z.enum(['local', 'ssh', 'slurm']) }),
+  program: z.enum(['trainer', 'command']),
+  argv: argv.check(z.minLength(1)),
+  /** Where a command starts; a trainer is given absolute paths. */
+  cwd: z.optional(z.string()),
+  ranks: z.int().check(z.gte(1)),
+  /** Of a run on one machine: the GPUs of its ranks, in their order. */
+  gpus: z.optional(z.nullable(z.array(count))),
+  threadsPerRank: z.int().check(z.gte(1)),
+  env: z.record(z.string(), z.string()),
+  evaluator: z.nullable(z.object({ argv, threads: z.int().check(z.gte(1)), nice: z.int() })),
+  tensorboard: z.boolean(),
+  paths: z.object({
+    trainer: z.string(),
+    mpiexec: z.string(),
+    agent: z.string(),
+    python: z.string(),
+    tensorboardServer: z.string(),
+  }),
+  hashes: z.object({ trainer: z.string(), agent: z.string(), requirements: z.string() }),
+  limits: z.object({
+    hangTimeout: z.number(),
+    startTimeout: z.number(),
+    nodeReturnTimeout: z.optional(z.number()),
+    maxRestarts: count,
+  }),
+  launcher: z.string(),
+  /** Of a run that spans hosts, the head first. */
+  nodes: z.optional(
+    z.array(
+      z.object({
+        host: z.string(),
+        address: z.string(),
+        slots: z.int().check(z.gte(1)),
+        gpus: z.nullable(z.array(count)),
+        /** Folders of NVIDIA's libraries there. */
+        nvidia: z.optional(z.array(z.string())),
+      }),
+    ),
+  ),
+  interface: z.optional(z.string()),
+  portRange: z.optional(z.string()),
+  minNodes: z.optional(count),
+  totalSteps: z.nullable(count),
+});
+
+/** run.json as the client makes it. */
+type RunSpec = z.infer<typeof runSpecSchema>;
+/** What `run.start` takes: `label` names a run whose id is left out, `dir` its folder. */
+export type StartSpec = RunSpec & { label: string; dir?: NodePath };
+
+export const runFileSchema = z.extend(runSpecSchema, { id: z.string(), created: z.number() });
+export type RunFile = z.infer<typeof runFileSchema>;
+
+const processSchema = z.object({ pid: z.int(), startTime: z.number() });
+const phaseSchema = z.enum([
+  'starting',
+  'running',
+  'stopping',
+  'evaluating',
+  'finished',
+  'stopped',
+  'failed',
+]);
+export type Phase = z.infer<typeof phaseSchema>;
+
+export const stateSchema = z.object({
+  version: z.literal(1),
+  phase: phaseSchema,
+  generation: count,
+  world: count,
+  supervisor: z.extend(processSchema, { bootId: z.string(), host: z.string() }),
+  ranks: z.array(z.extend(processSchema, { rank: count, host: z.string() })),
+  mpiexec: z.nullable(processSchema),
+  evaluator: z.nullable(processSchema),
+  nodes: z.optional(
+    z.array(
+      z.object({
+        host: z.string(),
+        address: z.string(),
+        state: z.enum(['waiting', 'joined', 'lost']),
+        since: z.number(),
+      }),
+    ),
+  ),
+  started: z.number(),
+  ended: z.nullable(z.number()),
+  exitCode: z.nullable(z.int()),
+  reason: z.nullable(z.string()),
+  updated: z.number(),
+});
+export type RunState = z.infer<typeof stateSchema>;
+
+export const stopSchema = z.object({ mode: z.enum(['checkpoint', 'now']), time: z.number(), by: z.string() });
+export type StopMode = z.infer<typeof stopSchema>['mode'];
+
+const exitFields = { exit_code: z.nullable(z.int()), signal: z.nullable(z.int()) };
+/** What a rank's program said of its own work: it counts more than how the process ended. */
+const outcomeFields = {
+  outcome: z.optional(z.nullable(z.int())),
+  retryable: z.optional(z.nullable(z.boolean())),
+};
+const event = <K extends string, S extends z.core.$ZodShape>(
+  kind: K,
+  fields: S,
+): z.ZodMiniObject<{ time: z.ZodMiniNumber; kind: z.ZodMiniLiteral<K>; generation: typeof count } & S> =>
+  z.object({ time: z.number(), kind: z.literal(kind), generation: count, ...fields });
+
+export const eventSchema = z.discriminatedUnion('kind', [
+  event('created', { id: z.string() }),
+  event('started', { world: count, argv }),
+  event('rank_started', { rank: count, host: z.string(), pid: z.int() }),
+  event('rank_exited', {
+    rank: count,
+    host: z.string(),
+    pid: z.int(),
+    ...exitFields,
+    ...outcomeFields,
+    last_step: z.nullable(z.int()),
+  }),
+  event('stalled', {
+    seconds: z.number(),
+    waiting_for: z.array(z.object({ rank: count, host: z.string() })),
+    last_step: z.nullable(z.int()),
+  }),
+  event('hang', { ranks: z.array(count), last_step: z.nullable(z.int()) }),
+  event('node_joined', { host: z.string(), shared: z.optional(z.boolean()) }),
+  event('node_lost', { host: z.string(), reason: z.string() }),
+  event('waiting_for_nodes', {
+    hosts: z.array(z.string()),
+    seconds: z.optional(z.number()),
+    fewer_after: z.optional(z.nullable(z.number())),
+  }),
+  event('restarting', {
+    reason: z.nullable(z.string()),
+    restarts_left: count,
+    checkpoint: z.optional(z.nullable(z.string())),
+  }),
+  event('stop_requested', { mode: stopSchema.shape.mode, by: z.string() }),
+  event('checkpoint', { step: count, path: z.string(), bytes: count }),
+  event('checkpoint_passed_over', { step: count, path: z.string(), reason: z.string() }),
+  event('checkpoint_failed', { step: count, message: z.string() }),
+  event('evaluator_started', { pid: z.int() }),
+  event('evaluator_exited', { pid: z.int(), ...exitFields }),
+  event('tensorboard_started', { pid: z.int(), socket: z.string() }),
+  event('tensorboard_exited', { pid: z.int(), exit_code: z.nullable(z.int()) }),
+  event('disk_low', { free_bytes: count }),
+  event('gap', { lines: count, from: z.number(), to: z.number() }),
+  event('finished', {
+    phase: z.enum(['finished', 'stopped', 'failed']),
+    exit_code: z.nullable(z.int()),
+    reason: z.nullable(z.string()),
+    seconds: z.number(),
+  }),
+]);
+export type RunEvent = z.infer<typeof eventSchema>;
+
+/** Throws with every problem named when `value` is not a line of events.jsonl. */
+export const parseEvent = (value: unknown): RunEvent => demand(eventSchema, value, 'event');
+
+export const heartbeatSchema = z.object({
+  step: count,
+  time: z.number(),
+  phase: z.enum(['starting', 'training', 'checkpoint', 'stopping', 'evaluating']),
+});
+
+export const exitRecordSchema = z.object({
+  rank: count,
+  host: z.string(),
+  pid: z.int(),
+  ...exitFields,
+  last_step: z.nullable(z.int()),
+  started: z.number(),
+  ended: z.number(),
+  last_line: z.optional(z.nullable(z.string())),
+  ...outcomeFields,
+});

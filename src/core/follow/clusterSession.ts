@@ -1,0 +1,130 @@
+// One profile's cluster as somebody looks at it: connected or not, and the machine behind it.
+import { Cancelled, errorText } from '../base/errors.js';
+import { Emitter, type Disposable, type Event } from '../base/lifecycle.js';
+import { nullLogger, type Logger } from '../base/log.js';
+import type { Machine } from '../cluster/machine.js';
+import type { Profile } from '../contracts/profileSchema.js';
+import { Tunnels } from '../tunnels/tunnels.js';
+import { SshMachine } from '../cluster/sshMachine.js';
+
+export type SessionState =
+  | { kind: 'disconnected' }
+  | { kind: 'connecting' }
+  | { kind: 'connected'; cores: number; host: string }
+  | { kind: 'failed'; message: string };
+
+export class ClusterSession implements Disposable {
+  private readonly states = new Emitter<SessionState>();
+  private current: SessionState = { kind: 'disconnected' };
+  private opened: Machine | undefined;
+  private tunnelsNow: Tunnels | undefined;
+  private opening: Promise<Machine> | undefined;
+  /** The machine that is being connected. */
+  private underway: Machine | undefined;
+
+  readonly onState: Event<SessionState> = this.states.event;
+
+  constructor(
+    private profileNow: Profile,
+    private readonly makeMachine: (profile: Profile) => Machine,
+    private readonly logger: Logger = nullLogger,
+  ) {}
+
+  get profile(): Profile {
+    return this.profileNow;
+  }
+
+  /** The profile was edited; what is connected stays so. */
+  set profile(profile: Profile) {
+    this.profileNow = profile;
+  }
+
+  get state(): SessionState {
+    return this.current;
+  }
+
+  /** Those of a cluster that is connected; they end with the connection. */
+  get tunnels(): Tunnels | undefined {
+    return this.tunnelsNow;
+  }
+
+  /** The machine, if it is connected now. */
+  get connected(): Machine | undefined {
+    return this.opened;
+  }
+
+  /** The machine, connected when it is not yet. UserError (connection, preflight). */
+  machine(): Promise<Machine> {
+    if (this.opened) return Promise.resolve(this.opened);
+    if (this.opening) return this.opening;
+    const opening = this.open().finally(() => {
+      if (this.opening === opening) this.opening = undefined;
+    });
+    this.opening = opening;
+    return opening;
+  }
+
+  /** Ends the connection; runs go on. */
+  disconnect(): void {
+    this.close();
+    this.become({ kind: 'disconnected' });
+  }
+
+  dispose(): void {
+    this.close();
+    this.states.dispose();
+  }
+
+  private async open(): Promise<Machine> {
+    this.become({ kind: 'connecting' });
+    let machine: Machine;
+    try {
+      machine = this.makeMachine(this.profileNow);
+    } catch (error) {
+      return this.fail(error);
+    }
+    this.underway = machine;
+    try {
+      if (machine instanceof SshMachine) await machine.connectHead();
+      const { cores, host } = await machine.node.hello();
+      this.assertWanted(machine);
+      this.underway = undefined;
+      this.opened = machine;
+      if (machine instanceof SshMachine) this.tunnelsNow = new Tunnels(machine, this.logger);
+      this.become({ kind: 'connected', cores, host });
+      return machine;
+    } catch (error) {
+      this.assertWanted(machine);
+      this.underway = undefined;
+      machine.dispose();
+      return this.fail(error);
+    }
+  }
+
+  /**
+   * Cancelled when the session was closed while this machine was being connected, which ended it.
+   */
+  private assertWanted(machine: Machine): void {
+    if (this.underway !== machine) throw new Cancelled('the cluster was disconnected');
+  }
+
+  private close(): void {
+    this.tunnelsNow?.dispose();
+    this.tunnelsNow = undefined;
+    this.opened?.dispose();
+    this.opened = undefined;
+    this.underway?.dispose();
+    this.underway = undefined;
+    this.opening = undefined;
+  }
+
+  private fail(error: unknown): never {
+    this.become({ kind: 'failed', message: errorText(error) });
+    throw error;
+  }
+
+  private become(state: SessionState): void {
+    this.current = state;
+    this.states.fire(state);
+  }
+}

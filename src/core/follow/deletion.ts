@@ -1,0 +1,80 @@
+// Deleting a run: on the node that has it, and what it left on its other nodes.
+import { errorText } from '../base/errors.js';
+import type { Machine } from '../cluster/machine.js';
+import type { RunEntry } from '../contracts/agentApi.js';
+import type { Profile } from '../contracts/profileSchema.js';
+import { givenWorkdir } from '../profiles/workdir.js';
+import { join, type NodePath } from '../base/nodePath.js';
+
+/**
+ * The agent watches a folder of another host for half a minute before it believes that nobody
+ * supervises it.
+ */
+const patience = 120_000;
+
+export interface Deletion {
+  /** What in the folder is not the run's, and stays; the first of them. */
+  stays: string[];
+  stayCount: number;
+  /** Whether the folder itself is still there. */
+  folderStays: boolean;
+  /** Nodes on which the run's folder may still be: what, and why. */
+  unreached: { host: string; dir: NodePath; why: string }[];
+}
+
+/**
+ * AgentError while it runs, naming where. A node that cannot be reached is no error: it is named in
+ * the answer.
+ */
+export async function deleteRunFolders(
+  machine: Machine,
+  profile: Profile,
+  { id, dir, run }: Pick<RunEntry, 'id' | 'dir' | 'run'>,
+): Promise<Deletion> {
+  const client = await machine.node.client();
+  const kept = await client.request('run.delete', { dir }, { timeout: patience });
+  const [, ...others] = run?.nodes ?? [];
+  const workdir = givenWorkdir(profile);
+  const results = await Promise.all(
+    others.map(async ({ host }) => {
+      try {
+        const node = machine.nodes.find(({ name }) => name === host);
+        if (!node) throw new Error(`profile ${profile.name} has no such host any more`);
+        const remote = await node.node.client();
+        const { stays, stayCount } = await remote.request('run.forget', { workdir, id, host });
+        return { host, stays: stays.map((name) => `${host}: ${name}`), stayCount, why: undefined };
+      } catch (error) {
+        return { host, stays: [], stayCount: 0, why: errorText(error) };
+      }
+    }),
+  );
+  return {
+    stays: [...kept.stays, ...results.flatMap(({ stays }) => stays)],
+    stayCount: kept.stayCount + results.reduce((sum, { stayCount }) => sum + stayCount, 0),
+    folderStays: kept.folderStays,
+    unreached: results.flatMap(({ host, why }) =>
+      why === undefined ? [] : [{ host, dir: join(workdir, 'runs', id), why }],
+    ),
+  };
+}
+
+/**
+ * `3 entries that are not the run's stay in /a/b: notes.txt, data/, …`, and a line for each node
+ * that was not reached.
+ */
+export function deletionNotes(dir: NodePath, deletion: Deletion): string[] {
+  const { stays, stayCount, folderStays, unreached } = deletion;
+  const notes = unreached.map(
+    (one) =>
+      `${one.host} was not reached, so its part of the run, ${one.dir}, may still be there: ${one.why}`,
+  );
+  if (stayCount > 0) {
+    const more = stayCount > stays.length ? `, and ${stayCount - stays.length} more` : '';
+    const what =
+      stayCount === 1
+        ? "1 entry that is not the run's stays"
+        : `${stayCount} entries that are not the run's stay`;
+    notes.unshift(`${what} in ${dir}: ${stays.join(', ')}${more}`);
+  } else if (folderStays) notes.unshift(`the empty folder ${dir} stays, since it was not made for the run`);
+  return notes;
+}

@@ -1,0 +1,115 @@
+// A line on a run in a list: from its metrics file, of which only what is new is read at each look.
+import { RunMetrics, type RunProgress } from '../model/runMetrics.js';
+import { metricSchema } from '../contracts/metricsSchema.js';
+import { ByteTail } from '../streams/tail.js';
+import type { RunEntry } from '../contracts/agentApi.js';
+import type { AgentClient } from '../agent/agentClient.js';
+import { readRemote } from '../agent/remoteFile.js';
+import { check } from '../base/validation.js';
+import { isOver, statusOf, type RunStatus } from '../model/runStatus.js';
+import { join, type NodePath } from '../base/nodePath.js';
+
+/** Bytes read of one file at one look; a longer one is caught up with over several. */
+const mostBytes = 4 * 1024 * 1024;
+/** Of a file beyond this only the two ends are read, when the run is over. */
+const wholeFile = 8 * 1024 * 1024;
+const headBytes = 8192;
+
+export interface RunOverview extends RunProgress {
+  entry: RunEntry;
+  status: RunStatus;
+  imagesPerSec: number | undefined;
+  /** Of the last step's evaluation; without any, of the last training steps. A fraction. */
+  top1: number | undefined;
+  /** The best evaluation; in a very long file that is over, the best of its end. */
+  best: { step: number; top1: number } | undefined;
+  /** The newest checkpoint that the metrics tell of. */
+  checkpoint: { step: number; time: number } | undefined;
+  secondsLeft: number | undefined;
+  /** Time for one step lately, seconds. */
+  secondsPerStep: number | undefined;
+}
+
+/** What one run's lines came to so far. */
+class Reading {
+  private tail = new ByteTail(0);
+  private metrics = new RunMetrics();
+
+  /** Reads on. False when more is left than one look takes. */
+  async readOn(client: AgentClient, path: NodePath, size: number, over: boolean): Promise<boolean> {
+    if (size < this.tail.received) this.restart();
+    if (over && this.tail.received === 0 && size > wholeFile) {
+      this.take(0, await readRemote(client, path, 0, headBytes));
+      this.tail = new ByteTail(size - mostBytes);
+    }
+    const from = this.tail.received;
+    if (size > from) this.take(from, await readRemote(client, path, from, Math.min(mostBytes, size - from)));
+    return this.tail.received >= size;
+  }
+
+  overview(entry: RunEntry, status: RunStatus): RunOverview {
+    const { progress, lastStep, lastEvaluation, best, checkpoints, secondsLeft, secondsPerStep } =
+      this.metrics;
+    const over = isOver(status);
+    return {
+      ...progress,
+      entry,
+      status,
+      imagesPerSec: over ? undefined : lastStep?.images_per_sec,
+      top1: lastEvaluation?.top1 ?? lastStep?.top1 ?? undefined,
+      best,
+      checkpoint: checkpoints.latest,
+      secondsLeft: over ? undefined : secondsLeft,
+      secondsPerStep,
+    };
+  }
+
+  private restart(): void {
+    this.tail = new ByteTail(0);
+    this.metrics = new RunMetrics();
+  }
+
+  private take(offset: number, bytes: Buffer): void {
+    for (const { text } of this.tail.push(offset, bytes) ?? []) {
+      let raw: unknown;
+      try {
+        raw = JSON.parse(text);
+      } catch {
+        continue; // where reading begins in the middle of a file, the first line is half of one
+      }
+      const result = check(metricSchema, raw);
+      if (result.ok) this.metrics.add(result.data);
+    }
+  }
+}
+
+/** Reads overviews; what it read of each run is kept until the run is no longer listed. */
+export class OverviewReader {
+  private readonly readings = new Map<string, Reading>();
+  private readonly done = new Map<string, RunOverview>();
+
+  async read(client: AgentClient, entry: RunEntry): Promise<RunOverview> {
+    const status = statusOf(entry);
+    const known = this.done.get(entry.dir);
+    if (known?.status === status && known.entry.state?.updated === entry.state?.updated) return known;
+    const reading = this.readings.get(entry.dir) ?? new Reading();
+    this.readings.set(entry.dir, reading);
+    const { files } = await client.request('run.get', { dir: entry.dir });
+    const size = files['metrics.jsonl'] ?? 0;
+    const whole = await reading.readOn(client, join(entry.dir, 'metrics.jsonl'), size, isOver(status));
+    const overview = reading.overview(entry, status);
+    if (isOver(status) && whole) this.done.set(entry.dir, overview);
+    else this.done.delete(entry.dir);
+    return overview;
+  }
+
+  /** Forgets runs that are no longer listed. */
+  retain(entries: readonly RunEntry[]): void {
+    const dirs = new Set<string>(entries.map(({ dir }) => dir));
+    for (const dir of [...this.readings.keys()]) {
+      if (dirs.has(dir)) continue;
+      this.readings.delete(dir);
+      this.done.delete(dir);
+    }
+  }
+}

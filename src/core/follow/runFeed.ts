@@ -1,0 +1,216 @@
+// One run's model, kept up to date from its files for as long as somebody wants it.
+import { Cancelled, errorText } from '../base/errors.js';
+import { DisposableStore, Emitter, type Disposable, type Event } from '../base/lifecycle.js';
+import { nullLogger, type Logger } from '../base/log.js';
+import { hostSampleSchema, type HostSample } from '../contracts/metricsSchema.js';
+import type { RunDetails } from '../contracts/agentApi.js';
+import type { AgentClient } from '../agent/agentClient.js';
+import { check } from '../base/validation.js';
+import { RunFollower, type ExtraFile } from './run.js';
+import { rankOf, runLogs } from './runLogs.js';
+import { RunModel } from '../model/runModel.js';
+import type { NodePath } from '../base/nodePath.js';
+
+/** Ranks whose logs are shown; a file each is followed. */
+const mostRankLogs = 16;
+const otherLogs = ['eval', 'supervisor'];
+/** How much of a log's end is read at first. */
+const logTail = 64 * 1024;
+
+export interface RunFeedOptions {
+  dir: NodePath;
+  client: () => Promise<AgentClient>;
+  logger?: Logger;
+  /** Seconds since the epoch. */
+  now?: () => number;
+}
+
+export class RunFeed implements Disposable {
+  readonly model = new RunModel();
+  private readonly changes = new Emitter<undefined>();
+  private readonly logger: Logger;
+  private following: DisposableStore | undefined;
+  private disposed = false;
+  private lastNews: number;
+  private lost = false;
+  private failure: string | undefined;
+
+  /** Something in the model, or in the connection, is new. */
+  readonly onChange: Event<undefined> = this.changes.event;
+
+  constructor(private readonly options: RunFeedOptions) {
+    this.logger = options.logger ?? nullLogger;
+    this.lastNews = this.now();
+  }
+
+  get dir(): string {
+    return this.options.dir;
+  }
+
+  /** Whether news arrive, and when the last ones did (seconds since the epoch). */
+  get connection(): { state: 'connected' | 'lost'; since: number } {
+    return { state: this.lost ? 'lost' : 'connected', since: this.lastNews };
+  }
+
+  /** Why the run can no longer be followed; undefined while it can. */
+  get problem(): string | undefined {
+    return this.failure;
+  }
+
+  /**
+   * Follows until the run is over. Called again, it looks anew: the run may have been continued in
+   * its folder.
+   */
+  start(): void {
+    if (this.following || this.disposed) return;
+    this.failure = undefined;
+    const store = new DisposableStore();
+    this.following = store;
+    void this.follow(store).finally(() => {
+      store.dispose();
+      this.following = undefined;
+    });
+  }
+
+  dispose(): void {
+    this.disposed = true;
+    this.following?.dispose();
+    this.changes.dispose();
+  }
+
+  private now(): number {
+    return this.options.now?.() ?? Date.now() / 1000;
+  }
+
+  private async follow(store: DisposableStore): Promise<void> {
+    const { dir, client } = this.options;
+    const follower = store.add(
+      new RunFollower({ dir, client, logger: this.logger, extras: (details) => this.extras(details) }),
+    );
+    follower.onMetric(({ value }) => {
+      if (value) {
+        this.changed(() => {
+          this.model.addMetric(value);
+        });
+      }
+    });
+    follower.onReset(() => {
+      this.changed(() => {
+        this.model.resetMetrics();
+      });
+    });
+    follower.onEvent(({ value }) => {
+      if (value) {
+        this.changed(() => {
+          this.model.addEvent(value);
+        });
+      }
+    });
+    follower.onState((details) => {
+      this.changed(() => {
+        this.model.details = details;
+      });
+    });
+    follower.onConnection((change) => {
+      this.lost = change === 'lost';
+      this.changes.fire(undefined);
+    });
+    try {
+      if (await this.isUnchanged()) return;
+      this.beginAgain();
+      await follower.follow();
+    } catch (error) {
+      if (this.disposed || error instanceof Cancelled) return;
+      this.failure = errorText(error);
+      this.logger.log('warn', `${dir}: ${this.failure}`);
+      this.changes.fire(undefined);
+    }
+  }
+
+  /** Whether all of a run that is over is known already. */
+  private async isUnchanged(): Promise<boolean> {
+    const known = this.model.details;
+    if (!known) return false;
+    const client = await this.options.client();
+    const { state, interrupted } = await client.request('run.get', { dir: this.options.dir });
+    return interrupted === known.interrupted && state?.updated === known.state?.updated;
+  }
+
+  /** Everything is read again from the start, so what is there must go. */
+  private beginAgain(): void {
+    if (!this.model.details) return;
+    this.model.log.clear();
+    this.model.resetMetrics();
+    this.model.marks.replace([]);
+    for (const host of this.model.hosts.values()) host.clear();
+  }
+
+  private changed(change: () => void): void {
+    change();
+    this.lastNews = this.now();
+    this.changes.fire(undefined);
+  }
+
+  /** Figures of every node, and the ends of the first ranks' logs. */
+  private extras(details: RunDetails): ExtraFile[] {
+    const { files } = details;
+    const samples = Object.keys(files).flatMap((name) => {
+      const host = /^gpus\/(.+)\.jsonl$/.exec(name)?.[1];
+      return host === undefined ? [] : [this.hostFile(name, host)];
+    });
+    const logs = runLogs(files).flatMap(({ file, source }) => {
+      const rank = rankOf(source);
+      const isShown = rank === undefined ? otherLogs.includes(source) : rank < mostRankLogs;
+      return isShown ? [this.logFile(file, source.replace('-', ' '), files[file] ?? 0)] : [];
+    });
+    return [...samples, ...logs];
+  }
+
+  private hostFile(name: string, host: string): ExtraFile {
+    return {
+      name,
+      start: 0,
+      onLine: ({ text }) => {
+        const sample = parse(text);
+        if (sample !== undefined) {
+          this.changed(() => {
+            this.model.addSample(host, sample);
+          });
+        }
+      },
+      onReset: () => {
+        this.model.resetHost(host);
+      },
+    };
+  }
+
+  private logFile(name: string, source: string, size: number): ExtraFile {
+    const start = Math.max(0, size - logTail);
+    let partial = start > 0;
+    return {
+      name,
+      start,
+      onLine: ({ text }) => {
+        // Where reading begins in the middle, the first line is half of one.
+        if (partial) partial = false;
+        else if (text.trim() !== '') {
+          this.changed(() => {
+            this.model.log.add(source, text);
+          });
+        }
+      },
+      onReset: () => undefined,
+    };
+  }
+}
+
+function parse(text: string): HostSample | undefined {
+  let raw: unknown;
+  try {
+    raw = JSON.parse(text);
+  } catch {
+    return undefined; // a line that was cut off by a full disk
+  }
+  const result = check(hostSampleSchema, raw);
+  return result.ok ? result.data : undefined;
+}

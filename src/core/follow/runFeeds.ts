@@ -1,0 +1,65 @@
+// One feed a run, shared by all who look at it, and kept for a moment after the last one left.
+import type { Disposable } from '../base/lifecycle.js';
+import { nullLogger, type Logger } from '../base/log.js';
+import type { AgentClient } from '../agent/agentClient.js';
+import { RunFeed } from './runFeed.js';
+import type { NodePath } from '../base/nodePath.js';
+
+/**
+ * A tab that is closed and opened again, or a window that reloads a page, finds its feed.
+ * Milliseconds.
+ */
+const keptFor = 30_000;
+
+interface Entry {
+  feed: RunFeed;
+  users: number;
+  timer: NodeJS.Timeout | undefined;
+}
+
+export class RunFeeds implements Disposable {
+  private readonly entries = new Map<string, Entry>();
+
+  constructor(
+    private readonly client: (profile: string) => Promise<AgentClient>,
+    private readonly logger: Logger = nullLogger,
+  ) {}
+
+  /** The feed of the run in `dir`, started; let go by `dispose` of the result. */
+  use(profile: string, dir: NodePath): { feed: RunFeed } & Disposable {
+    const key = `${profile}\n${dir}`;
+    const entry = this.entries.get(key) ?? this.make(profile, dir);
+    this.entries.set(key, entry);
+    clearTimeout(entry.timer);
+    entry.users++;
+    entry.feed.start();
+    let over = false;
+    return {
+      feed: entry.feed,
+      dispose: () => {
+        if (over) return;
+        over = true;
+        entry.users--;
+        if (entry.users === 0) {
+          entry.timer = setTimeout(() => {
+            this.entries.delete(key);
+            entry.feed.dispose();
+          }, keptFor);
+        }
+      },
+    };
+  }
+
+  dispose(): void {
+    for (const { feed, timer } of this.entries.values()) {
+      clearTimeout(timer);
+      feed.dispose();
+    }
+    this.entries.clear();
+  }
+
+  private make(profile: string, dir: NodePath): Entry {
+    const feed = new RunFeed({ dir, client: () => this.client(profile), logger: this.logger });
+    return { feed, users: 0, timer: undefined };
+  }
+}

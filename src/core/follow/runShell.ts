@@ -1,0 +1,41 @@
+// A shell in a run's folder on a node, with the environment that the run's ranks have. Only one
+// constant program and letters of hex are typed into the terminal: everything else is read from the
+// run's record, which lies there.
+import { UserError } from '../base/errors.js';
+
+/**
+ * Without single quotes, backslashes and what shells read inside of quotes, so that bash, dash,
+ * fish and tcsh take it alike. What goes wrong is said, and the shell comes all the same.
+ */
+const program = [
+  'import json,os,sys',
+  'e=os.environ',
+  's=e.get("SHELL") or "/bin/sh"',
+  'sys.excepthook=lambda t,v,b:(print("trainyard: the environment of the run cannot be set:",v,flush=True),os.execv(s,[s]))',
+  'd=os.fsdecode(bytes.fromhex(sys.argv[1]))',
+  'os.chdir(d)',
+  'r=json.load(open("run.json",encoding="utf-8"))',
+  'p=r.get("paths") or {}',
+  'o=e.get("PATH","")',
+  // What ends a run leaves this shell, and what is started in it, alone.
+  'e.update(r.get("env") or {},TRAINYARD_RUN_DIR=d,TRAINYARD_TERMINAL="1")',
+  'e["PATH"]=":".join([os.path.dirname(p[k]) for k in ("trainer","python") if p.get(k)]+[o])',
+  'os.execv(s,[s])',
+].join(';');
+
+/** Bytes that a terminal takes in one line while no shell reads yet. */
+const longestLine = 4095;
+
+/**
+ * What is typed into a login shell on the node, with the key that ends it. UserError (usage) for a
+ * folder whose path is too long.
+ */
+export function runShellLine(dir: string): string {
+  const line = ` exec python3 -ISc '${program}' ${Buffer.from(dir).toString('hex')}\r`;
+  if (line.length <= longestLine) return line;
+  throw new UserError(
+    'usage',
+    `the path of the run's folder has ${Buffer.byteLength(dir)} bytes, too many for a terminal`,
+    'Open a terminal on the node and go there',
+  );
+}

@@ -1,0 +1,173 @@
+// What the journal says, as marks on a time axis and as lines of a log.
+import type { RunEvent } from '../contracts/runSchema.js';
+
+type MarkKind =
+  'start' | 'restart' | 'checkpoint' | 'checkpoint-failed' | 'rank-lost' | 'hang' | 'stop' | 'disk' | 'end';
+
+export interface Mark {
+  time: number;
+  step: number | null;
+  kind: MarkKind;
+  text: string;
+}
+
+/** How a process ended: `exit 1`, `signal 9`, `exit 0`. */
+function ending(event: { exit_code: number | null; signal?: number | null }): string {
+  if (event.signal !== null && event.signal !== undefined) return `signal ${event.signal}`;
+  return event.exit_code === null ? 'unknown' : `exit ${event.exit_code}`;
+}
+
+function waitText({
+  seconds,
+  fewer_after,
+}: {
+  seconds?: number | undefined;
+  fewer_after?: number | null | undefined;
+}): string {
+  if (seconds === undefined) return '';
+  const fewer = typeof fewer_after === 'number' ? `, from ${fewer_after} s on fewer nodes will do` : '';
+  return `, ${seconds} s at most${fewer}`;
+}
+
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+
+/** What a gap in a file of lines means, for people. */
+export function gapText(gap: { lines: number; from: number; to: number }, file: string): string {
+  const lines = gap.lines === 1 ? 'one line' : `${gap.lines} lines`;
+  return `${lines} of ${file}, over ${(gap.to - gap.from).toFixed(0)} s, could not be written: the disk took nothing`;
+}
+
+/** One line on an event, for people. */
+export function eventText(event: RunEvent): string {
+  switch (event.kind) {
+    case 'created':
+      return `created ${event.id}`;
+    case 'started':
+      return `started with ${event.world} ${event.world === 1 ? 'rank' : 'ranks'}${event.generation > 1 ? `, generation ${event.generation}` : ''}`;
+    case 'rank_started':
+      return `rank ${event.rank} started on ${event.host}, pid ${event.pid}`;
+    case 'rank_exited':
+      return `rank ${event.rank} on ${event.host} ended: ${ending(event)}${event.last_step === null ? '' : `, last step ${event.last_step}`}`;
+    case 'node_joined':
+      return `${event.host} joined${event.shared === true ? ', sharing the run folder' : ''}`;
+    case 'node_lost':
+      return `${event.host} was lost: ${event.reason}`;
+    case 'waiting_for_nodes':
+      return `waiting for ${event.hosts.join(', ')}${waitText(event)}`;
+    case 'restarting':
+      return `restarting${typeof event.checkpoint === 'string' ? ` from ${event.checkpoint}` : ''}, ${event.restarts_left} more ${event.restarts_left === 1 ? 'restart' : 'restarts'} allowed${event.reason === null ? '' : `: ${event.reason}`}`;
+    case 'stalled': {
+      const ranks = event.waiting_for.map(({ rank, host }) => `rank ${rank} on ${host}`);
+      return `no step for ${Math.floor(event.seconds)} s${ranks.length === 0 ? '' : `, waiting for ${ranks.join(', ')}`}`;
+    }
+    case 'hang':
+      return `no heartbeat from ${event.ranks.length === 1 ? 'rank' : 'ranks'} ${event.ranks.join(', ')}`;
+    case 'stop_requested':
+      return `stop ${event.mode === 'now' ? 'now' : 'after a checkpoint'}, asked by ${event.by}`;
+    case 'checkpoint':
+      return `checkpoint at step ${event.step}, ${megabytes(event.bytes)}`;
+    case 'checkpoint_passed_over':
+      return `the checkpoint of step ${event.step} was passed over: ${event.reason}`;
+    case 'checkpoint_failed':
+      return `checkpoint at step ${event.step} failed: ${event.message}`;
+    case 'evaluator_started':
+      return `evaluator started, pid ${event.pid}`;
+    case 'evaluator_exited':
+      return `evaluator ended: ${ending(event)}`;
+    case 'tensorboard_started':
+      return `TensorBoard started, pid ${event.pid}`;
+    case 'tensorboard_exited':
+      return `TensorBoard ended: ${ending(event)}`;
+    case 'disk_low':
+      return `disk is low: ${megabytes(event.free_bytes)} free`;
+    case 'gap':
+      return gapText(event, 'the journal');
+    case 'finished':
+      return `${event.phase}${event.reason === null ? '' : `: ${event.reason}`}`;
+  }
+}
+
+/** Of a rank, by what its program said of its work, where it said that. */
+export function failed(event: {
+  exit_code: number | null;
+  signal: number | null;
+  outcome?: number | null | undefined;
+}): boolean {
+  if (typeof event.outcome === 'number') return event.outcome !== 0 && event.outcome !== 75;
+  return event.signal !== null || (event.exit_code !== 0 && event.exit_code !== 75);
+}
+
+function markKind(event: RunEvent): MarkKind | undefined {
+  switch (event.kind) {
+    case 'started':
+      return event.generation > 1 ? 'restart' : 'start';
+    case 'rank_exited':
+      return failed(event) ? 'rank-lost' : undefined;
+    case 'hang':
+      return 'hang';
+    case 'stop_requested':
+      return 'stop';
+    case 'checkpoint':
+      return 'checkpoint';
+    case 'checkpoint_failed':
+      return 'checkpoint-failed';
+    case 'disk_low':
+    case 'gap':
+      return 'disk';
+    case 'finished':
+      return 'end';
+    case 'created':
+    case 'rank_started':
+    case 'node_joined':
+    case 'node_lost': // its ranks are marked
+    case 'waiting_for_nodes':
+    case 'restarting':
+    case 'stalled': // what comes of it is marked
+    case 'checkpoint_passed_over': // it lies elsewhere on the axis
+    case 'evaluator_started':
+    case 'evaluator_exited':
+    case 'tensorboard_started':
+    case 'tensorboard_exited':
+      return undefined;
+  }
+}
+
+/** Undefined for what needs no place on the axis. */
+export function markOf(event: RunEvent): Mark | undefined {
+  const kind = markKind(event);
+  if (kind === undefined) return undefined;
+  const step = 'step' in event ? event.step : 'last_step' in event ? event.last_step : null;
+  return { time: event.time, step, kind, text: eventText(event) };
+}
+
+/** How much a line of the journal matters. */
+export function eventLevel(event: RunEvent): 'info' | 'warning' | 'error' {
+  switch (event.kind) {
+    case 'rank_exited':
+    case 'evaluator_exited':
+      return failed(event) ? 'error' : 'info';
+    case 'hang':
+    case 'node_lost':
+    case 'checkpoint_failed':
+    case 'checkpoint_passed_over':
+      return 'error';
+    case 'stalled':
+    case 'disk_low':
+    case 'gap':
+    case 'waiting_for_nodes':
+    case 'restarting':
+      return 'warning';
+    case 'finished':
+      return event.phase === 'failed' ? 'error' : 'info';
+    case 'created':
+    case 'started':
+    case 'rank_started':
+    case 'node_joined':
+    case 'stop_requested':
+    case 'checkpoint':
+    case 'evaluator_started':
+    case 'tensorboard_started':
+    case 'tensorboard_exited':
+      return 'info';
+  }
+}

@@ -1,0 +1,167 @@
+// What the lines of a run's metrics.jsonl come to. Everybody who shows a run reads them here: the
+// terminal, the list, the view of the checkpoints, the dashboard. Which lines still stand after a
+// restart is decided in generations.ts. The memory is bounded, however long the run.
+import { ByStep } from './byStep.js';
+import { Generations } from './generations.js';
+import type { EvalLine, Metric, ServerFigures, StartLine, StepLine } from '../contracts/metricsSchema.js';
+import { StepRate } from './stepRate.js';
+import type { StepTable } from './stepTable.js';
+
+export interface Evaluation {
+  /** When the step that was evaluated was made, seconds since the epoch. */
+  time: number;
+  step: number;
+  /** Fractions. */
+  top1: number;
+  top5: number;
+  loss: number | null;
+}
+
+/** How far the run is. Undefined is what the lines do not tell. */
+export interface RunProgress {
+  /** Updates made. */
+  step: number | undefined;
+  totalSteps: number | undefined;
+  /** Epochs done, with the part of the one under way. */
+  epoch: number | undefined;
+  totalEpochs: number | undefined;
+  /** 0 to 1. */
+  fraction: number | undefined;
+}
+
+/**
+ * Of the highest top-1; of equal ones that of the smallest step. `all` is in order of the steps.
+ */
+function bestOf(all: readonly Evaluation[]): Evaluation | undefined {
+  return all.reduce<Evaluation | undefined>(
+    (best, each) => (best && best.top1 >= each.top1 ? best : each),
+    undefined,
+  );
+}
+
+export class RunMetrics {
+  /** Those that stand. The best one stays however many there are. */
+  readonly evaluations = new ByStep<Evaluation>(bestOf);
+  /**
+   * Those that stand, as the metrics tell; what is on the disk the agent knows. Times in seconds
+   * since the epoch.
+   */
+  readonly checkpoints = new ByStep<{ step: number; time: number }>();
+  private readonly generations = new Generations((step) => this.checkpoints.at(step)?.time);
+  private readonly rate = new StepRate();
+  private started: StartLine | undefined;
+  private newest: StepLine | undefined;
+  private serversInAll: ServerFigures[] | undefined;
+
+  /**
+   * With a table the step lines that stand are kept in it, and there are figures over all of them.
+   */
+  constructor(readonly steps?: StepTable) {}
+
+  /** Lines in the order of the file. */
+  add(line: Metric): void {
+    const { stands, supersedesAfter, countsFrom } = this.generations.judge(line);
+    if (!stands) return;
+    if (supersedesAfter !== undefined) this.supersede(supersedesAfter);
+    switch (line.kind) {
+      case 'start':
+        this.started = line;
+        this.serversInAll = undefined;
+        this.rate.clear();
+        break;
+      case 'step':
+        this.newest = line;
+        this.rate.push(line);
+        this.steps?.push(line, this.imagesOf(line, countsFrom));
+        break;
+      case 'eval':
+        this.evaluations.put(this.evaluationOf(line));
+        break;
+      case 'checkpoint':
+        this.checkpoints.put({ step: line.step, time: line.time });
+        break;
+      case 'end':
+        this.serversInAll = line.servers;
+        break;
+      case 'checkpoint_failed':
+      case 'checkpoint_passed_over':
+      case 'host':
+      case 'bad_image':
+      case 'gap':
+        break;
+    }
+  }
+
+  /** What the newest generation said of itself. */
+  get start(): StartLine | undefined {
+    return this.started;
+  }
+
+  get lastStep(): StepLine | undefined {
+    return this.newest;
+  }
+
+  get progress(): RunProgress {
+    const { started, newest } = this;
+    const totalSteps = started && started.total_steps > 0 ? started.total_steps : undefined;
+    return {
+      step: newest?.step,
+      totalSteps,
+      epoch: newest?.epoch,
+      totalEpochs: totalSteps === undefined || !started ? undefined : totalSteps / started.steps_per_epoch,
+      fraction: totalSteps === undefined || !newest ? undefined : Math.min(1, newest.step / totalSteps),
+    };
+  }
+
+  /** Seconds a step takes lately, pauses for checkpoints included. */
+  get secondsPerStep(): number | undefined {
+    return this.rate.secondsPerStep();
+  }
+
+  /** Seconds until the last step, should the run go on as it does lately. */
+  get secondsLeft(): number | undefined {
+    const { step, totalSteps } = this.progress;
+    const { secondsPerStep } = this;
+    if (step === undefined || totalSteps === undefined || secondsPerStep === undefined) return undefined;
+    return Math.max(0, totalSteps - step) * secondsPerStep;
+  }
+
+  /** The best evaluation: bestOf() says which. */
+  get best(): Evaluation | undefined {
+    return bestOf(this.evaluations.all);
+  }
+
+  /** The evaluation of the greatest step. */
+  get lastEvaluation(): Evaluation | undefined {
+    return this.evaluations.latest;
+  }
+
+  /**
+   * Parameter servers over the whole generation, or, before its end, since the line before the
+   * last.
+   */
+  get servers(): ServerFigures[] | undefined {
+    return this.serversInAll ?? this.newest?.servers;
+  }
+
+  private evaluationOf({ step, top1, top5, loss, time }: EvalLine): Evaluation {
+    return { time: this.steps?.timeOf(step) ?? time, step, top1, top5, loss };
+  }
+
+  /**
+   * Workers that do not wait for each other have not all taken as many steps as rank 0, and say
+   * their images.
+   */
+  private imagesOf(line: StepLine, countsFrom: number | undefined): number | undefined {
+    if (line.images !== undefined) return line.images;
+    if (!this.started || countsFrom === undefined) return undefined;
+    return (line.step - countsFrom) * this.started.global_batch;
+  }
+
+  private supersede(after: number): void {
+    this.rate.clear();
+    this.steps?.truncate(after + 1);
+    this.evaluations.cut(after);
+    this.checkpoints.cut(after);
+  }
+}

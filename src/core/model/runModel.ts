@@ -1,0 +1,123 @@
+// Everything known of one run, put together from its files' lines; bounded, however long the run.
+import { HostTable } from './hostTable.js';
+import { RankTable } from './rankTable.js';
+import { RunMetrics } from './runMetrics.js';
+import type { HostSample, Metric } from '../contracts/metricsSchema.js';
+import { GrowingList } from '../streams/slices.js';
+import { StepTable } from './stepTable.js';
+import type { RunDetails } from '../contracts/agentApi.js';
+import { LogBuffer } from './logBuffer.js';
+import { eventLevel, eventText, gapText, markOf, type Mark } from './marks.js';
+import type { RunEvent } from '../contracts/runSchema.js';
+import { statusOf, type RunStatus } from './runStatus.js';
+
+/** Marks kept; a run of weeks makes more checkpoints than anybody can look at. */
+const mostMarks = 4000;
+
+export class RunModel {
+  readonly marks = new GrowingList<Mark>(mostMarks);
+  readonly hosts = new Map<string, HostTable>();
+  readonly ranks = new Map<number, RankTable>();
+  readonly log = new LogBuffer();
+  private current: RunDetails | undefined;
+  private discarded = 0;
+  private table = new StepTable();
+  private read = new RunMetrics(this.table);
+
+  get details(): RunDetails | undefined {
+    return this.current;
+  }
+
+  set details(details: RunDetails | undefined) {
+    this.current = details;
+  }
+
+  get status(): RunStatus {
+    return this.current ? statusOf(this.current) : 'unknown';
+  }
+
+  /** What metrics.jsonl comes to; another one after each reset. */
+  get metrics(): RunMetrics {
+    return this.read;
+  }
+
+  /** The step lines of `metrics`. */
+  get steps(): StepTable {
+    return this.table;
+  }
+
+  addMetric(metric: Metric): void {
+    this.read.add(metric);
+    switch (metric.kind) {
+      case 'start':
+        if (metric.recipe_changes?.length) {
+          const changes = metric.recipe_changes.join('; ');
+          this.log.add('journal', `resumed with another recipe: ${changes}`, 'warning', metric.time);
+        }
+        break;
+      case 'host':
+        this.rankTable(metric.rank).push(metric);
+        break;
+      case 'bad_image':
+        this.log.add('journal', `unreadable image ${metric.path}: ${metric.message}`, 'warning', metric.time);
+        break;
+      case 'gap':
+        this.log.add('journal', gapText(metric, 'metrics'), 'warning', metric.time);
+        break;
+      case 'step':
+      case 'eval':
+      case 'checkpoint':
+      case 'checkpoint_failed': // the journal says it too
+      case 'checkpoint_passed_over':
+      case 'end':
+        break;
+    }
+  }
+
+  /**
+   * Counts how often something that was known stopped to stand; who holds a copy must take a new
+   * one.
+   */
+  get resets(): number {
+    return this.discarded;
+  }
+
+  /** metrics.jsonl was replaced: what came from it no longer stands. */
+  resetMetrics(): void {
+    this.discarded++;
+    this.table = new StepTable();
+    this.read = new RunMetrics(this.table);
+    this.ranks.clear();
+  }
+
+  addEvent(event: RunEvent): void {
+    const mark = markOf(event);
+    if (mark) this.marks.push(mark);
+    this.log.add('journal', eventText(event), eventLevel(event), event.time);
+  }
+
+  addSample(host: string, sample: HostSample): void {
+    this.hostTable(host).push(sample);
+  }
+
+  resetHost(host: string): void {
+    this.discarded++;
+    this.hosts.get(host)?.clear();
+  }
+
+  private hostTable(host: string): HostTable {
+    const known = this.hosts.get(host);
+    if (known) return known;
+    const table = new HostTable(host);
+    this.hosts.set(host, table);
+    return table;
+  }
+
+  private rankTable(rank: number): RankTable {
+    const known = this.ranks.get(rank);
+    if (known) return known;
+    const table = new RankTable();
+    this.ranks.set(rank, table);
+    return table;
+  }
+}

@@ -1,0 +1,21 @@
+// How a run stands, in one word. Apart from the rest, because what only shows runs needs no more
+// than this.
+import type { RunEntry } from '../contracts/agentApi.js';
+import type { Phase } from '../contracts/runSchema.js';
+
+/** A run's phase, or `interrupted`: its supervisor is gone without having said how it ended. */
+export type RunStatus = Phase | 'interrupted' | 'unknown';
+
+export function statusOf(entry: Pick<RunEntry, 'state' | 'interrupted'>): RunStatus {
+  if (entry.interrupted) return 'interrupted';
+  return entry.state?.phase ?? 'unknown';
+}
+
+/** For people: `running on gpu1` where another host supervises it. */
+export function statusText(status: RunStatus, { elsewhere }: Pick<RunEntry, 'elsewhere'>): string {
+  return typeof elsewhere === 'string' ? `${status} on ${elsewhere}` : status;
+}
+
+export function isOver(status: RunStatus): boolean {
+  return status === 'finished' || status === 'stopped' || status === 'failed' || status === 'interrupted';
+}

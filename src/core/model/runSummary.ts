@@ -1,0 +1,51 @@
+// What a run came to, in a few figures.
+import type { RunMetrics } from './runMetrics.js';
+import type { ServerFigures } from '../contracts/metricsSchema.js';
+import type { RunDetails } from '../contracts/agentApi.js';
+import { statusOf, type RunStatus } from './runStatus.js';
+import type { NodePath } from '../base/nodePath.js';
+
+/** The command line's last line of JSON, without its `type`. */
+export interface RunSummary {
+  id: string;
+  dir: NodePath;
+  phase: RunStatus;
+  exit_code: number | null;
+  /** Images of all steps over their time; null when no step was made. */
+  images_per_sec: number | null;
+  median_images_per_sec: number | null;
+  seconds: number | null;
+  step: number | null;
+  /** Accuracy of the last and of the best evaluation, as fractions. */
+  top1: number | null;
+  best_top1: number | null;
+  train_top1: number | null;
+  train_loss: number | null;
+  /** Parameter servers: how busy each was; null where there were none. */
+  servers: ServerFigures[] | null;
+  /** Valid checkpoints on disk. */
+  checkpoints: number;
+  reason: string | null;
+}
+
+/** `metrics` with a table of steps; `checkpoints` are the valid ones on disk. */
+export function summarize(details: RunDetails, metrics: RunMetrics, checkpoints: number): RunSummary {
+  const { state } = details;
+  return {
+    id: details.id,
+    dir: details.dir,
+    phase: statusOf(details),
+    exit_code: state?.exitCode ?? null,
+    images_per_sec: metrics.steps?.imagesPerSec() ?? null,
+    median_images_per_sec: metrics.steps?.medianImagesPerSec() ?? null,
+    seconds: state ? (state.ended ?? state.updated) - state.started : null,
+    step: metrics.lastStep?.step ?? null,
+    top1: metrics.lastEvaluation?.top1 ?? null,
+    best_top1: metrics.best?.top1 ?? null,
+    train_top1: metrics.lastStep?.top1 ?? null,
+    train_loss: metrics.lastStep?.loss ?? null,
+    servers: metrics.servers ?? null,
+    checkpoints,
+    reason: state?.reason ?? (details.interrupted ? 'its supervisor ended without saying how' : null),
+  };
+}

@@ -1,0 +1,107 @@
+// The little that Trainyard itself must know of the trainer's flags.
+import { existsSync } from 'node:fs';
+import { UserError } from '../base/errors.js';
+import { basename, isAbsolute, isInHome, resolve, type NodePath } from '../base/nodePath.js';
+
+const trainerVerbs = ['train', 'eval', 'predict', 'checkpoints', 'prep', 'devices', 'bench', 'selftest'];
+
+/**
+ * The value of `--name VALUE` or `--name=VALUE`; the last one counts, as it does for the trainer.
+ */
+export function flagValue(argv: readonly string[], name: string): string | undefined {
+  let found: string | undefined;
+  argv.forEach((word, index) => {
+    if (word === name) found = argv[index + 1];
+    else if (word.startsWith(`${name}=`)) found = word.slice(name.length + 1);
+  });
+  return found;
+}
+
+/** `argv` without every `--name VALUE` and `--name=VALUE`. */
+export function withoutFlag(argv: readonly string[], name: string): string[] {
+  return argv.filter(
+    (word, index) => word !== name && argv[index - 1] !== name && !word.startsWith(`${name}=`),
+  );
+}
+
+const pathFlags = [
+  ...['--data', '--eval-data', '--init-weights', '--run-dir', '--to', '--out', '--from'],
+  ...['--validation-from', '--labels', '--label-names', '--download-dir'],
+];
+/** These take a path, or a name that means something to the trainer. */
+const pathOrNameFlags = ['--resume', '--checkpoint'];
+
+/**
+ * Ranks do not start in the folder in which the user typed, so paths among the flags become
+ * absolute, or begin with `~`: the home folder of the node that reads them, which is not known
+ * here. `cwd`: a folder of that node. UserError (usage) for a path that only Windows knows.
+ */
+export function absolutePaths(argv: readonly string[], cwd: NodePath): string[] {
+  const convert = (flag: string, value: string): string => {
+    if (isAbsolute(value)) return value;
+    if (pathFlags.includes(flag)) {
+      const isName = /^synthetic(:|$)/.test(value) || /^[a-z][a-z0-9]+:/.test(value);
+      return isName ? value : resolve(cwd, value);
+    }
+    const path = resolve(cwd, value);
+    return value.includes('/') || (!isInHome(cwd) && existsSync(path)) ? path : value;
+  };
+  const flags = [...pathFlags, ...pathOrNameFlags];
+  return argv.map((word, index) => {
+    const before = argv[index - 1];
+    if (before !== undefined && flags.includes(before)) return convert(before, word);
+    const [flag, value] = splitOnce(word);
+    return value !== undefined && flags.includes(flag) ? `${flag}=${convert(flag, value)}` : word;
+  });
+}
+
+function splitOnce(word: string): [string, string | undefined] {
+  const at = word.indexOf('=');
+  return at < 0 ? [word, undefined] : [word.slice(0, at), word.slice(at + 1)];
+}
+
+/**
+ * The trainer's verb and flags where the first word says that this is our trainer, `trainer` itself
+ * left out; undefined for any other program, whatever its arguments are called.
+ */
+export function trainerWords(words: readonly string[]): readonly string[] | undefined {
+  const own = words[0] === 'trainer' ? words.slice(1) : words;
+  return trainerVerbs.includes(own[0] ?? '') ? own : undefined;
+}
+
+/** Whether it needs our CUDA back end, and NVIDIA's libraries with it. */
+export function needsCudaBackEnd(words: readonly string[]): boolean {
+  return flagValue(trainerWords(words) ?? [], '--device') === 'cuda';
+}
+
+/** What a run's name says of it: its model, its verb, or the program of a command. */
+export function runLabel(words: readonly string[]): string {
+  const [verb] = trainerWords(words) ?? [];
+  const name = verb === undefined ? basename(words[0] ?? '') : (flagValue(words, '--model') ?? verb);
+  return cleanLabel(name) || 'run';
+}
+
+/** Lower case, and only what is easy in a folder's name. */
+export function cleanLabel(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^a-z0-9._]+/g, '-')
+    .replace(/^[-.]+|-+$/g, '')
+    .slice(0, 40);
+}
+
+/** A positive whole number, or UserError (usage). */
+export function positiveInteger(text: string, what: string): number {
+  const value = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  if (value >= 1) return value;
+  throw new UserError('usage', `${what} must be a whole number from 1, not "${text}"`, 'Correct it');
+}
+
+/**
+ * What computes on every device that there is: training, and the measurements of all of them
+ * together. Anything else is one process.
+ */
+export function usesEverySlot(words: readonly string[]): boolean {
+  const [verb, what = ''] = trainerWords(words) ?? [];
+  return verb === 'train' || (verb === 'bench' && ['matmul', 'allreduce'].includes(what));
+}

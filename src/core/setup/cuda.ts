@@ -1,0 +1,98 @@
+// What a node with a GPU needs beyond the runtime: NVIDIA's libraries, its own ones where they are
+// of the right versions.
+import { createHash } from 'node:crypto';
+import * as z from 'zod/mini';
+import { nodePathSchema } from '../base/nodePathSchema.js';
+
+/**
+ * Release 580 is the first whose driver runs CUDA 13 programs (CUDA 13.0 release notes, table of
+ * minimum drivers).
+ */
+export const oldestDriver = 580;
+
+/** Whether a node has an NVIDIA GPU whose driver runs CUDA 13. */
+export const takesCuda = ({ driver }: { driver: string | null }): boolean =>
+  Number.parseInt(driver ?? '', 10) >= oldestDriver;
+
+interface Library {
+  title: string;
+  /** Of the wheel, below `nvidia`. */
+  folder: string;
+  /**
+   * libtrainer_cuda.so is built with these or newer ones, but for cuBLAS, NCCL and nvJPEG, of which
+   * it uses nothing that is newer.
+   */
+  oldest: readonly [number, number, number];
+  /** On disk, with what pip needs meanwhile. */
+  bytes: number;
+}
+
+/** By the wheel that brings it, as in native/runtime/cuda.txt. */
+export const nvidiaLibraries: Readonly<Record<string, Library>> = {
+  'nvidia-cublas': { title: 'cuBLAS', folder: 'cu13', oldest: [13, 0, 0], bytes: 1_300_000_000 },
+  'nvidia-cudnn-cu13': { title: 'cuDNN', folder: 'cudnn', oldest: [9, 19, 0], bytes: 1_000_000_000 },
+  'nvidia-nccl-cu13': { title: 'NCCL', folder: 'nccl', oldest: [2, 27, 7], bytes: 900_000_000 },
+  'nvidia-nvjpeg': { title: 'nvJPEG', folder: 'cu13', oldest: [13, 0, 0], bytes: 20_000_000 },
+};
+
+const count = z.int().check(z.gte(0));
+export const foundSchema = z.object({
+  found: z.array(
+    z.object({ package: z.string(), folder: nodePathSchema, version: z.array(count), cuda: count }),
+  ),
+  /** What stands there and is not loaded, since another user could change it. */
+  left: z.array(z.object({ package: z.string(), why: z.string() })),
+});
+export type FoundLibrary = z.output<typeof foundSchema>['found'][number];
+
+export interface CudaChoice {
+  /** Folders on the node whose libraries are used as they are. */
+  reused: FoundLibrary[];
+  /** Of the others, or undefined where there are none. */
+  wheels:
+    { name: string; requirements: string; titles: string[]; bytes: number; folders: string[] } | undefined;
+}
+
+/** `pinned`: the text of native/runtime/cuda.txt. */
+export function chooseLibraries(found: readonly FoundLibrary[], pinned: string): CudaChoice {
+  const reused: FoundLibrary[] = [];
+  const missing: string[] = [];
+  for (const [name, { oldest }] of Object.entries(nvidiaLibraries)) {
+    const good = found.find((one) => one.package === name && one.cuda === 13 && fits(one.version, oldest));
+    if (good) reused.push(good);
+    else missing.push(name);
+  }
+  if (missing.length === 0) return { reused, wheels: undefined };
+  const requirements = requirementsOf(pinned, missing);
+  const libraries = missing.flatMap((name) => nvidiaLibraries[name] ?? []);
+  return {
+    reused,
+    wheels: {
+      name: createHash('sha256').update(requirements).digest('hex').slice(0, 16),
+      requirements,
+      titles: libraries.map(({ title }) => title),
+      bytes: libraries.reduce((sum, { bytes }) => sum + bytes, 0),
+      folders: [...new Set(libraries.map(({ folder }) => `lib/nvidia/${folder}/lib`))],
+    },
+  };
+}
+
+/**
+ * Of the same major version, and not older: a newer major version has another name of its file, but
+ * for NCCL's.
+ */
+function fits(version: readonly number[], oldest: Library['oldest']): boolean {
+  const [major = 0, minor = 0, patch = 0] = version;
+  return major === oldest[0] && (minor - oldest[1] || patch - oldest[2]) >= 0;
+}
+
+/** The lines of these packages. TypeError where one is not pinned. */
+function requirementsOf(pinned: string, names: readonly string[]): string {
+  const lines = pinned.split('\n');
+  const kept = names.flatMap((name) => {
+    const at = lines.findIndex((line) => line.startsWith(`${name}==`));
+    if (at < 0) throw new TypeError(`${name} is not pinned`);
+    return lines.slice(at, at + 2);
+  });
+  return `${kept.join('\n')}\n`;
+}

@@ -1,0 +1,115 @@
+// What a node is, and what of it would keep a run from starting: said before anything is copied to
+// it.
+import * as z from 'zod/mini';
+import { bad, good, type CheckResult } from '../base/checks.js';
+import { oldestDriver, takesCuda } from './cuda.js';
+import type { Payload, PayloadFile } from './payload.js';
+import { nodePathSchema } from '../base/nodePathSchema.js';
+import { neededBytes } from './pythonRuntime.js';
+
+const count = z.int().check(z.gte(0));
+
+export const probeSchema = z.object({
+  python: z.array(count),
+  machine: z.string(),
+  system: z.string(),
+  glibc: z.string(),
+  home: nodePathSchema,
+  uid: z.int(),
+  workdir: nodePathSchema,
+  problem: z.nullable(z.string()),
+  /** What to do about it, where that is not to name a folder that can be written. */
+  problemHint: z.optional(z.nullable(z.string())),
+  libgomp: z.boolean(),
+  driver: z.nullable(z.string()),
+  killsUserProcesses: z.boolean(),
+  cores: count,
+  free: z.optional(count),
+  inodesFree: z.optional(count),
+  sharesToken: z.optional(z.boolean()),
+  nodeDir: z.optional(nodePathSchema),
+  runtimeDir: z.optional(nodePathSchema),
+  hasNode: z.optional(z.boolean()),
+  hasRuntime: z.optional(z.boolean()),
+  cudaNodeDir: z.optional(nodePathSchema),
+  hasCudaNode: z.optional(z.boolean()),
+});
+export type Probe = z.infer<typeof probeSchema>;
+
+const oldestPython = [3, 9] as const;
+const oldestGlibc = [2, 28] as const;
+const programBytes = 20_000_000;
+
+/** What of the payload a node gets: the CUDA back end where its GPU can run it. */
+export function filesFor(probe: Probe, { files, cuda }: Payload): readonly PayloadFile[] {
+  return cuda && takesCuda(probe) ? [...files, cuda.library] : files;
+}
+
+/** As the node answered, with the folder of the files it gets. */
+export function withOwnFolder(probe: Probe, { cuda }: Payload): Probe {
+  const { cudaNodeDir, hasCudaNode } = probe;
+  if (!cuda || !takesCuda(probe) || cudaNodeDir === undefined) return probe;
+  return { ...probe, nodeDir: cudaNodeDir, hasNode: hasCudaNode === true };
+}
+
+/** `wantsGpu`: whether the run needs CUDA, which makes an old driver a failure. */
+export function checkProbe(probe: Probe, wantsGpu: boolean): CheckResult[] {
+  const results: CheckResult[] = [];
+  const { python, machine, system, glibc, problem, workdir, driver } = probe;
+  results.push(
+    system === 'Linux' && machine === 'x86_64'
+      ? good('machine', 'x86-64 Linux')
+      : bad('machine', `this is ${machine} ${system}`, 'Nodes must be x86-64 Linux'),
+    atLeast(python, oldestPython)
+      ? good('python', python.join('.'))
+      : bad('python', `python3 is ${python.join('.')}`, 'Install Python 3.9 or newer on the node'),
+    atLeast(glibc.split('.').map(Number), oldestGlibc)
+      ? good('glibc', glibc)
+      : bad(
+          'glibc',
+          `glibc is ${glibc === '' ? 'another C library' : glibc}`,
+          'Nodes need glibc 2.28 or newer',
+        ),
+    probe.libgomp
+      ? good('libgomp', 'libgomp.so.1 is there')
+      : bad('libgomp', 'libgomp.so.1 is not installed', 'Install it with: sudo apt-get install libgomp1'),
+    problem === null
+      ? good('workdir', `${workdir} can be written and runs programs`)
+      : bad('workdir', `${workdir} ${problem}`, workdirHint(probe)),
+  );
+  if (probe.free !== undefined) results.push(checkSpace(probe, probe.free));
+  if (probe.killsUserProcesses) {
+    const hint = 'Run on the node: loginctl enable-linger';
+    results.push(bad('logind', 'it ends your processes when you log out (KillUserProcesses)', hint));
+  }
+  const version = Number.parseInt(driver ?? '', 10);
+  if (driver !== null && wantsGpu && version < oldestDriver) {
+    results.push(
+      bad('driver', `the NVIDIA driver is ${driver}`, `CUDA 13 needs driver ${oldestDriver} or newer`),
+    );
+  } else if (driver !== null) results.push(good('driver', `NVIDIA ${driver}`));
+  return results;
+}
+
+const workdirHint = ({ problemHint }: Probe): string =>
+  typeof problemHint === 'string'
+    ? `${problemHint}, as "workdir" in the profile`
+    : 'Set "workdir" in the profile to a folder that can';
+
+function checkSpace(probe: Probe, free: number): CheckResult {
+  const needed = (probe.hasRuntime === true ? 0 : neededBytes) + (probe.hasNode === true ? 0 : programBytes);
+  const detail = `${(free / 1e9).toFixed(1)} GB free in ${probe.workdir}`;
+  if (free < needed) {
+    const hint = 'Free some space, or set "workdir" in the profile to a disk that has it';
+    return bad('disk', `${detail}, ${(needed / 1e9).toFixed(1)} GB are needed`, hint);
+  }
+  if ((probe.inodesFree ?? Infinity) < 10_000) {
+    return bad('disk', `${probe.inodesFree ?? 0} inodes are left in ${probe.workdir}`, 'Remove files there');
+  }
+  return good('disk', detail);
+}
+
+function atLeast(version: readonly number[], wanted: readonly [number, number]): boolean {
+  const [major = 0, minor = 0] = version;
+  return major > wanted[0] || (major === wanted[0] && minor >= wanted[1]);
+}

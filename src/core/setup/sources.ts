@@ -1,0 +1,131 @@
+// Where the native programs and what goes with them come from: beside the bundle, or a build of
+// this repository.
+import { constants } from 'node:fs';
+import { access, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { systemCode, UserError } from '../base/errors.js';
+
+export const fetchParts = ['common', 'download', 'part', 'places'];
+
+/** Below a node folder, and beside `bin` where it comes from. */
+export const cudaLibraryName = 'cuda/libtrainer_cuda.so';
+
+const mpiexecControlName = 'bin/mpiexec_control.so';
+
+/** Absolute paths of what a node needs. */
+export interface NativeSources {
+  agent: string;
+  trainer: string;
+  /** What keeps mpiexec from opening a port; the agent looks for it beside itself. */
+  mpiexecControl: string;
+  tensorboardServer: string;
+  /** Folder of the downloader's parts. */
+  fetch: string;
+  requirements: string;
+  /** The pinned libraries of NVIDIA. */
+  cudaRequirements: string;
+  /** libtrainer_cuda.so, which a build need not have. */
+  cudaLibrary: string;
+  /** Folder of the set-up program's parts. */
+  bootstrap: string;
+}
+
+/** What stands beside the binaries on a node, by its names there. */
+export function scriptsOf(sources: NativeSources): { name: string; path: string }[] {
+  return [
+    { name: mpiexecControlName, path: sources.mpiexecControl },
+    { name: 'share/tensorboard_server.py', path: sources.tensorboardServer },
+    ...fetchParts.map((part) => ({
+      name: `share/fetch/${part}.py`,
+      path: join(sources.fetch, `${part}.py`),
+    })),
+  ];
+}
+
+/** Undefined where this build has none. */
+export async function readCudaLibrary({ cudaLibrary }: NativeSources): Promise<Buffer | undefined> {
+  try {
+    return await readFile(cudaLibrary);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** As an installed extension has them: `bin/` and `share/` beside the bundle. */
+function packaged(bundleDir: string): NativeSources {
+  return {
+    agent: join(bundleDir, 'bin', 'agent'),
+    trainer: join(bundleDir, 'bin', 'trainer'),
+    mpiexecControl: join(bundleDir, mpiexecControlName),
+    tensorboardServer: join(bundleDir, 'share', 'tensorboard_server.py'),
+    fetch: join(bundleDir, 'share', 'fetch'),
+    requirements: join(bundleDir, 'share', 'requirements.txt'),
+    cudaRequirements: join(bundleDir, 'share', 'cuda.txt'),
+    cudaLibrary: join(bundleDir, cudaLibraryName),
+    bootstrap: join(bundleDir, 'share', 'node'),
+  };
+}
+
+/** As a working copy has them after `npm run build`; `bin` may point elsewhere for tests. */
+function built(root: string, bin: string): NativeSources {
+  return {
+    agent: join(bin, 'agent'),
+    trainer: join(bin, 'trainer'),
+    mpiexecControl: join(bin, 'mpiexec_control.so'),
+    tensorboardServer: join(root, 'native', 'agent', 'tensorboard_server.py'),
+    fetch: join(root, 'native', 'trainer', 'data', 'fetch'),
+    requirements: join(root, 'native', 'runtime', 'requirements.txt'),
+    cudaRequirements: join(root, 'native', 'runtime', 'cuda.txt'),
+    cudaLibrary: join(bin, '..', cudaLibraryName),
+    bootstrap: join(root, 'native', 'node'),
+  };
+}
+
+/**
+ * `$TRAINYARD_NATIVE` (a folder with agent, trainer and mpiexec_control.so) first, then what stands
+ * beside the bundle, then the release build. UserError (preflight) naming what is missing.
+ */
+export async function findNativeSources(
+  bundleDir: string,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<NativeSources> {
+  const root = resolve(bundleDir, '..');
+  const chosen = env['TRAINYARD_NATIVE'];
+  const candidates =
+    chosen === undefined || chosen === ''
+      ? [packaged(bundleDir), built(root, join(root, 'build', 'native', 'release', 'node', 'bin'))]
+      : [built(root, resolve(chosen))];
+  let missing = '';
+  for (const sources of candidates) {
+    const absent = await firstMissing(sources);
+    if (absent === undefined) return sources;
+    missing ||= absent;
+  }
+  throw new UserError(
+    'preflight',
+    `${missing} is missing`,
+    'Build it with npm run build, or install Trainyard again',
+  );
+}
+
+async function firstMissing(sources: NativeSources): Promise<string | undefined> {
+  const wanted: [string, number][] = [
+    [sources.agent, constants.X_OK],
+    [sources.trainer, constants.X_OK],
+    [sources.mpiexecControl, constants.R_OK],
+    [sources.tensorboardServer, constants.R_OK],
+    [sources.fetch, constants.R_OK],
+    [sources.requirements, constants.R_OK],
+    [sources.cudaRequirements, constants.R_OK],
+    [sources.bootstrap, constants.R_OK],
+  ];
+  for (const [path, mode] of wanted) {
+    try {
+      await access(path, mode);
+    } catch {
+      return path;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { errorText, UserError } from '../../../../src/core/base/errors.js';
+
+describe('UserError', () => {
+  it('reads WHAT. WHAT TO DO. in one line', () => {
+    expect(new UserError('usage', 'no run is named "x"', 'Write more of the id').message).toBe(
+      'no run is named "x". Write more of the id.',
+    );
+    expect(new UserError('usage', 'really?', 'Did you mean y?').message).toBe('really? Did you mean y?');
+    expect(new UserError('failed', 'two\n  lines\r\n', '').message).toBe('two lines.');
+  });
+
+  it('has the exit codes of the contracts', () => {
+    const codes = (['usage', 'connection', 'preflight', 'failed'] as const).map(
+      (code) => new UserError(code, '', '').exitCode,
+    );
+    expect(codes).toEqual([2, 3, 4, 5]);
+  });
+});
+
+it('errorText takes anything', () => {
+  expect(errorText(new Error('a\nb'))).toBe('a b');
+  expect(errorText('text')).toBe('text');
+  expect(errorText(undefined)).toBe('undefined');
+});

@@ -1,0 +1,67 @@
+// A session that is closed while it connects. The machine is a stand-in, which answers when the
+// test says so.
+import { describe, expect, it } from 'vitest';
+import { ClusterSession } from '../../../../src/core/follow/clusterSession.js';
+import { Cancelled } from '../../../../src/core/base/errors.js';
+import type { Machine } from '../../../../src/core/cluster/machine.js';
+import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
+
+const profile: Profile = { name: 'lab', kind: 'local' };
+
+interface StandIn {
+  answer: () => void;
+  fail: () => void;
+  disposed: boolean;
+}
+
+function sessionOfStandIns(): { session: ClusterSession; made: StandIn[] } {
+  const made: StandIn[] = [];
+  const session = new ClusterSession(profile, () => {
+    const own: StandIn = { answer: () => undefined, fail: () => undefined, disposed: false };
+    const hello = new Promise((resolve, reject) => {
+      own.answer = () => {
+        resolve({ cores: 2, host: 'gpu1' });
+      };
+      own.fail = () => {
+        reject(new Error('the connection was lost'));
+      };
+    });
+    made.push(own);
+    const machine = {
+      node: { hello: () => hello },
+      dispose: () => {
+        own.disposed = true;
+      },
+    };
+    return machine as unknown as Machine;
+  });
+  return { session, made };
+}
+
+describe('a session that is closed while it connects', () => {
+  it.each(['disconnect', 'dispose'] as const)('by %s keeps no machine', async (close) => {
+    const { session, made } = sessionOfStandIns();
+    const opening = session.machine();
+    session[close]();
+    expect(made[0]?.disposed).toBe(true);
+    made[0]?.answer();
+    await expect(opening).rejects.toBeInstanceOf(Cancelled);
+    expect(session.connected).toBeUndefined();
+    expect(session.state.kind).not.toBe('connected');
+  });
+
+  it('connects anew at once, and the first attempt changes nothing any more', async () => {
+    const { session, made } = sessionOfStandIns();
+    const first = session.machine();
+    session.disconnect();
+    const second = session.machine();
+    made[1]?.answer();
+    expect(await second).toBe(session.connected);
+    made[0]?.fail();
+    await expect(first).rejects.toBeInstanceOf(Cancelled);
+    expect(session.state).toEqual({ kind: 'connected', cores: 2, host: 'gpu1' });
+    expect(made[1]?.disposed).toBe(false);
+    session.dispose();
+    expect(made[1]?.disposed).toBe(true);
+  });
+});

@@ -1,0 +1,44 @@
+// Sessions come and go with their profiles, but not with every mistake in the file.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { Clusters } from '../../../../src/core/follow/clusters.js';
+import { ProfileStore } from '../../../../src/core/profiles/store.js';
+
+const home = mkdtempSync(join(tmpdir(), 'trainyard-clusters-'));
+afterAll(() => {
+  rmSync(home, { recursive: true, force: true });
+});
+
+const write = (...profiles: object[]): void => {
+  writeFileSync(join(home, 'profiles.json'), JSON.stringify({ version: 1, profiles }));
+};
+const lab = { name: 'lab', kind: 'local' };
+
+describe('Clusters', () => {
+  it('keep the session of an entry that is wrong for a while, and say what is wrong', async () => {
+    const clusters = new Clusters(
+      () => new ProfileStore(home),
+      () => {
+        throw new Error('nobody connects here');
+      },
+    );
+    write(lab);
+    const session = await clusters.get('lab');
+    expect(clusters.complaint).toBe('');
+    write({ ...lab, kind: 'shh' });
+    expect((await clusters.list()).map(({ profile }) => profile.name)).toEqual(['local']);
+    expect(clusters.complaint).toMatch(/profiles\.json:1: profiles\[0\]\.kind: /);
+    await expect(clusters.get('lab')).rejects.toThrow(clusters.complaint);
+    expect(clusters.find('lab')).toBe(session);
+    write({ ...lab, workdir: '/data' });
+    expect(await clusters.get('lab')).toBe(session);
+    expect(session.profile.workdir).toBe('/data');
+    expect(clusters.complaint).toBe('');
+    write();
+    await clusters.list();
+    expect(clusters.find('lab')).toBeUndefined();
+    clusters.dispose();
+  });
+});

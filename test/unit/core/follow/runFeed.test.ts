@@ -1,0 +1,142 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { nodePath } from '../../../../src/core/base/nodePath.js';
+import { AgentNode } from '../../../../src/core/agent/agentNode.js';
+import { RunFeed } from '../../../../src/core/follow/runFeed.js';
+import { RunFeeds } from '../../../../src/core/follow/runFeeds.js';
+import { FakeRun, stateOf } from '../../support/fakeRun.js';
+import { evalLine, startLine, stepLine } from '../../support/lines.js';
+
+const json = (value: object): string => `${JSON.stringify(value)}\n`;
+const event = (kind: string, fields: object = {}): string =>
+  json({ time: 5, generation: 1, kind, ...fields });
+const finished = event('finished', { phase: 'finished', exit_code: 0, reason: null, seconds: 60 });
+const sample = (time: number): string =>
+  json({
+    time,
+    host: 'h',
+    cpu_percent: 1,
+    memory_used: 1,
+    memory_total: 2,
+    disk_free: 3,
+    gpus: [],
+  });
+
+const open: { dispose: () => void }[] = [];
+afterEach(() => {
+  for (const item of open.splice(0)) item.dispose();
+});
+function feeding(run: FakeRun): RunFeed {
+  const node = new AgentNode({ open: () => Promise.resolve(run.connect().stream()) });
+  const feed = new RunFeed({ dir: nodePath(run.dir), client: () => node.client() });
+  open.push(feed, node);
+  return feed;
+}
+
+describe('RunFeed', () => {
+  it('gathers all of a run that is over: metrics, journal, figures, the ends of its logs', async () => {
+    const run = new FakeRun();
+    run.piece = 4096;
+    run.append(
+      'metrics.jsonl',
+      json(startLine()) + json(stepLine(10)) + json(stepLine(20)) + json(evalLine(20, 0.9)),
+    );
+    run.append('events.jsonl', event('checkpoint', { step: 20, path: 'p', bytes: 2e6 }) + finished);
+    run.append('gpus/h.jsonl', sample(1) + sample(2) + 'half a li');
+    run.append('logs/rank-0.log', `${'x'.repeat(70_000)}\nlast words: error\n`);
+    run.append('logs/eval.log', 'evaluated\n');
+    run.state = stateOf('finished');
+    const feed = feeding(run);
+    feed.start();
+    await expect.poll(() => feed.model.status).toBe('finished');
+    const { model } = feed;
+    expect(model.steps.length).toBe(2);
+    expect(model.metrics.best).toMatchObject({ step: 20, top1: 0.9, time: stepLine(20).time });
+    expect(model.marks.all.map(({ kind }) => kind)).toEqual(['checkpoint', 'end']);
+    expect(model.hosts.get('h')?.slice()?.rows.time).toEqual([1, 2]);
+    const lines = model.log.since(0);
+    expect(lines.map(({ source }) => source)).toEqual(expect.arrayContaining(['journal', 'rank 0', 'eval']));
+    expect(lines.find(({ source }) => source === 'rank 0')).toMatchObject({
+      text: 'last words: error',
+      level: 'error',
+    });
+    expect(lines.some(({ text }) => text.startsWith('xxx'))).toBe(false);
+  });
+
+  it('goes on over a lost connection, and neither loses nor doubles anything', async () => {
+    const run = new FakeRun();
+    run.append('metrics.jsonl', json(startLine()) + json(stepLine(1)));
+    run.append('gpus/h.jsonl', sample(1));
+    const feed = feeding(run);
+    feed.start();
+    feed.start();
+    await expect.poll(() => feed.model.metrics.lastStep?.step).toBe(1);
+    run.drop();
+    run.append('metrics.jsonl', json(stepLine(2)));
+    run.append('gpus/h.jsonl', sample(2));
+    await expect.poll(() => feed.model.metrics.lastStep?.step, { timeout: 4000 }).toBe(2);
+    await expect.poll(() => feed.connection.state).toBe('connected');
+    await expect.poll(() => feed.model.hosts.get('h')?.slice()?.rows.time).toEqual([1, 2]);
+    expect(feed.model.steps.length).toBe(2);
+  });
+
+  it('reads nothing twice of a run that is over and has not changed', async () => {
+    const run = new FakeRun();
+    run.append('metrics.jsonl', json(startLine()) + json(stepLine(1)));
+    run.append('events.jsonl', finished);
+    run.append('logs/rank-0.log', 'a line\n');
+    run.state = stateOf('finished');
+    const feed = feeding(run);
+    feed.start();
+    await expect.poll(() => feed.model.status).toBe('finished');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const { end } = feed.model.log;
+    feed.start();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(feed.model.log.end).toBe(end);
+    expect(feed.model.marks.all).toHaveLength(1);
+  });
+
+  it('says when the run is gone', async () => {
+    const run = new FakeRun();
+    run.gone = true;
+    const feed = feeding(run);
+    feed.start();
+    await expect.poll(() => feed.problem).toBe('not found');
+  });
+
+  it('reads anew when the run was continued in its folder', async () => {
+    const run = new FakeRun();
+    run.append('metrics.jsonl', json(startLine()) + json(stepLine(1)));
+    run.append('events.jsonl', finished);
+    run.state = stateOf('finished');
+    const feed = feeding(run);
+    feed.start();
+    await expect.poll(() => feed.model.status).toBe('finished');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    run.state = stateOf('running', 2);
+    run.append(
+      'metrics.jsonl',
+      json(startLine({ generation: 2, resumed_from: 'step-00000001' })) +
+        json(stepLine(2, { generation: 2 })),
+    );
+    feed.start();
+    await expect.poll(() => feed.model.metrics.lastStep?.step, { timeout: 4000 }).toBe(2);
+    expect(feed.model.steps.slice().rows.step).toEqual([1, 2]);
+    expect(feed.model.marks.all.filter(({ kind }) => kind === 'end')).toHaveLength(1);
+  });
+});
+
+it('RunFeeds shares one feed among all who look at a run', () => {
+  const run = new FakeRun();
+  const node = new AgentNode({ open: () => Promise.resolve(run.connect().stream()) });
+  const feeds = new RunFeeds(() => node.client());
+  open.push(feeds, node);
+  const first = feeds.use('local', nodePath(run.dir));
+  const second = feeds.use('local', nodePath(run.dir));
+  expect(second.feed).toBe(first.feed);
+  expect(feeds.use('other', nodePath(run.dir)).feed).not.toBe(first.feed);
+  first.dispose();
+  first.dispose();
+  second.dispose();
+  expect(feeds.use('local', nodePath(run.dir)).feed).toBe(first.feed); // kept for a moment
+});

@@ -1,0 +1,279 @@
+import { describe, expect, it } from 'vitest';
+import { nodePath } from '../../../../src/core/base/nodePath.js';
+import { UserError } from '../../../../src/core/base/errors.js';
+import type { NodeRuntime } from '../../../../src/core/setup/runtime.js';
+import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
+import {
+  absolutePaths,
+  cleanLabel,
+  flagValue,
+  positiveInteger,
+  withoutFlag,
+} from '../../../../src/core/plan/flags.js';
+import { runSpecSchema } from '../../../../src/core/contracts/runSchema.js';
+import {
+  newRunId,
+  planRun,
+  slotsFor,
+  type NodeCapacity,
+  type RunRequest,
+} from '../../../../src/core/plan/spec.js';
+import { check } from '../../../../src/core/base/validation.js';
+
+const runtime: NodeRuntime = {
+  runtimeDir: nodePath('/r'),
+  nodeDir: nodePath('/n'),
+  agent: nodePath('/n/bin/agent'),
+  trainer: nodePath('/n/bin/trainer'),
+  mpiexec: nodePath('/r/bin/mpiexec'),
+  python: nodePath('/r/bin/python'),
+  tensorboardServer: nodePath('/n/share/tensorboard_server.py'),
+  hashes: { agent: 'a', trainer: 't', requirements: 'r' },
+};
+const local: Profile = { name: 'local', kind: 'local' };
+const two: NodeCapacity = { cores: 2, gpus: 0 };
+const plan = (words: string[], more: Partial<RunRequest> = {}, capacity = two): ReturnType<typeof planRun> =>
+  planRun({ profile: local, words, cwd: '/home/me', ...more }, runtime, capacity);
+const failure = (...args: Parameters<typeof plan>): UserError => {
+  try {
+    plan(...args);
+  } catch (error) {
+    if (error instanceof UserError) return error;
+    throw error;
+  }
+  throw new Error('it was planned');
+};
+const train = ['train', '--model', 'resnet20', '--data', 'images/train'];
+
+describe('planRun', () => {
+  it('makes a spec that the schema accepts', () => {
+    const spec = plan([...train, '--eval-data', '/d/validation', '--run-dir=out']);
+    expect(check(runSpecSchema, spec).ok).toBe(true);
+    expect(spec).toMatchObject({
+      program: 'trainer',
+      argv: [
+        'train',
+        '--model',
+        'resnet20',
+        '--data',
+        '/home/me/images/train',
+        '--eval-data',
+        '/d/validation',
+      ],
+      ranks: 2,
+      threadsPerRank: 1,
+      evaluator: {
+        argv: ['eval', '--data', '/d/validation', '--interval', '2', '--threads', '1'],
+        threads: 1,
+        nice: 19,
+      },
+      limits: { hangTimeout: 300, startTimeout: 60, nodeReturnTimeout: 600, maxRestarts: 0 },
+      paths: { mpiexec: '/r/bin/mpiexec', trainer: '/n/bin/trainer' },
+      totalSteps: null,
+    });
+    expect(spec).not.toHaveProperty('id');
+    expect(plan(train).id).toMatch(/^\d{8}-\d{6}-resnet20-[0-9a-f]{4}$/);
+    expect(spec.dir).toBe('/home/me/out');
+  });
+
+  it('names the GPUs of a profile for a run that wants them', () => {
+    const gpus = { cores: 4, gpus: 4 };
+    const listed: Profile = { ...local, hosts: [{ host: 'localhost', gpus: [3, 0, 1] }] };
+    const cuda = [...train, '--device', 'cuda'];
+    expect(plan(cuda, { profile: listed, ranks: 2 }, gpus)).toMatchObject({ ranks: 2, gpus: [3, 0] });
+    expect(plan(cuda, { profile: listed }, gpus)).toMatchObject({ ranks: 3, gpus: [3, 0, 1] });
+    expect(plan(cuda, {}, gpus).gpus).toBeNull();
+    expect(plan(train, { profile: listed }, gpus).gpus).toBeNull();
+    expect(check(runSpecSchema, plan(cuda, { profile: listed }, gpus)).ok).toBe(true);
+  });
+
+  it('takes limits and environment from the profile', () => {
+    const profile = { ...local, hangTimeout: 20, maxRestarts: 2, env: { A: 'b' } };
+    expect(plan(train, { profile })).toMatchObject({
+      limits: { hangTimeout: 20, maxRestarts: 2 },
+      env: { A: 'b' },
+    });
+  });
+
+  it('evaluates only training, with data for it, and when wanted', () => {
+    expect(plan(train).evaluator).toBeNull();
+    expect(plan([...train, '--eval-data', '/v'], { evaluator: false }).evaluator).toBeNull();
+    expect(plan(['python', 'x.py', '--eval-data', '/v']).evaluator).toBeNull();
+  });
+
+  it('shares the cores among ranks', () => {
+    const capacity = { cores: 16, gpus: 0 };
+    expect(plan(train, {}, capacity)).toMatchObject({ ranks: 2, threadsPerRank: 8 });
+    expect(plan(train, { ranks: 3 }, capacity)).toMatchObject({ ranks: 3, threadsPerRank: 5 });
+    expect(plan(train, {}, { cores: 1, gpus: 0 })).toMatchObject({ ranks: 1, threadsPerRank: 1 });
+  });
+
+  it('has one rank a slot, or a GPU, by default', () => {
+    const slots = { ...local, hosts: [{ host: 'here', slots: 4 }] };
+    expect(plan(train, { profile: slots })).toMatchObject({ ranks: 4, threadsPerRank: 1 });
+    expect(plan([...train, '--device', 'cuda'], {}, { cores: 64, gpus: 8 }).ranks).toBe(8);
+    const listed = { ...local, hosts: [{ host: 'here', gpus: [0, 2, 4] }] };
+    expect(plan([...train, '--device=cuda'], { profile: listed }, { cores: 64, gpus: 8 }).ranks).toBe(3);
+  });
+
+  it('has one rank for everything but training', () => {
+    expect(plan(['prep', '--from', 'demo:5x400', '--to', 'x'])).toMatchObject({
+      program: 'command',
+      ranks: 1,
+      argv: ['/n/bin/trainer', 'prep', '--from', 'demo:5x400', '--to', '/home/me/x'],
+    });
+    const evaluation = plan(['trainer', 'eval', '--run-dir', 'r', '--data', '/d', '--once']);
+    expect(evaluation.argv).toEqual([
+      '/n/bin/trainer',
+      'eval',
+      '--run-dir',
+      '/home/me/r',
+      '--data',
+      '/d',
+      '--once',
+    ]);
+    expect(evaluation.id).toMatch(/-eval-/);
+    expect(evaluation).not.toHaveProperty('dir');
+    expect(plan(['torchrun', 'train.py', '--data', 'x'])).toMatchObject({
+      program: 'command',
+      ranks: 1,
+      argv: ['torchrun', 'train.py', '--data', 'x'],
+    });
+  });
+
+  it.each<[string[], Partial<RunRequest>, NodeCapacity, string, RegExp]>([
+    [
+      train,
+      { ranks: 3 },
+      two,
+      'preflight',
+      /3 ranks were asked for, and there is room for 2: 2 cores on this machine/,
+    ],
+    [
+      train,
+      { ranks: 5, profile: { ...local, hosts: [{ host: 'h', slots: 4 }] } },
+      two,
+      'preflight',
+      /4 slots/,
+    ],
+    [[...train, '--device', 'cuda'], {}, two, 'preflight', /no GPU/],
+    [[...train, '--device', 'cuda'], { ranks: 9 }, { cores: 64, gpus: 8 }, 'preflight', /8 GPUs/],
+    [[], {}, two, 'usage', /nothing to run/],
+    [['trainer'], {}, two, 'usage', /nothing to run/],
+    [train, { name: '!!' }, two, 'usage', /--name/],
+  ])('refuses what cannot be (%#)', (words, more, capacity, code, expected) => {
+    const error = failure(words, more, capacity);
+    expect(error.code).toBe(code);
+    expect(error.message).toMatch(expected);
+  });
+
+  it('spreads a run over a cluster, whose paths are read on its nodes', () => {
+    const profile: Profile = { name: 'lab', kind: 'ssh', hosts: [{ host: 'a' }, { host: 'b' }], minNodes: 5 };
+    const nodes = ['a', 'b'].map((host) => ({ host, address: host, slots: 2, gpus: null }));
+    const placement = { nodes, ranks: 4, threadsPerRank: 3 };
+    const words = [...train, '--eval-data', '~/validation', '--resume', 'auto', '--run-dir', 'mine'];
+    const spec = planRun({ profile, words, cwd: '/home/me' }, runtime, two, {
+      placement,
+      home: nodePath('/root'),
+    });
+    expect(check(runSpecSchema, spec).ok).toBe(true);
+    expect(spec).toMatchObject({
+      argv: [...train.slice(0, 4), '~/images/train', '--eval-data', '~/validation', '--resume', 'auto'],
+      evaluator: { argv: ['eval', '--data', '/root/validation', '--interval', '2', '--threads', '1'] },
+      dir: '~/mine',
+      ranks: 4,
+      threadsPerRank: 3,
+      launcher: 'manual',
+      nodes,
+      interface: 'auto',
+      portRange: '47000-47100',
+      minNodes: 2,
+    });
+    expect(spec).not.toHaveProperty('cwd');
+  });
+
+  it('takes the run folder from either side', () => {
+    expect(plan(['python', 'x', '--run-dir', 'mine'])).toMatchObject({
+      argv: ['python', 'x', '--run-dir', 'mine'],
+      cwd: '/home/me',
+    });
+    expect(plan(['python', 'x', '--run-dir', 'mine']).dir).toBeUndefined();
+    expect(plan(['python', 'x'], { runDir: nodePath('/a/b') }).dir).toBe('/a/b');
+  });
+});
+
+it('slotsFor counts cores when nothing else is said', () => {
+  expect(slotsFor(local, [], { cores: 1, gpus: 0 })).toEqual({ count: 1, reason: '1 core on this machine' });
+});
+
+it('newRunId sorts by time, in UTC', () => {
+  const id = newRunId('mlp', new Date('2026-11-21T10:45:00.9Z'));
+  expect(id).toMatch(/^20261121-104500-mlp-[0-9a-f]{4}$/);
+});
+
+describe('flags', () => {
+  it('in both forms, the last one counting', () => {
+    expect(flagValue(['--data', 'a', '--data=b'], '--data')).toBe('b');
+    expect(flagValue(['--data-x', 'a'], '--data')).toBeUndefined();
+    expect(withoutFlag(['a', '--run-dir', 'x', '--run-dir=y', 'b', '--run-dirs'], '--run-dir')).toEqual([
+      'a',
+      'b',
+      '--run-dirs',
+    ]);
+  });
+
+  it('with paths become absolute, with names stay', () => {
+    const words = [
+      '--data',
+      'synthetic:10x32',
+      '--eval-data=v',
+      '--resume',
+      'auto',
+      '--init-weights',
+      '../w',
+      '--from',
+      'demo:5x4',
+      '--checkpoint',
+      './c',
+      '--to',
+      '/abs',
+      '--model',
+      'data',
+    ];
+    expect(absolutePaths(words, nodePath('/home/me'))).toEqual([
+      '--data',
+      'synthetic:10x32',
+      '--eval-data=/home/me/v',
+      '--resume',
+      'auto',
+      '--init-weights',
+      '/home/w',
+      '--from',
+      'demo:5x4',
+      '--checkpoint',
+      '/home/me/c',
+      '--to',
+      '/abs',
+      '--model',
+      'data',
+    ]);
+  });
+
+  it('with addresses stay as they are', () => {
+    const words = ['--from', 'https://h/a.tar', '--validation-from', 's3://b/v.tar', '--labels', 'l.txt'];
+    expect(absolutePaths(words, nodePath('/me'))).toEqual([...words.slice(0, 5), '/me/l.txt']);
+  });
+
+  it('labels are easy in folder names', () => {
+    expect(cleanLabel('My Run/№1 ')).toBe('my-run-1');
+    expect(cleanLabel('../../..')).toBe('');
+    expect(cleanLabel('x'.repeat(99))).toHaveLength(40);
+  });
+
+  it('whole numbers', () => {
+    expect(positiveInteger('12', '--ranks')).toBe(12);
+    for (const text of ['0', '-1', '1.5', 'x', '', '1e3']) {
+      expect(() => positiveInteger(text, '--ranks')).toThrow(UserError);
+    }
+  });
+});

@@ -1,0 +1,29 @@
+import { statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { RunBook } from '../../../../src/core/profiles/runBook.js';
+import { temporaryFolder } from '../../support/temporary.js';
+
+it('finds the profile of a run by its id, a part of it, or last', async () => {
+  const home = join(temporaryFolder(), 'made');
+  const book = new RunBook(home);
+  expect(await book.profileOf('last')).toBeUndefined();
+  await book.add('20261121-104500-mlp-1f2e', 'lab');
+  await book.add('20261121-104600-resnet20-aaaa', 'local');
+  expect(await book.profileOf('last')).toBe('local');
+  expect(await book.profileOf('20261121-104500-mlp-1f2e')).toBe('lab');
+  expect(await book.profileOf('mlp')).toBe('lab');
+  expect(await book.profileOf('20261121')).toBeUndefined();
+  expect(await book.profileOf('')).toBeUndefined();
+  expect(statSync(join(home, 'runs.jsonl')).mode & 0o777).toBe(0o600);
+});
+
+it('lives with a file that is not whole', async () => {
+  const home = temporaryFolder();
+  writeFileSync(join(home, 'runs.jsonl'), '{"id":"a","profile":"lab"}\n{"id":3}\n{"id":"b","pro');
+  const book = new RunBook(home);
+  expect(await book.profileOf('a')).toBe('lab');
+  await book.add('c', 'local');
+  expect(await book.profileOf('last')).toBe('local');
+  expect(await book.profileOf('a')).toBe('lab');
+});
