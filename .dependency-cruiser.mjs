@@ -120,6 +120,14 @@ export default {
       to: { circular: true },
     },
     {
+      name: 'no-circles-of-folders',
+      comment: 'Two folders must not need each other. Move what both need into a lower folder.',
+      severity: 'error',
+      scope: 'folder',
+      from: { path: '^src/' },
+      to: { circular: true },
+    },
+    {
       name: 'no-unresolved',
       comment: 'The import leads nowhere, so no other rule can judge it.',
       severity: 'error',

@@ -18,26 +18,35 @@ const tree: Record<string, string> = {
   'node_modules/@types/vscode/index.d.ts': 'export declare const x: number;\n',
   'scripts/x.mjs': 'export const x = 1;\n',
   'scripts/bench.mjs': from('../test/a.js'),
-  'test/a.ts': from('../src/core/low.js'),
+  'test/a.ts': from('../src/core/base/low.js'),
   'test/other.ts': from('../src/other/leaf.js'),
-  'src/core/low.ts': "import { sep } from 'node:path'; export const x = sep;\n",
-  'src/core/fine.ts': from('./low.js'),
-  'src/core/types.ts': "import type { x } from 'vscode'; export type Y = typeof x;\n",
-  'src/core/dynamic.ts': "export const y = () => import('../ui/fine.js');\n",
-  'src/core/scripts.ts': from('../../scripts/x.mjs'),
-  'src/core/lost.ts': from('./nowhere.js'),
-  'src/core/round/a.ts': "import type { B } from './b.js'; export interface A { b: B }\n",
-  'src/core/round/b.ts': "import type { A } from './a.js'; export interface B { a: A }\n",
+  'src/core/base/low.ts': "import { sep } from 'node:path'; export const x = sep;\n",
+  'src/core/base/fine.ts': from('./low.js'),
+  'src/core/base/types.ts': "import type { x } from 'vscode'; export type Y = typeof x;\n",
+  'src/core/base/dynamic.ts': "export const y = () => import('../../ui/fine.js');\n",
+  'src/core/base/scripts.ts': from('../../../scripts/x.mjs'),
+  'src/core/base/lost.ts': from('./nowhere.js'),
+  'src/core/streams/a.ts': "import type { B } from './b.js'; export interface A { b: B }\n",
+  'src/core/streams/b.ts': "import type { A } from './a.js'; export interface B { a: A }\n",
+  'src/core/base/upwards.ts': from('../plan/fine.js'),
+  'src/core/plan/fine.ts': from('../base/low.js'),
+  'src/core/unknown/x.ts': from('../base/low.js'),
+  'src/ui/unknown.ts': from('../core/unknown/x.js'),
+  'src/ui/tree/a.ts': from('../panels/b.js'),
+  'src/ui/panels/b.ts': from('./c.js'),
+  'src/ui/panels/c.ts': 'export const x = 1;\n',
+  'src/ui/panels/d.ts': from('../tree/e.js'),
+  'src/ui/tree/e.ts': 'export const x = 1;\n',
   'src/webview/protocol.ts': 'export const x = 1;\n',
   'src/webview/page.ts': 'export const x = 1;\n',
-  'src/webview/reaching.ts': from('../core/low.js'),
+  'src/webview/reaching.ts': from('../core/base/low.js'),
   'src/contributions.ts':
-    "import type { x } from './core/low.js'; export type Y = typeof x;\n" + from('./core/fine.js'),
+    "import type { x } from './core/base/low.js'; export type Y = typeof x;\n" + from('./core/base/fine.js'),
   'src/cli/fine.ts':
-    "import { x } from '../core/low.js'; import p from '../../package.json'; export { x, p };\n",
+    "import { x } from '../core/base/low.js'; import p from '../../package.json'; export { x, p };\n",
   'src/cli/reaching.ts': from('../contributions.js'),
   'src/ui/fine.ts':
-    "import { x } from '../webview/protocol.js'; import * as v from 'vscode'; import * as c from '../core/low.js';\n" +
+    "import { x } from '../webview/protocol.js'; import * as v from 'vscode'; import * as c from '../core/base/low.js';\n" +
     'export { x, v, c };\n',
   'src/ui/reaching.ts': from('../webview/page.js'),
   'src/ui/upwards.ts': from('../extension.js'),
@@ -45,26 +54,28 @@ const tree: Record<string, string> = {
     "import { x } from './ui/fine.js'; import * as v from 'vscode'; export { x, v };\n" +
     from('./cli/fine.js'),
   'src/other/leaf.ts': 'export const x = 1;\n',
-  'src/other/importing.ts': from('../core/low.js'),
+  'src/other/importing.ts': from('../core/base/low.js'),
   'src/other/alone.ts': 'const x = 1; void x;\n',
 };
 
 const broken = [
-  'contributions-take-types-only: src/contributions.ts > src/core/fine.ts',
+  'contributions-take-types-only: src/contributions.ts > src/core/base/fine.ts',
+  'core-base: src/core/base/upwards.ts > src/core/plan/fine.ts',
   'layer-cli: src/cli/reaching.ts > src/contributions.ts',
-  'layer-core: src/core/dynamic.ts > src/ui/fine.ts',
-  'layer-core: src/core/lost.ts > ./nowhere.js',
-  'layer-core: src/core/scripts.ts > scripts/x.mjs',
-  'layer-core: src/core/types.ts > node_modules/@types/vscode/index.d.ts',
+  'layer-core: src/core/base/dynamic.ts > src/ui/fine.ts',
+  'layer-core: src/core/base/lost.ts > ./nowhere.js',
+  'layer-core: src/core/base/scripts.ts > scripts/x.mjs',
+  'layer-core: src/core/base/types.ts > node_modules/@types/vscode/index.d.ts',
   'layer-extension: src/extension.ts > src/cli/fine.ts',
   'layer-ui: src/ui/reaching.ts > src/webview/page.ts',
   'layer-ui: src/ui/upwards.ts > src/extension.ts',
-  'layer-webview: src/webview/reaching.ts > src/core/low.ts',
-  'no-circles: src/core/round/a.ts > src/core/round/b.ts',
+  'layer-webview: src/webview/reaching.ts > src/core/base/low.ts',
+  'no-circles: src/core/streams/a.ts > src/core/streams/b.ts',
+  'no-unknown-core-folder: src/ui/unknown.ts > src/core/unknown/x.ts',
   'no-unknown-layer-alone: src/other/alone.ts > src/other/alone.ts',
   'no-unknown-layer-imported: test/other.ts > src/other/leaf.ts',
-  'no-unknown-layer-importing: src/other/importing.ts > src/core/low.ts',
-  'no-unresolved: src/core/lost.ts > ./nowhere.js',
+  'no-unknown-layer-importing: src/other/importing.ts > src/core/base/low.ts',
+  'no-unresolved: src/core/base/lost.ts > ./nowhere.js',
   'scripts-without-tests: scripts/bench.mjs > test/a.ts',
 ];
 
@@ -86,5 +97,9 @@ it('each rule of the layers finds what breaks it, and nothing else', () => {
   const text = execFileSync(process.execPath, [program, ...words], { cwd: folder, encoding: 'utf8' });
   const { violations } = (JSON.parse(text) as Cruise).summary;
   const found = violations.map(({ rule, from, to }) => `${rule.name}: ${from} > ${to}`);
-  expect(found.sort()).toEqual(broken);
+  const ofFolders = 'no-circles-of-folders: ';
+  expect(found.filter((each) => !each.startsWith(ofFolders)).sort()).toEqual(broken);
+  // The files above that break a rule make circles of their folders too; these two make nothing else.
+  expect(found).toContain('no-circles-of-folders: src/ui/panels > src/ui/tree');
+  expect(found).toContain('no-circles-of-folders: src/ui/tree > src/ui/panels');
 });

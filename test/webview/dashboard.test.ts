@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { count, percent, rate } from '../../src/webview/dashboard/format.js';
+import { count, percent, rate } from '../../src/webview/dashboard/model/format.js';
 import { Dashboard, openBrowser } from './harness.js';
 import { simulated } from './simulatedOptions.js';
 import { SimulatedRun } from './simulatedRun.js';

@@ -1,6 +1,6 @@
 // A simulated run, told by the dashboard's protocol: curves of the shapes that real runs have.
 // Nothing here was measured.
-import { emptySteps } from '../../src/webview/dashboard/columns.js';
+import { emptySteps } from '../../src/webview/dashboard/model/columns.js';
 import type {
   DashboardUpdate,
   Evaluation,

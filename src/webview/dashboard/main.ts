@@ -1,7 +1,7 @@
 // The dashboard's page begins here.
-import { Controller } from './controller.js';
-import { Host } from './host.js';
-import { Page } from './page.js';
+import { Controller } from './page/controller.js';
+import { Host } from './page/host.js';
+import { Page } from './page/page.js';
 
 const root = document.querySelector<HTMLElement>('#app');
 if (!root) throw new Error('the page has no #app to draw into');

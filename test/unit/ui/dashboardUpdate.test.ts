@@ -6,7 +6,7 @@ import { nodePath } from '../../../src/core/base/nodePath.js';
 import type { HostSample } from '../../../src/core/contracts/metricsSchema.js';
 import { RunModel } from '../../../src/core/model/runModel.js';
 import { DashboardSender } from '../../../src/ui/panels/dashboardUpdate.js';
-import { PageModel } from '../../../src/webview/dashboard/model.js';
+import { PageModel } from '../../../src/webview/dashboard/model/model.js';
 import { evalLine, startLine, stepLine } from '../support/lines.js';
 import { stateOf } from '../support/fakeRun.js';
 

@@ -19,7 +19,7 @@ import { DashboardSender } from '../../../src/ui/panels/dashboardUpdate.js';
 import type { Services } from '../../../src/ui/services.js';
 import { CheckpointTree } from '../../../src/ui/tree/checkpointTree.js';
 import { describeRun } from '../../../src/ui/tree/describe.js';
-import { PageModel } from '../../../src/webview/dashboard/model.js';
+import { PageModel } from '../../../src/webview/dashboard/model/model.js';
 import { acts, History, type Truth } from '../support/histories.js';
 import { FakeRun, stateOf } from '../support/fakeRun.js';
 

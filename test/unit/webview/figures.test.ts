@@ -11,9 +11,9 @@ import {
   plural,
   rate,
   significant,
-} from '../../../src/webview/dashboard/format.js';
-import { lastAtMost, sampleRows } from '../../../src/webview/dashboard/sampling.js';
-import { emptyAverage, smooth } from '../../../src/webview/dashboard/smoothing.js';
+} from '../../../src/webview/dashboard/model/format.js';
+import { lastAtMost, sampleRows } from '../../../src/webview/dashboard/elements/sampling.js';
+import { emptyAverage, smooth } from '../../../src/webview/dashboard/charts/smoothing.js';
 
 describe('figures', () => {
   it.each([

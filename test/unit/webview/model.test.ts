@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PageModel } from '../../../src/webview/dashboard/model.js';
+import { PageModel } from '../../../src/webview/dashboard/model/model.js';
 import type { DashboardUpdate, HostColumns, LogLine, Mark } from '../../../src/webview/protocol.js';
 import { simulated } from '../../webview/simulatedOptions.js';
 import { SimulatedRun } from '../../webview/simulatedRun.js';

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { absence } from '../../../src/webview/dashboard/absence.js';
-import { ChartData } from '../../../src/webview/dashboard/chartData.js';
+import { absence } from '../../../src/webview/dashboard/model/absence.js';
+import { ChartData } from '../../../src/webview/dashboard/charts/chartData.js';
 import {
   chartSpecs,
   chartTable,
   hasData,
   legendAt,
   summary,
-} from '../../../src/webview/dashboard/chartSpecs.js';
-import { clusterMarks } from '../../../src/webview/dashboard/clusters.js';
-import { heatRows, heatValue, sampleColumns } from '../../../src/webview/dashboard/heatGrid.js';
-import { shownLines, sourcesOf } from '../../../src/webview/dashboard/logLines.js';
-import { PageModel } from '../../../src/webview/dashboard/model.js';
-import { instead, pageState, staleness } from '../../../src/webview/dashboard/phase.js';
-import { initialView, readView } from '../../../src/webview/dashboard/viewState.js';
+} from '../../../src/webview/dashboard/charts/chartSpecs.js';
+import { clusterMarks } from '../../../src/webview/dashboard/model/clusters.js';
+import { heatRows, heatValue, sampleColumns } from '../../../src/webview/dashboard/devices/heatGrid.js';
+import { shownLines, sourcesOf } from '../../../src/webview/dashboard/log/logLines.js';
+import { PageModel } from '../../../src/webview/dashboard/model/model.js';
+import { instead, pageState, staleness } from '../../../src/webview/dashboard/model/phase.js';
+import { initialView, readView } from '../../../src/webview/dashboard/model/viewState.js';
 import type { LogLine } from '../../../src/webview/protocol.js';
 import { simulated } from '../../webview/simulatedOptions.js';
 import { SimulatedRun } from '../../webview/simulatedRun.js';

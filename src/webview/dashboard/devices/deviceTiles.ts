@@ -1,9 +1,9 @@
 // The model's hosts, GPUs and ranks as tiles.
-import type { GpuColumns, HostColumns, RankColumns } from '../protocol.js';
+import type { GpuColumns, HostColumns, RankColumns } from '../../protocol.js';
 import type { Tile, TileLine } from './deviceTile.js';
-import { bytes, bytesOf, count, percentOf100 } from './format.js';
-import type { PageModel } from './model.js';
-import { staleness } from './phase.js';
+import { bytes, bytesOf, count, percentOf100 } from '../model/format.js';
+import type { PageModel } from '../model/model.js';
+import { staleness } from '../model/phase.js';
 
 /** From here on tiles no longer fit a glance. */
 export const heatFrom = 17;

@@ -1,12 +1,12 @@
 // The run's latest lines; follows the end until the reader scrolls up.
 import { html, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
-import type { LogLine } from '../protocol.js';
-import { clock, plural } from './format.js';
+import type { LogLine } from '../../protocol.js';
+import { clock, plural } from '../model/format.js';
 import { shownLines, sourcesOf } from './logLines.js';
-import type { PageModel } from './model.js';
-import { define, Section } from './section.js';
-import type { ViewState } from './viewState.js';
+import type { PageModel } from '../model/model.js';
+import { define, Section } from '../elements/section.js';
+import type { ViewState } from '../model/viewState.js';
 
 class Log extends Section {
   static override properties = {

@@ -4,8 +4,8 @@ import { repeat } from 'lit/directives/repeat.js';
 import './chartCard.js';
 import type { ChartGroup } from './chartGroup.js';
 import { chartSpecs, hasData } from './chartSpecs.js';
-import { define, Section } from './section.js';
-import type { ViewState } from './viewState.js';
+import { define, Section } from '../elements/section.js';
+import type { ViewState } from '../model/viewState.js';
 
 class Charts extends Section {
   static override properties = {

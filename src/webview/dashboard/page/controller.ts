@@ -1,15 +1,15 @@
 // Between the extension's messages and what is drawn: the model, the view's settings, and when to
 // draw.
-import type { PageAction, ToPage } from '../protocol.js';
-import { absence } from './absence.js';
-import { ChartData } from './chartData.js';
-import { ChartGroup } from './chartGroup.js';
-import { Frames } from './frames.js';
+import type { PageAction, ToPage } from '../../protocol.js';
+import { absence } from '../model/absence.js';
+import { ChartData } from '../charts/chartData.js';
+import { ChartGroup } from '../charts/chartGroup.js';
+import { Frames } from '../elements/frames.js';
 import type { Host } from './host.js';
-import { PageModel } from './model.js';
-import { pageState, type PageState } from './phase.js';
-import { onThemeChange, readPalette, type Palette } from './theme.js';
-import type { ViewState } from './viewState.js';
+import { PageModel } from '../model/model.js';
+import { pageState, type PageState } from '../model/phase.js';
+import { onThemeChange, readPalette, type Palette } from '../elements/theme.js';
+import type { ViewState } from '../model/viewState.js';
 
 /** How often the page's text is drawn again while news arrive, milliseconds. */
 const textInterval = 100;

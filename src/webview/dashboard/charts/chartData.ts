@@ -1,7 +1,7 @@
 // The model's step rows as charts want them: time since the start, derived columns, smoothed lines.
 // New rows only.
-import type { StepColumns } from '../protocol.js';
-import type { PageModel } from './model.js';
+import type { StepColumns } from '../../protocol.js';
+import type { PageModel } from '../model/model.js';
 import { emptyAverage, smooth, type Average } from './smoothing.js';
 
 export type LineKey = 'imagesPerSec' | 'loss' | 'top1' | 'compute' | 'comm' | 'input' | 'lr';

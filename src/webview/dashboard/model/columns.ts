@@ -1,5 +1,5 @@
 // Slices of rows and of columns put where they belong.
-import type { GpuColumns, HostColumns, RankColumns, Slice, StepColumns } from '../protocol.js';
+import type { GpuColumns, HostColumns, RankColumns, Slice, StepColumns } from '../../protocol.js';
 
 /**
  * Rows from `from` on are replaced. A slice that begins past the end would leave a hole: false, and

@@ -1,10 +1,10 @@
 // What the run is, how it stands, how far it is, and what can be done with it.
 import { html, nothing, type TemplateResult } from 'lit';
-import type { PageAction, Progress, RunHead, StatusWord } from '../protocol.js';
-import { count, duration, missing, percent, rate } from './format.js';
-import './menu.js';
-import type { PageModel } from './model.js';
-import { define, Section } from './section.js';
+import type { PageAction, Progress, RunHead, StatusWord } from '../../protocol.js';
+import { count, duration, missing, percent, rate } from '../model/format.js';
+import '../elements/menu.js';
+import type { PageModel } from '../model/model.js';
+import { define, Section } from '../elements/section.js';
 
 const icons: Record<StatusWord, string> = {
   starting: 'circle-outline',

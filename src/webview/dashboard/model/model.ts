@@ -10,7 +10,7 @@ import type {
   RankColumns,
   RunHead,
   StepColumns,
-} from '../protocol.js';
+} from '../../protocol.js';
 import { copySteps, emptySteps, splice, spliceHost, spliceRank, spliceSteps } from './columns.js';
 
 /** Lines kept for filtering; what is older is in the log file. */

@@ -1,16 +1,16 @@
 // The page as a whole: which parts there are, and what each is given.
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
-import type { PageAction } from '../protocol.js';
-import './charts.js';
+import type { PageAction } from '../../protocol.js';
+import '../charts/charts.js';
 import type { Controller } from './controller.js';
-import './devices.js';
-import { count } from './format.js';
+import '../devices/devices.js';
+import { count } from '../model/format.js';
 import './header.js';
-import './log.js';
-import { instead, lostFor, staleness } from './phase.js';
-import { define } from './section.js';
-import './timeline.js';
-import type { ViewState } from './viewState.js';
+import '../log/log.js';
+import { instead, lostFor, staleness } from '../model/phase.js';
+import { define } from '../elements/section.js';
+import '../log/timeline.js';
+import type { ViewState } from '../model/viewState.js';
 
 export class Page extends LitElement {
   controller: Controller | undefined;

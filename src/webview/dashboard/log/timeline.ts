@@ -1,10 +1,10 @@
 // What happened, along the same time axis as the charts.
 import { html, nothing, type TemplateResult } from 'lit';
-import type { Mark, MarkKind } from '../protocol.js';
-import { clusterMarks, type MarkCluster } from './clusters.js';
-import { count, elapsed, plural } from './format.js';
-import type { PageModel } from './model.js';
-import { define, Section } from './section.js';
+import type { Mark, MarkKind } from '../../protocol.js';
+import { clusterMarks, type MarkCluster } from '../model/clusters.js';
+import { count, elapsed, plural } from '../model/format.js';
+import type { PageModel } from '../model/model.js';
+import { define, Section } from '../elements/section.js';
 
 const icons: Record<MarkKind, string> = {
   start: 'play',

@@ -4,13 +4,13 @@ import { repeat } from 'lit/directives/repeat.js';
 import type { Tile } from './deviceTile.js';
 import './deviceTile.js';
 import { deviceTiles, gpuCount, heatFrom, rankTiles } from './deviceTiles.js';
-import { bytes, bytesOf, duration, percentOf100, plural } from './format.js';
+import { bytes, bytesOf, duration, percentOf100, plural } from '../model/format.js';
 import './heatMap.js';
-import type { PageModel } from './model.js';
-import { staleness } from './phase.js';
-import { define, Section } from './section.js';
-import type { Palette } from './theme.js';
-import type { ViewState } from './viewState.js';
+import type { PageModel } from '../model/model.js';
+import { staleness } from '../model/phase.js';
+import { define, Section } from '../elements/section.js';
+import type { Palette } from '../elements/theme.js';
+import type { ViewState } from '../model/viewState.js';
 
 /** With more, a line for each would fill the page; the heat map's table names them. */
 const mostHosts = 8;

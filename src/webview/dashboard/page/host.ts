@@ -1,6 +1,6 @@
 // The page's only way out: messages to the extension, and what is kept for the page over a reload.
-import type { FromPage } from '../protocol.js';
-import { readView, type ViewState } from './viewState.js';
+import type { FromPage } from '../../protocol.js';
+import { readView, type ViewState } from '../model/viewState.js';
 
 interface VsCodeApi {
   postMessage(message: FromPage): void;

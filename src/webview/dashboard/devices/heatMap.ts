@@ -1,11 +1,11 @@
 // Memory or utilization of many GPUs: a row each, time from left to right.
 import { html, nothing, type TemplateResult } from 'lit';
-import { prepare } from './canvas.js';
-import { bytes, bytesOf, elapsed, percentOf100 } from './format.js';
+import { prepare } from '../elements/canvas.js';
+import { bytes, bytesOf, elapsed, percentOf100 } from '../model/format.js';
 import { heatRows, heatValue, sampleColumns, type HeatKind, type HeatRow } from './heatGrid.js';
-import type { PageModel } from './model.js';
-import { define, Section } from './section.js';
-import type { Palette } from './theme.js';
+import type { PageModel } from '../model/model.js';
+import { define, Section } from '../elements/section.js';
+import type { Palette } from '../elements/theme.js';
 
 /** Finer would not be seen, and costs time. */
 const mostColumns = 300;

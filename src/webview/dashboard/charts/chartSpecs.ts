@@ -1,10 +1,10 @@
 // What the charts show: which figures, under which names, in which colours and units.
-import type { Evaluation } from '../protocol.js';
+import type { Evaluation } from '../../protocol.js';
 import type { ChartData, LineKey } from './chartData.js';
-import { count, elapsed, milliseconds, percent, rate, significant } from './format.js';
-import type { PageModel } from './model.js';
-import { lastAtMost, sampleRows } from './sampling.js';
-import type { ChartColor } from './colors.js';
+import { count, elapsed, milliseconds, percent, rate, significant } from '../model/format.js';
+import type { PageModel } from '../model/model.js';
+import { lastAtMost, sampleRows } from '../elements/sampling.js';
+import type { ChartColor } from '../elements/colors.js';
 
 export interface LineSpec {
   key: LineKey;

@@ -1,11 +1,11 @@
 // One device: its figures now, and a small line of each over the time that the charts show.
 import { html, nothing, type TemplateResult } from 'lit';
-import type { Figure } from '../protocol.js';
-import { drawSparks } from './canvas.js';
-import { duration } from './format.js';
-import { define, Section } from './section.js';
-import type { ChartColor } from './colors.js';
-import type { Palette } from './theme.js';
+import type { Figure } from '../../protocol.js';
+import { drawSparks } from '../elements/canvas.js';
+import { duration } from '../model/format.js';
+import { define, Section } from '../elements/section.js';
+import type { ChartColor } from '../elements/colors.js';
+import type { Palette } from '../elements/theme.js';
 
 export interface TileLine {
   label: string;

@@ -2,9 +2,9 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import type { ChartGroup, Drawable } from './chartGroup.js';
 import { chartTable, legendAt, summary, type ChartSpec } from './chartSpecs.js';
-import { count } from './format.js';
+import { count } from '../model/format.js';
 import { Plot } from './plot.js';
-import { define, Section } from './section.js';
+import { define, Section } from '../elements/section.js';
 
 /** A table, or a summary read aloud, that changed ten times a second could not be read. */
 const readingInterval = 2000;

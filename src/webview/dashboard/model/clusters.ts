@@ -1,5 +1,5 @@
 // Marks that would lie on one another, as one.
-import type { Mark, MarkKind } from '../protocol.js';
+import type { Mark, MarkKind } from '../../protocol.js';
 
 export interface MarkCluster {
   /** 0 to 1 along the strip. */

@@ -1,8 +1,8 @@
 // The charts together: one time axis, one crosshair, and turns at drawing that leave each frame
 // time for the rest.
 import type { ChartData } from './chartData.js';
-import type { PageModel } from './model.js';
-import type { Palette } from './theme.js';
+import type { PageModel } from '../model/model.js';
+import type { Palette } from '../elements/theme.js';
 
 /** Each chart is drawn at most ten times a second. */
 const interval = 100;

@@ -1,5 +1,5 @@
 // Small canvases: sized to the screen's pixels, and the lines drawn on them.
-import type { Figure } from '../protocol.js';
+import type { Figure } from '../../protocol.js';
 import { lastAtMost } from './sampling.js';
 
 /** The canvas fitted to its box; undefined while it has none. */

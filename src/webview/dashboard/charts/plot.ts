@@ -1,10 +1,10 @@
 // One chart on a canvas: uPlot with the group's axis, crosshair and zoom, and what uPlot does not
 // draw by itself.
 import uPlot from 'uplot';
-import type { Mark } from '../protocol.js';
+import type { Mark } from '../../protocol.js';
 import type { ChartGroup } from './chartGroup.js';
 import type { ChartSpec, LineSpec } from './chartSpecs.js';
-import { axisTime } from './format.js';
+import { axisTime } from '../model/format.js';
 
 /** Distances between ticks of the time axis that people can count in. */
 const tickSteps = [

@@ -1,5 +1,5 @@
 // Which lines of the log are shown.
-import type { LogLine } from '../protocol.js';
+import type { LogLine } from '../../protocol.js';
 
 export interface LogFilter {
   /** Empty for all. */

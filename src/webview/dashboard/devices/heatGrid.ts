@@ -1,6 +1,6 @@
 // Many GPUs over time as a grid of cells: which sample of which GPU a cell shows.
-import type { GpuColumns, HostColumns } from '../protocol.js';
-import { lastAtMost } from './sampling.js';
+import type { GpuColumns, HostColumns } from '../../protocol.js';
+import { lastAtMost } from '../elements/sampling.js';
 
 export type HeatKind = 'memory' | 'utilization';
 
