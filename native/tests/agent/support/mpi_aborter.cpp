@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
   if (code != 0 && rank == 1) {
     std::fprintf(stderr, "trainer: error: rank 1: no such device. Choose another\n");
     MPI_Abort(MPI_COMM_WORLD, code);
+    std::_Exit(code);  // MPI_Abort may come back before the proxy has ended this process
   }
   if (code != 0) MPI_Barrier(MPI_COMM_WORLD);  // never comes back: rank 1 is gone
   if (rank == 0) std::printf("sum %d\n", sum);
