@@ -105,7 +105,11 @@ const carried = [
   { from: join(native, 'agent'), to: 'bin/agent', mode: 0o755 },
   { from: join(native, 'trainer'), to: 'bin/trainer', mode: 0o755 },
   { from: join(native, 'mpiexec_control.so'), to: 'bin/mpiexec_control.so', mode: 0o644 },
-  { from: join(root, 'native/agent/tensorboard_server.py'), to: 'share/tensorboard_server.py', mode: 0o755 },
+  {
+    from: join(root, 'native/agent/tensorboard/tensorboard_server.py'),
+    to: 'share/tensorboard_server.py',
+    mode: 0o755,
+  },
   ...programs('native/trainer/data/fetch', 'fetch'),
   { from: join(root, 'native/runtime/requirements.txt'), to: 'share/requirements.txt', mode: 0o644 },
   { from: join(root, 'native/runtime/cuda.txt'), to: 'share/cuda.txt', mode: 0o644 },

@@ -107,7 +107,7 @@ function linkLibraries() {
 function carryScripts() {
   const share = join(output, 'node', 'share');
   const python = (path) => statSync(path).isDirectory() || path.endsWith('.py');
-  cpSync(join(native, 'agent', 'tensorboard_server.py'), join(share, 'tensorboard_server.py'));
+  cpSync(join(native, 'agent', 'tensorboard', 'tensorboard_server.py'), join(share, 'tensorboard_server.py'));
   cpSync(join(native, 'trainer', 'data', 'fetch'), join(share, 'fetch'), { recursive: true, filter: python });
 }
 

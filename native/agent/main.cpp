@@ -5,13 +5,13 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "agent/join.h"
-#include "agent/json.h"
-#include "agent/paths.h"
-#include "agent/rank.h"
-#include "agent/serve.h"
-#include "agent/supervise.h"
-#include "agent/version.h"
+#include "agent/join/join.h"
+#include "agent/messages/json.h"
+#include "agent/messages/version.h"
+#include "agent/ranks/rank.h"
+#include "agent/rpc/serve.h"
+#include "agent/supervise/supervise.h"
+#include "agent/system/paths.h"
 #include "common/error.h"
 
 namespace {

@@ -1,11 +1,11 @@
 // The agent's lines: cut into frames however they arrive, and parsed as JSON.
-#include "agent/frames.h"
+#include "agent/messages/frames.h"
 
 #include <unistd.h>
 
 #include <algorithm>
 
-#include "agent/json.h"
+#include "agent/messages/json.h"
 #include "fuzz/target.h"
 
 namespace trainyard::fuzz {

@@ -1,5 +1,5 @@
 # Who besides this user may change what is run or believed here: the rule of
-# docs/contracts/nodes.md, Folders of one's own. native/agent/ownership.cpp holds the same rule for
+# docs/contracts/nodes.md, Folders of one's own. native/agent/system/ownership.cpp holds the same rule for
 # the agent.
 
 MOST_LINKS = 40  # as the system's own limit

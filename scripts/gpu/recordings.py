@@ -25,7 +25,7 @@ class ProcessInfo(ctypes.Structure):
 
 
 class Nvml:
-    """The calls that native/agent/gpu.cpp makes, with their return codes."""
+    """The calls that native/agent/figures/gpu.cpp makes, with their return codes."""
 
     def __init__(self):
         try:

@@ -24,19 +24,16 @@
 #include "trainer/train/io_beat.h"
 #include "trainer/train/jpeg_decoder.h"
 #include "trainer/train/memory_usage.h"
-#include "trainer/train/metrics_log.h"
 #include "trainer/train/plan.h"
-#include "trainer/train/servers_log.h"
 #include "trainer/train/shard_progress.h"
 #include "trainer/train/snapshot.h"
+#include "trainer/train/train_log.h"
 #include "trainer/train/training_step.h"
 #include "trainer/train/use_threads.h"
 #include "trainer/train/worker_sums.h"
 
 namespace trainyard {
 namespace {
-
-constexpr double last_lines_seconds = 10;  // for a disk that is full as the run ends
 
 int image_size_for(const TrainOptions& options) {
   if (options.image_size > 0) return options.image_size;
@@ -78,13 +75,6 @@ class TrainRun {
 
  private:
   bool leader() const { return workers_.rank() == 0; }
-  /// By what gradients meet.
-  const char* comm() const { return device_sums_ ? "nccl" : "mpi"; }
-  /// NCCL's algorithm is its own choice where none is asked for.
-  std::string all_reduce() const {
-    if (!device_sums_) return team_.all_reduce();
-    return options_.strategy.all_reduce == "auto" ? "library" : options_.strategy.all_reduce;
-  }
 
   void prepare() {
     if (leader()) std::filesystem::create_directories(options_.run_dir);
@@ -206,39 +196,8 @@ class TrainRun {
   }
 
   void start_log() {
-    log_ = std::make_unique<MetricsLog>(options_.run_dir, "train");
-    const auto resumed = plan_.resume_from
-                             ? nlohmann::json(std::filesystem::path(*plan_.resume_from).filename().string())
-                             : nlohmann::json(nullptr);
-    log_->line("start", {{"model", options_.model},
-                         {"parameters", step_->network().weights().size()},
-                         {"classes", plan_.classes},
-                         {"class_names", plan_.class_names},
-                         {"train_images", plan_.images},
-                         {"world", plan_.world},
-                         {"batch_size", plan_.batch},
-                         {"accumulate", options_.accumulate},
-                         {"global_batch", plan_.global_batch},
-                         {"optimizer", options_.optimizer.kind},
-                         {"strategy", team_.strategy()},
-                         {"servers", team_.servers().size()},
-                         {"all_reduce", all_reduce().empty() ? nlohmann::json(nullptr) : nlohmann::json(all_reduce())},
-                         {"comm", plan_.world == 1 ? nlohmann::json(nullptr) : nlohmann::json(comm())},
-                         {"made_new", made_new_},
-                         {"steps_per_epoch", plan_.steps_per_epoch},
-                         {"total_steps", plan_.total_steps},
-                         {"resumed_from", resumed},
-                         {"recipe_changes", plan_.recipe_changes},
-                         {"precision", options_.precision},
-                         {"device", options_.device},
-                         {"jpeg_decoder", options_.jpeg_decoder}});
-    for (const CheckpointInfo& one : passed_over_) {
-      const std::string name = std::filesystem::path(one.path).filename().string();
-      log_->line("checkpoint_passed_over",
-                 {{"step", one.step}, {"path", "checkpoints/" + name}, {"reason", one.reason}});
-    }
-    log_->graph(step_->network());
-    log_->flush();
+    log_ = std::make_unique<TrainLog>(options_, plan_, team_);
+    log_->start(step_->network(), {.device_sums = device_sums_, .made_new = made_new_, .passed_over = passed_over_});
   }
 
   Exit steps() {
@@ -315,39 +274,7 @@ class TrainRun {
     require_good_weights();
     const Report report = step_->strategy().report(own_figures());
     if (!leader() || interval_.steps == 0) return;
-    nlohmann::json fields = interval_.fields(done_, plan_.steps_per_epoch, plan_.global_batch, plan_.world);
-    const double images =
-        report.pushed ? report.pushed->images : static_cast<double>(interval_.steps * plan_.global_batch);
-    if (report.pushed) add_pushed(*report.pushed, interval_.seconds(), fields);
-    servers_log_.add(report.servers, fields);
-    if (const LossScaler* scaler = step_->loss_scaler()) {
-      fields["loss_scale"] = scaler->scale();
-      fields["skipped_steps"] = scaler->skipped();
-    }
-    log_->line("step", fields);
-    for (const char* tag : {"loss", "top1", "lr", "images_per_sec", "step_ms", "comm_ms", "input_wait_ms",
-                            "gradient_norm", "staleness", "server_busy", "loss_scale"}) {
-      if (fields.contains(tag)) log_->scalar(tag, done_, fields.at(tag).get<double>());
-    }
-    for (size_t r = 0; r < report.ranks.size(); ++r) {
-      const RankFigures& rank = report.ranks[r];
-      nlohmann::json host = {{"step", done_},
-                             {"rank", r},
-                             {"host", team_.hosts()[r]},
-                             {"device", options_.device},
-                             {"memory_used", static_cast<uint64_t>(rank.memory_used)},
-                             {"memory_peak", static_cast<uint64_t>(rank.memory_peak)},
-                             {"bad_images", static_cast<uint64_t>(rank.bad_images)}};
-      if (rank.gpu_peak > 0) {
-        host["gpu_memory_used"] = static_cast<uint64_t>(rank.gpu_used);
-        host["gpu_memory_peak"] = static_cast<uint64_t>(rank.gpu_peak);
-        host["gpu_memory_free"] = static_cast<uint64_t>(rank.gpu_free);
-      }
-      log_->line("host", host);
-    }
-    images_ += images;
-    seconds_ += interval_.seconds();
-    log_->flush();
+    log_->interval(done_, interval_, report, step_->loss_scaler());
     interval_.restart();
   }
 
@@ -369,17 +296,14 @@ class TrainRun {
       prune_checkpoints(options_.run_dir, options_.keep, best_step(options_.run_dir));
       checkpoint_error_.clear();
       last_checkpoint_ = saved.path;
-      log_->line("checkpoint", {{"step", done_},
-                                {"path", "checkpoints/" + std::filesystem::path(saved.path).filename().string()},
-                                {"bytes", saved.bytes},
-                                {"write_ms", clock.milliseconds()}});
+      log_->checkpoint(done_, saved, clock.milliseconds());
     } catch (const Error& error) {
       checkpoint_error_ = error.what();
       checkpoint_retry_ = error.retry();
       std::fprintf(stderr,
                    "trainer: warning: no checkpoint at step %lld: %s. Training goes on; the last valid one is kept\n",
                    static_cast<long long>(done_), error.what());
-      log_->line("checkpoint_failed", {{"step", done_}, {"message", checkpoint_error_}});
+      log_->checkpoint_failed(done_, checkpoint_error_);
     }
     if (options_.early_stop > 0 && evaluations_since_best(options_.run_dir) >= options_.early_stop) {
       nothing_to_gain_ = true;
@@ -389,14 +313,8 @@ class TrainRun {
 
   void finish(Exit exit) {
     if (!leader()) return;
-    nlohmann::json end = {{"step", done_},
-                          {"seconds", now_seconds() - started_},
-                          {"images_per_sec", seconds_ > 0 ? images_ / seconds_ : 0.0},
-                          {"reason", exit == Exit::stopped ? "stopped" : "finished"},
-                          {"early_stop", exit == Exit::ok && done_ < plan_.total_steps}};
-    servers_log_.add_totals(end);
-    log_->line("end", end);
-    log_->finish(last_lines_seconds, [this] { heartbeat_->beat(done_, "stopping"); });
+    log_->end(done_, now_seconds() - started_, exit == Exit::stopped);
+    log_->finish([this] { heartbeat_->beat(done_, "stopping"); });
     if (checkpoint_error_.empty()) return;
     throw Error(Exit::data,
                 "the last checkpoint (step " + std::to_string(done_) + ") could not be written: " + checkpoint_error_ +
@@ -408,14 +326,11 @@ class TrainRun {
     ++bad_images_;
     std::fprintf(stderr, "trainer: warning: %s: %s (bad image %lld of at most %lld)\n", path.c_str(), message.c_str(),
                  static_cast<long long>(bad_images_), static_cast<long long>(options_.max_bad_images));
-    if (log_) {
-      log_->line("bad_image", {{"step", done_}, {"path", path}, {"message", message}, {"count", bad_images_}});
-    }
+    if (log_) log_->bad_image(done_, path, message, bad_images_);
   }
 
   const TrainOptions& options_;
   const Team& team_;
-  ServersLog servers_log_{team_.hosts()};
   Communicator& workers_;
   const StopSignals& signals_;
   StopFile stop_file_;
@@ -425,7 +340,7 @@ class TrainRun {
   std::unique_ptr<Loader> loader_;
   std::unique_ptr<BatchFeed> feed_;
   std::unique_ptr<TrainingStep> step_;
-  std::unique_ptr<MetricsLog> log_;  ///< rank 0 only
+  std::unique_ptr<TrainLog> log_;  ///< rank 0 only
   Interval interval_;
   std::vector<std::string> made_new_;        ///< tensors that --init-weights did not give
   std::vector<CheckpointInfo> passed_over_;  ///< at the start; rank 0 only
@@ -437,8 +352,6 @@ class TrainRun {
   int64_t bad_images_ = 0;
   bool device_sums_ = false;
   double started_ = 0;
-  double images_ = 0;
-  double seconds_ = 0;
 };
 
 /// A parameter server's part: no data, no network, a heartbeat. Signals are the workers' to answer.

@@ -73,7 +73,7 @@ function built(root: string, bin: string): NativeSources {
     agent: join(bin, 'agent'),
     trainer: join(bin, 'trainer'),
     mpiexecControl: join(bin, 'mpiexec_control.so'),
-    tensorboardServer: join(root, 'native', 'agent', 'tensorboard_server.py'),
+    tensorboardServer: join(root, 'native', 'agent', 'tensorboard', 'tensorboard_server.py'),
     fetch: join(root, 'native', 'trainer', 'data', 'fetch'),
     requirements: join(root, 'native', 'runtime', 'requirements.txt'),
     cudaRequirements: join(root, 'native', 'runtime', 'cuda.txt'),

@@ -277,7 +277,7 @@ describe('findNativeSources', () => {
       mkdirSync(join(folder, name), { recursive: true });
     }
     for (const name of [
-      'native/agent/tensorboard_server.py',
+      'native/agent/tensorboard/tensorboard_server.py',
       'native/runtime/requirements.txt',
       'native/runtime/cuda.txt',
     ]) {

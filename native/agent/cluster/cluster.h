@@ -1,0 +1,103 @@
+// The nodes of a run of several hosts, seen from its head: who has joined, and the ranks that run
+// there.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/cluster/cluster_node.h"
+#include "agent/connection/control_channel.h"
+#include "agent/connection/join_port.h"
+#include "agent/ranks/rank_hosts.h"
+#include "agent/run/journal.h"
+#include "agent/system/tail.h"
+
+namespace trainyard {
+
+class Cluster : public RankHosts {
+ public:
+  /// Listens and writes join.json. Throws Error.
+  Cluster(const RunFolder& folder, const RunSpec& spec, Journal& journal);
+
+  /// Everything there is to read, write and notice, for at most a moment; to be called ten times a
+  /// second.
+  void step();
+  /// Reads and writes the nodes' messages, and does nothing else. Returns at `deadline` (monotonic
+  /// seconds), or sooner when the descriptor `wakes` is readable. The start of a generation takes
+  /// many messages in both directions, which must not wait for the supervisor's next look.
+  void serve_until(double deadline, int wakes);
+  /// Whether bytes of logs came in the last step: then the next should follow soon.
+  bool busy() const { return busy_; }
+  /// Whether the nodes' states changed since the last call.
+  bool changed() { return std::exchange(changed_, false); }
+  Json nodes_json() const;
+
+  /// The process of the head's own `agent join`, which belongs to no generation.
+  const std::optional<ProcessId>& own_join() const { return own_join_; }
+
+  /// Nodes that are not here now.
+  std::vector<std::string> missing() const;
+  /// Those that are, in the profile's order.
+  std::vector<NodeSpec> present() const;
+  bool head_is_here() const { return nodes_.front().is_here(); }
+
+  /// A generation on these nodes; mpiexec is about to write to `launch_log`.
+  /// `spec`: with the nodes and the command of this generation. `control`: to mpiexec; it must last
+  /// until another generation begins.
+  void begin_generation(int number, const RunSpec& spec, const std::string& launch_log, const ControlChannel& control);
+  /// Why the generation cannot go on, once a node of it was lost.
+  const std::optional<std::string>& failure() const { return failure_; }
+  /// Asks every node to end what is left of the generation, or (`over`) of the run, and then to
+  /// leave.
+  void settle(bool over);
+  bool settled() const;
+  /// "process 7 (sleep) on gpu2", for what a node could not end, and nodes that could not say.
+  std::vector<std::string> left() const;
+
+  std::string host_of(int rank) const override;
+  bool is_gone(const StartedRank& rank) const override;
+  void terminate(const RankProcess& rank) override;
+  void kill_programs(const std::vector<StartedRank>& ranks) override;
+  bool kill_everything() override;
+  void let_go(int generation) override;
+  Suspects suspects(const std::vector<RankProcess>& late) const override;
+
+ private:
+  void start_own_join();
+  void admit(std::unique_ptr<Wire> wire);
+  void serve(ClusterNode& node);
+  bool pump(ClusterNode& node);
+  void take_control(ClusterNode& node, const Fields& message);
+  void pump_control(ClusterNode& node);
+  void take(ClusterNode& node, const Json& message);
+  void take_ready(ClusterNode& node, const Fields& fields);
+  void drop(ClusterNode& node, std::string why);
+  void look_for_lost(ClusterNode& node, double now);
+  void lose(ClusterNode& node, const std::string& why);
+  void read_launches();
+  void send_launch(ClusterNode& node);
+  Json launch_message(const ClusterNode& node, const std::vector<std::string>& words) const;
+  void set_state(ClusterNode& node, ClusterNode::State state);
+  ClusterNode* find(const std::string& host);
+  const ClusterNode* of_rank(int rank) const;
+
+  RunFolder folder_;
+  RunSpec spec_;
+  Journal& journal_;
+  std::string key_, token_;
+  JoinPort port_;
+  std::vector<ClusterNode> nodes_;
+  std::optional<ProcessId> own_join_;
+  double next_own_join_ = 0, next_beat_ = 0, next_kill_ = 0;
+  int generation_ = 0;
+  std::vector<std::string> argv_;     ///< of this generation
+  std::vector<std::string> members_;  ///< hosts of the generation, as mpiexec numbers them
+  std::unique_ptr<Tail> launches_;    ///< until every proxy is named
+  const ControlChannel* control_ = nullptr;
+  std::optional<std::string> failure_;
+  int64_t kill_round_ = 0, settle_round_ = 0;
+  bool over_ = false, changed_ = false, busy_ = false;
+};
+
+}  // namespace trainyard

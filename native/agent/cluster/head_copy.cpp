@@ -1,0 +1,103 @@
+#include "agent/cluster/head_copy.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "agent/messages/base64.h"
+#include "common/error.h"
+#include "common/files.h"
+
+namespace trainyard {
+
+namespace {
+constexpr int kMostRanks = 4096;
+constexpr size_t kHeartbeatBytes = 127;
+}  // namespace
+
+void HeadCopy::set_ranks(int generation, int first, int count) {
+  generation_ = generation;
+  first_ = first;
+  count_ = count;
+}
+
+Json HeadCopy::offsets() const {
+  if (!known_) return nullptr;
+  Json json = Json::object();
+  for (const auto& [rank, offset] : copied_) json[std::to_string(rank)] = offset;
+  return json;
+}
+
+bool HeadCopy::is_ours(int64_t generation, int64_t rank) const {
+  return generation == generation_ && rank >= first_ && rank < first_ + count_;
+}
+
+bool HeadCopy::take(const std::string& kind, const Json& message) {
+  try {
+    if (kind == "started" || kind == "ended") {
+      take_record(message, kind == "ended");
+    } else if (kind == "beat") {
+      take_beat(message);
+    } else if (kind == "log") {
+      take_log(message);
+    } else if (kind == "sample") {
+      const Json line = parse_json(Fields(message, kind).string("line"));
+      samples_.append(to_line(line));
+    } else {
+      return false;
+    }
+  } catch (const Error& error) {  // a full disk must not end a run that still computes
+    std::fprintf(stderr, "agent: warning: %s\n", error.what());
+  }
+  return true;
+}
+
+void HeadCopy::take_record(const Json& message, bool ended) {
+  const Fields fields(message, "record");
+  const int64_t generation = fields.integer("generation", 1, INT32_MAX), rank = fields.integer("rank", 0, kMostRanks);
+  if (!is_ours(generation, rank)) return;  // of a generation that has ended
+  const Json record = parse_json(fields.string("text"));
+  if (!record.is_object()) throw FieldError("a record is no object");
+  const std::string path = ended ? folder_.exit_record(generation_, static_cast<int>(rank))
+                                 : folder_.start_record(generation_, static_cast<int>(rank));
+  replace_file(path, to_line(record) + "\n");
+}
+
+void HeadCopy::take_beat(const Json& message) {
+  const Fields fields(message, "beat");
+  const int64_t generation = fields.integer("generation", 0, INT32_MAX);
+  const Json* ranks = fields.find("ranks");
+  if (ranks == nullptr || !ranks->is_array()) throw FieldError("a beat names no ranks");
+  for (const Json& one : *ranks) {
+    if (!one.is_array() || one.size() != 2 || !one[0].is_number_integer() || !one[1].is_string()) {
+      throw FieldError("a beat is none");
+    }
+    if (!is_ours(generation, one[0].get<int64_t>())) continue;
+    std::string text = to_line(parse_json(one[1].get<std::string>()));
+    if (text.size() > kHeartbeatBytes) continue;
+    text.resize(kHeartbeatBytes, ' ');
+    text.push_back('\n');
+    const std::string path = folder_.heartbeat(one[0].get<int>());
+    const Descriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    if (!fd || ::pwrite(fd.get(), text.data(), text.size(), 0) < 0) throw file_error("write", path);
+  }
+}
+
+void HeadCopy::take_log(const Json& message) {
+  const Fields fields(message, "log");
+  const int rank = static_cast<int>(fields.integer("rank", 0, kMostRanks));
+  const auto offset = static_cast<uint64_t>(fields.integer("offset", 0, INT64_MAX));
+  const auto bytes = decode_base64(fields.string("data"));
+  if (!bytes) throw FieldError("a log's bytes are no base64");
+  const auto known = copied_.find(rank);
+  if (known != copied_.end() && known->second != offset) throw FieldError("a log's bytes do not follow the last");
+  copied_[rank] = offset + bytes->size();  // also where the disk is full: what was lost is not sent again and again
+  const std::string path = folder_.log("rank-" + std::to_string(rank));
+  const Descriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  if (!fd) throw file_error("open", path);
+  write_all(fd.get(), *bytes, path);
+}
+
+}  // namespace trainyard

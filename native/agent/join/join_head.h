@@ -1,0 +1,48 @@
+// The way from a node to the head of its run: connects, and connects again whenever it is lost.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agent/connection/wire.h"
+#include "agent/join/node_ranks.h"
+
+namespace trainyard {
+
+class HeadConnection {
+ public:
+  explicit HeadConnection(const JoinSpec& spec);
+  HeadConnection(const HeadConnection&) = delete;
+  HeadConnection& operator=(const HeadConnection&) = delete;
+
+  /// Connects, reads, writes. Returns true when a connection was authenticated just now.
+  bool step();
+  /// Nullptr while there is no authenticated connection.
+  Wire* wire() { return wire_ && wire_->authenticated() ? wire_.get() : nullptr; }
+  /// The head's next message.
+  std::optional<Json> next();
+  /// Monotonic seconds since which the head is not there; 0 while it is.
+  double lost_since() const { return lost_since_; }
+  /// For how many seconds the head's machine has refused connections, with nothing else in between:
+  /// nobody listens there any more, and a supervisor never listens a second time with the same key.
+  double refused_for() const;
+  const std::string& why() const { return why_; }
+  /// Waits until there is something to read here or at `other` (events as poll's; 0: none), 50 ms
+  /// at most.
+  void wait(int other = -1, short events = 0) const;
+
+ private:
+  void begin();
+  void drop(const std::string& why, bool refused = false);
+
+  JoinSpec spec_;
+  Descriptor connecting_;
+  std::unique_ptr<Wire> wire_;
+  bool was_authenticated_ = false;
+  double lost_since_;
+  double refused_since_ = 0;  ///< monotonic seconds; 0: it is not refused
+  double deadline_ = 0, next_try_ = 0, patience_ = 0.2;
+  std::string why_ = "it has not been reached yet";
+};
+
+}  // namespace trainyard

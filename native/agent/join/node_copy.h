@@ -1,0 +1,48 @@
+// Brings what this node's ranks write to the head of the run, as it grows.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "agent/connection/wire.h"
+#include "agent/messages/json.h"
+#include "agent/run/run_folder.h"
+
+namespace trainyard {
+
+class NodeCopy {
+ public:
+  explicit NodeCopy(const RunFolder& folder);
+
+  /// A generation has begun, or the connection is a new one: its records and heartbeats are sent
+  /// (again).
+  void begin(int generation, int first, int count);
+  /// How much of each log the head has, by rank; null when it has never heard of this node, and
+  /// then only what is written from this process's start on counts.
+  void set_offsets(const Json& copied);
+  /// Sends what is new: records at once, heartbeats a few times a second, and of the logs only as
+  /// much as lets a later heartbeat through soon.
+  void pump(Wire& wire);
+  /// Whether the head has been sent all there is.
+  bool drained() const;
+
+ private:
+  void send_records(Wire& wire);
+  void send_beat(Wire& wire);
+  void send_logs(Wire& wire);
+  uint64_t log_size(int rank) const;
+
+  struct Sent {
+    bool started = false, ended = false;
+    std::string beat;
+  };
+  RunFolder folder_;
+  int generation_ = 0;
+  std::map<int, Sent> ranks_;              ///< of the generation
+  std::map<int, uint64_t> size_at_start_;  ///< of logs that an earlier life of the run left
+  std::map<int, uint64_t> offsets_;        ///< sent, by rank
+  int next_log_ = 0;                       ///< ranks take turns
+  double next_beat_ = 0, next_idle_beat_ = 0;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,265 @@
+// Two processes stand between mpiexec and the program. The outer one is what mpiexec's proxy knows
+// and kills, which it does without warning when any rank calls MPI_Abort; the inner one, in a
+// session of its own, survives that just long enough to end the program and to write how it ended.
+//
+// The outer one stays until every rank of the generation has ended: mpiexec fails when it wants to
+// tell a proxy that has ended already of another rank's end, and takes the ranks that still run
+// with it.
+#include "agent/ranks/rank.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "agent/ranks/exit_record.h"
+#include "agent/ranks/heartbeat.h"
+#include "agent/ranks/outcome.h"
+#include "agent/run/gpu_pins.h"
+#include "agent/system/clock.h"
+#include "agent/system/kill.h"
+#include "agent/system/paths.h"
+#include "agent/system/spawn.h"
+#include "common/error.h"
+#include "common/files.h"
+#include "common/outcome.h"
+
+namespace trainyard {
+
+namespace {
+
+constexpr int kOrphaned = SIGUSR1;   // sent by the kernel to the inner process when the outer one ends
+constexpr int kOrphanGraceMs = 700;  // for a program that is already on its way out after MPI_Abort
+constexpr int kCannotStart = 127;
+constexpr int kLookMs = 100;            // for the word that every rank has ended
+constexpr double kRecordSeconds = 600;  // as long as the supervisor waits to write how the run ended
+
+int number_from(const char* variable, int fallback) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? fallback : std::atoi(text);
+}
+
+/// Reads the command file into the options.
+RankOptions with_command(RankOptions options) {
+  if (options.command_file.empty()) return options;
+  const Json file = parse_json(read_file(options.command_file));
+  if (file.is_array()) {
+    options.command = file.get<std::vector<std::string>>();
+  } else {
+    const Fields fields(file, options.command_file);
+    options.command = fields.strings("argv");
+    options.cwd = fields.string("cwd");
+  }
+  return options;
+}
+
+/// Signals arrive through sigwait in both processes; only the started program gets the default
+/// behaviour.
+sigset_t block_signals() {
+  sigset_t handled;
+  ::sigemptyset(&handled);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGCHLD, kOrphaned}) ::sigaddset(&handled, number);
+  ::sigprocmask(SIG_BLOCK, &handled, nullptr);
+  ::signal(SIGCHLD, SIG_DFL);  // where it is inherited as ignored, nobody learns how a child ended
+  return handled;
+}
+
+/// Of this node's GPUs the one of this rank, which its program then takes for the only one.
+void take_gpu() {
+  const char* gpus = std::getenv(kGpusVariable);
+  try {
+    for (const auto& [name, value] : pinned_gpu(gpus == nullptr ? "" : gpus, number_from("MPI_LOCALRANKID", 0))) {
+      ::setenv(name.c_str(), value.c_str(), 1);
+    }
+  } catch (const Error& error) {
+    std::fprintf(stderr, "agent: error: %s\n", error.what());
+    ::_exit(static_cast<int>(error.code()));
+  }
+}
+
+/// The program itself: own process group, log as stdout and stderr, gone when the inner process is.
+[[noreturn]] void become_program(const std::vector<std::string>& command, const std::string& log,
+                                 const std::string& cwd, int pmi_fd, int outcome_fd, int parent) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(kCannotStart);
+  reset_signals();
+  const bool redirected = redirect_standard_streams(log);
+  if (redirected && (cwd.empty() || ::chdir(cwd.c_str()) == 0)) {
+    close_descriptors_except(pmi_fd, outcome_fd);
+    if (outcome_fd >= 0) ::setenv(kOutcomeVariable, std::to_string(outcome_fd).c_str(), 1);
+    take_gpu();
+    std::vector<char*> argv;
+    for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+    argv.push_back(nullptr);
+    ::execvp(argv.front(), argv.data());
+  }
+  std::fprintf(stderr, "agent: error: cannot start '%s': %s. Check the path and its permissions\n",
+               command.front().c_str(), std::strerror(errno));
+  ::_exit(kCannotStart);
+}
+
+void write_start_record(const RunFolder& folder, int generation, int rank, const ProcessId& program) {
+  Json json{{"rank", rank},
+            {"host", host_name()},
+            {"pid", program.pid},
+            {"startTime", program.start_time},
+            {"wrapper", {{"pid", ::getpid()}, {"startTime", process_start_time(::getpid()).value_or(0)}}},
+            {"time", now_seconds()}};
+  replace_file(folder.start_record(generation, rank), to_line(json) + "\n");
+}
+
+/// Waits for the program's end, handing the first SIGTERM or SIGINT on to it. Returns waitpid's
+/// status; nothing where that cannot be had, with errno set.
+std::optional<int> supervise_program(int program, const sigset_t& handled) {
+  bool forwarded = false;
+  double kill_at = 0;
+  for (;;) {
+    int status = 0;
+    const int ended = ::waitpid(program, &status, WNOHANG);
+    if (ended == program) return status;
+    if (ended < 0 && errno != EINTR) return std::nullopt;
+
+    const timespec patience{0, 100'000'000};
+    const int number = kill_at > 0 ? ::sigtimedwait(&handled, nullptr, &patience) : ::sigwaitinfo(&handled, nullptr);
+    if ((number == SIGTERM || number == SIGINT) && !forwarded) {
+      forwarded = true;
+      ::kill(program, number);
+    }
+    if (number == kOrphaned && kill_at == 0) kill_at = monotonic_seconds() + kOrphanGraceMs / 1000.0;
+    if (kill_at > 0 && monotonic_seconds() >= kill_at) ::kill(-program, SIGKILL);
+  }
+}
+
+void take_status(std::optional<int> status, ExitRecord& record) {
+  if (!status) {
+    record.exit_code = static_cast<int>(Exit::internal);
+    record.last_line = std::string("agent: error: how the program ended cannot be learnt: ") + std::strerror(errno) +
+                       ". See the rank's log";
+  } else if (WIFSIGNALED(*status)) {
+    record.signal = WTERMSIG(*status);
+  } else {
+    record.exit_code = WEXITSTATUS(*status);
+  }
+}
+
+/// Tries until there is room for it. What stands in the way is said in the rank's log, where the
+/// head looks for it when a rank is gone without a record.
+void write_exit_record(const RunFolder& folder, int generation, const ExitRecord& record, const std::string& log) {
+  const double deadline = monotonic_seconds() + kRecordSeconds;
+  for (bool said = false;; said = true) {
+    try {
+      return replace_file(folder.exit_record(generation, record.rank), to_line(record.to_json()) + "\n");
+    } catch (const Error& error) {
+      if (!said) {
+        const std::string line = "agent: error: rank " + std::to_string(record.rank) + " ended (" +
+                                 record.how_it_ended() + "), but its exit record was not written: " + error.what() +
+                                 "\n";
+        const Descriptor fd(::open(log.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+        if (fd && ::write(fd.get(), line.data(), line.size()) < 0) std::perror("agent: warning: log");
+      }
+      const bool may_pass = folder_exists(folder.file("exits"));  // no room comes for a file whose folder is gone
+      if (monotonic_seconds() >= deadline || !may_pass) throw;
+    }
+    sleep_ms(kLookMs);
+  }
+}
+
+int run_inner(const RankOptions& given, int rank, int pmi_fd, const sigset_t& handled) {
+  const RankOptions options = with_command(given);
+  const RunFolder folder(options.run_dir);
+  const std::string log = folder.log("rank-" + std::to_string(rank));
+  const std::vector<std::string>& command = options.command;
+  ExitRecord record;
+  record.rank = rank;
+  record.host = host_name();
+  record.started = now_seconds();
+
+  off_t log_begin = 0;
+  if (const Descriptor fd{::open(log.c_str(), O_RDONLY | O_CLOEXEC)}) log_begin = ::lseek(fd.get(), 0, SEEK_END);
+
+  const int parent = ::getpid();
+  const OutcomeFile outcomes;
+  const int program = ::fork();
+  if (program < 0) throw file_error("start", command.front());
+  if (program == 0) become_program(command, log, options.cwd, pmi_fd, outcomes.fd(), parent);
+  if (pmi_fd >= 0) ::close(pmi_fd);
+  record.pid = program;
+  write_start_record(folder, options.generation, rank, {program, process_start_time(program).value_or(0)});
+
+  const std::optional<int> status = supervise_program(program, handled);
+  record.ended = now_seconds();
+  take_status(status, record);
+  record.outcome = outcomes.read();
+  const auto beat = read_heartbeat(folder.heartbeat(rank));
+  record.last_step = beat ? beat->step : 0;
+  if (const auto line = last_error_line(log, static_cast<uint64_t>(log_begin))) record.last_line = line;
+  write_exit_record(folder, options.generation, record, log);
+  return record.code();
+}
+
+int run_outer(int inner, const sigset_t& handled) {
+  for (;;) {
+    int status = 0;
+    const int ended = ::waitpid(inner, &status, WNOHANG);
+    if (ended == inner) return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    if (ended < 0 && errno != EINTR) return static_cast<int>(Exit::internal);
+    const int number = ::sigwaitinfo(&handled, nullptr);
+    if (number == SIGTERM || number == SIGINT) ::kill(inner, number);
+  }
+}
+
+/// Until every rank of the generation has ended, or somebody wants this process to end.
+void wait_for_the_others(const std::string& all_ended, const sigset_t& handled) {
+  const timespec patience{0, kLookMs * 1'000'000L};
+  while (::access(all_ended.c_str(), F_OK) != 0) {
+    const int number = ::sigtimedwait(&handled, nullptr, &patience);
+    if (number == SIGTERM || number == SIGINT || number == SIGHUP) return;
+  }
+}
+
+}  // namespace
+
+RankOptions with_environment(RankOptions options) {
+  const auto take = [](const char* name) {
+    const char* text = std::getenv(name);
+    return std::string(text == nullptr ? "" : text);
+  };
+  if (options.run_dir.empty()) options.run_dir = take(kRunVariable);
+  if (options.generation == 0) options.generation = number_from("TRAINYARD_GENERATION", 0);
+  if (options.command.empty() && options.command_file.empty()) options.command_file = take(kCommandVariable);
+  if (options.run_dir.empty() || options.generation < 1 || (options.command.empty() && options.command_file.empty())) {
+    throw Error(Exit::usage, "agent rank was given no command. Put it after --");
+  }
+  return options;
+}
+
+int run_rank(const RankOptions& options) {
+  const int rank = number_from("PMI_RANK", 0);
+  const int pmi_fd = number_from("PMI_FD", -1);
+  close_descriptors_except(pmi_fd);  // the proxy leaks its other ranks' pipes into us
+  const sigset_t handled = block_signals();
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // then the inner one ends the program
+
+  const int outer = ::getpid();
+  const int inner = ::fork();
+  if (inner < 0) throw file_error("start", "the rank");
+  if (inner != 0) {
+    if (pmi_fd >= 0) ::close(pmi_fd);
+    const int code = run_outer(inner, handled);
+    if (pmi_fd >= 0) wait_for_the_others(RunFolder(options.run_dir).all_ended(options.generation), handled);
+    return code;
+  }
+  ::setsid();
+  ::prctl(PR_SET_PDEATHSIG, kOrphaned);
+  if (::getppid() != outer) ::raise(kOrphaned);
+  return run_inner(options, rank, pmi_fd, handled);
+}
+
+}  // namespace trainyard

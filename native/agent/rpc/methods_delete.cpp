@@ -1,0 +1,120 @@
+// RPC: run.delete on the node that supervised a run, run.forget on each other node of it.
+#include <signal.h>
+
+#include "agent/join/join.h"
+#include "agent/messages/rpc_error.h"
+#include "agent/rpc/rpc.h"
+#include "agent/run/lease.h"
+#include "agent/run/run_content.h"
+#include "agent/system/clock.h"
+#include "agent/system/kill.h"
+#include "agent/system/paths.h"
+#include "agent/tensorboard/tensorboard.h"
+#include "common/error.h"
+
+namespace trainyard {
+
+namespace {
+
+constexpr double kLeaveSeconds = 5;
+constexpr double kKillSeconds = 15;
+
+Json json_of(const Remains& remains) {
+  return {{"stays", remains.names}, {"stayCount", remains.count}, {"folderStays", remains.folder}};
+}
+
+/// The profile whose commands reach the run's processes.
+std::string profile_of(const RunFolder& folder) {
+  const auto run = read_json_object(folder.run());
+  const Json profile = run ? run->value("profile", Json()) : Json();
+  return profile.is_object() && profile.contains("name") && profile["name"].is_string()
+             ? profile["name"].get<std::string>()
+             : "local";
+}
+
+/// Lets what is about to end go (a supervisor that has just finished, a terminal that was closed),
+/// ends the folder's TensorBoard, then removes what is the run's.
+class DeleteJob : public Job {
+ public:
+  explicit DeleteJob(const RunFolder& folder) : folder_(folder), hold_(folder) {}
+  std::optional<Json> step() override {
+    if (!held_) held_ = hold_.step();
+    if (!held_) return std::nullopt;
+    if (!find_marked(folder_.dir(), {}).empty()) {
+      if (monotonic_seconds() < deadline_) return std::nullopt;
+      throw RpcError(RpcCode::bad_state, "processes of the run in " + folder_.dir() +
+                                             " are left. Close its terminals, or end what is left with: trainyard "
+                                             "kill-leftovers " +
+                                             profile_of(folder_));
+    }
+    if (!tensorboard_) tensorboard_.emplace(folder_);
+    if (!tensorboard_->step()) return std::nullopt;
+    return json_of(remove_run_content(folder_));
+  }
+
+ private:
+  RunFolder folder_;
+  FolderHold hold_;
+  bool held_ = false;
+  std::optional<TensorboardStop> tensorboard_;
+  double deadline_ = monotonic_seconds() + kLeaveSeconds;
+};
+
+Answer remove(const Fields& params, ServeContext&) {
+  return std::make_unique<DeleteJob>(existing_run_folder(expand_path(params.string("dir"))));
+}
+
+/// Ends what this node still has of a run that is over, its `agent join` first, then removes what
+/// the run left here.
+class ForgetJob : public Job {
+ public:
+  ForgetJob(const RunFolder& folder, std::string host)
+      : folder_(folder), host_(std::move(host)), sweep_([this] { return find(); }) {}
+
+  std::optional<Json> step() override {
+    if (!sweep_.step()) {
+      if (monotonic_seconds() < deadline_) return std::nullopt;
+      throw RpcError(RpcCode::bad_state, "processes of the run in " + folder_.dir() +
+                                             " cannot be ended here: " + std::to_string(sweep_.left().size()) +
+                                             " are left. Look for them with: ps");
+    }
+    return json_of(remove_run_content(folder_));
+  }
+
+ private:
+  std::vector<NamedProcess> find() const {
+    std::vector<NamedProcess> all = find_marked(folder_.dir(), {});
+    const auto record = read_join_record(folder_, host_);
+    if (record && record->lives) all.push_back({record->process, "join"});
+    return all;
+  }
+
+  RunFolder folder_;
+  std::string host_;
+  Sweep sweep_;
+  double deadline_ = monotonic_seconds() + kKillSeconds;
+};
+
+Answer forget(const Fields& params, ServeContext&) {
+  const std::string id = params.string("id"), host = params.string("host");
+  if (!is_run_id(id) || !is_run_id(host)) throw FieldError("params.id and params.host must be plain names");
+  const RunFolder folder(expand_path(params.string("workdir")) + "/runs/" + id);
+  if (!folder_exists(folder.dir())) return json_of(Remains());
+  if (file_exists(folder.run())) {
+    throw RpcError(RpcCode::bad_state, folder.dir() + " is the folder of the run itself. Delete the run");
+  }
+  const auto record = read_join_record(folder, host);
+  if (record && record->lives && record->state == "joined") {
+    throw RpcError(RpcCode::bad_state, "this node takes part in the run in " + folder.dir() + ". Stop it first");
+  }
+  return std::make_unique<ForgetJob>(folder, host);
+}
+
+}  // namespace
+
+void add_delete_methods(MethodTable& table) {
+  table["run.delete"] = remove;
+  table["run.forget"] = forget;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,139 @@
+// RPC: run.start, run.list, run.get, run.stop, run.kill.
+#include <filesystem>
+
+#include "agent/messages/rpc_error.h"
+#include "agent/rpc/rpc.h"
+#include "agent/rpc/run_start.h"
+#include "agent/run/lease.h"
+#include "agent/run/run_processes.h"
+#include "agent/run/stop_watch.h"
+#include "agent/system/clock.h"
+#include "agent/system/kill.h"
+#include "agent/system/paths.h"
+
+namespace trainyard {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr size_t kMostListed = 6 << 20;  // bytes of run.list's answer; older runs beyond it are left out
+constexpr double kKillSeconds = 12;
+
+Json describe(const RunFolder& folder) {
+  const auto run = read_json_object(folder.run());
+  const auto state = read_json_object(folder.state());
+  const bool has_id = run && run->contains("id") && (*run)["id"].is_string();
+  Json json;
+  json["id"] = has_id ? (*run)["id"] : Json(fs::path(folder.dir()).filename().string());
+  json["dir"] = folder.dir();
+  json["run"] = run ? *run : Json(nullptr);
+  json["state"] = state ? *state : Json(nullptr);
+  const Supervision now = supervision(folder, state, disk_of(folder.dir()));
+  json["interrupted"] = now.kind == Supervision::Kind::nobody;
+  json["elsewhere"] = now.kind == Supervision::Kind::elsewhere ? Json(now.host) : Json(nullptr);
+  return json;
+}
+
+Answer list(const Fields& params, ServeContext&) {
+  Json answer{{"runs", Json::array()}};
+  size_t bytes = 0;
+  for (const std::string& dir : list_run_folders(expand_path(params.string("workdir")))) {
+    Json one = describe(RunFolder(dir));
+    if (one["interrupted"] == true) one = describe(RunFolder(dir));  // see get
+    bytes += to_line(one).size();
+    if (bytes > kMostListed) {
+      answer["truncated"] = true;
+      break;
+    }
+    answer["runs"].push_back(std::move(one));
+  }
+  return answer;
+}
+
+Answer get(const Fields& params, ServeContext&) {
+  const RunFolder folder = existing_run_folder(expand_path(params.string("dir")));
+  Json answer = describe(folder);
+  // The supervisor may have said how the run ended, and gone, between the look at its words and the
+  // look at it.
+  if (answer["interrupted"] == true) answer = describe(folder);
+  Json files = Json::object();
+  for (const char* sub : {"", "logs/", "gpus/"}) {
+    std::error_code failed;
+    for (fs::directory_iterator entry(folder.file(sub), failed), end; !failed && entry != end;
+         entry.increment(failed)) {
+      std::error_code gone;
+      const auto size = entry->file_size(gone);
+      if (!gone && entry->is_regular_file(gone)) files[sub + entry->path().filename().string()] = size;
+    }
+  }
+  answer["files"] = std::move(files);
+  return answer;
+}
+
+Answer start(const Fields& params, ServeContext&) {
+  const Json* spec = params.find("spec");
+  if (spec == nullptr) throw FieldError("params.spec is missing");
+  return start_run(params.string("workdir"), *spec);
+}
+
+Answer stop(const Fields& params, ServeContext&) {
+  const RunFolder folder = existing_run_folder(expand_path(params.string("dir")));
+  const std::string mode = params.string("mode");
+  if (mode != "checkpoint" && mode != "now") throw FieldError("params.mode must be 'checkpoint' or 'now'");
+  const Supervision now = supervision(folder);
+  if (now.kind == Supervision::Kind::over) {
+    throw RpcError(RpcCode::bad_state,
+                   "the run in " + folder.dir() + " has ended already. Nothing needs to be stopped");
+  }
+  if (now.kind == Supervision::Kind::nobody) {
+    throw RpcError(RpcCode::bad_state, "the run in " + folder.dir() +
+                                           " was interrupted: nobody supervises it. End what is left with run.kill");
+  }
+  write_stop_request(folder, {mode == "now" ? StopRequest::Mode::now : StopRequest::Mode::checkpoint,
+                              params.optional_string("by").value_or("")});
+  return Json::object();
+}
+
+class KillJob : public Job {
+ public:
+  explicit KillJob(const RunFolder& folder)
+      : sweep_([folder] { return find_run(folder, {}); }), deadline_(monotonic_seconds() + kKillSeconds) {}
+
+  std::optional<Json> step() override {
+    if (!sweep_.step() && monotonic_seconds() < deadline_) return std::nullopt;
+    return Json{{"killed", json_of(sweep_.killed())}, {"left", json_of(sweep_.left())}};
+  }
+
+ private:
+  static Json json_of(const std::vector<NamedProcess>& processes) {
+    Json list = Json::array();
+    for (const NamedProcess& one : processes) list.push_back({{"pid", one.process.pid}, {"what", one.what}});
+    return list;
+  }
+
+  Sweep sweep_;
+  double deadline_;
+};
+
+Answer kill(const Fields& params, ServeContext&) {
+  const RunFolder folder = existing_run_folder(expand_path(params.string("dir")));
+  const Supervision now = supervision(folder);
+  if (now.kind == Supervision::Kind::elsewhere) {
+    throw RpcError(RpcCode::bad_state, "the run in " + folder.dir() + " is supervised on " + now.host +
+                                           ", where its processes are. Stop it first");
+  }
+  return std::make_unique<KillJob>(folder);
+}
+
+}  // namespace
+
+void add_run_methods(MethodTable& table) {
+  table["run.start"] = start;
+  table["run.list"] = list;
+  table["run.get"] = get;
+  table["run.stop"] = stop;
+  table["run.kill"] = kill;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,76 @@
+// run.json: what is to run, checked before anything starts.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/messages/json.h"
+
+namespace trainyard {
+
+struct EvaluatorSpec {
+  std::vector<std::string> argv;  ///< without program path and --run-dir
+  int threads = 1;
+  int nice = 19;
+};
+
+/// One host of a run that spans several, the head first.
+struct NodeSpec {
+  std::string host;     ///< the profile's name of it
+  std::string address;  ///< how the others reach it
+  int slots = 1;
+  std::vector<int> gpus;    ///< of its ranks, in their order; empty: whatever the program takes
+  std::string nvidia = {};  ///< the node's folders of NVIDIA's libraries, separated by colons
+};
+
+struct RunSpec {
+  std::string id;
+  std::string label;
+  bool is_trainer = true;  ///< program "trainer"; else "command", whose argv is the whole command line
+  std::vector<std::string> argv;
+  std::string cwd;        ///< where a command runs; empty: the run folder
+  std::string given_cwd;  ///< as the client wrote it: `~` is each node's own
+  int ranks = 1;
+  int threads_per_rank = 1;
+  std::vector<int> gpus;  ///< of the ranks of a run on this machine alone, in their order; empty: as the program likes
+  std::map<std::string, std::string> env;
+  std::optional<EvaluatorSpec> evaluator;
+  bool tensorboard = false;
+  double tensorboard_idle = 0;  ///< seconds without a request after which TensorBoard ends
+
+  std::string trainer, mpiexec, agent, python, tensorboard_server;  ///< absolute paths
+
+  double hang_timeout = 300;  ///< seconds without a heartbeat; 0: never
+  double start_timeout = 60;  ///< seconds until all ranks run
+  int max_restarts = 0;
+  double node_return_timeout = 600;  ///< seconds for lost nodes to be back before a restart
+
+  std::vector<NodeSpec> nodes;  ///< launcher "manual"; empty: every rank runs here
+  std::string interface = "auto";
+  int first_port = 0, last_port = 0;  ///< what may be listened on; 0: any
+  int min_nodes = 1;
+  bool spans_hosts() const { return !nodes.empty(); }
+
+  /// Of a generation with fewer ranks than were asked for: our trainer then shares the same global
+  /// batch among them.
+  RunSpec with_fewer(const std::vector<NodeSpec>& present) const;
+
+  /// The whole command line of one rank.
+  std::vector<std::string> rank_command(const std::string& run_dir) const;
+  std::vector<std::string> evaluator_command(const std::string& run_dir) const;
+};
+
+/// Reads and checks a spec. Paths get their `~` replaced. Throws FieldError naming the field.
+RunSpec parse_run_spec(const Json& json);
+
+/// The proxy that belongs to an mpiexec.
+std::string proxy_beside(const std::string& mpiexec);
+
+/// What is missing on this node for the run to start ("PATH does not exist …"), if anything.
+std::optional<std::string> missing_program(const RunSpec& spec);
+
+/// The label for a run's id: the spec's own, else the model, else the program's name.
+std::string run_label(const RunSpec& spec);
+
+}  // namespace trainyard

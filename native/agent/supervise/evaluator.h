@@ -1,0 +1,41 @@
+// The evaluator beside a run: one low-priority process that follows its checkpoints.
+#pragma once
+#include <optional>
+
+#include "agent/run/journal.h"
+#include "agent/run/run_folder.h"
+#include "agent/run/run_spec.h"
+#include "agent/system/spawn.h"
+
+namespace trainyard {
+
+class Evaluator {
+ public:
+  /// Starts it and journals that. One that cannot be started is journaled as ended: training goes
+  /// on without it.
+  void start(const RunFolder& folder, const RunSpec& spec, int generation, Journal& journal);
+
+  /// Whether it ended by itself or was killed, and the time has come to start it again: after 2 s,
+  /// 4 s, … and five times at most in a generation. Not after a mistake of the user's, which would
+  /// be the same.
+  bool is_due_again() const;
+
+  bool running() const { return process_.has_value(); }
+  const std::optional<ProcessId>& process() const { return process_; }
+
+  /// To be told of every ended child; true when it was the evaluator.
+  bool child_ended(int pid, int status, Journal& journal);
+  /// It is to end: whatever ends it now is expected.
+  void signal(int number);
+  /// Itself and everything it started, likewise.
+  void kill();
+
+ private:
+  int generation_ = 0;
+  int failures_ = 0;     ///< in this generation
+  double again_at_ = 0;  ///< monotonic seconds; 0: never
+  bool wanted_ = false;
+  std::optional<ProcessId> process_;
+};
+
+}  // namespace trainyard

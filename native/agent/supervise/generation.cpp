@@ -1,0 +1,311 @@
+#include "agent/supervise/generation.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "agent/system/clock.h"
+#include "agent/system/tail.h"
+#include "common/error.h"
+#include "common/files.h"
+
+namespace trainyard {
+
+namespace {
+
+constexpr double kGraceSeconds = 5;        // between SIGTERM and SIGKILL for the rest of a failed group
+constexpr double kCascadeSeconds = 0.5;    // ranks that one failure brings down: their records tell more than the first
+constexpr double kExplanationSeconds = 3;  // for the record of a rank elsewhere whose loss made others abort
+constexpr double kRecordSeconds = 1;       // for the wrappers of killed programs to write their records
+constexpr double kSlowLookSeconds = 0.25;  // looks that read several files
+constexpr double kStallSeconds = 30;       // without a step of any rank, before a `stalled` event
+constexpr double kLostSeconds = 1.5;       // a record may still be on its way to the disk
+
+std::string ranks_text(const std::vector<int>& numbers) {
+  std::string text;
+  for (const int number : numbers) text += (text.empty() ? "" : ", ") + std::to_string(number);
+  return (numbers.size() == 1 ? "rank " : "ranks ") + text;
+}
+
+}  // namespace
+
+Generation::Generation(const RunFolder& folder, const RunSpec& spec, int number, const Command& mpiexec,
+                       GenerationListener listener, RankHosts& hosts)
+    : folder_(folder),
+      spec_(spec),
+      number_(number),
+      listener_(std::move(listener)),
+      hosts_(hosts),
+      ranks_(static_cast<size_t>(spec.ranks)),
+      heartbeats_(folder, spec.ranks, spec.hang_timeout, spec.start_timeout, spec.is_trainer),
+      begun_(monotonic_seconds()) {
+  remove_heartbeats(folder);
+  folder.remove_records(number, 0, spec.ranks);
+  for (size_t index = 0; index < ranks_.size(); ++index) {
+    std::error_code absent;
+    const uintmax_t size = std::filesystem::file_size(rank_log(static_cast<int>(index)), absent);
+    ranks_[index].log_begin = absent ? 0 : size;
+  }
+  mpiexec_ = start_child(mpiexec);
+}
+
+std::string Generation::rank_log(int index) const { return folder_.log("rank-" + std::to_string(index)); }
+
+bool Generation::all_started() const { return started_.size() == ranks_.size(); }
+
+bool Generation::all_over() const {
+  return std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.record.has_value(); });
+}
+
+void Generation::look_for_starts() {
+  if (all_started()) return;
+  for (size_t index = 0; index < ranks_.size(); ++index) {
+    if (ranks_[index].program) continue;
+    const auto json = read_json_object(folder_.start_record(number_, static_cast<int>(index)));
+    if (!json) continue;
+    const StartedRank record = parse_start_record(*json, static_cast<int>(index));
+    const RankProcess& started = record.program;
+    ranks_[index].wrapper = record.wrapper;
+    ranks_[index].program = started;
+    started_.push_back(started);
+    listener_.rank_started(started);
+  }
+}
+
+void Generation::look_for_ends() {
+  const double now = monotonic_seconds();
+  bool failed = false;
+  std::vector<ExitRecord> records;
+  for (size_t index = 0; index < ranks_.size(); ++index) {
+    Rank& rank = ranks_[index];
+    if (!rank.record) {
+      rank.record = read_exit_record(folder_.exit_record(number_, static_cast<int>(index)), static_cast<int>(index));
+      if (!rank.record) continue;
+      rank.record->seen = now;
+      if (!rank.program) look_for_starts();  // it began and ended since the last look
+      listener_.rank_exited(*rank.record);
+    }
+    records.push_back(*rank.record);
+    failed = failed || rank.record->failed();
+  }
+  if (!failed || ending_) return;
+  if (failure_seen_ == 0) failure_seen_ = now;
+  const ExitRecord first = *first_failure(records);
+  const double wait = first.may_be_consequence() ? kExplanationSeconds : kCascadeSeconds;
+  if (now - failure_seen_ < wait && records.size() < ranks_.size()) return;
+  first_failure_ = first;
+  begin_ending(kGraceSeconds);
+}
+
+void Generation::look_for_lost(double now) {
+  if (mpiexec_gone_since_ == 0 && !is_alive(mpiexec_)) mpiexec_gone_since_ = now;
+  const bool mpiexec_gone = mpiexec_gone_since_ > 0 && now - mpiexec_gone_since_ > kLostSeconds;
+  for (size_t index = 0; index < ranks_.size(); ++index) {
+    Rank& rank = ranks_[index];
+    if (rank.record) continue;
+    const bool gone = rank.program ? hosts_.is_gone({*rank.program, *rank.wrapper}) : mpiexec_gone;
+    if (!gone) {
+      rank.gone_since = 0;
+    } else if (rank.gone_since == 0) {
+      rank.gone_since = now;
+    } else if (now - rank.gone_since > kLostSeconds) {
+      declare_lost(static_cast<int>(index));
+    }
+  }
+  // Ranks that outlive mpiexec have lost one another.
+  if (mpiexec_gone && !ending_ && !all_over()) {
+    own_reason_ = "mpiexec ended while ranks were running: " + mpiexec_last_words();
+    begin_ending(0);
+  }
+}
+
+void Generation::declare_lost(int index) {
+  Rank& rank = ranks_[static_cast<size_t>(index)];
+  ExitRecord lost;
+  lost.rank = index;
+  lost.host = rank.program ? rank.program->host : hosts_.host_of(index);
+  lost.pid = rank.program ? rank.program->process.pid : 0;
+  lost.last_step = heartbeats_.step_of(index);
+  lost.ended = now_seconds();
+  lost.seen = monotonic_seconds();
+  lost.lost = true;
+  lost.last_line = last_error_line(rank_log(index), rank.log_begin);
+  if (!rank.program) lost.last_line = "rank " + std::to_string(index) + " never started: " + mpiexec_last_words();
+  rank.record = lost;
+  listener_.rank_exited(lost);
+  if (ending_) return;
+  first_failure_ = lost;
+  begin_ending(kGraceSeconds);
+}
+
+void Generation::look_for_hangs() {
+  if (ending_) return;
+  std::vector<bool> excused;
+  for (const Rank& rank : ranks_) excused.push_back(rank.record.has_value());
+  const std::vector<int> late = heartbeats_.overdue(excused);
+  if (late.empty()) return look_for_stall(excused);
+  const Suspects suspects = this->suspects(spec_.hang_timeout / 2);
+  const int64_t step = heartbeats_.last_step();
+  listener_.hang(late, suspects.ranks, step);
+  own_reason_ = ranks_text(late) + " on " + hosts_text(late) + " made no progress for " +
+                std::to_string(static_cast<int>(spec_.hang_timeout)) + " s (hangTimeout), last at step " +
+                std::to_string(step);
+  if (!suspects.ranks.empty()) *own_reason_ += "; " + ranks_text(suspects.ranks) + " " + suspects.why;
+  begin_ending(0);
+}
+
+Suspects Generation::suspects(double silent_seconds) const {
+  std::vector<RankProcess> processes;
+  for (size_t rank = 0; rank < ranks_.size(); ++rank) {
+    const bool runs = ranks_[rank].program && !ranks_[rank].record;
+    if (runs && heartbeats_.silent_seconds(static_cast<int>(rank)) > silent_seconds) {
+      processes.push_back(*ranks_[rank].program);
+    }
+  }
+  return hosts_.suspects(processes);
+}
+
+void Generation::look_for_stall(const std::vector<bool>& excused) {
+  const double seconds = heartbeats_.stalled_seconds(excused);
+  // With a short hangTimeout there must be time to say it before the ranks are ended.
+  const double patience = spec_.hang_timeout > 0 ? std::min(kStallSeconds, spec_.hang_timeout / 4) : kStallSeconds;
+  const bool stalled = seconds > patience;
+  if (stalled && !stall_told_) {
+    std::vector<RankProcess> ranks;
+    for (const int rank : suspects(seconds / 2).ranks) ranks.push_back(*ranks_[static_cast<size_t>(rank)].program);
+    listener_.stalled(ranks, seconds, heartbeats_.last_step());
+  }
+  stall_told_ = stalled;
+}
+
+void Generation::look_at_start_deadline(double now) {
+  if (ending_ || all_started() || now - begun_ <= spec_.start_timeout) return;
+  own_reason_ = "only " + std::to_string(started_.size()) + " of " + std::to_string(ranks_.size()) +
+                " ranks started within " + std::to_string(static_cast<int>(spec_.start_timeout)) +
+                " s (startTimeout): " + mpiexec_last_words();
+  begin_ending(0);
+}
+
+std::string Generation::hosts_text(const std::vector<int>& ranks) const {
+  std::string text;
+  std::set<std::string> said;
+  for (const int rank : ranks) {
+    const std::string host = hosts_.host_of(rank);
+    if (said.insert(host).second) text += (text.empty() ? "" : ", ") + host;
+  }
+  return text;
+}
+
+void Generation::end_because(const std::string& reason) {
+  if (ending_) return;
+  own_reason_ = reason;
+  begin_ending(0);
+}
+
+void Generation::begin_ending(double grace) {
+  ending_ = true;
+  kill_at_ = monotonic_seconds() + grace;
+  if (grace > 0) ask_for_checkpoint();
+}
+
+void Generation::ask_for_checkpoint() {
+  asked_for_checkpoint_ = true;
+  pass_on_terminations();
+}
+
+void Generation::pass_on_terminations() {
+  for (Rank& rank : ranks_) {
+    if (!asked_for_checkpoint_ || rank.asked || rank.record || !rank.program) continue;
+    rank.asked = true;
+    hosts_.terminate(*rank.program);
+  }
+}
+
+void Generation::mpiexec_ended(int status) {
+  if (!WIFSIGNALED(status) || ending_ || failure_seen_ > 0) return;
+  own_reason_ = "mpiexec was killed by signal " + std::to_string(WTERMSIG(status)) + " (" +
+                signal_name(WTERMSIG(status)) + "), which ends its ranks";
+  begin_ending(0);
+}
+
+void Generation::end_now() {
+  if (!ending_) begin_ending(0);
+  kill_at_ = monotonic_seconds();
+}
+
+void Generation::kill_what_is_left(double now) {
+  // First the programs and what they started, so that their wrappers still write how they ended;
+  // then everything.
+  const bool programs_only = now - kill_at_ < kRecordSeconds;
+  if (programs_only) {
+    std::vector<StartedRank> pending;
+    for (const Rank& rank : ranks_) {
+      if (!rank.record && rank.wrapper) pending.push_back({*rank.program, *rank.wrapper});
+    }
+    return hosts_.kill_programs(pending);
+  }
+  if (!hosts_.kill_everything()) return;
+  for (size_t index = 0; index < ranks_.size(); ++index) {  // nobody is left who could write a record
+    if (!ranks_[index].record) declare_lost(static_cast<int>(index));
+  }
+}
+
+bool Generation::poll() {
+  const double now = monotonic_seconds();
+  look_for_starts();
+  look_for_ends();
+  if (now >= next_slow_look_) {
+    next_slow_look_ = now + kSlowLookSeconds;
+    look_for_lost(now);
+    look_for_hangs();
+    look_at_start_deadline(now);
+  }
+  pass_on_terminations();
+  if (ending_ && now >= kill_at_) kill_what_is_left(now);
+  return all_over();
+}
+
+GenerationResult Generation::result(bool stop_requested) const {
+  std::vector<ExitRecord> records;
+  for (const Rank& rank : ranks_) records.push_back(*rank.record);
+  const auto all = [&records](auto condition) { return std::all_of(records.begin(), records.end(), condition); };
+
+  GenerationResult result;
+  if (all([](const ExitRecord& one) { return one.succeeded(); })) {  // whatever happened while they ended
+    result.kind = GenerationResult::Kind::finished;
+    result.exit_code = 0;
+    return result;
+  }
+  if (own_reason_) {
+    result.reason = own_reason_;
+    result.exit_code = 1;
+    result.worth_retrying = true;
+    return result;
+  }
+  // A command that knows nothing of 75 ends by the signal itself or says 128 + signal.
+  const auto obeyed = [stop_requested](const ExitRecord& one) {
+    const bool by_signal = one.signal == SIGTERM || one.exit_code == 128 + SIGTERM || one.exit_code == 128 + SIGINT;
+    return one.succeeded() || one.stopped_on_request() || (stop_requested && by_signal);
+  };
+  if (all(obeyed)) {
+    result.kind = GenerationResult::Kind::stopped;
+    result.exit_code = 75;
+    return result;
+  }
+  const ExitRecord failure = first_failure_ ? *first_failure_ : *first_failure(records);
+  result.reason = failure.description();
+  result.exit_code = failure.code();
+  result.worth_retrying = failure.worth_retrying();
+  return result;
+}
+
+std::string Generation::mpiexec_last_words() const {
+  std::vector<std::string> lines = last_lines(folder_.log("mpiexec"), ranks_.size() + 2);
+  std::erase_if(lines, [](const std::string& line) { return line.starts_with("HYDRA_LAUNCH"); });
+  return lines.empty() ? "mpiexec said nothing" : lines.back();
+}
+
+}  // namespace trainyard

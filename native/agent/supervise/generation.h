@@ -1,0 +1,106 @@
+// One generation of a run: mpiexec with its ranks, from the start to the last exit record.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/ranks/exit_record.h"
+#include "agent/ranks/heartbeat.h"
+#include "agent/ranks/rank_hosts.h"
+#include "agent/run/run_spec.h"
+#include "agent/run/run_state.h"
+#include "agent/system/spawn.h"
+
+namespace trainyard {
+
+/// How a generation ended.
+struct GenerationResult {
+  enum class Kind { finished, stopped, failed } kind = Kind::failed;
+  int exit_code = 1;
+  std::optional<std::string> reason;
+  bool worth_retrying = false;  ///< not a user's mistake, so another generation may fare better
+};
+
+/// What a generation tells its supervisor while it goes on.
+struct GenerationListener {
+  std::function<void(const RankProcess&)> rank_started;
+  std::function<void(const ExitRecord&)> rank_exited;
+  /// No rank has made a step for so many seconds. `ranks`: those that the others wait for, as far
+  /// as that is known.
+  std::function<void(const std::vector<RankProcess>& ranks, double seconds, int64_t last_step)> stalled;
+  /// `suspects`: those of `ranks` that the others seem to wait for.
+  std::function<void(const std::vector<int>& ranks, const std::vector<int>& suspects, int64_t last_step)> hang;
+};
+
+class Generation {
+ public:
+  /// Starts mpiexec. `hosts`, where the ranks run, must outlive this.
+  Generation(const RunFolder& folder, const RunSpec& spec, int number, const Command& mpiexec,
+             GenerationListener listener, RankHosts& hosts);
+
+  const ProcessId& mpiexec() const { return mpiexec_; }
+  bool all_started() const;
+  const std::vector<RankProcess>& ranks() const { return started_; }
+
+  /// Looks at everything once; to be called about every 100 ms. True when no rank is left and the
+  /// result stands.
+  bool poll();
+  /// To be told waitpid's status of mpiexec: ranks that end because it was killed are not to blame.
+  void mpiexec_ended(int status);
+  /// Passes one SIGTERM to every rank's program, and to those that start later.
+  void ask_for_checkpoint();
+  /// Ends everything at once; `poll` returns true soon after.
+  void end_now();
+  /// Ends everything at once as a failure with this reason, unless it is ending already.
+  void end_because(const std::string& reason);
+  /// `stop_requested`: a rank that its SIGTERM ended counts as stopped.
+  GenerationResult result(bool stop_requested) const;
+
+ private:
+  struct Rank {
+    std::optional<RankProcess> program;
+    std::optional<ProcessId> wrapper;
+    std::optional<ExitRecord> record;
+    double gone_since = 0;   ///< monotonic seconds at which neither process was found alive; 0: not so
+    bool asked = false;      ///< had its SIGTERM
+    uint64_t log_begin = 0;  ///< bytes in its log that are of earlier generations
+  };
+
+  void look_for_starts();
+  void look_for_ends();
+  void look_for_lost(double now);
+  void declare_lost(int index);
+  void look_for_hangs();
+  void look_for_stall(const std::vector<bool>& excused);
+  Suspects suspects(double silent_seconds) const;
+  void look_at_start_deadline(double now);
+  void begin_ending(double grace);
+  void pass_on_terminations();
+  void kill_what_is_left(double now);
+  bool all_over() const;
+  std::string mpiexec_last_words() const;
+  std::string rank_log(int index) const;
+  std::string hosts_text(const std::vector<int>& ranks) const;
+
+  RunFolder folder_;
+  RunSpec spec_;
+  int number_;
+  GenerationListener listener_;
+  RankHosts& hosts_;
+  ProcessId mpiexec_;
+  std::vector<Rank> ranks_;
+  std::vector<RankProcess> started_;
+  HeartbeatWatch heartbeats_;
+  double begun_, next_slow_look_ = 0;
+  double mpiexec_gone_since_ = 0;
+  double failure_seen_ = 0;  ///< monotonic seconds of the first bad record
+  bool asked_for_checkpoint_ = false;
+  bool ending_ = false;
+  bool stall_told_ = false;
+  double kill_at_ = 0;                       ///< monotonic seconds
+  std::optional<ExitRecord> first_failure_;  ///< before we ended the others
+  std::optional<std::string> own_reason_;    ///< a hang or a missed start, when that is why we ended it
+};
+
+}  // namespace trainyard

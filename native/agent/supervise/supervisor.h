@@ -1,0 +1,76 @@
+// The life of a run: its generations, evaluator, journal, figures and requests to stop.
+#pragma once
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "agent/cluster/cluster.h"
+#include "agent/run/journal.h"
+#include "agent/run/sample_log.h"
+#include "agent/run/stop_watch.h"
+#include "agent/supervise/evaluator.h"
+#include "agent/supervise/generation.h"
+#include "agent/supervise/run_watch.h"
+#include "agent/system/guard.h"
+#include "agent/tensorboard/tensorboard_watch.h"
+
+namespace trainyard {
+
+class Supervisor {
+ public:
+  /// `lock_fd`: the held lock of the run folder, which the guard keeps too.
+  Supervisor(const RunFolder& folder, const RunSpec& spec, int generation, int lock_fd);
+
+  /// Runs the run to its end; returns the run's exit code.
+  int run();
+
+ private:
+  void wait_and_look();
+  void take_signals();
+  void reap();
+  void look_at_stop_request();
+  void request_stop(const StopRequest& request);
+  GenerationResult run_generations();
+  GenerationResult run_generation();
+  Command mpiexec_command(const RunSpec& spec) const;
+  void start_mpiexec(const RunSpec& spec, RankHosts& hosts);
+  std::optional<std::string> open_cluster();
+  /// For all nodes before the first generation; before another one for as many as it needs, and for
+  /// all a moment.
+  std::optional<GenerationResult> wait_for_nodes(bool first);
+  bool enough_nodes() const;
+  void settle_nodes(bool over);
+  void say_restarting(const GenerationResult& before, int restarts_left);
+  GenerationListener listener();
+  void rest_before_restart();
+  GenerationResult with_stop_now(GenerationResult result) const;
+  void end_evaluator(const GenerationResult& result);
+  void conclude(const GenerationResult& result);
+  std::set<int> spared() const;
+  void set_phase(const std::string& phase);
+  void save_state();
+  void save_what_waits();
+  void wait_for_disk();
+  bool stop_now() const { return stop_ && stop_->mode == StopRequest::Mode::now; }
+
+  RunFolder folder_;
+  RunSpec spec_;
+  RunState state_;
+  Journal journal_;
+  Guard guard_;
+  Evaluator evaluator_;
+  TensorboardWatch tensorboard_;
+  SampleLog samples_;
+  RunWatch watch_;
+  LocalRanks local_;
+  Descriptor signals_;                       ///< readable while a signal waits
+  std::unique_ptr<ControlChannel> control_;  ///< to mpiexec of this generation
+  std::unique_ptr<Cluster> cluster_;         ///< of a run of several hosts
+  std::unique_ptr<Generation> generation_;
+  std::optional<StopRequest> stop_;
+  bool state_saved_ = true;                       ///< state.json says what state_ does
+  double next_slow_look_ = 0, next_refresh_ = 0;  ///< monotonic seconds
+};
+
+}  // namespace trainyard

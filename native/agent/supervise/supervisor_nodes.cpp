@@ -1,0 +1,92 @@
+// What a supervisor does only for a run of several hosts.
+#include <algorithm>
+#include <cstdio>
+
+#include "agent/run/checkpoints.h"
+#include "agent/supervise/supervisor.h"
+#include "agent/system/clock.h"
+#include "common/error.h"
+
+namespace trainyard {
+
+namespace {
+
+constexpr double kSettleSeconds = 45;  // for the nodes to end what is left and to send their logs' last bytes
+constexpr double kOwnJoinSeconds = 3;
+constexpr double kEnoughSeconds = 30;  // for all nodes to be back, where fewer would do
+
+std::string joined_text(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+}  // namespace
+
+std::optional<std::string> Supervisor::open_cluster() {
+  if (!spec_.spans_hosts()) return std::nullopt;
+  try {
+    cluster_ = std::make_unique<Cluster>(folder_, spec_, journal_);
+    return std::nullopt;
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+bool Supervisor::enough_nodes() const {
+  return static_cast<int>(cluster_->present().size()) >= spec_.min_nodes && cluster_->head_is_here();
+}
+
+std::optional<GenerationResult> Supervisor::wait_for_nodes(bool first) {
+  if (!cluster_ || cluster_->missing().empty()) return std::nullopt;
+  const double longest = first ? spec_.start_timeout : spec_.node_return_timeout;
+  const double with_enough = first ? longest : std::min(longest, kEnoughSeconds);
+  journal_.event("waiting_for_nodes",
+                 {{"hosts", cluster_->missing()},
+                  {"seconds", longest},
+                  {"fewer_after", !first && spec_.min_nodes < static_cast<int>(spec_.nodes.size()) ? Json(with_enough)
+                                                                                                   : Json(nullptr)}});
+  const double begun = monotonic_seconds();
+  const auto patient = [&] { return monotonic_seconds() - begun < (!first && enough_nodes() ? with_enough : longest); };
+  while (!cluster_->missing().empty() && !stop_ && patient()) wait_and_look();
+  const std::vector<std::string> missing = cluster_->missing();
+  GenerationResult result;
+  if (stop_) {
+    result.kind = GenerationResult::Kind::stopped;
+    result.exit_code = stop_now() ? 128 + 9 : 75;
+    result.reason = "stopped while it waited for its nodes";
+    return result;
+  }
+  if (missing.empty() || (!first && enough_nodes())) return std::nullopt;
+  result.reason = (missing.size() == 1 ? "node " : "nodes ") + joined_text(missing) + " did not " +
+                  (first ? "join" : "come back") + " within " + std::to_string(static_cast<int>(longest)) + " s" +
+                  (first ? " (startTimeout)" : " (nodeReturnTimeout)") + ". Check that it is up and reaches " +
+                  spec_.nodes.front().address + " at the ports of portRange";
+  return result;
+}
+
+void Supervisor::say_restarting(const GenerationResult& before, int restarts_left) {
+  if (!cluster_) return;
+  Json newest = nullptr;
+  const Json listed = CheckpointListing(folder_, false).to_json();
+  for (const Json& one : listed["checkpoints"]) {
+    if (one["valid"] == true) newest = one["path"];
+  }
+  journal_.event("restarting", {{"reason", before.reason ? Json(*before.reason) : Json(nullptr)},
+                                {"restarts_left", restarts_left},
+                                {"checkpoint", newest}});
+}
+
+void Supervisor::settle_nodes(bool over) {
+  if (!cluster_) return;
+  cluster_->settle(over);
+  double deadline = monotonic_seconds() + kSettleSeconds;
+  while (!cluster_->settled() && monotonic_seconds() < deadline) wait_and_look();
+  if (!over) return;
+  for (const std::string& line : cluster_->left()) std::fprintf(stderr, "agent: warning: %s\n", line.c_str());
+  const std::optional<ProcessId> own = cluster_->own_join();
+  deadline = monotonic_seconds() + kOwnJoinSeconds;
+  while (own && is_alive(*own) && monotonic_seconds() < deadline) wait_and_look();
+}
+
+}  // namespace trainyard

@@ -1,0 +1,154 @@
+// The connection between a node and the head of its run: nothing is believed before both have
+// proved the key.
+#include "agent/connection/wire.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+
+namespace trainyard::test {
+namespace {
+
+const std::string kKey(64, 'a');
+
+std::array<Descriptor, 2> make_pair() {
+  std::array<int, 2> ends{};
+  EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()), 0);
+  return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+/// Lets both sides read and write until nothing moves any more.
+void settle(Wire& one, Wire& other) {
+  for (int round = 0; round < 6; ++round) {
+    one.pump();
+    other.pump();
+  }
+}
+
+/// What stands in the socket, if anything.
+std::string read_some(const Descriptor& socket) {
+  std::string text(65536, '\0');
+  const ssize_t got = ::read(socket.get(), text.data(), text.size());
+  text.resize(got > 0 ? static_cast<size_t>(got) : 0);
+  return text;
+}
+
+void write_text(const Descriptor& socket, const std::string& text) {
+  ASSERT_EQ(::write(socket.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+}
+
+/// A head on one end; on the other whatever the test writes.
+struct Attack {
+  std::array<Descriptor, 2> ends = make_pair();
+  Wire head{std::move(ends[0]), Wire::Side::head, kKey};
+  std::string greeting;
+  Attack() {
+    head.pump();
+    greeting = read_some(ends[1]);
+  }
+};
+
+TEST(WireTest, TwoThatHoldTheKeyTalkBothWays) {
+  auto ends = make_pair();
+  Wire head(std::move(ends[0]), Wire::Side::head, kKey), node(std::move(ends[1]), Wire::Side::node, kKey, "gpu2");
+  settle(head, node);
+  ASSERT_TRUE(head.authenticated());
+  ASSERT_TRUE(node.authenticated());
+  EXPECT_EQ(head.host(), "gpu2");
+  for (int number = 0; number < 3; ++number) {
+    head.send({{"number", number}});
+    node.send({{"number", -number}});
+  }
+  settle(head, node);
+  for (int number = 0; number < 3; ++number) {
+    EXPECT_EQ(node.next(), Json({{"number", number}}));
+    EXPECT_EQ(head.next(), Json({{"number", -number}}));
+  }
+  EXPECT_FALSE(node.next());
+}
+
+TEST(WireTest, AnotherKeyIsRefusedByTheHead) {
+  auto ends = make_pair();
+  Wire head(std::move(ends[0]), Wire::Side::head, kKey);
+  Wire node(std::move(ends[1]), Wire::Side::node, std::string(64, 'b'), "gpu2");
+  head.pump();
+  node.pump();
+  EXPECT_FALSE(head.pump());
+  EXPECT_EQ(head.why(), "it does not hold this run's key");
+  node.pump();
+  EXPECT_FALSE(head.authenticated());
+  EXPECT_FALSE(node.authenticated());
+}
+
+TEST(WireTest, NoCommandIsBelievedBeforeTheKeyIsProved) {
+  Attack attack;
+  write_text(attack.ends[1], "{\"kind\":\"started\",\"generation\":1,\"rank\":0,\"text\":\"{}\"}\n");
+  EXPECT_FALSE(attack.head.pump());
+  EXPECT_FALSE(attack.head.next());
+
+  // The other way round: a false head that sends a node commands at once, and one that answers
+  // without the key.
+  auto ends = make_pair();
+  Wire node(std::move(ends[1]), Wire::Side::node, kKey, "gpu2");
+  write_text(ends[0], "{\"kind\":\"generation\",\"number\":1,\"argv\":[\"/bin/sh\"]}\n");
+  EXPECT_FALSE(node.pump());
+  EXPECT_FALSE(node.next());
+
+  auto others = make_pair();
+  Wire fooled(std::move(others[1]), Wire::Side::node, kKey, "gpu2");
+  write_text(others[0], attack.greeting);
+  EXPECT_TRUE(fooled.pump());
+  write_text(others[0], "{\"proof\":\"" + std::string(64, '0') + "\"}\n" + std::string(64, '0') +
+                            " {\"kind\":\"generation\",\"number\":1}\n");
+  EXPECT_FALSE(fooled.pump());
+  EXPECT_FALSE(fooled.next());
+}
+
+TEST(WireTest, TheNodesOwnProofIsNoProofOfTheHead) {
+  auto ends = make_pair();
+  Wire node(std::move(ends[1]), Wire::Side::node, kKey, "gpu2");
+  write_text(ends[0], Attack().greeting);
+  node.pump();
+  const Json hello = parse_json(read_some(ends[0]));
+  write_text(ends[0], to_line({{"proof", hello["proof"]}}) + "\n");
+  EXPECT_FALSE(node.pump());
+  EXPECT_FALSE(node.authenticated());
+}
+
+TEST(WireTest, AChangedOrRepeatedLineEndsTheConnection) {
+  for (const bool repeat : {true, false}) {
+    Attack attack;
+    auto ends = make_pair();
+    Wire node(std::move(ends[1]), Wire::Side::node, kKey, "gpu2");
+    write_text(ends[0], attack.greeting);  // a relay between the two
+    node.pump();
+    write_text(attack.ends[1], read_some(ends[0]));
+    attack.head.pump();
+    write_text(ends[0], read_some(attack.ends[1]));
+    node.pump();
+    ASSERT_TRUE(node.authenticated() && attack.head.authenticated());
+    node.send({{"kind", "beat"}});
+    node.pump();
+    std::string line = read_some(ends[0]);
+    write_text(attack.ends[1], line);
+    if (!repeat) line[line.size() - 4] ^= 1;
+    write_text(attack.ends[1], line);
+    attack.head.pump();
+    EXPECT_TRUE(attack.head.next());
+    EXPECT_FALSE(attack.head.next());
+    EXPECT_EQ(attack.head.why(), "a line was not written by the other side");
+    EXPECT_FALSE(attack.head.pump());
+  }
+}
+
+TEST(WireTest, AnEndlessGreetingIsRefused) {
+  Attack attack;
+  write_text(attack.ends[1], std::string(4000, 'x') + "\n");
+  EXPECT_FALSE(attack.head.pump());
+}
+
+}  // namespace
+}  // namespace trainyard::test
