@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
-import { chromiumFlags, ensureChromium } from '../lib/chromium.mjs';
-import { ensureCodeServer, linkExtension, startCodeServer } from '../lib/codeServer.mjs';
+import { chromiumFlags, ensureChromium } from '../editor/chromium.mjs';
+import { ensureCodeServer, linkExtension, startCodeServer } from '../editor/codeServer.mjs';
 import { root } from '../lib/paths.mjs';
 import { SimulatedRunFolder } from './runFolder.mjs';
 

@@ -6,7 +6,7 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cache } from '../lib/paths.mjs';
 import { capture, step } from '../lib/shell.mjs';
-import { startPracticeCluster } from '../practice.mjs';
+import { startPracticeCluster } from '../practice/practice.mjs';
 import { demoTraining } from './data.mjs';
 import { metricProblems, journalProblems } from './clusterChecks.mjs';
 

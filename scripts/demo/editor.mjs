@@ -4,7 +4,7 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { linkExtension, startCodeServer } from '../lib/codeServer.mjs';
+import { linkExtension, startCodeServer } from '../editor/codeServer.mjs';
 import { root } from '../lib/paths.mjs';
 import { has, run, step } from '../lib/shell.mjs';
 
@@ -13,7 +13,7 @@ import { has, run, step } from '../lib/shell.mjs';
  */
 function makeStarter(folder) {
   const starter = join(folder, 'demo-starter');
-  cpSync(join(root, 'scripts', 'demo', 'starter'), starter, { recursive: true });
+  cpSync(join(root, 'scripts/demo/starter'), starter, { recursive: true });
   return starter;
 }
 

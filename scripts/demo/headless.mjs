@@ -51,7 +51,7 @@ function show({ type, line }) {
 
 /** What TensorBoard's own reader finds in the run's event files. */
 function readEvents(python, runDir) {
-  const read = capture(python, [join(root, 'scripts', 'check_events.py'), runDir]);
+  const read = capture(python, [join(root, 'scripts/test/check_events.py'), runDir]);
   if (!read.ok) throw new Error(`TensorBoard's reader failed on ${runDir}: ${read.stderr}`);
   return JSON.parse(read.stdout).runs;
 }

@@ -4,7 +4,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { startPracticeCluster } from '../../practice.mjs';
+import { startPracticeCluster } from '../../practice/practice.mjs';
 import { build as buildDir, root } from '../../lib/paths.mjs';
 
 const bundleDir = join(root, 'dist');
