@@ -21,6 +21,7 @@ const validation = '0.5'; // many images validate, so that one of them counts fo
  * The only place of the recipe: both programs take these flags. By default the images are small and
  * the epochs few, so that the set is nearly learned: before that, seeds differ by one to two
  * points, and five of them could not tell a difference of half a point from chance.
+ * @param {{ size: string, epochs: string, threads: string }} options
  */
 const recipe = ({ size, epochs, threads }) => [
   ...['--model', 'resnet20', '--image-size', size, '--epochs', epochs, '--batch-size', '32'],
@@ -29,7 +30,13 @@ const recipe = ({ size, epochs, threads }) => [
   ...['--threads', threads],
 ];
 
-/** Runs a program, quietly. What it prints. */
+/**
+ * Runs a program, quietly. What it prints.
+ * @param {string} command
+ * @param {readonly string[]} args
+ * @param {string} threads
+ * @returns {Promise<string>}
+ */
 function printed(command, args, threads) {
   return new Promise((resolve, reject) => {
     const env = { ...process.env, OMP_NUM_THREADS: threads };
@@ -46,26 +53,53 @@ function printed(command, args, threads) {
   });
 }
 
+/**
+ * @param {string} folder
+ * @param {string} data
+ * @param {readonly string[]} flags
+ * @param {string} seed
+ * @param {string} threads
+ * @returns {Promise<number>}
+ */
 async function ours(folder, data, flags, seed, threads) {
   const dir = join(folder, `run-${seed}`);
   const training = ['train', ...flags, '--data', join(data, 'train'), '--run-dir', dir, '--seed', seed];
   await printed(trainer, [...training, '--comm', 'none', '--cache', 'ram'], threads);
   const evaluation = ['eval', '--run-dir', dir, '--data', join(data, 'validation'), '--once'];
   await printed(trainer, [...evaluation, '--threads', threads], threads);
-  const lines = readFileSync(join(dir, 'metrics.jsonl'), 'utf8').trim().split('\n').map(JSON.parse);
-  return lines.findLast(({ kind }) => kind === 'eval').top1;
+  /** @type {{ kind: string, top1: number }[]} */
+  const lines = readFileSync(join(dir, 'metrics.jsonl'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const last = lines.findLast(({ kind }) => kind === 'eval');
+  if (last === undefined) throw new Error(`${dir} has no validation`);
+  return last.top1;
 }
 
+/**
+ * @param {string} python
+ * @param {string} data
+ * @param {readonly string[]} flags
+ * @param {string} seed
+ * @param {string} threads
+ * @returns {Promise<number>}
+ */
 async function theirs(python, data, flags, seed, threads) {
   const script = join(root, 'scripts/bench/torch_train.py');
   const where = ['--data', join(data, 'train'), '--eval-data', join(data, 'validation')];
   return JSON.parse(await printed(python, [script, ...flags, ...where, '--seed', seed], threads)).top1;
 }
 
+/** @param {readonly number[]} values */
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
-/** Of a sample. */
+/**
+ * Of a sample.
+ * @param {readonly number[]} values
+ */
 const deviation = (values) =>
   Math.sqrt(values.reduce((sum, value) => sum + (value - mean(values)) ** 2, 0) / (values.length - 1));
+/** @param {number} part */
 const percent = (part) => `${(100 * part).toFixed(2)}%`;
 
 main(async () => {
@@ -97,13 +131,14 @@ main(async () => {
     run(trainer, drawing, { stdio: ['ignore', 2, 2] });
     const flags = recipe({ ...values, size: values['image-size'] });
     process.stdout.write(`${flags.join(' ')}\n`);
+    /** @type {Record<'trainyard' | 'PyTorch', number[]>} */
     const found = { trainyard: [], PyTorch: [] };
     for (let seed = 1; seed <= seeds; ++seed) {
-      found.trainyard.push(await ours(folder, data, flags, String(seed), values.threads));
-      found.PyTorch.push(await theirs(python, data, flags, String(seed), values.threads));
-      process.stdout.write(
-        `seed ${seed}: trainyard ${percent(found.trainyard.at(-1))}, PyTorch ${percent(found.PyTorch.at(-1))}\n`,
-      );
+      const own = await ours(folder, data, flags, String(seed), values.threads);
+      const other = await theirs(python, data, flags, String(seed), values.threads);
+      found.trainyard.push(own);
+      found.PyTorch.push(other);
+      process.stdout.write(`seed ${seed}: trainyard ${percent(own)}, PyTorch ${percent(other)}\n`);
     }
     for (const [name, each] of Object.entries(found)) {
       process.stdout.write(

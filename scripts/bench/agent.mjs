@@ -5,20 +5,39 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { createInterface } from 'node:readline';
+import { codeOf } from '../lib/errors.mjs';
 import { root } from '../lib/paths.mjs';
 import { capture, main, step } from '../lib/shell.mjs';
 
-const seconds = Number(process.env.BENCH_SECONDS ?? '60');
+/** @typedef {{ resolve: (result: Reply) => void, reject: (error: Error) => void }} Waiting */
+/**
+ * What we read of the agent's answers (docs/contracts/rpc.md).
+ * @typedef {{ dir?: string, state?: { phase: string, reason: string | null, ranks: unknown[] } }} Reply
+ */
+/**
+ * @typedef {{
+ *   agent: string,
+ *   trainer: string,
+ *   mpiexec: string,
+ *   python: string,
+ *   tensorboardServer: string,
+ *   hashes: Record<string, string>,
+ * }} Runtime
+ */
+
+const seconds = Number(process.env['BENCH_SECONDS'] ?? '60');
 const limits = { megabytes: 15, cpuPercent: 0.5 };
 const ticks = Number(spawnSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }).stdout);
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** `agent serve`, asked one thing after the other. */
 class Agent {
   #id = 0;
+  /** @type {Map<number, Waiting>} */
   #waiting = new Map();
 
+  /** @param {string} program */
   constructor(program) {
     this.child = spawn(program, ['serve'], { stdio: ['pipe', 'pipe', 'inherit'] });
     const nonce = '0'.repeat(32);
@@ -37,6 +56,11 @@ class Agent {
     });
   }
 
+  /**
+   * @param {string} method
+   * @param {unknown} params
+   * @returns {Promise<Reply>}
+   */
   ask(method, params) {
     const id = ++this.#id;
     this.child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
@@ -44,16 +68,22 @@ class Agent {
   }
 }
 
-/** The local runtime's paths. */
+/**
+ * The local runtime's paths.
+ * @returns {Runtime}
+ */
 function findRuntime() {
   const cli = join(root, 'dist', 'trainyard.cjs');
   if (!existsSync(cli)) throw new Error('the programs are missing. Run: npm run build');
   const { ok, stdout, stderr } = capture(process.execPath, [cli, '--json', 'runtime']);
   if (!ok) throw new Error(`trainyard runtime failed: ${stderr.trim()}`);
-  return JSON.parse(stdout.trim().split('\n').at(-1));
+  return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
 }
 
-/** A run of one node that joins itself, so that both `supervise` and `join` are there. */
+/**
+ * A run of one node that joins itself, so that both `supervise` and `join` are there.
+ * @param {Runtime} runtime
+ */
 const specOf = ({ agent, trainer, mpiexec, python, tensorboardServer, hashes }) => ({
   version: 1,
   label: 'bench',
@@ -77,16 +107,24 @@ const specOf = ({ agent, trainer, mpiexec, python, tensorboardServer, hashes }) 
   totalSteps: null,
 });
 
+/**
+ * @param {number | string} pid
+ * @param {string} name
+ */
 function read(pid, name) {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'latin1');
   } catch (error) {
-    if (['ENOENT', 'ESRCH', 'EACCES'].includes(error.code)) return '';
+    if (['ENOENT', 'ESRCH', 'EACCES'].includes(codeOf(error) ?? '')) return '';
     throw error;
   }
 }
 
-/** The agent's process in this part, for the run in `dir`. */
+/**
+ * The agent's process in this part, for the run in `dir`.
+ * @param {string} part
+ * @param {string} dir
+ */
 function findPart(part, dir) {
   const found = readdirSync('/proc').find((pid) => {
     if (!/^\d+$/.test(pid)) return false;
@@ -97,6 +135,7 @@ function findPart(part, dir) {
   return Number(found);
 }
 
+/** @param {number} pid */
 function usage(pid) {
   const stat = read(pid, 'stat');
   if (stat === '') throw new Error(`process ${pid} ended`);
@@ -105,6 +144,10 @@ function usage(pid) {
   return { cpu: (Number(fields[11]) + Number(fields[12])) / ticks, resident };
 }
 
+/**
+ * @param {Agent} agent
+ * @param {string} dir
+ */
 async function untilRunning(agent, dir) {
   for (const end = Date.now() + 30_000; Date.now() < end; await pause(200)) {
     const { state } = await agent.ask('run.get', { dir });
@@ -114,22 +157,27 @@ async function untilRunning(agent, dir) {
   throw new Error('the run did not start within 30 s');
 }
 
-/** Once a second what a client asks; the most memory, and the CPU over all of it. */
+/**
+ * Once a second what a client asks; the most memory, and the CPU over all of it.
+ * @param {Agent} agent
+ * @param {Record<string, number>} parts
+ */
 async function watch(agent, parts) {
-  const before = new Map(Object.entries(parts).map(([name, pid]) => [name, usage(pid)]));
-  const most = new Map([...before].map(([name, { resident }]) => [name, resident]));
+  const watched = Object.entries(parts).map(([name, pid]) => {
+    const { cpu, resident } = usage(pid);
+    return { name, pid, before: cpu, most: resident };
+  });
   const began = Date.now();
   for (let second = 1; second <= seconds; second++) {
     await agent.ask('host.sample', {});
-    for (const [name, pid] of Object.entries(parts))
-      most.set(name, Math.max(most.get(name), usage(pid).resident));
+    for (const part of watched) part.most = Math.max(part.most, usage(part.pid).resident);
     await pause(Math.max(0, began + second * 1000 - Date.now()));
   }
   const wall = (Date.now() - began) / 1000;
-  return Object.entries(parts).map(([name, pid]) => ({
+  return watched.map(({ name, pid, before, most }) => ({
     name,
-    megabytes: most.get(name) / 1e6,
-    cpuPercent: (100 * (usage(pid).cpu - before.get(name).cpu)) / wall,
+    megabytes: most / 1e6,
+    cpuPercent: (100 * (usage(pid).cpu - before)) / wall,
   }));
 }
 
@@ -140,9 +188,11 @@ main(async () => {
   let dir;
   try {
     ({ dir } = await agent.ask('run.start', { workdir, spec: specOf(runtime) }));
+    const { pid } = agent.child;
+    if (dir === undefined || pid === undefined) throw new Error('the agent started no run');
     await untilRunning(agent, dir);
     const parts = {
-      serve: agent.child.pid,
+      serve: pid,
       supervise: findPart('supervise', dir),
       join: findPart('join', dir),
     };

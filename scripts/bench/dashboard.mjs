@@ -4,13 +4,40 @@
 // The extension holds 2048 rows at most, which 500 before the measurement nearly fill. Prints JSON.
 // CHROME_PATH names the browser. A machine without a GPU draws in software, which is slower than an
 // editor.
+/* global performance, requestAnimationFrame, PerformanceObserver */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import { root } from '../lib/paths.mjs';
 import { measureChain } from './dashboardChain.mjs';
+
+/** @import { Browser, CDPSession, Page } from 'playwright-core' */
+
+/**
+ * What we use of test/webview.
+ * @typedef {{ secondsPerStep: number }} RunOptions
+ * @typedef {{
+ *   lastStep: number,
+ *   steps: { step: readonly number[] },
+ *   run: (seconds: number) => void,
+ *   news: () => unknown,
+ * }} SimulatedRun
+ * @typedef {{ page: Page, complaints: readonly string[], send: (news: unknown) => Promise<void> }} Dashboard
+ * @typedef {{
+ *   Dashboard: {
+ *     open: (browser: Browser, run: SimulatedRun, size: { width: number }) => Promise<Dashboard>,
+ *   },
+ *   openBrowser: () => Promise<Browser>,
+ *   SimulatedRun: new (options: RunOptions, start: number, every: number, seed: number) => SimulatedRun,
+ *   simulated: { huge: RunOptions },
+ * }} Harness
+ */
+
+/** @typedef {{ frames: number[], longTasks: number[] }} Measured */
+/** @typedef {Awaited<ReturnType<typeof measureChain>>} Chain */
 
 const { values } = parseArgs({
   options: {
@@ -24,7 +51,10 @@ const history = Number(values.history);
 /** Updates a second, as the extension puts news together. */
 const updatesPerSecond = 10;
 
-/** The page's tests drive it with the same harness. */
+/**
+ * The page's tests drive it with the same harness.
+ * @returns {Promise<Harness>}
+ */
 async function loadHarness() {
   const outfile = join(root, 'test/artifacts/bench-harness.mjs');
   mkdirSync(join(root, 'test/artifacts'), { recursive: true });
@@ -46,31 +76,44 @@ async function loadHarness() {
 
 /** In the page: frame times and long tasks, until asked for. */
 function startMeasuring() {
+  /** @type {Measured} */
   const measured = { frames: [], longTasks: [] };
-  globalThis.measured = measured;
-  let last = globalThis.performance.now();
+  Object.assign(globalThis, { measured });
+  let last = performance.now();
+  /** @param {number} now */
   const frame = (now) => {
     measured.frames.push(now - last);
     last = now;
-    globalThis.requestAnimationFrame(frame);
+    requestAnimationFrame(frame);
   };
-  globalThis.requestAnimationFrame(frame);
-  new globalThis.PerformanceObserver((list) => {
+  requestAnimationFrame(frame);
+  new PerformanceObserver((list) => {
     for (const { duration } of list.getEntries()) measured.longTasks.push(duration);
   }).observe({ type: 'longtask' });
 }
 
+/** In the page: what startMeasuring() has measured. */
+const measuredThere = () =>
+  /** @type {{ measured: Measured }} */ (/** @type {unknown} */ (globalThis)).measured;
+
+/**
+ * @param {CDPSession} session
+ * @returns {Promise<Record<string, number>>}
+ */
 async function metrics(session) {
   const { metrics: list } = await session.send('Performance.getMetrics');
   return Object.fromEntries(list.map(({ name, value }) => [name, value]));
 }
 
+/**
+ * @param {readonly number[]} sorted
+ * @param {number} share
+ */
 const at = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+/** @param {number} value */
 const round = (value) => Math.round(value * 10) / 10;
-const sleepUntil = (time) =>
-  new Promise((resume) => {
-    setTimeout(resume, Math.max(0, time - Date.now()));
-  });
+/** @param {number} time */
+const sleepUntil = (time) => pause(Math.max(0, time - Date.now()));
 
 async function measurePage() {
   const { Dashboard, openBrowser, SimulatedRun, simulated } = await loadHarness();
@@ -94,11 +137,12 @@ async function measurePage() {
   }
   const after = await metrics(session);
   const wall = (Date.now() - began) / 1000;
-  const { frames, longTasks } = await page.evaluate(() => globalThis.measured);
+  const { frames, longTasks } = await page.evaluate(measuredThere);
   await page.waitForSelector(`#app[data-step="${run.lastStep}"]`, { timeout: 5000 });
   await browser.close();
   const sorted = frames.toSorted((a, b) => a - b);
-  const share = (name) => round((100 * (after[name] - before[name])) / wall);
+  /** @param {string} name */
+  const share = (name) => round((100 * ((after[name] ?? 0) - (before[name] ?? 0))) / wall);
   return {
     seconds: round(wall),
     stepsPerSecond: round((run.lastStep - stepsBefore) / wall),
@@ -121,9 +165,14 @@ async function measurePage() {
   };
 }
 
-/** A limit a line: what was measured, what it may be, and whether it is. */
+/**
+ * A limit a line: what was measured, what it may be, and whether it is.
+ * @param {Awaited<ReturnType<typeof measurePage>>} page
+ * @param {Chain} chain
+ */
 function judge(page, { idle, quiet, busy }) {
   const busyShare = 100 * Math.max(0, busy.hostShare - idle);
+  /** @type {[name: string, value: number, limit: number, unit: string][]} */
   const rows = [
     ['written to seen, 10 steps/s, median', quiet.latency.median, 250, 'ms'],
     ['written to seen, 100 steps/s, median', busy.latency.median, 250, 'ms'],

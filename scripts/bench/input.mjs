@@ -10,15 +10,27 @@ import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { build, root } from '../lib/paths.mjs';
 import { capture, has, main, run, step } from '../lib/shell.mjs';
+import { median } from './statistics.mjs';
 import { torchPython } from './torch.mjs';
 import { buildNative } from '../native/native.mjs';
 
+/** @typedef {{ images_per_sec: number, images: number, cpu_seconds: number }} Result */
+
 const gates = { torchvision: 2.5, whole: 1.2 };
 const script = join(root, 'scripts/bench/input_torchvision.py');
-const median = (numbers) => [...numbers].sort((a, b) => a - b)[numbers.length >> 1];
-/** Everything on one and the same core where that can be asked for. */
+/**
+ * Everything on one and the same core where that can be asked for.
+ * @param {readonly [string, ...string[]]} words
+ * @returns {readonly [string, ...string[]]}
+ */
 const pinned = (words) => (has('taskset') ? ['taskset', '-c', '0', ...words] : words);
 
+/**
+ * @param {string} data
+ * @param {string} seconds
+ * @param {...string} more
+ * @returns {Result}
+ */
 function ours(data, seconds, ...more) {
   const trainer = join(build, 'native/release/node/bin/trainer');
   const [command, ...words] = pinned([
@@ -36,12 +48,20 @@ function ours(data, seconds, ...more) {
   return JSON.parse(stdout);
 }
 
-/** torchvision in a process of its own that stays, as its start takes seconds. */
+/**
+ * torchvision in a process of its own that stays, as its start takes seconds.
+ * @param {string} python
+ * @param {string} data
+ */
 function startTorchvision(python, data) {
   const [command, ...words] = pinned([python, script, data]);
   const child = spawn(command, words, { stdio: ['pipe', 'pipe', 'inherit'] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
+    /**
+     * @param {string} seconds
+     * @returns {Promise<Result>}
+     */
     async measure(seconds) {
       child.stdin.write(`${seconds}\n`);
       const { value, done } = await lines.next();
@@ -72,6 +92,7 @@ main(async () => {
     }
     const torchvision = startTorchvision(python, data);
     await torchvision.measure('1');
+    /** @type {Record<'part' | 'whole' | 'torchvision', Result[]>} */
     const found = { part: [], whole: [], torchvision: [] };
     for (let round = 0; round < Number(values.rounds); ++round) {
       found.part.push(ours(data, values.seconds));
@@ -79,14 +100,19 @@ main(async () => {
       found.whole.push(ours(data, values.seconds, '--whole'));
     }
     torchvision.end();
-    const medians = (figure) =>
-      Object.fromEntries(Object.entries(found).map(([name, each]) => [name, median(each.map(figure))]));
+    /** @param {(one: Result) => number} figure */
+    const medians = (figure) => ({
+      part: median(found.part.map(figure)),
+      whole: median(found.whole.map(figure)),
+      torchvision: median(found.torchvision.map(figure)),
+    });
     const byClock = medians((one) => one.images_per_sec);
     const byProcessor = medians((one) => one.images / one.cpu_seconds);
     process.stdout.write(
       `trainer      ${byClock.part.toFixed(0)} images/s a core (median of ${values.rounds}), ${byProcessor.part.toFixed(0)} a second of processor time\n`,
     );
-    for (const [name, gate] of Object.entries(gates)) {
+    for (const name of /** @type {const} */ (['torchvision', 'whole'])) {
+      const gate = gates[name];
       const times = byClock.part / byClock[name];
       const verdict = times >= gate ? 'holds' : 'DOES NOT HOLD';
       const processor = `${byProcessor[name].toFixed(0)} a second of processor time, ${(byProcessor.part / byProcessor[name]).toFixed(2)} times slower`;

@@ -8,6 +8,9 @@ import { toolchainLink } from '../lib/paths.mjs';
 import { ensureBuilt } from '../build/prepare.mjs';
 import { main, has } from '../lib/shell.mjs';
 import { trainer } from '../demo/data.mjs';
+import { median } from './statistics.mjs';
+
+/** @typedef {{ images_per_sec: number, comm_ms: number, step_ms: number }} Result */
 
 const rounds = 5;
 const bench = [
@@ -20,10 +23,15 @@ const bench = [
   '--threads',
   '1',
   '--seconds',
-  process.env.BENCH_SECONDS ?? '8',
+  process.env['BENCH_SECONDS'] ?? '8',
 ];
 const mpi = { MPIR_CVAR_POLLS_BEFORE_YIELD: '1', MPIR_CVAR_ALLREDUCE_POSIX_INTRA_ALGORITHM: 'mpir' };
 
+/**
+ * @param {string} command
+ * @param {readonly string[]} args
+ * @returns {Promise<Result>}
+ */
 function measure(command, args) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
@@ -39,6 +47,7 @@ function measure(command, args) {
   });
 }
 
+/** @param {number} core */
 const alone = (core) => measure('taskset', ['-c', String(core), trainer, ...bench, '--comm', 'none']);
 const together = () =>
   measure(join(toolchainLink, 'venv', 'bin', 'mpiexec'), [
@@ -51,13 +60,14 @@ const together = () =>
     trainer,
     ...bench,
   ]);
-const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 
 main(async () => {
   if (availableParallelism() < 2) throw new Error('this benchmark needs two cores');
   if (!has('taskset'))
     throw new Error('taskset is missing. Install it with: sudo apt-get install util-linux');
   ensureBuilt();
+  /** @typedef {{ one: number, ceiling: number, two: number }} Row */
+  /** @type {Row[]} */
   const rows = [];
   for (let round = 0; round < rounds; ++round) {
     const one = (await alone(0)).images_per_sec;
@@ -66,11 +76,12 @@ main(async () => {
       0,
     );
     const two = await together();
-    rows.push({ one, ceiling, two: two.images_per_sec, comm: two.comm_ms, step: two.step_ms });
+    rows.push({ one, ceiling, two: two.images_per_sec });
     process.stdout.write(
       `round ${round + 1}: one ${one.toFixed(1)}, two apart ${ceiling.toFixed(1)}, two together ${two.images_per_sec.toFixed(1)} images/s (all-reduce wait ${two.comm_ms.toFixed(2)} of ${two.step_ms.toFixed(1)} ms)\n`,
     );
   }
+  /** @param {(row: Row) => number} pick */
   const of = (pick) => median(rows.map(pick));
   const ratio = of((row) => row.two / row.ceiling);
   process.stdout.write(

@@ -2,16 +2,24 @@
 // in the same minutes. Prints medians and ratios; exit 1, with OVER where a limit is not held.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { median, rounds, speedBeside } from './ssh/rounds.mjs';
+import { rounds, speedBeside } from './ssh/rounds.mjs';
 import { measureStalled, measureTunnel } from './ssh/tunnel.mjs';
 import { measureLogin, measureUpload } from './ssh/upload.mjs';
 import { World } from './ssh/world.mjs';
+import { median } from './statistics.mjs';
 import { root } from '../lib/paths.mjs';
 import { main, step } from '../lib/shell.mjs';
 
 const limits = { besideDefault: 0.9, besideSameCipher: 0.5, login: 1, stalledMb: 100 };
 let held = true;
 
+/**
+ * @param {string} name
+ * @param {number} value
+ * @param {number} limit
+ * @param {string} unit
+ * @param {boolean} isHeld
+ */
 function row(name, value, limit, unit, isHeld) {
   if (!isHeld) held = false;
   process.stdout.write(
@@ -19,9 +27,19 @@ function row(name, value, limit, unit, isHeld) {
   );
 }
 
+/**
+ * @param {number} number
+ * @param {string} text
+ */
 const onRound = (number, text) => process.stdout.write(`round ${number}: ${text}\n`);
-const speedRow = (name, times, other, limit) => {
-  const speed = speedBeside(times.ours, times[other]);
+/**
+ * @param {string} name
+ * @param {readonly number[]} ours
+ * @param {readonly number[]} other
+ * @param {number} limit
+ */
+const speedRow = (name, ours, other, limit) => {
+  const speed = speedBeside(ours, other);
   row(name, speed, limit, 'x', speed >= limit);
 };
 
@@ -39,16 +57,27 @@ main(async () => {
     const login = await measureLogin(world, onRound);
     step('a tunnel whose reader has stopped');
     const stalled = await measureStalled(world);
+    /** @param {readonly number[]} times */
     const rate = (times) => (512 / (median(times) / 1000)).toFixed(0);
     process.stdout.write(
       `median of ${rounds}: tunnel ${rate(tunnel.ours)} MB/s, ssh ${rate(tunnel.ssh)}, ssh with our cipher ${rate(tunnel.sameCipher)}; ` +
         `login ${median(login.ours).toFixed(0)} ms, ssh ${median(login.ssh).toFixed(0)} ms\n`,
     );
-    speedRow('tunnel, beside ssh -L', tunnel, 'ssh', limits.besideDefault);
-    speedRow('tunnel, beside ssh -L with our cipher', tunnel, 'sameCipher', limits.besideSameCipher);
-    speedRow('folder, beside tar through ssh', upload, 'ssh', limits.besideDefault);
-    speedRow('folder, beside tar through ssh with our cipher', upload, 'sameCipher', limits.besideSameCipher);
-    speedRow('login, beside ssh', login, 'ssh', limits.login);
+    speedRow('tunnel, beside ssh -L', tunnel.ours, tunnel.ssh, limits.besideDefault);
+    speedRow(
+      'tunnel, beside ssh -L with our cipher',
+      tunnel.ours,
+      tunnel.sameCipher,
+      limits.besideSameCipher,
+    );
+    speedRow('folder, beside tar through ssh', upload.ours, upload.ssh, limits.besideDefault);
+    speedRow(
+      'folder, beside tar through ssh with our cipher',
+      upload.ours,
+      upload.sameCipher,
+      limits.besideSameCipher,
+    );
+    speedRow('login, beside ssh', login.ours, login.ssh, limits.login);
     const megabytes = stalled / 1e6;
     row(
       'held by a tunnel whose reader has stopped',

@@ -11,7 +11,7 @@ const requirements = join(root, 'scripts/requirements/torch.txt');
  * A Python that imports torch: of the virtual environment `given` (else TRAINYARD_TORCH), or of one
  * that is made in the cache.
  */
-export function torchPython(given = process.env.TRAINYARD_TORCH) {
+export function torchPython(given = process.env['TRAINYARD_TORCH']) {
   if (given !== undefined) {
     const python = join(resolve(given), 'bin/python');
     if (existsSync(python)) return python;

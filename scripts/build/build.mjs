@@ -8,11 +8,16 @@ import { dashboardBundle } from './dashboardBundle.mjs';
 import { root } from '../lib/paths.mjs';
 import { ptyFiles, windowsHelpers } from './packageTargets.mjs';
 
+/** @import { BuildOptions, Plugin } from 'esbuild' */
+
 const dist = join(root, 'dist');
 const production = process.argv.includes('--production');
 const watch = process.argv.includes('--watch');
 
-/** Bundles of their own beside the others, loaded at the first connection and the first copy. */
+/**
+ * Bundles of their own beside the others, loaded at the first connection and the first copy.
+ * @type {Plugin}
+ */
 const librariesApart = {
   name: 'libraries-apart',
   setup: ({ onResolve }) => {
@@ -20,6 +25,7 @@ const librariesApart = {
   },
 };
 
+/** @satisfies {BuildOptions} */
 const shared = {
   bundle: true,
   platform: 'node',
@@ -32,6 +38,7 @@ const shared = {
   absWorkingDir: root,
 };
 
+/** @type {BuildOptions[]} */
 const bundles = [
   // Its one dynamic import stays one: the editor waits for this bundle, and only for this.
   {
@@ -85,7 +92,11 @@ const bundles = [
   { ...shared, ...dashboardBundle },
 ];
 
-/** Every program of a folder of the sources, into one of share/. */
+/**
+ * Every program of a folder of the sources, into one of share/.
+ * @param {string} folder
+ * @param {string} to
+ */
 const programs = (folder, to) =>
   readdirSync(join(root, folder))
     .filter((name) => name.endsWith('.py'))

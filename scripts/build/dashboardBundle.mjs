@@ -1,6 +1,10 @@
 // How the dashboard's page is bundled; the build, the page's tests and its benchmark use the same.
+/** @import { BuildOptions } from 'esbuild' */
 
-/** esbuild's options, beside those that every bundle has. */
+/**
+ * esbuild's options, beside those that every bundle has.
+ * @satisfies {BuildOptions}
+ */
 export const dashboardBundle = {
   bundle: true,
   platform: 'browser',

@@ -12,7 +12,10 @@ import { main } from '../lib/shell.mjs';
 
 const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
-/** Builds dist/ first, by vscode:prepublish. */
+/**
+ * Builds dist/ first, by vscode:prepublish.
+ * @param {string} target
+ */
 async function make(target) {
   const packagePath = join(root, 'build', `${name}-${target}-${version}.vsix`);
   const ignoreFile = join(root, 'build', `vscodeignore-${target}`);

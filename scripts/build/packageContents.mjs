@@ -35,7 +35,11 @@ const wanted = [
   'media/profiles.schema.json',
 ];
 
-/** One line for each name that is a stranger in this target's package, and for each it lacks. */
+/**
+ * One line for each name that is a stranger in this target's package, and for each it lacks.
+ * @param {string} target
+ * @param {readonly string[]} names
+ */
 export function judgeNames(target, names) {
   const own = filesOf(target);
   const strangers = names.filter(
@@ -48,6 +52,7 @@ export function judgeNames(target, names) {
   ];
 }
 
+/** @type {readonly (readonly [what: string, pattern: RegExp])[]} */
 const secrets = [
   ['a private key', /-----BEGIN [A-Z ]*PRIVATE KEY-----\s+[A-Za-z0-9+/=]{40}/],
   ['a token of npm', /npm_[A-Za-z0-9]{36}/],
@@ -59,14 +64,18 @@ const secretName = /(TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|API_?KEY)/i;
 /** Values of this environment that nobody else may see. */
 const secretValues = () =>
   Object.entries(process.env)
-    .filter(([name, value]) => secretName.test(name) && value.length >= 12 && !value.startsWith('/'))
-    .map(([name, value]) => [name, value]);
+    .map(([name, value = '']) => ({ name, value }))
+    .filter(({ name, value }) => secretName.test(name) && value.length >= 12 && !value.startsWith('/'));
 
-/** One line for each thing that these bytes must not tell. */
+/**
+ * One line for each thing that these bytes must not tell.
+ * @param {string} name
+ * @param {Buffer} bytes
+ */
 export function judgeBytes(name, bytes) {
   const text = bytes.toString('latin1');
   const told = secrets.filter(([, pattern]) => pattern.test(text)).map(([what]) => what);
-  for (const [variable, value] of secretValues())
+  for (const { name: variable, value } of secretValues())
     if (text.includes(value)) told.push(`the value of ${variable}`);
   for (const path of [root, `${homedir()}/.cache`]) {
     if (path.length > 3 && text.includes(path)) told.push(`the path ${path} of the machine that made it`);

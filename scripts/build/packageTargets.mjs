@@ -4,6 +4,7 @@
 /**
  * By the name of a platform, as node-pty has them. Symbols for debuggers stay behind, and so does a
  * console that we do not ask for.
+ * @type {Readonly<Record<string, readonly string[]>>}
  */
 export const ptyFiles = {
   'linux-x64': ['pty.node'],
@@ -19,11 +20,14 @@ export const windowsHelpers = ['worker/conoutSocketWorker.js', 'conpty_console_l
 export const universal = 'universal';
 export const targets = [...Object.keys(ptyFiles), universal];
 
-/** What the package of a target has beyond what all have, by names in the package. */
+/**
+ * What the package of a target has beyond what all have, by names in the package.
+ * @param {string} target
+ */
 export function filesOf(target) {
   const platforms = target === universal ? Object.keys(ptyFiles) : [target];
   const binaries = platforms.flatMap((platform) =>
-    ptyFiles[platform].map((file) => `dist/prebuilds/${platform}/${file}`),
+    (ptyFiles[platform] ?? []).map((file) => `dist/prebuilds/${platform}/${file}`),
   );
   const helpers = platforms.includes('win32-x64') ? windowsHelpers.map((file) => `dist/${file}`) : [];
   return [...binaries, ...helpers];

@@ -4,26 +4,34 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
 import { chromiumFlags, ensureChromium } from '../editor/chromium.mjs';
+import { shownStep } from '../editor/shownStep.mjs';
 import { linkExtension, startCodeServer } from '../editor/codeServer.mjs';
 import { root } from '../lib/paths.mjs';
 import { ensureBuilt } from '../build/prepare.mjs';
 import { capture, main } from '../lib/shell.mjs';
 
-const sleep = (milliseconds) => new Promise((resume) => setTimeout(resume, milliseconds));
+/** @import { Page } from 'playwright-core' */
 
-/** The step that a dashboard in the window has drawn; 0 before there is one. */
+/**
+ * The step that a dashboard in the window has drawn; 0 before there is one.
+ * @param {Page} page
+ */
 async function drawnStep(page) {
   for (const frame of page.frames()) {
-    const step = await frame
-      .evaluate(() => globalThis.document.querySelector('#app')?.dataset.step)
-      .catch(() => undefined); // a frame that is being replaced
-    if (Number(step) > 0) return Number(step);
+    const step = await shownStep(frame);
+    if (step > 0) return step;
   }
   return 0;
 }
 
+/**
+ * @param {Page} page
+ * @param {number} step
+ * @param {number} seconds
+ */
 async function until(page, step, seconds) {
   for (const end = Date.now() + seconds * 1000; Date.now() < end; await sleep(50)) {
     if ((await drawnStep(page)) >= step) return;
@@ -35,6 +43,7 @@ main(async () => {
   const target = resolve(process.argv[2] ?? join(root, 'media/screenshot.png'));
   const cli = ensureBuilt();
   const folder = mkdtempSync(join(tmpdir(), 'ty-picture-'));
+  /** @param {string} name */
   const at = (name) => join(folder, name);
   for (const name of ['home', 'extensions', 'images']) mkdirSync(at(name));
   const profile = { name: 'local', kind: 'local', workdir: at('work') };

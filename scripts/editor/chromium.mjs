@@ -22,7 +22,7 @@ export const chromiumFlags = [
 
 /** Its path, or nothing when this machine has none. */
 function findChromium() {
-  const named = process.env.CHROME_PATH;
+  const named = process.env['CHROME_PATH'];
   if (named) {
     if (!existsSync(named)) throw new Error(`CHROME_PATH is ${named}, which does not exist`);
     return named;

@@ -14,11 +14,31 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { codeOf } from '../lib/errors.mjs';
+import { freePort } from '../lib/freePort.mjs';
 import { unpackPackage } from '../lib/npmPackage.mjs';
 import { cache, root } from '../lib/paths.mjs';
 import { capture, run, step } from '../lib/shell.mjs';
+
+/** @import { ChildProcess } from 'node:child_process' */
+
+/**
+ * @typedef {{ extensionsDir: string, userDataDir: string }} CodeServerFolders
+ * @typedef {CodeServerFolders & {
+ *   port?: number,
+ *   folder?: string,
+ *   settings?: Record<string, unknown>,
+ *   env?: Record<string, string>,
+ * }} CodeServerOptions
+ * @typedef {{
+ *   url: string,
+ *   log: string,
+ *   ended: Promise<void>,
+ *   dispose: () => Promise<void>,
+ * }} CodeServer
+ */
 
 const shims = join(root, 'scripts/editor/code-server');
 const replaced = { spdlog: 'spdlog.cjs', 'native-watchdog': 'watchdog.cjs' };
@@ -46,17 +66,25 @@ const pinned = {
 /**
  * No package's scripts run: what they would compile is prebuilt, unused here, or replaced by the
  * files in code-server/.
+ * @param {string} folder
+ * @param {string} verb
+ * @param {...string} more
  */
 function install(folder, verb, ...more) {
   const quiet = ['--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   run('npm', [verb, ...quiet, ...more], { cwd: folder, stdio: ['ignore', 'ignore', 2] });
 }
 
+/**
+ * @param {string} to
+ * @param {string} path
+ */
 function link(to, path) {
   rmSync(path, { force: true });
   symlinkSync(to, path);
 }
 
+/** @param {string} folder */
 function make(folder) {
   unpackPackage(pinned.node, join(folder, 'node'));
   const server = join(folder, 'server');
@@ -99,6 +127,9 @@ export function ensureCodeServer() {
 /**
  * Puts a link to an extension's folder where code-server looks. Only before its first start: later,
  * only its own list counts.
+ * @param {string} extensionsDir
+ * @param {string} name
+ * @param {string} folder
  */
 export function linkExtension(extensionsDir, name, folder) {
   mkdirSync(extensionsDir, { recursive: true });
@@ -107,7 +138,11 @@ export function linkExtension(extensionsDir, name, folder) {
   symlinkSync(folder, join(extensionsDir, name));
 }
 
-/** Adds an extension to the list that code-server keeps from its first installation on. */
+/**
+ * Adds an extension to the list that code-server keeps from its first installation on.
+ * @param {string} extensionsDir
+ * @param {string} folder
+ */
 export function listExtension(extensionsDir, folder) {
   const path = join(extensionsDir, 'extensions.json');
   const { publisher, name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
@@ -123,7 +158,11 @@ export function listExtension(extensionsDir, folder) {
   writeFileSync(path, JSON.stringify([...entries, entry]));
 }
 
-/** Installs a VSIX as a user would. */
+/**
+ * Installs a VSIX as a user would.
+ * @param {string} vsix
+ * @param {CodeServerFolders} folders
+ */
 export function installVsix(vsix, { extensionsDir, userDataDir }) {
   const { node, entry } = ensureCodeServer();
   mkdirSync(userDataDir, { recursive: true });
@@ -136,7 +175,11 @@ export function installVsix(vsix, { extensionsDir, userDataDir }) {
   if (!done.ok) throw new Error(`${vsix} cannot be installed: ${done.stdout}${done.stderr}`);
 }
 
-/** What an editor's terminal sets for its own children would confuse another one. */
+/**
+ * What an editor's terminal sets for its own children would confuse another one.
+ * @param {Record<string, string>} [more]
+ * @returns {Record<string, string | undefined>}
+ */
 function cleanEnvironment(more = {}) {
   const entries = Object.entries({ ...process.env, ...more });
   return Object.fromEntries(
@@ -146,18 +189,11 @@ function cleanEnvironment(more = {}) {
   );
 }
 
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address();
-      probe.close(() => resolve(port));
-    });
-  });
-}
-
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-
+/**
+ * @param {string} url
+ * @param {ChildProcess} child
+ * @param {string} log
+ */
 async function untilHealthy(url, child, log) {
   for (const end = Date.now() + 60_000; Date.now() < end; await pause(200)) {
     if (child.exitCode !== null || child.signalCode !== null) break;
@@ -167,17 +203,22 @@ async function untilHealthy(url, child, log) {
   throw new Error(`code-server did not start: ${readFileSync(log, 'utf8').slice(-2000)}`);
 }
 
-/** Signals the process group that is ours, and says whether any of it is left. */
+/**
+ * Signals the process group that is ours, and says whether any of it is left.
+ * @param {number} pid
+ * @param {NodeJS.Signals | 0} signal
+ */
 function signalGroup(pid, signal) {
   try {
     process.kill(-pid, signal);
     return true;
   } catch (error) {
-    if (error.code === 'ESRCH') return false;
+    if (codeOf(error) === 'ESRCH') return false;
     throw error;
   }
 }
 
+/** @param {number} pid */
 async function endGroup(pid) {
   let left = signalGroup(pid, 'SIGTERM');
   for (const end = Date.now() + 5000; left && Date.now() < end;) {
@@ -190,6 +231,8 @@ async function endGroup(pid) {
 /**
  * Starts it on a port of this machine only. `dispose()` ends everything it started but runs, which
  * have sessions of their own.
+ * @param {CodeServerOptions} options
+ * @returns {Promise<CodeServer>}
  */
 export async function startCodeServer({ extensionsDir, userDataDir, port, folder, settings = {}, env = {} }) {
   const { node, entry } = ensureCodeServer();
@@ -216,8 +259,10 @@ export async function startCodeServer({ extensionsDir, userDataDir, port, folder
   });
   closeSync(output);
   const url = `http://127.0.0.1:${chosen}/`;
-  const ended = new Promise((resolve) => child.once('exit', resolve));
+  /** @type {Promise<void>} */
+  const ended = new Promise((resolve) => child.once('exit', () => resolve()));
   const dispose = async () => {
+    if (child.pid === undefined) return;
     await endGroup(child.pid);
     await ended;
   };

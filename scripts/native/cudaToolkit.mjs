@@ -19,7 +19,10 @@ export const cudaLink = join(build, 'cuda');
 /** nvcc wants a host compiler for what launches the kernels, and takes no clang as new as ours. */
 const hostCompiler = [{ package: 'g++', present: () => has('g++') }];
 
-/** Linkers look for libX.so, wheels bring only libX.so.N. */
+/**
+ * Linkers look for libX.so, wheels bring only libX.so.N.
+ * @param {string} folder
+ */
 function linkUnversioned(folder) {
   for (const name of readdirSync(folder)) {
     const plain = /^(lib.+\.so)\.\d+$/.exec(name)?.[1];
@@ -27,6 +30,7 @@ function linkUnversioned(folder) {
   }
 }
 
+/** @param {string} final */
 function install(final) {
   const temporary = `${final}.partial-${process.pid}`;
   rmSync(temporary, { recursive: true, force: true });

@@ -5,7 +5,10 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Missing } from './clang.mjs';
 import { buildFuzzers, runFuzzers, targets } from './fuzzers.mjs';
+import { none } from '../lib/counts.mjs';
 import { main } from '../lib/shell.mjs';
+
+/** @import { Counts } from '../lib/counts.mjs' */
 
 main(async () => {
   const { values, positionals } = parseArgs({
@@ -17,12 +20,13 @@ main(async () => {
   for (const name of positionals)
     if (!targets.includes(name)) throw new Error(`no fuzz target '${name}'. Targets: ${targets.join(', ')}`);
   const names = positionals.length > 0 ? positionals : targets;
+  /** @param {Counts} counts */
   const write = (counts) => values.counts && writeFileSync(values.counts, JSON.stringify(counts));
   try {
     buildFuzzers();
   } catch (error) {
     if (!(error instanceof Missing)) throw error;
-    write({ passed: 0, failed: 0, skipped: names.length });
+    write({ ...none, skipped: names.length });
     throw new Error(`fuzz targets skipped: ${error.message}`, { cause: error });
   }
   const counts = await runFuzzers(names, seconds);

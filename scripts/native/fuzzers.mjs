@@ -5,6 +5,7 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 import { cCompiler, ensureClang } from './clang.mjs';
+import { none } from '../lib/counts.mjs';
 import { build, root, toolchainLink } from '../lib/paths.mjs';
 import { capture, run, step } from '../lib/shell.mjs';
 import { ensureToolchain } from './toolchain.mjs';
@@ -12,12 +13,18 @@ import { ensureToolchain } from './toolchain.mjs';
 const folder = join(build, 'fuzz');
 const binaries = join(folder, 'bin');
 const source = join(root, 'native', 'fuzz');
+/** @param {string} name */
 const tool = (name) => join(toolchainLink, 'venv', 'bin', name);
 
 /** The targets' names: every source that CMakeLists.txt makes a program of. */
-export const targets = /foreach\(name (records[^)]*)\)\n {2}add_executable/
-  .exec(readFileSync(join(source, 'CMakeLists.txt'), 'utf8'))[1]
-  .split(' ');
+export const targets = namesIn(readFileSync(join(source, 'CMakeLists.txt'), 'utf8'));
+
+/** @param {string} text */
+function namesIn(text) {
+  const names = /foreach\(name (records[^)]*)\)\n {2}add_executable/.exec(text)?.[1];
+  if (names === undefined) throw new Error(`${source}/CMakeLists.txt does not list the fuzz targets`);
+  return names.split(' ');
+}
 
 export function buildFuzzers() {
   ensureToolchain();
@@ -36,6 +43,7 @@ export function buildFuzzers() {
   run(tool('ninja'), ['-C', output, '--quiet'], { stdio: ['ignore', 2, 2] });
 }
 
+/** @param {string} name */
 const crashesOf = (name) => {
   const at = join(folder, 'crashes');
   mkdirSync(at, { recursive: true });
@@ -47,6 +55,8 @@ const crashesOf = (name) => {
 /**
  * Runs one target from its seeds and what earlier runs found. Returns {name, executions, failed,
  * text}.
+ * @param {string} name
+ * @param {number} seconds
  */
 async function fuzz(name, seconds) {
   const program = join(binaries, `fuzz_${name}`);
@@ -65,7 +75,7 @@ async function fuzz(name, seconds) {
   ];
   const child = spawn(program, words, { stdio: ['ignore', 'ignore', 'pipe'] });
   let text = '';
-  child.stderr.setEncoding('utf8').on('data', (piece) => (text = (text + piece).slice(-20000)));
+  child.stderr.setEncoding('utf8').on('data', (chunk) => (text = (text + chunk).slice(-20000)));
   const status = await new Promise((resolve, reject) => child.on('close', resolve).on('error', reject));
   const executions = Number(/number_of_executed_units: (\d+)/.exec(text)?.[1] ?? 0);
   const found = crashesOf(name).filter((file) => !before.has(file));
@@ -75,10 +85,12 @@ async function fuzz(name, seconds) {
 /**
  * Runs targets side by side, as many as there are cores; prints a line for each, and of a crash how
  * to see it again.
+ * @param {readonly string[]} names
+ * @param {number} seconds
  */
 export async function runFuzzers(names, seconds) {
   const waiting = [...names];
-  const counts = { passed: 0, failed: 0, skipped: 0 };
+  const counts = { ...none };
   const worker = async () => {
     for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
       const result = await fuzz(name, seconds);

@@ -20,15 +20,20 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, cache, root, toolchainLink } from '../lib/paths.mjs';
+import { added } from '../lib/counts.mjs';
 import { capture, main, run, step } from '../lib/shell.mjs';
 import { ensureCudaToolkit } from './cudaToolkit.mjs';
 import { runNativeTests } from './nativeTests.mjs';
 import { ensureToolchain } from './toolchain.mjs';
 
+/** @import { Counts } from '../lib/counts.mjs' */
+
 const native = join(root, 'native');
 const output = join(build, 'native', 'release');
+/** @param {string} name */
 const tool = (name) => join(toolchainLink, 'venv', 'bin', name);
 
+/** @param {RegExp} [ending] */
 function nativeFiles(ending = /./) {
   return capture('git', ['ls-files', '-co', '--exclude-standard', 'native'], { cwd: root })
     .stdout.split('\n')
@@ -36,7 +41,11 @@ function nativeFiles(ending = /./) {
     .sort();
 }
 
-/** What a program is made from: the files that `takes`, and what builds them. */
+/**
+ * What a program is made from: the files that `takes`, and what builds them.
+ * @param {string} tools
+ * @param {(path: string) => boolean} takes
+ */
 function sourcesHash(tools, takes) {
   const hash = createHash('sha256').update(tools);
   for (const path of nativeFiles().filter(takes)) {
@@ -49,14 +58,21 @@ function sourcesHash(tools, takes) {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Everything under native but the tests. */
+/**
+ * Everything under native but the tests.
+ * @param {string} path
+ */
 const ofPrograms = (path) => !/^native\/(tests|fuzz)\//.test(path);
-/** What libtrainer_cuda.so is made from, and the rules. */
+/**
+ * What libtrainer_cuda.so is made from, and the rules.
+ * @param {string} path
+ */
 const ofCudaLibrary = (path) =>
   /^native\/(CMake|cmake\/|common\/|trainer\/(base\/(device_|view)|ops\/(CMake|contract\/|cuda\/)|tensor\/|optim\/))/.test(
     path,
   );
 
+/** @param {...string} more */
 function configure(...more) {
   mkdirSync(output, { recursive: true });
   // CMake keeps the compiler that it found first.
@@ -69,6 +85,7 @@ function configure(...more) {
   writeFileSync(stamp, toolchain);
 }
 
+/** @param {readonly string[]} targets */
 function ninja(targets) {
   const cores = Math.max(2, availableParallelism());
   // What a compiler complains of comes on ninja's standard output.
@@ -76,7 +93,11 @@ function ninja(targets) {
   run(tool('ninja'), ['-C', output, '-j', String(cores), ...quiet, ...targets], { stdio: ['ignore', 2, 2] });
 }
 
-/** Keeps the five newest builds, so that a second clone of the same sources need not compile. */
+/**
+ * Keeps the five newest builds, so that a second clone of the same sources need not compile.
+ * @param {string} binaries
+ * @param {string} kept
+ */
 function store(binaries, kept) {
   const folder = dirname(kept);
   mkdirSync(folder, { recursive: true });
@@ -90,6 +111,10 @@ function store(binaries, kept) {
   for (const path of byAge.slice(5)) rmSync(path, { recursive: true, force: true });
 }
 
+/**
+ * @param {string} kept
+ * @param {string} binaries
+ */
 function restore(kept, binaries) {
   const now = new Date();
   utimesSync(kept, now, now);
@@ -106,6 +131,7 @@ function linkLibraries() {
 /** What CMake puts beside the binaries. */
 function carryScripts() {
   const share = join(output, 'node', 'share');
+  /** @param {string} path */
   const python = (path) => statSync(path).isDirectory() || path.endsWith('.py');
   cpSync(join(native, 'agent', 'tensorboard_server.py'), join(share, 'tensorboard_server.py'));
   cpSync(join(native, 'trainer', 'data', 'fetch'), join(share, 'fetch'), { recursive: true, filter: python });
@@ -150,6 +176,8 @@ export function buildCuda() {
 /**
  * The fuzz targets, each for so long. Where no clang with libFuzzer can be had, they count as
  * skipped, with the reason.
+ * @param {number} [seconds]
+ * @returns {Counts}
  */
 export function fuzz(seconds = 5) {
   const folder = mkdtempSync(join(tmpdir(), 'trainyard-fuzz-'));
@@ -164,7 +192,10 @@ export function fuzz(seconds = 5) {
   }
 }
 
-/** Builds and runs every native test program; returns its counts. */
+/**
+ * Builds and runs every native test program; returns its counts.
+ * @returns {Counts}
+ */
 export function testNative() {
   ensureToolchain();
   buildCuda();
@@ -174,14 +205,16 @@ export function testNative() {
   const tests = runNativeTests(join(output, 'node', 'bin'));
   step('native: fuzz targets');
   const fuzzed = fuzz();
-  return Object.fromEntries(Object.keys(tests).map((key) => [key, tests[key] + fuzzed[key]]));
+  return added(tests, fuzzed);
 }
 
+/** @param {readonly string[]} arguments_ */
 function format(arguments_) {
   ensureToolchain();
   run(tool('clang-format'), [...arguments_, ...nativeFiles(/\.(cpp|h|cu|cuh)$/)], { cwd: root });
 }
 
+/** @type {Record<string, () => void>} */
 const verbs = {
   build: buildNative,
   cuda: buildCuda,
@@ -193,7 +226,7 @@ const verbs = {
   'format:check': () => format(['--dry-run', '-Werror']),
 };
 
-if (import.meta.url === pathToFileURL(process.argv[1]).href) {
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   main(() => {
     const verb = verbs[process.argv[2] ?? 'build'];
     if (!verb) throw new Error(`usage: node scripts/native/native.mjs ${Object.keys(verbs).join('|')}`);

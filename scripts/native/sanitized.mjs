@@ -5,14 +5,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cCompiler } from './clang.mjs';
 import { runNativeTests } from './nativeTests.mjs';
+import { added, none } from '../lib/counts.mjs';
 import { build, root, toolchainLink } from '../lib/paths.mjs';
 import { capture, run, step } from '../lib/shell.mjs';
 
+/** @typedef {'address' | 'thread'} Sanitizer */
+
 const native = join(root, 'native');
+/** @param {string} name */
 const tool = (name) => join(toolchainLink, 'venv', 'bin', name);
 
 /**
  * Builds these test programs with `address` or `thread` and returns the folder that they are in.
+ * @param {Sanitizer} kind
+ * @param {string} compiler
+ * @param {readonly string[]} names
  */
 export function buildSanitized(kind, compiler, names) {
   step(`native: ${kind} sanitizer (${compiler})`);
@@ -32,7 +39,11 @@ export function buildSanitized(kind, compiler, names) {
   return join(output, 'node', 'bin');
 }
 
-/** Reports go to files, so that none is lost with the output of a process that a test started. */
+/**
+ * Reports go to files, so that none is lost with the output of a process that a test started.
+ * @param {Sanitizer} kind
+ * @param {string} reports
+ */
 function environment(kind, reports) {
   // clang's own symbolizer is a package more; binutils came with g++.
   const symbolizer = capture('sh', ['-c', 'command -v addr2line']).stdout.trim();
@@ -49,10 +60,17 @@ function environment(kind, reports) {
   return { ...process.env, ...options };
 }
 
-/** Runs them one after another; each report that a process left is one failure, and is shown. */
+/**
+ * Runs them one after another; each report that a process left is one failure, and is shown.
+ * @param {Sanitizer} kind
+ * @param {string} folder
+ * @param {readonly string[]} names
+ * @param {readonly string[]} words
+ */
 export function runSanitized(kind, folder, names, words) {
   const reports = mkdtempSync(join(tmpdir(), 'trainyard-sanitizers-'));
-  const sum = { passed: 0, failed: 0, skipped: 0 };
+  let sum = none;
+  /** @type {Set<string>} */
   const seen = new Set();
   try {
     step(`native: tests, ${kind} sanitizer`);
@@ -65,7 +83,7 @@ export function runSanitized(kind, folder, names, words) {
       }
       if (found.length > 0) process.stdout.write(`  ${name}: ${found.length} reports of the sanitizer\n`);
       counts.failed += found.length;
-      for (const key of Object.keys(sum)) sum[key] += counts[key];
+      sum = added(sum, counts);
     }
   } finally {
     rmSync(reports, { recursive: true, force: true });

@@ -5,10 +5,16 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Missing, ensureClang } from './clang.mjs';
+import { added, none } from '../lib/counts.mjs';
 import { root } from '../lib/paths.mjs';
 import { buildSanitized, runSanitized } from './sanitized.mjs';
 import { main } from '../lib/shell.mjs';
 import { ensureToolchain } from './toolchain.mjs';
+
+/** @import { Sanitizer } from './sanitized.mjs' */
+
+/** @type {readonly Sanitizer[]} */
+const sanitizers = ['address', 'thread'];
 
 /** Every test program but those that want CUDA's own library. */
 function programs() {
@@ -17,7 +23,7 @@ function programs() {
     .filter((entry) => entry.isDirectory() && !['cuda', 'fixtures', 'sanitizers'].includes(entry.name))
     .map(({ name }) => readFileSync(join(tests, name, 'CMakeLists.txt'), 'utf8'));
   return texts
-    .flatMap((text) => [...text.matchAll(/^trainyard_test\((\w+)/gm)].map(([, name]) => name))
+    .flatMap((text) => [...text.matchAll(/^trainyard_test\((\w+)/gm)].map(([, name = '']) => name))
     .sort();
 }
 
@@ -32,25 +38,25 @@ main(() => {
   const words = given.filter((word) => word.startsWith('--gtest_'));
   const all = programs();
   const plans = { address: all, thread: threaded };
-  const kinds = given.filter((word) => word in plans);
+  const kinds = sanitizers.filter((kind) => given.includes(kind));
   const named = given.filter((word) => all.includes(word));
   for (const word of given)
-    if (![...words, ...kinds, ...named].includes(word))
+    if (![...words, ...sanitizers, ...named].includes(word))
       throw new Error(
-        `no sanitizer or program '${word}'. There are: ${[...Object.keys(plans), ...all].join(', ')}`,
+        `no sanitizer or program '${word}'. There are: ${[...sanitizers, ...all].join(', ')}`,
       );
-  const sum = { passed: 0, failed: 0, skipped: 0 };
+  let sum = none;
   ensureToolchain();
-  for (const kind of kinds.length > 0 ? kinds : Object.keys(plans)) {
+  for (const kind of kinds.length > 0 ? kinds : sanitizers) {
     const names = plans[kind].filter((name) => named.length === 0 || named.includes(name));
     try {
       const binaries = buildSanitized(kind, ensureClang([kind === 'thread' ? 'tsan' : 'asan']), names);
       const counts = runSanitized(kind, binaries, names, words);
-      for (const key of Object.keys(sum)) sum[key] += counts[key];
+      sum = added(sum, counts);
     } catch (error) {
       if (!(error instanceof Missing)) throw error;
       process.stdout.write(`  ${kind}: skipped: ${error.message}\n`);
-      sum.skipped += names.length;
+      sum = added(sum, { ...none, skipped: names.length });
     }
   }
   process.stdout.write(`\n${sum.passed} passed, ${sum.failed} failed, ${sum.skipped} skipped\n`);

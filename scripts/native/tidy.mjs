@@ -12,6 +12,7 @@ import { cudaLink, ensureCudaToolkit } from './cudaToolkit.mjs';
 import { capture, main, step } from '../lib/shell.mjs';
 import { ensureToolchain } from './toolchain.mjs';
 
+/** @param {RegExp} pattern */
 const listed = (pattern) =>
   capture('git', ['ls-files', '-co', '--exclude-standard', 'native'], { cwd: root })
     .stdout.split('\n')
@@ -31,8 +32,8 @@ function compilerArguments() {
   );
   const words = (stderr.split('\n').find((line) => line.includes('probe.cpp')) ?? '').split(' ');
   const taken = words.flatMap((word, i) =>
-    word === '-isystem' && !words[i + 1].endsWith('/ziglang/lib/include')
-      ? ['-isystem', words[i + 1]]
+    word === '-isystem' && !words[i + 1]?.endsWith('/ziglang/lib/include')
+      ? ['-isystem', words[i + 1] ?? '']
       : word.startsWith('-D')
         ? [word]
         : [],
@@ -69,18 +70,28 @@ function compilerArguments() {
   ];
 }
 
-/** One file that includes `paths`, so that their headers are read once. */
+/**
+ * One file that includes `paths`, so that their headers are read once.
+ * @param {readonly string[]} paths
+ */
 function together(paths) {
   const name = createHash('sha256').update(paths.join('\n')).digest('hex').slice(0, 16);
   const file = join(build, 'tidy', `${name}.cpp`);
   mkdirSync(join(build, 'tidy'), { recursive: true });
+  /** @param {string} path */
   const line = (path) => `#include "${join(root, path)}"  // NOLINT(bugprone-suspicious-include)\n`;
   writeFileSync(file, paths.map(line).join(''));
   return file;
 }
 
+/**
+ * @param {readonly string[]} paths
+ * @param {readonly string[]} args
+ * @returns {Promise<{ ok: boolean, text: string }>}
+ */
 function tidy(paths, args) {
-  const file = paths.length === 1 ? join(root, paths[0]) : together(paths);
+  const [first, ...others] = paths;
+  const file = first !== undefined && others.length === 0 ? join(root, first) : together(paths);
   return new Promise((resolve) => {
     const child = spawn(
       join(toolchainLink, 'venv/bin/clang-tidy'),
@@ -95,8 +106,12 @@ function tidy(paths, args) {
 
 const mostTogether = 16;
 
-/** The files of each folder, some at a time. */
+/**
+ * The files of each folder, some at a time.
+ * @param {readonly string[]} paths
+ */
 function groupsOf(paths) {
+  /** @type {Map<string, string[]>} */
   const folders = new Map();
   for (const path of paths) folders.set(dirname(path), [...(folders.get(dirname(path)) ?? []), path]);
   return [...folders.values()].flatMap((files) =>
@@ -114,6 +129,7 @@ main(async () => {
   const base = common.digest('hex');
   const passed = join(cache, 'tidy');
   mkdirSync(passed, { recursive: true });
+  /** @param {string} path */
   const marker = (path) =>
     join(
       passed,

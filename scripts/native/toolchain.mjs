@@ -47,9 +47,17 @@ function libgomp() {
 
 function ensureAptLists() {
   if (capture('apt-cache', ['show', 'nlohmann-json3-dev']).stdout !== '') return;
-  if (process.getuid() === 0) run('apt-get', ['update', '-q'], { stdio: ['ignore', 'ignore', 'inherit'] });
+  if (process.getuid?.() === 0) run('apt-get', ['update', '-q'], { stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
+/** Its path, after ensureSystemPackages has seen to it. */
+function libgompPath() {
+  const path = libgomp();
+  if (path === undefined) throw new Error('libgomp.so.1 was not found. Install the package libgomp1.');
+  return path;
+}
+
+/** @param {string} target */
 function unpackDebianPackages(target) {
   const folder = join(target, 'debs');
   mkdirSync(folder, { recursive: true });
@@ -67,22 +75,29 @@ function unpackDebianPackages(target) {
   rmSync(folder, { recursive: true });
 }
 
-/** CMake wants one program as a compiler; zig is one program with verbs. */
+/**
+ * CMake wants one program as a compiler; zig is one program with verbs.
+ * @param {string} target
+ * @param {string} final
+ */
 function writeZigWrappers(target, final) {
   const folder = join(target, 'zig');
   mkdirSync(folder, { recursive: true });
-  for (const [name, verb] of [
-    ['cc', 'cc'],
-    ['c++', 'c++'],
-    ['ar', 'ar'],
-    ['ranlib', 'ranlib'],
-  ]) {
-    const path = join(folder, name);
+  for (const verb of ['cc', 'c++', 'ar', 'ranlib']) {
+    const path = join(folder, verb);
     writeFileSync(path, `#!/bin/sh\nexec "${final}/venv/zig/zig" ${verb} "$@"\n`);
     chmodSync(path, 0o755);
   }
 }
 
+/** @param {string} library */
+function pythonFolder(library) {
+  const name = readdirSync(library).find((entry) => entry.startsWith('python'));
+  if (name === undefined) throw new Error(`${library} has no folder of Python's. Remove the folder above it and try again.`);
+  return name;
+}
+
+/** @param {string} final */
 function makeToolchain(final) {
   const temporary = `${final}.partial-${process.pid}`;
   rmSync(temporary, { recursive: true, force: true });
@@ -102,18 +117,13 @@ function makeToolchain(final) {
       requirements,
     ];
     run(join(temporary, 'venv/bin/python'), pip);
-    const library = join(temporary, 'venv/lib');
-    const packages = join(
-      'lib',
-      readdirSync(library).find((name) => name.startsWith('python')),
-      'site-packages',
-    );
+    const packages = join('lib', pythonFolder(join(temporary, 'venv/lib')), 'site-packages');
     symlinkSync(join(packages, 'ziglang'), join(temporary, 'venv/zig'));
     symlinkSync(packages, join(temporary, 'venv/site-packages'));
     step('toolchain: header-only and static libraries');
     unpackDebianPackages(temporary);
     writeZigWrappers(temporary, final);
-    symlinkSync(libgomp(), join(temporary, 'libgomp.so.1'));
+    symlinkSync(libgompPath(), join(temporary, 'libgomp.so.1'));
     renameSync(temporary, final);
     relocateVenv(temporary, final);
   } catch (error) {
@@ -125,6 +135,8 @@ function makeToolchain(final) {
 /**
  * A venv's scripts name its own absolute path; it was made under a temporary one so that no
  * half-made one is ever used.
+ * @param {string} from
+ * @param {string} to
  */
 function relocateVenv(from, to) {
   const bin = join(to, 'venv/bin');

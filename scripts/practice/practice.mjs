@@ -11,9 +11,43 @@ import { cache } from '../lib/paths.mjs';
 import { main } from '../lib/shell.mjs';
 import { ensureKey, startSshd } from './sshd.mjs';
 
+/** @import { Sshd } from './sshd.mjs' */
+
+/**
+ * - `nodes`: how many; 3 when left out.
+ * - `dir`: where homes and keys stay; a folder of the user's cache when left out.
+ * - `environments`: for the sessions of each node, in their order.
+ * @typedef {{
+ *   nodes?: number,
+ *   dir?: string,
+ *   port?: number,
+ *   portRange?: string,
+ *   extraConfig?: string[],
+ *   shell?: string,
+ *   environments?: Record<string, string>[],
+ * }} PracticeOptions
+ * @typedef {Sshd & { name: string, home: string }} PracticeNode
+ * @typedef {{ host: string, port: number, user: string, slots: number, identityFile: string }} PracticeHost
+ * @typedef {{ name: string, kind: 'ssh', hosts: PracticeHost[], interface: string, portRange: string }} PracticeProfile
+ * @typedef {{
+ *   nodes: PracticeNode[],
+ *   port: number,
+ *   identityFile: string,
+ *   knownHosts: string,
+ *   profile: PracticeProfile,
+ *   stop: () => Promise<void>,
+ * }} PracticeCluster
+ */
+
 const firstPort = 2222;
+/** @param {number} index */
 const addressOf = (index) => `127.0.0.${index + 2}`;
 
+/**
+ * @param {string} address
+ * @param {number} port
+ * @returns {Promise<boolean>}
+ */
 function isFree(address, port) {
   return new Promise((resolve) => {
     const probe = createServer();
@@ -22,6 +56,7 @@ function isFree(address, port) {
   });
 }
 
+/** @param {readonly string[]} addresses */
 async function freePort(addresses) {
   for (let port = firstPort; port < firstPort + 200; ++port) {
     const free = await Promise.all(addresses.map((address) => isFree(address, port)));
@@ -30,13 +65,24 @@ async function freePort(addresses) {
   throw new Error(`no port from ${firstPort} on is free on ${addresses.join(', ')}. End what listens there.`);
 }
 
+/**
+ * @param {readonly string[]} addresses
+ * @param {number} port
+ * @param {string} identityFile
+ * @param {string} portRange
+ * @returns {PracticeProfile}
+ */
 function profileOf(addresses, port, identityFile, portRange) {
   const user = userInfo().username;
   const hosts = addresses.map((host) => ({ host, port, user, slots: 1, identityFile }));
   return { name: 'practice', kind: 'ssh', hosts, interface: 'lo', portRange };
 }
 
-/** `stop()` ends every sshd and what was started through them. */
+/**
+ * `stop()` ends every sshd and what was started through them.
+ * @param {PracticeOptions} [options]
+ * @returns {Promise<PracticeCluster>}
+ */
 export async function startPracticeCluster({
   nodes: count = 3,
   dir = join(cache, 'practice'),
@@ -80,6 +126,7 @@ export async function startPracticeCluster({
   return { nodes, port, identityFile, knownHosts, profile, stop };
 }
 
+/** @param {number} count */
 async function foreground(count) {
   const interrupted = new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, resolve);
@@ -87,7 +134,7 @@ async function foreground(count) {
   const cluster = await startPracticeCluster({ nodes: count });
   const { identityFile, knownHosts, port, profile } = cluster;
   process.stdout.write(`${JSON.stringify(profile, undefined, 2)}\n`);
-  const ssh = `ssh -F none -p ${port} -i ${identityFile} -o UserKnownHostsFile=${knownHosts} ${cluster.nodes[0].address}`;
+  const ssh = `ssh -F none -p ${port} -i ${identityFile} -o UserKnownHostsFile=${knownHosts} ${addressOf(0)}`;
   process.stderr.write(
     `\n${count} nodes run. Put the profile into profiles.json, or log in yourself:\n  ${ssh}\nCtrl-C ends them.\n`,
   );

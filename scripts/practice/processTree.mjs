@@ -2,22 +2,35 @@
 // Each is known by pid and start time, so that a number that was given out again is never
 // signalled.
 import { readFileSync, readdirSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { codeOf } from '../lib/errors.mjs';
 
+/**
+ * `started` is the kernel's, in clock ticks since its own start.
+ * @typedef {{ state: string, parent: number, started: string }} Status
+ * @typedef {{ pid: number, alive: () => boolean }} Known
+ */
+
+/** @param {string} path */
 function read(path) {
   try {
     return readFileSync(path, 'latin1');
   } catch (error) {
-    if (['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes(error.code)) return undefined; // ended, or not ours
+    if (['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes(codeOf(error) ?? '')) return undefined; // ended, or not ours
     throw error;
   }
 }
 
-/** Parent, state and start time; nothing when there is no such process. */
+/**
+ * Parent, state and start time; nothing when there is no such process.
+ * @param {number} pid
+ * @returns {Status | undefined}
+ */
 function status(pid) {
   const text = read(`/proc/${pid}/stat`);
   if (text === undefined) return undefined;
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return { state: fields[0], parent: Number(fields[1]), started: fields[19] };
+  return { state: fields[0] ?? '', parent: Number(fields[1]), started: fields[19] ?? '' };
 }
 
 const pids = () =>
@@ -25,6 +38,11 @@ const pids = () =>
     .filter((name) => /^\d+$/.test(name))
     .map(Number);
 
+/**
+ * @param {number} pid
+ * @param {Status} status
+ * @returns {Known}
+ */
 function known(pid, { started }) {
   const alive = () => {
     const now = status(pid);
@@ -33,10 +51,12 @@ function known(pid, { started }) {
   return { pid, alive };
 }
 
+/** @param {number} root */
 export function descendants(root) {
-  const all = pids()
-    .map((pid) => ({ pid, ...status(pid) }))
-    .filter(({ started }) => started !== undefined);
+  const all = pids().flatMap((pid) => {
+    const now = status(pid);
+    return now === undefined ? [] : [{ pid, ...now }];
+  });
   const found = new Set([root]);
   for (let size = 0; size < found.size;) {
     size = found.size;
@@ -45,35 +65,47 @@ export function descendants(root) {
   return all.filter(({ pid }) => pid !== root && found.has(pid)).map((entry) => known(entry.pid, entry));
 }
 
-/** Processes of this user whose environment at their start held NAME=VALUE. */
+/**
+ * Processes of this user whose environment at their start held NAME=VALUE.
+ * @param {string} name
+ * @param {string} value
+ */
 export function marked(name, value) {
   return pids()
     .filter(
       (pid) => pid !== process.pid && read(`/proc/${pid}/environ`)?.split('\0').includes(`${name}=${value}`),
     )
-    .map((pid) => ({ pid, now: status(pid) }))
-    .filter(({ now }) => now !== undefined)
-    .map(({ pid, now }) => known(pid, now))
+    .flatMap((pid) => {
+      const now = status(pid);
+      return now === undefined ? [] : [known(pid, now)];
+    })
     .filter((entry) => entry.alive());
 }
 
-/** Whether there was such a process. */
+/**
+ * Whether there was such a process.
+ * @param {number} pid
+ * @param {NodeJS.Signals} signal
+ */
 export function signalled(pid, signal) {
   try {
     process.kill(pid, signal);
     return true;
   } catch (error) {
-    if (error.code === 'ESRCH') return false;
+    if (codeOf(error) === 'ESRCH') return false;
     throw error;
   }
 }
 
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** TERM, then KILL, until `find` finds none: what is ended may have started another meanwhile. */
+/**
+ * TERM, then KILL, until `find` finds none: what is ended may have started another meanwhile.
+ * @param {() => readonly Known[]} find
+ * @param {number} [patience]
+ */
 export async function endProcesses(find, patience = 2000) {
   const gentle = Date.now() + patience;
   const end = gentle + 10_000;
+  /** @type {Set<number>} */
   const asked = new Set();
   for (let left = find(); left.length > 0; left = find()) {
     if (Date.now() > end)

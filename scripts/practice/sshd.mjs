@@ -6,9 +6,47 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { descendants, endProcesses, marked, signalled } from './processTree.mjs';
 import { capture, has } from '../lib/shell.mjs';
 import { findSshd } from './sshdPackage.mjs';
+
+/** @import { ChildProcess } from 'node:child_process' */
+/** @import { SshdProgram } from './sshdPackage.mjs' */
+
+/**
+ * - `stateDir`: host key, configuration and log; a folder used again keeps its host key.
+ * - `authorizedKey`: one public key a line.
+ * - `shell`: the login shell, when it is not the user's own.
+ * - `extraConfig`: lines of sshd_config that stand before the others, so theirs are the values that
+ *   count.
+ * - `environment`: for every session.
+ * - `prefix`: what the command line begins with, for example `ip netns exec NAME`.
+ * @typedef {{
+ *   address: string,
+ *   port: number,
+ *   home: string,
+ *   stateDir: string,
+ *   authorizedKey: string,
+ *   shell?: string | undefined,
+ *   extraConfig?: string[] | undefined,
+ *   environment?: Record<string, string> | undefined,
+ *   prefix?: string[],
+ * }} SshdOptions
+ */
+
+/**
+ * `hostKeyFingerprint` is SHA256:…, `hostKey` as a line of `.pub`.
+ * @typedef {{
+ *   address: string,
+ *   port: number,
+ *   pid: number,
+ *   log: string,
+ *   hostKeyFingerprint: string,
+ *   hostKey: string,
+ *   stop: () => Promise<void>,
+ * }} Sshd
+ */
 
 const passedOn =
   /^(PATH|LANG|PIP_.+|SSL_CERT_FILE|SSL_CERT_DIR|https?_proxy|no_proxy|HTTPS?_PROXY|NO_PROXY)$/;
@@ -25,7 +63,11 @@ export function ensureSshd() {
   return findSshd();
 }
 
-/** Makes a key pair without a passphrase unless it is there, and returns its fingerprint. */
+/**
+ * Makes a key pair without a passphrase unless it is there, and returns its fingerprint.
+ * @param {string} path
+ * @param {string} comment
+ */
 export function ensureKey(path, comment) {
   if (!existsSync(path)) {
     const made = capture('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', comment, '-f', path]);
@@ -33,18 +75,23 @@ export function ensureKey(path, comment) {
   }
   const shown = capture('ssh-keygen', ['-lf', `${path}.pub`]);
   if (!shown.ok) throw new Error(`ssh-keygen cannot read ${path}.pub: ${shown.stderr.trim()}`);
-  return shown.stdout.split(' ')[1];
+  return shown.stdout.split(' ')[1] ?? '';
 }
 
+/** @param {string} text */
 const quoted = (text) => `"${text.replace(/[\\"]/g, '\\$&')}"`;
 
-/** sshd takes the first value of most options, so `extraConfig` stands before ours. */
+/**
+ * sshd takes the first value of most options, so `extraConfig` stands before ours.
+ * @param {SshdProgram} sshd
+ * @param {Omit<SshdOptions, 'authorizedKey' | 'shell' | 'prefix'> & { hostKey: string, keys: string, mark: string }} options
+ */
 function configuration(
   sshd,
   { address, port, stateDir, home, hostKey, keys, mark, extraConfig, environment },
 ) {
   const inherited = Object.entries(process.env).filter(
-    ([name, value]) => passedOn.test(name) && !value.includes('\n'),
+    ([name, value]) => passedOn.test(name) && !value?.includes('\n'),
   );
   const set = { ...Object.fromEntries(inherited), HOME: home, [markName]: mark, ...environment };
   return [
@@ -78,6 +125,10 @@ function configuration(
 /**
  * Lists of users in which the one who logs in has this home and shell, for sshd alone; and `sshd`,
  * which it needs as root.
+ * @param {string} stateDir
+ * @param {number} port
+ * @param {string} home
+ * @param {string | undefined} shell
  */
 function userLists(stateDir, port, home, shell) {
   const { username, uid, gid, shell: own } = userInfo();
@@ -101,14 +152,19 @@ function userLists(stateDir, port, home, shell) {
   );
 }
 
+/**
+ * @param {SshdProgram} sshd
+ * @param {Record<string, string>} lists
+ */
 function environmentOf(sshd, lists) {
-  const env = { PATH: process.env.PATH };
-  if (sshd.libraries.length > 0) env.LD_LIBRARY_PATH = sshd.libraries.join(':');
+  const libraries = sshd.libraries.length > 0 ? { LD_LIBRARY_PATH: sshd.libraries.join(':') } : {};
+  const env = { PATH: process.env['PATH'], ...libraries };
   return sshd.wrapper ? { ...env, LD_PRELOAD: sshd.wrapper, ...lists } : env;
 }
 
+/** @param {SshdProgram} sshd */
 function checkRoot(sshd) {
-  if (process.getuid() !== 0) return;
+  if (process.getuid?.() !== 0) return;
   if (!sshd.wrapper && !/^sshd:/m.test(readFileSync('/etc/passwd', 'utf8')))
     throw new Error(
       'sshd as root needs a user named sshd. Install the package libnss-wrapper or openssh-server.',
@@ -116,8 +172,11 @@ function checkRoot(sshd) {
   mkdirSync('/run/sshd', { recursive: true, mode: 0o755 }); // compiled in: root's sshd drops its privileges there
 }
 
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-
+/**
+ * @param {ChildProcess} child
+ * @param {string} log
+ * @param {number} from
+ */
 async function untilListening(child, log, from) {
   const written = () => readFileSync(log).subarray(from).toString('utf8');
   for (const end = Date.now() + 15_000; Date.now() < end; await pause(20)) {
@@ -127,9 +186,14 @@ async function untilListening(child, log, from) {
   throw new Error(`sshd did not start: ${written().trim().slice(-2000)}`);
 }
 
-/** Stops new connections first, then ends what came of the old ones, also what left them. */
+/**
+ * Stops new connections first, then ends what came of the old ones, also what left them.
+ * @param {ChildProcess} child
+ * @param {Promise<unknown>} ended
+ * @param {string} mark
+ */
 async function stop(child, ended, mark) {
-  if (child.exitCode === null && child.signalCode === null) {
+  if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
     signalled(child.pid, 'SIGSTOP');
     const sessions = descendants(child.pid);
     signalled(child.pid, 'SIGKILL');
@@ -139,7 +203,11 @@ async function stop(child, ended, mark) {
   await endProcesses(() => marked(markName, mark));
 }
 
-/** Starts one. `stop()` ends it and everything that was started through it. */
+/**
+ * Starts one. `stop()` ends it and everything that was started through it.
+ * @param {SshdOptions} options
+ * @returns {Promise<Sshd>}
+ */
 export async function startSshd({
   address,
   port,
@@ -169,7 +237,7 @@ export async function startSshd({
   const log = join(stateDir, `sshd-${port}.log`);
   const before = existsSync(log) ? readFileSync(log).length : 0;
   const output = openSync(log, 'a', 0o600);
-  const [command, ...args] = [...prefix, sshd.path, '-D', '-e', '-f', config];
+  const [command = sshd.path, ...args] = [...prefix, sshd.path, '-D', '-e', '-f', config];
   const child = spawn(command, args, {
     detached: true, // apart from the terminal, whose Ctrl-C is for whoever started this
     stdio: ['ignore', output, output],
@@ -177,7 +245,7 @@ export async function startSshd({
   });
   closeSync(output);
   const ended = new Promise((resolve) => child.once('exit', resolve));
-  const failed = new Promise((resolve, reject) => child.once('error', reject));
+  const failed = new Promise((_resolve, reject) => child.once('error', reject));
   try {
     await Promise.race([untilListening(child, log, before), failed]);
   } catch (error) {
@@ -185,6 +253,7 @@ export async function startSshd({
     throw error;
   }
   failed.catch(() => undefined); // it has started: nothing can come of it any more
+  if (child.pid === undefined) throw new Error(`${command} has no process`);
   return {
     address,
     port,

@@ -10,10 +10,22 @@ import { ensureCudaToolkit } from '../native/cudaToolkit.mjs';
 import { ensureBuilt, ensurePackages } from '../build/prepare.mjs';
 import { ensureSshd } from '../practice/sshd.mjs';
 import { ensureWindowsNode } from './windowsNode.mjs';
+import { added, none } from '../lib/counts.mjs';
 import { main, step } from '../lib/shell.mjs';
 import { fuzz, testNative } from '../native/native.mjs';
 
-/** Runs vitest with a configuration and reads its counts from its JSON report. */
+/** @import { Counts } from '../lib/counts.mjs' */
+
+/**
+ * `budget` in minutes on two cores. One that is `named` runs only when it is named.
+ * @typedef {{ budget: number, run: () => Counts, named?: boolean }} Suite
+ */
+
+/**
+ * Runs vitest with a configuration and reads its counts from its JSON report.
+ * @param {string} config
+ * @returns {Counts}
+ */
 function vitest(config) {
   const folder = mkdtempSync(join(tmpdir(), 'trainyard-vitest-'));
   const report = join(folder, 'report.json');
@@ -42,9 +54,7 @@ function vitest(config) {
   }
 }
 
-const added = (a, b) => Object.fromEntries(Object.keys(a).map((key) => [key, a[key] + b[key]]));
-
-/** Minutes on two cores. */
+/** @type {Record<string, Suite>} */
 const suites = {
   unit: { budget: 2, run: () => (ensurePackages(), vitest('vitest.config.mts')) },
   native: { budget: 12, run: testNative },
@@ -71,24 +81,29 @@ const suites = {
     run: () => (ensureBuilt(), ensureSshd(), added(vitest('test/faults/vitest.config.mts'), fuzz(600))),
   },
 };
-const usual = Object.keys(suites).filter((name) => !suites[name].named);
+const usual = Object.keys(suites).filter((name) => !suites[name]?.named);
+
+/** @param {string} name */
+function suiteOf(name) {
+  const suite = suites[name];
+  if (!suite) throw new Error(`no suite '${name}'. Suites: ${Object.keys(suites).join(', ')}`);
+  return suite;
+}
 
 main(() => {
   const names = process.argv.slice(2);
-  for (const name of names) {
-    if (!suites[name]) throw new Error(`no suite '${name}'. Suites: ${Object.keys(suites).join(', ')}`);
-  }
-  const sum = { passed: 0, failed: 0, skipped: 0 };
+  const chosen = (names.length > 0 ? names : usual).map((name) => ({ name, ...suiteOf(name) }));
+  let sum = none;
   const lines = [];
-  for (const name of names.length > 0 ? names : usual) {
+  for (const { name, budget, run } of chosen) {
     step(`suite ${name}`);
     const started = Date.now();
-    const counts = suites[name].run();
-    for (const key of Object.keys(sum)) sum[key] += counts[key];
+    const counts = run();
+    sum = added(sum, counts);
     const minutes = ((Date.now() - started) / 60000).toFixed(1);
-    const late = Number(minutes) > suites[name].budget ? '  OVER BUDGET' : '';
+    const late = Number(minutes) > budget ? '  OVER BUDGET' : '';
     lines.push(
-      `${name.padEnd(8)} ${minutes.padStart(5)} min of ${suites[name].budget}${late}: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`,
+      `${name.padEnd(8)} ${minutes.padStart(5)} min of ${budget}${late}: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`,
     );
   }
   process.stdout.write(

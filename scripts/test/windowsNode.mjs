@@ -31,7 +31,10 @@ export function ensureWindowsNode() {
   }
 }
 
-/** The two programs, or why there are none. */
+/**
+ * The two programs, or why there are none.
+ * @returns {{ wine: string, node: string, reason?: undefined } | { reason: string }}
+ */
 export function findWindowsNode() {
   const found = wine();
   if (found === undefined) return { reason: 'Wine is not installed (Debian: wine64)' };
