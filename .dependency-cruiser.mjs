@@ -56,6 +56,7 @@ const coreFolders = [
   'tunnels',
   'follow',
 ];
+/** @param {string} folder of src/core */
 const filesOf = (folder) => `^src/core/${folder}/[^/]+$`;
 
 const coreRules = coreFolders.slice(0, -1).map((folder, at) => ({
@@ -64,6 +65,27 @@ const coreRules = coreFolders.slice(0, -1).map((folder, at) => ({
   severity: 'error',
   from: { path: filesOf(folder) },
   to: { path: coreFolders.slice(at + 1).map(filesOf) },
+}));
+
+/** What the files of each folder of scripts may import of the other ones. */
+const scriptFolders = {
+  lib: [],
+  native: ['lib'],
+  practice: ['lib'],
+  editor: ['lib'],
+  graph: ['lib'],
+  build: ['lib', 'native'],
+  demo: ['lib', 'native', 'practice', 'editor', 'build'],
+  test: ['lib', 'native', 'practice', 'editor', 'build'],
+  bench: ['lib', 'native', 'practice', 'editor', 'build', 'demo'],
+};
+
+const scriptRules = Object.entries(scriptFolders).map(([name, may]) => ({
+  name: `scripts-${name}`,
+  comment: `scripts/${name} may import only of: ${[name, ...may].join(', ')}.`,
+  severity: 'error',
+  from: { path: `^scripts/${name}/` },
+  to: { path: '^scripts/', pathNot: [name, ...may].map((folder) => `^scripts/${folder}/`) },
 }));
 
 export default {
@@ -77,6 +99,7 @@ export default {
       from: {},
       to: { path: '^src/core/', pathNot: coreFolders.map(filesOf) },
     },
+    ...scriptRules,
     {
       name: 'contributions-take-types-only',
       comment: 'src/contributions.ts is loaded at activation: of the core it may take types only.',
@@ -136,8 +159,9 @@ export default {
     },
   ],
   options: {
-    // `import type` is an import too.
+    // `import type` is an import too, and so is JSDoc's `@import`.
     tsPreCompilationDeps: true,
+    detectJSDocImports: true,
     tsConfig: { fileName: 'tsconfig.json' },
     doNotFollow: { path: '^node_modules/' },
     // What a build or a test makes.

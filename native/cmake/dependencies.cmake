@@ -1,4 +1,5 @@
-# What the native parts stand on, all out of the toolchain folder in the user's cache (scripts/lib/toolchain.mjs).
+# What the native parts stand on, all out of the toolchain folder in the user's cache
+# (scripts/native/toolchain.mjs).
 get_filename_component(TRAINYARD_TOOLCHAIN "${CMAKE_CURRENT_LIST_DIR}/../../build/toolchain" REALPATH)
 set(SYS "${TRAINYARD_TOOLCHAIN}/sys/usr")
 set(VENV "${TRAINYARD_TOOLCHAIN}/venv")

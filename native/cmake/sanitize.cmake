@@ -1,6 +1,6 @@
 # TRAINYARD_SANITIZE: a build whose programs report their own faults as they run. Only Debian's
-# clang brings the runtimes that this needs (scripts/sanitizers.mjs); the compiler of every other
-# build is zig's (zig.cmake).
+# clang brings the runtimes that this needs (scripts/native/sanitizers.mjs); the compiler of every
+# other build is zig's (zig.cmake).
 if(TRAINYARD_SANITIZE STREQUAL "")
   set(TRAINYARD_OWN_FLAGS -fno-sanitize=undefined) # zig adds it to debug builds, where its runtime is missing
   set(TRAINYARD_ARITHMETIC -mcpu=x86_64_v3)

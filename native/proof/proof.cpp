@@ -1,4 +1,4 @@
-// What scripts/gpu_proof.py and scripts/bench_gpu.py run on a machine with a GPU: proof PART DEVICE
+// What scripts/gpu/proof.py and scripts/bench/gpu.py run on a machine with a GPU: proof PART DEVICE
 // [ARGUMENT…].
 #include <cstdio>
 #include <functional>

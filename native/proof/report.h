@@ -1,4 +1,4 @@
-// What the proof prints for scripts/gpu_proof.py: lines of fields between tabs.
+// What the proof prints for scripts/gpu/proof.py: lines of fields between tabs.
 #pragma once
 #include <string>
 

@@ -1,24 +1,35 @@
 // From a line in a run folder to a figure on the screen: agent, extension host and page, all real;
 // the run is simulated.
+/* global document, performance, requestAnimationFrame */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
-import { chromiumFlags, ensureChromium } from '../lib/chromium.mjs';
-import { ensureCodeServer, linkExtension, startCodeServer } from '../lib/codeServer.mjs';
+import { chromiumFlags, ensureChromium } from '../editor/chromium.mjs';
+import { shownStep } from '../editor/shownStep.mjs';
+import { ensureCodeServer, linkExtension, startCodeServer } from '../editor/codeServer.mjs';
 import { root } from '../lib/paths.mjs';
 import { SimulatedRunFolder } from './runFolder.mjs';
 
-const sleep = (milliseconds) => new Promise((resume) => setTimeout(resume, milliseconds));
+/** @import { Frame, Page } from 'playwright-core' */
 
-/** Processor time of a process, milliseconds. Linux counts it in hundredths of a second. */
+/** @typedef {{ painted: [step: number, time: number][], frames: number[] }} Measured */
+
+/**
+ * Processor time of a process, milliseconds. Linux counts it in hundredths of a second.
+ * @param {number} pid
+ */
 function cpuMilliseconds(pid) {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-/** The extension host whose environment names our folder. */
+/**
+ * The extension host whose environment names our folder.
+ * @param {string} home
+ */
 function findExtensionHost(home) {
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
@@ -34,37 +45,50 @@ function findExtensionHost(home) {
 
 /** In the page: when each step was painted, and how long frames took. */
 function watchFrames() {
-  const app = globalThis.document.querySelector('#app');
+  /** @type {HTMLElement | null} */
+  const app = document.querySelector('#app');
+  /** @type {Measured} */
   const measured = { painted: [], frames: [] };
-  globalThis.measured = measured;
-  let before = app.dataset.step;
-  let last = globalThis.performance.now();
+  Object.assign(globalThis, { measured });
+  let before = app?.dataset['step'];
+  let last = performance.now();
+  /** @param {number} now */
   const frame = (now) => {
     measured.frames.push(now - last);
     last = now;
-    if (app.dataset.step !== before) {
-      before = app.dataset.step;
+    if (app?.dataset['step'] !== before) {
+      before = app?.dataset['step'];
       measured.painted.push([Number(before), Date.now()]);
     }
-    globalThis.requestAnimationFrame(frame);
+    requestAnimationFrame(frame);
   };
-  globalThis.requestAnimationFrame(frame);
+  requestAnimationFrame(frame);
 }
 
+/** In the page: what watchFrames() has measured. */
+const measuredThere = () =>
+  /** @type {{ measured: Measured }} */ (/** @type {unknown} */ (globalThis)).measured;
+
+/**
+ * @param {Page} page
+ * @returns {Promise<Frame>}
+ */
 async function dashboardFrame(page) {
   for (let tries = 0; tries < 300; tries++) {
     for (const frame of page.frames()) {
-      const step = await frame
-        .evaluate(() => globalThis.document.querySelector('#app')?.dataset.step)
-        .catch(() => undefined);
-      if (Number(step) > 0) return frame;
+      if ((await shownStep(frame)) > 0) return frame;
     }
     await sleep(100);
   }
   throw new Error('no dashboard showed a step within 30 s');
 }
 
+/**
+ * @param {readonly number[]} sorted
+ * @param {number} share
+ */
 const at = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? NaN;
+/** @param {readonly number[]} values */
 const summary = (values) => {
   const sorted = [...values].sort((a, b) => a - b);
   return { median: at(sorted, 0.5), p95: at(sorted, 0.95), max: sorted.at(-1) ?? NaN, count: sorted.length };
@@ -76,7 +100,11 @@ const summary = (values) => {
  */
 const settle = 20_000;
 
-/** The extension host's share of one core over a while. */
+/**
+ * The extension host's share of one core over a while.
+ * @param {number} pid
+ * @param {number} milliseconds
+ */
 async function hostShare(pid, milliseconds) {
   const [cpu, began] = [cpuMilliseconds(pid), Date.now()];
   await sleep(milliseconds);
@@ -86,6 +114,7 @@ async function hostShare(pid, milliseconds) {
 /**
  * One measurement: `rate` steps a second with `hosts` nodes of eight GPUs, for `seconds` after it
  * has settled.
+ * @param {{ rate: number, hosts: number, seconds: number }} options
  */
 async function measure({ rate, hosts, seconds }) {
   const folder = mkdtempSync(join(tmpdir(), 'trainyard-bench-'));
@@ -121,10 +150,11 @@ async function measure({ rate, hosts, seconds }) {
     const pid = findExtensionHost(home);
     await frame.evaluate(watchFrames);
     const share = await hostShare(pid, seconds * 1000);
-    const { painted, frames } = await frame.evaluate(() => globalThis.measured);
-    const latency = painted.flatMap(([step, time]) =>
-      run.written.has(step) ? [time - run.written.get(step)] : [],
-    );
+    const { painted, frames } = await frame.evaluate(measuredThere);
+    const latency = painted.flatMap(([step, time]) => {
+      const written = run.written.get(step);
+      return written === undefined ? [] : [time - written];
+    });
     return { idle, latency: summary(latency), frames: summary(frames.slice(1)), hostShare: share };
   } finally {
     run.stop();
@@ -137,6 +167,7 @@ async function measure({ rate, hosts, seconds }) {
 /**
  * Both measurements; figures in milliseconds and as a share of one core. `idle`: the host before
  * anything of ours ran.
+ * @param {number} seconds
  */
 export async function measureChain(seconds) {
   ensureCodeServer();

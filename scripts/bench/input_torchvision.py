@@ -1,5 +1,5 @@
 """Images a second that torchvision's DataLoader with PIL makes of class folders on one core: the loader of its
-references/classification (random resized crop, flip, normalise), in this process. For scripts/bench-input.mjs, which
+references/classification (random resized crop, flip, normalise), in this process. For scripts/bench/input.mjs, which
 says how many seconds on a line of standard input and reads a JSON object for each.
 
     python scripts/bench/input_torchvision.py FOLDER

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 
 const seconds = () => Date.now() / 1000;
+/** @param {unknown} value */
 const line = (value) => `${JSON.stringify(value)}\n`;
 
 /**
@@ -20,11 +21,19 @@ function supervisor() {
 
 export class SimulatedRunFolder {
   step = 0;
-  /** When each step was written, milliseconds. */
+  /**
+   * When each step was written, milliseconds.
+   * @type {Map<number, number>}
+   */
   written = new Map();
+  /** @type {NodeJS.Timeout[]} */
   #timers = [];
 
-  /** `hosts` nodes of eight GPUs each. */
+  /**
+   * `hosts` nodes of eight GPUs each.
+   * @param {string} workdir
+   * @param {{ hosts?: number }} [size]
+   */
   constructor(workdir, { hosts = 0 } = {}) {
     this.id = '20261121-000000-simulated-0000';
     this.dir = join(workdir, 'runs', this.id);
@@ -91,7 +100,10 @@ export class SimulatedRunFolder {
     });
   }
 
-  /** Begins to write `rate` steps a second, and every node's GPUs once a second, until `stop`. */
+  /**
+   * Begins to write `rate` steps a second, and every node's GPUs once a second, until `stop`.
+   * @param {number} rate
+   */
   start(rate) {
     const began = performance.now();
     let made = 0;
@@ -147,10 +159,18 @@ export class SimulatedRunFolder {
     }
   }
 
+  /**
+   * @param {string} name
+   * @param {unknown} value
+   */
   #write(name, value) {
     writeFileSync(join(this.dir, name), JSON.stringify(value));
   }
 
+  /**
+   * @param {string} name
+   * @param {unknown} value
+   */
   #append(name, value) {
     appendFileSync(join(this.dir, name), line(value));
   }

@@ -4,12 +4,18 @@ import { join } from 'node:path';
 import { build, cache, root } from '../lib/paths.mjs';
 import { run, step } from '../lib/shell.mjs';
 
-/** The editor's own demo command reads it too. */
+/**
+ * The editor's own demo command reads it too.
+ * @type {{ images: string, epochs: number, flags: string[] }}
+ */
 export const recipe = JSON.parse(readFileSync(join(root, 'src/core/plan/demo.json'), 'utf8'));
 
 export const trainer = join(build, 'native', 'release', 'node', 'bin', 'trainer');
 
-/** Returns the folder that holds train/ and validation/. */
+/**
+ * Returns the folder that holds train/ and validation/.
+ * @param {{ images: string }} [of]
+ */
 export function prepareDemoData({ images } = recipe) {
   const folder = join(cache, 'demo', `shapes-${images}`);
   if (existsSync(join(folder, 'validation'))) return folder;
@@ -18,7 +24,11 @@ export function prepareDemoData({ images } = recipe) {
   return folder;
 }
 
-/** The training command line of the demo, without --run-dir. */
+/**
+ * The training command line of the demo, without --run-dir.
+ * @param {string} data
+ * @param {string} epochs
+ */
 export function demoTraining(data, epochs) {
   const where = ['--data', join(data, 'train'), '--eval-data', join(data, 'validation')];
   return ['train', ...recipe.flags, ...where, '--epochs', epochs];

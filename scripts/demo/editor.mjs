@@ -4,19 +4,27 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { linkExtension, startCodeServer } from '../lib/codeServer.mjs';
+import { linkExtension, startCodeServer } from '../editor/codeServer.mjs';
 import { root } from '../lib/paths.mjs';
 import { has, run, step } from '../lib/shell.mjs';
 
+/** @typedef {{ home: string, profile: string, words: string[] }} DemoCluster */
+
 /**
  * A copy of its own for each demo: it runs the command only once, also when the window is reloaded.
+ * @param {string} folder
  */
 function makeStarter(folder) {
   const starter = join(folder, 'demo-starter');
-  cpSync(join(root, 'scripts', 'demo', 'starter'), starter, { recursive: true });
+  cpSync(join(root, 'scripts/demo/starter'), starter, { recursive: true });
   return starter;
 }
 
+/**
+ * @param {string} data
+ * @param {string} folder
+ * @param {Record<string, string>} env
+ */
 function openVsCode(data, folder, env) {
   step('opening VS Code');
   const development = [root, makeStarter(folder)].map((path) => `--extensionDevelopmentPath=${path}`);
@@ -24,13 +32,21 @@ function openVsCode(data, folder, env) {
   process.stdout.write('The training starts in the window that opens, and its dashboard with it.\n');
 }
 
-/** Until Ctrl-C or SIGTERM. */
+/**
+ * Until Ctrl-C or SIGTERM.
+ * @returns {Promise<unknown>}
+ */
 function interrupted() {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => resolve(signal));
   });
 }
 
+/**
+ * @param {string} data
+ * @param {string} folder
+ * @param {Record<string, string>} env
+ */
 async function serveWorkbench(data, folder, env) {
   const extensionsDir = join(folder, 'extensions');
   linkExtension(extensionsDir, 'trainyard', root);
@@ -55,9 +71,12 @@ async function serveWorkbench(data, folder, env) {
 /**
  * `cluster`: Trainyard's own folder for it, its profile, and what to train there; this machine when
  * left out.
+ * @param {string} data
+ * @param {DemoCluster} [cluster]
  */
 export async function openEditor(data, cluster) {
   const folder = mkdtempSync(join(tmpdir(), 'ty-demo-'));
+  /** @type {Record<string, string>} */
   const env = cluster
     ? {
         TRAINYARD_HOME: cluster.home,

@@ -5,11 +5,14 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { root } from '../lib/paths.mjs';
 
+/** @import { BuildOptions } from 'esbuild' */
+
 export async function bundleEditorTests() {
   const folder = join(root, 'build', 'test', 'editor');
   const driver = join(folder, 'driver');
   const suite = join(folder, 'suite.js');
   mkdirSync(driver, { recursive: true });
+  /** @satisfies {BuildOptions} */
   const shared = { bundle: true, platform: 'node', target: 'node20', format: 'cjs', logLevel: 'warning' };
   await build({
     ...shared,

@@ -3,7 +3,7 @@
 import concurrent.futures
 import os
 
-from gpu.tools import CUDA, NATIVE, call
+from tools import CUDA, NATIVE, call
 
 KERNELS = sorted(source.stem for source in (CUDA / "kernels").glob("*.cu"))
 

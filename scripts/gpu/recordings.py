@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import time
 
-from gpu.tools import Failed, call
+from tools import Failed, call
 
 FIELDS = "index,uuid,name,pci.bus_id,driver_version,compute_cap,memory.used,memory.total,memory.free,utilization.gpu,temperature.gpu,power.draw,persistence_mode,mig.mode.current"
 NOT_TOLD = 2**64 - 1

@@ -2,7 +2,7 @@
 
 import platform
 
-from gpu.tools import Failed, call
+from tools import Failed, call
 
 
 def versions(tools):

@@ -2,31 +2,46 @@
 import { basename } from 'node:path/posix';
 import { instance } from '@viz-js/viz';
 
+/** @import { Edge, Folder, Graph } from './imports.mjs' */
+
 const legend = [
   'Thick arrow: a layer imports from another one.',
   'Thin arrow: a folder imports from another one of its layer.',
   'Dashed: types only. Red with two heads: each imports from the other.',
 ];
 
-const layerOf = (path) => path.split('/')[1];
+/** @param {string} path */
+const layerOf = (path) => path.split('/')[1] ?? '';
+/** @param {string} layer */
 const frameOf = (layer) => `cluster_${layer}`;
+/** @param {string} path */
 const isInALayer = (path) => path.split('/').length > 2;
 
+/** @param {unknown} value */
 const quoted = (value) => `"${value}"`; // no path here has a quotation mark
+/** @param {Record<string, unknown>} values */
 const attributes = (values) =>
   Object.entries(values)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${quoted(value)}`)
     .join(' ');
 
-/** The files that lie in the layer's own folder are `*.ts`, or the one that there is. */
+/**
+ * The files that lie in the layer's own folder are `*.ts`, or the one that there is.
+ * @param {Folder} folder
+ */
 function labelOf({ path, files }) {
   if (isInALayer(path) || path.endsWith('.ts')) return basename(path);
-  return files.length === 1 ? basename(files[0]) : '*.ts';
+  const [first, ...others] = files;
+  return first !== undefined && others.length === 0 ? basename(first) : '*.ts';
 }
 
-/** One edge for all that one layer's folders import from another layer. */
+/**
+ * One edge for all that one layer's folders import from another layer.
+ * @param {readonly Edge[]} edges
+ */
 function betweenLayers(edges) {
+  /** @type {Map<string, Edge>} */
   const found = new Map();
   for (const { from, to, typesOnly } of edges) {
     const [a, b] = [layerOf(from), layerOf(to)];
@@ -37,7 +52,10 @@ function betweenLayers(edges) {
   return [...found.values()];
 }
 
-/** Between the folders of a layer: one edge, not two, for a pair that imports from each other. */
+/**
+ * Between the folders of a layer: one edge, not two, for a pair that imports from each other.
+ * @param {readonly Edge[]} edges
+ */
 function withinLayers(edges) {
   const known = new Map(edges.map((edge) => [`${edge.from} ${edge.to}`, edge]));
   return edges
@@ -46,11 +64,14 @@ function withinLayers(edges) {
     .filter(({ from, to, back }) => back === undefined || from < to);
 }
 
+/** @param {Graph} graph */
 function dotText({ folders, edges }) {
   const layers = [
     ...new Set(folders.filter(({ path }) => isInALayer(path)).map(({ path }) => layerOf(path))),
   ];
+  /** @param {Folder} folder */
   const box = (folder) => `${quoted(folder.path)} [${attributes({ label: labelOf(folder) })}];`;
+  /** @param {string} layer */
   const inLayer = (layer) => folders.filter(({ path }) => layerOf(path) === layer);
 
   const frames = layers.flatMap((layer) => [
@@ -61,7 +82,8 @@ function dotText({ folders, edges }) {
   ]);
   const alone = folders.filter(({ path }) => !layers.includes(layerOf(path))).map(box);
   // Graphviz knows arrows between boxes only; `ltail` and `lhead` cut them off at the frames.
-  const boxOf = (layer) => quoted(inLayer(layer)[0].path);
+  /** @param {string} layer */
+  const boxOf = (layer) => quoted(inLayer(layer)[0]?.path ?? layer);
   const thick = betweenLayers(edges).map(({ from, to, typesOnly }) => {
     const cut = {
       ltail: layers.includes(from) ? frameOf(from) : undefined,
@@ -108,6 +130,7 @@ ${[...frames, ...alone, ...thick, ...thin].join('\n')}
 /**
  * As SVG: the same text on every machine, since Graphviz comes with the packages and brings its own
  * font sizes.
+ * @param {Graph} graph
  */
 export async function picture(graph) {
   const viz = await instance();

@@ -4,9 +4,15 @@ import { join } from 'node:path';
 import { cache } from './paths.mjs';
 import { capture, run } from './shell.mjs';
 
-export const triplet = { x64: 'x86_64-linux-gnu', arm64: 'aarch64-linux-gnu' }[process.arch] ?? '';
+/** @type {Partial<Record<NodeJS.Architecture, string>>} */
+const triplets = { x64: 'x86_64-linux-gnu', arm64: 'aarch64-linux-gnu' };
+export const triplet = triplets[process.arch] ?? '';
 
-/** Fetches the first of these names that there is, and unpacks it below `root`. */
+/**
+ * Fetches the first of these names that there is, and unpacks it below `root`.
+ * @param {readonly [string, ...string[]]} names
+ * @param {string} root
+ */
 export function unpackPackage(names, root) {
   const folder = join(root, 'debs');
   mkdirSync(folder, { recursive: true });
@@ -22,6 +28,7 @@ export function unpackPackage(names, root) {
 /**
  * The folder with these packages, made once on a machine. An error names the package that is
  * missing.
+ * @param {readonly [string, ...string[]]} names
  */
 export function cachedPackages(names) {
   const root = join(cache, 'packages', names[0]);

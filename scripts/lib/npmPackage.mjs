@@ -4,7 +4,11 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { capture, run } from './shell.mjs';
 
-/** Unpacks it into `folder`. None of its scripts run. */
+/**
+ * Unpacks it into `folder`. None of its scripts run.
+ * @param {{ name: string, integrity: string }} pack
+ * @param {string} folder
+ */
 export function unpackPackage({ name, integrity }, folder) {
   mkdirSync(folder, { recursive: true });
   const packed = capture('npm', ['pack', name, '--json', '--ignore-scripts', '--loglevel=error'], {

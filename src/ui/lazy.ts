@@ -1,6 +1,6 @@
-// What is loaded when something of it is first needed, as a bundle of its own (scripts/build.mjs):
-// activation stays short. Classes of the core are there twice then, so what is in the other bundle
-// never asks `instanceof` of what comes from here.
+// What is loaded when something of it is first needed, as a bundle of its own
+// (scripts/build/build.mjs): activation stays short. Classes of the core are there twice then, so
+// what is in the other bundle never asks `instanceof` of what comes from here.
 export { Backend } from './backend.js';
 export * as cluster from './commands/cluster.js';
 export * as logs from './commands/logs.js';

@@ -13,7 +13,7 @@ import { startRun, untilOver } from './support/runs.js';
 const standIn = join(import.meta.dirname, '../../build/native/release/tests/agent/nvml');
 const built = existsSync(join(standIn, 'libnvidia-ml.so.1'));
 
-describe.skipIf(!built)('a node with two GPUs (needs node scripts/native.mjs build)', () => {
+describe.skipIf(!built)('a node with two GPUs (needs node scripts/native/native.mjs build)', () => {
   const dir = mkdtempSync(join(tmpdir(), 'trainyard-gpus-'));
   const script = join(dir, 'nvml');
   let hosts: FaultHosts;

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startSshd } from '../../scripts/lib/sshd.mjs';
+import { startSshd } from '../../scripts/practice/sshd.mjs';
 import { nodePath } from '../../src/core/base/nodePath.js';
 import { UserError } from '../../src/core/base/errors.js';
 import type { SshMachine } from '../../src/core/cluster/sshMachine.js';

@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ensureStrace } from '../../scripts/lib/strace.mjs';
+import { ensureStrace } from '../../scripts/test/strace.mjs';
 import { nodePath } from '../../src/core/base/nodePath.js';
 import type { SshMachine } from '../../src/core/cluster/sshMachine.js';
 import { until } from '../local/harness.js';

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startPracticeCluster } from '../../scripts/practice.mjs';
+import { startPracticeCluster } from '../../scripts/practice/practice.mjs';
 import { commandIds, type CommandId } from '../../src/contributions.js';
 import { configuredHosts } from '../../src/core/ssh/config/configuredHosts.js';
 import { lastOnly } from '../local/harness.js';

@@ -4,8 +4,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { judgeBytes, judgeNames } from '../../scripts/lib/packageContents.mjs';
-import { targets } from '../../scripts/lib/packageTargets.mjs';
+import { judgeBytes, judgeNames } from '../../scripts/build/packageContents.mjs';
+import { targets } from '../../scripts/build/packageTargets.mjs';
 import { temporaryFolder } from '../local/harness.js';
 import { root } from './workbench.js';
 
@@ -46,11 +46,14 @@ function unpack(target: string): Map<string, Buffer> {
 
 beforeAll(() => {
   const words = only.flatMap((target) => ['--target', target]);
-  execFileSync(process.execPath, [join(root, 'scripts/package.mjs'), ...words], { cwd: root, stdio: 'pipe' });
+  execFileSync(process.execPath, [join(root, 'scripts/build/package.mjs'), ...words], {
+    cwd: root,
+    stdio: 'pipe',
+  });
 }, 400_000);
 afterAll(() => {
   folder.remove();
-  execFileSync(process.execPath, [join(root, 'scripts/build.mjs')], { cwd: root }); // packaging left minified bundles
+  execFileSync(process.execPath, [join(root, 'scripts/build/build.mjs')], { cwd: root }); // packaging left minified bundles
 }, 120_000);
 
 describe.each(only)('the package for %s', (target) => {

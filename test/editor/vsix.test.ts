@@ -22,7 +22,7 @@ let workbench: Workbench;
 beforeAll(async () => {
   const output = execFileSync(
     process.execPath,
-    [join(root, 'scripts/package.mjs'), '--target', 'universal'],
+    [join(root, 'scripts/build/package.mjs'), '--target', 'universal'],
     {
       cwd: root,
       encoding: 'utf8',
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await workbench.close();
-  execFileSync(process.execPath, [join(root, 'scripts/build.mjs')], { cwd: root }); // packaging left minified bundles
+  execFileSync(process.execPath, [join(root, 'scripts/build/build.mjs')], { cwd: root }); // packaging left minified bundles
 });
 
 test('what holds inside the extension host', async () => {

@@ -7,14 +7,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { chromium, type Browser, type FrameLocator, type Page } from 'playwright-core';
 import { bundleEditorTests } from '../../scripts/editor/bundle.mjs';
-import { chromiumFlags, ensureChromium } from '../../scripts/lib/chromium.mjs';
+import { chromiumFlags, ensureChromium } from '../../scripts/editor/chromium.mjs';
 import {
   installVsix,
   linkExtension,
   listExtension,
   startCodeServer,
   type CodeServer,
-} from '../../scripts/lib/codeServer.mjs';
+} from '../../scripts/editor/codeServer.mjs';
 import type { Snapshot } from '../../src/ui/snapshot.js';
 import { HostClient } from './hostClient.js';
 

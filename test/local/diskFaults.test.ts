@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ensureStrace } from '../../scripts/lib/strace.mjs';
+import { ensureStrace } from '../../scripts/test/strace.mjs';
 import {
   expectExit,
   fingerprint,

@@ -21,7 +21,7 @@ describe('gpu-proof', () => {
   it('--device cpu builds everything, holds, and writes its report', () => {
     const done = spawnSync(
       'python3',
-      [join(root, 'scripts/gpu_proof.py'), '--device', 'cpu', '--out', folder.path],
+      [join(root, 'scripts/gpu/proof.py'), '--device', 'cpu', '--out', folder.path],
       { encoding: 'utf8' },
     );
     expect(done.status, done.stdout + done.stderr).toBe(0);
@@ -62,7 +62,7 @@ describe('gpu-proof', () => {
 
   it('bench:gpu measures what was built, and is never exit 0 without a GPU', () => {
     const bench = (...words: string[]): ReturnType<typeof spawnSync> =>
-      spawnSync('python3', [join(root, 'scripts/bench_gpu.py'), '--out', folder.path, ...words], {
+      spawnSync('python3', [join(root, 'scripts/bench/gpu.py'), '--out', folder.path, ...words], {
         encoding: 'utf8',
         env: { ...process.env, CUDA_VISIBLE_DEVICES: '' },
       });

@@ -11,8 +11,8 @@ const root = resolve(import.meta.dirname, '../..');
 export const trainer = join(root, 'build/native/release/node/bin/trainer');
 export const mpiexec = join(root, 'build/toolchain/venv/bin/mpiexec');
 export const cli = join(root, 'dist/trainyard.cjs');
-export const eventReader = join(root, 'scripts/check_events.py');
-export const recordTool = join(root, 'scripts/check_records.py');
+export const eventReader = join(root, 'scripts/test/check_events.py');
+export const recordTool = join(root, 'scripts/test/check_records.py');
 
 export interface Outcome {
   code: number | null;

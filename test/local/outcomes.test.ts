@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ensureStrace } from '../../scripts/lib/strace.mjs';
+import { ensureStrace } from '../../scripts/test/strace.mjs';
 import { expectExit, lastOnly, runTrainer, temporaryFolder, trainer } from './harness.js';
 
 const folder = temporaryFolder('outcomes');

@@ -1,8 +1,8 @@
 // A practice cluster as the core sees it, for tests: the real transport, keys already known.
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { startPracticeCluster } from '../../scripts/practice.mjs';
-import type { PracticeCluster, PracticeOptions } from '../../scripts/practice.mjs';
+import { startPracticeCluster } from '../../scripts/practice/practice.mjs';
+import type { PracticeCluster, PracticeOptions } from '../../scripts/practice/practice.mjs';
 import { Questions } from '../../src/core/cluster/retry.js';
 import { SshMachine } from '../../src/core/cluster/sshMachine.js';
 import { nullLogger } from '../../src/core/base/log.js';

@@ -16,7 +16,7 @@ import {
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Sshd } from '../../scripts/lib/sshd.mjs';
+import type { Sshd } from '../../scripts/practice/sshd.mjs';
 import { nodePath } from '../../src/core/base/nodePath.js';
 import { Packages } from '../../src/core/setup/packages.js';
 import { Questions } from '../../src/core/cluster/retry.js';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Sshd } from '../../scripts/lib/sshd.mjs';
+import type { Sshd } from '../../scripts/practice/sshd.mjs';
 import { isCancelled } from '../../src/core/base/errors.js';
 import { NeedsOpenSsh } from '../../src/core/ssh/base/failures.js';
 import type { SshTarget } from '../../src/core/ssh/base/transport.js';

@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import type { Sshd } from '../../scripts/lib/sshd.mjs';
+import type { Sshd } from '../../scripts/practice/sshd.mjs';
 import type { SshTarget } from '../../src/core/ssh/base/transport.js';
 import { freePort, known, ScriptedPrompter, text, World } from './support/hosts.js';
 

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ensureStrace } from '../../scripts/lib/strace.mjs';
+import { ensureStrace } from '../../scripts/test/strace.mjs';
 import { LineFramer } from '../../src/core/streams/framing.js';
 import { program } from './setUpProgram.js';
 

@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Sshd } from '../../scripts/lib/sshd.mjs';
+import type { Sshd } from '../../scripts/practice/sshd.mjs';
 import { isCancelled, UserError } from '../../src/core/base/errors.js';
 import type { SshTarget } from '../../src/core/ssh/base/transport.js';
 import { known, ScriptedPrompter, text, World } from './support/hosts.js';

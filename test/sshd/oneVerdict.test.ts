@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Sshd } from '../../scripts/lib/sshd.mjs';
+import type { Sshd } from '../../scripts/practice/sshd.mjs';
 import { nullLogger } from '../../src/core/base/log.js';
 import { LazyTransport } from '../../src/core/ssh/lazyTransport.js';
 import type { SshTarget } from '../../src/core/ssh/base/transport.js';

@@ -3,7 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Sshd } from '../../scripts/lib/sshd.mjs';
+import type { Sshd } from '../../scripts/practice/sshd.mjs';
 import type { SshConnection } from '../../src/core/ssh/base/transport.js';
 import { known, ScriptedPrompter, text, World } from './support/hosts.js';
 

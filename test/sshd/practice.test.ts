@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import * as z from 'zod/mini';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startPracticeCluster } from '../../scripts/practice.mjs';
-import type { PracticeCluster, PracticeNode } from '../../scripts/practice.mjs';
+import { startPracticeCluster } from '../../scripts/practice/practice.mjs';
+import type { PracticeCluster, PracticeNode } from '../../scripts/practice/practice.mjs';
 import { profileSchema } from '../../src/core/contracts/profileSchema.js';
 
 const run = promisify(execFile);

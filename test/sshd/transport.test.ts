@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Sshd } from '../../scripts/lib/sshd.mjs';
+import type { Sshd } from '../../scripts/practice/sshd.mjs';
 import type { SshConnection, SshTarget } from '../../src/core/ssh/base/transport.js';
 import { known, ScriptedPrompter, text, World } from './support/hosts.js';
 

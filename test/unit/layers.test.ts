@@ -18,6 +18,10 @@ const tree: Record<string, string> = {
   'node_modules/@types/vscode/index.d.ts': 'export declare const x: number;\n',
   'scripts/x.mjs': 'export const x = 1;\n',
   'scripts/bench.mjs': from('../test/a.js'),
+  'scripts/lib/low.mjs': 'export const x = 1;\n',
+  'scripts/lib/upwards.mjs': from('../native/fine.mjs'),
+  'scripts/native/fine.mjs': from('../lib/low.mjs'),
+  'scripts/editor/types.mjs': "/** @import { y } from '../native/fine.mjs' */\nexport const z = 1;\n",
   'test/a.ts': from('../src/core/base/low.js'),
   'test/other.ts': from('../src/other/leaf.js'),
   'src/core/base/low.ts': "import { sep } from 'node:path'; export const x = sep;\n",
@@ -76,6 +80,8 @@ const broken = [
   'no-unknown-layer-imported: test/other.ts > src/other/leaf.ts',
   'no-unknown-layer-importing: src/other/importing.ts > src/core/base/low.ts',
   'no-unresolved: src/core/base/lost.ts > ./nowhere.js',
+  'scripts-editor: scripts/editor/types.mjs > scripts/native/fine.mjs',
+  'scripts-lib: scripts/lib/upwards.mjs > scripts/native/fine.mjs',
   'scripts-without-tests: scripts/bench.mjs > test/a.ts',
 ];
 

@@ -6,7 +6,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findWindowsNode } from '../../scripts/lib/windowsNode.mjs';
+import { findWindowsNode } from '../../scripts/test/windowsNode.mjs';
 import { practiceHosts, type FaultHosts } from '../cluster/support/hosts.js';
 import { temporaryFolder, until } from '../local/harness.js';
 import { asWindows, Windows, type WindowsOutcome, type WindowsProgram } from './support/wine.js';

@@ -172,7 +172,7 @@ TEST(EventWriter, tensorboards_own_reader_finds_curves_text_and_graph) {
     EventWriter eval(run.path() + "/eval");
     eval.scalar("top1", 50, 2000, 0.75F);
   }
-  const std::string script = std::string(TRAINYARD_FIXTURES) + "/../../../scripts/check_events.py";
+  const std::string script = std::string(TRAINYARD_FIXTURES) + "/../../../scripts/test/check_events.py";
   const nlohmann::json found =
       nlohmann::json::parse(output_of(std::string("'") + python + "' '" + script + "' '" + run.path() + "'"));
   const nlohmann::json& train = found.at("runs").at("train");

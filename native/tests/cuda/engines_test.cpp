@@ -67,7 +67,7 @@ class Recorder final : public cuda::OpsBackend {
 };
 
 /// A GPU's properties in cuDNN's JSON, tests/cuda/gpus/NAME.json: from NVIDIA's data sheets and the
-/// CUDA programming guide's table of compute capabilities, until scripts/gpu_proof.py has recorded
+/// CUDA programming guide's table of compute capabilities, until scripts/gpu/proof.py has recorded
 /// those of a real one.
 std::string properties_of(const std::string& name) {
   std::ifstream file(TRAINYARD_GPUS + ("/" + name + ".json"));

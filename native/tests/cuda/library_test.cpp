@@ -24,7 +24,7 @@ const fs::path kLibrary = kFolder / "libtrainer_cuda.so";
 class CudaLibraryFile : public testing::Test {
  protected:
   void SetUp() override {
-    if (!fs::exists(kLibrary)) GTEST_SKIP() << kLibrary << " was not built: node scripts/native.mjs cuda";
+    if (!fs::exists(kLibrary)) GTEST_SKIP() << kLibrary << " was not built: node scripts/native/native.mjs cuda";
     const std::string toolkit = TRAINYARD_CUDA_TOOLKIT;
     ::setenv("TRAINYARD_CUDA_LIBRARY", kLibrary.c_str(), 1);
     ::setenv("TRAINYARD_NVIDIA_LIBRARIES", (toolkit + "/cu13/lib:" + toolkit + "/cudnn/lib").c_str(), 1);

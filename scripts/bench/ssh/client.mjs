@@ -8,7 +8,14 @@ import { nullLogger } from '../../../src/core/base/log.ts';
 import { LazyTransport } from '../../../src/core/ssh/lazyTransport.ts';
 import { PortForward } from '../../../src/core/tunnels/portForward.ts';
 
-const { profile, home, bundleDir } = JSON.parse(process.argv[2]);
+/**
+ * @typedef {typeof operations} Operations
+ * @typedef {{ id: number, op: keyof Operations, params: never }} Question
+ * @typedef {{ id: number, result?: unknown, error?: string }} Answer
+ * @typedef {ConstructorParameters<typeof LazyTransport>[1]['prompter']} Prompter
+ */
+
+const { profile, home, bundleDir } = JSON.parse(process.argv[2] ?? '');
 const [target] = profile.hosts;
 
 /** Nobody is there to answer. */
@@ -16,26 +23,33 @@ const silent = {
   secret: () => Promise.reject(new Error('a secret was asked for')),
   trust: () => Promise.reject(new Error('a host key was asked about')),
 };
+/** @param {Prompter} [prompter] */
 const newTransport = (prompter = silent) =>
   new LazyTransport(profile, { prompter, home, logger: nullLogger });
 
 const transport = newTransport();
+/** @type {Awaited<ReturnType<LazyTransport['connect']>> | undefined} */
 let connection;
+/** @type {Map<number, PortForward>} */
 const forwards = new Map();
 
 const operations = {
-  /** A port here that leads to `port` of the node; the connection under it stays. */
+  /**
+   * A port here that leads to `port` of the node; the connection under it stays.
+   * @param {{ port: number }} far
+   */
   async tunnel({ port }) {
-    connection ??= await transport.connect(target, {});
+    const ssh = (connection ??= await transport.connect(target, {}));
     const forward = await PortForward.open({
       port: 0,
-      connect: () => connection.forwardTcp('127.0.0.1', port),
+      connect: () => ssh.forwardTcp('127.0.0.1', port),
       remote: `port ${port}`,
     });
     forwards.set(forward.port, forward);
     return forward.port;
   },
 
+  /** @param {{ port: number }} near */
   close({ port }) {
     forwards.get(port)?.dispose();
     forwards.delete(port);
@@ -56,13 +70,17 @@ const operations = {
     }
   },
 
-  /** Milliseconds, login and all. */
+  /**
+   * Milliseconds, login and all.
+   * @param {{ from: string, to: string }} folders
+   */
   async upload({ from, to }) {
     const began = performance.now();
+    const there = /** @type {Parameters<SshMachine['copy']>[2]} */ (to);
     const questions = new Questions(silent);
     const machine = new SshMachine({ profile, transport: newTransport(questions), questions, bundleDir });
     try {
-      await machine.copy(machine.nodes, from, to);
+      await machine.copy(machine.nodes, from, there);
       return performance.now() - began;
     } finally {
       machine.dispose();
@@ -75,11 +93,15 @@ const operations = {
   },
 };
 
-process.on('message', async ({ id, op, params }) => {
+/** @param {Answer} value */
+const answer = (value) => process.send?.(value);
+
+process.on('message', async (message) => {
+  const { id, op, params } = /** @type {Question} */ (message);
   try {
-    process.send({ id, result: await operations[op](params) });
+    answer({ id, result: await operations[op](params) });
   } catch (error) {
-    process.send({ id, error: error.message });
+    answer({ id, error: error instanceof Error ? error.message : String(error) });
   }
 });
 process.on('disconnect', () => process.exit());

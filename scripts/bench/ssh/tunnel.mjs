@@ -3,14 +3,22 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { performance } from 'node:perf_hooks';
+import { setTimeout as pause } from 'node:timers/promises';
+import { freePort, portOf } from '../../lib/freePort.mjs';
 import { byTurns } from './rounds.mjs';
 import { ourCipher } from './world.mjs';
 
+/** @import { Socket } from 'node:net' */
+/** @import { OnRound } from './rounds.mjs' */
+/** @import { World } from './world.mjs' */
+
 const size = 512 * 1024 * 1024;
 const chunk = Buffer.alloc(1024 * 1024, 'trainyard');
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Listens on a port of its own; `serve` is given each connection. */
+/**
+ * Listens on a port of its own; `serve` is given each connection.
+ * @param {(socket: Socket) => unknown} serve
+ */
 async function listen(serve) {
   const server = createServer((socket) => {
     socket.on('error', () => undefined); // who measured has left
@@ -21,7 +29,11 @@ async function listen(serve) {
   return server;
 }
 
-/** Writes as fast as it is taken, `bytes` in all. */
+/**
+ * Writes as fast as it is taken, `bytes` in all.
+ * @param {Socket} socket
+ * @param {number} bytes
+ */
 function pour(socket, bytes) {
   let left = bytes;
   const more = () => {
@@ -37,13 +49,19 @@ function pour(socket, bytes) {
   more();
 }
 
-/** Milliseconds until everything came through `port`. */
+/**
+ * Milliseconds until everything came through `port`.
+ * @param {number} port
+ * @returns {Promise<number>}
+ */
 function fetched(port) {
   const began = performance.now();
   let bytes = 0;
   return new Promise((resolve, reject) => {
-    const onread = { buffer: Buffer.alloc(1024 * 1024), callback: (count) => (bytes += count) > 0 };
-    connect({ host: '127.0.0.1', port, onread })
+    const buffer = Buffer.alloc(1024 * 1024);
+    /** @param {number} count */
+    const callback = (count) => (bytes += count) > 0;
+    connect({ host: '127.0.0.1', port, onread: { buffer, callback } })
       .on('error', reject)
       .on('close', () => {
         if (bytes === size) resolve(performance.now() - began);
@@ -52,15 +70,12 @@ function fetched(port) {
   });
 }
 
-async function freePort() {
-  const server = await listen(() => undefined);
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-/** An `ssh -L` that stays. */
+/**
+ * An `ssh -L` that stays.
+ * @param {World} world
+ * @param {number} remote
+ * @param {string} [cipher]
+ */
 async function sshTunnel(world, remote, cipher) {
   const port = await freePort();
   const [command, ...args] = world.ssh(
@@ -86,6 +101,8 @@ async function sshTunnel(world, remote, cipher) {
 /**
  * Milliseconds through a tunnel of a new process, whose first transfer is not counted. One process
  * is up to a fifth faster or slower than the next one of the same build, so each round has its own.
+ * @param {World} world
+ * @param {number} remote
  */
 async function ofNewProcess(world, remote) {
   const client = world.client();
@@ -98,21 +115,25 @@ async function ofNewProcess(world, remote) {
   }
 }
 
+/**
+ * @param {World} world
+ * @param {OnRound} onRound
+ */
 export async function measureTunnel(world, onRound) {
   const source = await listen((socket) => pour(socket, size));
-  const remote = source.address().port;
-  const theirs = await Promise.all([sshTunnel(world, remote), sshTunnel(world, remote, ourCipher)]);
+  const remote = portOf(source);
+  const [plain, same] = await Promise.all([sshTunnel(world, remote), sshTunnel(world, remote, ourCipher)]);
   try {
     return await byTurns(
       {
         ours: () => ofNewProcess(world, remote),
-        ssh: () => fetched(theirs[0].port),
-        sameCipher: () => fetched(theirs[1].port),
+        ssh: () => fetched(plain.port),
+        sameCipher: () => fetched(same.port),
       },
       onRound,
     );
   } finally {
-    for (const tunnel of theirs) tunnel.stop();
+    for (const tunnel of [plain, same]) tunnel.stop();
     source.close();
   }
 }
@@ -120,13 +141,14 @@ export async function measureTunnel(world, onRound) {
 /**
  * The most that is held above the start while one side writes and the other has stopped reading,
  * either way round. Bytes.
+ * @param {World} world
  */
 export async function measureStalled(world) {
   const grown = [];
   for (const stalls of ['here', 'there']) {
     const client = world.client();
     const far = await listen((socket) => (stalls === 'here' ? pour(socket, size) : socket.pause()));
-    const port = await client.ask('tunnel', { port: far.address().port });
+    const port = await client.ask('tunnel', { port: portOf(far) });
     const before = await client.ask('resident');
     const near = connect(port, '127.0.0.1').on('error', () => undefined);
     near.pause();

@@ -7,7 +7,13 @@ import { performance } from 'node:perf_hooks';
 import { byTurns } from './rounds.mjs';
 import { finish, ourCipher } from './world.mjs';
 
-/** As a data set and some checkpoints are: 2,000 small files and 8 large ones, 300 MB. */
+/** @import { OnRound } from './rounds.mjs' */
+/** @import { World } from './world.mjs' */
+
+/**
+ * As a data set and some checkpoints are: 2,000 small files and 8 large ones, 300 MB.
+ * @param {string} folder
+ */
 function makeFolder(folder) {
   const bytes = randomFillSync(Buffer.alloc(32 * 1024 * 1024));
   for (let index = 0; index < 2000; index++) {
@@ -18,17 +24,23 @@ function makeFolder(folder) {
   for (let index = 0; index < 8; index++) writeFileSync(join(folder, `model-${index}.bin`), bytes);
 }
 
+/** @param {() => Promise<unknown>} act */
 const timed = async (act) => {
   const began = performance.now();
   await act();
   return performance.now() - began;
 };
 
+/**
+ * @param {World} world
+ * @param {OnRound} onRound
+ */
 export async function measureUpload(world, onRound) {
   const from = join(world.dir, 'from');
   makeFolder(from);
   const to = join(world.dir, 'to');
   const client = world.client();
+  /** @param {string} [cipher] */
   const byTar = (cipher) => () => {
     const [program, ...words] = world.ssh([], cipher);
     const there = `mkdir -p '${to}' && tar -x -C '${to}' -f -`;
@@ -36,7 +48,10 @@ export async function measureUpload(world, onRound) {
       finish(['sh', '-c', 'tar -C "$1" -cf - . | { shift; "$@"; }', 'sh', from, program, ...words, there]),
     );
   };
-  /** Into an empty place each time, and with no earlier bytes still on their way to the disk. */
+  /**
+   * Into an empty place each time, and with no earlier bytes still on their way to the disk.
+   * @param {() => Promise<number>} measure
+   */
   const fresh = (measure) => async () => {
     rmSync(to, { recursive: true, force: true });
     await finish(['sync']);
@@ -56,6 +71,10 @@ export async function measureUpload(world, onRound) {
   }
 }
 
+/**
+ * @param {World} world
+ * @param {OnRound} onRound
+ */
 export async function measureLogin(world, onRound) {
   const client = world.client();
   try {

@@ -1,17 +1,18 @@
-const { existsSync, writeFileSync } = require('node:fs');
-const { join } = require('node:path');
+const fs = require('node:fs');
+const path = require('node:path');
 const vscode = require('vscode');
 
+/** @param {import('vscode').ExtensionContext} context */
 exports.activate = async ({ extensionPath }) => {
-  const mark = join(extensionPath, 'started');
-  if (existsSync(mark)) return;
-  writeFileSync(mark, '');
+  const mark = path.join(extensionPath, 'started');
+  if (fs.existsSync(mark)) return;
+  fs.writeFileSync(mark, '');
   await vscode.commands.executeCommand('workbench.view.extension.trainyard');
-  const profile = process.env.TRAINYARD_DEMO_PROFILE;
+  const profile = process.env['TRAINYARD_DEMO_PROFILE'];
   if (profile === undefined) await vscode.commands.executeCommand('trainyard.runDemo');
   else
     await vscode.commands.executeCommand('trainyard.runTraining', {
       profile,
-      words: JSON.parse(process.env.TRAINYARD_DEMO_WORDS),
+      words: JSON.parse(process.env['TRAINYARD_DEMO_WORDS'] ?? '[]'),
     });
 };

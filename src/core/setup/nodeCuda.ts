@@ -52,6 +52,6 @@ export function withoutCuda(): UserError {
   return new UserError(
     'preflight',
     'this build of Trainyard has no CUDA back end (libtrainer_cuda.so)',
-    'Use --device cpu, or build it with: node scripts/native.mjs cuda && npm run build',
+    'Use --device cpu, or build it with: node scripts/native/native.mjs cuda && npm run build',
   );
 }

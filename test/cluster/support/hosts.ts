@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { startPracticeCluster, type PracticeOptions } from '../../../scripts/practice.mjs';
+import { startPracticeCluster, type PracticeOptions } from '../../../scripts/practice/practice.mjs';
 import { Questions } from '../../../src/core/cluster/retry.js';
 import { SshMachine } from '../../../src/core/cluster/sshMachine.js';
 import { nullLogger } from '../../../src/core/base/log.js';

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { ensureKey, startSshd, type Sshd } from '../../../scripts/lib/sshd.mjs';
+import { ensureKey, startSshd, type Sshd } from '../../../scripts/practice/sshd.mjs';
 import type { Profile } from '../../../src/core/contracts/profileSchema.js';
 import { freePort } from '../../sshd/support/hosts.js';
 import { TcpProxy } from '../../sshd/tcpProxy.js';

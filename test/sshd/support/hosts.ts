@@ -6,8 +6,8 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startSshd } from '../../../scripts/lib/sshd.mjs';
-import type { Sshd, SshdOptions } from '../../../scripts/lib/sshd.mjs';
+import { startSshd } from '../../../scripts/practice/sshd.mjs';
+import type { Sshd, SshdOptions } from '../../../scripts/practice/sshd.mjs';
 import { Ssh2Transport } from '../../../src/core/ssh/ssh2/ssh2Transport.js';
 import type { Prompter, SecretRequest, UnknownHostKey } from '../../../src/core/ssh/base/transport.js';
 

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Sshd } from '../../../scripts/lib/sshd.mjs';
+import type { Sshd } from '../../../scripts/practice/sshd.mjs';
 
 export const passwordOptions = ['PermitRootLogin yes', 'PasswordAuthentication yes'];
 

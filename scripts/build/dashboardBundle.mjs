@@ -1,0 +1,21 @@
+// How the dashboard's page is bundled; the build, the page's tests and its benchmark use the same.
+/** @import { BuildOptions } from 'esbuild' */
+
+/**
+ * esbuild's options, beside those that every bundle has.
+ * @satisfies {BuildOptions}
+ */
+export const dashboardBundle = {
+  bundle: true,
+  platform: 'browser',
+  target: 'es2022',
+  format: 'iife',
+  mainFields: ['browser', 'module', 'main'],
+  entryPoints: [
+    { in: 'src/webview/dashboard/main.ts', out: 'dashboard' },
+    { in: 'src/webview/dashboard/dashboard.css', out: 'dashboard' },
+  ],
+  outdir: 'dist/webview',
+  loader: { '.ttf': 'file' }, // the icons' font, beside the style sheet that names it
+  assetNames: '[name]',
+};

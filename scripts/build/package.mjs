@@ -1,0 +1,63 @@
+// Makes packages (VSIX), and refuses one that carries what does not belong in it, or lacks
+// something.
+//   npm run package [-- --target linux-x64|linux-arm64|darwin-x64|darwin-arm64|win32-x64|universal|all]…
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { createVSIX, listFiles } from '@vscode/vsce';
+import { judgeBytes, judgeNames } from './packageContents.mjs';
+import { filesOf, targets, universal } from './packageTargets.mjs';
+import { root } from '../lib/paths.mjs';
+import { main } from '../lib/shell.mjs';
+
+const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+/**
+ * Builds dist/ first, by vscode:prepublish.
+ * @param {string} target
+ */
+async function make(target) {
+  const packagePath = join(root, 'build', `${name}-${target}-${version}.vsix`);
+  const ignoreFile = join(root, 'build', `vscodeignore-${target}`);
+  const common = readFileSync(join(root, '.vscodeignore'), 'utf8');
+  writeFileSync(ignoreFile, [common, ...filesOf(target).map((file) => `!${file}`), ''].join('\n'));
+  const shared = { cwd: root, dependencies: false, ignoreFile };
+  try {
+    await createVSIX({
+      ...shared,
+      packagePath,
+      allowMissingRepository: true,
+      rewriteRelativeLinks: false,
+      ...(target === universal ? {} : { target }),
+    });
+    const files = await listFiles(shared);
+    const problems = [
+      ...judgeNames(target, files),
+      ...files.flatMap((file) => judgeBytes(file, readFileSync(join(root, file)))),
+    ];
+    if (problems.length > 0) throw new Error(`${target}: ${problems.join('; ')}`);
+    const megabytes = (statSync(packagePath).size / 1e6).toFixed(2);
+    process.stdout.write(`${packagePath}\n${files.map((file) => `  ${file}\n`).join('')}  ${megabytes} MB\n`);
+  } catch (error) {
+    rmSync(packagePath, { force: true });
+    throw error;
+  } finally {
+    rmSync(ignoreFile, { force: true });
+  }
+}
+
+main(async () => {
+  const { values } = parseArgs({
+    options: { target: { type: 'string', multiple: true, default: ['linux-x64'] } },
+  });
+  const chosen = values.target.includes('all') ? targets : values.target;
+  const unknown = chosen.find((target) => !targets.includes(target));
+  if (unknown !== undefined)
+    throw new Error(`there is no target ${unknown}. Choose of: ${targets.join(', ')}, all`);
+  for (const program of ['agent', 'trainer']) {
+    if (!existsSync(join(root, 'build/native/release/node/bin', program)))
+      throw new Error(`${program} is not built. Build it with: node scripts/native/native.mjs build`);
+  }
+  mkdirSync(join(root, 'build'), { recursive: true });
+  for (const target of chosen) await make(target);
+});

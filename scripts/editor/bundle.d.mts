@@ -1,1 +1,0 @@
-export declare function bundleEditorTests(): Promise<{ driver: string; suite: string }>;

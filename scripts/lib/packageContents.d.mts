@@ -1,2 +1,0 @@
-export declare function judgeNames(target: string, names: readonly string[]): string[];
-export declare function judgeBytes(name: string, bytes: Buffer): string[];

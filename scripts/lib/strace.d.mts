@@ -1,1 +1,0 @@
-export declare function ensureStrace(): { program: string; env: Record<string, string> };

@@ -1,4 +1,0 @@
-export declare function ensureWindowsNode(): void;
-
-export declare function findWindowsNode():
-  { wine: string; node: string; reason?: undefined } | { reason: string };

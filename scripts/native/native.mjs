@@ -1,0 +1,235 @@
+// Builds and tests the native parts: node scripts/native/native.mjs build|cuda|test|format|format:check
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { createHash } from 'node:crypto';
+import { spawnSync } from 'node:child_process';
+import { availableParallelism, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build, cache, root, toolchainLink } from '../lib/paths.mjs';
+import { added } from '../lib/counts.mjs';
+import { capture, main, run, step } from '../lib/shell.mjs';
+import { ensureCudaToolkit } from './cudaToolkit.mjs';
+import { runNativeTests } from './nativeTests.mjs';
+import { ensureToolchain } from './toolchain.mjs';
+
+/** @import { Counts } from '../lib/counts.mjs' */
+
+const native = join(root, 'native');
+const output = join(build, 'native', 'release');
+/** @param {string} name */
+const tool = (name) => join(toolchainLink, 'venv', 'bin', name);
+
+/** @param {RegExp} [ending] */
+function nativeFiles(ending = /./) {
+  return capture('git', ['ls-files', '-co', '--exclude-standard', 'native'], { cwd: root })
+    .stdout.split('\n')
+    .filter((path) => path !== '' && ending.test(path) && existsSync(join(root, path)))
+    .sort();
+}
+
+/**
+ * What a program is made from: the files that `takes`, and what builds them.
+ * @param {string} tools
+ * @param {(path: string) => boolean} takes
+ */
+function sourcesHash(tools, takes) {
+  const hash = createHash('sha256').update(tools);
+  for (const path of nativeFiles().filter(takes)) {
+    hash
+      .update(path)
+      .update('\0')
+      .update(readFileSync(join(root, path)))
+      .update('\0');
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+/**
+ * Everything under native but the tests.
+ * @param {string} path
+ */
+const ofPrograms = (path) => !/^native\/(tests|fuzz)\//.test(path);
+/**
+ * What libtrainer_cuda.so is made from, and the rules.
+ * @param {string} path
+ */
+const ofCudaLibrary = (path) =>
+  /^native\/(CMake|cmake\/|common\/|trainer\/(base\/(device_|view)|ops\/(CMake|contract\/|cuda\/)|tensor\/|optim\/))/.test(
+    path,
+  );
+
+/** @param {...string} more */
+function configure(...more) {
+  mkdirSync(output, { recursive: true });
+  // CMake keeps the compiler that it found first.
+  const stamp = join(output, 'toolchain.txt');
+  const toolchain = realpathSync(toolchainLink);
+  const fresh = existsSync(stamp) && readFileSync(stamp, 'utf8') === toolchain ? [] : ['--fresh'];
+  const words = ['--preset', 'release', '-Wno-author', '-Wno-deprecated', ...fresh, ...more];
+  const log = capture(tool('cmake'), words, { cwd: native });
+  if (!log.ok) throw new Error(`cmake failed:\n${log.stdout}\n${log.stderr}`);
+  writeFileSync(stamp, toolchain);
+}
+
+/** @param {readonly string[]} targets */
+function ninja(targets) {
+  const cores = Math.max(2, availableParallelism());
+  // What a compiler complains of comes on ninja's standard output.
+  const quiet = process.stderr.isTTY ? [] : ['--quiet'];
+  run(tool('ninja'), ['-C', output, '-j', String(cores), ...quiet, ...targets], { stdio: ['ignore', 2, 2] });
+}
+
+/**
+ * Keeps the five newest builds, so that a second clone of the same sources need not compile.
+ * @param {string} binaries
+ * @param {string} kept
+ */
+function store(binaries, kept) {
+  const folder = dirname(kept);
+  mkdirSync(folder, { recursive: true });
+  const temporary = `${kept}.partial-${process.pid}`;
+  cpSync(binaries, temporary, { recursive: true, filter: (path) => !/test_[a-z_]+$/.test(path) });
+  rmSync(kept, { recursive: true, force: true });
+  renameSync(temporary, kept);
+  const byAge = readdirSync(folder)
+    .map((name) => join(folder, name))
+    .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
+  for (const path of byAge.slice(5)) rmSync(path, { recursive: true, force: true });
+}
+
+/**
+ * @param {string} kept
+ * @param {string} binaries
+ */
+function restore(kept, binaries) {
+  const now = new Date();
+  utimesSync(kept, now, now);
+  mkdirSync(binaries, { recursive: true });
+  cpSync(kept, binaries, { recursive: true });
+}
+
+function linkLibraries() {
+  const libraries = join(output, 'node', 'lib');
+  rmSync(libraries, { force: true });
+  symlinkSync(join(toolchainLink, 'venv', 'lib'), libraries);
+}
+
+/** What CMake puts beside the binaries. */
+function carryScripts() {
+  const share = join(output, 'node', 'share');
+  /** @param {string} path */
+  const python = (path) => statSync(path).isDirectory() || path.endsWith('.py');
+  cpSync(join(native, 'agent', 'tensorboard', 'tensorboard_server.py'), join(share, 'tensorboard_server.py'));
+  cpSync(join(native, 'trainer', 'data', 'fetch'), join(share, 'fetch'), { recursive: true, filter: python });
+}
+
+/** Makes build/native/release/node/bin/{agent,trainer}, and what belongs beside them. */
+export function buildNative() {
+  const toolchain = ensureToolchain();
+  const binaries = join(output, 'node', 'bin');
+  const kept = join(cache, 'native', sourcesHash(toolchain, ofPrograms));
+  if (existsSync(kept)) {
+    restore(kept, binaries);
+    linkLibraries();
+    carryScripts();
+    return;
+  }
+  step('native: agent and trainer');
+  configure();
+  ninja(['agent', 'trainer']);
+  store(binaries, kept);
+}
+
+/**
+ * Makes build/native/release/node/cuda: libtrainer_cuda.so, and what the assembler said of its
+ * kernels.
+ */
+export function buildCuda() {
+  const toolchain = ensureToolchain();
+  const tools = ensureCudaToolkit();
+  const folder = join(output, 'node', 'cuda');
+  const kept = join(cache, 'cuda-library', sourcesHash(toolchain + tools, ofCudaLibrary));
+  if (existsSync(kept)) {
+    restore(kept, folder);
+    return;
+  }
+  step('native: CUDA library');
+  configure('-DTRAINYARD_CUDA=ON');
+  ninja(['trainer_cuda']);
+  store(folder, kept);
+}
+
+/**
+ * The fuzz targets, each for so long. Where no clang with libFuzzer can be had, they count as
+ * skipped, with the reason.
+ * @param {number} [seconds]
+ * @returns {Counts}
+ */
+export function fuzz(seconds = 5) {
+  const folder = mkdtempSync(join(tmpdir(), 'trainyard-fuzz-'));
+  const counts = join(folder, 'counts.json');
+  try {
+    const words = [join(root, 'scripts/native/fuzz.mjs'), '--counts', counts, '--seconds', String(seconds)];
+    const { status } = spawnSync(process.execPath, words, { stdio: ['ignore', 'inherit', 'inherit'] });
+    if (existsSync(counts)) return JSON.parse(readFileSync(counts, 'utf8'));
+    return { passed: 0, failed: status === 0 ? 0 : 1, skipped: 0 };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Builds and runs every native test program; returns its counts.
+ * @returns {Counts}
+ */
+export function testNative() {
+  ensureToolchain();
+  buildCuda();
+  step('native: tests');
+  configure('-DTRAINYARD_CUDA=ON');
+  ninja(['all']);
+  const tests = runNativeTests(join(output, 'node', 'bin'));
+  step('native: fuzz targets');
+  const fuzzed = fuzz();
+  return added(tests, fuzzed);
+}
+
+/** @param {readonly string[]} arguments_ */
+function format(arguments_) {
+  ensureToolchain();
+  run(tool('clang-format'), [...arguments_, ...nativeFiles(/\.(cpp|h|cu|cuh)$/)], { cwd: root });
+}
+
+/** @type {Record<string, () => void>} */
+const verbs = {
+  build: buildNative,
+  cuda: buildCuda,
+  test: () => {
+    const { failed } = testNative();
+    if (failed > 0) process.exitCode = 1;
+  },
+  format: () => format(['-i']),
+  'format:check': () => format(['--dry-run', '-Werror']),
+};
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  main(() => {
+    const verb = verbs[process.argv[2] ?? 'build'];
+    if (!verb) throw new Error(`usage: node scripts/native/native.mjs ${Object.keys(verbs).join('|')}`);
+    verb();
+  });
+}

@@ -1,0 +1,174 @@
+// clang-tidy over the native sources, warnings as errors. A file that passed is not read again
+// until it, any header, the checks or the toolchain change. Nearly all of its time goes into the
+// standard library's headers, so the files of a folder are read together, as one; where that fails,
+// for whatever reason, by halves, and at last each file by itself.
+import { createHash } from 'node:crypto';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { dirname, join } from 'node:path';
+import { build, cache, root, toolchainLink } from '../lib/paths.mjs';
+import { cudaLink, ensureCudaToolkit } from './cudaToolkit.mjs';
+import { capture, main, step } from '../lib/shell.mjs';
+import { ensureToolchain } from './toolchain.mjs';
+
+/** @param {RegExp} pattern */
+const listed = (pattern) =>
+  capture('git', ['ls-files', '-co', '--exclude-standard', 'native'], { cwd: root })
+    .stdout.split('\n')
+    .filter((path) => pattern.test(path) && existsSync(join(root, path)))
+    .sort();
+
+/** The include folders and definitions zig gives its clang, so that clang-tidy reads the same standard library (but
+ * its own intrinsics, which belong to its own version). */
+function compilerArguments() {
+  const probe = join(build, 'probe.cpp');
+  writeFileSync(probe, `int probe_${Date.now()}() { return 0; }\n`); // a new text: zig prints nothing for one it has cached
+  const zig = join(toolchainLink, 'zig', 'c++');
+  const { stderr } = capture(
+    zig,
+    ['-target', 'x86_64-linux-gnu.2.28', '-std=c++20', '-c', probe, '-o', `${probe}.o`],
+    { env: { ...process.env, ZIG_VERBOSE_CC: '1' } },
+  );
+  const words = (stderr.split('\n').find((line) => line.includes('probe.cpp')) ?? '').split(' ');
+  const taken = words.flatMap((word, i) =>
+    word === '-isystem' && !words[i + 1]?.endsWith('/ziglang/lib/include')
+      ? ['-isystem', words[i + 1] ?? '']
+      : word.startsWith('-D')
+        ? [word]
+        : [],
+  );
+  if (taken.length === 0) throw new Error(`could not read zig's compiler arguments:\n${stderr}`);
+  const sys = join(toolchainLink, 'sys', 'usr');
+  const venv = join(toolchainLink, 'venv');
+  const dependencies = [
+    join(sys, 'include'),
+    join(sys, 'include/x86_64-linux-gnu'),
+    join(venv, 'include'),
+    join(venv, 'site-packages/nvidia/cu13/include'),
+    join(sys, 'src/googletest/googletest/include'),
+    join(sys, 'src/googletest/googlemock/include'),
+    join(cudaLink, 'cu13/include'),
+    join(cudaLink, 'cudnn/include'),
+    join(cudaLink, 'nccl/include'),
+  ];
+  return [
+    '-std=c++20',
+    '-target',
+    'x86_64-linux-gnu',
+    '-mavx2',
+    '-mfma',
+    '-nostdlibinc',
+    '-nostdinc++',
+    ...taken,
+    ...dependencies.flatMap((path) => ['-isystem', path]),
+    `-I${join(root, 'native')}`,
+    '-DTRAINYARD_FIXTURES=""',
+    '-DTRAINYARD_CUDA_ABI=""',
+    '-DTRAINYARD_CUDA_TARGETS="sm_90"',
+    '-DTRAINYARD_PROOF_JPEGS=""',
+  ];
+}
+
+/**
+ * One file that includes `paths`, so that their headers are read once.
+ * @param {readonly string[]} paths
+ */
+function together(paths) {
+  const name = createHash('sha256').update(paths.join('\n')).digest('hex').slice(0, 16);
+  const file = join(build, 'tidy', `${name}.cpp`);
+  mkdirSync(join(build, 'tidy'), { recursive: true });
+  /** @param {string} path */
+  const line = (path) => `#include "${join(root, path)}"  // NOLINT(bugprone-suspicious-include)\n`;
+  writeFileSync(file, paths.map(line).join(''));
+  return file;
+}
+
+/**
+ * @param {readonly string[]} paths
+ * @param {readonly string[]} args
+ * @returns {Promise<{ ok: boolean, text: string }>}
+ */
+function tidy(paths, args) {
+  const [first, ...others] = paths;
+  const file = first !== undefined && others.length === 0 ? join(root, first) : together(paths);
+  return new Promise((resolve) => {
+    const child = spawn(
+      join(toolchainLink, 'venv/bin/clang-tidy'),
+      ['--quiet', `--config-file=${join(root, 'native/.clang-tidy')}`, file, '--', ...args],
+      { stdio: ['ignore', 'pipe', 'ignore'] },
+    );
+    let text = '';
+    child.stdout.on('data', (chunk) => (text += chunk));
+    child.on('close', (code) => resolve({ ok: code === 0, text }));
+  });
+}
+
+const mostTogether = 16;
+
+/**
+ * The files of each folder, some at a time.
+ * @param {readonly string[]} paths
+ */
+function groupsOf(paths) {
+  /** @type {Map<string, string[]>} */
+  const folders = new Map();
+  for (const path of paths) folders.set(dirname(path), [...(folders.get(dirname(path)) ?? []), path]);
+  return [...folders.values()].flatMap((files) =>
+    Array.from({ length: Math.ceil(files.length / mostTogether) }, (_, i) =>
+      files.slice(i * mostTogether, (i + 1) * mostTogether),
+    ),
+  );
+}
+
+main(async () => {
+  const toolchain = ensureToolchain();
+  const common = createHash('sha256').update(toolchain);
+  for (const path of [...listed(/\.h$/), 'native/.clang-tidy', 'scripts/native/tidy.mjs'])
+    common.update(readFileSync(join(root, path)));
+  const base = common.digest('hex');
+  const passed = join(cache, 'tidy');
+  mkdirSync(passed, { recursive: true });
+  /** @param {string} path */
+  const marker = (path) =>
+    join(
+      passed,
+      createHash('sha256')
+        .update(base)
+        .update(path)
+        .update(readFileSync(join(root, path)))
+        .digest('hex')
+        .slice(0, 32),
+    );
+  const only = process.argv.slice(2);
+  const waiting = listed(/\.cpp$/).filter(
+    (path) =>
+      !path.startsWith('native/tests/') &&
+      (only.length === 0 || only.some((part) => path.includes(part))) &&
+      !existsSync(marker(path)),
+  );
+  if (waiting.length === 0) return;
+  if (waiting.some((path) => path.includes('/cuda/library/'))) ensureCudaToolkit();
+  step(`clang-tidy on ${waiting.length} files`);
+  const args = compilerArguments();
+  const groups = groupsOf(waiting);
+  let bad = 0;
+  const worker = async () => {
+    for (let group = groups.shift(); group; group = groups.shift()) {
+      const { ok, text } = await tidy(group, args);
+      if (ok) {
+        for (const path of group) writeFileSync(marker(path), '');
+        continue;
+      }
+      if (group.length > 1) {
+        const half = Math.ceil(group.length / 2);
+        groups.push(group.slice(0, half), group.slice(half));
+        continue;
+      }
+      bad += 1;
+      process.stdout.write(text);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, worker));
+  if (bad > 0) throw new Error(`clang-tidy found something in ${bad} files`);
+});

@@ -1,7 +1,0 @@
-// Makes the native toolchain in the user's cache. Everything else calls it when needed.
-import { main } from './lib/shell.mjs';
-import { ensureToolchain } from './lib/toolchain.mjs';
-
-main(() => {
-  process.stdout.write(`${ensureToolchain()}\n`);
-});

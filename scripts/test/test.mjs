@@ -1,0 +1,113 @@
+// npm test: every suite that a change must pass, or the ones named. Prints each suite's time beside
+// its budget and one line of sums at the end.
+import { mkdtempSync, readFileSync, rmSync, existsSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { root } from '../lib/paths.mjs';
+import { ensureChromium } from '../editor/chromium.mjs';
+import { ensureCudaToolkit } from '../native/cudaToolkit.mjs';
+import { ensureBuilt, ensurePackages } from '../build/prepare.mjs';
+import { ensureSshd } from '../practice/sshd.mjs';
+import { ensureWindowsNode } from './windowsNode.mjs';
+import { added, none } from '../lib/counts.mjs';
+import { main, step } from '../lib/shell.mjs';
+import { fuzz, testNative } from '../native/native.mjs';
+
+/** @import { Counts } from '../lib/counts.mjs' */
+
+/**
+ * `budget` in minutes on two cores. One that is `named` runs only when it is named.
+ * @typedef {{ budget: number, run: () => Counts, named?: boolean }} Suite
+ */
+
+/**
+ * Runs vitest with a configuration and reads its counts from its JSON report.
+ * @param {string} config
+ * @returns {Counts}
+ */
+function vitest(config) {
+  const folder = mkdtempSync(join(tmpdir(), 'trainyard-vitest-'));
+  const report = join(folder, 'report.json');
+  try {
+    const args = [
+      'vitest',
+      'run',
+      '--config',
+      config,
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${report}`,
+    ];
+    const { status } = spawnSync('npx', ['--no-install', ...args], {
+      cwd: root,
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    if (!existsSync(report)) return { passed: 0, failed: 1, skipped: 0 };
+    const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = JSON.parse(
+      readFileSync(report, 'utf8'),
+    );
+    const failed = numFailedTests === 0 && status !== 0 ? 1 : numFailedTests;
+    return { passed: numPassedTests, failed, skipped: numPendingTests + (numTodoTests ?? 0) };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** @type {Record<string, Suite>} */
+const suites = {
+  unit: { budget: 2, run: () => (ensurePackages(), vitest('vitest.config.mts')) },
+  native: { budget: 12, run: testNative },
+  local: {
+    budget: 10,
+    run: () => (ensureBuilt(), ensureCudaToolkit(), vitest('test/local/vitest.config.mts')),
+  },
+  sshd: { budget: 6, run: () => (ensureBuilt(), ensureSshd(), vitest('test/sshd/vitest.config.mts')) },
+  cluster: { budget: 12, run: () => (ensureBuilt(), ensureSshd(), vitest('test/cluster/vitest.config.mts')) },
+  // Skipped where there is no Wine.
+  windows: {
+    budget: 3,
+    run: () => (ensureBuilt(), ensureSshd(), ensureWindowsNode(), vitest('test/windows/vitest.config.mts')),
+  },
+  webview: {
+    budget: 4,
+    run: () => (ensurePackages(), ensureChromium(), vitest('test/webview/vitest.config.mts')),
+  },
+  editor: { budget: 6, run: () => (ensureBuilt(), vitest('test/editor/vitest.config.mts')) },
+  // The long form of every fault: hours, so only when it is named.
+  faults: {
+    budget: 180,
+    named: true,
+    run: () => (ensureBuilt(), ensureSshd(), added(vitest('test/faults/vitest.config.mts'), fuzz(600))),
+  },
+};
+const usual = Object.keys(suites).filter((name) => !suites[name]?.named);
+
+/** @param {string} name */
+function suiteOf(name) {
+  const suite = suites[name];
+  if (!suite) throw new Error(`no suite '${name}'. Suites: ${Object.keys(suites).join(', ')}`);
+  return suite;
+}
+
+main(() => {
+  const names = process.argv.slice(2);
+  const chosen = (names.length > 0 ? names : usual).map((name) => ({ name, ...suiteOf(name) }));
+  let sum = none;
+  const lines = [];
+  for (const { name, budget, run } of chosen) {
+    step(`suite ${name}`);
+    const started = Date.now();
+    const counts = run();
+    sum = added(sum, counts);
+    const minutes = ((Date.now() - started) / 60000).toFixed(1);
+    const late = Number(minutes) > budget ? '  OVER BUDGET' : '';
+    lines.push(
+      `${name.padEnd(8)} ${minutes.padStart(5)} min of ${budget}${late}: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`,
+    );
+  }
+  process.stdout.write(
+    `\n${lines.join('\n')}\n\n${sum.passed} passed, ${sum.failed} failed, ${sum.skipped} skipped\n`,
+  );
+  if (sum.failed > 0 || sum.passed === 0) process.exitCode = 1;
+});
