@@ -3,6 +3,16 @@ import eslint from '@eslint/js';
 import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
+/** Ways to the inner parts of a library, which src/core/ssh/library alone may use. */
+const innerNames = [
+  'MemberExpression[computed=false] > Identifier.property[name=/^_/]',
+  'MemberExpression[computed=true] > Literal.property[value=/^_/]',
+  'ObjectPattern > Property[key.name=/^_/]',
+  'MemberExpression > Identifier.object[name="Reflect"]',
+];
+const innerParts =
+  'Inner parts of a library are used by src/core/ssh/library alone: add the part to innerParts.ts there.';
+
 export default defineConfig(
   { ignores: ['dist/**', 'build/**', 'node_modules/**', 'native/**', 'test/artifacts/**'] },
   eslint.configs.recommended,
@@ -45,6 +55,13 @@ export default defineConfig(
     },
   },
   { files: ['src/**', 'test/unit/**'], rules: { curly: ['error', 'multi-line'] } },
+  {
+    files: ['src/**'],
+    ignores: ['src/core/ssh/library/**'],
+    rules: {
+      'no-restricted-syntax': ['error', ...innerNames.map((selector) => ({ selector, message: innerParts }))],
+    },
+  },
   {
     files: ['test/**'],
     rules: { '@typescript-eslint/no-non-null-assertion': 'off', '@typescript-eslint/unbound-method': 'off' },

@@ -10,6 +10,7 @@ import { Deadline } from '../base/deadline.js';
 import { handshakeFailure, loginEnded, NeedsOpenSsh, timedOut, type Place } from '../base/failures.js';
 import type { HostKeyChecker } from '../hostKeys/checker.js';
 import type { Arrival } from '../hostKeys/review.js';
+import type { GuardedParts } from '../library/guardedParts.js';
 import type { Ssh2 } from '../library/loadSsh2.js';
 import type { Slot } from '../base/limiter.js';
 
@@ -59,6 +60,7 @@ export interface Attempt {
   arrival: Arrival;
   identities: Identities;
   secrets: Secrets;
+  parts: GuardedParts;
   slot: Slot;
   signal: AbortSignal | undefined;
 }
@@ -152,7 +154,7 @@ export async function login(attempt: Attempt): Promise<Client> {
       keepaliveCountMax: Number.MAX_SAFE_INTEGER,
       strictVendor: false,
     });
-    if (!auth.watch(client)) fail(new NeedsOpenSsh(config.host, otherLibrary));
+    if (!auth.watch(client, attempt.parts)) fail(new NeedsOpenSsh(config.host, otherLibrary));
     sock.on('data', listen);
   });
 }
