@@ -1,6 +1,7 @@
 // Type-checked strict rules everywhere. The layers are held by .dependency-cruiser.mjs.
 import eslint from '@eslint/js';
 import { defineConfig } from 'eslint/config';
+import jsdoc from 'eslint-plugin-jsdoc';
 import tseslint from 'typescript-eslint';
 
 /** Ways to the inner parts of a library, which src/core/ssh/library alone may use. */
@@ -60,6 +61,28 @@ export default defineConfig(
     ignores: ['src/core/ssh/library/**'],
     rules: {
       'no-restricted-syntax': ['error', ...innerNames.map((selector) => ({ selector, message: innerParts }))],
+    },
+  },
+  {
+    // What another file may use says what it is for. Types are TypeScript's, so no tags are needed.
+    files: ['src/core/**'],
+    ignores: ['src/core/{cluster,follow,plan}/**'],
+    plugins: { jsdoc },
+    rules: {
+      'jsdoc/require-jsdoc': [
+        'error',
+        {
+          publicOnly: true,
+          require: { FunctionDeclaration: true, ClassDeclaration: true },
+          contexts: [
+            'TSInterfaceDeclaration',
+            'TSTypeAliasDeclaration',
+            'TSEnumDeclaration',
+            'ExportNamedDeclaration > VariableDeclaration',
+          ],
+          enableFixer: false,
+        },
+      ],
     },
   },
   {

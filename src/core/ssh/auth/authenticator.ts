@@ -9,6 +9,7 @@ import type { GuardedParts } from '../library/guardedParts.js';
 import type { Hash, Identities, Identity } from './identities.js';
 import type { Secrets } from './secrets.js';
 
+/** What one login needs, and what the login does to the attempt around it. */
 export interface AuthenticatorOptions {
   ssh2: Ssh2;
   config: SshConfig;

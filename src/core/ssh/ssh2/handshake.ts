@@ -14,9 +14,9 @@ import type { GuardedParts } from '../library/guardedParts.js';
 import type { Ssh2 } from '../library/loadSsh2.js';
 import type { Slot } from '../base/limiter.js';
 
-/** How long the server may take for one step. */
+/** Milliseconds that the server may take for one step. */
 const patience = 20_000;
-/** ssh2 asks for an answer this often; `Watchdog` decides what silence means. */
+/** Milliseconds after which ssh2 asks for an answer; `Watchdog` decides what silence means. */
 export const keepaliveInterval = 4000;
 
 // Without CBC, and without chacha20-poly1305: ssh2 would use it also with servers that lack strict
@@ -48,6 +48,7 @@ const kex: KexAlgorithm[] = [
 
 const otherLibrary = 'the ssh2 library here is not the version that Trainyard was made with';
 
+/** What one attempt at a connection has to work with. A failed attempt destroys `sock`. */
 export interface Attempt {
   ssh2: Ssh2;
   config: SshConfig;

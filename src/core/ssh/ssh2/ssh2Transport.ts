@@ -23,11 +23,12 @@ import { Ssh2Connection } from './ssh2Connection.js';
 import type { Prompter, SshConnection, SshTarget, SshTransport } from '../base/transport.js';
 
 /**
- * Long enough for the fourth attempt of TCP; what heals later is met by the next connection sooner
- * than by the fifth.
+ * Milliseconds, enough for the fourth attempt of TCP; what heals later is met by the next
+ * connection sooner than by the fifth.
  */
 const connectPatience = 8_000;
 
+/** What connections by ssh2 need. */
 export interface Ssh2TransportOptions {
   prompter: Prompter;
   /** Trainyard's own folder, which holds the accepted host keys. */
