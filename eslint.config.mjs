@@ -66,7 +66,6 @@ export default defineConfig(
   {
     // What another file may use says what it is for. Types are TypeScript's, so no tags are needed.
     files: ['src/core/**'],
-    ignores: ['src/core/{cluster,follow,plan}/**'],
     plugins: { jsdoc },
     rules: {
       'jsdoc/require-jsdoc': [
