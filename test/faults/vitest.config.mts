@@ -12,6 +12,7 @@ export default defineConfig({
       'test/sshd/{faults,hostKeys,jumps,loginShells,manyHosts,secrets}.test.ts',
     ],
     env: { TRAINYARD_FAULTS: 'long' },
+    setupFiles: ['test/sshd/support/ssh2AsPackaged.ts'],
     fileParallelism: false,
     testTimeout: 45 * 60_000,
     hookTimeout: 10 * 60_000,

@@ -17,7 +17,9 @@ import {
 } from '../contracts/agentApi.js';
 import { LineFramer, NonceGate } from '../streams/framing.js';
 
+/** Bytes that one message has at most, in either direction. */
 export const maxMessageBytes = 8 * 1024 * 1024;
+/** What a login shell may print before the agent's first line. */
 const maxNoiseBytes = 1024 * 1024;
 /** Seconds; a client that was suspended for longer connects again. */
 const usualKeepAlive = 120;
@@ -36,7 +38,10 @@ export interface AgentStream extends Disposable {
   ending(): string | undefined;
 }
 
-/** An error that the agent answered with. */
+/**
+ * An error that the agent answered with. `code` is one of `agentErrors`, or negative where it is
+ * one of JSON-RPC's own.
+ */
 export class AgentError extends Error {
   override readonly name = 'AgentError';
 
@@ -61,6 +66,7 @@ const messageSchema = z.object({
   error: z.optional(z.object({ code: z.int(), message: z.string() })),
 });
 
+/** Limits of a connection to an agent. */
 export interface AgentClientOptions {
   /** Milliseconds for the nonce line, and for each answer. */
   connectTimeout?: number;
@@ -74,6 +80,7 @@ export interface AgentClientOptions {
   logger?: Logger;
 }
 
+/** One connection to `agent serve`. Owns the stream; whoever connected disposes the client. */
 export class AgentClient implements Disposable {
   private readonly framer = new LineFramer(maxMessageBytes);
   private gate: NonceGate | undefined;

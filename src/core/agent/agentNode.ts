@@ -6,11 +6,13 @@ import { nullLogger, type Logger } from '../base/log.js';
 import { AgentClient, type AgentStream } from './agentClient.js';
 import type { Hello } from '../contracts/agentApi.js';
 
+/** How a node's agent is reached. `open` starts an agent; what it opened belongs to the node. */
 export interface NodeOptions {
   open: () => Promise<AgentStream>;
   logger?: Logger;
 }
 
+/** The agent of one machine. Owns the connection. */
 export class AgentNode implements Disposable {
   private current: Promise<AgentClient> | undefined;
   private greeting: Hello | undefined;
@@ -39,6 +41,7 @@ export class AgentNode implements Disposable {
     return opening;
   }
 
+  /** What the agent said of itself at the first connection. UserError (connection), Cancelled. */
   async hello(): Promise<Hello> {
     const client = await this.client();
     this.greeting ??= await client.request('hello');

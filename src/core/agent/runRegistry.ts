@@ -35,6 +35,10 @@ export function matchRun<E extends { id: string }>(text: string, entries: readon
   throw new UserError('usage', `no run is named "${text}"`, hint);
 }
 
+/**
+ * Finds runs below one workdir. Errors are those of `AgentClient.request`, and UserError (usage)
+ * for a run that is not there.
+ */
 export class RunRegistry {
   constructor(
     private readonly client: () => Promise<AgentClient>,

@@ -3,6 +3,7 @@ import type { SshChannel } from '../ssh/base/transport.js';
 import type { AgentStream } from './agentClient.js';
 import { LineTail } from '../streams/lineTail.js';
 
+/** An agent behind a channel. The stream owns the channel; `where` is the host's name. */
 export function agentStream(channel: SshChannel, where: string): AgentStream {
   const stderr = new LineTail();
   let ending: string | undefined;

@@ -1,6 +1,10 @@
 // What is looked at before a run starts, and how it is told.
 import { UserError } from './errors.js';
 
+/**
+ * One thing that was looked at: whether it is right, what was seen, and what to do where it is
+ * wrong. `hint` is empty where `ok` is true.
+ */
 export interface CheckResult {
   name: string;
   ok: boolean;
@@ -10,7 +14,9 @@ export interface CheckResult {
   host?: string;
 }
 
+/** A check that passed. `detail` says what was seen. */
 export const good = (name: string, detail: string): CheckResult => ({ name, ok: true, detail, hint: '' });
+/** A check that failed. `detail` says what is wrong, `hint` what to do. */
 export const bad = (name: string, detail: string, hint: string): CheckResult => ({
   name,
   ok: false,

@@ -12,6 +12,7 @@ export const exitCodes = {
   stopped: 75,
 } as const;
 
+/** What kind of error a `UserError` is; `exitCodes` gives the exit code of each. */
 export type UserErrorCode = 'usage' | 'connection' | 'preflight' | 'failed';
 
 const sentence = (text: string): string => {
@@ -51,6 +52,7 @@ export function isCancelled(error: unknown): boolean {
   return error instanceof Error && error.name === 'Cancelled';
 }
 
+/** Throws Cancelled where the signal has fired. */
 export function throwIfCancelled(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new Cancelled();
 }

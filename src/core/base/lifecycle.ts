@@ -2,6 +2,7 @@
 // exactly one owner.
 import { setMaxListeners } from 'node:events';
 
+/** Something that its one owner must release. */
 export interface Disposable {
   dispose(): void;
 }
@@ -44,7 +45,9 @@ export class DisposableStore implements Disposable {
   }
 }
 
+/** What an `Event` calls with each value. */
 export type Listener<T> = (value: T) => void;
+/** Adds a listener. The caller owns what comes back, and ends the listening by disposing it. */
 export type Event<T> = (listener: Listener<T>) => Disposable;
 
 /**

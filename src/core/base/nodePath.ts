@@ -30,13 +30,16 @@ const isOfWindows = (text: string): boolean => /^(?:[A-Za-z]:[\\/]|\\\\)/.test(t
 /** A path of this machine, where this machine is the node. */
 export const pathOfThisNode = (path: string): NodePath => nodePath(path);
 
+/** `base` and `parts` as one path, with `.` and `..` resolved. */
 export const join = (base: NodePath, ...parts: string[]): NodePath => branded(posix.join(base, ...parts));
 
+/** The folder that a path lies in. */
 export const dirname = (path: NodePath): NodePath => branded(posix.dirname(path));
 
 /** The last part: a name, no path. */
 export const basename = (path: string): string => posix.basename(path);
 
+/** Whether a path begins with a slash. A path from `~` does not. */
 export const isAbsolute = (path: string): path is NodePath => posix.isAbsolute(path);
 
 /** Whether it begins at the home folder. */

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { Cancelled, throwIfCancelled } from './errors.js';
 
+/** How a helper program ended. `code` is its exit code, null where a signal ended it. */
 export interface CommandResult {
   code: number | null;
   signal: NodeJS.Signals | null;
@@ -11,14 +12,20 @@ export interface CommandResult {
   output: string;
 }
 
+/** Options of `runCommand`. `env` and `cwd` are those of this process where they are left out. */
 export interface CommandOptions {
   env?: NodeJS.ProcessEnv;
   cwd?: string;
   signal?: AbortSignal;
+  /**
+   * Milliseconds after which the program is killed with its children (SIGKILL). Left out: never.
+   */
   timeout?: number;
+  /** Each whole line of stdout and stderr, without its newline. */
   onLine?: (line: string) => void;
 }
 
+/** Characters of output that are kept, the last ones. */
 const keptCharacters = 65_536;
 
 /**

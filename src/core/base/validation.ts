@@ -4,6 +4,7 @@ import en from 'zod/v4/locales/en.js';
 
 const { localeError } = en();
 
+/** One thing that is wrong with a value: where in the value, and what. */
 export interface Problem {
   path: (string | number)[];
   message: string;

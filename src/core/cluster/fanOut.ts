@@ -10,6 +10,10 @@ import { basename, dirname, type NodePath } from '../base/nodePath.js';
 import { Relay } from '../setup/relay.js';
 import type { SshNode } from './sshNode.js';
 
+/**
+ * How a command ended on one host. `code` is its exit code, null where a signal ended it or where
+ * `error` says why it never ran.
+ */
 export interface HostEnding {
   host: string;
   code: number | null;

@@ -14,6 +14,7 @@ import { LineTail } from '../streams/lineTail.js';
 /** What is connected to: a Unix socket of the node, or a port that the node reaches. */
 export type Place = { path: string } | { host: string; port: number };
 
+/** A place in an error message: its path, or `host port N`. */
 export const placeText = (place: Place): string =>
   'path' in place ? place.path : `${place.host} port ${place.port}`;
 
@@ -31,6 +32,10 @@ interface Opening {
   reject: (error: Error) => void;
 }
 
+/**
+ * Makes connections by the program behind one channel. Owns the channel; the connections end with
+ * it.
+ */
 export class ForwardProgram implements Disposable {
   private readonly streams = new Map<number, CarriedStream>();
   private readonly opening = new Map<number, Opening>();

@@ -9,6 +9,7 @@ const mostPending = 16 * 1024 * 1024;
 /** Bytes of output that are kept to be shown afterwards, of all hosts. */
 const mostShown = 16 * 1024 * 1024;
 
+/** One line that a command printed on a host, without its newline. */
 export interface HostLine {
   host: string;
   stream: 'stdout' | 'stderr';

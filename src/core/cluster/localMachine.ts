@@ -32,6 +32,10 @@ import { planRun, slotsFor, type NodeCapacity, type RunRequest } from '../plan/s
 import { parseTrainerHelp, type TrainerFlag } from '../plan/trainerHelp.js';
 import { pathOfThisNode, withHome, type NodePath } from '../base/nodePath.js';
 
+/**
+ * Where this machine's programs are, and what its agent runs with. `env` is that of this process
+ * where it is left out.
+ */
 export interface LocalMachineOptions {
   /** Folder of the running bundle: `bin/` and `share/` stand beside it. */
   bundleDir: string;
@@ -39,6 +43,7 @@ export interface LocalMachineOptions {
   logger?: Logger;
 }
 
+/** This machine. Owns the connection to its agent. */
 export class LocalMachine implements Machine {
   readonly node: AgentNode;
   readonly nodes: readonly NamedNode[];

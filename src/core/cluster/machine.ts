@@ -16,6 +16,7 @@ import type { TrainerFlag } from '../plan/trainerHelp.js';
 import type { SshShell } from '../ssh/base/transport.js';
 import type { NodePath } from '../base/nodePath.js';
 
+/** A run that has started, and its folder on the machine. */
 export interface StartedRun {
   id: string;
   dir: NodePath;
@@ -29,6 +30,7 @@ export interface NamedNode {
   readonly node: AgentNode;
 }
 
+/** What is in a folder of a node. */
 export interface FolderListing {
   /** Names, sorted; of very many only some. */
   folders: string[];
@@ -39,6 +41,10 @@ export interface FolderListing {
 /** Names of a folder that are listed. */
 export const mostListed = 1000;
 
+/**
+ * Where a profile's runs go. Owns its connections, and the agents behind them; runs go on after
+ * `dispose`.
+ */
 export interface Machine extends Disposable {
   /** On which runs live and are supervised: this machine, or the cluster's head. */
   readonly node: AgentNode;

@@ -10,6 +10,7 @@ import type { Profile } from '../contracts/profileSchema.js';
 import { LazyTransport } from '../ssh/lazyTransport.js';
 import type { Prompter } from '../ssh/base/transport.js';
 
+/** What machines of every kind need. */
 export interface MachineOptions {
   /** Folder of the running bundle: `bin/` and `share/` stand beside it. */
   bundleDir: string;

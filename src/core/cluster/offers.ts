@@ -5,6 +5,10 @@ import type { HostSample } from '../contracts/metricsSchema.js';
 import type { NodeOffer, OfferedGpu } from '../plan/placement.js';
 import type { SshNode } from './sshNode.js';
 
+/**
+ * Asks all nodes at once. `progress` hears of agents that must be installed first. UserError
+ * (preflight, connection), Cancelled.
+ */
 export async function offersOf(nodes: readonly SshNode[], progress: Progress = {}): Promise<NodeOffer[]> {
   return Promise.all(
     nodes.map(async (each) => {

@@ -10,6 +10,10 @@ import { ForwardProgram, placeText, type Place } from './forwardProgram.js';
 import { ForwardingForbidden } from '../ssh/base/failures.js';
 import type { SshConnection } from '../ssh/base/transport.js';
 
+/**
+ * The node that connections are made from, and the ways to it. `bootstrap` opens a channel that the
+ * `Reach` owns.
+ */
 export interface ReachOptions {
   /** The node's name. */
   where: string;
@@ -42,6 +46,10 @@ interface Seen {
   trial?: Promise<void> | undefined;
 }
 
+/**
+ * Makes connections from one node, and remembers which way works. Owns the program; each connection
+ * belongs to whoever asked for it.
+ */
 export class Reach implements Disposable {
   private readonly seen = new WeakMap<SshConnection, Record<Kind, Seen>>();
   private program: Promise<ForwardProgram> | undefined;

@@ -26,7 +26,9 @@ export class Questions implements Prompter {
   }
 }
 
+/** Milliseconds, doubled with each failure. The pause is up to a quarter longer or shorter. */
 const firstPause = 500;
+/** Milliseconds. */
 const longestPause = 30_000;
 /**
  * To a host that nobody reaches: it costs it nothing, and a link that heals is used within 10 s.
@@ -38,6 +40,7 @@ const longestUnreached = 3_000;
  */
 const silence = 15_000;
 
+/** Says when one host may be tried again. `now` is in milliseconds since the epoch. */
 export class RetryPolicy {
   private pause = 0;
   private notBefore = 0;

@@ -39,6 +39,7 @@ import { SshNode } from './sshNode.js';
 import { Survey } from './survey.js';
 import { join, type NodePath } from '../base/nodePath.js';
 
+/** What a cluster is made of. The machine owns the transport. */
 export interface SshMachineOptions {
   profile: Profile;
   transport: SshTransport;
@@ -50,6 +51,7 @@ export interface SshMachineOptions {
   logger?: Logger;
 }
 
+/** A cluster. Owns its nodes and the transport. */
 export class SshMachine implements Machine {
   readonly nodes: readonly SshNode[];
   private readonly head: SshNode;

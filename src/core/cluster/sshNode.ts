@@ -26,6 +26,7 @@ import { parseJump } from '../ssh/base/jumps.js';
 import type { SshChannel, SshConnection, SshTarget, SshTransport } from '../ssh/base/transport.js';
 import { nodePath, type NodePath } from '../base/nodePath.js';
 
+/** What one node shares with the others of its cluster. */
 export interface SshNodeOptions {
   transport: SshTransport;
   /** Through which the transport asks. */
@@ -50,6 +51,7 @@ const trialSchema = z.object({ code: z.nullable(z.int()), output: z.string() });
 const listingSchema = z.object({ folders: z.array(z.string()), others: z.int() });
 const lookSchema = z.object({ found: z.array(z.string()) });
 
+/** One host. Owns its connection, its agent, and its connections to places there. */
 export class SshNode implements Disposable {
   readonly name: string;
   readonly node: AgentNode;

@@ -10,6 +10,7 @@ const count = z.int().check(z.gte(0));
 const nothing = z.object({});
 const base64 = z.string();
 
+/** `memoryTotal` is in bytes. */
 const helloSchema = z.object({
   version: z.string(),
   host: z.string(),
@@ -22,6 +23,7 @@ const helloSchema = z.object({
   glibc: z.string(),
   kernel: z.string(),
 });
+/** What an agent says of itself and its host, as the answer to `hello`. */
 export type Hello = z.infer<typeof helloSchema>;
 
 /**
@@ -40,15 +42,22 @@ const runEntrySchema = z.object({
    */
   elsewhere: z.optional(z.nullable(z.string())),
 });
+/** A run as the agent lists it. */
 export type RunEntry = z.infer<typeof runEntrySchema>;
 
+/** `files`: bytes of the run's files, by their names below its folder. */
 const runDetailsSchema = z.extend(runEntrySchema, { files: z.record(z.string(), count) });
+/** A run with the sizes of its files, as the answer to `run.get`. */
 export type RunDetails = z.infer<typeof runDetailsSchema>;
 
 const processSchema = z.object({ pid: z.int(), what: z.string() });
 /** What was not the run's: names below its folder, the first of `stayCount`. */
 const remainsSchema = z.object({ stays: z.array(z.string()), stayCount: count, folderStays: z.boolean() });
 
+/**
+ * The schema of each method's result. Sizes, offsets and free space are in bytes; `key` is 64 hex
+ * digits; `data` is base64.
+ */
 export const agentResults = {
   hello: helloSchema,
   'host.sample': hostSampleSchema,
@@ -86,6 +95,11 @@ export const agentResults = {
   'tensorboard.stop': nothing,
 } as const;
 
+/**
+ * The parameters of each method. `offset` and `length` are in bytes. `idle` is in seconds:
+ * TensorBoard ends after that time without a request. An `id` of `file.follow` is chosen by the
+ * client.
+ */
 export interface AgentParams {
   hello: undefined;
   'host.sample': undefined;
@@ -117,9 +131,15 @@ export interface AgentParams {
   'tensorboard.stop': { dir: NodePath };
 }
 
+/** The name of a method that the agent has. */
 export type AgentMethod = keyof AgentParams;
+/** The checked result of a method. */
 export type AgentResult<M extends AgentMethod> = z.infer<(typeof agentResults)[M]>;
 
+/**
+ * What the agent sends without being asked: bytes of a followed file at `offset`, and that the file
+ * shrank or was replaced. `offset` and `size` are in bytes.
+ */
 export const notificationSchema = z.discriminatedUnion('method', [
   z.object({
     method: z.literal('file.data'),
@@ -127,6 +147,7 @@ export const notificationSchema = z.discriminatedUnion('method', [
   }),
   z.object({ method: z.literal('file.reset'), params: z.object({ id: z.int(), size: count }) }),
 ]);
+/** A checked notification of the agent. */
 export type AgentNotification = z.infer<typeof notificationSchema>;
 
 /** The agent's own error codes; JSON-RPC's are negative. */

@@ -3,6 +3,10 @@ import * as z from 'zod/mini';
 
 const count = z.int().check(z.gte(0));
 
+/**
+ * manifest.json: which files make up a checkpoint, with their sizes in bytes. `time` is in seconds
+ * since the epoch.
+ */
 export const manifestSchema = z.object({
   version: z.literal(1),
   step: count,
@@ -14,6 +18,11 @@ export const manifestSchema = z.object({
     .check(z.minLength(1)),
 });
 
+/**
+ * state.json of a checkpoint: what a resumed run must know. `batch_size` counts the images of one
+ * worker's batch, `accumulate` the batches of one update, and `global_batch` the images of one
+ * update, of all workers. `image_size` is in pixels.
+ */
 export const checkpointStateSchema = z.object({
   version: z.literal(1),
   step: count,
@@ -43,6 +52,10 @@ export const checkpointStateSchema = z.object({
   }),
 });
 
+/**
+ * One entry of the agent's list of checkpoints. `bytes` is the size of the whole folder, `time` is
+ * in seconds since the epoch, and `reason` says why `valid` is false.
+ */
 export const checkpointSchema = z.object({
   step: count,
   path: z.string(),
@@ -51,4 +64,5 @@ export const checkpointSchema = z.object({
   valid: z.boolean(),
   reason: z.optional(z.nullable(z.string())),
 });
+/** A checkpoint as the agent lists it. */
 export type Checkpoint = z.infer<typeof checkpointSchema>;

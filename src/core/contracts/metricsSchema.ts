@@ -4,9 +4,15 @@ import * as z from 'zod/mini';
 import { demand } from '../base/validation.js';
 
 const count = z.int().check(z.gte(0));
+/** Null: not a number. */
 const figure = z.nullable(z.number());
+/** `time`: seconds since the epoch. `generation`: counts the starts of a run from 1. */
 const base = { time: z.number(), generation: count };
 
+/**
+ * `batch_size` counts the images of one worker's batch, `accumulate` the batches of one update, and
+ * `global_batch` the images of one update, of all workers.
+ */
 const startLineSchema = z.object({
   kind: z.literal('start'),
   ...base,
@@ -45,6 +51,10 @@ const serverSchema = z.object({
   staleness_max: z.number(),
 });
 
+/**
+ * `loss` and `top1` (a fraction) are means since the last line, the `_ms` are means for each step,
+ * `epoch` counts epochs with the part of the one under way, and `server_busy` is a fraction.
+ */
 const stepLineSchema = z.object({
   kind: z.literal('step'),
   ...base,
@@ -65,6 +75,7 @@ const stepLineSchema = z.object({
   staleness: z.optional(z.number()),
 });
 
+/** `top1` and `top5` are fractions. `seconds` is how long the evaluation took. */
 const evalLineSchema = z.object({
   kind: z.literal('eval'),
   ...base,
@@ -77,6 +88,7 @@ const evalLineSchema = z.object({
   seconds: z.number(),
 });
 
+/** One line of metrics.jsonl, of any kind. Memory and `bytes` are in bytes. */
 export const metricSchema = z.discriminatedUnion('kind', [
   startLineSchema,
   stepLineSchema,
@@ -126,15 +138,25 @@ export const metricSchema = z.discriminatedUnion('kind', [
   }),
 ]);
 
+/** A checked line of metrics.jsonl. */
 export type Metric = z.infer<typeof metricSchema>;
 /** Throws with every problem named when `value` is not a line of metrics.jsonl. */
 export const parseMetric = (value: unknown): Metric => demand(metricSchema, value, 'metric');
 
+/** How a generation of a run begins: its model, its ranks, its data, its plan. */
 export type StartLine = z.infer<typeof startLineSchema>;
+/** What a parameter server did: `busy` is a fraction of the time, `staleness` counts updates. */
 export type ServerFigures = z.infer<typeof serverSchema>;
+/** The figures of the steps since the line before. */
 export type StepLine = z.infer<typeof stepLineSchema>;
+/** One evaluation of a checkpoint. */
 export type EvalLine = z.infer<typeof evalLineSchema>;
 
+/**
+ * One GPU of a sample. Memory is in bytes, `utilization` in percent, `temperature` in degrees
+ * Celsius, and `power_watts` in watts. `slowed_by` names reasons, and `problem` is NVML's text for
+ * a GPU that no longer works.
+ */
 export const gpuSchema = z.object({
   index: count,
   uuid: z.string(),
@@ -172,4 +194,8 @@ export const hostSampleSchema = z.object({
     ),
   ),
 });
+/**
+ * The figures of one host and its GPUs at one time. `time` and `since` are in seconds since the
+ * epoch, memory and `disk_free` in bytes, and `cpu_percent` is of the whole host, 0 to 100.
+ */
 export type HostSample = z.infer<typeof hostSampleSchema>;

@@ -63,6 +63,10 @@ function unknownFields(issue: { code?: string; keys?: unknown }): string | undef
   return others.length === 0 ? text : `${text}; unknown: ${others.join(', ')}`;
 }
 
+/**
+ * One profile. What zod cannot say field by field (one host a name, the head among the hosts,
+ * ranges) is checked at the end.
+ */
 export const profileSchema = z
   .strictObject(
     {
@@ -164,6 +168,7 @@ export const profileSchema = z
     }),
   );
 
+/** The whole of profiles.json: profiles of different names. */
 export const profilesFileSchema = z.strictObject({
   $schema: optional(z.string()),
   version: z.literal(1).check(about('Version of this format.')),
@@ -178,7 +183,9 @@ export const profilesFileSchema = z.strictObject({
   ),
 });
 
+/** A node as a profile names it. */
 export type Host = z.infer<typeof hostSchema>;
+/** Where runs go, and on what terms. `hangTimeout` and `nodeReturnTimeout` are in seconds. */
 export type Profile = z.infer<typeof profileSchema>;
 
 /** The profile that is there without any file: this machine. */

@@ -7,6 +7,7 @@ import type { NodePath } from '../base/nodePath.js';
 const argv = z.array(z.string());
 const count = z.int().check(z.gte(0));
 
+/** What a run is to do. `limits` are in seconds, but `maxRestarts`, which is a count. */
 export const runSpecSchema = z.object({
   version: z.literal(1),
   id: z.optional(z.string()),
@@ -61,9 +62,12 @@ type RunSpec = z.infer<typeof runSpecSchema>;
 /** What `run.start` takes: `label` names a run whose id is left out, `dir` its folder. */
 export type StartSpec = RunSpec & { label: string; dir?: NodePath };
 
+/** run.json as it lies in the run folder. `created` is in seconds since the epoch. */
 export const runFileSchema = z.extend(runSpecSchema, { id: z.string(), created: z.number() });
+/** A checked run.json. */
 export type RunFile = z.infer<typeof runFileSchema>;
 
+/** `startTime`: clock ticks since the boot, from field 22 of /proc/PID/stat. */
 const processSchema = z.object({ pid: z.int(), startTime: z.number() });
 const phaseSchema = z.enum([
   'starting',
@@ -74,8 +78,13 @@ const phaseSchema = z.enum([
   'stopped',
   'failed',
 ]);
+/** How far a run is, as its supervisor says. */
 export type Phase = z.infer<typeof phaseSchema>;
 
+/**
+ * state.json. `started`, `ended`, `updated` and `since` are in seconds since the epoch; `world`
+ * counts the ranks of the generation.
+ */
 export const stateSchema = z.object({
   version: z.literal(1),
   phase: phaseSchema,
@@ -101,9 +110,12 @@ export const stateSchema = z.object({
   reason: z.nullable(z.string()),
   updated: z.number(),
 });
+/** A checked state.json. */
 export type RunState = z.infer<typeof stateSchema>;
 
+/** stop.json: who asked for the run's end, and when (seconds since the epoch). */
 export const stopSchema = z.object({ mode: z.enum(['checkpoint', 'now']), time: z.number(), by: z.string() });
+/** How a run is asked to end: after one more checkpoint, or at once. */
 export type StopMode = z.infer<typeof stopSchema>['mode'];
 
 const exitFields = { exit_code: z.nullable(z.int()), signal: z.nullable(z.int()) };
@@ -118,6 +130,10 @@ const event = <K extends string, S extends z.core.$ZodShape>(
 ): z.ZodMiniObject<{ time: z.ZodMiniNumber; kind: z.ZodMiniLiteral<K>; generation: typeof count } & S> =>
   z.object({ time: z.number(), kind: z.literal(kind), generation: count, ...fields });
 
+/**
+ * One line of events.jsonl, of any kind. Times are in seconds since the epoch; `seconds` and
+ * `fewer_after` are durations.
+ */
 export const eventSchema = z.discriminatedUnion('kind', [
   event('created', { id: z.string() }),
   event('started', { world: count, argv }),
@@ -165,17 +181,23 @@ export const eventSchema = z.discriminatedUnion('kind', [
     seconds: z.number(),
   }),
 ]);
+/** A checked line of events.jsonl. */
 export type RunEvent = z.infer<typeof eventSchema>;
 
 /** Throws with every problem named when `value` is not a line of events.jsonl. */
 export const parseEvent = (value: unknown): RunEvent => demand(eventSchema, value, 'event');
 
+/**
+ * A file of `heartbeats`. `time` is in seconds since the epoch. The evaluator's `step` counts
+ * images.
+ */
 export const heartbeatSchema = z.object({
   step: count,
   time: z.number(),
   phase: z.enum(['starting', 'training', 'checkpoint', 'stopping', 'evaluating']),
 });
 
+/** A file of `exits`: how one rank ended. `started` and `ended` are in seconds since the epoch. */
 export const exitRecordSchema = z.object({
   rank: count,
   host: z.string(),

@@ -7,12 +7,17 @@ import type { Profile } from '../contracts/profileSchema.js';
 import { Tunnels } from '../tunnels/tunnels.js';
 import { SshMachine } from '../cluster/sshMachine.js';
 
+/**
+ * Whether a profile's machine is connected. `cores` is the number of the head's CPU cores, and
+ * `host` is its name.
+ */
 export type SessionState =
   | { kind: 'disconnected' }
   | { kind: 'connecting' }
   | { kind: 'connected'; cores: number; host: string }
   | { kind: 'failed'; message: string };
 
+/** One profile, and its machine while it is connected. Owns the machine and its tunnels. */
 export class ClusterSession implements Disposable {
   private readonly states = new Emitter<SessionState>();
   private current: SessionState = { kind: 'disconnected' };

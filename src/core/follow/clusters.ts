@@ -6,6 +6,9 @@ import type { Profile } from '../contracts/profileSchema.js';
 import { noSuchProfile, throwIfBroken, type BrokenProfile, type ProfileStore } from '../profiles/store.js';
 import { ClusterSession } from './clusterSession.js';
 
+/**
+ * The sessions of all profiles, made and ended as the file of profiles changes. Owns the sessions.
+ */
 export class Clusters implements Disposable {
   private readonly sessions = new Map<string, { session: ClusterSession; subscription: Disposable }>();
   private readonly changes = new Emitter<undefined>();

@@ -12,6 +12,7 @@ import { join, type NodePath } from '../base/nodePath.js';
  */
 const patience = 120_000;
 
+/** What the deletion of a run left. */
 export interface Deletion {
   /** What in the folder is not the run's, and stays; the first of them. */
   stays: string[];

@@ -15,6 +15,10 @@ const mostBytes = 4 * 1024 * 1024;
 const wholeFile = 8 * 1024 * 1024;
 const headBytes = 8192;
 
+/**
+ * One run as a line of the list. What its metrics do not tell is undefined; times are in seconds
+ * since the epoch.
+ */
 export interface RunOverview extends RunProgress {
   entry: RunEntry;
   status: RunStatus;

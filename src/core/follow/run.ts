@@ -19,6 +19,7 @@ const longestPause = 5000;
 /** Where the agent had answered: a link that breaks again and again is used as long as it lasts. */
 const longestAfterAnswer = 1000;
 
+/** One line of a JSON Lines file of a run. `offset` is that of the first byte in the file. */
 export interface FollowedLine<T> {
   offset: number;
   /** The line as it stands in the file, with fields that this version does not know. */
@@ -37,6 +38,7 @@ export interface ExtraFile {
   onReset: () => void;
 }
 
+/** Which run is followed, and how. */
 export interface RunFollowerOptions {
   dir: NodePath;
   /** The node's connection; asked again after a loss. */
@@ -53,6 +55,10 @@ export interface RunFollowerOptions {
   staleState?: number;
 }
 
+/**
+ * Delivers the lines of a run's metrics and journal, each file in its order, and the run's state.
+ * The connection is another's.
+ */
 export class RunFollower implements Disposable {
   private readonly store = new DisposableStore();
   private readonly files: FollowedFile[];

@@ -17,6 +17,10 @@ const otherLogs = ['eval', 'supervisor'];
 /** How much of a log's end is read at first. */
 const logTail = 64 * 1024;
 
+/**
+ * Which run a feed reads. `client` is asked again after a loss; `now` is the clock, this machine's
+ * where it is left out.
+ */
 export interface RunFeedOptions {
   dir: NodePath;
   client: () => Promise<AgentClient>;
@@ -25,6 +29,7 @@ export interface RunFeedOptions {
   now?: () => number;
 }
 
+/** Reads one run into a model, for everybody who looks at it. The connection is another's. */
 export class RunFeed implements Disposable {
   readonly model = new RunModel();
   private readonly changes = new Emitter<undefined>();

@@ -17,6 +17,7 @@ interface Entry {
   timer: NodeJS.Timeout | undefined;
 }
 
+/** The feeds of the runs that somebody looks at, one for each run. Owns the feeds. */
 export class RunFeeds implements Disposable {
   private readonly entries = new Map<string, Entry>();
 

@@ -6,6 +6,7 @@ import type { AgentClient } from '../agent/agentClient.js';
 import { pieceBytes, readRemote } from '../agent/remoteFile.js';
 import type { NodePath } from '../base/nodePath.js';
 
+/** One log file of a run. */
 export interface RunLog {
   /** In the run folder. */
   file: string;

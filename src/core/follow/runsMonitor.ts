@@ -9,6 +9,7 @@ import { isOver } from '../model/runStatus.js';
 /** Runs of one profile that are shown. */
 const mostRuns = 100;
 
+/** The runs of one profile, as the last look found them. */
 export interface ProfileRuns {
   profile: string;
   /** Newest first. */
@@ -17,6 +18,10 @@ export interface ProfileRuns {
   problem: string | undefined;
 }
 
+/**
+ * Reads the lists of runs of all sessions, and one line on each run. Owns its clock, and no
+ * session.
+ */
 export class RunsMonitor implements Disposable {
   private readonly readers = new Map<string, OverviewReader>();
   private readonly changes = new Emitter<readonly ProfileRuns[]>();

@@ -4,6 +4,7 @@ import { GrowingList, type Cursor, type Slice } from '../streams/slices.js';
 /** Items kept; a run of weeks makes more checkpoints than anybody can look at. */
 const mostItems = 4000;
 
+/** A bounded list with one item for each step, in order of the steps. */
 export class ByStep<T extends { step: number }> {
   private readonly list = new GrowingList<T>();
   private dropped = 0;

@@ -18,6 +18,7 @@
 // 7. The newest `step` line tells the progress until the newer generation has written one.
 import type { EvalLine, Metric, StartLine } from '../contracts/metricsSchema.js';
 
+/** What becomes of one line of metrics.jsonl, and of those before it. */
 export interface Verdict {
   /** False: a newer generation superseded the line. */
   stands: boolean;
@@ -30,6 +31,7 @@ export interface Verdict {
 const superseded: Verdict = { stands: false };
 const standing: Verdict = { stands: true };
 
+/** Judges the lines of one metrics.jsonl, one after the other. */
 export class Generations {
   private newest = -1;
   /** Of the newest generation: its last step line, or the step from which it goes on. */

@@ -3,6 +3,7 @@ import { errorText } from '../base/errors.js';
 import { Emitter, type Disposable, type Event } from '../base/lifecycle.js';
 import type { HostSample } from '../contracts/metricsSchema.js';
 
+/** The figures of a host, or why there are none now, in words. */
 export type SampleResult = { sample: HostSample } | { error: string };
 
 /** Asks `take` every `interval` ms from `start` to `stop`; never two questions at once. */

@@ -7,21 +7,29 @@ type Figure = number | null;
 type GpuSample = HostSample['gpus'][number];
 
 interface GpuColumns {
+  /** As NVML counts. */
   index: number;
   uuid: string;
   name: string;
   memoryTotal: number;
-  /** Bytes, one for each of the host's times. */
+  /** Bytes of memory in use, one for each of the host's times. `memoryTotal` is in bytes too. */
   used: Figure[];
   /** Percent. */
   utilization: Figure[];
+  /** Degrees Celsius, at the newest time. */
   temperature: Figure;
+  /** Watts, at the newest time. */
   power: Figure;
+  /** Memory in bytes, at the newest time. */
   processes: { pid: number; memory: Figure }[];
   /** What is wrong with it, in words; empty where nothing is. */
   trouble: string;
 }
 
+/**
+ * One host's figures as columns of equal length, oldest row first. `time` is in seconds since the
+ * epoch, memory and `diskFree` in bytes, and `cpuPercent` is of the whole host, 0 to 100.
+ */
 export interface HostColumns {
   host: string;
   memoryTotal: number;
@@ -58,6 +66,7 @@ function mergeRows(a: Row, b: Row): Row {
   };
 }
 
+/** The figures of one host over time, in at most `capacity` rows. */
 export class HostTable {
   private rows: Row[] = [];
   private latest: HostSample | undefined;

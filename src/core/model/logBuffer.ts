@@ -1,8 +1,11 @@
 // The newest lines of a run's logs, from all its sources, in the order in which they came.
 
+/** How much a line of a log matters. */
 export type LineLevel = 'info' | 'warning' | 'error';
 
+/** One line of a run's logs. `source` names the log that the line is from. */
 export interface LogLine {
+  /** Counts the lines of a buffer from 0; no serial comes twice. */
   serial: number;
   /** Seconds since the epoch, where known. */
   time: number | null;
@@ -11,9 +14,10 @@ export interface LogLine {
   text: string;
 }
 
-/** Longer lines are cut: a progress bar without newlines must not fill the memory. */
+/** Characters. Longer lines are cut: a progress bar without newlines must not fill the memory. */
 const longestLine = 4000;
 
+/** Keeps about the last `capacity` lines of all logs of a run. */
 export class LogBuffer {
   private lines: LogLine[] = [];
   private next = 0;

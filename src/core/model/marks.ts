@@ -4,8 +4,11 @@ import type { RunEvent } from '../contracts/runSchema.js';
 type MarkKind =
   'start' | 'restart' | 'checkpoint' | 'checkpoint-failed' | 'rank-lost' | 'hang' | 'stop' | 'disk' | 'end';
 
+/** One event on the time axis of a chart. */
 export interface Mark {
+  /** Seconds since the epoch. */
   time: number;
+  /** The last step before it, or the step of a checkpoint; null where the event names none. */
   step: number | null;
   kind: MarkKind;
   text: string;

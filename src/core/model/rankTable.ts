@@ -1,6 +1,7 @@
 // Memory of one rank's process over time, from the `host` lines of metrics.jsonl.
 import { sliceStart, type Cursor, type Slice } from '../streams/slices.js';
 
+/** One rank's memory over time, oldest row first. `time` is in seconds since the epoch. */
 export interface RankColumns {
   rank: number;
   host: string;
@@ -8,10 +9,13 @@ export interface RankColumns {
   time: number[];
   /** Bytes. */
   used: number[];
-  /** The highest so far. */
+  /** Bytes, the highest so far. */
   peak: number;
 }
 
+/**
+ * What of a `host` line the table reads. Memory is in bytes, and `time` in seconds since the epoch.
+ */
 export interface RankMemory {
   rank: number;
   host: string;
@@ -21,6 +25,7 @@ export interface RankMemory {
   memory_peak: number;
 }
 
+/** The memory of one rank over time, in at most `capacity` rows. */
 export class RankTable {
   private time: number[] = [];
   private used: number[] = [];

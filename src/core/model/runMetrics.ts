@@ -7,6 +7,7 @@ import type { EvalLine, Metric, ServerFigures, StartLine, StepLine } from '../co
 import { StepRate } from './stepRate.js';
 import type { StepTable } from './stepTable.js';
 
+/** One evaluation of a checkpoint. */
 export interface Evaluation {
   /** When the step that was evaluated was made, seconds since the epoch. */
   time: number;
@@ -39,6 +40,7 @@ function bestOf(all: readonly Evaluation[]): Evaluation | undefined {
   );
 }
 
+/** Everything that the standing lines of one metrics.jsonl say, kept as the lines come. */
 export class RunMetrics {
   /** Those that stand. The best one stays however many there are. */
   readonly evaluations = new ByStep<Evaluation>(bestOf);

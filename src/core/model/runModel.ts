@@ -14,6 +14,9 @@ import { statusOf, type RunStatus } from './runStatus.js';
 /** Marks kept; a run of weeks makes more checkpoints than anybody can look at. */
 const mostMarks = 4000;
 
+/**
+ * One run in full: steps, marks, hosts, ranks and the last lines of its logs. `RunFeed` fills it.
+ */
 export class RunModel {
   readonly marks = new GrowingList<Mark>(mostMarks);
   readonly hosts = new Map<string, HostTable>();

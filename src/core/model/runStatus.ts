@@ -6,6 +6,7 @@ import type { Phase } from '../contracts/runSchema.js';
 /** A run's phase, or `interrupted`: its supervisor is gone without having said how it ended. */
 export type RunStatus = Phase | 'interrupted' | 'unknown';
 
+/** The status of a run from its entry; `unknown` where its state.json could not be understood. */
 export function statusOf(entry: Pick<RunEntry, 'state' | 'interrupted'>): RunStatus {
   if (entry.interrupted) return 'interrupted';
   return entry.state?.phase ?? 'unknown';
@@ -16,6 +17,7 @@ export function statusText(status: RunStatus, { elsewhere }: Pick<RunEntry, 'els
   return typeof elsewhere === 'string' ? `${status} on ${elsewhere}` : status;
 }
 
+/** Whether nothing of the run is to come any more. */
 export function isOver(status: RunStatus): boolean {
   return status === 'finished' || status === 'stopped' || status === 'failed' || status === 'interrupted';
 }

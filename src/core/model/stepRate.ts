@@ -3,6 +3,7 @@
 /** Step lines looked back at. */
 const window = 60;
 
+/** How long a step took over the newest step lines of a run. */
 export class StepRate {
   private recent: { step: number; time: number }[] = [];
 

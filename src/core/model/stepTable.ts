@@ -13,10 +13,12 @@ export interface StepColumns {
   step: number[];
   /** Of the last line in the row, seconds since the epoch. */
   time: number[];
+  /** Epochs done, with the part of the one under way. */
   epoch: number[];
   loss: Figure[];
   lossMin: Figure[];
   lossMax: Figure[];
+  /** Fractions. */
   top1: Figure[];
   lr: number[];
   imagesPerSec: number[];
@@ -105,6 +107,7 @@ function mergeRows(a: Row, b: Row): Row {
   };
 }
 
+/** The step lines of a run in at most `capacity` rows. */
 export class StepTable {
   private rows: Row[] = [];
   private stride = 1;

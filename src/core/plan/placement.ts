@@ -3,6 +3,7 @@ import { UserError } from '../base/errors.js';
 import type { Host, Profile } from '../contracts/profileSchema.js';
 import { flagValue, usesEverySlot } from './flags.js';
 
+/** One GPU of a node. `index` is as NVML counts. */
 export interface OfferedGpu {
   index: number;
   /** Who occupies it, in words; undefined when it is free. */
@@ -30,6 +31,7 @@ interface PlacedNode {
   nvidia?: string[];
 }
 
+/** Which nodes a run takes, how many ranks it has, and how many threads each rank. */
 export interface Placement {
   /** The head first. */
   nodes: PlacedNode[];

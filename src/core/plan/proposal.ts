@@ -1,6 +1,7 @@
 // The command line that Run Training proposes, to be changed and completed by the user.
 import type { AgentNode } from '../agent/agentNode.js';
 
+/** A network of the trainer, with a line about it. */
 export interface ProposedModel {
   label: string;
   description: string;

@@ -17,6 +17,7 @@ import {
 import type { StartSpec } from '../contracts/runSchema.js';
 import { isInHome, nodePath, pathOfThisNode, resolve, withHome, type NodePath } from '../base/nodePath.js';
 
+/** What a user asked to run. */
 export interface RunRequest {
   profile: Profile;
   /** A trainer verb and its flags, or any command. */

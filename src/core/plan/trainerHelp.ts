@@ -1,6 +1,7 @@
 // The trainer's flags, out of its own --help: so completion never knows others than the trainer
 // does.
 
+/** One flag of a verb of the trainer. */
 export interface TrainerFlag {
   /** With its dashes. */
   name: string;

@@ -7,10 +7,12 @@ import { systemCode } from '../base/errors.js';
 import { writeFileAtomic } from '../base/files.js';
 import { check } from '../base/validation.js';
 
+/** Runs kept, the newest ones. */
 const mostRuns = 500;
 const lineSchema = z.object({ id: z.string(), profile: z.string() });
 type Line = z.infer<typeof lineSchema>;
 
+/** The list of the runs that were started from this machine: runs.jsonl in `home`. */
 export class RunBook {
   private readonly path: string;
 

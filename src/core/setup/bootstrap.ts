@@ -74,18 +74,22 @@ export class NodeRefusal extends UserError {
 }
 
 /**
- * Start files of a login shell may print and sleep; what reads input is fed empty lines meanwhile.
+ * Milliseconds. Start files of a login shell may print and sleep; what reads input is fed empty
+ * lines meanwhile.
  */
 const readyTimeout = 30_000;
+/** Milliseconds until the first empty line, and between two commands that are typed. */
 const feedAfter = 2_000;
 const typeEvery = 4_000;
+/** Bytes. */
 const longestLine = 1024 * 1024;
 /**
- * Without a word from the set-up program. It gives a sign of life every 5 s while it works on a
- * disk that answers.
+ * Milliseconds without a word from the set-up program. It gives a sign of life every 5 s while it
+ * works on a disk that answers.
  */
 export const silenceLimit = 30_000;
 
+/** How one request to the set-up program goes on. */
 export interface RequestOptions {
   /** Bytes that the node may ask for once it has the request. */
   body?: readonly Buffer[];
@@ -95,6 +99,9 @@ export interface RequestOptions {
   signal?: AbortSignal;
 }
 
+/**
+ * A conversation with the set-up program of a node. Owns the channel until `become` gives it away.
+ */
 export class Bootstrap implements Disposable {
   private readonly framer = new LineFramer(longestLine);
   private readonly stderr = new LineTail();

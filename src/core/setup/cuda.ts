@@ -36,6 +36,10 @@ export const nvidiaLibraries: Readonly<Record<string, Library>> = {
 };
 
 const count = z.int().check(z.gte(0));
+/**
+ * What the set-up program answers about NVIDIA's libraries on a node. `cuda` is the major version
+ * of CUDA for which a library was built.
+ */
 export const foundSchema = z.object({
   found: z.array(
     z.object({ package: z.string(), folder: nodePathSchema, version: z.array(count), cuda: count }),
@@ -43,8 +47,13 @@ export const foundSchema = z.object({
   /** What stands there and is not loaded, since another user could change it. */
   left: z.array(z.object({ package: z.string(), why: z.string() })),
 });
+/** One library of NVIDIA that is on a node. */
 export type FoundLibrary = z.output<typeof foundSchema>['found'][number];
 
+/**
+ * Which libraries are used as they lie on the node, and which are installed. `bytes` is what the
+ * wheels take on disk.
+ */
 export interface CudaChoice {
   /** Folders on the node whose libraries are used as they are. */
   reused: FoundLibrary[];

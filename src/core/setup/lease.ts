@@ -59,6 +59,7 @@ async function isDead(maker: Maker | undefined, own: Maker | undefined): Promise
   return (await processStartTime(maker.pid)) !== maker.start;
 }
 
+/** How the wait for a lease is ended, and followed. */
 export interface LeaseOptions {
   signal?: AbortSignal | undefined;
   /** Somebody on this host makes it. */

@@ -9,6 +9,7 @@ import type { Payload } from './payload.js';
 import type { Probe } from './probe.js';
 import type { Installation } from './packages.js';
 
+/** What the search for NVIDIA's libraries on one node works with. */
 export interface CudaNeeds {
   bootstrap: Bootstrap;
   probe: Probe;

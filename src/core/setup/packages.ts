@@ -13,6 +13,7 @@ import type { Profile } from '../contracts/profileSchema.js';
 import { givenWorkdir } from '../profiles/workdir.js';
 import { Relay, type RelayNode } from './relay.js';
 
+/** What the packages of a cluster's nodes depend on. */
 export interface PackagesOptions {
   profile: Profile;
   /** This machine's folder for what was fetched. */

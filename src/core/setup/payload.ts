@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { cudaLibraryName, readCudaLibrary, scriptsOf, type NativeSources } from './sources.js';
 
+/** One file that is put on a node. `sha256` is in hex. */
 export interface PayloadFile {
   /** Below the node folder. */
   name: string;
@@ -13,6 +14,9 @@ export interface PayloadFile {
   executable: boolean;
 }
 
+/**
+ * Everything that is put on a node, and the names that it gets there. `hashes` are SHA-256 in hex.
+ */
 export interface Payload {
   files: readonly PayloadFile[];
   /** Name of the node folder, 16 hex digits. */
@@ -58,6 +62,10 @@ export const bootstrapParts = [
   'verbs',
 ];
 
+/**
+ * Reads the payload from the files of this installation. Rejects with the error of the file system
+ * where one cannot be read.
+ */
 export async function readPayload(sources: NativeSources): Promise<Payload> {
   const [agent, trainer, ...scripts] = await Promise.all([
     readOne('bin/agent', sources.agent, true),

@@ -9,6 +9,11 @@ import { neededBytes } from './pythonRuntime.js';
 
 const count = z.int().check(z.gte(0));
 
+/**
+ * What the set-up program answers about a node. `python` is the version of Python, `driver` that of
+ * NVIDIA's driver or null where there is none, `free` is in bytes, and `problem` says why `workdir`
+ * cannot be used.
+ */
 export const probeSchema = z.object({
   python: z.array(count),
   machine: z.string(),
@@ -34,10 +39,12 @@ export const probeSchema = z.object({
   cudaNodeDir: z.optional(nodePathSchema),
   hasCudaNode: z.optional(z.boolean()),
 });
+/** A node as its set-up program sees it. */
 export type Probe = z.infer<typeof probeSchema>;
 
 const oldestPython = [3, 9] as const;
 const oldestGlibc = [2, 28] as const;
+/** Bytes that the programs take on disk. */
 const programBytes = 20_000_000;
 
 /** What of the payload a node gets: the CUDA back end where its GPU can run it. */

@@ -12,6 +12,10 @@ import { runCommand, type CommandResult } from '../base/processes.js';
 export const neededBytes = 700_000_000;
 const wanted = ['bin/python', 'bin/mpiexec', 'lib/libmpi.so.12', 'lib/libdnnl.so.3'];
 
+/**
+ * Where and of what the Python environment is made. `python` is the program that makes it,
+ * `python3` where it is left out.
+ */
 export interface RuntimeOptions {
   /** Folder of all runtimes, for example `~/.cache/trainyard/runtime`. */
   root: string;
@@ -23,6 +27,7 @@ export interface RuntimeOptions {
   onProgress?: (text: string) => void;
 }
 
+/** An environment that is whole. `dir` is its folder. */
 export interface PythonRuntime {
   dir: string;
   /** SHA-256 of the requirements, whole. */

@@ -38,6 +38,7 @@ interface Source {
   receivers: number;
 }
 
+/** What a relay brings, and where the files come to lie. */
 export interface RelayOptions {
   profile: Profile;
   /** The folder, or the file, of this machine. */

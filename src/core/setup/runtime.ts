@@ -12,6 +12,7 @@ import { ensurePythonRuntime, type RuntimeOptions } from './pythonRuntime.js';
 import { cudaLibraryName, readCudaLibrary, scriptsOf, type NativeSources } from './sources.js';
 import { join as joinOnNode, pathOfThisNode, type NodePath } from '../base/nodePath.js';
 
+/** Where a node's programs are, as absolute paths there. */
 export interface NodeRuntime {
   runtimeDir: NodePath;
   nodeDir: NodePath;

@@ -13,6 +13,7 @@ import { nodePathSchema } from '../base/nodePathSchema.js';
 import type { Bootstrap } from './bootstrap.js';
 import type { TarDigest } from '../streams/tarDigest.js';
 
+/** What the set-up program answers when files have arrived. `files` is their number. */
 export const unpackedSchema = z.object({ files: z.int(), folder: nodePathSchema, shared: z.boolean() });
 
 /**

@@ -5,6 +5,7 @@ import { access, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { systemCode, UserError } from '../base/errors.js';
 
+/** The Python files of the downloader, without `.py`. */
 export const fetchParts = ['common', 'download', 'part', 'places'];
 
 /** Below a node folder, and beside `bin` where it comes from. */

@@ -48,6 +48,7 @@ function holds(condition: string, major: number, minor: number): boolean {
   });
 }
 
+/** Which wheels are fetched, for which Python. */
 export interface WheelsOptions {
   /** Folder of all such collections, for example `~/.cache/trainyard/wheels`. */
   root: string;

@@ -6,6 +6,7 @@ import type { Profile } from '../contracts/profileSchema.js';
 import type { Surroundings } from './config/config.js';
 import type { Prompter, SshConnection, SshTarget, SshTransport } from './base/transport.js';
 
+/** What the transports of a profile share. */
 export interface TransportOptions {
   prompter: Prompter;
   /** Trainyard's own folder, with the host keys that the user trusts. */
@@ -22,6 +23,10 @@ interface Loaded {
   needsOwn: (error: unknown) => boolean;
 }
 
+/**
+ * The transport of a profile, by whichever library it needs. Owns the transports that it loads. The
+ * connections that it gives belong to whoever asked for them.
+ */
 export class LazyTransport implements SshTransport {
   private loading: Promise<Loaded> | undefined;
   private own: Promise<SshTransport> | undefined;

@@ -32,6 +32,9 @@ const options = [
   'ServerAliveCountMax=3',
 ];
 
+/**
+ * Reaches one node by the ssh of its head. Owns nothing: the connection to the head is another's.
+ */
 export class ThroughHead implements SshTransport {
   /** `address`: the node's, as its head knows it. */
   constructor(

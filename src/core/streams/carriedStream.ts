@@ -2,12 +2,18 @@
 import { Duplex } from 'node:stream';
 import { creditBytes, framePiece, frameWindow, type FrameKind } from './forwardFrames.js';
 
+/** The channel behind a `CarriedStream`, as far as one connection uses it. */
 export interface Carrier {
   /** `done` when the frame is on its way. */
   send(kind: FrameKind, data?: Buffer, done?: (error?: Error | null) => void): void;
+  /** The stream is over, and is sent nothing more. */
   forget(): void;
 }
 
+/**
+ * One connection of many on a channel. The stream sends no more bytes than the other side gave it
+ * credit for. Its owner destroys it.
+ */
 export class CarriedStream extends Duplex {
   private credit = frameWindow;
   private writing: { chunk: Buffer; done: (error?: Error | null) => void } | undefined;

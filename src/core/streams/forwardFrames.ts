@@ -2,6 +2,7 @@
 // side of native/node/forward.py.
 
 const frameKinds = { open: 1, opened: 2, data: 3, end: 4, credit: 5, closed: 6 } as const;
+/** What a frame says; docs/contracts/cluster.md has the numbers. */
 export type FrameKind = keyof typeof frameKinds;
 
 /** Bytes of one connection that may be under way in each direction. */
@@ -9,9 +10,12 @@ export const frameWindow = 1 << 20;
 /** Bytes that one frame of data has at most. */
 export const framePiece = 1 << 16;
 
+/** Bytes of a frame's head. */
 const headLength = 9;
+/** Bytes of data above which a frame is refused. */
 const longest = 1 << 20;
 
+/** One frame of a channel, whole. */
 export interface Frame {
   kind: FrameKind;
   /** Of the connection. */
@@ -19,6 +23,7 @@ export interface Frame {
   data: Buffer;
 }
 
+/** A frame as it is sent: kind (1 byte), number and length of the data (4 bytes each), data. */
 export function frameBytes(kind: FrameKind, number: number, data: Buffer = Buffer.alloc(0)): Buffer {
   const head = Buffer.alloc(headLength);
   head.writeUInt8(frameKinds[kind], 0);
@@ -27,6 +32,7 @@ export function frameBytes(kind: FrameKind, number: number, data: Buffer = Buffe
   return Buffer.concat([head, data]);
 }
 
+/** The data of a credit frame: `count` bytes more may be sent. */
 export function creditBytes(count: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(count);

@@ -1,5 +1,6 @@
 // Lines out of pieces of a growing file, each with the byte offset at which it stands.
 
+/** A whole line of a file, without its newline. */
 export interface TailLine {
   /** Of the line's first byte in the file. */
   offset: number;

@@ -11,6 +11,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 /** Milliseconds for which an address for one use is good: a browser may have to start. */
 const onceTime = 300_000;
 
+/** What becomes of a request: it is passed on, sent to another address, or refused. */
 export type Verdict =
   /** `target` is what the server behind is asked for. */
   | { kind: 'inside'; target: string }
@@ -18,6 +19,7 @@ export type Verdict =
   | { kind: 'moved'; to: string }
   | { kind: 'outside' };
 
+/** The key of one bridge: 32 hex digits, other ones for each bridge. */
 export class BridgeKey {
   private readonly key = randomBytes(16).toString('hex');
   /** Words for one use, and until when each is good. */

@@ -17,12 +17,16 @@ import { BridgeKey } from './bridgeKey.js';
 import { listenOnLoopback, loopback, type PortChoice } from './loopback.js';
 import { closingHead, fieldOf, parseHead, targetOf, withTarget, type RequestHead } from './requestHead.js';
 
+/** Where a bridge leads. The bridge owns the channels that `connect` makes. */
 export interface HttpBridgeOptions extends PortChoice {
   /** A new channel to the server behind. */
   connect: () => Promise<Duplex>;
   logger?: Logger;
 }
 
+/**
+ * An address on this machine that leads to a private server. Whoever opened the bridge disposes it.
+ */
 export class HttpBridge implements Disposable {
   private readonly authorities = new Set<string>();
   private readonly key = new BridgeKey();

@@ -5,6 +5,7 @@ import { systemCode, UserError } from '../base/errors.js';
 /** Never another one: what is behind a tunnel may have no authentication. */
 export const loopback = '127.0.0.1';
 
+/** Which port of this machine is wanted. */
 export interface PortChoice {
   /** First port to try; the next ones follow while they are taken. 0: any. Default 6006. */
   port?: number;

@@ -8,8 +8,10 @@ import type { Disposable } from '../base/lifecycle.js';
 import { nullLogger, type Logger } from '../base/log.js';
 import { listenOnLoopback, loopback, type PortChoice } from './loopback.js';
 
+/** Whether the last connection got through. */
 export type TunnelState = 'open' | 'failing';
 
+/** Where a tunnel leads. The tunnel owns the channels that `connect` makes. */
 export interface PortForwardOptions extends PortChoice {
   /** A new channel to the other end. */
   connect: () => Promise<Duplex>;
@@ -18,6 +20,7 @@ export interface PortForwardOptions extends PortChoice {
   logger?: Logger;
 }
 
+/** A listening port of this machine. Whoever opened it disposes it. */
 export class PortForward implements Disposable {
   readonly port: number;
   private readonly sockets = new Set<Duplex>();

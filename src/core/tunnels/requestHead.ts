@@ -1,9 +1,10 @@
 // The head of an HTTP/1.1 request as it comes over a connection: read, judged, and made the last of
 // its connection.
 
-/** Longer heads are refused; browsers send a few kilobytes. */
+/** Bytes. Longer heads are refused; browsers send a few kilobytes. */
 const longestHead = 64 * 1024;
 
+/** A request up to the empty line, and what was read beyond that. */
 export interface RequestHead {
   /** `GET / HTTP/1.1`. */
   line: string;
@@ -45,6 +46,7 @@ export function targetOf({ line }: RequestHead): string {
   return line.split(' ')[1] ?? '';
 }
 
+/** The same request for another target. */
 export function withTarget(head: RequestHead, target: string): RequestHead {
   const [method = '', , version = ''] = head.line.split(' ');
   return { ...head, line: `${method} ${target} ${version}` };

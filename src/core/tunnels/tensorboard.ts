@@ -22,6 +22,7 @@ const becauseOf = (problem: unknown): string => (problem === undefined ? '' : ` 
 /** Seconds without a request after which TensorBoard ends. */
 export const tensorboardIdle = 1800;
 
+/** Whether a run's TensorBoard runs on the node. */
 export interface TensorBoardStatus {
   running: boolean;
   /** What it said last, oldest first. */

@@ -24,6 +24,7 @@ export function parseTunnel(text: string): TunnelSpec {
   return host === undefined ? spec : { host, ...spec };
 }
 
+/** A tunnel as `parseTunnel` reads it. */
 export function tunnelText({ host, local, address, remote }: TunnelSpec): string {
   const middle = address === '127.0.0.1' ? '' : `${address}:`;
   return `${host === undefined ? '' : `${host}/`}${local}:${middle}${remote}`;

@@ -6,6 +6,7 @@ import type { SshMachine } from '../cluster/sshMachine.js';
 import { PortForward } from './portForward.js';
 import { tunnelText, type TunnelSpec } from './tunnelSpec.js';
 
+/** A tunnel that is open. `Tunnels` owns its port. */
 export interface Tunnel {
   spec: TunnelSpec;
   forward: PortForward;

@@ -5,10 +5,11 @@ import { errorText, isCancelled, UserError } from '../../base/errors.js';
 import type { SshConfig } from '../config/config.js';
 import { failure, lastWords } from '../base/failures.js';
 import type { Ssh2 } from '../library/loadSsh2.js';
-import { isPart, protocolOf } from '../library/protocolParts.js';
+import type { GuardedParts } from '../library/guardedParts.js';
 import type { Hash, Identities, Identity } from './identities.js';
 import type { Secrets } from './secrets.js';
 
+/** What one login needs, and what the login does to the attempt around it. */
 export interface AuthenticatorOptions {
   ssh2: Ssh2;
   config: SshConfig;
@@ -42,16 +43,12 @@ export class Authenticator {
   };
 
   /**
-   * ssh2 forgets what the server said of a key of an agent: that it counts, and that more is wanted
-   * (partial success). So the refusals are read where they arrive. False where ssh2 is not as
-   * expected: then nobody can log in by it.
+   * Reads what the server says of each way to log in. False where ssh2 is not as expected: then
+   * nobody can log in by it.
    */
-  watch(client: Client): boolean {
-    const handlers = protocolOf(client)?.['_handlers'];
-    if (!isPart(handlers) || !isRefusalHandler(handlers[refusal])) return false;
+  watch(client: Client, parts: GuardedParts): boolean {
     client.on('banner', (text) => (this.banner = text));
-    const original = handlers[refusal];
-    handlers[refusal] = (protocol: unknown, methods: readonly string[], partial: boolean): void => {
+    return parts.watchRefusals(client, (methods, partial) => {
       this.allowed = methods;
       if (partial) {
         if (this.current !== undefined) this.tried.push(`${this.current} (accepted, more is wanted)`);
@@ -61,9 +58,7 @@ export class Authenticator {
         this.tried.push(this.current);
       }
       this.current = undefined;
-      original(protocol, methods, partial);
-    };
-    return true;
+    });
   }
 
   /** What the server said before the login, for the end of a sentence. */
@@ -177,12 +172,6 @@ export class Authenticator {
     return `${tried}${left}; the server allows: ${this.allowed?.join(', ') ?? 'unknown'}`;
   }
 }
-
-type RefusalHandler = (protocol: unknown, methods: readonly string[], partial: boolean) => void;
-
-/** The name under which ssh2 1.17 keeps what it does with a refusal. */
-const refusal = 'USERAUTH_FAILURE';
-const isRefusalHandler = (value: unknown): value is RefusalHandler => typeof value === 'function';
 
 /** ssh2 signs only through agents where signing takes its time. */
 function singleKeyAgent(

@@ -8,8 +8,10 @@ import type { Ssh2 } from '../library/loadSsh2.js';
 import { readKeyFile } from './keyFile.js';
 import type { Secrets } from './secrets.js';
 
+/** The hash that ssh2 wants in a signature; undefined: the usual one of the key's type. */
 export type Hash = SigningRequestOptions['hash'];
 
+/** One key that may be offered. No passphrase is asked for before one is needed. */
 export interface Identity {
   /** For messages. */
   readonly label: string;
@@ -19,6 +21,7 @@ export interface Identity {
   sign(data: Buffer, hash: Hash): Promise<Buffer>;
 }
 
+/** The keys of a login, in the order in which they are offered. */
 export interface Identities {
   list: Identity[];
   /** Keys that were left out, and why. */

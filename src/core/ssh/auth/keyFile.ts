@@ -4,6 +4,7 @@ import type { ParsedKey } from 'ssh2';
 import type { Ssh2 } from '../library/loadSsh2.js';
 import { keyType } from '../hostKeys/keys.js';
 
+/** What a private key file is: usable at once, behind a passphrase, or not usable, and why. */
 export type KeyFile =
   | { kind: 'open'; key: ParsedKey }
   | { kind: 'encrypted'; publicKey: ParsedKey | undefined }
@@ -28,6 +29,7 @@ export function readKeyFile({ utils }: Ssh2, text: string, publicText: string | 
   return { kind: 'encrypted', publicKey: publicKey instanceof Error ? undefined : publicKey };
 }
 
+/** The key of a file behind a passphrase, or an Error where the passphrase is wrong. */
 export function unlock({ utils }: Ssh2, text: string, passphrase: string): ParsedKey | Error {
   return first(utils.parseKey(text, passphrase));
 }

@@ -8,6 +8,9 @@ import type { Ssh2 } from '../library/loadSsh2.js';
 import type { Prompter, SecretRequest } from '../base/transport.js';
 import { unlock } from './keyFile.js';
 
+/**
+ * Asks the user for passwords and passphrases, and keeps keys that were unlocked until `forget`.
+ */
 export class Secrets {
   private last: Promise<unknown> = Promise.resolve();
   private readonly unlocked = new Map<string, Promise<ParsedKey>>();
@@ -42,6 +45,7 @@ export class Secrets {
     return asked;
   }
 
+  /** Lets all unlocked keys go. */
   forget(): void {
     this.unlocked.clear();
   }

@@ -8,9 +8,14 @@ import { Limiter, type Slot } from './limiter.js';
 
 const atOnce = 8;
 const attempts = 7;
+/** Milliseconds, doubled with each attempt. The pause is up to half longer or shorter. */
 const firstPause = 250;
+/** Milliseconds above which a pause is not doubled. */
 const longestPause = 5000;
 
+/**
+ * Makes connections of one transport: 8 at once, and each up to 7 times where the server drops it.
+ */
 export class Attempts {
   private readonly limiter = new Limiter(atOnce);
 

@@ -3,12 +3,15 @@
 import { errorText } from '../../base/errors.js';
 import { failure } from './failures.js';
 
+/** Milliseconds for which a channel is waited for. */
 const patience = 20_000;
+/** Milliseconds between two looks for a free channel. */
 const pollInterval = 1000;
 
 /** The server's answer to a request for a channel that it has no room for. */
 const isFull = (error: unknown): boolean => /open failed|resource shortage/i.test(errorText(error));
 
+/** Opens the channels of one connection, and lets those wait for which the server has no room. */
 export class ChannelGate {
   private readonly waiting = new Set<() => void>();
 

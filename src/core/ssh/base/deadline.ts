@@ -1,5 +1,9 @@
 // A limit on how long the other side may take, which does not count the time a person takes.
 
+/**
+ * Calls `onExpired` when `milliseconds` have gone by without a person being waited for. Its owner
+ * ends it.
+ */
 export class Deadline {
   private timer: NodeJS.Timeout | undefined;
   private waits = 0;
@@ -24,6 +28,7 @@ export class Deadline {
     }
   }
 
+  /** Stops the clock for good. */
   end(): void {
     this.ended = true;
     clearTimeout(this.timer);

@@ -56,6 +56,7 @@ export interface Place {
   port: number;
 }
 
+/** A place in an error message: `gpu1 (10.0.0.5 port 22)`. */
 export function placeText({ where, hostName, port }: Place): string {
   return where === hostName ? `${where} (port ${port})` : `${where} (${hostName} port ${port})`;
 }
@@ -85,6 +86,7 @@ export function socketFailure(place: Place, error: unknown): Error {
   return failure(`${placeText(place)} cannot be reached: ${errorText(error)}`, 'Check the network', error);
 }
 
+/** TCP gave no answer in time: an `Unreached`. */
 export function gaveNoAnswer(place: Place): UserError {
   return new Unreached(
     `${placeText(place)} did not answer in time (connecting)`,
@@ -92,6 +94,7 @@ export function gaveNoAnswer(place: Place): UserError {
   );
 }
 
+/** The server took too long for a step. `during` names the step. */
 export function timedOut(place: Place, during: string): UserError {
   return failure(
     `${placeText(place)} did not answer in time (${during})`,
@@ -130,6 +133,7 @@ function noSsh(place: Place, what: string, error: Error | undefined): UserError 
   );
 }
 
+/** Characters. */
 const mostWords = 300;
 
 /**
@@ -153,11 +157,13 @@ export function loginEnded(where: string, user: string, error?: Error, said = ''
   );
 }
 
+/** A connection that was made has gone. `error` undefined: the other side closed it. */
 export function connectionLost(where: string, error: Error | undefined): UserError {
   const why = error === undefined ? 'the other side closed it' : error.message;
   return failure(`the connection to ${where} was lost: ${why}`, 'Connect again', error);
 }
 
+/** A UserError (connection): what happened, what to do, and the error behind it. */
 export function failure(what: string, hint: string, cause?: unknown): UserError {
   return new UserError('connection', what, hint, cause === undefined ? undefined : { cause });
 }

@@ -5,6 +5,10 @@ import type { SshConnection, SshTarget } from './transport.js';
 
 const mostHops = 8;
 
+/**
+ * The right to use a shared connection. Whoever has the lease calls `release` once, and never
+ * disposes the connection.
+ */
 export interface Lease<C extends SshConnection> {
   connection: C;
   release(): void;
@@ -57,6 +61,7 @@ export function checkHops(host: string, jumps: number): void {
   throw failure(`the way to ${host} has more than ${mostHops} jump hosts`, 'Look for a loop in ProxyJump');
 }
 
+/** Keeps one connection for each way to a jump host, for as long as somebody has a lease on it. */
 export class JumpPool<C extends SshConnection> {
   private readonly shared = new Map<string, Shared<C>>();
 

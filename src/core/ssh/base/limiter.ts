@@ -2,6 +2,10 @@
 // logins cost it work.
 import { Cancelled, throwIfCancelled } from '../../base/errors.js';
 
+/**
+ * A place among those that are busy at once. Its holder releases it; a second `release` does
+ * nothing.
+ */
 export interface Slot {
   /** Gives the place to another while `wait` lasts, and takes one again. */
   without<T>(wait: () => Promise<T>): Promise<T>;
@@ -17,6 +21,7 @@ export class Limiter {
     this.free = places;
   }
 
+  /** Waits for a place. Cancelled. */
   async acquire(signal?: AbortSignal): Promise<Slot> {
     await this.take(signal);
     let held = true;

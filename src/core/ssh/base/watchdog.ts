@@ -2,8 +2,9 @@
 // it gets its chance.
 import type { Duplex } from 'node:stream';
 
+/** Ticks. */
 const misses = 3;
-/** Keepalive requests themselves are less than this. */
+/** Bytes. Keepalive requests themselves are less than this. */
 const realProgress = 4096;
 
 interface Counted extends Duplex {
@@ -11,7 +12,8 @@ interface Counted extends Duplex {
 }
 
 /**
- * Calls `onDead` when for `misses` ticks nothing came and nothing of weight went out; then stops.
+ * Calls `onDead` when for `misses` ticks of `interval` milliseconds nothing came and nothing of
+ * weight went out; then stops. Its owner stops it otherwise.
  */
 export class Watchdog {
   private readonly timer: NodeJS.Timeout;

@@ -9,6 +9,7 @@ import type { SshTarget } from '../base/transport.js';
 /** Keywords in lower case, each with all its values, as `ssh -G` prints them. */
 export type Settings = ReadonlyMap<string, readonly string[]>;
 
+/** Everything that the user's configuration and the profile say of one host. */
 export interface SshConfig {
   /** As the profile names it. */
   host: string;
@@ -34,13 +35,19 @@ export interface SshConfig {
   hostKeySources: string[];
   /** How known_hosts calls the host, whatever its name and port. */
   hostKeyAlias: string | undefined;
+  /** Files of certificates that the configuration names. */
   certificates: string[];
+  /**
+   * Key exchanges to which the configuration limits itself, as it names them; empty: not limited.
+   */
   kexAlgorithms: string[];
   /** Which of the ways to log in the configuration allows. */
   methods: { publickey: boolean; password: boolean; keyboardInteractive: boolean; gssapi: boolean };
+  /** A key on a PKCS#11 token is configured. */
   pkcs11: boolean;
 }
 
+/** What of this machine an SSH configuration depends on. `home` is the user's home folder. */
 export interface Surroundings {
   env: NodeJS.ProcessEnv;
   home: string;
@@ -50,6 +57,7 @@ export interface Surroundings {
   listPipes?: () => readonly string[];
 }
 
+/** The surroundings of this process. */
 export const ownSurroundings = (): Surroundings => ({
   env: process.env,
   home: homedir(),
@@ -70,6 +78,9 @@ export function checkHost(host: string): void {
   }
 }
 
+/**
+ * The configuration of a host: `settings` of the user's files, and over them what the target names.
+ */
 export function sshConfig(target: SshTarget, settings: Settings, around: Surroundings): SshConfig {
   const first = (keyword: string): string | undefined => settings.get(keyword)?.[0];
   const yes = (keyword: string, otherwise: boolean): boolean => {

@@ -7,6 +7,7 @@ import type { SshTarget } from '../base/transport.js';
 
 const atOnce = 8;
 
+/** Reads the configuration of hosts, 8 at once. */
 export class ConfigReader {
   private readonly limiter = new Limiter(atOnce);
 

@@ -7,9 +7,12 @@ import { Cancelled, errorText, systemCode, throwIfCancelled, UserError } from '.
 import { checkHost, type Settings, type Surroundings } from './config.js';
 import type { SshTarget } from '../base/transport.js';
 
+/** Characters of the output of `ssh -G` above which no more is kept. */
 const mostOutput = 1024 * 1024;
+/** Milliseconds for `ssh -G`. */
 const patience = 20_000;
 
+/** Where the user's SSH configuration is read from. */
 export interface ConfigSourceOptions {
   around: Surroundings;
   /** In place of the user's own file. Never a path that a workspace names. */

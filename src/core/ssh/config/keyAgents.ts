@@ -7,6 +7,7 @@ const opensshPipe = 'openssh-ssh-agent';
 
 const isPipe = (path: string): boolean => /^[\\/]{2}[.?][\\/]pipe[\\/]/i.test(path);
 
+/** What of this machine says where key agents are. `user` is the name of this machine's user. */
 export interface AgentSurroundings {
   env: NodeJS.ProcessEnv;
   platform: NodeJS.Platform;

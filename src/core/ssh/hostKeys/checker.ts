@@ -17,6 +17,7 @@ const algorithms = [
   'rsa-sha2-512',
   'rsa-sha2-256',
 ] as const;
+/** A signature algorithm of host keys that Trainyard accepts. */
 export type HostKeyAlgorithm = (typeof algorithms)[number];
 
 const typeOf = (algorithm: HostKeyAlgorithm): string =>
@@ -37,6 +38,7 @@ export class HostKeyChecker {
     private readonly review: HostKeyReview,
   ) {}
 
+  /** Reads the files of known hosts. UserError (connection) where one cannot be read. */
   static async open(config: SshConfig, store: TrustStore, review: HostKeyReview): Promise<HostKeyChecker> {
     const { hostKeyAlias, hostName, port } = config;
     const names =

@@ -3,6 +3,7 @@
 import { createHmac } from 'node:crypto';
 import { fingerprint, keyType } from './keys.js';
 
+/** One line of a known_hosts file. `key` is the key as SSH sends it. */
 export interface KnownHostsLine {
   file: string;
   /** Counted from 1. */
@@ -13,12 +14,14 @@ export interface KnownHostsLine {
   key: Buffer;
 }
 
+/** What files of known hosts say of a host's key, and which lines say it. */
 export type Verdict =
   | { kind: 'known' }
   | { kind: 'unknown' }
   | { kind: 'changed'; known: KnownHostsLine[] }
   | { kind: 'revoked'; by: KnownHostsLine };
 
+/** The port of SSH. known_hosts names a host on another port together with that port. */
 export const defaultPort = 22;
 const markers = new Map([
   ['@revoked', 'revoked'],

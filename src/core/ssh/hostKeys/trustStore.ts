@@ -6,6 +6,7 @@ import { errorText, systemCode, UserError } from '../../base/errors.js';
 import { keyType } from './keys.js';
 import { parseKnownHosts, type KnownHostsLine } from './knownHosts.js';
 
+/** Characters, one for each byte. */
 const largestFile = 64 * 1024 * 1024;
 
 /**
@@ -33,6 +34,10 @@ async function readOne(file: string): Promise<KnownHostsLine[]> {
   }
 }
 
+/**
+ * The file of accepted host keys in Trainyard's own folder `home`. Writing rejects with UserError
+ * (connection).
+ */
 export class TrustStore {
   readonly path: string;
   private queue: Promise<void> = Promise.resolve();

@@ -3,14 +3,7 @@
 // What is encrypted, and how, stays ssh2's.
 import { randomFillSync } from 'node:crypto';
 import type { Client } from 'ssh2';
-import { isPart, protocolOf } from './protocolParts.js';
-
-/** The part of ssh2 that encrypts by AES-GCM, one for each key. */
-interface PacketCipher {
-  allocPacket: (this: PacketCipher, length: number) => Buffer;
-  encrypt: (packet: Buffer) => void;
-  _onWrite: (data: Buffer) => void;
-}
+import { innerParts, type PacketCipher } from './innerParts.js';
 
 /** Below this Node's pool serves well. */
 const least = 4096;
@@ -25,24 +18,12 @@ const spent = new WeakSet<Uint8Array>();
 export const isSpent = (data: unknown): data is Uint8Array =>
   data instanceof Uint8Array && spent.delete(data);
 
-/** As ssh2 1.17 has it without native parts, or nothing. */
-function cipherOf(client: Client): PacketCipher | undefined {
-  const cipher = protocolOf(client)?.['_cipher'];
-  if (!isPart(cipher) || typeof cipher['_onWrite'] !== 'function') return undefined;
-  const isGcm = typeof cipher['_encSSLName'] === 'string' && /^aes-\d+-gcm$/.test(cipher['_encSSLName']);
-  const prototype: unknown = Object.getPrototypeOf(cipher);
-  if (!isGcm || !isPart(prototype)) return undefined;
-  const hasParts =
-    typeof prototype['allocPacket'] === 'function' && typeof prototype['encrypt'] === 'function';
-  return hasParts ? (cipher as unknown as PacketCipher) : undefined;
-}
-
 /**
  * For all connections, from the first on that encrypts so. A packet is allocated, filled and
  * encrypted in one go, so one piece of memory serves them all. False where ssh2 is not as expected.
  */
 export function spareMemory(client: Client): boolean {
-  const cipher = cipherOf(client);
+  const cipher = innerParts.cipher.find(client);
   if (cipher === undefined) return false;
   const prototype = Object.getPrototypeOf(cipher) as PacketCipher;
   if (known.has(prototype)) return true;

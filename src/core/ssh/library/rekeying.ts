@@ -3,7 +3,7 @@
 // only with the message after that. What is written in between it puts together as if it were to be
 // queued, sends it at once all the same, and the server ends the connection: "Bad packet length".
 import type { Client } from 'ssh2';
-import { isPart, protocolOf } from './protocolParts.js';
+import { innerParts } from './innerParts.js';
 
 /** What `_kexinit` is while keys are exchanged; only whether it is there counts. */
 const busy = Buffer.alloc(0);
@@ -13,15 +13,14 @@ const busy = Buffer.alloc(0);
  * False where ssh2 is not as expected.
  */
 export function queueWhileRekeying(client: Client): boolean {
-  const protocol = protocolOf(client);
-  const writers = protocol?.['_packetRW'];
-  if (protocol === undefined || !isPart(writers) || protocol['_kexinit'] !== undefined) return false;
+  const protocol = innerParts.exchange.find(client);
+  if (protocol === undefined) return false;
+  const writers = protocol._packetRW;
   let exchange: unknown;
   /**
    * The writer of before has been told to leave no room for a header; the one of after leaves it.
    */
-  const isBetween = (): boolean => isPart(writers['write']) && writers['write']['allocStart'] === 0;
-  if (isBetween()) return false; // compression, which we never ask for
+  const isBetween = (): boolean => writers.write.allocStart === 0;
   Object.defineProperty(protocol, '_kexinit', {
     get: () => exchange ?? (isBetween() ? busy : undefined),
     set: (value: unknown) => {

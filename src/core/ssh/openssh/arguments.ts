@@ -17,6 +17,9 @@ function checkName(what: string, value: string): void {
   }
 }
 
+/**
+ * How the ssh in control of a connection is started. `control` is the path of its control socket.
+ */
 export interface MasterOptions {
   control: string;
   configFile: string | undefined;

@@ -6,6 +6,7 @@ import * as z from 'zod/mini';
 import type { Disposable } from '../../base/lifecycle.js';
 import { writeAskpass } from './askpassProgram.js';
 
+/** Characters of a question. */
 const longestQuestion = 64 * 1024;
 const questionSchema = z.object({ token: z.string(), prompt: z.string(), hint: z.string() });
 

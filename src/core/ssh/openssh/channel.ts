@@ -9,7 +9,9 @@ import type { SshChannel } from '../base/transport.js';
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
+/** Milliseconds between two looks into the log of ssh. */
 const lookEvery = 10;
+/** Milliseconds that the node may take to open a channel. */
 const patience = 20_000;
 const opened = /master session id: \d+/;
 

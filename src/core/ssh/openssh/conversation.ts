@@ -8,6 +8,7 @@ import { readPrompt, type Asked } from './prompts.js';
 /** Passphrases that were entered, by key file; those who ask at once share one question. */
 type Passphrases = Map<string, Promise<string>>;
 
+/** What the logins of one transport share. */
 export interface Shared {
   secrets: Pick<Secrets, 'ask'>;
   passphrases: Passphrases;

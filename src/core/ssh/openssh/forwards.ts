@@ -8,6 +8,10 @@ import { failure } from '../base/failures.js';
 /** What `run` is given: an ssh command line's words after the control options. */
 export type Control = (words: readonly string[]) => Promise<{ code: number | null; said: string }>;
 
+/**
+ * Makes a local socket for each socket of the node at the first need. `localPath` gives its path
+ * from a count, and `word` writes the node's path as ssh reads it.
+ */
 export class UnixForwards {
   private readonly made = new Map<string, Promise<string>>();
   private count = 0;

@@ -7,7 +7,9 @@ import type { Disposable } from '../../base/lifecycle.js';
 import { LineTail } from '../../streams/lineTail.js';
 import { failure } from '../base/failures.js';
 
+/** Milliseconds between two looks for the control socket. */
 const lookEvery = 20;
+/** Milliseconds for an end by SIGTERM, before SIGKILL. */
 const patience = 2000;
 
 /**
@@ -20,6 +22,10 @@ const guarded = `folder=$1; shift
 exec 3<&-
 exec "$@"`;
 
+/**
+ * How the ssh in control is started. `ssh` is the program, `control` the path of its control
+ * socket.
+ */
 export interface MasterStart {
   ssh: string;
   words: readonly string[];

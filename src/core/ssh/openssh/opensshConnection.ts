@@ -18,6 +18,10 @@ import { shellCommand, TerminalShell, type Size } from './shell.js';
 /** Milliseconds in which an end that has come is noticed here. */
 const settleTime = 50;
 
+/**
+ * What a connection is made of. `control` is the path of the master's control socket, and `onGone`
+ * is called once, when the connection has ended.
+ */
 export interface ConnectionParts {
   where: string;
   ssh: string;
@@ -30,6 +34,7 @@ export interface ConnectionParts {
   onGone: () => void;
 }
 
+/** A connection by ssh. Owns the master, the folder and the channels. */
 export class OpensshConnection implements SshConnection {
   readonly where: string;
   private readonly lost = new Emitter<Error>();

@@ -30,6 +30,7 @@ import { marksServers, versionOf } from './version.js';
  */
 const longestFolder = 70;
 
+/** What connections by the user's own ssh need. */
 export interface OpensshTransportOptions {
   prompter: Prompter;
   /** Trainyard's own folder, which holds the accepted host keys. */

@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import type { SecretRequest, UnknownHostKey } from '../base/transport.js';
 
+/** A question of ssh, understood as far as Trainyard may answer it. */
 export type Question =
   | { kind: 'hostKey'; key: UnknownHostKey }
   | { kind: 'secret'; request: SecretRequest; keyFile: string | undefined }
@@ -10,6 +11,7 @@ export type Question =
   /** Nothing that Trainyard may answer. */
   | { kind: 'unknown' };
 
+/** Whose login ssh asks about. */
 export interface Asked {
   host: string;
   user: string;

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import type { SshChannel, SshShell } from '../base/transport.js';
 
+/** A terminal's size in characters. */
 export interface Size {
   columns: number;
   rows: number;

@@ -5,7 +5,9 @@ import type { ClientChannel } from 'ssh2';
 import { delivered } from '../../streams/delivered.js';
 import type { SshChannel, SshShell } from '../base/transport.js';
 
+/** Bytes that wait for the channel before a writer is held up. */
 const inputBuffer = 256 * 1024;
+/** Bytes that wait for a reader before the channel is held up. */
 const outputBuffer = 1024 * 1024;
 
 /**
@@ -44,6 +46,7 @@ function output(from: Readable): PassThrough {
   return stream;
 }
 
+/** A program or a shell behind a channel of ssh2. Owns the channel. */
 export class Ssh2Channel implements SshShell {
   readonly stdin: Writable;
   readonly stdout: Readable;

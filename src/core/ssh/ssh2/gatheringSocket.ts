@@ -6,6 +6,7 @@ import { isSpent } from '../library/packetMemory.js';
 
 type Done = (error?: Error | null) => void;
 
+/** A TCP socket that gathers what is written in one turn, from its connection on. */
 export class GatheringSocket extends Socket {
   private isGathering = false;
 

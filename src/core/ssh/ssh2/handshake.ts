@@ -10,12 +10,13 @@ import { Deadline } from '../base/deadline.js';
 import { handshakeFailure, loginEnded, NeedsOpenSsh, timedOut, type Place } from '../base/failures.js';
 import type { HostKeyChecker } from '../hostKeys/checker.js';
 import type { Arrival } from '../hostKeys/review.js';
+import type { GuardedParts } from '../library/guardedParts.js';
 import type { Ssh2 } from '../library/loadSsh2.js';
 import type { Slot } from '../base/limiter.js';
 
-/** How long the server may take for one step. */
+/** Milliseconds that the server may take for one step. */
 const patience = 20_000;
-/** ssh2 asks for an answer this often; `Watchdog` decides what silence means. */
+/** Milliseconds after which ssh2 asks for an answer; `Watchdog` decides what silence means. */
 export const keepaliveInterval = 4000;
 
 // Without CBC, and without chacha20-poly1305: ssh2 would use it also with servers that lack strict
@@ -47,6 +48,7 @@ const kex: KexAlgorithm[] = [
 
 const otherLibrary = 'the ssh2 library here is not the version that Trainyard was made with';
 
+/** What one attempt at a connection has to work with. A failed attempt destroys `sock`. */
 export interface Attempt {
   ssh2: Ssh2;
   config: SshConfig;
@@ -59,6 +61,7 @@ export interface Attempt {
   arrival: Arrival;
   identities: Identities;
   secrets: Secrets;
+  parts: GuardedParts;
   slot: Slot;
   signal: AbortSignal | undefined;
 }
@@ -152,7 +155,7 @@ export async function login(attempt: Attempt): Promise<Client> {
       keepaliveCountMax: Number.MAX_SAFE_INTEGER,
       strictVendor: false,
     });
-    if (!auth.watch(client)) fail(new NeedsOpenSsh(config.host, otherLibrary));
+    if (!auth.watch(client, attempt.parts)) fail(new NeedsOpenSsh(config.host, otherLibrary));
     sock.on('data', listen);
   });
 }

@@ -10,11 +10,12 @@ import { keepaliveInterval } from './handshake.js';
 import type { SshChannel, SshConnection, SshShell } from '../base/transport.js';
 import { Watchdog } from '../base/watchdog.js';
 
-/** How long a connection may take to say good-bye. */
+/** Milliseconds that a connection may take to say good-bye. */
 const farewell = 2000;
 
 type Reply = (error: Error | undefined, channel: ClientChannel) => void;
 
+/** A connection of ssh2. Owns the client and its socket. */
 export class Ssh2Connection implements SshConnection {
   private readonly closing = new Emitter<Error>();
   readonly onClose: Event<Error> = this.closing.event;

@@ -16,19 +16,19 @@ import { HostKeyChecker } from '../hostKeys/checker.js';
 import { HostKeyReview, type Arrival } from '../hostKeys/review.js';
 import { TrustStore } from '../hostKeys/trustStore.js';
 import { checkHops, JumpPool, lastHop, type Lease } from '../base/jumps.js';
+import { GuardedParts } from '../library/guardedParts.js';
 import { loadSsh2 } from '../library/loadSsh2.js';
 import type { Slot } from '../base/limiter.js';
-import { spareMemory } from '../library/packetMemory.js';
-import { queueWhileRekeying } from '../library/rekeying.js';
 import { Ssh2Connection } from './ssh2Connection.js';
 import type { Prompter, SshConnection, SshTarget, SshTransport } from '../base/transport.js';
 
 /**
- * Long enough for the fourth attempt of TCP; what heals later is met by the next connection sooner
- * than by the fifth.
+ * Milliseconds, enough for the fourth attempt of TCP; what heals later is met by the next
+ * connection sooner than by the fifth.
  */
 const connectPatience = 8_000;
 
+/** What connections by ssh2 need. */
 export interface Ssh2TransportOptions {
   prompter: Prompter;
   /** Trainyard's own folder, which holds the accepted host keys. */
@@ -50,7 +50,7 @@ export class Ssh2Transport implements SshTransport {
   private readonly secrets: Secrets;
   private readonly review: HostKeyReview;
   private readonly store: TrustStore;
-  private readonly logger: Logger;
+  private readonly parts: GuardedParts;
   private readonly lifetime = new AbortController();
   private readonly connections = new Set<Ssh2Connection>();
 
@@ -60,8 +60,8 @@ export class Ssh2Transport implements SshTransport {
     this.review = new HostKeyReview(prompter);
     this.store = new TrustStore(home ?? trainyardHome(around.env));
     this.configs = new ConfigReader(configFile === undefined ? { around } : { around, configFile });
-    this.logger = logger ?? nullLogger;
-    this.attempts = new Attempts(this.logger);
+    this.attempts = new Attempts(logger ?? nullLogger);
+    this.parts = new GuardedParts(logger ?? nullLogger);
   }
 
   /** UserError (connection, usage; NeedsOpenSsh where ssh2 cannot do it), Cancelled. */
@@ -158,15 +158,10 @@ export class Ssh2Transport implements SshTransport {
     const sock = await this.reach(place, lease, signal);
     const address =
       'remoteAddress' in sock && typeof sock.remoteAddress === 'string' ? sock.remoteAddress : place.hostName;
-    const { secrets } = this;
-    const parts = { ssh2, config, place, sock, address, checker, arrival, identities, secrets, slot, signal };
-    const client = await login(parts);
-    const { host } = config;
-    const warn = (what: string): void => {
-      this.logger.log('warn', `${host}: the ssh2 library is not as expected: ${what}`);
-    };
-    if (!queueWhileRekeying(client)) warn('the connection may be lost when the server asks for new keys');
-    if (!spareMemory(client)) warn('sending takes more memory');
+    const { secrets, parts } = this;
+    const given = { ssh2, config, place, sock, address, checker, arrival, identities, slot, signal };
+    const client = await login({ ...given, secrets, parts });
+    parts.improve(client);
     const connection: Ssh2Connection = new Ssh2Connection(client, sock, config.host, () => {
       this.connections.delete(connection);
       lease?.release();
