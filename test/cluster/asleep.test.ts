@@ -14,7 +14,7 @@ import type { SshMachine } from '../../src/core/cluster/sshMachine.js';
 import type { Profile } from '../../src/core/contracts/profileSchema.js';
 import { until } from '../local/harness.js';
 import { pamPrefix } from '../sshd/support/passwords.js';
-import { TcpProxy } from '../sshd/tcpProxy.js';
+import { TcpProxy } from '../sshd/support/tcpProxy.js';
 import { ClientProcess } from './support/clientProcess.js';
 import { form } from './support/form.js';
 import { practiceHosts, type FaultHosts } from './support/hosts.js';

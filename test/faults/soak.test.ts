@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { SshMachine } from '../../src/core/cluster/sshMachine.js';
-import { TcpProxy } from '../sshd/tcpProxy.js';
+import { TcpProxy } from '../sshd/support/tcpProxy.js';
 import type { Figures } from '../cluster/support/client.js';
 import { ClientProcess } from '../cluster/support/clientProcess.js';
 import { practiceHosts, type FaultHosts } from '../cluster/support/hosts.js';

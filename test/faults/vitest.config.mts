@@ -8,8 +8,8 @@ export default defineConfig({
     include: [
       'test/faults/**/*.test.ts',
       'test/cluster/**/*.test.ts',
-      'test/local/{logs,resume}.test.ts',
-      'test/sshd/{faults,hostKeys,jumps,loginShells,manyHosts,secrets}.test.ts',
+      'test/local/{files/logs,runs/resume}.test.ts',
+      'test/sshd/{login/{hostKeys,jumps,loginShells,secrets},runs/{faults,manyHosts}}.test.ts',
     ],
     env: { TRAINYARD_FAULTS: 'long' },
     setupFiles: ['test/sshd/support/ssh2AsPackaged.ts'],

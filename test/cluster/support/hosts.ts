@@ -19,7 +19,7 @@ import { cacheFolder } from '../../../src/core/setup/runtime.js';
 import type { Profile } from '../../../src/core/contracts/profileSchema.js';
 import { LazyTransport } from '../../../src/core/ssh/lazyTransport.js';
 import { processesNaming, until } from '../../local/harness.js';
-import { NamespaceCluster } from '../../sshd/namespaces.js';
+import { NamespaceCluster } from '../../sshd/support/namespaces.js';
 
 const root = join(import.meta.dirname, '../../..');
 const sharedRuntime = join(cacheFolder(), 'practice/practice-1/home/.trainyard/runtime');

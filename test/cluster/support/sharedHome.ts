@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { ensureKey, startSshd, type Sshd } from '../../../scripts/practice/sshd.mjs';
 import type { Profile } from '../../../src/core/contracts/profileSchema.js';
 import { freePort } from '../../sshd/support/hosts.js';
-import { TcpProxy } from '../../sshd/tcpProxy.js';
+import { TcpProxy } from '../../sshd/support/tcpProxy.js';
 import { endAllOf, FaultHosts, linkRuntime, oneMachine } from './hosts.js';
 
 const bootId = '/proc/sys/kernel/random/boot_id';

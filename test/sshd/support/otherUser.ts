@@ -15,7 +15,7 @@ import {
   type NodeRuntime,
 } from '../../../src/core/setup/runtime.js';
 import { findNativeSources } from '../../../src/core/setup/sources.js';
-import { bundleDir } from '../cluster.js';
+import { bundleDir } from './cluster.js';
 
 const hasTools = ['unshare', 'setpriv'].every((tool) => spawnSync(tool, ['--version']).status === 0);
 const mayMount = hasTools && spawnSync('unshare', ['-m', 'true']).status === 0;

@@ -5,7 +5,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { afterEach, describe, expect, it } from 'vitest';
 import { FrameReader, frameBytes, frameWindow } from '../../../../src/core/streams/forwardFrames.js';
 import { ForwardProgram } from '../../../../src/core/cluster/forwardProgram.js';
-import { program as setUp } from '../../../sshd/setUpProgram.js';
+import { program as setUp } from '../../../sshd/support/setUpProgram.js';
 
 const ends: (() => void)[] = [];
 afterEach(() => {

@@ -1,0 +1,97 @@
+// What the ranks print, through the command-line tool: labelled, cut to the last lines, raw, and
+// followed while the run goes on.
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cli, expectExit, runCli, start, temporaryFolder, until } from '../harness';
+
+const folder = temporaryFolder('logs');
+const dir = join(folder.path, 'run');
+const gate = join(folder.path, 'gate');
+
+/** Each rank prints 300 lines and one that it does not end; then it waits for the gate. */
+const program = `
+i=1
+while [ $i -le 300 ]; do echo "rank $PMI_RANK line $i"; i=$((i+1)); done
+printf 'no end of %s' "$PMI_RANK"
+until [ -e ${gate} ]; do sleep 0.1; done
+printf ' now\\nlast of %s\\n' "$PMI_RANK"
+`;
+
+const written = (rank: number): string[] => [
+  ...Array.from({ length: 300 }, (_, index) => `rank ${rank} line ${index + 1}`),
+  `no end of ${rank}`,
+];
+
+beforeAll(async () => {
+  expectExit(await runCli(['runtime']), 0);
+  const words = ['run', 'local', '--detach', '--ranks', '2', '--run-dir', dir, '--', 'sh', '-c', program];
+  expectExit(await runCli(words), 0);
+  await until('the ranks to have printed', () =>
+    [0, 1].every((rank) => {
+      const log = join(dir, `logs/rank-${rank}.log`);
+      return existsSync(log) && readFileSync(log, 'utf8').includes('no end');
+    }),
+  );
+});
+afterAll(() => {
+  folder.remove();
+});
+
+const lines = (text: string): string[] => text.split('\n').slice(0, -1);
+
+describe('logs', () => {
+  it('shows every line of every rank with its rank, the unfinished ones too', async () => {
+    const outcome = await runCli(['logs', dir]);
+    expectExit(outcome, 0);
+    const expected = [0, 1].flatMap((rank) => written(rank).map((text) => `rank-${rank} | ${text}`));
+    expect(lines(outcome.stdout)).toEqual(expected);
+  });
+
+  it('shows the last lines of those that are named, also as JSON with their offsets', async () => {
+    const { stdout } = await runCli(['logs', dir, '--source', '1,rank-0', '--lines', '2', '--json']);
+    const shown = lines(stdout).map(
+      (line) => JSON.parse(line) as { source: string; offset: number; text: string },
+    );
+    expect(shown.map(({ source, text }) => `${source}: ${text}`)).toEqual([
+      'rank-1: rank 1 line 300',
+      'rank-1: no end of 1',
+      'rank-0: rank 0 line 300',
+      'rank-0: no end of 0',
+    ]);
+    const file = readFileSync(join(dir, 'logs/rank-1.log'));
+    expect(file.subarray(shown[1]!.offset).toString()).toBe('no end of 1');
+  });
+
+  it('says which there are when another is asked for', async () => {
+    const outcome = await runCli(['logs', dir, '--source', '7']);
+    expectExit(outcome, 2);
+    expect(outcome.stderr).toMatch(/no log of 7\. It has rank-0, rank-1, supervisor/);
+    expectExit(await runCli(['logs', dir, '--lines', '0']), 2);
+    expectExit(await runCli(['logs', dir, '--raw']), 2);
+  });
+
+  it('follows all of them to the end of the run, without losing or doubling a line', async () => {
+    const following = start(process.execPath, [cli, 'logs', dir, '--lines', '2', '--follow']);
+    // What comes later is only known to be followed once what was there is shown.
+    await until('what was there', () => lines(following.stdout).length === 2);
+    writeFileSync(gate, '');
+    const outcome = await following.ended;
+    expectExit(outcome, 0);
+    const shown = [0, 1].flatMap((rank) =>
+      [`last of ${rank}`, `no end of ${rank} now`, `rank ${rank} line 300`].map(
+        (text) => `rank-${rank} | ${text}`,
+      ),
+    );
+    expect(lines(outcome.stdout).sort()).toEqual(shown);
+  });
+
+  it('gives the bytes as they are', () => {
+    const log = join(dir, 'logs/rank-1.log');
+    appendFileSync(log, Buffer.from([0, 255, 13, 10, 200]));
+    const { status, stdout } = spawnSync(process.execPath, [cli, 'logs', dir, '--source', '1', '--raw']);
+    expect(status).toBe(0);
+    expect(stdout.equals(readFileSync(log))).toBe(true);
+  });
+});

@@ -1,0 +1,90 @@
+// Data parallelism is arithmetic: two ranks of batch B are one rank of batch 2B.
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  checkpointName,
+  expectExit,
+  largestDistance,
+  readTensors,
+  runRanks,
+  runTrainer,
+  temporaryFolder,
+} from '../harness';
+
+const folder = temporaryFolder('ranks');
+const data = join(folder.path, 'data');
+
+beforeAll(async () => {
+  expectExit(await runTrainer(['prep', '--from', 'demo:4x60', '--to', data, '--validation', '0.1']), 0);
+});
+afterAll(folder.remove);
+
+async function weightsAfter(
+  name: string,
+  ranks: number,
+  batch: number,
+  steps: number,
+  flags: string[],
+): Promise<ReturnType<typeof readTensors>> {
+  const dir = join(folder.path, name);
+  const args = [
+    'train',
+    '--data',
+    join(data, 'train'),
+    '--run-dir',
+    dir,
+    '--steps',
+    String(steps),
+    '--batch-size',
+    String(batch),
+    '--lr',
+    '0.05',
+    ...flags,
+  ];
+  expectExit(await runRanks(ranks, args), 0);
+  return readTensors(join(dir, 'checkpoints', checkpointName(steps), 'model.safetensors'));
+}
+
+describe('two ranks of batch B equal one rank of batch 2B', () => {
+  it('mlp, ten steps, each tensor within 1e-6 by norm', async () => {
+    const two = await weightsAfter('mlp-2', 2, 16, 10, ['--model', 'mlp']);
+    const one = await weightsAfter('mlp-1', 1, 32, 10, ['--model', 'mlp']);
+    const start = await weightsAfter('mlp-0', 1, 32, 1, ['--model', 'mlp']);
+    expect(largestDistance(two, one).distance).toBeLessThan(1e-6);
+    expect(largestDistance(start, one).distance).toBeGreaterThan(1e-3); // the weights did move
+  });
+
+  it('resnet20 with --sync-batch-norm, one step, each tensor within 1e-6 by norm', async () => {
+    const flags = ['--model', 'resnet20', '--sync-batch-norm'];
+    const two = await weightsAfter('sync-2', 2, 16, 1, flags);
+    const one = await weightsAfter('sync-1', 1, 32, 1, flags);
+    expect(largestDistance(two, one).distance).toBeLessThan(1e-6);
+  });
+
+  it('two ranks left of four that were planned do what four would: same batch, same learning rate', async () => {
+    const flags = ['--model', 'mlp', '--lr-scale-by-world', '--warmup-epochs', '0.5'];
+    const four = await weightsAfter('planned-4', 4, 8, 10, flags);
+    const two = await weightsAfter('planned-2', 2, 8, 10, [...flags, '--planned-ranks', '4']);
+    expect(largestDistance(two, four).distance).toBeLessThan(1e-6);
+    const args = [
+      'train',
+      '--data',
+      'synthetic',
+      '--model',
+      'mlp',
+      '--batch-size',
+      '8',
+      '--planned-ranks',
+      '4',
+    ];
+    const uneven = await runRanks(3, [...args, '--run-dir', join(folder.path, 'uneven')]);
+    expect(uneven.code).not.toBe(0); // mpiexec's own code says no more than that
+    expect(uneven.stderr).toContain('cannot be shared equally by 3 ranks');
+  });
+
+  it('without it, batch norm sees half the batch, and the difference shows', async () => {
+    const two = await weightsAfter('local-2', 2, 16, 1, ['--model', 'resnet20']);
+    const one = await weightsAfter('local-1', 1, 32, 1, ['--model', 'resnet20']);
+    expect(largestDistance(two, one).distance).toBeGreaterThan(1e-4);
+  });
+});

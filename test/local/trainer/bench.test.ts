@@ -1,0 +1,59 @@
+// What `trainer bench` measures on several ranks: products and sums that are checked, and figures
+// that add up.
+import { describe, expect, it } from 'vitest';
+import { expectExit, runRanks, runTrainer } from '../harness';
+
+interface Product {
+  tflops: number;
+  ranks: { rank: number; host: string; rows: number; tflops: number; ms: number }[];
+}
+interface Sum {
+  bytes: number;
+  ms: number;
+  algorithm_gbs: number;
+  bus_gbs: number;
+  comm: string;
+  all_reduce: string;
+}
+const lines = (text: string): string[] => text.trim().split('\n');
+
+describe('trainer bench', () => {
+  it('matmul shares the rows of a product among ranks and adds up what each does', async () => {
+    const outcome = await runRanks(3, ['bench', 'matmul', '--size', '500', '--seconds', '0.2']);
+    expectExit(outcome, 0);
+    const product = JSON.parse(lines(outcome.stdout)[0] ?? '') as Product;
+    expect(product.ranks.map(({ rows }) => rows)).toEqual([166, 167, 167]);
+    for (const { rows, tflops, ms } of product.ranks)
+      expect(tflops).toBeCloseTo((2 * 500 * 500 * rows) / ms / 1e9, 6);
+    const together = product.ranks.reduce((sum, { tflops }) => sum + tflops, 0);
+    expect(product.tflops).toBeCloseTo(together, 6);
+    expect(together).toBeGreaterThan(0);
+  });
+  it('allreduce measures sums of growing size by the algorithm asked for', async () => {
+    const argv = ['bench', 'allreduce', '--bytes', '100000', '--seconds', '0.05', '--allreduce', 'ring'];
+    const outcome = await runRanks(3, argv);
+    expectExit(outcome, 0);
+    const sums = lines(outcome.stdout).map((line) => JSON.parse(line) as Sum);
+    expect(sums.map(({ bytes }) => bytes)).toEqual([4096, 16_384, 65_536, 100_000]);
+    for (const { bytes, ms, algorithm_gbs, bus_gbs, comm, all_reduce } of sums) {
+      expect([comm, all_reduce]).toEqual(['mpi', 'ring']);
+      expect(algorithm_gbs).toBeCloseTo(bytes / ms / 1e6, 6);
+      expect(bus_gbs).toBeCloseTo((algorithm_gbs * 4) / 3, 6);
+    }
+  });
+  it('a single rank has nothing to sum, and is told what to do', async () => {
+    const outcome = await runTrainer(['bench', 'allreduce']);
+    expectExit(outcome, 2);
+    expect(outcome.stderr).toContain('mpiexec -n 4 trainer bench allreduce');
+  });
+  it('more ranks than rows are refused', async () => {
+    const outcome = await runRanks(2, ['bench', 'matmul', '--size', '1']);
+    expectExit(outcome, 2);
+    expect(outcome.stderr).toContain('--size 1 does not fit 2 ranks');
+  });
+  it('a flag of a measurement that is nearly right is named', async () => {
+    const outcome = await runTrainer(['bench', 'step', '--batchsize', '3']);
+    expectExit(outcome, 2);
+    expect(outcome.stderr).toContain('Did you mean --batch-size? See trainer bench step --help');
+  });
+});

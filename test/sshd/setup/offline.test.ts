@@ -1,0 +1,79 @@
+// Nodes that reach nothing but us and one another: their runtime comes from here. In network
+// namespaces, so that they are truly cut off.
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { Questions } from '../../../src/core/cluster/retry.js';
+import { SshMachine } from '../../../src/core/cluster/sshMachine.js';
+import { nullLogger } from '../../../src/core/base/log.js';
+import { Bootstrap } from '../../../src/core/setup/bootstrap.js';
+import type { Profile } from '../../../src/core/contracts/profileSchema.js';
+import { Ssh2Transport } from '../../../src/core/ssh/ssh2/ssh2Transport.js';
+import { bundleDir } from '../support/cluster.js';
+import { NamespaceCluster, unavailable } from '../support/namespaces.js';
+
+describe.skipIf(unavailable !== undefined)(
+  `nodes without internet access (${unavailable ?? 'namespaces'})`,
+  () => {
+    let cluster: NamespaceCluster;
+    let machine: SshMachine;
+    let home: string;
+    let profile: Profile;
+    beforeAll(async () => {
+      cluster = await NamespaceCluster.start({ hosts: 2 });
+      home = mkdtempSync(join(tmpdir(), 'trainyard-offline-'));
+      copyFileSync(cluster.knownHosts, join(home, 'known_hosts'));
+      const questions = new Questions({
+        secret: () => Promise.reject(new Error('a secret was asked for')),
+        trust: () => Promise.reject(new Error('a host key was asked about')),
+      });
+      const transport = new Ssh2Transport({
+        prompter: questions,
+        home,
+        configFile: cluster.sshConfig,
+        logger: nullLogger,
+      });
+      profile = {
+        name: 'offline',
+        kind: 'ssh',
+        hosts: cluster.hosts.map(({ address }) => ({
+          host: address,
+          user: userInfo().username,
+          identityFile: cluster.identityFile,
+        })),
+      };
+      machine = new SshMachine({
+        profile,
+        transport,
+        questions,
+        bundleDir,
+      });
+    });
+    afterAll(async () => {
+      machine.dispose();
+      await cluster.stop();
+      rmSync(home, { recursive: true, force: true });
+    });
+
+    it('get the packages, the first from this machine and the other from the first, and keep none of the way', async () => {
+      const told: string[] = [];
+      const sent = vi.spyOn(Bootstrap.prototype, 'input');
+      const results = await machine.check(profile, { onProgress: (text) => told.push(text) });
+      expect(results.filter(({ ok }) => !ok)).toEqual([]);
+      expect(results.filter(({ name }) => name === 'trainer')).toHaveLength(2);
+      expect(told.join('|')).toContain('waiting for the packages');
+      expect(sent).toHaveBeenCalledTimes(1);
+      expect(await machine.runTrainer(['devices', '--json'])).toContain('cpu');
+      for (const { home } of cluster.hosts) {
+        const workdir = join(home, '.trainyard');
+        await vi.waitFor(() => {
+          expect(readdirSync(join(workdir, 'wheels'))).toEqual([]);
+        });
+        const [name, ...more] = readdirSync(join(workdir, 'runtime'));
+        expect(more).toEqual([]);
+        expect(existsSync(join(workdir, 'runtime', name!, 'bin', 'mpiexec'))).toBe(true);
+      }
+    }, 300_000);
+  },
+);
