@@ -166,7 +166,7 @@ TEST_F(RunTestCase, OfRanksThatAllStandStillTheStoppedOneIsNamed) {
       "echo '{\"step\":5,\"time\":1,\"phase\":\"training\"}' > \"$TRAINYARD_HEARTBEAT_DIR/rank-$PMI_RANK\"\n"
       "if [ $PMI_RANK = 1 ]; then kill -STOP $$; fi\nwhile :; do :; done",
       "");
-  spec["limits"]["hangTimeout"] = 1;
+  spec["limits"]["hangTimeout"] = 3;  // long enough for rank 1 to have stopped itself
   const std::string dir = start(spec);
   const Json last = ended(dir);
   ASSERT_EQ(events(dir, "hang").size(), 1U);
