@@ -18,6 +18,7 @@ import {
   type StartedRun,
 } from './machine.js';
 import { assertPassed, type CheckResult } from '../base/checks.js';
+import { offerOf } from './offers.js';
 import { openLocalAgent } from '../agent/localAgent.js';
 import { AgentNode } from '../agent/agentNode.js';
 import { checkData, checkDisk, checkTrainer } from '../plan/preflight.js';
@@ -28,7 +29,9 @@ import type { Profile } from '../contracts/profileSchema.js';
 import { workdirOf } from '../profiles/workdir.js';
 import { RunRegistry } from '../agent/runRegistry.js';
 import type { StopMode } from '../contracts/runSchema.js';
-import { planRun, slotsFor, type NodeCapacity, type RunRequest } from '../plan/spec.js';
+import { placeRanks, roomOf, type NodeOffer } from '../plan/placement.js';
+import type { RunRequest } from '../plan/request.js';
+import { planRun } from '../plan/spec.js';
 import { parseTrainerHelp, type TrainerFlag } from '../plan/trainerHelp.js';
 import { pathOfThisNode, withHome, type NodePath } from '../base/nodePath.js';
 
@@ -71,17 +74,15 @@ export class LocalMachine implements Machine {
     return new RunRegistry(() => this.node.client(), await this.workdir(profile));
   }
 
-  async capacity(): Promise<NodeCapacity> {
-    const { cores } = await this.node.hello();
-    const { gpus } = await (await this.node.client()).request('host.sample');
-    return { cores, gpus: gpus.length };
-  }
-
   /** Everything a run on `profile` needs; all results, good and bad. */
   async check(profile: Profile, progress: Progress = {}): Promise<CheckResult[]> {
     const runtime = await this.runtime(progress);
     const hello = await this.node.hello();
-    const slots = slotsFor(profile, [], await this.capacity());
+    const { slots } = roomOf(await this.offer(profile), 'cpu');
+    const named = profile.hosts?.[0]?.slots !== undefined;
+    const reason = named
+      ? `profile ${profile.name} gives it ${plural(slots, 'slot')}`
+      : `${plural(slots, 'core')} on this machine`;
     return [
       { name: 'runtime', ok: true, detail: runtime.runtimeDir, hint: '' },
       {
@@ -92,7 +93,7 @@ export class LocalMachine implements Machine {
       },
       await checkTrainer(runtime.trainer),
       await checkDisk(await this.node.client(), await this.workdir(profile)),
-      { name: 'slots', ok: true, detail: `${slots.count}: ${slots.reason}`, hint: '' },
+      { name: 'slots', ok: true, detail: `${slots}: ${reason}`, hint: '' },
     ];
   }
 
@@ -101,14 +102,17 @@ export class LocalMachine implements Machine {
    * Cancelled.
    */
   async start(request: RunRequest, progress: Progress = {}): Promise<StartedRun> {
-    const capacity = await this.capacity();
+    const placement = placeRanks(request, [await this.offer(request.profile)]);
     const runtime = await this.runtime(progress);
-    const spec = planRun(request, runtime, capacity);
+    const spec = planRun(request, { placement, runtime });
     const client = await this.node.client();
     const workdir = await this.workdir(request.profile);
     progress.onProgress?.('checking');
-    const checks: Promise<CheckResult | CheckResult[]>[] = [checkDisk(client, workdir), checkData(spec.argv)];
-    if (spec.program === 'trainer') checks.push(checkTrainer(runtime.trainer));
+    const checks: Promise<CheckResult | CheckResult[]>[] = [
+      checkDisk(client, workdir),
+      checkData(request.data),
+    ];
+    if (request.kind === 'train') checks.push(checkTrainer(runtime.trainer));
     assertPassed((await Promise.all(checks)).flat());
     progress.onProgress?.('starting');
     throwIfCancelled(progress.signal);
@@ -156,7 +160,16 @@ export class LocalMachine implements Machine {
     this.node.dispose();
   }
 
+  private async offer({ hosts }: Profile): Promise<NodeOffer> {
+    const host = { ...hosts?.[0], host: hostname() };
+    return { ...(await offerOf(this.node, host, host.host)), isHere: true };
+  }
+
   private sources(): ReturnType<typeof findNativeSources> {
     return findNativeSources(this.options.bundleDir, this.env);
   }
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -11,7 +11,7 @@ import type { NodeRuntime } from '../setup/runtime.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import type { RunRegistry } from '../agent/runRegistry.js';
 import type { StopMode } from '../contracts/runSchema.js';
-import type { RunRequest } from '../plan/spec.js';
+import type { RunRequest } from '../plan/request.js';
 import type { TrainerFlag } from '../plan/trainerHelp.js';
 import type { SshShell } from '../ssh/base/transport.js';
 import type { NodePath } from '../base/nodePath.js';

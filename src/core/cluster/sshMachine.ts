@@ -20,12 +20,12 @@ import { checkRemoteData, judgeTrainer, trainerTrial } from '../plan/preflight.j
 import { cacheFolder, type NodeRuntime } from '../setup/runtime.js';
 import { findNativeSources } from '../setup/sources.js';
 import type { Host, Profile } from '../contracts/profileSchema.js';
-import { needsCudaBackEnd } from '../plan/flags.js';
-import { placeRanks, withLibraries, type Placement } from '../plan/placement.js';
+import { everySlotOf, placeRanks, withLibraries, type Placement } from '../plan/placement.js';
 import { givenWorkdir, workdirOf } from '../profiles/workdir.js';
 import { RunRegistry } from '../agent/runRegistry.js';
 import type { StopMode } from '../contracts/runSchema.js';
-import { planRun, type RunRequest } from '../plan/spec.js';
+import { needsCudaBackEnd, type RunRequest } from '../plan/request.js';
+import { planRun } from '../plan/spec.js';
 import { parseTrainerHelp, type TrainerFlag } from '../plan/trainerHelp.js';
 import { ThroughHead } from '../ssh/throughHead.js';
 import type { SshShell, SshTransport } from '../ssh/base/transport.js';
@@ -103,37 +103,32 @@ export class SshMachine implements Machine {
       ),
     );
     const offers = await offersOf(this.nodes);
-    const { ranks, nodes } = placeRanks(profile, ['train'], offers);
+    const { ranks, nodes } = placeRanks(everySlotOf(profile), offers);
     const room = nodes.map(({ host, slots }) => `${host} ${slots}`).join(', ');
     return [...results, ...ports, ...trainers, good('slots', `${ranks}: ${room}`)];
   }
 
   async start(request: RunRequest, progress: Progress = {}): Promise<StartedRun> {
-    const { profile, words } = request;
+    const { profile } = request;
     progress.onProgress?.('connecting');
     const offers = await offersOf(this.nodes, progress);
-    const wanted = {
-      ...(request.ranks === undefined ? {} : { ranks: request.ranks }),
-      ...(request.nodes === undefined ? {} : { nodes: request.nodes }),
-    };
-    const placement = placeRanks(profile, words, offers, wanted);
+    const placement = placeRanks(request, offers);
     const taken = this.nodes.filter(({ name }) => placement.nodes.some(({ host }) => host === name));
-    const wantsGpu = needsCudaBackEnd(words);
+    const wantsGpu = needsCudaBackEnd(request);
     const survey = await this.survey(taken, wantsGpu, progress);
     assertPassed(survey.results);
     if (wantsGpu && (await this.readPayload()).cuda === undefined) throw withoutCuda();
     const runtimes = await this.withPackages((packages) => survey.prepare(packages, progress, wantsGpu));
     const runtime = runtimes.get(this.head) ?? (await this.runtime(progress));
-    const { home, cores } = await this.node.hello();
+    const { home } = await this.node.hello();
     const folders = new Map([...runtimes].map(([node, { nvidia }]) => [node.name, nvidia]));
-    const plan = { placement: withLibraries(placement, folders), home };
-    const spec = planRun(request, runtime, { cores, gpus: 0 }, plan);
+    const spec = planRun(request, { placement: withLibraries(placement, folders), runtime, home });
     progress.onProgress?.('checking');
     const checks = taken.map(async (node) => {
       const found = await node.withBootstrap(async (channel) => {
-        const data = await checkRemoteData(spec.argv, (paths) => node.lookBy(channel, paths));
+        const data = await checkRemoteData(request.data, (paths) => node.lookBy(channel, paths));
         const runtime = runtimes.get(node);
-        return spec.program === 'trainer' ? [...data, await tryTrainer(node, channel, runtime)] : data;
+        return request.kind === 'train' ? [...data, await tryTrainer(node, channel, runtime)] : data;
       });
       return found.map((result) => ({ ...result, host: node.name }));
     });

@@ -9,6 +9,7 @@ import type { Machine } from '../../core/cluster/machine.js';
 import { nodePath } from '../../core/base/nodePath.js';
 import { demoTraining, prepareDemoData } from '../../core/plan/demo.js';
 import { proposedModels, proposeTraining } from '../../core/plan/proposal.js';
+import { typedOf } from '../../core/plan/request.js';
 import type { TrainerFlag } from '../../core/plan/trainerHelp.js';
 import { joinWords, splitWords } from '../../core/plan/words.js';
 import { editCommandLine } from './commandLine.js';
@@ -50,7 +51,7 @@ export async function cloneRun(ui: Ui, given?: RunArgument): Promise<void> {
   if (!details.run) {
     throw new UserError('usage', `${run.id} has no run.json that can be read`, 'Choose another run');
   }
-  const { argv: words, ranks } = details.run;
+  const { words, ranks } = typedOf(details.run);
   await editAndStart(ui, { profile: run.profile, words, ranks });
 }
 

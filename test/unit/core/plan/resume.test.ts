@@ -7,6 +7,8 @@ import { resumeCommand } from '../../../../src/core/plan/resume.js';
 const run = (more: object): RunEntry['run'] =>
   ({
     ranks: 4,
+    program: 'trainer',
+    paths: { trainer: '/n/bin/trainer' },
     argv: ['train', '--data', "it's $HOME `here`"],
     evaluator: null,
     tensorboard: false,
