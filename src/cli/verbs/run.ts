@@ -48,6 +48,7 @@ export const run: Verb = {
   rest: true,
   details: [
     'After -- stands a verb of the trainer with its flags, or any command, which is then started once a rank (by default one).',
+    'train takes --device auto, cpu or cuda. auto, the default, takes CUDA where every node of the run has a free GPU for each of its ranks and the CUDA back end runs there, else the CPU. The first line says which, and why.',
     'Ctrl-C once stops the run after a checkpoint, twice stops it now. A client that is killed, or gets SIGTERM or SIGHUP, leaves the run running.',
     'Example: trainyard run local --ranks 2 -- train --model resnet20 --data images/train --eval-data images/validation --epochs 10',
   ],

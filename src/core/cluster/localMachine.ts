@@ -8,6 +8,7 @@ import type { Duplex } from 'node:stream';
 import { errorText, throwIfCancelled, UserError } from '../base/errors.js';
 import { nullLogger, type Logger } from '../base/log.js';
 import {
+  deviceBefore,
   earlierRun,
   startOptions,
   trainerError,
@@ -21,7 +22,7 @@ import { assertPassed, type CheckResult } from '../base/checks.js';
 import { offerOf } from './offers.js';
 import { openLocalAgent } from '../agent/localAgent.js';
 import { AgentNode } from '../agent/agentNode.js';
-import { checkData, checkDisk, checkTrainer } from '../plan/preflight.js';
+import { checkData, checkDisk, checkTrainer, trainerTrial } from '../plan/preflight.js';
 import { runCommand } from '../base/processes.js';
 import { cacheFolder, ensureLocalRuntime, type NodeRuntime } from '../setup/runtime.js';
 import { findNativeSources } from '../setup/sources.js';
@@ -29,10 +30,12 @@ import type { Profile } from '../contracts/profileSchema.js';
 import { workdirOf } from '../profiles/workdir.js';
 import { RunRegistry } from '../agent/runRegistry.js';
 import type { StopMode } from '../contracts/runSchema.js';
-import { placeRanks, roomOf, type NodeOffer } from '../plan/placement.js';
+import { countsAsNvml, judgeCuda } from '../plan/cudaTrial.js';
+import { placeRun } from '../plan/device.js';
+import { roomOf, type NodeOffer } from '../plan/placement.js';
 import type { RunRequest } from '../plan/request.js';
 import { planRun } from '../plan/spec.js';
-import { parseTrainerHelp, type TrainerFlag } from '../plan/trainerHelp.js';
+import { offeredFlags, type TrainerFlag } from '../plan/trainerHelp.js';
 import { pathOfThisNode, withHome, type NodePath } from '../base/nodePath.js';
 
 export interface LocalMachineOptions {
@@ -102,9 +105,12 @@ export class LocalMachine implements Machine {
    * Cancelled.
    */
   async start(request: RunRequest, progress: Progress = {}): Promise<StartedRun> {
-    const placement = placeRanks(request, [await this.offer(request.profile)]);
+    const { placement, choice } = await placeRun(request, [await this.offer(request.profile)], {
+      before: () => deviceBefore(this.node, request),
+      backEnd: async ({ nodes }) => this.cudaTrouble(request.profile, nodes[0]?.gpus ?? [], progress),
+    });
     const runtime = await this.runtime(progress);
-    const spec = planRun(request, { placement, runtime });
+    const spec = planRun(request, { placement, choice, runtime });
     const client = await this.node.client();
     const workdir = await this.workdir(request.profile);
     progress.onProgress?.('checking');
@@ -117,7 +123,8 @@ export class LocalMachine implements Machine {
     progress.onProgress?.('starting');
     throwIfCancelled(progress.signal);
     const before = spec.dir === undefined ? undefined : await earlierRun(client, spec.dir);
-    return { ...(await client.request('run.start', { workdir, spec }, startOptions)), before };
+    const started = await client.request('run.start', { workdir, spec }, startOptions);
+    return { ...started, before, device: choice?.used };
   }
 
   /** Runs the trainer here to its end. UserError (failed) with its own words, Cancelled. */
@@ -131,7 +138,7 @@ export class LocalMachine implements Machine {
 
   /** The flags of one of the trainer's verbs. */
   async trainerFlags(verb: string): Promise<TrainerFlag[]> {
-    return parseTrainerHelp(await this.runTrainer([verb, '--help']));
+    return offeredFlags(verb, await this.runTrainer([verb, '--help']));
   }
 
   async list(path: NodePath): Promise<FolderListing> {
@@ -158,6 +165,16 @@ export class LocalMachine implements Machine {
 
   dispose(): void {
     this.node.dispose();
+  }
+
+  private async cudaTrouble(
+    { env }: Profile,
+    gpus: readonly number[],
+    progress: Progress,
+  ): Promise<string | undefined> {
+    const { trainer } = await this.runtime(progress);
+    const options = { env: { ...this.env, ...env, ...countsAsNvml }, timeout: 60_000 };
+    return judgeCuda(gpus, await runCommand(trainer, trainerTrial, options));
   }
 
   private async offer({ hosts }: Profile): Promise<NodeOffer> {

@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream';
 import { throwIfCancelled, UserError } from '../base/errors.js';
 import { nullLogger, type Logger } from '../base/log.js';
 import {
+  deviceBefore,
   earlierRun,
   startOptions,
   trainerError,
@@ -24,14 +25,17 @@ import { everySlotOf, placeRanks, withLibraries, type Placement } from '../plan/
 import { givenWorkdir, workdirOf } from '../profiles/workdir.js';
 import { RunRegistry } from '../agent/runRegistry.js';
 import type { StopMode } from '../contracts/runSchema.js';
-import { needsCudaBackEnd, type RunRequest } from '../plan/request.js';
+import { cudaTrial, judgeCuda } from '../plan/cudaTrial.js';
+import { placeRun } from '../plan/device.js';
+import { ofOurTrainer, type RunRequest } from '../plan/request.js';
 import { planRun } from '../plan/spec.js';
-import { parseTrainerHelp, type TrainerFlag } from '../plan/trainerHelp.js';
+import { offeredFlags, type TrainerFlag } from '../plan/trainerHelp.js';
 import { ThroughHead } from '../ssh/throughHead.js';
 import type { SshShell, SshTransport } from '../ssh/base/transport.js';
 import { copyToAll } from './fanOut.js';
 import { offersOf } from './offers.js';
-import { withoutCuda } from '../setup/nodeCuda.js';
+import { driverTrouble } from '../setup/cuda.js';
+import { noCudaLibrary, withoutCuda } from '../setup/nodeCuda.js';
 import { Packages } from '../setup/packages.js';
 import { checkPorts } from './portCheck.js';
 import type { Questions } from './retry.js';
@@ -49,6 +53,8 @@ export interface SshMachineOptions {
   env?: NodeJS.ProcessEnv;
   logger?: Logger;
 }
+
+type Runtimes = ReadonlyMap<SshNode, NodeRuntime>;
 
 export class SshMachine implements Machine {
   readonly nodes: readonly SshNode[];
@@ -103,7 +109,7 @@ export class SshMachine implements Machine {
       ),
     );
     const offers = await offersOf(this.nodes);
-    const { ranks, nodes } = placeRanks(everySlotOf(profile), offers);
+    const { ranks, nodes } = placeRanks(everySlotOf(profile), 'cpu', offers);
     const room = nodes.map(({ host, slots }) => `${host} ${slots}`).join(', ');
     return [...results, ...ports, ...trainers, good('slots', `${ranks}: ${room}`)];
   }
@@ -112,17 +118,25 @@ export class SshMachine implements Machine {
     const { profile } = request;
     progress.onProgress?.('connecting');
     const offers = await offersOf(this.nodes, progress);
-    const placement = placeRanks(request, offers);
-    const taken = this.nodes.filter(({ name }) => placement.nodes.some(({ host }) => host === name));
-    const wantsGpu = needsCudaBackEnd(request);
-    const survey = await this.survey(taken, wantsGpu, progress);
-    assertPassed(survey.results);
-    if (wantsGpu && (await this.readPayload()).cuda === undefined) throw withoutCuda();
-    const runtimes = await this.withPackages((packages) => survey.prepare(packages, progress, wantsGpu));
+    const tried: Runtimes[] = [];
+    const { placement, device, choice } = await placeRun(request, offers, {
+      before: () => deviceBefore(this.node, request),
+      backEnd: async (wanted) => {
+        const { trouble, runtimes } = await this.tryCuda(wanted, progress);
+        if (runtimes) tried.push(runtimes);
+        return trouble;
+      },
+    });
+    const taken = this.takenBy(placement);
+    const prepared = tried.find(
+      (each) => each.size === taken.length && taken.every((node) => each.has(node)),
+    );
+    const wantsGpu = device === 'cuda' && ofOurTrainer(request);
+    const runtimes = prepared ?? (await this.prepare(taken, wantsGpu, progress));
     const runtime = runtimes.get(this.head) ?? (await this.runtime(progress));
     const { home } = await this.node.hello();
     const folders = new Map([...runtimes].map(([node, { nvidia }]) => [node.name, nvidia]));
-    const spec = planRun(request, { placement: withLibraries(placement, folders), runtime, home });
+    const spec = planRun(request, { placement: withLibraries(placement, folders), choice, runtime, home });
     progress.onProgress?.('checking');
     const checks = taken.map(async (node) => {
       const found = await node.withBootstrap(async (channel) => {
@@ -140,7 +154,7 @@ export class SshMachine implements Machine {
     const workdir = await this.workdir(profile);
     const started = await client.request('run.start', { workdir, spec }, startOptions);
     await this.join(started, placement, runtimes, taken);
-    return { ...started, before };
+    return { ...started, before, device: choice?.used };
   }
 
   async runTrainer(args: readonly string[], progress: Progress = {}): Promise<string> {
@@ -151,7 +165,7 @@ export class SshMachine implements Machine {
   }
 
   async trainerFlags(verb: string): Promise<TrainerFlag[]> {
-    return parseTrainerHelp(await this.runTrainer([verb, '--help']));
+    return offeredFlags(verb, await this.runTrainer([verb, '--help']));
   }
 
   list(path: NodePath): Promise<FolderListing> {
@@ -230,7 +244,7 @@ export class SshMachine implements Machine {
   private async join(
     { id, dir }: { id: string; dir: NodePath },
     placement: Placement,
-    runtimes: ReadonlyMap<SshNode, NodeRuntime>,
+    runtimes: Runtimes,
     taken: readonly SshNode[],
   ): Promise<void> {
     const others = taken.filter((node) => node !== this.head);
@@ -255,6 +269,45 @@ export class SshMachine implements Machine {
         });
       }),
     );
+  }
+
+  private takenBy({ nodes }: Placement): SshNode[] {
+    return this.nodes.filter(({ name }) => nodes.some(({ host }) => host === name));
+  }
+
+  /** Programs and runtime on these nodes, and for GPUs NVIDIA's libraries. */
+  private async prepare(nodes: readonly SshNode[], wantsGpu: boolean, progress: Progress): Promise<Runtimes> {
+    const survey = await this.survey(nodes, wantsGpu, progress);
+    assertPassed(survey.results);
+    if (wantsGpu && (await this.readPayload()).cuda === undefined) throw withoutCuda();
+    return this.withPackages((packages) => survey.prepare(packages, progress, wantsGpu));
+  }
+
+  /**
+   * Why our CUDA back end cannot compute on these GPUs; undefined where it can. The nodes are
+   * prepared for it unless it is plain from the beginning that it cannot.
+   */
+  private async tryCuda(
+    placement: Placement,
+    progress: Progress,
+  ): Promise<{ trouble: string | undefined; runtimes?: Runtimes }> {
+    if ((await this.readPayload()).cuda === undefined) return { trouble: noCudaLibrary };
+    const survey = await this.survey(this.takenBy(placement), false, progress);
+    for (const { node, probe } of survey.findings) {
+      const trouble = driverTrouble(probe);
+      if (trouble !== undefined) return { trouble: `${node.name}: ${trouble}` };
+    }
+    assertPassed(survey.results);
+    const runtimes = await this.withPackages((packages) => survey.prepare(packages, progress, true));
+    const { env } = this.options.profile;
+    const troubles = await Promise.all(
+      [...runtimes].map(async ([node, runtime]) => {
+        const { gpus } = placement.nodes.find(({ host }) => host === node.name) ?? {};
+        const trouble = judgeCuda(gpus ?? [], await node.tryProgram(cudaTrial(runtime, env)));
+        return trouble === undefined ? [] : [`${node.name}: ${trouble}`];
+      }),
+    );
+    return { trouble: troubles.flat()[0], runtimes };
   }
 
   private survey(nodes: readonly SshNode[], wantsGpu: boolean, progress: Progress): Promise<Survey> {

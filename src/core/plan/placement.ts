@@ -40,7 +40,7 @@ export interface Placement {
 }
 
 /** What of a request says where its ranks go. */
-type Wanted = Pick<RunRequest, 'profile' | 'ranks' | 'nodes' | 'everySlot' | 'device'>;
+type Wanted = Pick<RunRequest, 'profile' | 'ranks' | 'nodes' | 'everySlot'>;
 
 /** A training that takes all there is, as a check of the profile asks for it. */
 export const everySlotOf = (profile: Profile): Wanted => ({
@@ -48,7 +48,6 @@ export const everySlotOf = (profile: Profile): Wanted => ({
   ranks: undefined,
   nodes: undefined,
   everySlot: true,
-  device: undefined,
 });
 
 /**
@@ -56,9 +55,8 @@ export const everySlotOf = (profile: Profile): Wanted => ({
  * take every slot unless told how many; anything else is one process on the head. UserError (usage,
  * preflight) naming what there is when it does not fit.
  */
-export function placeRanks(request: Wanted, offers: readonly NodeOffer[]): Placement {
+export function placeRanks(request: Wanted, device: Device, offers: readonly NodeOffer[]): Placement {
   const { profile, nodes: wantedNodes } = request;
-  const device = request.device ?? 'cpu';
   const most = wantedNodes ?? profile.maxNodes ?? offers.length;
   if (most > offers.length && wantedNodes !== undefined) {
     const what = `${most} nodes were asked for, and profile ${profile.name} has ${offers.length}`;
@@ -71,7 +69,7 @@ export function placeRanks(request: Wanted, offers: readonly NodeOffer[]): Place
   const ranks = request.ranks ?? (request.everySlot ? sum(({ usual }) => usual) : Math.min(1, all));
   if (ranks > all || ranks === 0) {
     const what =
-      ranks === 0
+      all === 0
         ? `no node of profile ${profile.name} has a free GPU`
         : `${ranks} ranks were asked for, and there is room for ${all}`;
     const hint =
@@ -99,6 +97,30 @@ export function placeRanks(request: Wanted, offers: readonly NodeOffer[]): Place
     throw new UserError('preflight', what, 'Free one, or make another host the head of the profile');
   }
   return { nodes, ranks, threadsPerRank };
+}
+
+/**
+ * Why not every node that the run takes has GPUs for its ranks, in words that name the node;
+ * undefined where each has.
+ */
+export function noGpusFor(
+  { profile, ranks, nodes, everySlot }: Wanted,
+  offers: readonly NodeOffer[],
+): string | undefined {
+  const rooms = offers.slice(0, nodes ?? profile.maxNodes).map((offer) => roomOf(offer, 'cuda'));
+  const wanted = ranks ?? (everySlot ? Infinity : 1);
+  let found = 0;
+  for (const { offer, slots, busy } of rooms) {
+    if (found >= wanted) break;
+    if (slots === 0) {
+      const words = [...busy, ...(offer.trouble ? [offer.trouble] : [])];
+      const free = busy.length === 0 ? '' : 'free ';
+      return `no ${free}GPU on ${offer.host.host}${words.length === 0 ? '' : `: ${words.join(', ')}`}`;
+    }
+    found += slots;
+  }
+  if (ranks === undefined || found >= ranks) return undefined;
+  return `${ranks} ranks were asked for, and ${found} GPUs are free (${rooms.map(roomText).join('; ')})`;
 }
 
 interface Room {

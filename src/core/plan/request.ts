@@ -3,10 +3,10 @@
 import { UserError } from '../base/errors.js';
 import { isAbsolute, isInHome, nodePath, pathOfThisNode, resolve, type NodePath } from '../base/nodePath.js';
 import type { Profile } from '../contracts/profileSchema.js';
-import type { RunFile } from '../contracts/runSchema.js';
+import type { DeviceChoice, RunFile } from '../contracts/runSchema.js';
 import { absolutePaths, cleanLabel, flagValue, runLabel, trainerVerb, withoutFlag } from './flags.js';
 
-export type Device = 'cpu' | 'cuda';
+export type Device = DeviceChoice['used'];
 
 /** As it was typed or chosen. */
 export interface TypedRun {
@@ -42,8 +42,11 @@ interface Common {
   tensorboard: boolean;
   /** The folder that the user named for the run. */
   runDir: NodePath | undefined;
-  /** What it computes on; undefined where that is not said. An own program may ask for GPUs too. */
-  device: Device | undefined;
+  /**
+   * What it computes on: `auto` for a training that does not say. Undefined for what else does not
+   * say. An own program may ask for GPUs too.
+   */
+  device: DeviceChoice['asked'] | undefined;
   /** Empty for an own program, whose flags are its own affair. */
   data: readonly NamedData[];
   /** Computes on every slot that there is. Anything else is one process unless told how many. */
@@ -116,17 +119,20 @@ export function requestOf(typed: TypedRun): RunRequest {
     return { kind: 'command', ofTrainer: true, ...ofTrainer, everySlot, cwd: inFolder };
   }
   const evaluator = typed.evaluator === false ? undefined : evaluatedOn;
-  return { kind: 'train', ...ofTrainer, everySlot: true, evaluatedOn: evaluator };
+  const device = ofTrainer.device ?? 'auto';
+  return { kind: 'train', ...ofTrainer, device, everySlot: true, evaluatedOn: evaluator };
 }
 
-/** What to type in order to run again what a run's record tells of. */
+/** What to type in order to run again, on the same device, what a run's record tells of. */
 export function typedOf(
   run: RunFile,
 ): Required<Pick<TypedRun, 'words' | 'ranks' | 'tensorboard' | 'evaluator'>> & Pick<TypedRun, 'nodes'> {
   const { argv, ranks, nodes, tensorboard } = run;
   const trains = run.program === 'trainer';
+  const device = usedDevice(run);
+  const words = !trains && argv[0] === run.paths.trainer ? argv.slice(1) : argv;
   return {
-    words: !trains && argv[0] === run.paths.trainer ? argv.slice(1) : argv,
+    words: device === undefined ? words : withDevice(words, device),
     ranks,
     ...(nodes === undefined ? {} : { nodes: nodes.length }),
     tensorboard,
@@ -134,15 +140,31 @@ export function typedOf(
   };
 }
 
-/** Whether our trainer computes on GPUs, and needs our CUDA back end with NVIDIA's libraries. */
-export const needsCudaBackEnd = (request: RunRequest): boolean =>
-  request.device === 'cuda' && (request.kind === 'train' || request.ofTrainer);
+/**
+ * What a recorded run computes on; undefined where the record does not say. A training whose record
+ * is from a time before `auto` took the CPU unless it was told.
+ */
+export function usedDevice({ device, program, argv }: RunFile): Device | undefined {
+  if (device !== undefined) return device.used;
+  if (program !== 'trainer') return undefined;
+  return flagValue(argv, '--device') === 'cuda' ? 'cuda' : 'cpu';
+}
+
+/** The same words for our trainer, with this device. */
+export const withDevice = (words: readonly string[], device: Device): string[] => [
+  ...withoutFlag(words, '--device'),
+  '--device',
+  device,
+];
+
+/** Whether it is our trainer that runs, which computes on GPUs by our CUDA back end. */
+export const ofOurTrainer = (request: RunRequest): boolean => request.kind === 'train' || request.ofTrainer;
 
 /** The words of one process: `trainer` is its program on the node. */
-export function argvOf(request: RunRequest, trainer: NodePath): string[] {
-  if (request.kind === 'command' && !request.ofTrainer) return [...request.argv];
-  const device = request.device === undefined ? [] : ['--device', request.device];
-  return [...(request.kind === 'train' ? [] : [trainer]), ...request.argv, ...device];
+export function argvOf(request: RunRequest, trainer: NodePath, device: Device | undefined): string[] {
+  if (!ofOurTrainer(request)) return [...request.argv];
+  const words = [...(request.kind === 'train' ? [] : [trainer]), ...request.argv];
+  return device === undefined ? words : [...words, '--device', device];
 }
 
 function labelOf({ name }: TypedRun, words: readonly string[]): string {
@@ -151,10 +173,10 @@ function labelOf({ name }: TypedRun, words: readonly string[]): string {
   throw new UserError('usage', `--name ${name ?? ''} has no letter or digit`, 'Choose another');
 }
 
-function deviceOf(words: readonly string[]): Device | undefined {
+function deviceOf(words: readonly string[]): DeviceChoice['asked'] | undefined {
   const device = onlyValue(words, '--device');
-  if (device === undefined || device === 'cpu' || device === 'cuda') return device;
-  throw new UserError('usage', `--device must be cpu or cuda, not "${device}"`, 'Correct it');
+  if (device === undefined || device === 'auto' || device === 'cpu' || device === 'cuda') return device;
+  throw new UserError('usage', `--device must be auto, cpu or cuda, not "${device}"`, 'Correct it');
 }
 
 function namedData(name: NamedData['name'], path: string | undefined): NamedData[] {

@@ -3,14 +3,14 @@ import { randomBytes } from 'node:crypto';
 import type { NodeRuntime } from '../setup/runtime.js';
 import { portRangeOf } from '../contracts/ports.js';
 import type { Profile } from '../contracts/profileSchema.js';
+import type { PlacedRun } from './device.js';
 import type { Placement } from './placement.js';
 import { argvOf, type RunRequest } from './request.js';
 import type { StartSpec } from '../contracts/runSchema.js';
 import { isInHome, withHome, type NodePath } from '../base/nodePath.js';
 
-/** Where the ranks go, and what they start from. */
-export interface RunPlace {
-  placement: Placement;
+/** Where the ranks go, on what they compute, and what they start from. */
+export interface RunPlace extends Pick<PlacedRun, 'placement' | 'choice'> {
   runtime: NodeRuntime;
   /** Of a cluster the home folder on its head; undefined on this machine. */
   home?: NodePath;
@@ -20,7 +20,7 @@ export interface RunPlace {
  * Builds the spec; a run in a folder that the user named gets its id from the agent, which keeps
  * that of an earlier run there.
  */
-export function planRun(request: RunRequest, { placement, runtime, home }: RunPlace): StartSpec {
+export function planRun(request: RunRequest, { placement, choice, runtime, home }: RunPlace): StartSpec {
   const { profile, label, runDir } = request;
   const { nodes, ranks, threadsPerRank } = placement;
   const evaluatedOn = request.kind === 'train' ? request.evaluatedOn : undefined;
@@ -30,8 +30,9 @@ export function planRun(request: RunRequest, { placement, runtime, home }: RunPl
     ...(runDir === undefined ? { id: newRunId(label) } : { dir: runDir }),
     profile: { name: profile.name, kind: profile.kind },
     program: request.kind === 'train' ? 'trainer' : 'command',
-    argv: argvOf(request, runtime.trainer),
+    argv: argvOf(request, runtime.trainer, choice?.used),
     ...(request.kind === 'command' && request.cwd !== undefined ? { cwd: request.cwd } : {}),
+    ...(choice === undefined ? {} : { device: choice }),
     ranks,
     threadsPerRank,
     env: profile.env ?? {},

@@ -106,7 +106,7 @@ async function chooseWhat(ui: Ui, profile: string): Promise<readonly string[] | 
           {
             label: '$(folder-library) Images in this workspace',
             description: workspace,
-            words: async () => withModel(machine, await dataFlags(machine, workspace)),
+            words: async () => withModel(await dataFlags(machine, workspace)),
           },
         ]),
     {
@@ -116,13 +116,13 @@ async function chooseWhat(ui: Ui, profile: string): Promise<readonly string[] | 
         const folder = await (isHere
           ? chooseFolder()
           : browse('Run Training: folder of images', new Folders(machine)));
-        return folder === undefined ? undefined : withModel(machine, await dataFlags(machine, folder));
+        return folder === undefined ? undefined : withModel(await dataFlags(machine, folder));
       },
     },
     {
       label: '$(beaker) Synthetic images',
       description: 'made up on the fly, to try the machine',
-      words: () => withModel(machine, ['--data', 'synthetic']),
+      words: () => withModel(['--data', 'synthetic']),
     },
     {
       label: '$(terminal) Own command…',
@@ -138,12 +138,12 @@ async function chooseWhat(ui: Ui, profile: string): Promise<readonly string[] | 
   return choice?.words?.();
 }
 
-async function withModel(machine: Machine, data: readonly string[]): Promise<readonly string[] | undefined> {
+async function withModel(data: readonly string[]): Promise<readonly string[] | undefined> {
   const model = await vscode.window.showQuickPick(proposedModels, {
     title: 'Run Training: model',
     placeHolder: 'Which model?',
   });
-  return model && proposeTraining(machine, model.label, data);
+  return model && proposeTraining(model.label, data);
 }
 
 async function chooseFolder(): Promise<string | undefined> {

@@ -1,7 +1,7 @@
-// Starts a run, remembers it, and shows it.
+// Starts a run, remembers it with the device that it took, and shows it.
 import * as vscode from 'vscode';
 import type { RunArgument } from '../../contributions.js';
-import { requestOf } from '../../core/plan/request.js';
+import { requestOf, withDevice } from '../../core/plan/request.js';
 import { rememberRun, type RecentRun } from '../recentRuns.js';
 import { withProgress } from './progress.js';
 import type { Ui } from './ui.js';
@@ -26,7 +26,11 @@ export async function startRun(ui: Ui, recent: RecentRun): Promise<RunArgument> 
     return machine.start(request, progress);
   });
   const run: RunArgument = { profile, id: started.id, dir: started.dir };
-  await rememberRun(ui.services, recent);
+  const { device } = started;
+  await rememberRun(
+    ui.services,
+    device === undefined ? recent : { ...recent, words: withDevice(words, device) },
+  );
   ui.keys.update({ canRunAgain: true });
   if (ui.services.setting('trainyard.openDashboardOnRun')) ui.dashboards.show(run);
   if (ui.services.setting('trainyard.openTensorBoardOnRun')) ui.tensorboards.show(run);

@@ -23,7 +23,8 @@ const placeRanks = (
   words: readonly string[],
   offers: readonly NodeOffer[],
   wanted: { ranks?: number; nodes?: number } = {},
-): Placement => place(requestOf({ profile, words, cwd: '/', ...wanted }), offers);
+): Placement =>
+  place(requestOf({ profile, words, cwd: '/', ...wanted }), words.includes('cuda') ? 'cuda' : 'cpu', offers);
 
 describe('placeRanks', () => {
   it('gives training every slot, and a command one process on the head', () => {

@@ -6,9 +6,10 @@ import { nodePath } from '../../../../src/core/base/nodePath.js';
 import { UserError } from '../../../../src/core/base/errors.js';
 import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
 import type { RunFile } from '../../../../src/core/contracts/runSchema.js';
-import { placeRanks, type NodeOffer } from '../../../../src/core/plan/placement.js';
+import { placeRun } from '../../../../src/core/plan/device.js';
+import type { NodeOffer } from '../../../../src/core/plan/placement.js';
 import {
-  needsCudaBackEnd,
+  ofOurTrainer,
   requestOf,
   typedOf,
   type RunRequest,
@@ -45,7 +46,7 @@ const flags = fc
     flag('data', places),
     ...[
       flag('eval-data', places),
-      flag('device', fc.constantFrom('cpu', 'cuda')),
+      flag('device', fc.constantFrom('auto', 'cpu', 'cuda')),
       flag('run-dir', places),
       flag('lr', fc.constantFrom('0.1', '1e-3')),
     ].map((one) => fc.option(one, { nil: [] })),
@@ -86,33 +87,43 @@ const commandLine = ({ profile, ranks, nodes, runDir, ...typed }: TypedRun): str
 const read = (profile: Profile, line: readonly string[]): RunRequest =>
   requestOf(typedRun(profile, cwd, parseVerb(run, line)));
 
-/** The record of a run of `request` in `dir`. */
-function recordOf(request: RunRequest, dir: string): RunFile {
+/** The record of a run of `request` in `dir`, on a node with GPUs. */
+async function recordOf(request: RunRequest, dir: string): Promise<RunFile> {
   const isHere = request.profile.kind === 'local';
   const host = { slots: 4, ...request.profile.hosts?.[0], host: 'a' };
   const gpus = [0, 1, 2, 3].map((index) => ({ index, busy: undefined }));
   const offer: NodeOffer = { host, address: 'a', cores: 8, gpus, isHere };
-  const placement = placeRanks(request, [offer]);
-  const spec = planRun(request, { placement, runtime, ...(isHere ? {} : { home: nodePath('/root') }) });
-  return { ...spec, id: 'x', created: 1, ...{ dir: nodePath(dir) } };
+  const nothing = (): Promise<undefined> => Promise.resolve(undefined);
+  const placed = await placeRun(request, [offer], { before: nothing, backEnd: nothing });
+  const home = isHere ? {} : { home: nodePath('/root') };
+  return {
+    ...planRun(request, { ...placed, runtime, ...home }),
+    id: 'x',
+    created: 1,
+    ...{ dir: nodePath(dir) },
+  };
 }
 
 describe('one request', () => {
-  it('is the same from the command line, from the form and from the record of a run', () => {
-    fc.assert(
-      fc.property(typedRuns, (typed) => {
+  it('is the same from the command line, from the form and from the record of a run', async () => {
+    await fc.assert(
+      fc.asyncProperty(typedRuns, async (typed) => {
         const request = requestOf(typed);
         expect(read(typed.profile, commandLine(typed))).toEqual(request);
         expect(requestOf({ ...typed, words: splitWords(joinWords(typed.words)) })).toEqual(request);
 
         const dir = nodePath('/runs/x');
-        const record = recordOf(request, dir);
+        const record = await recordOf(request, dir);
         const again = splitWords(resumeCommand({ run: record, dir }, typed.profile.name) ?? '');
         expect(again.slice(0, 2)).toEqual(['trainyard', 'run']);
         const resumed = read(typed.profile, again.slice(2));
         const nodes = typed.profile.kind === 'local' ? undefined : 1;
-        expect(resumed).toEqual({ ...request, runDir: dir, ranks: record.ranks, nodes });
-        expect(recordOf(resumed, dir)).toEqual({ ...record, ...{ id: 'x', dir } });
+        const device = record.device?.used ?? request.device;
+        expect(resumed).toEqual({ ...request, device, runDir: dir, ranks: record.ranks, nodes });
+        const { device: chosen, ...rest } = await recordOf(resumed, dir);
+        const { device: before, ...restBefore } = record;
+        expect(chosen?.used).toBe(before?.used);
+        expect(rest).toEqual(restBefore);
       }),
     );
   });
@@ -137,8 +148,8 @@ describe('requestOf', () => {
       everySlot: true,
       argv: ['train', '--model', 'mlp', '--data', '/home/me/images', '--eval-data', 'synthetic'],
     });
-    expect(needsCudaBackEnd(of(typed))).toBe(true);
-    expect(needsCudaBackEnd(of(['bench', 'matmul', '--device', 'cuda']))).toBe(true);
+    expect(ofOurTrainer(of(typed))).toBe(true);
+    expect(ofOurTrainer(of(['bench', 'matmul']))).toBe(true);
     expect(of(typed, { evaluator: false })).toMatchObject({ evaluatedOn: undefined });
     expect(of(typed, { runDir: '/other' }).runDir).toBe('/other');
   });
@@ -148,7 +159,7 @@ describe('requestOf', () => {
     [['sh', '-c', 'echo', 'bench', 'matmul', '--device', 'gpu', '--device', 'cuda']],
   ])('takes %j for the own program that it is', (typed) => {
     const request = of(typed);
-    expect(needsCudaBackEnd(request)).toBe(false);
+    expect(ofOurTrainer(request)).toBe(false);
     expect(request).toEqual({
       kind: 'command',
       ofTrainer: false,
@@ -167,7 +178,7 @@ describe('requestOf', () => {
   });
 
   it.each([
-    [['train', '--device', 'gpu'], /--device must be cpu or cuda, not "gpu"/],
+    [['train', '--device', 'gpu'], /--device must be auto, cpu or cuda, not "gpu"/],
     [['train', '--device', 'cpu', '--device=cuda'], /--device is given 2 times/],
     [['train', '--data', 'a', '--data', 'b'], /--data is given 2 times/],
     [['train', '--run-dir', 'a', '--run-dir', 'b'], /--run-dir is given 2 times/],
@@ -177,9 +188,33 @@ describe('requestOf', () => {
   });
 });
 
-it('typedOf names a verb of the trainer, wherever its program lies', () => {
-  const typed = ['eval', '--run-dir', '/r', '--data', '/d', '--once'];
-  const record = recordOf(requestOf({ profile: profiles[0]!, words: typed, cwd }), '/runs/x');
-  expect(record.argv[0]).toBe('/n/bin/trainer');
-  expect(typedOf(record).words).toEqual(typed);
+it('is for auto where a training does not say, and leaves other verbs to themselves', () => {
+  const of = (...typed: string[]): RunRequest => requestOf({ profile: profiles[0]!, words: typed, cwd });
+  expect(of('train').device).toBe('auto');
+  expect(of('eval', '--device', 'auto').device).toBe('auto');
+  expect(of('eval').device).toBeUndefined();
+  expect(of('python', 'train.py').device).toBeUndefined();
+});
+
+describe('typedOf', () => {
+  const record = (typed: string[]): Promise<RunFile> =>
+    recordOf(requestOf({ profile: profiles[0]!, words: typed, cwd }), '/runs/x');
+
+  it('names a verb of the trainer, wherever its program lies', async () => {
+    const typed = ['eval', '--run-dir', '/r', '--data', '/d', '--once'];
+    const run = await record(typed);
+    expect(run.argv[0]).toBe('/n/bin/trainer');
+    expect(typedOf(run).words).toEqual(typed);
+  });
+
+  it('keeps the device that a run used', async () => {
+    const run = await record(['train', '--data', 'synthetic']);
+    expect(run.device).toEqual({ asked: 'auto', used: 'cuda', why: 'free GPUs: 4 on a' });
+    expect(typedOf(run).words.slice(-2)).toEqual(['--device', 'cuda']);
+    const { device, ...older } = run;
+    expect(device).toBeDefined();
+    const cpu = { ...older, argv: ['train', '--data', 'synthetic'] };
+    expect(typedOf(cpu).words.slice(-2)).toEqual(['--device', 'cpu']);
+    expect(typedOf({ ...cpu, program: 'command' }).words).toEqual(cpu.argv);
+  });
 });

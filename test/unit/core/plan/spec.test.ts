@@ -12,7 +12,7 @@ import {
   positiveInteger,
   withoutFlag,
 } from '../../../../src/core/plan/flags.js';
-import { runSpecSchema } from '../../../../src/core/contracts/runSchema.js';
+import { runSpecSchema, type DeviceChoice } from '../../../../src/core/contracts/runSchema.js';
 import { newRunId, planRun } from '../../../../src/core/plan/spec.js';
 import { check } from '../../../../src/core/base/validation.js';
 
@@ -38,7 +38,9 @@ function plan(
   const request = requestOf({ profile: local, words, cwd: '/home/me', ...more });
   const host = { ...request.profile.hosts?.[0], host: 'me' };
   const offered = { host, address: 'me', cores: 2, gpus: [], isHere: true, ...offer };
-  return planRun(request, { placement: placeRanks(request, [offered]), runtime });
+  const used = words.some((word) => word.endsWith('cuda')) ? 'cuda' : 'cpu';
+  const choice: DeviceChoice | undefined = request.device && { asked: 'auto', used, why: 'of the test' };
+  return planRun(request, { placement: placeRanks(request, used, [offered]), choice, runtime });
 }
 const failure = (...args: Parameters<typeof plan>): UserError => {
   try {
@@ -65,7 +67,10 @@ describe('planRun', () => {
         '/home/me/images/train',
         '--eval-data',
         '/d/validation',
+        '--device',
+        'cpu',
       ],
+      device: { asked: 'auto', used: 'cpu', why: 'of the test' },
       ranks: 2,
       threadsPerRank: 1,
       evaluator: {
@@ -152,7 +157,7 @@ describe('planRun', () => {
     const placement: Placement = { nodes, ranks: 4, threadsPerRank: 3 };
     const words = [...train, '--eval-data', '~/validation', '--resume', 'auto', '--run-dir', 'mine'];
     const request = requestOf({ profile, words, cwd: '/home/me' });
-    const spec = planRun(request, { placement, runtime, home: nodePath('/root') });
+    const spec = planRun(request, { placement, choice: undefined, runtime, home: nodePath('/root') });
     expect(check(runSpecSchema, spec).ok).toBe(true);
     expect(spec).toMatchObject({
       argv: [...train.slice(0, 4), '~/images/train', '--eval-data', '~/validation', '--resume', 'auto'],
