@@ -1,7 +1,7 @@
 // How a followed run appears: for a person, aligned lines; for a program, one JSON object a line.
 import type { FollowedLine } from '../core/follow/run.js';
 import { eventText, failed, gapText } from '../core/model/marks.js';
-import type { RunEvent, RunFile } from '../core/contracts/runSchema.js';
+import type { DeviceChoice, RunEvent, RunFile } from '../core/contracts/runSchema.js';
 import type { RunSummary } from '../core/model/runSummary.js';
 import type {
   EvalLine,
@@ -85,6 +85,10 @@ function serversText(servers: readonly ServerFigures[]): string {
   return `${servers.length}, busiest ${percentText(busiest.busy)} busy (rank ${busiest.rank} on ${busiest.host})${age}`;
 }
 
+/** `cpu (auto: no GPU on gpu1)`. */
+const deviceText = ({ asked, used, why }: DeviceChoice): string =>
+  `${used} (${asked === 'auto' ? 'auto: ' : ''}${why})`;
+
 export class TablePrinter implements RunPrinter {
   private headed = false;
 
@@ -92,6 +96,7 @@ export class TablePrinter implements RunPrinter {
 
   run(id: string, dir: NodePath, run: RunFile | null): void {
     const { output } = this;
+    if (run?.device) output.line(`device  ${deviceText(run.device)}`);
     output.line(`run     ${id}`);
     output.line(`folder  ${dir}`);
     if (!run) return;

@@ -42,6 +42,8 @@ export interface RunHead {
   model: string | null;
   parameters: number | null;
   device: string | null;
+  /** Why that device, where nobody asked for one. */
+  deviceWhy: string | null;
   precision: string | null;
   world: number | null;
   globalBatch: number | null;

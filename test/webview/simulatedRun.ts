@@ -261,6 +261,7 @@ export class SimulatedRun {
       model: options.model,
       parameters: isTrainer ? 25_557_032 : null,
       device: isTrainer ? (gpus > 0 ? 'cuda' : 'cpu') : null,
+      deviceWhy: null,
       precision: isTrainer ? (gpus > 0 ? 'bf16' : 'fp32') : null,
       world: options.ranks,
       globalBatch: isTrainer ? 256 * options.ranks : null,

@@ -1,10 +1,29 @@
-import { exitCodes, UserError } from '../../core/base/errors.js';
+import type { Profile } from '../../core/contracts/profileSchema.js';
+import { exitCodes } from '../../core/base/errors.js';
 import { positiveInteger } from '../../core/plan/flags.js';
-import type { RunRequest } from '../../core/plan/spec.js';
-import { resolve } from 'node:path';
-import { nodePath, pathOfThisNode } from '../../core/base/nodePath.js';
+import { requestOf, type TypedRun } from '../../core/plan/request.js';
+import type { Args } from '../args.js';
 import type { Verb } from '../context.js';
 import { followRun, makePrinter, rankLog } from '../follow.js';
+
+/** What stands on the command line. UserError (usage) for a number that is none. */
+export function typedRun(profile: Profile, cwd: string, args: Args): TypedRun {
+  const ranks = args.value('ranks');
+  const nodes = args.value('nodes');
+  const name = args.value('name');
+  const runDir = args.value('run-dir');
+  return {
+    profile,
+    words: args.rest,
+    cwd,
+    tensorboard: args.has('tensorboard'),
+    evaluator: !args.has('no-evaluator'),
+    ...(ranks === undefined ? {} : { ranks: positiveInteger(ranks, '--ranks') }),
+    ...(nodes === undefined ? {} : { nodes: positiveInteger(nodes, '--nodes') }),
+    ...(name === undefined ? {} : { name }),
+    ...(runDir === undefined ? {} : { runDir }),
+  };
+}
 
 export const run: Verb = {
   verb: 'run',
@@ -29,40 +48,16 @@ export const run: Verb = {
   rest: true,
   details: [
     'After -- stands a verb of the trainer with its flags, or any command, which is then started once a rank (by default one).',
+    'train takes --device auto, cpu or cuda. auto, the default, takes CUDA where every node of the run has a free GPU for each of its ranks and the CUDA back end runs there, else the CPU. The first line says which, and why.',
     'Ctrl-C once stops the run after a checkpoint, twice stops it now. A client that is killed, or gets SIGTERM or SIGHUP, leaves the run running.',
     'Example: trainyard run local --ranks 2 -- train --model resnet20 --data images/train --eval-data images/validation --epochs 10',
   ],
   async run(context, args) {
     const profile = await context.profile(args.words[0]);
-    const ranks = args.value('ranks');
-    const nodes = args.value('nodes');
-    const name = args.value('name');
-    const runDir = args.value('run-dir');
-    const request: RunRequest = {
-      profile,
-      words: args.rest,
-      cwd: context.cwd,
-      tensorboard: args.has('tensorboard'),
-      evaluator: !args.has('no-evaluator'),
-      ...(ranks === undefined ? {} : { ranks: positiveInteger(ranks, '--ranks') }),
-      ...(nodes === undefined ? {} : { nodes: positiveInteger(nodes, '--nodes') }),
-      ...(name === undefined ? {} : { name }),
-      ...(runDir === undefined
-        ? {}
-        : {
-            runDir:
-              profile.kind === 'local' ? pathOfThisNode(resolve(context.cwd, runDir)) : nodePath(runDir),
-          }),
-    };
-    if (args.rest.length === 0) {
-      throw new UserError(
-        'usage',
-        'there is nothing to run',
-        'Write it after --, for example: trainyard run local -- train --model resnet20 --data synthetic --steps 100',
-      );
-    }
+    const { machine } = context;
+    const request = requestOf(typedRun(profile, context.cwd, args));
     const { id, dir, before, interrupted } = await context.withProgress(async (progress) => {
-      const started = await context.machine.start(request, progress);
+      const started = await machine.start(request, progress);
       return { ...started, interrupted: progress.signal.aborted };
     });
     await context.book.add(id, profile.name);

@@ -8,6 +8,7 @@ import type { Duplex } from 'node:stream';
 import { errorText, throwIfCancelled, UserError } from '../base/errors.js';
 import { nullLogger, type Logger } from '../base/log.js';
 import {
+  deviceBefore,
   earlierRun,
   startOptions,
   trainerError,
@@ -18,9 +19,10 @@ import {
   type StartedRun,
 } from './machine.js';
 import { assertPassed, type CheckResult } from '../base/checks.js';
+import { offerOf } from './offers.js';
 import { openLocalAgent } from '../agent/localAgent.js';
 import { AgentNode } from '../agent/agentNode.js';
-import { checkData, checkDisk, checkTrainer } from '../plan/preflight.js';
+import { checkData, checkDisk, checkTrainer, trainerTrial } from '../plan/preflight.js';
 import { runCommand } from '../base/processes.js';
 import { cacheFolder, ensureLocalRuntime, type NodeRuntime } from '../setup/runtime.js';
 import { findNativeSources } from '../setup/sources.js';
@@ -28,8 +30,12 @@ import type { Profile } from '../contracts/profileSchema.js';
 import { workdirOf } from '../profiles/workdir.js';
 import { RunRegistry } from '../agent/runRegistry.js';
 import type { StopMode } from '../contracts/runSchema.js';
-import { planRun, slotsFor, type NodeCapacity, type RunRequest } from '../plan/spec.js';
-import { parseTrainerHelp, type TrainerFlag } from '../plan/trainerHelp.js';
+import { countsAsNvml, judgeCuda } from '../plan/cudaTrial.js';
+import { placeRun } from '../plan/device.js';
+import { roomOf, type NodeOffer } from '../plan/placement.js';
+import type { RunRequest } from '../plan/request.js';
+import { planRun } from '../plan/spec.js';
+import { offeredFlags, type TrainerFlag } from '../plan/trainerHelp.js';
 import { pathOfThisNode, withHome, type NodePath } from '../base/nodePath.js';
 
 /**
@@ -76,17 +82,15 @@ export class LocalMachine implements Machine {
     return new RunRegistry(() => this.node.client(), await this.workdir(profile));
   }
 
-  async capacity(): Promise<NodeCapacity> {
-    const { cores } = await this.node.hello();
-    const { gpus } = await (await this.node.client()).request('host.sample');
-    return { cores, gpus: gpus.length };
-  }
-
   /** Everything a run on `profile` needs; all results, good and bad. */
   async check(profile: Profile, progress: Progress = {}): Promise<CheckResult[]> {
     const runtime = await this.runtime(progress);
     const hello = await this.node.hello();
-    const slots = slotsFor(profile, [], await this.capacity());
+    const { slots } = roomOf(await this.offer(profile), 'cpu');
+    const named = profile.hosts?.[0]?.slots !== undefined;
+    const reason = named
+      ? `profile ${profile.name} gives it ${plural(slots, 'slot')}`
+      : `${plural(slots, 'core')} on this machine`;
     return [
       { name: 'runtime', ok: true, detail: runtime.runtimeDir, hint: '' },
       {
@@ -97,7 +101,7 @@ export class LocalMachine implements Machine {
       },
       await checkTrainer(runtime.trainer),
       await checkDisk(await this.node.client(), await this.workdir(profile)),
-      { name: 'slots', ok: true, detail: `${slots.count}: ${slots.reason}`, hint: '' },
+      { name: 'slots', ok: true, detail: `${slots}: ${reason}`, hint: '' },
     ];
   }
 
@@ -106,19 +110,26 @@ export class LocalMachine implements Machine {
    * Cancelled.
    */
   async start(request: RunRequest, progress: Progress = {}): Promise<StartedRun> {
-    const capacity = await this.capacity();
+    const { placement, choice } = await placeRun(request, [await this.offer(request.profile)], {
+      before: () => deviceBefore(this.node, request),
+      backEnd: async ({ nodes }) => this.cudaTrouble(request.profile, nodes[0]?.gpus ?? [], progress),
+    });
     const runtime = await this.runtime(progress);
-    const spec = planRun(request, runtime, capacity);
+    const spec = planRun(request, { placement, choice, runtime });
     const client = await this.node.client();
     const workdir = await this.workdir(request.profile);
     progress.onProgress?.('checking');
-    const checks: Promise<CheckResult | CheckResult[]>[] = [checkDisk(client, workdir), checkData(spec.argv)];
-    if (spec.program === 'trainer') checks.push(checkTrainer(runtime.trainer));
+    const checks: Promise<CheckResult | CheckResult[]>[] = [
+      checkDisk(client, workdir),
+      checkData(request.data),
+    ];
+    if (request.kind === 'train') checks.push(checkTrainer(runtime.trainer));
     assertPassed((await Promise.all(checks)).flat());
     progress.onProgress?.('starting');
     throwIfCancelled(progress.signal);
     const before = spec.dir === undefined ? undefined : await earlierRun(client, spec.dir);
-    return { ...(await client.request('run.start', { workdir, spec }, startOptions)), before };
+    const started = await client.request('run.start', { workdir, spec }, startOptions);
+    return { ...started, before, device: choice?.used };
   }
 
   /** Runs the trainer here to its end. UserError (failed) with its own words, Cancelled. */
@@ -132,7 +143,7 @@ export class LocalMachine implements Machine {
 
   /** The flags of one of the trainer's verbs. */
   async trainerFlags(verb: string): Promise<TrainerFlag[]> {
-    return parseTrainerHelp(await this.runTrainer([verb, '--help']));
+    return offeredFlags(verb, await this.runTrainer([verb, '--help']));
   }
 
   async list(path: NodePath): Promise<FolderListing> {
@@ -161,7 +172,26 @@ export class LocalMachine implements Machine {
     this.node.dispose();
   }
 
+  private async cudaTrouble(
+    { env }: Profile,
+    gpus: readonly number[],
+    progress: Progress,
+  ): Promise<string | undefined> {
+    const { trainer } = await this.runtime(progress);
+    const options = { env: { ...this.env, ...env, ...countsAsNvml }, timeout: 60_000 };
+    return judgeCuda(gpus, await runCommand(trainer, trainerTrial, options));
+  }
+
+  private async offer({ hosts }: Profile): Promise<NodeOffer> {
+    const host = { ...hosts?.[0], host: hostname() };
+    return { ...(await offerOf(this.node, host, host.host)), isHere: true };
+  }
+
   private sources(): ReturnType<typeof findNativeSources> {
     return findNativeSources(this.options.bundleDir, this.env);
   }
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -11,7 +11,7 @@ import type { NodeRuntime } from '../setup/runtime.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import type { RunRegistry } from '../agent/runRegistry.js';
 import type { StopMode } from '../contracts/runSchema.js';
-import type { RunRequest } from '../plan/spec.js';
+import { usedDevice, type Device, type RunRequest } from '../plan/request.js';
 import type { TrainerFlag } from '../plan/trainerHelp.js';
 import type { SshShell } from '../ssh/base/transport.js';
 import type { NodePath } from '../base/nodePath.js';
@@ -22,6 +22,8 @@ export interface StartedRun {
   dir: NodePath;
   /** What an earlier run had left in the folder that the user named. */
   before: RunDetails | undefined;
+  /** What our trainer computes on; undefined where nothing is said of that. */
+  device: Device | undefined;
 }
 
 /** A node by the profile's name of it. */
@@ -89,6 +91,12 @@ export async function earlierRun(client: AgentClient, dir: NodePath): Promise<Ru
     if (error instanceof AgentError && error.code === agentErrors.notFound) return undefined;
     throw error;
   }
+}
+
+/** What an earlier run in the folder of this one computed on. */
+export async function deviceBefore(node: AgentNode, { runDir }: RunRequest): Promise<Device | undefined> {
+  const before = runDir === undefined ? undefined : await earlierRun(await node.client(), runDir);
+  return before?.run ? usedDevice(before.run) : undefined;
 }
 
 /** The trainer's last line, when it failed. */

@@ -1,7 +1,9 @@
-// What the nodes of a cluster have to offer a run now.
+// What nodes have to offer a run now.
 import { gpuTrouble, missingFigures } from '../model/gpuTrouble.js';
 import type { Progress } from '../base/progress.js';
+import type { AgentNode } from '../agent/agentNode.js';
 import type { HostSample } from '../contracts/metricsSchema.js';
+import type { Host } from '../contracts/profileSchema.js';
 import type { NodeOffer, OfferedGpu } from '../plan/placement.js';
 import type { SshNode } from './sshNode.js';
 
@@ -12,13 +14,18 @@ import type { SshNode } from './sshNode.js';
 export async function offersOf(nodes: readonly SshNode[], progress: Progress = {}): Promise<NodeOffer[]> {
   return Promise.all(
     nodes.map(async (each) => {
-      const { host, address, node } = each;
-      const { cores } = await each.hello(progress);
-      const sample = await (await node.client()).request('host.sample');
-      const gpus = sample.gpus.filter(({ problem }) => !problem);
-      return { host, address, cores, gpus: gpus.map(offeredGpu), trouble: troubleOf(sample) };
+      await each.hello(progress);
+      return offerOf(each.node, each.host, each.address);
     }),
   );
+}
+
+/** What one node has now: cores, GPUs that work, and why a GPU may be lacking. AgentError. */
+export async function offerOf(node: AgentNode, host: Host, address: string): Promise<NodeOffer> {
+  const { cores } = await node.hello();
+  const sample = await (await node.client()).request('host.sample');
+  const gpus = sample.gpus.filter(({ problem }) => !problem);
+  return { host, address, cores, gpus: gpus.map(offeredGpu), trouble: troubleOf(sample) };
 }
 
 /** Why a GPU may be lacking in the list, in words. */

@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream';
 import { throwIfCancelled, UserError } from '../base/errors.js';
 import { nullLogger, type Logger } from '../base/log.js';
 import {
+  deviceBefore,
   earlierRun,
   startOptions,
   trainerError,
@@ -20,18 +21,21 @@ import { checkRemoteData, judgeTrainer, trainerTrial } from '../plan/preflight.j
 import { cacheFolder, type NodeRuntime } from '../setup/runtime.js';
 import { findNativeSources } from '../setup/sources.js';
 import type { Host, Profile } from '../contracts/profileSchema.js';
-import { needsCudaBackEnd } from '../plan/flags.js';
-import { placeRanks, withLibraries, type Placement } from '../plan/placement.js';
+import { everySlotOf, placeRanks, withLibraries, type Placement } from '../plan/placement.js';
 import { givenWorkdir, workdirOf } from '../profiles/workdir.js';
 import { RunRegistry } from '../agent/runRegistry.js';
 import type { StopMode } from '../contracts/runSchema.js';
-import { planRun, type RunRequest } from '../plan/spec.js';
-import { parseTrainerHelp, type TrainerFlag } from '../plan/trainerHelp.js';
+import { cudaTrial, judgeCuda } from '../plan/cudaTrial.js';
+import { placeRun } from '../plan/device.js';
+import { ofOurTrainer, type RunRequest } from '../plan/request.js';
+import { planRun } from '../plan/spec.js';
+import { offeredFlags, type TrainerFlag } from '../plan/trainerHelp.js';
 import { ThroughHead } from '../ssh/throughHead.js';
 import type { SshShell, SshTransport } from '../ssh/base/transport.js';
 import { copyToAll } from './fanOut.js';
 import { offersOf } from './offers.js';
-import { withoutCuda } from '../setup/nodeCuda.js';
+import { driverTrouble } from '../setup/cuda.js';
+import { noCudaLibrary, withoutCuda } from '../setup/nodeCuda.js';
 import { Packages } from '../setup/packages.js';
 import { checkPorts } from './portCheck.js';
 import type { Questions } from './retry.js';
@@ -50,6 +54,8 @@ export interface SshMachineOptions {
   env?: NodeJS.ProcessEnv;
   logger?: Logger;
 }
+
+type Runtimes = ReadonlyMap<SshNode, NodeRuntime>;
 
 /** A cluster. Owns its nodes and the transport. */
 export class SshMachine implements Machine {
@@ -105,37 +111,40 @@ export class SshMachine implements Machine {
       ),
     );
     const offers = await offersOf(this.nodes);
-    const { ranks, nodes } = placeRanks(profile, ['train'], offers);
+    const { ranks, nodes } = placeRanks(everySlotOf(profile), 'cpu', offers);
     const room = nodes.map(({ host, slots }) => `${host} ${slots}`).join(', ');
     return [...results, ...ports, ...trainers, good('slots', `${ranks}: ${room}`)];
   }
 
   async start(request: RunRequest, progress: Progress = {}): Promise<StartedRun> {
-    const { profile, words } = request;
+    const { profile } = request;
     progress.onProgress?.('connecting');
     const offers = await offersOf(this.nodes, progress);
-    const wanted = {
-      ...(request.ranks === undefined ? {} : { ranks: request.ranks }),
-      ...(request.nodes === undefined ? {} : { nodes: request.nodes }),
-    };
-    const placement = placeRanks(profile, words, offers, wanted);
-    const taken = this.nodes.filter(({ name }) => placement.nodes.some(({ host }) => host === name));
-    const wantsGpu = needsCudaBackEnd(words);
-    const survey = await this.survey(taken, wantsGpu, progress);
-    assertPassed(survey.results);
-    if (wantsGpu && (await this.readPayload()).cuda === undefined) throw withoutCuda();
-    const runtimes = await this.withPackages((packages) => survey.prepare(packages, progress, wantsGpu));
+    const tried: Runtimes[] = [];
+    const { placement, device, choice } = await placeRun(request, offers, {
+      before: () => deviceBefore(this.node, request),
+      backEnd: async (wanted) => {
+        const { trouble, runtimes } = await this.tryCuda(wanted, progress);
+        if (runtimes) tried.push(runtimes);
+        return trouble;
+      },
+    });
+    const taken = this.takenBy(placement);
+    const prepared = tried.find(
+      (each) => each.size === taken.length && taken.every((node) => each.has(node)),
+    );
+    const wantsGpu = device === 'cuda' && ofOurTrainer(request);
+    const runtimes = prepared ?? (await this.prepare(taken, wantsGpu, progress));
     const runtime = runtimes.get(this.head) ?? (await this.runtime(progress));
-    const { home, cores } = await this.node.hello();
+    const { home } = await this.node.hello();
     const folders = new Map([...runtimes].map(([node, { nvidia }]) => [node.name, nvidia]));
-    const plan = { placement: withLibraries(placement, folders), home };
-    const spec = planRun(request, runtime, { cores, gpus: 0 }, plan);
+    const spec = planRun(request, { placement: withLibraries(placement, folders), choice, runtime, home });
     progress.onProgress?.('checking');
     const checks = taken.map(async (node) => {
       const found = await node.withBootstrap(async (channel) => {
-        const data = await checkRemoteData(spec.argv, (paths) => node.lookBy(channel, paths));
+        const data = await checkRemoteData(request.data, (paths) => node.lookBy(channel, paths));
         const runtime = runtimes.get(node);
-        return spec.program === 'trainer' ? [...data, await tryTrainer(node, channel, runtime)] : data;
+        return request.kind === 'train' ? [...data, await tryTrainer(node, channel, runtime)] : data;
       });
       return found.map((result) => ({ ...result, host: node.name }));
     });
@@ -147,7 +156,7 @@ export class SshMachine implements Machine {
     const workdir = await this.workdir(profile);
     const started = await client.request('run.start', { workdir, spec }, startOptions);
     await this.join(started, placement, runtimes, taken);
-    return { ...started, before };
+    return { ...started, before, device: choice?.used };
   }
 
   async runTrainer(args: readonly string[], progress: Progress = {}): Promise<string> {
@@ -158,7 +167,7 @@ export class SshMachine implements Machine {
   }
 
   async trainerFlags(verb: string): Promise<TrainerFlag[]> {
-    return parseTrainerHelp(await this.runTrainer([verb, '--help']));
+    return offeredFlags(verb, await this.runTrainer([verb, '--help']));
   }
 
   list(path: NodePath): Promise<FolderListing> {
@@ -237,7 +246,7 @@ export class SshMachine implements Machine {
   private async join(
     { id, dir }: { id: string; dir: NodePath },
     placement: Placement,
-    runtimes: ReadonlyMap<SshNode, NodeRuntime>,
+    runtimes: Runtimes,
     taken: readonly SshNode[],
   ): Promise<void> {
     const others = taken.filter((node) => node !== this.head);
@@ -262,6 +271,45 @@ export class SshMachine implements Machine {
         });
       }),
     );
+  }
+
+  private takenBy({ nodes }: Placement): SshNode[] {
+    return this.nodes.filter(({ name }) => nodes.some(({ host }) => host === name));
+  }
+
+  /** Programs and runtime on these nodes, and for GPUs NVIDIA's libraries. */
+  private async prepare(nodes: readonly SshNode[], wantsGpu: boolean, progress: Progress): Promise<Runtimes> {
+    const survey = await this.survey(nodes, wantsGpu, progress);
+    assertPassed(survey.results);
+    if (wantsGpu && (await this.readPayload()).cuda === undefined) throw withoutCuda();
+    return this.withPackages((packages) => survey.prepare(packages, progress, wantsGpu));
+  }
+
+  /**
+   * Why our CUDA back end cannot compute on these GPUs; undefined where it can. The nodes are
+   * prepared for it unless it is plain from the beginning that it cannot.
+   */
+  private async tryCuda(
+    placement: Placement,
+    progress: Progress,
+  ): Promise<{ trouble: string | undefined; runtimes?: Runtimes }> {
+    if ((await this.readPayload()).cuda === undefined) return { trouble: noCudaLibrary };
+    const survey = await this.survey(this.takenBy(placement), false, progress);
+    for (const { node, probe } of survey.findings) {
+      const trouble = driverTrouble(probe);
+      if (trouble !== undefined) return { trouble: `${node.name}: ${trouble}` };
+    }
+    assertPassed(survey.results);
+    const runtimes = await this.withPackages((packages) => survey.prepare(packages, progress, true));
+    const { env } = this.options.profile;
+    const troubles = await Promise.all(
+      [...runtimes].map(async ([node, runtime]) => {
+        const { gpus } = placement.nodes.find(({ host }) => host === node.name) ?? {};
+        const trouble = judgeCuda(gpus ?? [], await node.tryProgram(cudaTrial(runtime, env)));
+        return trouble === undefined ? [] : [`${node.name}: ${trouble}`];
+      }),
+    );
+    return { trouble: troubles.flat()[0], runtimes };
   }
 
   private survey(nodes: readonly SshNode[], wantsGpu: boolean, progress: Progress): Promise<Survey> {

@@ -7,6 +7,15 @@ import type { NodePath } from '../base/nodePath.js';
 const argv = z.array(z.string());
 const count = z.int().check(z.gte(0));
 
+const deviceChoiceSchema = z.object({
+  asked: z.enum(['auto', 'cpu', 'cuda']),
+  used: z.enum(['cpu', 'cuda']),
+  /** One line, for people. */
+  why: z.string(),
+});
+/** What a run of our trainer computes on. */
+export type DeviceChoice = z.infer<typeof deviceChoiceSchema>;
+
 /** What a run is to do. `limits` are in seconds, but `maxRestarts`, which is a count. */
 export const runSpecSchema = z.object({
   version: z.literal(1),
@@ -16,6 +25,7 @@ export const runSpecSchema = z.object({
   argv: argv.check(z.minLength(1)),
   /** Where a command starts; a trainer is given absolute paths. */
   cwd: z.optional(z.string()),
+  device: z.optional(deviceChoiceSchema),
   ranks: z.int().check(z.gte(1)),
   /** Of a run on one machine: the GPUs of its ranks, in their order. */
   gpus: z.optional(z.nullable(z.array(count))),

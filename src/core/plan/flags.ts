@@ -1,13 +1,12 @@
-// The little that Trainyard itself must know of the trainer's flags.
+// The little that Trainyard itself must know of the trainer's flags; request.ts alone reads requests
+// by it.
 import { existsSync } from 'node:fs';
 import { UserError } from '../base/errors.js';
 import { basename, isAbsolute, isInHome, resolve, type NodePath } from '../base/nodePath.js';
 
 const trainerVerbs = ['train', 'eval', 'predict', 'checkpoints', 'prep', 'devices', 'bench', 'selftest'];
 
-/**
- * The value of `--name VALUE` or `--name=VALUE`; the last one counts, as it does for the trainer.
- */
+/** The value of `--name VALUE` or `--name=VALUE`, of several the last. */
 export function flagValue(argv: readonly string[], name: string): string | undefined {
   let found: string | undefined;
   argv.forEach((word, index) => {
@@ -60,23 +59,13 @@ function splitOnce(word: string): [string, string | undefined] {
   return at < 0 ? [word, undefined] : [word.slice(0, at), word.slice(at + 1)];
 }
 
-/**
- * The trainer's verb and flags where the first word says that this is our trainer, `trainer` itself
- * left out; undefined for any other program, whatever its arguments are called.
- */
-export function trainerWords(words: readonly string[]): readonly string[] | undefined {
-  const own = words[0] === 'trainer' ? words.slice(1) : words;
-  return trainerVerbs.includes(own[0] ?? '') ? own : undefined;
-}
-
-/** Whether it needs our CUDA back end, and NVIDIA's libraries with it. */
-export function needsCudaBackEnd(words: readonly string[]): boolean {
-  return flagValue(trainerWords(words) ?? [], '--device') === 'cuda';
-}
+/** Undefined for a program that is not our trainer, whatever its arguments are called. */
+export const trainerVerb = ([first]: readonly string[]): string | undefined =>
+  trainerVerbs.find((verb) => verb === first);
 
 /** What a run's name says of it: its model, its verb, or the program of a command. */
 export function runLabel(words: readonly string[]): string {
-  const [verb] = trainerWords(words) ?? [];
+  const verb = trainerVerb(words);
   const name = verb === undefined ? basename(words[0] ?? '') : (flagValue(words, '--model') ?? verb);
   return cleanLabel(name) || 'run';
 }
@@ -95,13 +84,4 @@ export function positiveInteger(text: string, what: string): number {
   const value = /^\d{1,6}$/.test(text) ? Number(text) : 0;
   if (value >= 1) return value;
   throw new UserError('usage', `${what} must be a whole number from 1, not "${text}"`, 'Correct it');
-}
-
-/**
- * What computes on every device that there is: training, and the measurements of all of them
- * together. Anything else is one process.
- */
-export function usesEverySlot(words: readonly string[]): boolean {
-  const [verb, what = ''] = trainerWords(words) ?? [];
-  return verb === 'train' || (verb === 'bench' && ['matmul', 'allreduce'].includes(what));
 }

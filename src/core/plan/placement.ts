@@ -1,7 +1,7 @@
-// Which ranks run on which nodes of a cluster.
+// Which ranks run on which nodes: of a cluster, or on this machine alone.
 import { UserError } from '../base/errors.js';
 import type { Host, Profile } from '../contracts/profileSchema.js';
-import { flagValue, usesEverySlot } from './flags.js';
+import type { Device, RunRequest } from './request.js';
 
 /** One GPU of a node. `index` is as NVML counts. */
 export interface OfferedGpu {
@@ -19,6 +19,8 @@ export interface NodeOffer {
   gpus: readonly OfferedGpu[];
   /** Why GPUs may be lacking above, in words; empty or left out where none are. */
   trouble?: string;
+  /** This machine, of a profile of kind local. */
+  isHere?: boolean;
 }
 
 interface PlacedNode {
@@ -39,30 +41,37 @@ export interface Placement {
   threadsPerRank: number;
 }
 
+/** What of a request says where its ranks go. */
+type Wanted = Pick<RunRequest, 'profile' | 'ranks' | 'nodes' | 'everySlot'>;
+
+/** A training that takes all there is, as a check of the profile asks for it. */
+export const everySlotOf = (profile: Profile): Wanted => ({
+  profile,
+  ranks: undefined,
+  nodes: undefined,
+  everySlot: true,
+});
+
 /**
  * Fills the nodes in their order, the head first. Training, `bench matmul` and `bench allreduce`
- * take every slot unless told how many; anything else is one process on the head. With `--device
- * cuda` a slot is a free GPU. UserError (usage, preflight) naming what there is when it does not
- * fit.
+ * take every slot unless told how many; anything else is one process on the head. UserError (usage,
+ * preflight) naming what there is when it does not fit.
  */
-export function placeRanks(
-  profile: Profile,
-  words: readonly string[],
-  offers: readonly NodeOffer[],
-  wanted: { ranks?: number; nodes?: number } = {},
-): Placement {
-  const cuda = flagValue(words, '--device') === 'cuda';
-  const most = wanted.nodes ?? profile.maxNodes ?? offers.length;
-  if (most > offers.length && wanted.nodes !== undefined) {
+export function placeRanks(request: Wanted, device: Device, offers: readonly NodeOffer[]): Placement {
+  const { profile, nodes: wantedNodes } = request;
+  const most = wantedNodes ?? profile.maxNodes ?? offers.length;
+  if (most > offers.length && wantedNodes !== undefined) {
     const what = `${most} nodes were asked for, and profile ${profile.name} has ${offers.length}`;
     throw new UserError('preflight', what, 'Ask for fewer, or add hosts to the profile');
   }
-  const rooms = offers.slice(0, most).map((offer) => roomOf(offer, cuda));
-  const all = rooms.reduce((sum, { slots }) => sum + slots, 0);
-  const ranks = wanted.ranks ?? (usesEverySlot(words) ? all : Math.min(1, all));
+  const rooms = offers.slice(0, most).map((offer) => roomOf(offer, device));
+  const sum = (count: (room: Room) => number): number =>
+    rooms.reduce((total, room) => total + count(room), 0);
+  const all = sum(({ slots }) => slots);
+  const ranks = request.ranks ?? (request.everySlot ? sum(({ usual }) => usual) : Math.min(1, all));
   if (ranks > all || ranks === 0) {
     const what =
-      ranks === 0
+      all === 0
         ? `no node of profile ${profile.name} has a free GPU`
         : `${ranks} ranks were asked for, and there is room for ${all}`;
     const hint =
@@ -77,7 +86,12 @@ export function placeRanks(
     if (taken === 0) continue;
     left -= taken;
     const { host, address } = offer;
-    nodes.push({ host: host.host, address, slots: taken, gpus: cuda ? gpus.slice(0, taken) : null });
+    nodes.push({
+      host: host.host,
+      address,
+      slots: taken,
+      gpus: device === 'cuda' ? gpus.slice(0, taken) : null,
+    });
     threadsPerRank = Math.min(threadsPerRank, Math.max(1, Math.floor(offer.cores / taken)));
   }
   if (nodes[0]?.host !== offers[0]?.host.host) {
@@ -87,17 +101,56 @@ export function placeRanks(
   return { nodes, ranks, threadsPerRank };
 }
 
+/**
+ * Why not every node that the run takes has GPUs for its ranks, in words that name the node;
+ * undefined where each has.
+ */
+export function noGpusFor(
+  { profile, ranks, nodes, everySlot }: Wanted,
+  offers: readonly NodeOffer[],
+): string | undefined {
+  const rooms = offers.slice(0, nodes ?? profile.maxNodes).map((offer) => roomOf(offer, 'cuda'));
+  const wanted = ranks ?? (everySlot ? Infinity : 1);
+  let found = 0;
+  for (const { offer, slots, busy } of rooms) {
+    if (found >= wanted) break;
+    if (slots === 0) {
+      const words = [...busy, ...(offer.trouble ? [offer.trouble] : [])];
+      const free = busy.length === 0 ? '' : 'free ';
+      return `no ${free}GPU on ${offer.host.host}${words.length === 0 ? '' : `: ${words.join(', ')}`}`;
+    }
+    found += slots;
+  }
+  if (ranks === undefined || found >= ranks) return undefined;
+  return `${ranks} ranks were asked for, and ${found} GPUs are free (${rooms.map(roomText).join('; ')})`;
+}
+
 interface Room {
   offer: NodeOffer;
+  /** How many ranks fit. */
   slots: number;
+  /** How many training takes unless told how many. */
+  usual: number;
   gpus: number[];
   busy: string[];
 }
 
-function roomOf(offer: NodeOffer, cuda: boolean): Room {
-  const { host } = offer;
+/**
+ * The slots of a node. On GPUs its free ones, of those that the profile lists; never more than the
+ * profile's `slots`. On the CPU the profile's `slots`. Where the profile has none: on a node of a
+ * cluster one for each GPU, and one at least; on this machine one for each core, of which training
+ * takes two, for others want the cores too.
+ */
+export function roomOf(offer: NodeOffer, device: Device): Room {
+  const { host, cores } = offer;
   const listed = host.gpus ?? offer.gpus.map(({ index }) => index);
-  if (!cuda) return { offer, slots: host.slots ?? Math.max(1, listed.length), gpus: [], busy: [] };
+  if (device === 'cpu') {
+    const none = { offer, gpus: [], busy: [] };
+    if (host.slots !== undefined) return { ...none, slots: host.slots, usual: host.slots };
+    if (offer.isHere === true) return { ...none, slots: cores, usual: Math.min(2, cores) };
+    const slots = Math.max(1, listed.length);
+    return { ...none, slots, usual: slots };
+  }
   const gpus: number[] = [];
   const busy: string[] = [];
   for (const index of listed) {
@@ -106,7 +159,8 @@ function roomOf(offer: NodeOffer, cuda: boolean): Room {
     else if (gpu.busy !== undefined) busy.push(`GPU ${index} is taken by ${gpu.busy}`);
     else gpus.push(index);
   }
-  return { offer, slots: Math.min(gpus.length, host.slots ?? gpus.length), gpus, busy };
+  const slots = Math.min(gpus.length, host.slots ?? gpus.length);
+  return { offer, slots, usual: slots, gpus, busy };
 }
 
 function roomText({ offer, slots, busy }: Room): string {

@@ -1,12 +1,12 @@
 // What is checked before a run starts, each with what to do about it.
 import { readdir, stat } from 'node:fs/promises';
 import { errorText, systemCode } from '../base/errors.js';
-import { flagValue } from './flags.js';
+import type { NamedData } from './request.js';
 import { agentErrors, type AgentResult } from '../contracts/agentApi.js';
 import { AgentError, type AgentClient } from '../agent/agentClient.js';
 import { bad, good, type CheckResult } from '../base/checks.js';
 import { runCommand } from '../base/processes.js';
-import { basename, dirname, isAbsolute, isInHome, type NodePath } from '../base/nodePath.js';
+import { basename, dirname, type NodePath } from '../base/nodePath.js';
 
 /** Below this a run would not get as far as its first checkpoint. */
 const neededFreeBytes = 200_000_000;
@@ -60,13 +60,11 @@ async function freeSpace(client: AgentClient, path: NodePath): Promise<AgentResu
   }
 }
 
-const dataFlags = ['--data', '--eval-data'];
-
 /**
- * Folders that the trainer's flags name are there. Only for a node whose files are this machine's.
+ * Folders that the request names are there. Only for a node whose files are this machine's.
  */
-export async function checkData(argv: readonly string[]): Promise<CheckResult[]> {
-  return checkRemoteData(argv, (paths) => Promise.all(paths.map(lookHere)));
+export async function checkData(named: readonly NamedData[]): Promise<CheckResult[]> {
+  return checkRemoteData(named, (paths) => Promise.all(paths.map(lookHere)));
 }
 
 /**
@@ -74,17 +72,12 @@ export async function checkData(argv: readonly string[]): Promise<CheckResult[]>
  * told.
  */
 export async function checkRemoteData(
-  argv: readonly string[],
+  named: readonly NamedData[],
   look: (paths: NodePath[]) => Promise<readonly string[]>,
 ): Promise<CheckResult[]> {
-  const named = dataFlags.flatMap((flag) => {
-    const path = flagValue(argv, flag);
-    return path !== undefined && (isAbsolute(path) || isInHome(path)) ? [{ flag, path }] : [];
-  });
   if (named.length === 0) return [];
   const found = await look(named.map(({ path }) => path));
-  return named.map(({ flag, path }, index) => {
-    const name = flag.slice(2);
+  return named.map(({ name, path }, index) => {
     const what = found[index] ?? 'missing';
     if (what === 'folder') return good(name, `${path} is there`);
     if (what === 'shards' || (what === 'file' && shardName.test(path))) {
@@ -95,7 +88,7 @@ export async function checkRemoteData(
       return bad(name, `${path} is not a folder`, hint);
     }
     const why = what === 'missing' ? 'does not exist' : `cannot be read: ${what}`;
-    return bad(name, `${path} ${why}`, `Correct ${flag}, or copy the data there`);
+    return bad(name, `${path} ${why}`, `Correct --${name}, or copy the data there`);
   });
 }
 

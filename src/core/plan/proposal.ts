@@ -1,5 +1,4 @@
 // The command line that Run Training proposes, to be changed and completed by the user.
-import type { AgentNode } from '../agent/agentNode.js';
 
 /** A network of the trainer, with a line about it. */
 export interface ProposedModel {
@@ -23,16 +22,7 @@ export const proposedModels: readonly ProposedModel[] = [
   { label: 'mlp', description: 'two dense layers; quick, for trying things out' },
 ];
 
-/**
- * Words for a training on `data` (`--data …`). On the GPUs where the head has some, since a run's
- * first rank is there. UserError (connection), Cancelled.
- */
-export async function proposeTraining(
-  machine: { readonly node: Pick<AgentNode, 'client'> },
-  model: string,
-  data: readonly string[],
-): Promise<string[]> {
-  const { gpus } = await (await machine.node.client()).request('host.sample');
-  const device = gpus.some(({ problem }) => !problem) ? ['--device', 'cuda'] : [];
-  return ['train', '--model', model, ...data, '--epochs', '10', '--batch-size', '32', ...device];
-}
+/** Words for a training on `data` (`--data …`). Its device is chosen when it starts. */
+export const proposeTraining = (model: string, data: readonly string[]): string[] => [
+  ...['train', '--model', model, ...data, '--epochs', '10', '--batch-size', '32'],
+];

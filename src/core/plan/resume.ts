@@ -1,6 +1,7 @@
 // How a run that was interrupted goes on: by being started again in its folder, from its newest
 // valid checkpoint.
 import type { RunEntry } from '../contracts/agentApi.js';
+import { typedOf } from './request.js';
 
 /**
  * The command line, for a POSIX shell; undefined where the folder's run.json is not there to tell
@@ -11,12 +12,13 @@ export function resumeCommand(
   profile: string,
 ): string | undefined {
   if (!run) return undefined;
-  const nodes = run.nodes === undefined ? [] : ['--nodes', String(run.nodes.length)];
+  const { words: again, ranks, nodes, tensorboard, evaluator } = typedOf(run);
   const words = [
-    ...['trainyard', 'run', profile, '--run-dir', dir, '--ranks', String(run.ranks), ...nodes],
-    ...(run.tensorboard ? ['--tensorboard'] : []),
-    ...(run.evaluator === null && run.argv.includes('--eval-data') ? ['--no-evaluator'] : []),
-    ...['--', ...run.argv],
+    ...['trainyard', 'run', profile, '--run-dir', dir, '--ranks', String(ranks)],
+    ...(nodes === undefined ? [] : ['--nodes', String(nodes)]),
+    ...(tensorboard ? ['--tensorboard'] : []),
+    ...(evaluator ? [] : ['--no-evaluator']),
+    ...['--', ...again],
   ];
   return words.map(quoted).join(' ');
 }

@@ -1,119 +1,46 @@
-// From what the user asked to the spec that `run.start` takes.
+// From what the user asks for to the spec that `run.start` takes.
 import { randomBytes } from 'node:crypto';
-import { UserError } from '../base/errors.js';
 import type { NodeRuntime } from '../setup/runtime.js';
 import { portRangeOf } from '../contracts/ports.js';
 import type { Profile } from '../contracts/profileSchema.js';
+import type { PlacedRun } from './device.js';
 import type { Placement } from './placement.js';
-import {
-  absolutePaths,
-  cleanLabel,
-  flagValue,
-  runLabel,
-  trainerWords,
-  withoutFlag,
-  usesEverySlot,
-} from './flags.js';
+import { argvOf, type RunRequest } from './request.js';
 import type { StartSpec } from '../contracts/runSchema.js';
-import { isInHome, nodePath, pathOfThisNode, resolve, withHome, type NodePath } from '../base/nodePath.js';
+import { isInHome, withHome, type NodePath } from '../base/nodePath.js';
 
-/** What a user asked to run. */
-export interface RunRequest {
-  profile: Profile;
-  /** A trainer verb and its flags, or any command. */
-  words: readonly string[];
-  /** Folder against which relative paths among the words are read. */
-  cwd: string;
-  ranks?: number;
-  /** How many of the profile's nodes to use. */
-  nodes?: number;
-  name?: string;
-  tensorboard?: boolean;
-  evaluator?: boolean;
-  /** The run folder, as `--run-dir` among the trainer's flags. */
-  runDir?: NodePath;
-}
-
-/** What the node has to offer. */
-export interface NodeCapacity {
-  cores: number;
-  gpus: number;
-}
-
-/** How many ranks fit, and why: for the default, and for the message when more are asked. */
-export interface Slots {
-  count: number;
-  reason: string;
-}
-
-/** GPUs, when the run wants them; else the profile's slots; else one rank a core. */
-export function slotsFor(profile: Profile, words: readonly string[], capacity: NodeCapacity): Slots {
-  const host = profile.hosts?.[0];
-  if (flagValue(words, '--device') === 'cuda') {
-    const listed = host?.gpus?.length ?? capacity.gpus;
-    const count = Math.min(listed, host?.slots ?? listed);
-    return { count, reason: `${plural(count, 'GPU')} on this machine` };
-  }
-  if (host?.slots !== undefined) {
-    return { count: host.slots, reason: `profile ${profile.name} gives it ${plural(host.slots, 'slot')}` };
-  }
-  return { count: capacity.cores, reason: `${plural(capacity.cores, 'core')} on this machine` };
-}
-
-/** Where the ranks of a run on a cluster go, and what its paths are read against. */
-export interface ClusterPlan {
-  placement: Placement;
-  /** Home folder on the head. */
-  home: NodePath;
+/** Where the ranks go, on what they compute, and what they start from. */
+export interface RunPlace extends Pick<PlacedRun, 'placement' | 'choice'> {
+  runtime: NodeRuntime;
+  /** Of a cluster the home folder on its head; undefined on this machine. */
+  home?: NodePath;
 }
 
 /**
  * Builds the spec; a run in a folder that the user named gets its id from the agent, which keeps
- * that of an earlier run there. UserError: usage for words that make no run; preflight when more
- * ranks are wanted than fit.
+ * that of an earlier run there.
  */
-export function planRun(
-  request: RunRequest,
-  runtime: NodeRuntime,
-  capacity: NodeCapacity,
-  cluster?: ClusterPlan,
-): StartSpec {
-  const { profile } = request;
-  const cwd = cluster ? nodePath('~') : pathOfThisNode(request.cwd); // a folder of the user's machine means nothing on a node
-  const words = request.words[0] === 'trainer' ? request.words.slice(1) : [...request.words];
-  const verb = words[0];
-  if (verb === undefined) {
-    throw new UserError(
-      'usage',
-      'there is nothing to run',
-      'Write it after --, for example: -- train --model resnet20 --data synthetic --steps 100',
-    );
-  }
-  const trains = verb === 'train';
-  const ranks = cluster?.placement.ranks ?? chooseRanks(request, words, capacity);
-  const dir = request.runDir ?? (trains ? flagValue(words, '--run-dir') : undefined);
-  const argv = commandLine(words, runtime.trainer, cwd);
-  const evalData = trains && request.evaluator !== false ? flagValue(argv, '--eval-data') : undefined;
-  const label = request.name === undefined ? runLabel(words) : cleanLabel(request.name);
-  if (label === '') {
-    throw new UserError('usage', `--name ${request.name ?? ''} has no letter or digit`, 'Choose another');
-  }
+export function planRun(request: RunRequest, { placement, choice, runtime, home }: RunPlace): StartSpec {
+  const { profile, label, runDir } = request;
+  const { nodes, ranks, threadsPerRank } = placement;
+  const evaluatedOn = request.kind === 'train' ? request.evaluatedOn : undefined;
   return {
     version: 1,
     label,
-    ...(dir === undefined ? { id: newRunId(label) } : { dir: resolve(cwd, dir) }),
+    ...(runDir === undefined ? { id: newRunId(label) } : { dir: runDir }),
     profile: { name: profile.name, kind: profile.kind },
-    program: trains ? 'trainer' : 'command',
-    argv,
-    ...(trains || cluster ? {} : { cwd }),
+    program: request.kind === 'train' ? 'trainer' : 'command',
+    argv: argvOf(request, runtime.trainer, choice?.used),
+    ...(request.kind === 'command' && request.cwd !== undefined ? { cwd: request.cwd } : {}),
+    ...(choice === undefined ? {} : { device: choice }),
     ranks,
-    threadsPerRank: cluster?.placement.threadsPerRank ?? Math.max(1, Math.floor(capacity.cores / ranks)),
+    threadsPerRank,
     env: profile.env ?? {},
     evaluator:
-      evalData !== undefined
-        ? { argv: ['eval', '--data', onHead(evalData, cluster), ...evaluatorFlags], threads: 1, nice: 19 }
-        : null,
-    tensorboard: request.tensorboard ?? false,
+      evaluatedOn === undefined
+        ? null
+        : { argv: ['eval', '--data', onHead(evaluatedOn, home), ...evaluatorFlags], threads: 1, nice: 19 },
+    tensorboard: request.tensorboard,
     paths: {
       trainer: runtime.trainer,
       mpiexec: runtime.mpiexec,
@@ -128,77 +55,35 @@ export function planRun(
       nodeReturnTimeout: profile.nodeReturnTimeout ?? 600,
       maxRestarts: profile.maxRestarts ?? 0,
     },
-    ...(cluster
-      ? {
+    ...(home === undefined
+      ? { launcher: 'fork', gpus: ownGpus(profile, placement) }
+      : {
           launcher: 'manual',
-          nodes: cluster.placement.nodes,
+          nodes,
           interface: profile.interface ?? 'auto',
           portRange: portRangeOf(profile),
-          minNodes: Math.min(
-            profile.minNodes ?? cluster.placement.nodes.length,
-            cluster.placement.nodes.length,
-          ),
-        }
-      : { launcher: 'fork', gpus: ownGpus(profile, words, ranks) }),
+          minNodes: Math.min(profile.minNodes ?? nodes.length, nodes.length),
+        }),
     totalSteps: null,
   };
 }
 
-/** Without a list in the profile every rank takes the GPU of its number. */
-function ownGpus(profile: Profile, words: readonly string[], ranks: number): number[] | null {
-  const listed = flagValue(words, '--device') === 'cuda' ? profile.hosts?.[0]?.gpus : undefined;
-  return listed ? listed.slice(0, ranks) : null;
+/** Where the GPUs are the first ones and the profile lists none, every rank takes that of its number. */
+function ownGpus(profile: Profile, { nodes: [node] }: Placement): number[] | null {
+  const gpus = node?.gpus ?? null;
+  const listed = profile.hosts?.[0]?.gpus !== undefined;
+  return listed || gpus?.some((gpu, rank) => gpu !== rank) === true ? gpus : null;
 }
 
 const evaluatorFlags = ['--interval', '2', '--threads', '1'];
 
 /** The evaluator runs on the head, and is given whole paths. */
-function onHead(path: string, cluster: ClusterPlan | undefined): string {
-  return cluster && isInHome(path) ? withHome(cluster.home, path) : path;
-}
-
-/**
- * Training owns the run folder, which the supervisor names to it. Every other verb of the trainer
- * is a command: its `--run-dir`, where it takes one, is that of the training it looks at.
- */
-function commandLine(words: readonly string[], trainer: NodePath, cwd: NodePath): string[] {
-  const own = trainerWords(words);
-  if (!own) return [...words];
-  if (own[0] === 'train') return absolutePaths(withoutFlag(words, '--run-dir'), cwd);
-  return [trainer, ...absolutePaths(words, cwd)];
-}
-
-/**
- * Every slot for what computes on all of them; every other verb, and a command, is one process
- * unless the user says otherwise.
- */
-function chooseRanks(request: RunRequest, words: readonly string[], capacity: NodeCapacity): number {
-  const slots = slotsFor(request.profile, words, capacity);
-  const wantsGpus = flagValue(words, '--device') === 'cuda';
-  if (wantsGpus && slots.count === 0) {
-    throw new UserError(
-      'preflight',
-      'this machine has no GPU that can be used',
-      'Use --device cpu, or a profile with GPUs',
-    );
-  }
-  const named = request.profile.hosts?.[0]?.slots !== undefined || wantsGpus;
-  const usual = usesEverySlot(words) ? (named ? slots.count : Math.min(2, capacity.cores)) : 1;
-  const ranks = request.ranks ?? usual;
-  if (ranks <= slots.count) return ranks;
-  throw new UserError(
-    'preflight',
-    `${ranks} ranks were asked for, and there is room for ${slots.count}: ${slots.reason}`,
-    `Use --ranks ${slots.count} or fewer, or set "slots" in the profile`,
-  );
+function onHead(data: string, home: NodePath | undefined): string {
+  return home !== undefined && isInHome(data) ? withHome(home, data) : data;
 }
 
 /** `YYYYMMDD-HHMMSS-<label>-<4 hex>` in UTC: sorts by time. */
 export function newRunId(label: string, now = new Date()): string {
   const digits = now.toISOString().replace(/[-:]/g, '');
   return `${digits.slice(0, 8)}-${digits.slice(9, 15)}-${label}-${randomBytes(2).toString('hex')}`;
-}
-
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -33,6 +33,14 @@ export function parseTrainerHelp(text: string): TrainerFlag[] {
   return flags;
 }
 
+/** What a user may type: with `--device auto`, which a request knows and the trainer does not. */
+export const offeredFlags = (verb: string, help: string): TrainerFlag[] =>
+  parseTrainerHelp(help).map((flag) =>
+    verb === 'train' && flag.name === '--device'
+      ? { ...flag, initial: 'auto', choices: ['auto', ...flag.choices], help: 'auto, cpu or cuda' }
+      : flag,
+  );
+
 /**
  * What could stand next in `line`: flags that are not in it yet, or the values of the flag it ends
  * in.

@@ -14,6 +14,13 @@ export const oldestDriver = 580;
 export const takesCuda = ({ driver }: { driver: string | null }): boolean =>
   Number.parseInt(driver ?? '', 10) >= oldestDriver;
 
+/** Why its driver does not run CUDA 13; undefined where it does. */
+export function driverTrouble({ driver }: { driver: string | null }): string | undefined {
+  if (takesCuda({ driver })) return undefined;
+  if (driver === null) return 'there is no NVIDIA driver';
+  return `the NVIDIA driver is ${driver}, and CUDA 13 needs ${oldestDriver} or newer`;
+}
+
 interface Library {
   title: string;
   /** Of the wheel, below `nvidia`. */

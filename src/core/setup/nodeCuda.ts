@@ -48,11 +48,14 @@ export async function provideLibraries(needs: CudaNeeds, progress: Progress): Pr
   return [...wheels.folders.map((folder) => join(dir, folder)), ...folders];
 }
 
+/** Of a build that lacks what `node scripts/native/native.mjs cuda` makes. */
+export const noCudaLibrary = 'this build of Trainyard has no CUDA back end (libtrainer_cuda.so)';
+
 /** Said before anything is put on a node. */
 export function withoutCuda(): UserError {
   return new UserError(
     'preflight',
-    'this build of Trainyard has no CUDA back end (libtrainer_cuda.so)',
+    noCudaLibrary,
     'Use --device cpu, or build it with: node scripts/native/native.mjs cuda && npm run build',
   );
 }

@@ -9,6 +9,7 @@ import type { Machine } from '../../core/cluster/machine.js';
 import { nodePath } from '../../core/base/nodePath.js';
 import { demoTraining, prepareDemoData } from '../../core/plan/demo.js';
 import { proposedModels, proposeTraining } from '../../core/plan/proposal.js';
+import { typedOf } from '../../core/plan/request.js';
 import type { TrainerFlag } from '../../core/plan/trainerHelp.js';
 import { joinWords, splitWords } from '../../core/plan/words.js';
 import { editCommandLine } from './commandLine.js';
@@ -50,7 +51,7 @@ export async function cloneRun(ui: Ui, given?: RunArgument): Promise<void> {
   if (!details.run) {
     throw new UserError('usage', `${run.id} has no run.json that can be read`, 'Choose another run');
   }
-  const { argv: words, ranks } = details.run;
+  const { words, ranks } = typedOf(details.run);
   await editAndStart(ui, { profile: run.profile, words, ranks });
 }
 
@@ -105,7 +106,7 @@ async function chooseWhat(ui: Ui, profile: string): Promise<readonly string[] | 
           {
             label: '$(folder-library) Images in this workspace',
             description: workspace,
-            words: async () => withModel(machine, await dataFlags(machine, workspace)),
+            words: async () => withModel(await dataFlags(machine, workspace)),
           },
         ]),
     {
@@ -115,13 +116,13 @@ async function chooseWhat(ui: Ui, profile: string): Promise<readonly string[] | 
         const folder = await (isHere
           ? chooseFolder()
           : browse('Run Training: folder of images', new Folders(machine)));
-        return folder === undefined ? undefined : withModel(machine, await dataFlags(machine, folder));
+        return folder === undefined ? undefined : withModel(await dataFlags(machine, folder));
       },
     },
     {
       label: '$(beaker) Synthetic images',
       description: 'made up on the fly, to try the machine',
-      words: () => withModel(machine, ['--data', 'synthetic']),
+      words: () => withModel(['--data', 'synthetic']),
     },
     {
       label: '$(terminal) Own command…',
@@ -137,12 +138,12 @@ async function chooseWhat(ui: Ui, profile: string): Promise<readonly string[] | 
   return choice?.words?.();
 }
 
-async function withModel(machine: Machine, data: readonly string[]): Promise<readonly string[] | undefined> {
+async function withModel(data: readonly string[]): Promise<readonly string[] | undefined> {
   const model = await vscode.window.showQuickPick(proposedModels, {
     title: 'Run Training: model',
     placeHolder: 'Which model?',
   });
-  return model && proposeTraining(machine, model.label, data);
+  return model && proposeTraining(model.label, data);
 }
 
 async function chooseFolder(): Promise<string | undefined> {

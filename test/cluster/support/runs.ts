@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { SshMachine } from '../../../src/core/cluster/sshMachine.js';
 import type { NodePath } from '../../../src/core/base/nodePath.js';
 import type { Profile } from '../../../src/core/contracts/profileSchema.js';
+import { requestOf } from '../../../src/core/plan/request.js';
 import { RunFollower } from '../../../src/core/follow/run.js';
 import type { RunDetails } from '../../../src/core/contracts/agentApi.js';
 import {
@@ -36,7 +37,7 @@ export async function startRun(
   words: readonly string[],
   more: { runDir?: NodePath; ranks?: number; nodes?: number } = {},
 ): Promise<NodePath> {
-  return (await machine.start({ profile, words, cwd: '/', ...more })).dir;
+  return (await machine.start(requestOf({ profile, words, cwd: '/', ...more }))).dir;
 }
 
 /** A user interface that stays with a run. */

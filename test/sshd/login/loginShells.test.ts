@@ -7,6 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { runOnAll } from '../../../src/core/cluster/fanOut.js';
 import type { SshMachine } from '../../../src/core/cluster/sshMachine.js';
 import type { Profile } from '../../../src/core/contracts/profileSchema.js';
+import { requestOf } from '../../../src/core/plan/request.js';
 import { RunFollower } from '../../../src/core/follow/run.js';
 import { statusOf } from '../../../src/core/model/runStatus.js';
 import { testCluster } from '../support/cluster.js';
@@ -43,11 +44,9 @@ const has = (shell: string): string | undefined => {
 /** The same short run for each. */
 async function train(machine: SshMachine, profile: Profile): Promise<{ phase: string; steps: number }> {
   const words = ['train', '--model', 'mlp', '--data', 'synthetic', '--steps', '20'];
-  const { dir: run } = await machine.start({
-    profile: { ...profile, workdir: join(dir, 'shared') },
-    words,
-    cwd: '/',
-  });
+  const { dir: run } = await machine.start(
+    requestOf({ profile: { ...profile, workdir: join(dir, 'shared') }, words, cwd: '/' }),
+  );
   const follower = new RunFollower({ dir: run, client: () => machine.node.client() });
   let steps = 0;
   follower.onMetric(({ value }) => {

@@ -3,6 +3,7 @@ import { nodePath } from '../../../src/core/base/nodePath.js';
 import { bytesText, durationText, rateText, table } from '../../../src/cli/format.js';
 import type { Output } from '../../../src/cli/output.js';
 import { JsonPrinter, TablePrinter } from '../../../src/cli/printer.js';
+import type { DeviceChoice, RunFile } from '../../../src/core/contracts/runSchema.js';
 import type { Metric } from '../../../src/core/contracts/metricsSchema.js';
 import type { RunSummary } from '../../../src/core/model/runSummary.js';
 import { evalLine, startLine, stepLine } from '../support/lines.js';
@@ -69,6 +70,21 @@ describe('for a program', () => {
 });
 
 describe('for a person', () => {
+  it('the first line says the device of a run, and why', () => {
+    const device: DeviceChoice = { asked: 'auto', used: 'cpu', why: 'no GPU on gpu1' };
+    const record = { ranks: 1, threadsPerRank: 2, argv: ['train'], profile: { name: 'lab' } };
+    const first = (more: { device?: DeviceChoice }): string | undefined => {
+      const { output, lines } = recorder();
+      new TablePrinter(output).run('r', nodePath('/w/r'), { ...record, ...more } as RunFile);
+      return lines[0];
+    };
+    expect(first({ device })).toBe('device  cpu (auto: no GPU on gpu1)');
+    expect(first({ device: { asked: 'cuda', used: 'cuda', why: 'it was asked for' } })).toBe(
+      'device  cuda (it was asked for)',
+    );
+    expect(first({})).toBe('run     r');
+  });
+
   it('steps stand in aligned columns under one head', () => {
     const { output, lines } = recorder();
     const printer = new TablePrinter(output);

@@ -210,6 +210,21 @@ describe('the dashboard', () => {
     expect(new DashboardSender('p').next(feedOf(model), 1).head.where).toBe(where);
   });
 
+  it('says the device before the trainer does, and why where nobody asked for one', () => {
+    const model = new RunModel();
+    const run = { profile: { name: 'p', kind: 'local' }, ranks: 2, program: 'trainer', argv: ['train'] };
+    const headWith = (device: object | undefined): object => {
+      const details = { id: 'r', dir: nodePath('/w'), interrupted: false, files: {}, state: null };
+      model.details = { ...details, run: { ...run, device } as never };
+      const { device: shown, deviceWhy } = new DashboardSender('p').next(feedOf(model), 1).head;
+      return { shown, deviceWhy };
+    };
+    const why = 'no GPU on gpu1';
+    expect(headWith({ asked: 'auto', used: 'cpu', why })).toEqual({ shown: 'cpu', deviceWhy: why });
+    expect(headWith({ asked: 'cuda', used: 'cuda', why })).toEqual({ shown: 'cuda', deviceWhy: null });
+    expect(headWith(undefined)).toEqual({ shown: null, deviceWhy: null });
+  });
+
   it('marks which processes on a GPU are of this run, while it runs', () => {
     const model = new RunModel();
     const state = { ...stateOf('running'), ranks: [{ rank: 0, host: 'a', pid: 11, startTime: 1 }] };

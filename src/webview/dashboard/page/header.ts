@@ -206,11 +206,14 @@ class Header extends Section {
   }
 }
 
+const deviceText = (device: string, why: string | null): string =>
+  why === null ? device : `${device} (${why})`;
+
 function about(head: RunHead): TemplateResult {
   const parameters = head.parameters === null ? '' : ` (${(head.parameters / 1e6).toFixed(1)} M parameters)`;
   const parts = [
     ...(head.model === null ? [] : [`${head.model}${parameters}`]),
-    ...(head.device === null ? [] : [head.device]),
+    ...(head.device === null ? [] : [deviceText(head.device, head.deviceWhy)]),
     ...(head.precision === null ? [] : [head.precision]),
     ...(head.globalBatch === null ? [] : [`batch ${count(head.globalBatch)}`]),
     `profile ${head.profile}`,

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
-import { placeRanks, withLibraries, type NodeOffer } from '../../../../src/core/plan/placement.js';
+import { requestOf } from '../../../../src/core/plan/request.js';
+import {
+  placeRanks as place,
+  withLibraries,
+  type NodeOffer,
+  type Placement,
+} from '../../../../src/core/plan/placement.js';
 
 const lab: Profile = { name: 'lab', kind: 'ssh', hosts: [{ host: 'a' }, { host: 'b' }] };
 const gpu = (index: number, busy?: string): NodeOffer['gpus'][number] => ({ index, busy });
@@ -12,6 +18,13 @@ const offer = (host: NodeOffer['host'], more: Partial<NodeOffer> = {}): NodeOffe
   ...more,
 });
 const cuda = ['train', '--device', 'cuda'];
+const placeRanks = (
+  profile: Profile,
+  words: readonly string[],
+  offers: readonly NodeOffer[],
+  wanted: { ranks?: number; nodes?: number } = {},
+): Placement =>
+  place(requestOf({ profile, words, cwd: '/', ...wanted }), words.includes('cuda') ? 'cuda' : 'cpu', offers);
 
 describe('placeRanks', () => {
   it('gives training every slot, and a command one process on the head', () => {
@@ -66,6 +79,44 @@ describe('placeRanks', () => {
     expect(() => placeRanks(lab, ['train'], offers, { nodes: 3 })).toThrow(/profile lab has 2/);
     const headless = [offer({ host: 'a' }), offer({ host: 'b' }, { gpus: [gpu(0)] })];
     expect(() => placeRanks(lab, cuda, headless)).toThrow(/the head, a, has no free slot/);
+  });
+
+  const here = (host: object, more: Partial<NodeOffer> = {}): NodeOffer[] => [
+    { ...offer({ host: 'me', ...host }, { cores: 2 }), isHere: true, ...more },
+  ];
+  const local: Profile = { name: 'local', kind: 'local' };
+
+  it('on this machine counts cores where the profile has no slots, and takes two of them', () => {
+    expect(placeRanks(local, ['train'], here({}, { cores: 16 }))).toMatchObject({
+      ranks: 2,
+      threadsPerRank: 8,
+    });
+    expect(placeRanks(local, ['train'], here({}, { cores: 16 }), { ranks: 3 })).toMatchObject({
+      ranks: 3,
+      threadsPerRank: 5,
+    });
+    expect(placeRanks(local, ['train'], here({}, { cores: 1 }))).toMatchObject({
+      ranks: 1,
+      threadsPerRank: 1,
+    });
+    expect(placeRanks(local, ['train'], here({ slots: 4 }))).toMatchObject({ ranks: 4, threadsPerRank: 1 });
+    expect(placeRanks(local, ['hostname'], here({ slots: 4 })).ranks).toBe(1);
+  });
+
+  it('on this machine counts GPUs as on every other node', () => {
+    const four = [gpu(0), gpu(1, 'process 7'), gpu(2), gpu(3)];
+    expect(placeRanks(local, cuda, here({}, { gpus: four })).nodes[0]?.gpus).toEqual([0, 2, 3]);
+    expect(placeRanks(local, cuda, here({ gpus: [3, 0, 1] }, { gpus: four })).nodes[0]?.gpus).toEqual([3, 0]);
+    expect(() => placeRanks(local, cuda, here({ slots: 4 }))).toThrow(
+      /no node of profile local has a free GPU/,
+    );
+  });
+
+  it('says how many fit on this machine', () => {
+    expect(() => placeRanks(local, ['train'], here({}), { ranks: 3 })).toThrow(
+      /3 ranks were asked for, and there is room for 2 \(me has 2\)\. Use --ranks 2/,
+    );
+    expect(() => placeRanks(local, ['train'], here({}), { nodes: 2 })).toThrow(/profile local has 1/);
   });
 
   it('tells each node where its own libraries of NVIDIA are', () => {

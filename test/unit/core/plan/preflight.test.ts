@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { nodePath } from '../../../../src/core/base/nodePath.js';
 import { AgentClient } from '../../../../src/core/agent/agentClient.js';
 import { assertPassed } from '../../../../src/core/base/checks.js';
+import { requestOf } from '../../../../src/core/plan/request.js';
 import { checkData, checkDisk, checkTrainer } from '../../../../src/core/plan/preflight.js';
 import { FakeAgent } from '../../support/fakeAgent.js';
 import { temporaryFolder } from '../../support/temporary.js';
@@ -34,7 +35,14 @@ it('a trainer that runs, one that lacks a library, one that fails, one that is n
 it('data folders that are there, are files, or are missing; names are left to the trainer', async () => {
   mkdirSync(join(folder, 'data'));
   writeFileSync(join(folder, 'file'), '');
-  const check = async (...argv: string[]): Promise<boolean[]> => (await checkData(argv)).map(({ ok }) => ok);
+  const check = async (...flags: string[]): Promise<boolean[]> => {
+    const { data } = requestOf({
+      profile: { name: 'local', kind: 'local' },
+      words: ['train', ...flags],
+      cwd: '/',
+    });
+    return (await checkData(data)).map(({ ok }) => ok);
+  };
   expect(await check('--data', join(folder, 'data'), '--eval-data', join(folder, 'file'))).toEqual([
     true,
     false,

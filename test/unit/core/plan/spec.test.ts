@@ -3,6 +3,8 @@ import { nodePath } from '../../../../src/core/base/nodePath.js';
 import { UserError } from '../../../../src/core/base/errors.js';
 import type { NodeRuntime } from '../../../../src/core/setup/runtime.js';
 import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
+import { placeRanks, type NodeOffer, type Placement } from '../../../../src/core/plan/placement.js';
+import { requestOf, type TypedRun } from '../../../../src/core/plan/request.js';
 import {
   absolutePaths,
   cleanLabel,
@@ -10,14 +12,8 @@ import {
   positiveInteger,
   withoutFlag,
 } from '../../../../src/core/plan/flags.js';
-import { runSpecSchema } from '../../../../src/core/contracts/runSchema.js';
-import {
-  newRunId,
-  planRun,
-  slotsFor,
-  type NodeCapacity,
-  type RunRequest,
-} from '../../../../src/core/plan/spec.js';
+import { runSpecSchema, type DeviceChoice } from '../../../../src/core/contracts/runSchema.js';
+import { newRunId, planRun } from '../../../../src/core/plan/spec.js';
 import { check } from '../../../../src/core/base/validation.js';
 
 const runtime: NodeRuntime = {
@@ -31,9 +27,21 @@ const runtime: NodeRuntime = {
   hashes: { agent: 'a', trainer: 't', requirements: 'r' },
 };
 const local: Profile = { name: 'local', kind: 'local' };
-const two: NodeCapacity = { cores: 2, gpus: 0 };
-const plan = (words: string[], more: Partial<RunRequest> = {}, capacity = two): ReturnType<typeof planRun> =>
-  planRun({ profile: local, words, cwd: '/home/me', ...more }, runtime, capacity);
+const two: Partial<NodeOffer> = { cores: 2 };
+const gpus = (count: number): NodeOffer['gpus'] =>
+  Array.from({ length: count }, (_, index) => ({ index, busy: undefined }));
+function plan(
+  words: string[],
+  more: Partial<TypedRun> = {},
+  offer: Partial<NodeOffer> = two,
+): ReturnType<typeof planRun> {
+  const request = requestOf({ profile: local, words, cwd: '/home/me', ...more });
+  const host = { ...request.profile.hosts?.[0], host: 'me' };
+  const offered = { host, address: 'me', cores: 2, gpus: [], isHere: true, ...offer };
+  const used = words.some((word) => word.endsWith('cuda')) ? 'cuda' : 'cpu';
+  const choice: DeviceChoice | undefined = request.device && { asked: 'auto', used, why: 'of the test' };
+  return planRun(request, { placement: placeRanks(request, used, [offered]), choice, runtime });
+}
 const failure = (...args: Parameters<typeof plan>): UserError => {
   try {
     plan(...args);
@@ -59,7 +67,10 @@ describe('planRun', () => {
         '/home/me/images/train',
         '--eval-data',
         '/d/validation',
+        '--device',
+        'cpu',
       ],
+      device: { asked: 'auto', used: 'cpu', why: 'of the test' },
       ranks: 2,
       threadsPerRank: 1,
       evaluator: {
@@ -77,14 +88,15 @@ describe('planRun', () => {
   });
 
   it('names the GPUs of a profile for a run that wants them', () => {
-    const gpus = { cores: 4, gpus: 4 };
+    const four = { cores: 4, gpus: gpus(4) };
     const listed: Profile = { ...local, hosts: [{ host: 'localhost', gpus: [3, 0, 1] }] };
     const cuda = [...train, '--device', 'cuda'];
-    expect(plan(cuda, { profile: listed, ranks: 2 }, gpus)).toMatchObject({ ranks: 2, gpus: [3, 0] });
-    expect(plan(cuda, { profile: listed }, gpus)).toMatchObject({ ranks: 3, gpus: [3, 0, 1] });
-    expect(plan(cuda, {}, gpus).gpus).toBeNull();
-    expect(plan(train, { profile: listed }, gpus).gpus).toBeNull();
-    expect(check(runSpecSchema, plan(cuda, { profile: listed }, gpus)).ok).toBe(true);
+    expect(plan(cuda, { profile: listed, ranks: 2 }, four)).toMatchObject({ ranks: 2, gpus: [3, 0] });
+    expect(plan(cuda, { profile: listed }, four)).toMatchObject({ ranks: 3, gpus: [3, 0, 1] });
+    expect(plan(cuda, {}, four).gpus).toBeNull();
+    expect(plan(cuda, {}, { gpus: gpus(3).slice(1) })).toMatchObject({ ranks: 2, gpus: [1, 2] });
+    expect(plan(train, { profile: listed }, four).gpus).toBeNull();
+    expect(check(runSpecSchema, plan(cuda, { profile: listed }, four)).ok).toBe(true);
   });
 
   it('takes limits and environment from the profile', () => {
@@ -99,21 +111,6 @@ describe('planRun', () => {
     expect(plan(train).evaluator).toBeNull();
     expect(plan([...train, '--eval-data', '/v'], { evaluator: false }).evaluator).toBeNull();
     expect(plan(['python', 'x.py', '--eval-data', '/v']).evaluator).toBeNull();
-  });
-
-  it('shares the cores among ranks', () => {
-    const capacity = { cores: 16, gpus: 0 };
-    expect(plan(train, {}, capacity)).toMatchObject({ ranks: 2, threadsPerRank: 8 });
-    expect(plan(train, { ranks: 3 }, capacity)).toMatchObject({ ranks: 3, threadsPerRank: 5 });
-    expect(plan(train, {}, { cores: 1, gpus: 0 })).toMatchObject({ ranks: 1, threadsPerRank: 1 });
-  });
-
-  it('has one rank a slot, or a GPU, by default', () => {
-    const slots = { ...local, hosts: [{ host: 'here', slots: 4 }] };
-    expect(plan(train, { profile: slots })).toMatchObject({ ranks: 4, threadsPerRank: 1 });
-    expect(plan([...train, '--device', 'cuda'], {}, { cores: 64, gpus: 8 }).ranks).toBe(8);
-    const listed = { ...local, hosts: [{ host: 'here', gpus: [0, 2, 4] }] };
-    expect(plan([...train, '--device=cuda'], { profile: listed }, { cores: 64, gpus: 8 }).ranks).toBe(3);
   });
 
   it('has one rank for everything but training', () => {
@@ -141,28 +138,15 @@ describe('planRun', () => {
     });
   });
 
-  it.each<[string[], Partial<RunRequest>, NodeCapacity, string, RegExp]>([
-    [
-      train,
-      { ranks: 3 },
-      two,
-      'preflight',
-      /3 ranks were asked for, and there is room for 2: 2 cores on this machine/,
-    ],
-    [
-      train,
-      { ranks: 5, profile: { ...local, hosts: [{ host: 'h', slots: 4 }] } },
-      two,
-      'preflight',
-      /4 slots/,
-    ],
-    [[...train, '--device', 'cuda'], {}, two, 'preflight', /no GPU/],
-    [[...train, '--device', 'cuda'], { ranks: 9 }, { cores: 64, gpus: 8 }, 'preflight', /8 GPUs/],
+  it.each<[string[], Partial<TypedRun>, Partial<NodeOffer>, string, RegExp]>([
+    [train, { ranks: 3 }, two, 'preflight', /3 ranks were asked for, and there is room for 2/],
+    [[...train, '--device', 'cuda'], {}, two, 'preflight', /has a free GPU/],
+    [[...train, '--device', 'cuda'], { ranks: 9 }, { gpus: gpus(8) }, 'preflight', /room for 8/],
     [[], {}, two, 'usage', /nothing to run/],
     [['trainer'], {}, two, 'usage', /nothing to run/],
     [train, { name: '!!' }, two, 'usage', /--name/],
-  ])('refuses what cannot be (%#)', (words, more, capacity, code, expected) => {
-    const error = failure(words, more, capacity);
+  ])('refuses what cannot be (%#)', (words, more, offer, code, expected) => {
+    const error = failure(words, more, offer);
     expect(error.code).toBe(code);
     expect(error.message).toMatch(expected);
   });
@@ -170,12 +154,10 @@ describe('planRun', () => {
   it('spreads a run over a cluster, whose paths are read on its nodes', () => {
     const profile: Profile = { name: 'lab', kind: 'ssh', hosts: [{ host: 'a' }, { host: 'b' }], minNodes: 5 };
     const nodes = ['a', 'b'].map((host) => ({ host, address: host, slots: 2, gpus: null }));
-    const placement = { nodes, ranks: 4, threadsPerRank: 3 };
+    const placement: Placement = { nodes, ranks: 4, threadsPerRank: 3 };
     const words = [...train, '--eval-data', '~/validation', '--resume', 'auto', '--run-dir', 'mine'];
-    const spec = planRun({ profile, words, cwd: '/home/me' }, runtime, two, {
-      placement,
-      home: nodePath('/root'),
-    });
+    const request = requestOf({ profile, words, cwd: '/home/me' });
+    const spec = planRun(request, { placement, choice: undefined, runtime, home: nodePath('/root') });
     expect(check(runSpecSchema, spec).ok).toBe(true);
     expect(spec).toMatchObject({
       argv: [...train.slice(0, 4), '~/images/train', '--eval-data', '~/validation', '--resume', 'auto'],
@@ -200,10 +182,6 @@ describe('planRun', () => {
     expect(plan(['python', 'x', '--run-dir', 'mine']).dir).toBeUndefined();
     expect(plan(['python', 'x'], { runDir: nodePath('/a/b') }).dir).toBe('/a/b');
   });
-});
-
-it('slotsFor counts cores when nothing else is said', () => {
-  expect(slotsFor(local, [], { cores: 1, gpus: 0 })).toEqual({ count: 1, reason: '1 core on this machine' });
 });
 
 it('newRunId sorts by time, in UTC', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { joinWords, splitWords } from '../../../../src/core/plan/words.js';
-import { completions, parseTrainerHelp } from '../../../../src/core/plan/trainerHelp.js';
+import { completions, offeredFlags, parseTrainerHelp } from '../../../../src/core/plan/trainerHelp.js';
 import { parseHosts, seenFromHere } from '../../../../src/core/profiles/import.js';
 
 describe('a command line as one text', () => {
@@ -123,4 +123,11 @@ gpu5
     expect(() => parseHosts('gpu1 rm -rf')).toThrow('line 1');
     expect(() => parseHosts('# nothing\n')).toThrow('no host is named');
   });
+});
+
+it('offers --device auto for training alone, which the trainer does not know', () => {
+  const help = '  --device TEXT:{cpu,cuda}=cpu  cpu or cuda';
+  const [device] = offeredFlags('train', help);
+  expect(device).toMatchObject({ initial: 'auto', choices: ['auto', 'cpu', 'cuda'] });
+  expect(offeredFlags('eval', help)).toEqual(parseTrainerHelp(help));
 });

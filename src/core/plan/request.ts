@@ -1,0 +1,194 @@
+// What a person asks for, read once: from a command line, from the editor's form, or from the
+// record of an earlier run. Whoever comes after looks at fields, never at words.
+import { UserError } from '../base/errors.js';
+import { isAbsolute, isInHome, nodePath, pathOfThisNode, resolve, type NodePath } from '../base/nodePath.js';
+import type { Profile } from '../contracts/profileSchema.js';
+import type { DeviceChoice, RunFile } from '../contracts/runSchema.js';
+import { absolutePaths, cleanLabel, flagValue, runLabel, trainerVerb, withoutFlag } from './flags.js';
+
+/** What a rank computes on. */
+export type Device = DeviceChoice['used'];
+
+/** As it was typed or chosen. */
+export interface TypedRun {
+  profile: Profile;
+  /** A trainer verb and its flags, or any command. */
+  words: readonly string[];
+  /** Folder of this machine, against which relative paths are read where this machine is the node. */
+  cwd: string;
+  ranks?: number;
+  /** How many of the profile's nodes to use. */
+  nodes?: number;
+  /** Part of the run's name, in place of the model or program. */
+  name?: string;
+  tensorboard?: boolean;
+  /** False: checkpoints are not evaluated while training. */
+  evaluator?: boolean;
+  /** The run folder, as `--run-dir` among the trainer's flags. */
+  runDir?: string;
+}
+
+/** Images that a request names by their place. */
+export interface NamedData {
+  name: 'data' | 'eval-data';
+  path: NodePath;
+}
+
+interface Common {
+  profile: Profile;
+  /** Part of the run's name. */
+  label: string;
+  ranks: number | undefined;
+  nodes: number | undefined;
+  tensorboard: boolean;
+  /** The folder that the user named for the run. */
+  runDir: NodePath | undefined;
+  /**
+   * What it computes on: `auto` for a training that does not say. Undefined for what else does not
+   * say. An own program may ask for GPUs too.
+   */
+  device: DeviceChoice['asked'] | undefined;
+  /** Empty for an own program, whose flags are its own affair. */
+  data: readonly NamedData[];
+  /** Computes on every slot that there is. Anything else is one process unless told how many. */
+  everySlot: boolean;
+}
+
+/** A training: the supervisor names the run folder to it, and may evaluate its checkpoints. */
+interface TrainRequest extends Common {
+  kind: 'train';
+  /** `train` and the trainer's flags, without `--device` and `--run-dir`. */
+  argv: readonly string[];
+  /** The `--data` of the evaluator; undefined where nothing is evaluated. */
+  evaluatedOn: string | undefined;
+}
+
+/** One of our trainer's other verbs, or a program of the user's. */
+interface CommandRequest extends Common {
+  kind: 'command';
+  /** Whether `argv` is a verb of our trainer, whose program is named by the node. */
+  ofTrainer: boolean;
+  /** Of our trainer without `--device`; of another program as it was typed. */
+  argv: readonly string[];
+  /** Where it starts; undefined on a cluster, where that is the run folder. */
+  cwd: NodePath | undefined;
+}
+
+/** What a person asked for: a training by our trainer, or any other command. */
+export type RunRequest = TrainRequest | CommandRequest;
+
+/** UserError (usage) for words that make no run. */
+export function requestOf(typed: TypedRun): RunRequest {
+  const { profile } = typed;
+  const isHere = profile.kind === 'local';
+  // A folder of the user's machine means nothing on a node.
+  const cwd = isHere ? pathOfThisNode(typed.cwd) : nodePath('~');
+  const words = typed.words[0] === 'trainer' ? typed.words.slice(1) : typed.words;
+  if (words[0] === undefined) {
+    throw new UserError(
+      'usage',
+      'there is nothing to run',
+      'Write it after --, for example: -- train --model resnet20 --data synthetic --steps 100',
+    );
+  }
+  const verb = trainerVerb(words);
+  const trains = verb === 'train';
+  const flags = absolutePaths(trains ? withoutFlag(words, '--run-dir') : words, cwd);
+  const runDir = typed.runDir ?? (trains ? onlyValue(words, '--run-dir') : undefined);
+  const common = {
+    profile,
+    label: labelOf(typed, words),
+    ranks: typed.ranks,
+    nodes: typed.nodes,
+    tensorboard: typed.tensorboard ?? false,
+    runDir: runDir === undefined ? undefined : resolve(cwd, runDir),
+  };
+  const inFolder = isHere ? cwd : undefined;
+  if (verb === undefined) {
+    const device = flagValue(words, '--device') === 'cuda' ? 'cuda' : undefined;
+    const none = { data: [], everySlot: false };
+    return { kind: 'command', ofTrainer: false, ...common, ...none, device, argv: [...words], cwd: inFolder };
+  }
+  const evaluatedOn = onlyValue(flags, '--eval-data');
+  const ofTrainer = {
+    ...common,
+    device: deviceOf(words),
+    data: [...namedData('data', onlyValue(flags, '--data')), ...namedData('eval-data', evaluatedOn)],
+    argv: withoutFlag(flags, '--device'),
+  };
+  if (!trains) {
+    const everySlot = verb === 'bench' && ['matmul', 'allreduce'].includes(words[1] ?? '');
+    return { kind: 'command', ofTrainer: true, ...ofTrainer, everySlot, cwd: inFolder };
+  }
+  const evaluator = typed.evaluator === false ? undefined : evaluatedOn;
+  const device = ofTrainer.device ?? 'auto';
+  return { kind: 'train', ...ofTrainer, device, everySlot: true, evaluatedOn: evaluator };
+}
+
+/** What to type in order to run again, on the same device, what a run's record tells of. */
+export function typedOf(
+  run: RunFile,
+): Required<Pick<TypedRun, 'words' | 'ranks' | 'tensorboard' | 'evaluator'>> & Pick<TypedRun, 'nodes'> {
+  const { argv, ranks, nodes, tensorboard } = run;
+  const trains = run.program === 'trainer';
+  const device = usedDevice(run);
+  const words = !trains && argv[0] === run.paths.trainer ? argv.slice(1) : argv;
+  return {
+    words: device === undefined ? words : withDevice(words, device),
+    ranks,
+    ...(nodes === undefined ? {} : { nodes: nodes.length }),
+    tensorboard,
+    evaluator: run.evaluator !== null || !trains || flagValue(argv, '--eval-data') === undefined,
+  };
+}
+
+/**
+ * What a recorded run computes on; undefined where the record does not say. A training whose record
+ * is from a time before `auto` took the CPU unless it was told.
+ */
+export function usedDevice({ device, program, argv }: RunFile): Device | undefined {
+  if (device !== undefined) return device.used;
+  if (program !== 'trainer') return undefined;
+  return flagValue(argv, '--device') === 'cuda' ? 'cuda' : 'cpu';
+}
+
+/** The same words for our trainer, with this device. */
+export const withDevice = (words: readonly string[], device: Device): string[] => [
+  ...withoutFlag(words, '--device'),
+  '--device',
+  device,
+];
+
+/** Whether it is our trainer that runs, which computes on GPUs by our CUDA back end. */
+export const ofOurTrainer = (request: RunRequest): boolean => request.kind === 'train' || request.ofTrainer;
+
+/** The words of one process: `trainer` is its program on the node. */
+export function argvOf(request: RunRequest, trainer: NodePath, device: Device | undefined): string[] {
+  if (!ofOurTrainer(request)) return [...request.argv];
+  const words = [...(request.kind === 'train' ? [] : [trainer]), ...request.argv];
+  return device === undefined ? words : [...words, '--device', device];
+}
+
+function labelOf({ name }: TypedRun, words: readonly string[]): string {
+  const label = name === undefined ? runLabel(words) : cleanLabel(name);
+  if (label !== '') return label;
+  throw new UserError('usage', `--name ${name ?? ''} has no letter or digit`, 'Choose another');
+}
+
+function deviceOf(words: readonly string[]): DeviceChoice['asked'] | undefined {
+  const device = onlyValue(words, '--device');
+  if (device === undefined || device === 'auto' || device === 'cpu' || device === 'cuda') return device;
+  throw new UserError('usage', `--device must be auto, cpu or cuda, not "${device}"`, 'Correct it');
+}
+
+function namedData(name: NamedData['name'], path: string | undefined): NamedData[] {
+  return path !== undefined && (isAbsolute(path) || isInHome(path)) ? [{ name, path }] : [];
+}
+
+/** The trainer takes none of its flags twice. UserError (usage). */
+function onlyValue(words: readonly string[], flag: string): string | undefined {
+  const value = flagValue(words, flag);
+  const given = words.filter((word) => word === flag || word.startsWith(`${flag}=`)).length;
+  if (given <= 1) return value;
+  throw new UserError('usage', `${flag} is given ${given} times`, 'Give it once');
+}
