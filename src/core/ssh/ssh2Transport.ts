@@ -19,6 +19,7 @@ import { checkHops, JumpPool, lastHop, type Lease } from './jumps.js';
 import { loadSsh2 } from './library.js';
 import type { Slot } from './limiter.js';
 import { spareMemory } from './packetMemory.js';
+import { Receiving } from './receivedMemory.js';
 import { queueWhileRekeying } from './rekeying.js';
 import { Ssh2Connection } from './ssh2Connection.js';
 import type { Prompter, SshConnection, SshTarget, SshTransport } from './transport.js';
@@ -167,10 +168,14 @@ export class Ssh2Transport implements SshTransport {
     };
     if (!queueWhileRekeying(client)) warn('the connection may be lost when the server asks for new keys');
     if (!spareMemory(client)) warn('sending takes more memory');
-    const connection: Ssh2Connection = new Ssh2Connection(client, sock, config.host, () => {
+    const receiving = Receiving.of(client);
+    if (receiving === undefined) warn('receiving takes more memory');
+    else if (sock instanceof GatheringSocket) sock.reuseMemory(receiving);
+    const release = (): void => {
       this.connections.delete(connection);
       lease?.release();
-    });
+    };
+    const connection: Ssh2Connection = new Ssh2Connection(client, sock, config.host, release, receiving);
     this.connections.add(connection);
     return connection;
   }
