@@ -6,7 +6,12 @@ import { pipeline } from 'node:stream/promises';
 import { errorText } from '../base/errors.js';
 import type { Disposable } from '../base/lifecycle.js';
 import { nullLogger, type Logger } from '../base/log.js';
+import { free, freePacket, isCopying } from '../base/memory.js';
+import { freeWritten, gatherWrites } from '../streams/writes.js';
 import { listenOnLoopback, loopback, type PortChoice } from './loopback.js';
+
+/** Bytes that wait for a local program before the channel is told to wait. */
+const localBuffer = 256 * 1024;
 
 /** Whether the last connection got through. */
 export type TunnelState = 'open' | 'failing';
@@ -39,7 +44,10 @@ export class PortForward implements Disposable {
 
   /** Listens on 127.0.0.1 only. UserError (preflight) when none of the ports is free. */
   static async open(options: PortForwardOptions): Promise<PortForward> {
-    const server = await listenOnLoopback(() => createServer({ allowHalfOpen: true }), options);
+    const server = await listenOnLoopback(
+      () => createServer({ allowHalfOpen: true, highWaterMark: localBuffer }),
+      options,
+    );
     return new PortForward(server, options, options.logger ?? nullLogger);
   }
 
@@ -90,6 +98,11 @@ export class PortForward implements Disposable {
       return;
     }
     this.sockets.add(socket).add(channel);
+    gatherWrites(socket);
+    if (isCopying(channel)) {
+      freeWritten(socket, freePacket);
+      freeWritten(channel, free);
+    }
     socket.on('data', (chunk: Buffer) => (this.sent += chunk.length));
     channel.on('data', (chunk: Buffer) => (this.received += chunk.length));
     try {

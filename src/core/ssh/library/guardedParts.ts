@@ -4,6 +4,7 @@ import type { Client } from 'ssh2';
 import type { Logger } from '../../base/log.js';
 import { hasMac, innerParts, knownVersion, type InnerPart } from './innerParts.js';
 import { spareMemory } from './packetMemory.js';
+import { Receiving } from './receivedMemory.js';
 import { watchRefusals, type OnRefusal } from './refusals.js';
 import { queueWhileRekeying } from './rekeying.js';
 
@@ -22,10 +23,16 @@ export class GuardedParts {
     return this.note(innerParts.refusals, watchRefusals(client, onRefusal));
   }
 
-  /** What else a connection is better with. For a client that is logged in. */
-  improve(client: Client): void {
+  /**
+   * What else a connection is better with. For a client that is logged in. Returns what is known of
+   * the bytes it receives, or undefined where ssh2 is not as expected.
+   */
+  improve(client: Client): Receiving | undefined {
     this.note(innerParts.exchange, queueWhileRekeying(client));
     if (!hasMac(client)) this.note(innerParts.cipher, spareMemory(client));
+    const receiving = Receiving.of(client);
+    this.note(innerParts.deciphers, receiving !== undefined);
+    return receiving;
   }
 
   private note(part: InnerPart<unknown>, isUsed: boolean): boolean {

@@ -46,6 +46,22 @@ export interface PacketCipher {
   _onWrite: (data: Buffer) => void;
 }
 
+/** What has the present decipher: another object after each key exchange. */
+export interface DecryptingProtocol {
+  readonly _decipher: unknown;
+}
+
+/** What decrypts packets by AES-GCM, and what it has of the packet that is coming in. */
+export interface PacketDecipher {
+  /** Bytes of the length that came. */
+  _lenBytes: number;
+  /** The packet's length in bytes, and how many of these bytes came. */
+  _len: number;
+  _pktLen: number;
+  /** Bytes of the tag that came. */
+  _tagPos: number;
+}
+
 /** Every inner part that is used, and the only place where their names stand. */
 export const innerParts = {
   refusals: {
@@ -75,7 +91,24 @@ export const innerParts = {
       return encryptsByGcm(cipher) ? cipher : undefined;
     },
   } satisfies InnerPart<PacketCipher>,
+  deciphers: {
+    place: 'client._protocol._decipher',
+    purpose: 'reads into the same memory again where ssh2 keeps nothing of what was read',
+    without: 'receiving takes more memory',
+    find: (client) => {
+      const protocol = protocolOf(client);
+      return decrypts(protocol) ? protocol : undefined;
+    },
+  } satisfies InnerPart<DecryptingProtocol>,
 };
+
+/**
+ * The object that decrypts now, where it does so by AES-GCM, else undefined: ssh2 may keep parts of
+ * what other ciphers read.
+ */
+export function gcmDecipher(decipher: unknown): PacketDecipher | undefined {
+  return isPart(decipher) && decryptsByGcm(decipher) ? decipher : undefined;
+}
 
 /** Whether a connection uses a cipher with a MAC of its own: its packets are left to ssh2. */
 export function hasMac(client: Client): boolean {
@@ -113,3 +146,12 @@ function encryptsByGcm(cipher: unknown): cipher is PacketCipher {
   if (!isGcm || !isPart(prototype)) return false;
   return typeof prototype['allocPacket'] === 'function' && typeof prototype['encrypt'] === 'function';
 }
+
+const decrypts = (protocol: unknown): protocol is DecryptingProtocol =>
+  isPart(protocol) && isPart(protocol['_decipher']);
+
+/** As ssh2 has it without its native parts. */
+const decryptsByGcm = (decipher: Part): decipher is Part & PacketDecipher =>
+  typeof decipher['_decipherSSLName'] === 'string' &&
+  /^aes-\d+-gcm$/.test(decipher['_decipherSSLName']) &&
+  ['_lenBytes', '_len', '_pktLen', '_tagPos'].every((name) => typeof decipher[name] === 'number');

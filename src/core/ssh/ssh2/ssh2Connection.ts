@@ -3,10 +3,12 @@ import type { Duplex } from 'node:stream';
 import type { Client, ClientChannel } from 'ssh2';
 import { errorText, UserError } from '../../base/errors.js';
 import { Emitter, type Event } from '../../base/lifecycle.js';
+import { markCopying } from '../../base/memory.js';
 import { Ssh2Channel } from './channel.js';
 import { ChannelGate } from '../base/channelGate.js';
 import { connectionLost, failure, ForwardingForbidden } from '../base/failures.js';
 import { keepaliveInterval } from './handshake.js';
+import type { Receiving } from '../library/receivedMemory.js';
 import type { SshChannel, SshConnection, SshShell } from '../base/transport.js';
 import { Watchdog } from '../base/watchdog.js';
 
@@ -32,6 +34,7 @@ export class Ssh2Connection implements SshConnection {
     private readonly sock: Duplex,
     readonly where: string,
     private readonly release: () => void,
+    private readonly receiving: Receiving | undefined,
   ) {
     this.gate = new ChannelGate(where);
     this.watchdog = new Watchdog(sock, keepaliveInterval, () => {
@@ -71,7 +74,7 @@ export class Ssh2Connection implements SshConnection {
 
   async forwardTcp(host: string, port: number): Promise<Duplex> {
     try {
-      return await this.request((reply) => {
+      return await this.forward((reply) => {
         this.client.forwardOut('127.0.0.1', 0, host, port, reply);
       });
     } catch (error) {
@@ -81,7 +84,7 @@ export class Ssh2Connection implements SshConnection {
 
   async forwardUnix(path: string): Promise<Duplex> {
     try {
-      return await this.request((reply) => {
+      return await this.forward((reply) => {
         this.client.openssh_forwardOutStreamLocal(path, reply);
       });
     } catch (error) {
@@ -110,6 +113,12 @@ export class Ssh2Connection implements SshConnection {
       () => this.request(open).catch((error: unknown) => this.sessionFailure(error)),
       () => this.isClosed,
     );
+  }
+
+  private async forward(open: (reply: Reply) => void): Promise<Duplex> {
+    const channel = await this.request(open);
+    if (this.receiving?.isCopying === true) markCopying(channel);
+    return channel;
   }
 
   /** One channel. Rejects when the connection goes away meanwhile. */

@@ -161,11 +161,13 @@ export class Ssh2Transport implements SshTransport {
     const { secrets, parts } = this;
     const given = { ssh2, config, place, sock, address, checker, arrival, identities, slot, signal };
     const client = await login({ ...given, secrets, parts });
-    parts.improve(client);
-    const connection: Ssh2Connection = new Ssh2Connection(client, sock, config.host, () => {
+    const receiving = parts.improve(client);
+    if (receiving !== undefined && sock instanceof GatheringSocket) sock.reuseMemory(receiving);
+    const release = (): void => {
       this.connections.delete(connection);
       lease?.release();
-    });
+    };
+    const connection: Ssh2Connection = new Ssh2Connection(client, sock, config.host, release, receiving);
     this.connections.add(connection);
     return connection;
   }

@@ -83,7 +83,8 @@ it('every part is as expected in the installed ssh2', async () => {
   const { exchange, cipher } = innerParts;
   expect([exchange.find(client), cipher.find(client)]).toEqual([expect.anything(), expect.anything()]);
   const { allocPacket } = cipher.find(client)!;
-  parts.improve(client);
+  const receiving = parts.improve(client);
+  expect(receiving?.isCopying).toBe(true);
   expect(logger.lines).toEqual([]);
   expect(cipher.find(client)!.allocPacket).not.toBe(allocPacket);
   const accessor = Object.getOwnPropertyDescriptor(inside(client, '_protocol'), '_kexinit');
@@ -93,7 +94,7 @@ it('every part is as expected in the installed ssh2', async () => {
 it('a cipher with a MAC of its own is left alone, and nothing is wrong with that', async () => {
   const client = await loggedIn('aes128-ctr');
   const before = inside(client, '_protocol', '_cipher', '_onWrite');
-  parts.improve(client);
+  expect(parts.improve(client)?.isCopying).toBe(false);
   expect(inside(client, '_protocol', '_cipher', '_onWrite')).toBe(before);
   expect(logger.lines).toEqual([]);
 });
@@ -156,5 +157,29 @@ it.each(['_onWrite', '_encSSLName', 'allocPacket', 'encrypt'])(
     expect(logger.lines.map(({ text }) => text)).toEqual([
       expect.stringMatching(/\(client\._protocol\._cipher\): sending takes more memory$/),
     ]);
+  },
+);
+
+it('a client without its decipher is left alone, which is said once', async () => {
+  for (let i = 0; i < 2; i++) {
+    const client = await loggedIn();
+    without(inside(client, '_protocol') as object, '_decipher', () => {
+      expect(parts.improve(client)).toBeUndefined();
+    });
+  }
+  expect(logger.lines.map(({ text }) => text)).toEqual([
+    expect.stringMatching(/\(client\._protocol\._decipher\): receiving takes more memory$/),
+  ]);
+});
+
+it.each(['_decipherSSLName', '_lenBytes', '_len', '_pktLen', '_tagPos'])(
+  'a decipher without %s is left to ssh2',
+  async (name) => {
+    const client = await loggedIn();
+    without(inside(client, '_protocol', '_decipher') as object, name, () => {
+      const receiving = parts.improve(client);
+      expect(receiving?.isCopying).toBe(false);
+      expect(receiving?.wholePackets(Buffer.alloc(100))).toBe(100);
+    });
   },
 );
