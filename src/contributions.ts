@@ -14,6 +14,13 @@ export interface ProfileArgument {
   profile: string;
 }
 
+/** What of a profile is to be edited. */
+export interface FieldArgument extends ProfileArgument {
+  /** Of the profile, or of this host of it. */
+  field?: string;
+  host?: string;
+}
+
 /** A node of a cluster as commands get it from the tree. */
 export interface HostArgument extends ProfileArgument {
   host: string;
@@ -42,7 +49,7 @@ export interface RunWords {
 /** Command ids with their arguments. */
 export interface CommandArguments {
   'trainyard.addProfile': [];
-  'trainyard.editProfile': [profile?: ProfileArgument];
+  'trainyard.editProfile': [place?: FieldArgument];
   'trainyard.duplicateProfile': [profile?: ProfileArgument];
   'trainyard.removeProfile': [profile?: ProfileArgument];
   'trainyard.importProfile': [];

@@ -7,6 +7,7 @@ import { version } from '../../package.json';
 import { nearestOf, parseVerb, type Flag } from './args.js';
 import { Context, type Verb } from './context.js';
 import { generalHelp, verbHelp } from './help.js';
+import { errorWords } from './remedies.js';
 import { processOutput, stderrLogger, type Output } from './output.js';
 import { endWithTerminal, ownTerminals } from './signals.js';
 import { verbs } from './table.js';
@@ -88,7 +89,7 @@ function report(error: unknown, output: Output): number {
     return interruptExit;
   }
   if (error instanceof UserError) {
-    output.note(`trainyard: error: ${error.message}`);
+    output.note(`trainyard: error: ${errorWords(error)}`);
     return error.exitCode;
   }
   if (error instanceof AgentError && error.code > 0) {

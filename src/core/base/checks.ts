@@ -1,17 +1,18 @@
 // What is looked at before a run starts, and how it is told.
 import { UserError } from './errors.js';
+import type { Advice } from './remedy.js';
 
 export interface CheckResult {
   name: string;
   ok: boolean;
   detail: string;
-  hint: string;
+  hint: Advice;
   /** Of which node, in a cluster of several. */
   host?: string;
 }
 
 export const good = (name: string, detail: string): CheckResult => ({ name, ok: true, detail, hint: '' });
-export const bad = (name: string, detail: string, hint: string): CheckResult => ({
+export const bad = (name: string, detail: string, hint: Advice): CheckResult => ({
   name,
   ok: false,
   detail,

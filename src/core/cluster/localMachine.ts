@@ -91,7 +91,7 @@ export class LocalMachine implements Machine {
         hint: '',
       },
       await checkTrainer(runtime.trainer),
-      await checkDisk(await this.node.client(), await this.workdir(profile)),
+      await checkDisk(await this.node.client(), await this.workdir(profile), profile.name),
       { name: 'slots', ok: true, detail: `${slots.count}: ${slots.reason}`, hint: '' },
     ];
   }
@@ -107,7 +107,10 @@ export class LocalMachine implements Machine {
     const client = await this.node.client();
     const workdir = await this.workdir(request.profile);
     progress.onProgress?.('checking');
-    const checks: Promise<CheckResult | CheckResult[]>[] = [checkDisk(client, workdir), checkData(spec.argv)];
+    const checks: Promise<CheckResult | CheckResult[]>[] = [
+      checkDisk(client, workdir, request.profile.name),
+      checkData(spec.argv),
+    ];
     if (spec.program === 'trainer') checks.push(checkTrainer(runtime.trainer));
     assertPassed((await Promise.all(checks)).flat());
     progress.onProgress?.('starting');

@@ -61,7 +61,10 @@ export class SshMachine implements Machine {
     const payload = (): Promise<Payload> => this.readPayload();
     const shared = { questions, payload, workdir, logger };
     const [first, ...others] = headFirst(profile);
-    if (!first) throw new UserError('usage', `profile ${profile.name} has no hosts`, 'Add one to it');
+    if (!first) {
+      const hint = { kind: 'addHosts', profile: profile.name } as const;
+      throw new UserError('usage', `profile ${profile.name} has no hosts`, hint);
+    }
     const head = new SshNode(first, { transport, ...shared });
     this.nodes = [
       head,
@@ -131,7 +134,8 @@ export class SshMachine implements Machine {
     progress.onProgress?.('checking');
     const checks = taken.map(async (node) => {
       const found = await node.withBootstrap(async (channel) => {
-        const data = await checkRemoteData(spec.argv, (paths) => node.lookBy(channel, paths));
+        const look = (paths: NodePath[]): Promise<string[]> => node.lookBy(channel, paths);
+        const data = await checkRemoteData(spec.argv, look, profile.name);
         const runtime = runtimes.get(node);
         return spec.program === 'trainer' ? [...data, await tryTrainer(node, channel, runtime)] : data;
       });

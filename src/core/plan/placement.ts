@@ -1,5 +1,6 @@
 // Which ranks run on which nodes of a cluster.
 import { UserError } from '../base/errors.js';
+import type { Remedy } from '../base/remedy.js';
 import type { Host, Profile } from '../contracts/profileSchema.js';
 import { flagValue, usesEverySlot } from './flags.js';
 
@@ -53,7 +54,8 @@ export function placeRanks(
   const most = wanted.nodes ?? profile.maxNodes ?? offers.length;
   if (most > offers.length && wanted.nodes !== undefined) {
     const what = `${most} nodes were asked for, and profile ${profile.name} has ${offers.length}`;
-    throw new UserError('preflight', what, 'Ask for fewer, or add hosts to the profile');
+    const hint = { kind: 'fewerNodes', profile: profile.name, nodes: offers.length } as const;
+    throw new UserError('preflight', what, hint);
   }
   const rooms = offers.slice(0, most).map((offer) => roomOf(offer, cuda));
   const all = rooms.reduce((sum, { slots }) => sum + slots, 0);
@@ -63,8 +65,10 @@ export function placeRanks(
       ranks === 0
         ? `no node of profile ${profile.name} has a free GPU`
         : `${ranks} ranks were asked for, and there is room for ${all}`;
-    const hint =
-      all === 0 ? 'Use --device cpu, wait, or name other GPUs in the profile' : `Use --ranks ${all} or fewer`;
+    const hint: Remedy =
+      all === 0
+        ? { kind: 'useCpu', or: 'otherGpus', profile: profile.name }
+        : { kind: 'fewerRanks', profile: profile.name, ranks: all, words, moreSlots: false };
     throw new UserError('preflight', `${what} (${rooms.map(roomText).join('; ')})`, hint);
   }
   let left = ranks;
@@ -80,7 +84,7 @@ export function placeRanks(
   }
   if (nodes[0]?.host !== offers[0]?.host.host) {
     const what = `the head, ${offers[0]?.host.host ?? ''}, has no free slot, and a run's first rank is there`;
-    throw new UserError('preflight', what, 'Free one, or make another host the head of the profile');
+    throw new UserError('preflight', what, { kind: 'freeHead', profile: profile.name });
   }
   return { nodes, ranks, threadsPerRank };
 }

@@ -82,11 +82,7 @@ export function planRun(
   const words = request.words[0] === 'trainer' ? request.words.slice(1) : [...request.words];
   const verb = words[0];
   if (verb === undefined) {
-    throw new UserError(
-      'usage',
-      'there is nothing to run',
-      'Write it after --, for example: -- train --model resnet20 --data synthetic --steps 100',
-    );
+    throw new UserError('usage', 'there is nothing to run', { kind: 'nameCommand' });
   }
   const trains = verb === 'train';
   const ranks = cluster?.placement.ranks ?? chooseRanks(request, words, capacity);
@@ -95,7 +91,7 @@ export function planRun(
   const evalData = trains && request.evaluator !== false ? flagValue(argv, '--eval-data') : undefined;
   const label = request.name === undefined ? runLabel(words) : cleanLabel(request.name);
   if (label === '') {
-    throw new UserError('usage', `--name ${request.name ?? ''} has no letter or digit`, 'Choose another');
+    throw new UserError('usage', `the name ${request.name ?? ''} has no letter or digit`, 'Choose another');
   }
   return {
     version: 1,
@@ -175,11 +171,8 @@ function chooseRanks(request: RunRequest, words: readonly string[], capacity: No
   const slots = slotsFor(request.profile, words, capacity);
   const wantsGpus = flagValue(words, '--device') === 'cuda';
   if (wantsGpus && slots.count === 0) {
-    throw new UserError(
-      'preflight',
-      'this machine has no GPU that can be used',
-      'Use --device cpu, or a profile with GPUs',
-    );
+    const hint = { kind: 'useCpu', or: 'profileWithGpus' } as const;
+    throw new UserError('preflight', 'this machine has no GPU that can be used', hint);
   }
   const named = request.profile.hosts?.[0]?.slots !== undefined || wantsGpus;
   const usual = usesEverySlot(words) ? (named ? slots.count : Math.min(2, capacity.cores)) : 1;
@@ -188,7 +181,7 @@ function chooseRanks(request: RunRequest, words: readonly string[], capacity: No
   throw new UserError(
     'preflight',
     `${ranks} ranks were asked for, and there is room for ${slots.count}: ${slots.reason}`,
-    `Use --ranks ${slots.count} or fewer, or set "slots" in the profile`,
+    { kind: 'fewerRanks', profile: request.profile.name, ranks: slots.count, words, moreSlots: true },
   );
 }
 

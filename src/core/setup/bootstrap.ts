@@ -342,7 +342,7 @@ export class Bootstrap implements Disposable {
     return new UserError(
       'connection',
       `the set-up program on ${this.where} sent something that is not of its protocol: ${what}`,
-      'Try again; if it stays so, report this with the log',
+      { kind: 'report', tryFirst: true },
     );
   }
 

@@ -49,9 +49,8 @@ export async function provideLibraries(needs: CudaNeeds, progress: Progress): Pr
 
 /** Said before anything is put on a node. */
 export function withoutCuda(): UserError {
-  return new UserError(
-    'preflight',
-    'this build of Trainyard has no CUDA back end (libtrainer_cuda.so)',
-    'Use --device cpu, or build it with: node scripts/native.mjs cuda && npm run build',
-  );
+  return new UserError('preflight', 'this build of Trainyard has no CUDA back end (libtrainer_cuda.so)', {
+    kind: 'useCpu',
+    or: 'cudaBuild',
+  });
 }

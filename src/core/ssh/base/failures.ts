@@ -1,5 +1,6 @@
 // What goes wrong on the way to a host, in words that say what to do.
 import { errorText, oneLine, systemCode, UserError } from '../../base/errors.js';
+import type { Advice } from '../../base/remedy.js';
 
 /**
  * The server let the connection go before anything was decided: it may be made again without harm.
@@ -12,7 +13,7 @@ export class Dropped extends Error {
  * No connection came about: nothing was asked of the host, so it may be tried again soon and often.
  */
 export class Unreached extends UserError {
-  constructor(what: string, hint: string, cause?: unknown) {
+  constructor(what: string, hint: Advice, cause?: unknown) {
     super('connection', what, hint, cause === undefined ? undefined : { cause });
   }
 }
@@ -158,6 +159,6 @@ export function connectionLost(where: string, error: Error | undefined): UserErr
   return failure(`the connection to ${where} was lost: ${why}`, 'Connect again', error);
 }
 
-export function failure(what: string, hint: string, cause?: unknown): UserError {
+export function failure(what: string, hint: Advice, cause?: unknown): UserError {
   return new UserError('connection', what, hint, cause === undefined ? undefined : { cause });
 }

@@ -60,8 +60,12 @@ describe('placeRanks', () => {
       /no node of profile lab has a free GPU \(a has 0, GPU 0 is taken by process 7\)/,
     );
     const offers = [offer({ host: 'a', slots: 2 }), offer({ host: 'b', slots: 4 })];
-    expect(() => placeRanks(lab, ['train'], offers, { ranks: 7 })).toThrow(
-      /7 ranks were asked for, and there is room for 6 \(a has 2; b has 4\)\. Use --ranks 6 or fewer/,
+    const words = ['train'];
+    expect(() => placeRanks(lab, words, offers, { ranks: 7 })).toThrow(
+      expect.objectContaining({
+        message: '7 ranks were asked for, and there is room for 6 (a has 2; b has 4).',
+        hint: { kind: 'fewerRanks', profile: 'lab', ranks: 6, words, moreSlots: false },
+      }),
     );
     expect(() => placeRanks(lab, ['train'], offers, { nodes: 3 })).toThrow(/profile lab has 2/);
     const headless = [offer({ host: 'a' }), offer({ host: 'b' }, { gpus: [gpu(0)] })];

@@ -160,7 +160,7 @@ describe('planRun', () => {
     [[...train, '--device', 'cuda'], { ranks: 9 }, { cores: 64, gpus: 8 }, 'preflight', /8 GPUs/],
     [[], {}, two, 'usage', /nothing to run/],
     [['trainer'], {}, two, 'usage', /nothing to run/],
-    [train, { name: '!!' }, two, 'usage', /--name/],
+    [train, { name: '!!' }, two, 'usage', /the name !! has no letter or digit/],
   ])('refuses what cannot be (%#)', (words, more, capacity, code, expected) => {
     const error = failure(words, more, capacity);
     expect(error.code).toBe(code);
