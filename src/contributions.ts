@@ -21,6 +21,11 @@ export interface FieldArgument extends ProfileArgument {
   host?: string;
 }
 
+/** A line of the profile file, from 1. */
+export interface LineArgument {
+  line: number;
+}
+
 /** A node of a cluster as commands get it from the tree. */
 export interface HostArgument extends ProfileArgument {
   host: string;
@@ -53,7 +58,7 @@ export interface CommandArguments {
   'trainyard.duplicateProfile': [profile?: ProfileArgument];
   'trainyard.removeProfile': [profile?: ProfileArgument];
   'trainyard.importProfile': [];
-  'trainyard.openProfiles': [];
+  'trainyard.openProfiles': [place?: LineArgument];
   'trainyard.connect': [profile?: ProfileArgument];
   'trainyard.disconnect': [profile?: ProfileArgument];
   'trainyard.checkProfile': [profile?: ProfileArgument];

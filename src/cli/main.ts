@@ -1,6 +1,6 @@
 // The command line's root: finds the verb, runs it, and turns what went wrong into one line and an
 // exit code.
-import { Cancelled, errorText, exitCodes, oneLine, UserError } from '../core/base/errors.js';
+import { Cancelled, exitCodes, oneLine, UserError } from '../core/base/errors.js';
 import { agentErrors } from '../core/contracts/agentApi.js';
 import { AgentError } from '../core/agent/agentClient.js';
 import { version } from '../../package.json';
@@ -96,7 +96,7 @@ function report(error: unknown, output: Output): number {
     output.note(`trainyard: error: ${oneLine(error.message)}`);
     return error.code === agentErrors.notFound ? exitCodes.usage : exitCodes.preflight;
   }
-  output.note(`trainyard: error: ${errorText(error)}. This is a defect of Trainyard: please report it.`);
+  output.note(`trainyard: error: ${errorWords(error)}. This is a defect of Trainyard: please report it.`);
   if (process.env['TRAINYARD_LOG'] !== undefined && error instanceof Error) output.note(error.stack ?? '');
   return exitCodes.defect;
 }

@@ -1,6 +1,6 @@
 // Every remedy in the words of the editor, with the button that does it. Nothing here knows the
 // editor: src/ui/commands/remedy.ts shows the buttons.
-import type { CommandId, RunWords } from '../contributions.js';
+import type { CommandId, LineArgument, RunWords } from '../contributions.js';
 import { errorWords as wordsOfError } from '../core/base/errors.js';
 import type { Advice, ProfilePlace, Remedy } from '../core/base/remedy.js';
 
@@ -18,7 +18,8 @@ type ProfileCommand = Extract<
 export type ButtonCommand =
   | { id: ProfileCommand; place: ProfilePlace; field?: string }
   | { id: 'trainyard.runTraining'; argument?: RunWords }
-  | { id: 'trainyard.addProfile' | 'trainyard.openProfiles' | 'trainyard.showOutput' }
+  | { id: 'trainyard.openProfiles'; argument: LineArgument }
+  | { id: 'trainyard.addProfile' | 'trainyard.showOutput' }
   /** Of the editor itself. */
   | { id: 'trainyard.runs.focus' }
   | { id: 'workbench.extensions.search'; argument: string };
@@ -43,6 +44,13 @@ const openProfile = (remedy: ProfilePlace, field: string): RemedyButton => ({
 const connect = (place: ProfilePlace): RemedyButton => ({
   title: 'Connect',
   commands: [{ id: 'trainyard.connect', place: placeOf(place) }],
+});
+const reconnect = (place: ProfilePlace): RemedyButton => ({
+  title: 'Reconnect',
+  commands: [
+    { id: 'trainyard.disconnect', place: placeOf(place) },
+    { id: 'trainyard.connect', place: placeOf(place) },
+  ],
 });
 const placeOf = ({ profile, host }: ProfilePlace): ProfilePlace => ({
   ...(profile === undefined ? {} : { profile }),
@@ -118,12 +126,15 @@ export function editorRemedy(remedy: Remedy): EditorRemedy {
     case 'correctProfiles':
       return {
         text: 'Correct the file; nothing was changed in it',
-        button: { title: 'Open Profiles', commands: [{ id: 'trainyard.openProfiles' }] },
+        button: {
+          title: 'Open Profiles',
+          commands: [{ id: 'trainyard.openProfiles', argument: { line: remedy.line } }],
+        },
       };
     case 'addProfile':
       return { text: 'Add a profile of a Linux machine that you reach by SSH', button: addProfile };
     case 'connectAgain':
-      return { text: 'Connect again', button: connect(remedy) };
+      return { text: 'Connect again', button: reconnect(remedy) };
     case 'enterAgain':
       return { text: 'Connect again and enter the right one', button: connect(remedy) };
     case 'checkPassphrase':
@@ -209,17 +220,10 @@ export const showOutput = 'Show Output';
 type Of<K extends Remedy['kind']> = Extract<Remedy, { kind: K }>;
 
 function askAgain(remedy: Of<'askAgain'>): EditorRemedy {
-  const place = placeOf(remedy);
   const first = remedy.first && editorRemedy(remedy.first);
   return {
     text: `${first === undefined ? '' : `${first.text}. `}Disconnect, then connect again to be asked once more`,
-    button: {
-      title: 'Reconnect',
-      commands: [
-        { id: 'trainyard.disconnect', place },
-        { id: 'trainyard.connect', place },
-      ],
-    },
+    button: reconnect(remedy),
   };
 }
 

@@ -21,10 +21,11 @@ export type Remedy =
   | { kind: 'loginFromHead'; host: string; address: string }
   | { kind: 'openPorts'; profile: string; host: string; range: string }
   | { kind: 'addHosts'; profile: string }
-  | { kind: 'correctProfiles' }
+  /** `line` of the profile file, from 1. */
+  | { kind: 'correctProfiles'; line: number }
   | { kind: 'addProfile' }
   /** A new connection may do, or what a person answers then. `file`: of the private key. */
-  | { kind: 'connectAgain'; host: string }
+  | ({ kind: 'connectAgain' } & ProfilePlace)
   | { kind: 'enterAgain'; host: string }
   | { kind: 'checkPassphrase'; host: string; file: string }
   | { kind: 'acceptHostKey'; host: string }

@@ -1,5 +1,5 @@
 // One profile's cluster as somebody looks at it: connected or not, and the machine behind it.
-import { Cancelled, errorText } from '../base/errors.js';
+import { Cancelled } from '../base/errors.js';
 import { Emitter, type Disposable, type Event } from '../base/lifecycle.js';
 import { nullLogger, type Logger } from '../base/log.js';
 import type { Machine } from '../cluster/machine.js';
@@ -11,7 +11,7 @@ export type SessionState =
   | { kind: 'disconnected' }
   | { kind: 'connecting' }
   | { kind: 'connected'; cores: number; host: string }
-  | { kind: 'failed'; message: string };
+  | { kind: 'failed'; error: unknown };
 
 export class ClusterSession implements Disposable {
   private readonly states = new Emitter<SessionState>();
@@ -119,7 +119,7 @@ export class ClusterSession implements Disposable {
   }
 
   private fail(error: unknown): never {
-    this.become({ kind: 'failed', message: errorText(error) });
+    this.become({ kind: 'failed', error });
     throw error;
   }
 

@@ -1,9 +1,8 @@
 // One host's figures once a second, while somebody looks.
-import { errorText } from '../base/errors.js';
 import { Emitter, type Disposable, type Event } from '../base/lifecycle.js';
 import type { HostSample } from '../contracts/metricsSchema.js';
 
-export type SampleResult = { sample: HostSample } | { error: string };
+export type SampleResult = { sample: HostSample } | { error: unknown };
 
 /** Asks `take` every `interval` ms from `start` to `stop`; never two questions at once. */
 export class HostSampler implements Disposable {
@@ -44,7 +43,7 @@ export class HostSampler implements Disposable {
     try {
       result = { sample: await this.take() };
     } catch (error) {
-      result = { error: errorText(error) };
+      result = { error };
     }
     this.busy = false;
     if (this.running) this.samples.fire(result);

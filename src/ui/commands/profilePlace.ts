@@ -1,6 +1,6 @@
 // Where in the text of the profile file a profile, or a field of it, stands.
 import { findNodeAtLocation, parseTree, type Node } from 'jsonc-parser';
-import type { FieldArgument } from '../../contributions.js';
+import type { FieldArgument, LineArgument } from '../../contributions.js';
 
 /**
  * The offset of the field; of its host or profile where it is left out there. Undefined: there is
@@ -22,4 +22,11 @@ function named(list: Node | undefined, key: string, name: string): Node | undefi
 /** The property, with its name. */
 function member(owner: Node, field: string | undefined): Node | undefined {
   return field === undefined ? undefined : findNodeAtLocation(owner, [field])?.parent;
+}
+
+/** Undefined where the text has no such line. */
+export function offsetOfLine(text: string, { line }: LineArgument): number | undefined {
+  const lines = text.split('\n');
+  if (line < 1 || line > lines.length) return undefined;
+  return lines.slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0);
 }

@@ -1,23 +1,25 @@
 // Commands on profiles: the file is edited, and what was changed is shown in it.
 import { readFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
-import type { FieldArgument, ProfileArgument } from '../../contributions.js';
-import { errorText, UserError } from '../../core/base/errors.js';
+import type { FieldArgument, LineArgument, ProfileArgument } from '../../contributions.js';
+import { UserError } from '../../core/base/errors.js';
 import { parseHosts, seenFromHere } from '../../core/profiles/import.js';
 import { profileSchema, type Profile } from '../../core/contracts/profileSchema.js';
 import { configuredHosts } from '../../core/ssh/config/configuredHosts.js';
 import { check, problemsText } from '../../core/base/validation.js';
 import { reopenTunnels } from './cluster.js';
 import { pickProfile } from './pick.js';
-import { offsetIn } from './profilePlace.js';
+import { offsetIn, offsetOfLine } from './profilePlace.js';
 import type { Ui } from './ui.js';
+import { errorWords } from '../remedies.js';
 
 /** `place`: what the cursor is put on. */
-export async function openProfiles(ui: Ui, place?: FieldArgument): Promise<void> {
+export async function openProfiles(ui: Ui, place?: FieldArgument | LineArgument): Promise<void> {
   const path = await (await ui.services.backend()).profiles().ensureFile();
   const document = await vscode.workspace.openTextDocument(vscode.Uri.file(path));
   const editor = await vscode.window.showTextDocument(document);
-  const at = place && offsetIn(document.getText(), place);
+  const text = document.getText();
+  const at = place && ('line' in place ? offsetOfLine(text, place) : offsetIn(text, place));
   if (at === undefined) return;
   const position = document.positionAt(at);
   editor.selection = new vscode.Selection(position, position);
@@ -167,7 +169,7 @@ function problemOf(act: () => unknown): string | undefined {
     act();
     return undefined;
   } catch (error) {
-    return errorText(error);
+    return errorWords(error);
   }
 }
 

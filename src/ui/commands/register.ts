@@ -22,7 +22,7 @@ function tableOf(ui: Ui): Table {
     'trainyard.duplicateProfile': async (profile) => (await profiles()).duplicateProfile(ui, profile),
     'trainyard.removeProfile': async (profile) => (await profiles()).removeProfile(ui, profile),
     'trainyard.importProfile': async () => (await profiles()).importProfile(ui),
-    'trainyard.openProfiles': async () => (await profiles()).openProfiles(ui),
+    'trainyard.openProfiles': async (place) => (await profiles()).openProfiles(ui, place),
     'trainyard.connect': async (profile) => (await profiles()).connect(ui, profile),
     'trainyard.disconnect': async (profile) => (await profiles()).disconnect(ui, profile),
     'trainyard.checkProfile': async (profile) => (await cluster()).checkProfile(ui, profile),

@@ -23,7 +23,7 @@ const byKind: ByKind = {
   loginFromHead: [{ kind: 'loginFromHead', host, address: '10.0.0.2' }],
   openPorts: [{ kind: 'openPorts', profile, host, range: '47000-47100' }],
   addHosts: [{ kind: 'addHosts', profile }],
-  correctProfiles: [{ kind: 'correctProfiles' }],
+  correctProfiles: [{ kind: 'correctProfiles', line: 7 }],
   addProfile: [{ kind: 'addProfile' }],
   connectAgain: [{ kind: 'connectAgain', host }],
   enterAgain: [{ kind: 'enterAgain', host }],

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { offsetIn } from '../../../src/ui/commands/profilePlace.js';
+import { offsetIn, offsetOfLine } from '../../../src/ui/commands/profilePlace.js';
 
 const text = `{
   // mine
@@ -34,4 +34,10 @@ it('finds the host or the profile where the field is left out, and says where th
   expect(at({ profile: 'gpu1' })).toBe('"name": "gpu1"');
   expect(at({ profile: 'none' })).toBeUndefined();
   expect(offsetIn('', { profile: 'lab' })).toBeUndefined();
+});
+
+it('finds a line', () => {
+  expect(text.slice(offsetOfLine(text, { line: 3 })).trim()).toMatch(/^"version": 1/);
+  expect(offsetOfLine('a', { line: 1 })).toBe(0);
+  expect([0, 2].map((line) => offsetOfLine('a', { line }))).toEqual([undefined, undefined]);
 });
