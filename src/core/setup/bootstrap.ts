@@ -58,8 +58,8 @@ function pathOf(params: object): string | undefined {
 }
 
 /**
- * What the set-up program said no to. `remedy` is `wheels` when the client may bring the packages
- * itself.
+ * What the set-up program said no to. `otherWay` is the answer's `remedy`: `wheels` when the client
+ * may bring the packages itself, `direct` when it may send the files itself.
  */
 export class NodeRefusal extends UserError {
   /** `said`: without the node's name. */
@@ -67,7 +67,7 @@ export class NodeRefusal extends UserError {
     where: string,
     readonly said: string,
     hint: string,
-    readonly remedy: string | undefined,
+    readonly otherWay: string | undefined,
   ) {
     super('preflight', `${where}: ${said}`, hint);
   }

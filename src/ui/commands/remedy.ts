@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import { remedyOf } from '../../core/base/errors.js';
 import type { ProfilePlace } from '../../core/base/remedy.js';
+import type { Host } from '../../core/contracts/profileSchema.js';
 import { editorRemedy, errorWords, showOutput, type ButtonCommand, type RemedyButton } from '../remedies.js';
 import type { Ui } from './ui.js';
 
@@ -38,10 +39,16 @@ async function argumentsOf(ui: Told, command: ButtonCommand): Promise<unknown[]>
   return [{ profile, ...host, ...(field === undefined ? {} : { field }) }];
 }
 
-/** The profile that has this host, where only one has it. */
+/** The profile that has this host, or goes through it, where only one does. */
 async function profileOf({ services }: Told, { host }: ProfilePlace): Promise<string | undefined> {
   if (host === undefined) return undefined;
   const { profiles } = await (await services.backend()).profiles().contents();
-  const having = profiles.filter(({ hosts }) => hosts?.some((each) => each.host === host) === true);
+  const having = profiles.filter(({ hosts = [] }) =>
+    hosts.some((each) => each.host === host || hopsOf(each).includes(host)),
+  );
   return having.length === 1 ? having[0]?.name : undefined;
 }
+
+/** Of `me@jump:2222,other`: `jump` and `other`. */
+const hopsOf = ({ proxyJump = '' }: Host): string[] =>
+  proxyJump.split(',').map((hop) => hop.trim().replace(/^.*@|:\d+$/g, ''));

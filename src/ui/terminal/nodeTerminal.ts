@@ -71,7 +71,7 @@ export class NodeTerminal implements vscode.Pseudoterminal {
       else this.closed.fire(code ?? 1);
     } catch (error) {
       this.shell = undefined;
-      if (!this.isGone()) this.askAgain(errorWords(error));
+      if (!this.isGone()) this.askAgain(errorWords(error).replace(/\.$/, ''));
     }
   }
 

@@ -34,7 +34,7 @@ vi.mock('vscode', () => ({
 const ssh = (name: string, ...hosts: string[]): object => ({
   name,
   kind: 'ssh',
-  hosts: hosts.map((host) => ({ host })),
+  hosts: hosts.map((host) => ({ host, proxyJump: `me@jump-of-${name}:22, second` })),
 });
 const logged: string[] = [];
 let outputs = 0;
@@ -86,11 +86,13 @@ describe('remedies in the editor', () => {
     await show({ kind: 'moreSpace', profile: 'lab' });
     await show({ kind: 'correctKeyFile', host: 'both' }); // two profiles have it: the command asks
     await show({ kind: 'correctKeyFile', host: 'nowhere' });
+    await show({ kind: 'correctKeyFile', host: 'jump-of-other' });
     expect(editor.executed).toEqual([
       ['trainyard.editProfile', { profile: 'lab', host: 'gpu1', field: 'identityFile' }],
       ['trainyard.editProfile', { profile: 'lab', field: 'workdir' }],
       ['trainyard.editProfile'],
       ['trainyard.editProfile'],
+      ['trainyard.editProfile', { profile: 'other', host: 'jump-of-other', field: 'identityFile' }],
     ]);
   });
 

@@ -16,6 +16,9 @@ describe('UserError', () => {
     expect(error.message).toBe('there are no runs.');
     expect(remedyOf(error)).toEqual(remedy);
     expect(errorWords(error, ({ kind }) => `do ${kind}`)).toBe('there are no runs. do startRun.');
+    // As it comes from another copy of the class.
+    const foreign = Object.assign(new Error('x.'), { what: 'x', hint: remedy });
+    expect(errorWords(foreign, ({ kind }) => kind)).toBe('x. startRun.');
     const plain = new UserError('usage', 'no', 'Yes');
     expect([remedyOf(plain), remedyOf(new Error('x')), remedyOf('x')]).toEqual([
       undefined,
