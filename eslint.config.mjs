@@ -55,6 +55,24 @@ export default defineConfig(
       ],
     },
   },
+  {
+    // What a user sees of an error has its remedy, in the words of that user interface.
+    files: ['src/cli/**', 'src/ui/**'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            {
+              group: ['**/core/base/errors.js'],
+              importNames: ['errorText'],
+              message: 'Use errorWords of remedies.ts.',
+            },
+          ],
+        },
+      ],
+    },
+  },
   { files: ['src/**', 'test/unit/**'], rules: { curly: ['error', 'multi-line'] } },
   {
     files: ['src/**'],

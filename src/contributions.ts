@@ -14,6 +14,18 @@ export interface ProfileArgument {
   profile: string;
 }
 
+/** What of a profile is to be edited. */
+export interface FieldArgument extends ProfileArgument {
+  /** Of the profile, or of this host of it. */
+  field?: string;
+  host?: string;
+}
+
+/** A line of the profile file, from 1. */
+export interface LineArgument {
+  line: number;
+}
+
 /** A node of a cluster as commands get it from the tree. */
 export interface HostArgument extends ProfileArgument {
   host: string;
@@ -42,11 +54,11 @@ export interface RunWords {
 /** Command ids with their arguments. */
 export interface CommandArguments {
   'trainyard.addProfile': [];
-  'trainyard.editProfile': [profile?: ProfileArgument];
+  'trainyard.editProfile': [place?: FieldArgument];
   'trainyard.duplicateProfile': [profile?: ProfileArgument];
   'trainyard.removeProfile': [profile?: ProfileArgument];
   'trainyard.importProfile': [];
-  'trainyard.openProfiles': [];
+  'trainyard.openProfiles': [place?: LineArgument];
   'trainyard.connect': [profile?: ProfileArgument];
   'trainyard.disconnect': [profile?: ProfileArgument];
   'trainyard.checkProfile': [profile?: ProfileArgument];

@@ -1,5 +1,5 @@
 // Staying with a run until it ends: what `run` and `attach` share.
-import { Cancelled, errorText, exitCodes, UserError } from '../core/base/errors.js';
+import { Cancelled, exitCodes, UserError } from '../core/base/errors.js';
 import { DisposableStore } from '../core/base/lifecycle.js';
 import { RunMetrics } from '../core/model/runMetrics.js';
 import { StepTable } from '../core/model/stepTable.js';
@@ -12,6 +12,7 @@ import { bridgeToSocket } from '../core/tunnels/tensorboard.js';
 import type { Context } from './context.js';
 import { JsonPrinter, TablePrinter, type RunPrinter } from './printer.js';
 import type { NodePath } from '../core/base/nodePath.js';
+import { adviceText, errorWords } from './remedies.js';
 
 export interface FollowOptions {
   dir: NodePath;
@@ -171,7 +172,7 @@ async function askToStop(context: Context, dir: NodePath, times: number): Promis
       await (await context.node.client()).request('run.kill', { dir });
     }
   } catch (error) {
-    context.output.note(`trainyard: error: the stop was not delivered: ${errorText(error)}`);
+    context.output.note(`trainyard: error: the stop was not delivered: ${errorWords(error)}`);
   }
 }
 
@@ -185,10 +186,11 @@ async function bringTensorBoard(
     // The journal's line may be an old one: what counts is whether it serves now.
     const { running, socket } = await (await context.node.client()).request('tensorboard.status', { dir });
     if (!running || typeof socket !== 'string') return;
-    const bridge = store.add(await bridgeToSocket(context.machine, socket, context.logger));
+    const options = { logger: context.logger, howToOpen: adviceText({ kind: 'openTensorBoard' }) };
+    const bridge = store.add(await bridgeToSocket(context.machine, socket, options));
     printer.tensorboard(bridge.url);
   } catch (error) {
-    context.output.note(`trainyard: error: ${errorText(error)}`);
+    context.output.note(`trainyard: error: ${errorWords(error)}`);
   }
 }
 

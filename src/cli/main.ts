@@ -1,12 +1,13 @@
 // The command line's root: finds the verb, runs it, and turns what went wrong into one line and an
 // exit code.
-import { Cancelled, errorText, exitCodes, oneLine, UserError } from '../core/base/errors.js';
+import { Cancelled, exitCodes, oneLine, UserError } from '../core/base/errors.js';
 import { agentErrors } from '../core/contracts/agentApi.js';
 import { AgentError } from '../core/agent/agentClient.js';
 import { version } from '../../package.json';
 import { nearestOf, parseVerb, type Flag } from './args.js';
 import { Context, type Verb } from './context.js';
 import { generalHelp, verbHelp } from './help.js';
+import { errorWords } from './remedies.js';
 import { processOutput, stderrLogger, type Output } from './output.js';
 import { endWithTerminal, ownTerminals } from './signals.js';
 import { verbs } from './table.js';
@@ -88,14 +89,14 @@ function report(error: unknown, output: Output): number {
     return interruptExit;
   }
   if (error instanceof UserError) {
-    output.note(`trainyard: error: ${error.message}`);
+    output.note(`trainyard: error: ${errorWords(error)}`);
     return error.exitCode;
   }
   if (error instanceof AgentError && error.code > 0) {
     output.note(`trainyard: error: ${oneLine(error.message)}`);
     return error.code === agentErrors.notFound ? exitCodes.usage : exitCodes.preflight;
   }
-  output.note(`trainyard: error: ${errorText(error)}. This is a defect of Trainyard: please report it.`);
+  output.note(`trainyard: error: ${errorWords(error)}. This is a defect of Trainyard: please report it.`);
   if (process.env['TRAINYARD_LOG'] !== undefined && error instanceof Error) output.note(error.stack ?? '');
   return exitCodes.defect;
 }

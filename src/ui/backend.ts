@@ -10,6 +10,7 @@ import { RunFeeds } from '../core/follow/runFeeds.js';
 import { RunsMonitor } from '../core/follow/runsMonitor.js';
 import { TensorBoards } from '../core/tunnels/tensorboard.js';
 import { editorPrompter } from './prompter.js';
+import { adviceText } from './remedies.js';
 
 export interface BackendOptions {
   bundleDir: string;
@@ -39,7 +40,7 @@ export class Backend implements Disposable {
       const session = this.clusters.find(profile) ?? (await this.session(profile));
       return (await session.machine()).node.client();
     }, logger);
-    this.boards = new TensorBoards(logger);
+    this.boards = new TensorBoards({ logger, howToOpen: adviceText({ kind: 'openTensorBoard' }) });
   }
 
   profiles(): ProfileStore {

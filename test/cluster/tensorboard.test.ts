@@ -25,7 +25,7 @@ let dir: string;
 /** The port that is tried first. */
 const first = 6006;
 const holding: Server[] = [];
-const boards = new TensorBoards();
+const boards = new TensorBoards({ howToOpen: 'open it so' });
 
 beforeAll(async () => {
   hosts = await practiceHosts({ nodes: 1 });
@@ -109,7 +109,7 @@ function listening(pids: readonly number[]): string[] {
 describe('TensorBoard of a run on a node', () => {
   test('comes to 6006 where that is free, to the next free port where it is taken', async () => {
     const free = await listens(first);
-    const boards = new TensorBoards();
+    const boards = new TensorBoards({ howToOpen: 'open it so' });
     try {
       const bridge = await boards.open(machine, nodePath(dir));
       expect(bridge.port === first).toBe(free);
@@ -179,7 +179,7 @@ for path in sys.argv[2:]:
     expect(stdout.trim().split('\n')).toEqual(['403', '403', '403', '403']);
     const refused = await ask(`http://127.0.0.1:${port}/`);
     expect(refused.status).toBe(403);
-    expect(refused.body).toContain('trainyard tensorboard RUN');
+    expect(refused.body).toContain('open it so');
     expect((await ask(`${bridge.url}data/runs`)).status).toBe(200);
   });
 

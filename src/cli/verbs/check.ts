@@ -1,6 +1,7 @@
 import { exitCodes } from '../../core/base/errors.js';
 import type { Verb } from '../context.js';
 import { table } from '../format.js';
+import { adviceText } from '../remedies.js';
 
 export const check: Verb = {
   verb: 'check',
@@ -12,12 +13,14 @@ export const check: Verb = {
     const profile = await context.profile(args.words[0]);
     const results = await context.withProgress((progress) => context.machine.check(profile, progress));
     if (context.json) {
-      for (const result of results) context.output.json({ type: 'check', ...result });
+      for (const result of results) {
+        context.output.json({ type: 'check', ...result, hint: adviceText(result.hint) });
+      }
     } else {
       const rows = results.map(({ host, name, ok, detail, hint }) => [
         host === undefined ? name : `${host}: ${name}`,
         ok ? 'ok' : 'FAILED',
-        ok ? detail : `${detail}. ${hint}.`,
+        ok ? detail : `${detail}. ${adviceText(hint)}.`,
       ]);
       for (const line of table(['CHECK', 'STATE', 'DETAIL'], rows)) context.output.line(line);
     }

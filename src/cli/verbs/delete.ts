@@ -2,6 +2,7 @@ import { Cancelled, exitCodes, UserError } from '../../core/base/errors.js';
 import { deleteRunFolders, deletionNotes } from '../../core/follow/deletion.js';
 import type { Verb } from '../context.js';
 import { confirm } from '../prompter.js';
+import { errorWords } from '../remedies.js';
 
 export const deleteRun: Verb = {
   verb: 'delete',
@@ -27,11 +28,14 @@ export const deleteRun: Verb = {
     }
     if (!answer) throw new Cancelled();
     const deletion = await deleteRunFolders(context.machine, context.currentProfile, entry);
-    const { stays, stayCount, unreached } = deletion;
+    const { stays, stayCount } = deletion;
+    const unreached = deletion.unreached.map(({ host, dir: there, error }) => {
+      return { host, dir: there, why: errorWords(error) };
+    });
     if (context.json) {
       context.output.json({ type: 'deleted', id, dir, stays, stay_count: stayCount, unreached });
     } else context.output.line(`${id} deleted`);
-    for (const note of deletionNotes(dir, deletion)) context.output.note(note);
+    for (const note of deletionNotes(dir, deletion, errorWords)) context.output.note(note);
     return unreached.length === 0 ? exitCodes.done : exitCodes.connection;
   },
 };

@@ -7,6 +7,7 @@ import { exitCodes, UserError } from '../../core/base/errors.js';
 import { nodePath } from '../../core/base/nodePath.js';
 import type { Args, Flag } from '../args.js';
 import type { Context, Verb } from '../context.js';
+import { errorWords } from '../remedies.js';
 
 const hostsFlag: Flag = { name: 'hosts', value: 'A,B', help: 'only these hosts; by default all' };
 
@@ -53,9 +54,10 @@ export const exec: Verb = {
       ),
     );
     for (const { host, code, signal, error } of endings) {
-      if (context.json) context.output.json({ type: 'exit', host, code, signal, error: error ?? null });
+      const why = error === undefined ? null : errorWords(error);
+      if (context.json) context.output.json({ type: 'exit', host, code, signal, error: why });
       else if (code !== 0) {
-        context.output.note(`${host}: ${error ?? signal ?? `exit ${code ?? 'unknown'}`}`);
+        context.output.note(`${host}: ${why ?? signal ?? `exit ${code ?? 'unknown'}`}`);
       }
     }
     return endings.every(({ code }) => code === 0) ? exitCodes.done : exitCodes.failed;

@@ -4,6 +4,7 @@ import { HostSampler } from '../../core/model/hostSampler.js';
 import { gpuNotes, missingFigures } from '../../core/model/gpuTrouble.js';
 import type { Context, Verb } from '../context.js';
 import { bytesText } from '../format.js';
+import { errorWords } from '../remedies.js';
 import { untilSignal } from '../signals.js';
 
 export const gpus: Verb = {
@@ -36,7 +37,7 @@ export const gpus: Verb = {
       const sampler = new HostSampler(take);
       sampler.onSample((result) => {
         if ('sample' in result) show(context, result.sample, cores);
-        else context.output.note(`trainyard: error: ${result.error}`);
+        else context.output.note(`trainyard: error: ${errorWords(result.error)}`);
       });
       sampler.start();
       return sampler;

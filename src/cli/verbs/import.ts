@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { errorText, exitCodes, UserError } from '../../core/base/errors.js';
+import { exitCodes, UserError } from '../../core/base/errors.js';
 import { parseHosts, seenFromHere } from '../../core/profiles/import.js';
 import { profileSchema, type Host } from '../../core/contracts/profileSchema.js';
 import { configuredHosts } from '../../core/ssh/config/configuredHosts.js';
 import { check, problemsText } from '../../core/base/validation.js';
 import type { Context, Verb } from '../context.js';
+import { errorWords } from '../remedies.js';
 
 export const importHosts: Verb = {
   verb: 'import',
@@ -50,7 +51,7 @@ async function readHosts(path: string | undefined): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    throw new UserError('usage', `${path} cannot be read: ${errorText(error)}`, hint);
+    throw new UserError('usage', `${path} cannot be read: ${errorWords(error)}`, hint);
   }
 }
 

@@ -2,6 +2,7 @@ import { exitCodes } from '../../core/base/errors.js';
 import { tensorboardIdle, TensorBoards } from '../../core/tunnels/tensorboard.js';
 import type { Verb } from '../context.js';
 import { untilSignal } from '../signals.js';
+import { adviceText } from '../remedies.js';
 
 export const tensorboard: Verb = {
   verb: 'tensorboard',
@@ -25,7 +26,10 @@ export const tensorboard: Verb = {
       await client.request('tensorboard.stop', { dir });
       return exitCodes.done;
     }
-    const boards = new TensorBoards(context.logger);
+    const boards = new TensorBoards({
+      logger: context.logger,
+      howToOpen: adviceText({ kind: 'openTensorBoard' }),
+    });
     try {
       const bridge = await context.withProgress((progress) => boards.open(context.machine, dir, progress));
       if (context.json) {

@@ -32,11 +32,8 @@ export async function openLocalAgent(agent: string): Promise<AgentStream> {
     });
   });
   if (startError) {
-    throw new UserError(
-      'connection',
-      `${agent} cannot be started: ${errorText(startError)}`,
-      'Build it with npm run build',
-    );
+    const what = `${agent} cannot be started: ${errorText(startError)}`;
+    throw new UserError('connection', what, { kind: 'reinstall' });
   }
   return {
     input: child.stdout,

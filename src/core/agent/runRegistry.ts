@@ -14,7 +14,7 @@ export function matchRun<E extends { id: string }>(text: string, entries: readon
   const [newest] = entries;
   if (text === 'last') {
     if (newest) return newest;
-    throw new UserError('usage', 'there are no runs yet', 'Start one with: trainyard run local -- train …');
+    throw new UserError('usage', 'there are no runs yet', { kind: 'startRun' });
   }
   const exact = entries.find(({ id }) => id === text);
   if (exact) return exact;
@@ -31,8 +31,9 @@ export function matchRun<E extends { id: string }>(text: string, entries: readon
       'Write more of the id',
     );
   }
-  const hint = newest ? `The newest one is ${newest.id}; trainyard runs lists all` : 'There are no runs yet';
-  throw new UserError('usage', `no run is named "${text}"`, hint);
+  const what = `no run is named "${text}"`;
+  if (newest) throw new UserError('usage', what, { kind: 'chooseRun', newest: newest.id });
+  throw new UserError('usage', `${what}: there are no runs yet`, { kind: 'startRun' });
 }
 
 /**

@@ -1,5 +1,6 @@
 // What is looked at before a run starts, and how it is told.
 import { UserError } from './errors.js';
+import type { Advice } from './remedy.js';
 
 /**
  * One thing that was looked at: whether it is right, what was seen, and what to do where it is
@@ -9,7 +10,7 @@ export interface CheckResult {
   name: string;
   ok: boolean;
   detail: string;
-  hint: string;
+  hint: Advice;
   /** Of which node, in a cluster of several. */
   host?: string;
 }
@@ -17,7 +18,7 @@ export interface CheckResult {
 /** A check that passed. `detail` says what was seen. */
 export const good = (name: string, detail: string): CheckResult => ({ name, ok: true, detail, hint: '' });
 /** A check that failed. `detail` says what is wrong, `hint` what to do. */
-export const bad = (name: string, detail: string, hint: string): CheckResult => ({
+export const bad = (name: string, detail: string, hint: Advice): CheckResult => ({
   name,
   ok: false,
   detail,

@@ -1,4 +1,5 @@
 // Errors that a person can act on, and the exit codes that docs/contracts.md gives them.
+import type { Advice, Remedy } from './remedy.js';
 import { visible } from './visible.js';
 
 /** The command line's exit codes. */
@@ -20,17 +21,25 @@ const sentence = (text: string): string => {
   return /[.!?…]$/.test(trimmed) ? trimmed : `${trimmed}.`;
 };
 
-/** What happened, and what to do about it. `message` reads "WHAT. WHAT TO DO." in one line. */
+/** `WHAT. WHAT TO DO.` in one line. */
+function advised(what: string, hint: string): string {
+  return oneLine(hint === '' ? sentence(what) : `${sentence(what)} ${sentence(hint)}`);
+}
+
+/**
+ * What happened, and what to do about it. `message` reads "WHAT. WHAT TO DO." in one line, or
+ * "WHAT." where a user interface has the words for what to do: see `errorWords`.
+ */
 export class UserError extends Error {
   override readonly name: string = 'UserError';
 
   constructor(
     readonly code: UserErrorCode,
     readonly what: string,
-    readonly hint: string,
+    readonly hint: Advice,
     options?: ErrorOptions,
   ) {
-    super(oneLine(hint === '' ? sentence(what) : `${sentence(what)} ${sentence(hint)}`), options);
+    super(advised(what, typeof hint === 'string' ? hint : ''), options);
   }
 
   get exitCode(): number {
@@ -62,9 +71,28 @@ export function oneLine(text: string): string {
   return visible(text.replace(/\s*[\r\n]+\s*/g, ' ').trim());
 }
 
-/** The message of anything that was thrown. */
+/** The message of anything that was thrown, without the remedy that it may have. */
 export function errorText(error: unknown): string {
   return oneLine(error instanceof Error ? error.message : String(error));
+}
+
+/** Asks by its fields, because an editor's extension may hold this module twice. */
+function adviceOf(error: unknown): { what: string; hint: Advice } | undefined {
+  if (!(error instanceof Error) || !('what' in error) || !('hint' in error)) return undefined;
+  return error as Error & Pick<UserError, 'what' | 'hint'>;
+}
+
+/** The remedy of anything that was thrown, where it has one. */
+export function remedyOf(error: unknown): Remedy | undefined {
+  const hint = adviceOf(error)?.hint;
+  return typeof hint === 'string' ? undefined : hint;
+}
+
+/** The message of anything that was thrown, its remedy in a user interface's own words. */
+export function errorWords(error: unknown, wordsOf: (remedy: Remedy) => string): string {
+  const advice = adviceOf(error);
+  const remedy = remedyOf(error);
+  return advice && remedy ? advised(advice.what, wordsOf(remedy)) : errorText(error);
 }
 
 /** The code of a Node system error (`ENOENT`), if it is one. */

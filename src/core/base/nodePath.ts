@@ -17,11 +17,9 @@ export const pathFromNode = branded;
 /** Of what a user or a program wrote. UserError (usage) for a path that only Windows knows. */
 export function nodePath(text: string): NodePath {
   if (!isOfWindows(text)) return branded(text);
-  throw new UserError(
-    'usage',
-    `${text} is a path of Windows, and a path of a node is wanted`,
-    'Write it as the node calls it, for example /data/images or ~/images (in Git Bash set MSYS_NO_PATHCONV=1, which leaves such paths as they are)',
-  );
+  throw new UserError('usage', `${text} is a path of Windows, and a path of a node is wanted`, {
+    kind: 'nodePath',
+  });
 }
 
 /** `C:\…`, `C:/…`, `\\server\share`. */

@@ -19,7 +19,7 @@ export interface HostEnding {
   code: number | null;
   signal: string | null;
   /** Why it could not be run there at all. */
-  error: string | undefined;
+  error: unknown;
 }
 
 /**
@@ -58,7 +58,7 @@ export function runOnAll(
         signal?.removeEventListener('abort', give);
         return { host, code, signal: ended, error: undefined };
       } catch (error) {
-        return { host, code: null, signal: null, error: errorText(error) };
+        return { host, code: null, signal: null, error };
       }
     }),
   );

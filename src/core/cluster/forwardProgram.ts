@@ -130,7 +130,8 @@ export class ForwardProgram implements Disposable {
   }
 
   private lost(why: string): Error {
-    return failure(`a connection from ${this.where} was lost: ${why}`, 'Connect again');
+    const hint = { kind: 'connectAgain', host: this.where } as const;
+    return failure(`a connection from ${this.where} was lost: ${why}`, hint);
   }
 
   private restWhenIdle(): void {

@@ -100,7 +100,7 @@ export class LocalMachine implements Machine {
         hint: '',
       },
       await checkTrainer(runtime.trainer),
-      await checkDisk(await this.node.client(), await this.workdir(profile)),
+      await checkDisk(await this.node.client(), await this.workdir(profile), profile.name),
       { name: 'slots', ok: true, detail: `${slots}: ${reason}`, hint: '' },
     ];
   }
@@ -120,7 +120,7 @@ export class LocalMachine implements Machine {
     const workdir = await this.workdir(request.profile);
     progress.onProgress?.('checking');
     const checks: Promise<CheckResult | CheckResult[]>[] = [
-      checkDisk(client, workdir),
+      checkDisk(client, workdir, request.profile.name),
       checkData(request.data),
     ];
     if (request.kind === 'train') checks.push(checkTrainer(runtime.trainer));

@@ -66,8 +66,8 @@ function judge(
 ): CheckResult {
   if (word === wanted) return good('ports', `reaches ${head.name}`);
   const what = problem ?? `another machine than ${head.name} answers at ${head.address}`;
-  const hint = `Let the nodes reach one another on ports ${portRangeOf(profile)}, or give ${head.name} the "address" by which they do`;
-  return bad('ports', what, hint);
+  const range = portRangeOf(profile);
+  return bad('ports', what, { kind: 'openPorts', profile: profile.name, host: head.name, range });
 }
 
 /** Whether this word is what comes from there. */

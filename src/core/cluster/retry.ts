@@ -1,6 +1,6 @@
 // When a lost connection is tried again: soon, then ever more seldom; at once after sleep; never
 // where a person was asked in vain.
-import { UserError } from '../base/errors.js';
+import { errorText, remedyOf, UserError } from '../base/errors.js';
 import { Unreached } from '../ssh/base/failures.js';
 import type { Prompter, SecretRequest, UnknownHostKey } from '../ssh/base/transport.js';
 
@@ -72,13 +72,10 @@ export class RetryPolicy {
    */
   failed(error: unknown, asked: boolean, host: string, now = Date.now()): void {
     if (asked) {
-      const why = error instanceof Error ? error.message : String(error);
-      const what = `the login to ${host} did not succeed: ${why}`;
-      this.refusal = new UserError(
-        'connection',
-        what,
-        'Disconnect, then connect again to be asked once more',
-      );
+      const what = `the login to ${host} did not succeed: ${errorText(error)}`;
+      const first = remedyOf(error);
+      const hint = { kind: 'askAgain', host, ...(first ? { first } : {}) } as const;
+      this.refusal = new UserError('connection', what, hint);
     }
     this.last = error;
     const longest = error instanceof Unreached ? longestUnreached : longestPause;

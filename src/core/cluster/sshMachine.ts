@@ -69,7 +69,10 @@ export class SshMachine implements Machine {
     const payload = (): Promise<Payload> => this.readPayload();
     const shared = { questions, payload, workdir, logger };
     const [first, ...others] = headFirst(profile);
-    if (!first) throw new UserError('usage', `profile ${profile.name} has no hosts`, 'Add one to it');
+    if (!first) {
+      const hint = { kind: 'addHosts', profile: profile.name } as const;
+      throw new UserError('usage', `profile ${profile.name} has no hosts`, hint);
+    }
     const head = new SshNode(first, { transport, ...shared });
     this.nodes = [
       head,
@@ -142,7 +145,8 @@ export class SshMachine implements Machine {
     progress.onProgress?.('checking');
     const checks = taken.map(async (node) => {
       const found = await node.withBootstrap(async (channel) => {
-        const data = await checkRemoteData(request.data, (paths) => node.lookBy(channel, paths));
+        const look = (paths: NodePath[]): Promise<string[]> => node.lookBy(channel, paths);
+        const data = await checkRemoteData(request.data, look, profile.name);
         const runtime = runtimes.get(node);
         return request.kind === 'train' ? [...data, await tryTrainer(node, channel, runtime)] : data;
       });

@@ -168,7 +168,7 @@ export class SshNode implements Disposable {
 
   /** The results of a probe, each with this node's name. */
   judge(probe: Probe, wantsGpu: boolean): CheckResult[] {
-    return checkProbe(probe, wantsGpu).map((result) => ({ ...result, host: this.name }));
+    return checkProbe(probe, wantsGpu, this.name).map((result) => ({ ...result, host: this.name }));
   }
 
   /** A short program, run to its end. */

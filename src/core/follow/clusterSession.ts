@@ -1,5 +1,5 @@
 // One profile's cluster as somebody looks at it: connected or not, and the machine behind it.
-import { Cancelled, errorText } from '../base/errors.js';
+import { Cancelled } from '../base/errors.js';
 import { Emitter, type Disposable, type Event } from '../base/lifecycle.js';
 import { nullLogger, type Logger } from '../base/log.js';
 import type { Machine } from '../cluster/machine.js';
@@ -15,7 +15,7 @@ export type SessionState =
   | { kind: 'disconnected' }
   | { kind: 'connecting' }
   | { kind: 'connected'; cores: number; host: string }
-  | { kind: 'failed'; message: string };
+  | { kind: 'failed'; error: unknown };
 
 /** One profile, and its machine while it is connected. Owns the machine and its tunnels. */
 export class ClusterSession implements Disposable {
@@ -124,7 +124,7 @@ export class ClusterSession implements Disposable {
   }
 
   private fail(error: unknown): never {
-    this.become({ kind: 'failed', message: errorText(error) });
+    this.become({ kind: 'failed', error });
     throw error;
   }
 

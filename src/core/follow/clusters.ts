@@ -1,4 +1,5 @@
 // A session for every profile there is, as profiles come and go.
+import type { UserError } from '../base/errors.js';
 import { Emitter, type Disposable, type Event } from '../base/lifecycle.js';
 import { nullLogger, type Logger } from '../base/log.js';
 import type { Machine } from '../cluster/machine.js';
@@ -26,8 +27,8 @@ export class Clusters implements Disposable {
   /**
    * What was wrong with entries of the profile file when it was read last; empty when all is well.
    */
-  get complaint(): string {
-    return this.broken.map(({ error }) => error.message).join(' ');
+  get complaints(): readonly UserError[] {
+    return this.broken.map(({ error }) => error);
   }
 
   /**

@@ -1,5 +1,4 @@
 // Deleting a run: on the node that has it, and what it left on its other nodes.
-import { errorText } from '../base/errors.js';
 import type { Machine } from '../cluster/machine.js';
 import type { RunEntry } from '../contracts/agentApi.js';
 import type { Profile } from '../contracts/profileSchema.js';
@@ -19,8 +18,8 @@ export interface Deletion {
   stayCount: number;
   /** Whether the folder itself is still there. */
   folderStays: boolean;
-  /** Nodes on which the run's folder may still be: what, and why. */
-  unreached: { host: string; dir: NodePath; why: string }[];
+  /** Nodes on which the run's folder may still be: what, and the error. */
+  unreached: { host: string; dir: NodePath; error: unknown }[];
 }
 
 /**
@@ -43,9 +42,9 @@ export async function deleteRunFolders(
         if (!node) throw new Error(`profile ${profile.name} has no such host any more`);
         const remote = await node.node.client();
         const { stays, stayCount } = await remote.request('run.forget', { workdir, id, host });
-        return { host, stays: stays.map((name) => `${host}: ${name}`), stayCount, why: undefined };
+        return { host, stays: stays.map((name) => `${host}: ${name}`), stayCount, error: undefined };
       } catch (error) {
-        return { host, stays: [], stayCount: 0, why: errorText(error) };
+        return { host, stays: [], stayCount: 0, error };
       }
     }),
   );
@@ -53,21 +52,25 @@ export async function deleteRunFolders(
     stays: [...kept.stays, ...results.flatMap(({ stays }) => stays)],
     stayCount: kept.stayCount + results.reduce((sum, { stayCount }) => sum + stayCount, 0),
     folderStays: kept.folderStays,
-    unreached: results.flatMap(({ host, why }) =>
-      why === undefined ? [] : [{ host, dir: join(workdir, 'runs', id), why }],
+    unreached: results.flatMap(({ host, error }) =>
+      error === undefined ? [] : [{ host, dir: join(workdir, 'runs', id), error }],
     ),
   };
 }
 
 /**
  * `3 entries that are not the run's stay in /a/b: notes.txt, data/, …`, and a line for each node
- * that was not reached.
+ * that was not reached. `words`: of an error, in a user interface.
  */
-export function deletionNotes(dir: NodePath, deletion: Deletion): string[] {
+export function deletionNotes(
+  dir: NodePath,
+  deletion: Deletion,
+  words: (error: unknown) => string,
+): string[] {
   const { stays, stayCount, folderStays, unreached } = deletion;
   const notes = unreached.map(
     (one) =>
-      `${one.host} was not reached, so its part of the run, ${one.dir}, may still be there: ${one.why}`,
+      `${one.host} was not reached, so its part of the run, ${one.dir}, may still be there: ${words(one.error)}`,
   );
   if (stayCount > 0) {
     const more = stayCount > stays.length ? `, and ${stayCount - stays.length} more` : '';

@@ -38,7 +38,7 @@ export class RunFeed implements Disposable {
   private disposed = false;
   private lastNews: number;
   private lost = false;
-  private failure: string | undefined;
+  private failure: unknown;
 
   /** Something in the model, or in the connection, is new. */
   readonly onChange: Event<undefined> = this.changes.event;
@@ -58,7 +58,7 @@ export class RunFeed implements Disposable {
   }
 
   /** Why the run can no longer be followed; undefined while it can. */
-  get problem(): string | undefined {
+  get problem(): unknown {
     return this.failure;
   }
 
@@ -126,8 +126,8 @@ export class RunFeed implements Disposable {
       await follower.follow();
     } catch (error) {
       if (this.disposed || error instanceof Cancelled) return;
-      this.failure = errorText(error);
-      this.logger.log('warn', `${dir}: ${this.failure}`);
+      this.failure = error;
+      this.logger.log('warn', `${dir}: ${errorText(error)}`);
       this.changes.fire(undefined);
     }
   }

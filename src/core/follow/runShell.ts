@@ -36,6 +36,6 @@ export function runShellLine(dir: string): string {
   throw new UserError(
     'usage',
     `the path of the run's folder has ${Buffer.byteLength(dir)} bytes, too many for a terminal`,
-    'Open a terminal on the node and go there',
+    { kind: 'terminalOnNode' },
   );
 }

@@ -1,6 +1,6 @@
 // The runs of every connected profile, looked at again and again while somebody looks or something
 // runs.
-import { Cancelled, errorText } from '../base/errors.js';
+import { Cancelled } from '../base/errors.js';
 import { Emitter, type Disposable, type Event } from '../base/lifecycle.js';
 import type { ClusterSession } from './clusterSession.js';
 import { OverviewReader, type RunOverview } from './overview.js';
@@ -15,7 +15,7 @@ export interface ProfileRuns {
   /** Newest first. */
   runs: readonly RunOverview[];
   /** Why its runs could not be read. */
-  problem: string | undefined;
+  problem: unknown;
 }
 
 /**
@@ -91,7 +91,7 @@ export class RunsMonitor implements Disposable {
       for (const name of [...this.readers.keys()]) if (!names.has(name)) this.readers.delete(name);
       this.latest = await Promise.all(sessions.map((session) => this.lookAt(session)));
     } catch (error) {
-      this.latest = [{ profile: '', runs: [], problem: errorText(error) }];
+      this.latest = [{ profile: '', runs: [], problem: error }];
     }
     this.changes.fire(this.latest);
   }
@@ -111,7 +111,7 @@ export class RunsMonitor implements Disposable {
       for (const entry of entries) runs.push(await reader.read(client, entry));
       return { profile, runs, problem: undefined };
     } catch (error) {
-      return { profile, runs: before, problem: error instanceof Cancelled ? undefined : errorText(error) };
+      return { profile, runs: before, problem: error instanceof Cancelled ? undefined : error };
     }
   }
 }

@@ -1,10 +1,9 @@
 // One host's figures once a second, while somebody looks.
-import { errorText } from '../base/errors.js';
 import { Emitter, type Disposable, type Event } from '../base/lifecycle.js';
 import type { HostSample } from '../contracts/metricsSchema.js';
 
-/** The figures of a host, or why there are none now, in words. */
-export type SampleResult = { sample: HostSample } | { error: string };
+/** The figures of a host, or the error why there are none now. */
+export type SampleResult = { sample: HostSample } | { error: unknown };
 
 /** Asks `take` every `interval` ms from `start` to `stop`; never two questions at once. */
 export class HostSampler implements Disposable {
@@ -45,7 +44,7 @@ export class HostSampler implements Disposable {
     try {
       result = { sample: await this.take() };
     } catch (error) {
-      result = { error: errorText(error) };
+      result = { error };
     }
     this.busy = false;
     if (this.running) this.samples.fire(result);

@@ -2,7 +2,7 @@
 // the CPU. And why.
 import type { DeviceChoice } from '../contracts/runSchema.js';
 import { noGpusFor, placeRanks, type NodeOffer, type Placement } from './placement.js';
-import { ofOurTrainer, type Device, type RunRequest } from './request.js';
+import { ofOurTrainer, wordsOf, type Device, type RunRequest } from './request.js';
 
 /** What `auto` asks for. Each is called once at most, and only where the answer counts. */
 export interface DeviceLooks {
@@ -27,8 +27,9 @@ export async function placeRun(
   looks: DeviceLooks,
 ): Promise<PlacedRun> {
   const { device: asked } = request;
+  const wanted = { ...request, words: wordsOf(request) };
   const on = (device: Device, choice?: DeviceChoice): PlacedRun => ({
-    placement: placeRanks(request, device, offers),
+    placement: placeRanks(wanted, device, offers),
     device,
     choice,
   });
@@ -39,9 +40,9 @@ export async function placeRun(
   const auto = (used: Device, why: string): PlacedRun => on(used, { asked, used, why });
   const before = await looks.before();
   if (before !== undefined) return auto(before, 'the earlier run in this folder used it');
-  const lacking = noGpusFor(request, offers);
+  const lacking = noGpusFor(wanted, offers);
   if (lacking !== undefined) return auto('cpu', lacking);
-  const placement = placeRanks(request, 'cuda', offers);
+  const placement = placeRanks(wanted, 'cuda', offers);
   const trouble = await looks.backEnd(placement);
   if (trouble !== undefined) return auto('cpu', trouble);
   const gpus = placement.nodes.map(({ host, slots }) => `${slots} on ${host}`).join(', ');

@@ -1,5 +1,6 @@
 // Which ranks run on which nodes: of a cluster, or on this machine alone.
 import { UserError } from '../base/errors.js';
+import type { Remedy } from '../base/remedy.js';
 import type { Host, Profile } from '../contracts/profileSchema.js';
 import type { Device, RunRequest } from './request.js';
 
@@ -42,7 +43,10 @@ export interface Placement {
 }
 
 /** What of a request says where its ranks go. */
-type Wanted = Pick<RunRequest, 'profile' | 'ranks' | 'nodes' | 'everySlot'>;
+type Wanted = Pick<RunRequest, 'profile' | 'ranks' | 'nodes' | 'everySlot'> & {
+  /** What a person types to ask for the same once more. */
+  words?: readonly string[];
+};
 
 /** A training that takes all there is, as a check of the profile asks for it. */
 export const everySlotOf = (profile: Profile): Wanted => ({
@@ -62,7 +66,8 @@ export function placeRanks(request: Wanted, device: Device, offers: readonly Nod
   const most = wantedNodes ?? profile.maxNodes ?? offers.length;
   if (most > offers.length && wantedNodes !== undefined) {
     const what = `${most} nodes were asked for, and profile ${profile.name} has ${offers.length}`;
-    throw new UserError('preflight', what, 'Ask for fewer, or add hosts to the profile');
+    const hint = { kind: 'fewerNodes', profile: profile.name, nodes: offers.length } as const;
+    throw new UserError('preflight', what, hint);
   }
   const rooms = offers.slice(0, most).map((offer) => roomOf(offer, device));
   const sum = (count: (room: Room) => number): number =>
@@ -74,8 +79,16 @@ export function placeRanks(request: Wanted, device: Device, offers: readonly Nod
       all === 0
         ? `no node of profile ${profile.name} has a free GPU`
         : `${ranks} ranks were asked for, and there is room for ${all}`;
-    const hint =
-      all === 0 ? 'Use --device cpu, wait, or name other GPUs in the profile' : `Use --ranks ${all} or fewer`;
+    const hint: Remedy =
+      all === 0
+        ? { kind: 'useCpu', or: 'otherGpus', profile: profile.name }
+        : {
+            kind: 'fewerRanks',
+            profile: profile.name,
+            ranks: all,
+            words: request.words ?? [],
+            moreSlots: device === 'cpu',
+          };
     throw new UserError('preflight', `${what} (${rooms.map(roomText).join('; ')})`, hint);
   }
   let left = ranks;
@@ -96,7 +109,7 @@ export function placeRanks(request: Wanted, device: Device, offers: readonly Nod
   }
   if (nodes[0]?.host !== offers[0]?.host.host) {
     const what = `the head, ${offers[0]?.host.host ?? ''}, has no free slot, and a run's first rank is there`;
-    throw new UserError('preflight', what, 'Free one, or make another host the head of the profile');
+    throw new UserError('preflight', what, { kind: 'freeHead', profile: profile.name });
   }
   return { nodes, ranks, threadsPerRank };
 }

@@ -26,7 +26,7 @@ export function judgeTrainer(
   }
   const said = output.trim().split('\n').at(-1) ?? '';
   const how = typeof ending === 'number' ? `exit ${ending}` : (ending ?? 'exit ?');
-  return bad('trainer', `${trainer} does not run (${how}): ${said}`, 'Report this, or build it again');
+  return bad('trainer', `${trainer} does not run (${how}): ${said}`, { kind: 'reportProgram' });
 }
 
 /** The trainer starts, and its libraries are there. */
@@ -40,10 +40,17 @@ export async function checkTrainer(trainer: NodePath): Promise<CheckResult> {
 }
 
 /** Room for a run under `workdir`, which need not exist yet. */
-export async function checkDisk(client: AgentClient, workdir: NodePath): Promise<CheckResult> {
+export async function checkDisk(
+  client: AgentClient,
+  workdir: NodePath,
+  profile?: string,
+): Promise<CheckResult> {
   const { free, inodesFree } = await freeSpace(client, workdir);
   const detail = `${(free / 1e9).toFixed(1)} GB free in ${workdir}`;
-  if (free < neededFreeBytes) return bad('disk', detail, 'Free some space, or set "workdir" in the profile');
+  if (free < neededFreeBytes) {
+    const place = profile === undefined ? {} : { profile };
+    return bad('disk', detail, { kind: 'moreSpace', ...place });
+  }
   if (inodesFree < 1000) return bad('disk', `${inodesFree} inodes free in ${workdir}`, 'Remove files there');
   return good('disk', detail);
 }
@@ -69,11 +76,12 @@ export async function checkData(named: readonly NamedData[]): Promise<CheckResul
 
 /**
  * The same on another node: `look` says `folder`, `file`, `shards`, `missing`, or why it cannot be
- * told.
+ * told. `profile`: whose nodes these are.
  */
 export async function checkRemoteData(
   named: readonly NamedData[],
   look: (paths: NodePath[]) => Promise<readonly string[]>,
+  profile?: string,
 ): Promise<CheckResult[]> {
   if (named.length === 0) return [];
   const found = await look(named.map(({ path }) => path));
@@ -88,7 +96,8 @@ export async function checkRemoteData(
       return bad(name, `${path} is not a folder`, hint);
     }
     const why = what === 'missing' ? 'does not exist' : `cannot be read: ${what}`;
-    return bad(name, `${path} ${why}`, `Correct --${name}, or copy the data there`);
+    const place = profile === undefined ? {} : { profile };
+    return bad(name, `${path} ${why}`, { kind: 'correctData', flag: name, ...place });
   });
 }
 

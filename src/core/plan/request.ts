@@ -85,11 +85,7 @@ export function requestOf(typed: TypedRun): RunRequest {
   const cwd = isHere ? pathOfThisNode(typed.cwd) : nodePath('~');
   const words = typed.words[0] === 'trainer' ? typed.words.slice(1) : typed.words;
   if (words[0] === undefined) {
-    throw new UserError(
-      'usage',
-      'there is nothing to run',
-      'Write it after --, for example: -- train --model resnet20 --data synthetic --steps 100',
-    );
+    throw new UserError('usage', 'there is nothing to run', { kind: 'nameCommand' });
   }
   const verb = trainerVerb(words);
   const trains = verb === 'train';
@@ -169,16 +165,25 @@ export function argvOf(request: RunRequest, trainer: NodePath, device: Device | 
   return device === undefined ? words : [...words, '--device', device];
 }
 
+/** What a person types for this request, in order to ask for it once more. */
+export function wordsOf(request: RunRequest): string[] {
+  if (!ofOurTrainer(request)) return [...request.argv];
+  const device = request.device === undefined ? [] : ['--device', request.device];
+  const runDir =
+    request.kind === 'train' && request.runDir !== undefined ? ['--run-dir', request.runDir] : [];
+  return [...request.argv, ...device, ...runDir];
+}
+
 function labelOf({ name }: TypedRun, words: readonly string[]): string {
   const label = name === undefined ? runLabel(words) : cleanLabel(name);
   if (label !== '') return label;
-  throw new UserError('usage', `--name ${name ?? ''} has no letter or digit`, 'Choose another');
+  throw new UserError('usage', `the name ${name ?? ''} has no letter or digit`, 'Choose another');
 }
 
 function deviceOf(words: readonly string[]): DeviceChoice['asked'] | undefined {
   const device = onlyValue(words, '--device');
   if (device === undefined || device === 'auto' || device === 'cpu' || device === 'cuda') return device;
-  throw new UserError('usage', `--device must be auto, cpu or cuda, not "${device}"`, 'Correct it');
+  throw new UserError('usage', `the device must be auto, cpu or cuda, not "${device}"`, 'Correct it');
 }
 
 function namedData(name: NamedData['name'], path: string | undefined): NamedData[] {

@@ -9,6 +9,6 @@ export function whyNotHere(platform = process.platform, arch: string = process.a
   return new UserError(
     'preflight',
     `this machine is ${names[platform] ?? platform} on ${arch}, and training needs x86-64 Linux`,
-    'Use a profile of kind ssh that names a Linux machine: add one with trainyard import or Trainyard: Add Profile, and name it in the command',
+    { kind: 'addProfile' },
   );
 }

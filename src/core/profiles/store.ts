@@ -196,11 +196,7 @@ export class ProfileStore {
 
   private problem(text: string, offset: number, what: string): UserError {
     const line = text.slice(0, offset).split('\n').length;
-    return new UserError(
-      'usage',
-      `${this.path}:${line}: ${what}`,
-      'Correct the file; nothing was changed in it',
-    );
+    return new UserError('usage', `${this.path}:${line}: ${what}`, { kind: 'correctProfiles', line });
   }
 }
 

@@ -58,8 +58,8 @@ function pathOf(params: object): string | undefined {
 }
 
 /**
- * What the set-up program said no to. `remedy` is `wheels` when the client may bring the packages
- * itself.
+ * What the set-up program said no to. `otherWay` is the answer's `remedy`: `wheels` when the client
+ * may bring the packages itself, `direct` when it may send the files itself.
  */
 export class NodeRefusal extends UserError {
   /** `said`: without the node's name. */
@@ -67,7 +67,7 @@ export class NodeRefusal extends UserError {
     where: string,
     readonly said: string,
     hint: string,
-    readonly remedy: string | undefined,
+    readonly otherWay: string | undefined,
   ) {
     super('preflight', `${where}: ${said}`, hint);
   }
@@ -349,7 +349,7 @@ export class Bootstrap implements Disposable {
     return new UserError(
       'connection',
       `the set-up program on ${this.where} sent something that is not of its protocol: ${what}`,
-      'Try again; if it stays so, report this with the log',
+      { kind: 'report', tryFirst: true },
     );
   }
 

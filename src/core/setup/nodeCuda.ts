@@ -53,9 +53,5 @@ export const noCudaLibrary = 'this build of Trainyard has no CUDA back end (libt
 
 /** Said before anything is put on a node. */
 export function withoutCuda(): UserError {
-  return new UserError(
-    'preflight',
-    noCudaLibrary,
-    'Use --device cpu, or build it with: node scripts/native/native.mjs cuda && npm run build',
-  );
+  return new UserError('preflight', noCudaLibrary, { kind: 'useCpu', or: 'cudaBuild' });
 }

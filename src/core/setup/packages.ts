@@ -52,7 +52,7 @@ export class Packages implements Disposable {
     try {
       await bootstrap.request(op, request, z.unknown(), progress);
     } catch (error) {
-      if (!(error instanceof NodeRefusal) || error.remedy !== 'wheels') throw error;
+      if (!(error instanceof NodeRefusal) || error.otherWay !== 'wheels') throw error;
       this.options.logger.log('info', `${error.message} The packages come from this machine.`);
       const wheels = await this.bring(node, python, collection, progress);
       // pip itself comes with them, and is run: which one it must be is said here, over SSH.

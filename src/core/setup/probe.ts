@@ -2,6 +2,7 @@
 // it.
 import * as z from 'zod/mini';
 import { bad, good, type CheckResult } from '../base/checks.js';
+import type { Remedy } from '../base/remedy.js';
 import { oldestDriver, takesCuda } from './cuda.js';
 import type { Payload, PayloadFile } from './payload.js';
 import { nodePathSchema } from '../base/nodePathSchema.js';
@@ -59,8 +60,11 @@ export function withOwnFolder(probe: Probe, { cuda }: Payload): Probe {
   return { ...probe, nodeDir: cudaNodeDir, hasNode: hasCudaNode === true };
 }
 
-/** `wantsGpu`: whether the run needs CUDA, which makes an old driver a failure. */
-export function checkProbe(probe: Probe, wantsGpu: boolean): CheckResult[] {
+/**
+ * `wantsGpu`: whether the run needs CUDA, which makes an old driver a failure. `host`: the node, as
+ * the profile names it.
+ */
+export function checkProbe(probe: Probe, wantsGpu: boolean, host: string): CheckResult[] {
   const results: CheckResult[] = [];
   const { python, machine, system, glibc, problem, workdir, driver } = probe;
   results.push(
@@ -82,9 +86,9 @@ export function checkProbe(probe: Probe, wantsGpu: boolean): CheckResult[] {
       : bad('libgomp', 'libgomp.so.1 is not installed', 'Install it with: sudo apt-get install libgomp1'),
     problem === null
       ? good('workdir', `${workdir} can be written and runs programs`)
-      : bad('workdir', `${workdir} ${problem}`, workdirHint(probe)),
+      : bad('workdir', `${workdir} ${problem}`, workdirHint(probe, host)),
   );
-  if (probe.free !== undefined) results.push(checkSpace(probe, probe.free));
+  if (probe.free !== undefined) results.push(checkSpace(probe, probe.free, host));
   if (probe.killsUserProcesses) {
     const hint = 'Run on the node: loginctl enable-linger';
     results.push(bad('logind', 'it ends your processes when you log out (KillUserProcesses)', hint));
@@ -98,17 +102,18 @@ export function checkProbe(probe: Probe, wantsGpu: boolean): CheckResult[] {
   return results;
 }
 
-const workdirHint = ({ problemHint }: Probe): string =>
-  typeof problemHint === 'string'
-    ? `${problemHint}, as "workdir" in the profile`
-    : 'Set "workdir" in the profile to a folder that can';
+const workdirHint = ({ problemHint }: Probe, host: string): Remedy => ({
+  kind: 'otherWorkdir',
+  host,
+  ...(typeof problemHint === 'string' ? { advice: problemHint } : {}),
+});
 
-function checkSpace(probe: Probe, free: number): CheckResult {
+function checkSpace(probe: Probe, free: number, host: string): CheckResult {
   const needed = (probe.hasRuntime === true ? 0 : neededBytes) + (probe.hasNode === true ? 0 : programBytes);
   const detail = `${(free / 1e9).toFixed(1)} GB free in ${probe.workdir}`;
   if (free < needed) {
-    const hint = 'Free some space, or set "workdir" in the profile to a disk that has it';
-    return bad('disk', `${detail}, ${(needed / 1e9).toFixed(1)} GB are needed`, hint);
+    const what = `${detail}, ${(needed / 1e9).toFixed(1)} GB are needed`;
+    return bad('disk', what, { kind: 'moreSpace', host });
   }
   if ((probe.inodesFree ?? Infinity) < 10_000) {
     return bad('disk', `${probe.inodesFree ?? 0} inodes are left in ${probe.workdir}`, 'Remove files there');

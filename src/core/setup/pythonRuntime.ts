@@ -88,7 +88,10 @@ async function make(options: RuntimeOptions, name: string, dir: string, own: str
     await install(options, temporary);
     const missing = await missingFrom(temporary);
     if (missing !== undefined) {
-      throw new UserError('preflight', `the runtime was made without ${missing}`, 'Report this with the log');
+      throw new UserError('preflight', `the runtime was made without ${missing}`, {
+        kind: 'report',
+        tryFirst: false,
+      });
     }
     await relocate(temporary, dir);
     if (await exists(dir)) await discard(dir); // unusable, or it would have been taken

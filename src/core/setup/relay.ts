@@ -80,7 +80,7 @@ export class Relay implements Disposable {
         await this.offer(node, bootstrap, received, source.digest);
         return received;
       } catch (error) {
-        if (!(error instanceof NodeRefusal) || error.remedy !== 'direct') throw error;
+        if (!(error instanceof NodeRefusal) || error.otherWay !== 'direct') throw error;
         this.options.logger.log('info', `${error.message} ${node.name} gets the files from this machine.`);
       } finally {
         source.receivers--;

@@ -103,11 +103,7 @@ export async function findNativeSources(
     if (absent === undefined) return sources;
     missing ||= absent;
   }
-  throw new UserError(
-    'preflight',
-    `${missing} is missing`,
-    'Build it with npm run build, or install Trainyard again',
-  );
+  throw new UserError('preflight', `${missing} is missing`, { kind: 'reinstall' });
 }
 
 async function firstMissing(sources: NativeSources): Promise<string | undefined> {

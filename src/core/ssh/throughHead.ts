@@ -98,10 +98,11 @@ class ConnectionThroughHead implements SshConnection {
     channel.dispose();
     if (code === 0) return;
     const why = said.lines().at(-1) ?? `exit ${code ?? 'unknown'}`;
-    throw failure(
-      `${this.head.name} cannot log in to ${this.where}: ${why}`,
-      `Check there that "ssh ${this.address}" works without a question, or remove "launcher" from the profile`,
-    );
+    throw failure(`${this.head.name} cannot log in to ${this.where}: ${why}`, {
+      kind: 'loginFromHead',
+      host: this.head.name,
+      address: this.address,
+    });
   }
 
   exec(command: string): Promise<SshChannel> {
@@ -111,9 +112,7 @@ class ConnectionThroughHead implements SshConnection {
   shell(): Promise<SshShell> {
     const { where, head } = this;
     const what = `${where} is reached through ${head.name}, and a terminal on it would not follow the window's size`;
-    return Promise.reject(
-      failure(what, `Open a terminal on ${head.name}, and run there: ssh ${this.address}`),
-    );
+    return Promise.reject(failure(what, { kind: 'terminalOnHead', host: head.name, address: this.address }));
   }
 
   /**

@@ -22,6 +22,8 @@ export interface HttpBridgeOptions extends PortChoice {
   /** A new channel to the server behind. */
   connect: () => Promise<Duplex>;
   logger?: Logger;
+  /** How one gets an address with the key: for a browser that came without. */
+  howToOpen?: string;
 }
 
 /**
@@ -147,7 +149,7 @@ export class HttpBridge implements Disposable {
       const verdict = this.key.judge(targetOf(head));
       if (verdict.kind === 'inside') await this.pass(browser, withTarget(head, verdict.target));
       else if (verdict.kind === 'moved') answer(browser, '302 Found', '', verdict.to);
-      else answer(browser, '403 Forbidden', withoutKey);
+      else answer(browser, '403 Forbidden', `${withoutKey}\n${this.options.howToOpen ?? ''}\n`);
     } catch (error) {
       this.logger.log('debug', `bridge at port ${this.port}: ${errorText(error)}`);
       if (error instanceof SyntaxError || error instanceof RangeError) {
@@ -246,11 +248,8 @@ function firstByte(channel: Duplex): Promise<void> {
   });
 }
 
-const withoutKey = [
-  'This TensorBoard is private: its address has a key, which this address lacks or which was used before.',
-  'Open the whole address that "trainyard tensorboard RUN" prints, or use "Trainyard: Open TensorBoard" in the editor.',
-  '',
-].join('\n');
+const withoutKey =
+  'This TensorBoard is private: its address has a key, which this address lacks or which was used before.';
 
 /** The bridge's own answer. `location`: where the browser goes on to. */
 function answer(socket: Socket, status: string, text: string, location?: string): void {

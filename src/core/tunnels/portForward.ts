@@ -31,7 +31,7 @@ export class PortForward implements Disposable {
   private readonly sockets = new Set<Duplex>();
   private sent = 0;
   private received = 0;
-  private problem: string | undefined;
+  private problem: unknown;
 
   private constructor(
     private readonly server: Server,
@@ -64,7 +64,7 @@ export class PortForward implements Disposable {
     return this.problem === undefined ? 'open' : 'failing';
   }
 
-  get lastProblem(): string | undefined {
+  get lastProblem(): unknown {
     return this.problem;
   }
 
@@ -92,8 +92,8 @@ export class PortForward implements Disposable {
       channel = await this.options.connect();
       this.problem = undefined;
     } catch (error) {
-      this.problem = errorText(error);
-      this.logger.log('warn', `tunnel ${this.local} to ${this.remote}: ${this.problem}`);
+      this.problem = error;
+      this.logger.log('warn', `tunnel ${this.local} to ${this.remote}: ${errorText(error)}`);
       socket.destroy();
       return;
     }

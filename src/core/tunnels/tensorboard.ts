@@ -1,13 +1,14 @@
 // TensorBoard of a run, as an address on this machine: started on the node when it is not there,
 // kept until let go.
+import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorText, throwIfCancelled, UserError } from '../base/errors.js';
 import type { Disposable } from '../base/lifecycle.js';
 import type { Machine } from '../cluster/machine.js';
 import type { Progress } from '../base/progress.js';
-import { nullLogger, type Logger } from '../base/log.js';
+import { nullLogger } from '../base/log.js';
 import { ForwardingForbidden } from '../ssh/base/failures.js';
-import { HttpBridge } from './httpBridge.js';
+import { HttpBridge, type HttpBridgeOptions } from './httpBridge.js';
 import type { NodePath } from '../base/nodePath.js';
 
 /** Milliseconds it is given to load. */
@@ -29,13 +30,17 @@ export interface TensorBoardStatus {
   lastLines: readonly string[];
 }
 
+/** How the bridge logs, and how it names the way to open it anew. */
+export type BridgeOptions = Pick<HttpBridgeOptions, 'logger' | 'howToOpen'>;
+
 /** A bridge to TensorBoard's private socket on the machine. */
 export function bridgeToSocket(
   machine: Pick<Machine, 'connectSocket'>,
   socketPath: NodePath,
-  logger: Logger,
+  { logger = nullLogger, howToOpen }: BridgeOptions = {},
 ): Promise<HttpBridge> {
-  return HttpBridge.open({ connect: () => machine.connectSocket(socketPath), logger });
+  const connect = (): Promise<Duplex> => machine.connectSocket(socketPath);
+  return HttpBridge.open({ connect, logger, ...(howToOpen === undefined ? {} : { howToOpen }) });
 }
 
 /** The bridges, one for each run of each machine. */
@@ -44,7 +49,7 @@ export class TensorBoards implements Disposable {
   private readonly machines = new WeakMap<Machine, number>();
   private machinesSeen = 0;
 
-  constructor(private readonly logger: Logger = nullLogger) {}
+  constructor(private readonly options: BridgeOptions = {}) {}
 
   /**
    * Starts TensorBoard on the run's folder, or finds it running. UserError, AgentError, Cancelled.
@@ -85,7 +90,7 @@ export class TensorBoards implements Disposable {
     const opening = before.then(async (known) => {
       if (known?.socket === socket) return known;
       known?.bridge.dispose();
-      return { bridge: await bridgeToSocket(machine, socket, this.logger), socket };
+      return { bridge: await bridgeToSocket(machine, socket, this.options), socket };
     });
     this.bridges.set(key, opening);
     return (await opening).bridge;

@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import type { CheckResult } from '../../core/base/checks.js';
 import type { ReadOnlyDocuments } from '../readOnlyDocuments.js';
+import { adviceText } from '../remedies.js';
 
 /** Markdown: what failed first, each with what to do about it. */
 export function checksMarkdown(profile: string, results: readonly CheckResult[]): string {
@@ -20,7 +21,7 @@ export function checksMarkdown(profile: string, results: readonly CheckResult[])
     '',
     ...table(
       '| Failed | Node | What it is | What to do |',
-      failed.map((each) => row([`**${each.name}**`, each.host ?? '', each.detail, each.hint])),
+      failed.map((each) => row([`**${each.name}**`, each.host ?? '', each.detail, adviceText(each.hint)])),
     ),
     ...table(
       '| Passed | Node | |',

@@ -6,7 +6,7 @@ import { runOnAll as run } from '../../core/cluster/fanOut.js';
 import { Transcripts } from '../../core/cluster/hostLines.js';
 import type { ClusterSession } from '../../core/follow/clusterSession.js';
 import type { SshMachine } from '../../core/cluster/sshMachine.js';
-import { errorText, UserError } from '../../core/base/errors.js';
+import { UserError } from '../../core/base/errors.js';
 import { nodePath } from '../../core/base/nodePath.js';
 import { parseTunnel, tunnelText } from '../../core/tunnels/tunnelSpec.js';
 import { forgetTunnel, rememberedTunnels, rememberTunnel } from '../rememberedTunnels.js';
@@ -16,6 +16,7 @@ import { showChecks } from './checksDocument.js';
 import { pickProfile } from './pick.js';
 import { withProgress } from './progress.js';
 import type { Ui } from './ui.js';
+import { errorWords } from '../remedies.js';
 
 interface Cluster {
   session: ClusterSession;
@@ -82,7 +83,7 @@ export async function runOnAll(ui: Ui, given?: ProfileArgument): Promise<void> {
     ),
   );
   const parts = endings.map(({ host, code, signal, error }) => {
-    const ending = error ?? signal ?? `exit ${code ?? 'unknown'}`;
+    const ending = error === undefined ? (signal ?? `exit ${code ?? 'unknown'}`) : errorWords(error);
     return [`── ${host}: ${ending}`, ...transcripts.of(host), ''].join('\n');
   });
   const content = [`$ ${command}`, '', ...parts].join('\n');
@@ -131,14 +132,17 @@ export async function openTunnel(ui: Ui, given?: ProfileArgument): Promise<void>
         parseTunnel(typed);
         return undefined;
       } catch (error) {
-        return errorText(error);
+        return errorWords(error);
       }
     },
   });
   if (text === undefined) return;
   const spec = parseTunnel(text);
   const tunnel = await withProgress(`Opening tunnel ${text}`, ({ signal }) => {
-    if (!session.tunnels) throw new UserError('connection', 'the cluster was disconnected', 'Connect again');
+    if (!session.tunnels) {
+      const hint = { kind: 'connectAgain', profile: session.profile.name } as const;
+      throw new UserError('connection', 'the cluster was disconnected', hint);
+    }
     return session.tunnels.open(spec, signal);
   });
   await rememberTunnel(ui.services.context.globalState, session.profile.name, tunnelText(spec));
@@ -178,7 +182,7 @@ export async function reopenTunnels(ui: Ui, session: ClusterSession): Promise<vo
     try {
       await session.tunnels?.open(parseTunnel(text));
     } catch (error) {
-      ui.services.logger.log('warn', `tunnel ${text} of ${name}: ${errorText(error)}`);
+      ui.services.logger.log('warn', `tunnel ${text} of ${name}: ${errorWords(error)}`);
     }
   }
 }

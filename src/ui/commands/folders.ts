@@ -1,10 +1,10 @@
 // Folders of the machine on which a run will be: offered while a path is typed, or chosen from a
 // list one walks through.
 import * as vscode from 'vscode';
-import { errorText } from '../../core/base/errors.js';
 import type { FolderListing, Machine } from '../../core/cluster/machine.js';
 import { nodePath } from '../../core/base/nodePath.js';
 import { plural } from '../words.js';
+import { errorWords } from '../remedies.js';
 
 /** More than fit on a screen help nobody. */
 const mostOffered = 40;
@@ -31,7 +31,7 @@ export class Folders {
         onNews();
       };
       this.machine.list(nodePath(folder)).then(settle, (error: unknown) => {
-        settle({ problem: errorText(error) });
+        settle({ problem: errorWords(error) });
       });
     }
     return this.known.get(folder);

@@ -1,22 +1,26 @@
 // Commands on profiles: the file is edited, and what was changed is shown in it.
 import { readFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
-import type { ProfileArgument } from '../../contributions.js';
-import { errorText, UserError } from '../../core/base/errors.js';
+import type { FieldArgument, LineArgument, ProfileArgument } from '../../contributions.js';
+import { UserError } from '../../core/base/errors.js';
 import { parseHosts, seenFromHere } from '../../core/profiles/import.js';
 import { profileSchema, type Profile } from '../../core/contracts/profileSchema.js';
 import { configuredHosts } from '../../core/ssh/config/configuredHosts.js';
 import { check, problemsText } from '../../core/base/validation.js';
 import { reopenTunnels } from './cluster.js';
 import { pickProfile } from './pick.js';
+import { offsetIn, offsetOfLine } from './profilePlace.js';
 import type { Ui } from './ui.js';
+import { errorWords } from '../remedies.js';
 
-export async function openProfiles(ui: Ui, name?: string): Promise<void> {
+/** `place`: what the cursor is put on. */
+export async function openProfiles(ui: Ui, place?: FieldArgument | LineArgument): Promise<void> {
   const path = await (await ui.services.backend()).profiles().ensureFile();
   const document = await vscode.workspace.openTextDocument(vscode.Uri.file(path));
   const editor = await vscode.window.showTextDocument(document);
-  const at = name === undefined ? -1 : document.getText().indexOf(`"${name}"`);
-  if (at < 0) return;
+  const text = document.getText();
+  const at = place && ('line' in place ? offsetOfLine(text, place) : offsetIn(text, place));
+  if (at === undefined) return;
   const position = document.positionAt(at);
   editor.selection = new vscode.Selection(position, position);
   editor.revealRange(new vscode.Range(position, position), vscode.TextEditorRevealType.InCenter);
@@ -60,9 +64,9 @@ export async function addProfile(ui: Ui): Promise<void> {
   await save(ui, { name, kind: choice.place, hosts: parseHosts(hosts.replace(/[\s,]+/g, '\n')) });
 }
 
-export async function editProfile(ui: Ui, given?: ProfileArgument): Promise<void> {
+export async function editProfile(ui: Ui, given?: FieldArgument): Promise<void> {
   const session = await pickProfile(ui, given, 'Edit Profile', isOwn);
-  if (session) await openProfiles(ui, session.profile.name);
+  if (session) await openProfiles(ui, { ...given, profile: session.profile.name });
 }
 
 export async function duplicateProfile(ui: Ui, given?: ProfileArgument): Promise<void> {
@@ -165,7 +169,7 @@ function problemOf(act: () => unknown): string | undefined {
     act();
     return undefined;
   } catch (error) {
-    return errorText(error);
+    return errorWords(error);
   }
 }
 
@@ -174,7 +178,7 @@ async function save(ui: Ui, profile: Profile): Promise<void> {
   if (!result.ok) throw new UserError('usage', problemsText(result.problems), 'Correct it');
   await (await ui.services.backend()).profiles().save(profile);
   await changed(ui);
-  await openProfiles(ui, profile.name);
+  await openProfiles(ui, { profile: profile.name });
 }
 
 async function changed(ui: Ui): Promise<void> {

@@ -1,9 +1,11 @@
 // The table of commands. What goes wrong in one is shown, with what to do about it.
 import * as vscode from 'vscode';
 import { commandIds, type CommandArguments, type CommandId } from '../../contributions.js';
-import { errorText, isCancelled } from '../../core/base/errors.js';
+import { isCancelled } from '../../core/base/errors.js';
 import type * as Lazy from '../lazy.js';
 import { loadLazy } from '../loadLazy.js';
+import { errorWords } from '../remedies.js';
+import { showError } from './remedy.js';
 import type { Ui } from './ui.js';
 
 type Table = { [K in CommandId]: (...args: CommandArguments[K]) => Promise<void> };
@@ -20,7 +22,7 @@ function tableOf(ui: Ui): Table {
     'trainyard.duplicateProfile': async (profile) => (await profiles()).duplicateProfile(ui, profile),
     'trainyard.removeProfile': async (profile) => (await profiles()).removeProfile(ui, profile),
     'trainyard.importProfile': async () => (await profiles()).importProfile(ui),
-    'trainyard.openProfiles': async () => (await profiles()).openProfiles(ui),
+    'trainyard.openProfiles': async (place) => (await profiles()).openProfiles(ui, place),
     'trainyard.connect': async (profile) => (await profiles()).connect(ui, profile),
     'trainyard.disconnect': async (profile) => (await profiles()).disconnect(ui, profile),
     'trainyard.checkProfile': async (profile) => (await cluster()).checkProfile(ui, profile),
@@ -68,14 +70,9 @@ export function registerCommands(ui: Ui): vscode.Disposable {
         await handler(...args);
       } catch (error) {
         if (isCancelled(error)) return;
-        ui.services.logger.log('error', `${id}: ${errorText(error)}`);
-        void showError(ui, errorText(error));
+        ui.services.logger.log('error', `${id}: ${errorWords(error)}`);
+        void showError(ui, error);
       }
     });
   return vscode.Disposable.from(...commandIds.map(register));
-}
-
-async function showError(ui: Ui, message: string): Promise<void> {
-  const answer = await vscode.window.showErrorMessage(message, 'Show Output');
-  if (answer === 'Show Output') ui.showOutput();
 }

@@ -4,7 +4,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { ProfileArgument, RunArgument, RunWords } from '../../contributions.js';
-import { errorText, UserError } from '../../core/base/errors.js';
+import { UserError } from '../../core/base/errors.js';
 import type { Machine } from '../../core/cluster/machine.js';
 import { nodePath } from '../../core/base/nodePath.js';
 import { demoTraining, prepareDemoData } from '../../core/plan/demo.js';
@@ -19,6 +19,7 @@ import { withProgress } from './progress.js';
 import { recentRuns, type RecentRun } from '../recentRuns.js';
 import { startRun } from './startRun.js';
 import type { Ui } from './ui.js';
+import { errorWords } from '../remedies.js';
 
 export async function runTraining(ui: Ui, given?: RunWords | ProfileArgument): Promise<void> {
   if (given && 'words' in given) {
@@ -37,7 +38,7 @@ export async function runTraining(ui: Ui, given?: RunWords | ProfileArgument): P
 /** The same command line on the same profile as the last time. */
 export async function runAgain(ui: Ui): Promise<void> {
   const [last] = recentRuns(ui.services);
-  if (!last) throw new UserError('usage', 'nothing was run yet', 'Choose Run Training');
+  if (!last) throw new UserError('usage', 'nothing was run yet', { kind: 'startRun' });
   await startRun(ui, last);
 }
 
@@ -79,7 +80,7 @@ async function trainerFlags({ services }: Ui, profile: string): Promise<readonly
   try {
     return await (await (await services.backend()).machine(profile)).trainerFlags('train');
   } catch (error) {
-    services.logger.log('info', `no completion of flags: ${errorText(error)}`);
+    services.logger.log('info', `no completion of flags: ${errorWords(error)}`);
     return [];
   }
 }

@@ -6,6 +6,7 @@ import type { StopMode } from '../../core/contracts/runSchema.js';
 import { deleteRunFolders, deletionNotes } from '../../core/follow/deletion.js';
 import { isOver } from '../../core/model/runStatus.js';
 import { tensorboardAddress } from '../panels/tensorboardPanel.js';
+import { errorWords } from '../remedies.js';
 import { plural } from '../words.js';
 import { pickRun } from './pick.js';
 import { withProgress } from './progress.js';
@@ -117,7 +118,7 @@ export async function deleteRun(ui: Ui, given?: RunArgument): Promise<void> {
   ui.dashboards.close(run.dir);
   await backend.monitor.refresh();
   await ui.checkpoints.refresh();
-  const notes = deletionNotes(run.dir, deletion);
+  const notes = deletionNotes(run.dir, deletion, errorWords);
   if (notes.length > 0) {
     void vscode.window.showInformationMessage(`${run.id} was deleted. ${notes.join('. ')}`);
   }

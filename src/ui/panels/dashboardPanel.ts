@@ -1,7 +1,6 @@
 // One run's dashboard in a tab: sends its page what changed, and carries out what the page asks.
 import * as vscode from 'vscode';
 import { panelTypes, type CommandId, type RunArgument } from '../../contributions.js';
-import { errorText } from '../../core/base/errors.js';
 import { DisposableStore } from '../../core/base/lifecycle.js';
 import type { RunFeed } from '../../core/follow/runFeed.js';
 import type { FromPage, PageAction, ToPage } from '../../webview/protocol.js';
@@ -12,6 +11,7 @@ import { escapeHtml, makeNonce, page } from './html.js';
 import type { PanelKind, RunPanel } from './runPanels.js';
 import { tabIcon } from './tabIcon.js';
 import { Throttle } from './throttle.js';
+import { errorWords } from '../remedies.js';
 
 /** Milliseconds between two updates: a dozen a second look live. */
 const updateInterval = 80;
@@ -99,7 +99,7 @@ export class DashboardPanel implements RunPanel {
       );
       this.send();
     } catch (error) {
-      this.problem = errorText(error);
+      this.problem = errorWords(error);
       this.post({ type: 'problem', message: this.problem });
     }
   }
@@ -129,13 +129,13 @@ export class DashboardPanel implements RunPanel {
   private send(): void {
     const { feed, sender } = this;
     if (!feed || !sender || !this.panel.visible) return;
-    if (feed.problem !== undefined) this.post({ type: 'problem', message: feed.problem });
+    if (feed.problem !== undefined) this.post({ type: 'problem', message: errorWords(feed.problem) });
     else if (feed.model.details) this.post(sender.next(feed, Date.now() / 1000));
   }
 
   private post(message: ToPage): void {
     this.panel.webview.postMessage(message).then(undefined, (error: unknown) => {
-      this.services.logger.log('debug', `dashboard of ${this.run.id}: ${errorText(error)}`);
+      this.services.logger.log('debug', `dashboard of ${this.run.id}: ${errorWords(error)}`);
     });
   }
 }

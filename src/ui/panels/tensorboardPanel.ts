@@ -1,7 +1,7 @@
 // TensorBoard of a run in a tab. TensorBoard itself and the way to it outlive the tab.
 import * as vscode from 'vscode';
 import { panelTypes, type RunArgument } from '../../contributions.js';
-import { errorText, isCancelled } from '../../core/base/errors.js';
+import { isCancelled } from '../../core/base/errors.js';
 import { DisposableStore } from '../../core/base/lifecycle.js';
 import type { Progress } from '../../core/base/progress.js';
 import type { Services } from '../services.js';
@@ -10,6 +10,7 @@ import { makeNonce } from './html.js';
 import type { PanelKind, RunPanel } from './runPanels.js';
 import { tabIcon } from './tabIcon.js';
 import { tensorboardPage, tensorboardQuery, type TensorBoardState } from './tensorboardPage.js';
+import { errorWords } from '../remedies.js';
 
 /** Milliseconds between two looks whether it still runs, while the tab is visible. */
 const lookInterval = 3000;
@@ -98,7 +99,7 @@ export class TensorBoardPanel implements RunPanel {
       this.show({ kind: 'serving', url, origin: `${uri.scheme}://${uri.authority}` });
     } catch (error) {
       if (!isCancelled(error)) {
-        this.show({ kind: 'gone', message: errorText(error), lastLines: [] });
+        this.show({ kind: 'gone', message: errorWords(error), lastLines: [] });
       }
     } finally {
       this.opening = false;
@@ -118,7 +119,7 @@ export class TensorBoardPanel implements RunPanel {
         lastLines,
       });
     } catch (error) {
-      this.services.logger.log('debug', `TensorBoard of ${this.run.id}: ${errorText(error)}`);
+      this.services.logger.log('debug', `TensorBoard of ${this.run.id}: ${errorWords(error)}`);
     }
   }
 

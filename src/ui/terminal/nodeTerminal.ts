@@ -1,8 +1,8 @@
 // A shell on a node, shown in one of the editor's terminals. Made again, at the press of a key,
 // when its connection was lost.
 import * as vscode from 'vscode';
-import { errorText } from '../../core/base/errors.js';
 import type { SshShell } from '../../core/ssh/base/transport.js';
+import { errorWords } from '../remedies.js';
 
 type Size = Pick<vscode.TerminalDimensions, 'columns' | 'rows'>;
 export type OpenShell = (size: { columns: number; rows: number; term: string }) => Promise<SshShell>;
@@ -71,7 +71,7 @@ export class NodeTerminal implements vscode.Pseudoterminal {
       else this.closed.fire(code ?? 1);
     } catch (error) {
       this.shell = undefined;
-      if (!this.isGone()) this.askAgain(errorText(error));
+      if (!this.isGone()) this.askAgain(errorWords(error).replace(/\.$/, ''));
     }
   }
 

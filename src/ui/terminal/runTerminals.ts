@@ -2,7 +2,6 @@
 import * as vscode from 'vscode';
 import { delimiter, dirname } from 'node:path';
 import type { RunArgument } from '../../contributions.js';
-import { errorText } from '../../core/base/errors.js';
 import type { Machine } from '../../core/cluster/machine.js';
 import type { NodePath } from '../../core/base/nodePath.js';
 import { runShellLine } from '../../core/follow/runShell.js';
@@ -10,6 +9,7 @@ import type { Services } from '../services.js';
 import { shortName } from '../tree/describe.js';
 import { NodeTerminal, type OpenShell } from './nodeTerminal.js';
 import { loadPty, PtyTerminal } from './ptyTerminal.js';
+import { errorWords } from '../remedies.js';
 
 /** A login shell there, which then becomes one in the run's folder with its environment. */
 function onNode(name: string, run: RunArgument, shell: OpenShell): vscode.Terminal {
@@ -70,7 +70,7 @@ export class RunTerminals {
     } catch (error) {
       this.services.logger.log(
         'info',
-        `node-pty does not load, using the editor's terminal: ${errorText(error)}`,
+        `node-pty does not load, using the editor's terminal: ${errorWords(error)}`,
       );
       return vscode.window.createTerminal({ name, cwd, env, iconPath });
     }

@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { contextValues, viewIds, type CheckpointArgument, type RunArgument } from '../../contributions.js';
 import type { Checkpoint } from '../../core/contracts/checkpointSchema.js';
-import { errorText, isCancelled } from '../../core/base/errors.js';
+import { isCancelled } from '../../core/base/errors.js';
 import { DisposableStore } from '../../core/base/lifecycle.js';
 import type { RunOverview } from '../../core/follow/overview.js';
 import { isOver } from '../../core/model/runStatus.js';
@@ -12,6 +12,7 @@ import type { Services } from '../services.js';
 import { duration, plural, whole } from '../words.js';
 import { describeCheckpoint, shortName } from './describe.js';
 import { treeItem } from './item.js';
+import { errorWords } from '../remedies.js';
 
 interface CheckpointNode extends CheckpointArgument {
   kind: 'checkpoint';
@@ -156,7 +157,7 @@ export class CheckpointTree implements vscode.TreeDataProvider<CheckpointTreeNod
       this.view.message = checkpoints.length === 0 ? 'No checkpoints yet.' : '';
     } catch (error) {
       this.listing = undefined;
-      if (!isCancelled(error)) this.view.message = errorText(error);
+      if (!isCancelled(error)) this.view.message = errorWords(error);
     }
     this.keys.update({ hasCheckpoints: (this.listing?.checkpoints.length ?? 0) > 0 });
   }

@@ -3,6 +3,7 @@
 import { HostSampler } from '../../core/model/hostSampler.js';
 import type { Disposable } from '../../core/base/lifecycle.js';
 import type { NamedNode } from '../../core/cluster/machine.js';
+import { errorWords } from '../remedies.js';
 import type { HostSample } from '../../core/contracts/metricsSchema.js';
 
 /** A figure older than this is not shown as if it were true now. */
@@ -52,7 +53,7 @@ export class ClusterFigures implements Disposable {
       if ('sample' in result) {
         figures.latest = { sample: result.sample, at: Date.now() };
         figures.problem = undefined;
-      } else figures.problem = result.error;
+      } else figures.problem = errorWords(result.error);
       this.changed();
     });
     return figures;

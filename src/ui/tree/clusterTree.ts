@@ -3,7 +3,6 @@
 import * as vscode from 'vscode';
 import { contextValues, viewIds, type ProfileArgument } from '../../contributions.js';
 import type { ClusterSession } from '../../core/follow/clusterSession.js';
-import { errorText } from '../../core/base/errors.js';
 import { DisposableStore } from '../../core/base/lifecycle.js';
 import type { HostSample } from '../../core/contracts/metricsSchema.js';
 import { isOver } from '../../core/model/runStatus.js';
@@ -23,6 +22,7 @@ import {
   type ItemText,
 } from './describe.js';
 import { treeItem } from './item.js';
+import { errorWords } from '../remedies.js';
 
 type Gpu = HostSample['gpus'][number];
 export type ClusterNode = ProfileArgument &
@@ -141,9 +141,9 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
     try {
       const backend = this.backend ?? (await this.services.backend());
       this.sessions = await backend.clusters.list();
-      this.view.message = backend.clusters.complaint;
+      this.view.message = backend.clusters.complaints.map(errorWords).join(' ');
     } catch (error) {
-      this.view.message = errorText(error);
+      this.view.message = errorWords(error);
     }
     const states = this.sessions.map(({ state }) => state.kind);
     this.keys.update({
@@ -168,7 +168,7 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
     session.machine().then(
       () => this.backend?.monitor.refresh(),
       (error: unknown) => {
-        this.services.logger.log('warn', `${name}: ${errorText(error)}`);
+        this.services.logger.log('warn', `${name}: ${errorWords(error)}`);
       },
     );
   }

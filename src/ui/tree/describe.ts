@@ -7,6 +7,7 @@ import type { HostSample } from '../../core/contracts/metricsSchema.js';
 import type { Profile } from '../../core/contracts/profileSchema.js';
 import type { Tunnel } from '../../core/tunnels/tunnels.js';
 import type { RunOverview } from '../../core/follow/overview.js';
+import { errorWords } from '../remedies.js';
 import { isOver, statusText, type RunStatus } from '../../core/model/runStatus.js';
 import { duration, gigabytes, percent, plural, size, whole, epochUnderWay } from '../words.js';
 
@@ -103,12 +104,12 @@ export function describeProfile(
     disconnected: `${what} · not connected`,
     connecting: `${what} · connecting…`,
     connected: sample ? describeHost(sample, connected ? state.cores : 0).description : what,
-    failed: state.kind === 'failed' ? state.message : '',
+    failed: state.kind === 'failed' ? errorWords(state.error) : '',
   };
   return {
     label: profile.name,
     description: words[state.kind],
-    tooltip: `${profile.name}: ${what}, ${state.kind}${state.kind === 'failed' ? `\n${state.message}` : ''}`,
+    tooltip: `${profile.name}: ${what}, ${state.kind}${state.kind === 'failed' ? `\n${words.failed}` : ''}`,
     icon: state.kind === 'failed' ? 'warning' : profile.kind === 'local' ? 'vm' : 'server-environment',
     ...(state.kind === 'failed'
       ? { color: 'list.warningForeground' }
@@ -128,11 +129,12 @@ function profileContext({ name, kind }: Profile, connected: boolean): string {
 /** `:8080 → gpu1:80`, how much went through, and why it does not. */
 export function describeTunnel({ forward }: Tunnel): ItemText {
   const { local, port, remote, bytesIn, bytesOut, lastProblem } = forward;
+  const problem = lastProblem === undefined ? undefined : errorWords(lastProblem);
   return {
     label: `:${port} → ${remote}`,
-    description: lastProblem ?? `${size(bytesIn)} in, ${size(bytesOut)} out`,
-    tooltip: `${local} leads to ${remote}${lastProblem === undefined ? '' : `\n${lastProblem}`}`,
-    icon: lastProblem === undefined ? 'arrow-swap' : 'warning',
+    description: problem ?? `${size(bytesIn)} in, ${size(bytesOut)} out`,
+    tooltip: `${local} leads to ${remote}${problem === undefined ? '' : `\n${problem}`}`,
+    icon: problem === undefined ? 'arrow-swap' : 'warning',
     contextValue: contextValues.tunnel,
   };
 }

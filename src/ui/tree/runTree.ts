@@ -9,6 +9,7 @@ import { isOver } from '../../core/model/runStatus.js';
 import type { Backend } from '../backend.js';
 import type { ContextKeys } from '../contextKeys.js';
 import type { Services } from '../services.js';
+import { errorWords } from '../remedies.js';
 import { plural } from '../words.js';
 import { describeRun } from './describe.js';
 import { treeItem } from './item.js';
@@ -83,7 +84,8 @@ export class RunTree implements vscode.TreeDataProvider<RunTreeNode>, vscode.Dis
       problem: undefined,
     };
     const active = runs.filter(({ status }) => !isOver(status)).length;
-    const words = problem ?? (active > 0 ? `${active} running` : plural(runs.length, 'run'));
+    const counts = active > 0 ? `${active} running` : plural(runs.length, 'run');
+    const words = problem === undefined ? counts : errorWords(problem);
     return treeItem(
       node.profile,
       {
@@ -145,7 +147,9 @@ export class RunTree implements vscode.TreeDataProvider<RunTreeNode>, vscode.Dis
     this.view.badge =
       active > 0 ? { value: active, tooltip: `${plural(active, 'run')} under way` } : undefined;
     const problems = groups.filter(({ problem }) => problem !== undefined);
-    this.view.message = problems.map(({ profile, problem }) => `${profile}: ${problem ?? ''}`).join('\n');
+    this.view.message = problems
+      .map(({ profile, problem }) => `${profile}: ${errorWords(problem)}`)
+      .join('\n');
     this.keys.update({
       hasRuns: runs.length > 0,
       hasActiveRun: active > 0,

@@ -5,6 +5,7 @@ import { readdirSync } from 'node:fs';
 import { Questions } from '../../../src/core/cluster/retry.js';
 import { SshMachine } from '../../../src/core/cluster/sshMachine.js';
 import { nullLogger } from '../../../src/core/base/log.js';
+import { errorText } from '../../../src/core/base/errors.js';
 import type { NodePath } from '../../../src/core/base/nodePath.js';
 import type { Profile } from '../../../src/core/contracts/profileSchema.js';
 import { RunFeed } from '../../../src/core/follow/runFeed.js';
@@ -80,7 +81,8 @@ class Client {
     this.feed.onChange(() => this.lines++);
     this.feed.start();
     setInterval(() => {
-      const { connection, model, problem } = this.feed;
+      const { connection, model } = this.feed;
+      const problem = this.feed.problem === undefined ? undefined : errorText(this.feed.problem);
       const step = model.metrics.lastStep?.step ?? 0;
       const connected = connection.state === 'connected' && model.details !== undefined;
       tell({ report: 'state', connected, step, lines: this.lines, problem, now: Date.now() });

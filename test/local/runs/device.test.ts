@@ -72,7 +72,7 @@ describe('a training on a machine whose GPUs are scripted', () => {
   it('is refused where the device is none, or is said twice', async () => {
     const unknown = await train('refused', ['--device', 'gpu']);
     expectExit(unknown, 2);
-    expect(unknown.stderr).toContain('--device must be auto, cpu or cuda, not "gpu"');
+    expect(unknown.stderr).toContain('the device must be auto, cpu or cuda, not "gpu"');
     const twice = await train('refused', ['--device', 'cpu', '--device', 'cuda']);
     expectExit(twice, 2);
     expect(twice.stderr).toContain('--device is given 2 times');

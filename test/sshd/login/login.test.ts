@@ -89,9 +89,10 @@ test.each(['encrypted', 'pem'] as const)(
 
 test('a wrong passphrase is an error, and is not asked for again', async () => {
   prompter.answers = ['close sesame', 'open sesame'];
-  await expect(whoami(targetOf(byKey, { identityFile: keys.encrypted }))).rejects.toThrow(
-    `the passphrase of ${keys.encrypted} is wrong. Connect again`,
-  );
+  await expect(whoami(targetOf(byKey, { identityFile: keys.encrypted }))).rejects.toMatchObject({
+    what: `the passphrase of ${keys.encrypted} is wrong`,
+    hint: { kind: 'enterAgain', host: '127.0.0.2' },
+  });
   expect(prompter.secrets).toHaveLength(1);
 });
 
@@ -105,9 +106,10 @@ test('a passphrase is not asked for when the server does not want the key', asyn
 });
 
 test('a key that the profile names and that is not there is named', async () => {
-  await expect(whoami(targetOf(byKey, { identityFile: '~/missing' }))).rejects.toThrow(
-    `the key file ${join(world.dir, 'missing')} of 127.0.0.2 does not exist. Correct identityFile in the profile`,
-  );
+  await expect(whoami(targetOf(byKey, { identityFile: '~/missing' }))).rejects.toMatchObject({
+    what: `the key file ${join(world.dir, 'missing')} of 127.0.0.2 does not exist`,
+    hint: { kind: 'correctKeyFile', host: '127.0.0.2' },
+  });
 });
 
 test('a configured key that is not there is passed over', async () => {

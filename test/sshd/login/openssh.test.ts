@@ -275,7 +275,9 @@ describe('questions', () => {
     const person = new Person('wrong');
     const transport = transportOf(person);
     try {
-      await expect(transport.connect(locked())).rejects.toThrow(/passphrase of .*locked may be wrong/);
+      await expect(transport.connect(locked())).rejects.toMatchObject({
+        hint: { kind: 'checkPassphrase', file: expect.stringMatching(/locked$/) as string },
+      });
       expect(person.secrets).toHaveLength(1);
       await expect(transport.connect(locked())).rejects.toThrow(UserError);
       expect(person.secrets).toHaveLength(2);

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Questions } from '../../../src/core/cluster/retry.js';
 import { SshMachine } from '../../../src/core/cluster/sshMachine.js';
+import { errorText } from '../../../src/core/base/errors.js';
 import { nullLogger } from '../../../src/core/base/log.js';
 import { nodePath } from '../../../src/core/base/nodePath.js';
 import { OpensshTransport } from '../../../src/core/ssh/openssh/opensshTransport.js';
@@ -97,7 +98,7 @@ describe.each(forbidding)('where sshd forbids forwarding: %s', (name, extraConfi
   test.each(['ssh2', 'openssh'] as const)('sockets and ports are reached by %s', async (transport) => {
     const machine = machineBy(transport, hosts);
     const refusals = logged(hosts, /refused|forbid|not permitted/i);
-    const bridge = await bridgeToSocket(machine, nodePath(socketPath), nullLogger);
+    const bridge = await bridgeToSocket(machine, nodePath(socketPath));
     expect(await bridge.answers()).toBe(true);
     const sent = Array.from({ length: 8 }, () => randomBytes(1_500_000));
     const back = await Promise.all(
@@ -137,7 +138,7 @@ test.each(['ssh2', 'openssh'] as const)('where nobody listens, %s says so at onc
   const socket = connect(tunnel.forward.port, '127.0.0.1');
   socket.on('error', () => undefined);
   await once(socket, 'close');
-  expect(tunnel.forward.lastProblem).toMatch(/127\.0\.0\.1 port \d+: Connection refused/);
+  expect(errorText(tunnel.forward.lastProblem)).toMatch(/127\.0\.0\.1 port \d+: Connection refused/);
   tunnels.dispose();
 });
 
@@ -154,7 +155,7 @@ test('where forwarding works, no program is started', async () => {
   const hosts = await cluster('plain', []);
   for (const transport of ['ssh2', 'openssh'] as const) {
     const machine = machineBy(transport, hosts);
-    const bridge = await bridgeToSocket(machine, nodePath(socketPath), nullLogger);
+    const bridge = await bridgeToSocket(machine, nodePath(socketPath));
     expect(await bridge.answers()).toBe(true);
     expect(await (await fetch(bridge.url, { method: 'POST', body: 'through' })).text()).toBe('through');
     bridge.dispose();

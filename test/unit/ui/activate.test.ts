@@ -136,7 +136,7 @@ describe('activate', () => {
     const context = await activate();
     await editor.commands.get('trainyard.connect')?.({ profile: 'local' });
     expect(editor.shown).toEqual([
-      '/nonexistent/dist/bin/agent is missing. Build it with npm run build, or install Trainyard again.',
+      '/nonexistent/dist/bin/agent is missing. Install the Trainyard extension again.',
     ]);
     await editor.commands.get('trainyard.connect')?.({ profile: 'lab' });
     expect(editor.shown[1]).toBe('there is no profile named lab. Choose one of: local.');

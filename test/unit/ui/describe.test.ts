@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { UserError } from '../../../src/core/base/errors.js';
 import { nodePath } from '../../../src/core/base/nodePath.js';
 import type { RunOverview } from '../../../src/core/follow/overview.js';
 import type { RunStatus } from '../../../src/core/model/runStatus.js';
@@ -144,7 +145,12 @@ it('a profile, by how it is connected', () => {
   const text = (state: SessionState): string => describeProfile(lab, state, undefined).description;
   expect(text({ kind: 'disconnected' })).toBe('ssh, 2 nodes · not connected');
   expect(text({ kind: 'connecting' })).toBe('ssh, 2 nodes · connecting…');
-  expect(text({ kind: 'failed', message: 'no route. Try.' })).toBe('no route. Try.');
+  expect(
+    text({
+      kind: 'failed',
+      error: new UserError('connection', 'no route', { kind: 'connectAgain', host: 'a' }),
+    }),
+  ).toBe('no route. Connect again.');
   const connected: SessionState = { kind: 'connected', cores: 2, host: 'vm' };
   expect(describeProfile(lab, connected, undefined).contextValue).toBe('profile.ssh.connected');
   expect(describeProfile(localProfile, connected, undefined).contextValue).toBe('profile.builtin.connected');

@@ -145,14 +145,15 @@ export class Authenticator {
       return;
     }
     const { host } = this.options.config;
-    this.options.onFail(failure(`the login to ${host} failed: ${errorText(error)}`, 'Connect again', error));
+    const hint = { kind: 'connectAgain', host } as const;
+    this.options.onFail(failure(`the login to ${host} failed: ${errorText(error)}`, hint, error));
   }
 
   private wrongAnswer(): UserError {
     const { config } = this.options;
     return failure(
       `${config.host} refused the ${this.tried.at(-1) === 'password' ? 'password' : 'answer'} of ${config.user} (${this.story()})${this.said}`,
-      'Connect again and enter the right one',
+      { kind: 'enterAgain', host: config.host },
     );
   }
 

@@ -113,7 +113,7 @@ async function fileIdentity(
       missing
         ? `the key file ${path} of ${config.host} does not exist`
         : `the key file ${path} of ${config.host} cannot be read: ${errorText(error)}`,
-      'Correct identityFile in the profile, or the file',
+      { kind: 'correctKeyFile', host: config.host },
       error,
     );
   }
@@ -121,7 +121,8 @@ async function fileIdentity(
   const file = readKeyFile(ssh2, text, publicText);
   if (file.kind === 'unusable') {
     if (!config.ownIdentity) return `${path}: ${file.why}`;
-    throw failure(`the key file ${path} of ${config.host} cannot be used: ${file.why}`, unusableHint);
+    const hint = { kind: 'otherKeyFile', host: config.host } as const;
+    throw failure(`the key file ${path} of ${config.host} cannot be used: ${file.why}`, hint);
   }
   const { host, user } = config;
   const open = (): Promise<ParsedKey> =>
@@ -134,6 +135,3 @@ async function fileIdentity(
   };
   return { shown, identity: { label: path, publicKey: shown ? () => Promise.resolve(shown) : open, sign } };
 }
-
-const unusableHint =
-  'Name a private key in OpenSSH or PEM format, or set "transport": "openssh" in the profile for what only your own ssh can use';

@@ -60,7 +60,8 @@ export class Secrets {
     const passphrase = await this.ask({ ...who, kind: 'passphrase', prompt, echo: false });
     const key = unlock(ssh2, text, passphrase);
     if (key instanceof Error) {
-      throw failure(`the passphrase of ${path} is wrong`, 'Connect again and enter the right one', key);
+      const hint = { kind: 'enterAgain', host: who.host } as const;
+      throw failure(`the passphrase of ${path} is wrong`, hint, key);
     }
     return key;
   }

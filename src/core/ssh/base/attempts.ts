@@ -37,7 +37,7 @@ export class Attempts {
         if (count === attempts) {
           throw failure(
             `${where} dropped ${attempts} connections before the login: ${error.message}`,
-            'It may be overloaded or limit logins (MaxStartups in sshd_config); wait a moment and connect again',
+            { kind: 'connectLater', host: where },
             error,
           );
         }

@@ -1,5 +1,6 @@
 // What goes wrong on the way to a host, in words that say what to do.
 import { errorText, oneLine, systemCode, UserError } from '../../base/errors.js';
+import type { Advice } from '../../base/remedy.js';
 
 /**
  * The server let the connection go before anything was decided: it may be made again without harm.
@@ -12,7 +13,7 @@ export class Dropped extends Error {
  * No connection came about: nothing was asked of the host, so it may be tried again soon and often.
  */
 export class Unreached extends UserError {
-  constructor(what: string, hint: string, cause?: unknown) {
+  constructor(what: string, hint: Advice, cause?: unknown) {
     super('connection', what, hint, cause === undefined ? undefined : { cause });
   }
 }
@@ -43,7 +44,7 @@ export class NeedsOpenSsh extends UserError {
       `${host} needs your own ssh: ${reason}`,
       process.platform === 'win32'
         ? 'The ssh of Windows cannot share a connection: use proxyJump and a plain key, or work in WSL'
-        : 'Set "transport": "openssh" in the profile, so that your own ssh makes the connection',
+        : { kind: 'useOwnSsh', host },
       cause === undefined ? undefined : { cause },
     );
   }
@@ -76,7 +77,7 @@ export function socketFailure(place: Place, error: unknown): Error {
     const retry = code === 'EAI_AGAIN' ? ' just now' : '';
     return failure(
       `the name ${place.hostName} (host ${place.where}) is not known here${retry}`,
-      'Check the name in the profile and in the SSH configuration, and the network',
+      { kind: 'checkHostName', host: place.where },
       error,
     );
   }
@@ -152,7 +153,7 @@ export function lastWords(lines: readonly string[]): string {
 export function loginEnded(where: string, user: string, error?: Error, said = ''): UserError {
   return failure(
     `${where} broke off the login of ${user}: ${error?.message ?? 'it closed the connection'}${said}`,
-    'Servers allow a few tries and a minute or two: connect again, and name the right key as identityFile in the profile',
+    { kind: 'nameKeyFile', host: where },
     error,
   );
 }
@@ -160,10 +161,11 @@ export function loginEnded(where: string, user: string, error?: Error, said = ''
 /** A connection that was made has gone. `error` undefined: the other side closed it. */
 export function connectionLost(where: string, error: Error | undefined): UserError {
   const why = error === undefined ? 'the other side closed it' : error.message;
-  return failure(`the connection to ${where} was lost: ${why}`, 'Connect again', error);
+  const hint = { kind: 'connectAgain', host: where } as const;
+  return failure(`the connection to ${where} was lost: ${why}`, hint, error);
 }
 
 /** A UserError (connection): what happened, what to do, and the error behind it. */
-export function failure(what: string, hint: string, cause?: unknown): UserError {
+export function failure(what: string, hint: Advice, cause?: unknown): UserError {
   return new UserError('connection', what, hint, cause === undefined ? undefined : { cause });
 }

@@ -88,11 +88,9 @@ async function askSsh(
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
   }
-  throw new UserError(
-    'connection',
-    `ssh does not understand its configuration for ${words.at(-1) ?? ''}: ${complaint.trim()}`,
-    'Correct it and connect again',
-  );
+  const host = words.at(-1) ?? '';
+  const what = `ssh does not understand its configuration for ${host}: ${complaint.trim()}`;
+  throw new UserError('connection', what, { kind: 'correctSshConfig', host });
 }
 
 /** Commands that a `Match exec` names are not run here. */

@@ -137,10 +137,10 @@ export class HostKeyChecker {
     const asked = this.review.ask({ host, address, port, ...shown });
     arrival.done();
     if (!(await patiently(() => asked))) {
-      throw failure(
-        `the host key of ${host}, ${shown.fingerprint}, was not accepted`,
-        'Nothing was sent to that host; compare the fingerprint with its own (ssh-keygen -lf on the host) and connect again',
-      );
+      throw failure(`the host key of ${host}, ${shown.fingerprint}, was not accepted`, {
+        kind: 'acceptHostKey',
+        host,
+      });
     }
     await this.store.add(this.name, key);
   }

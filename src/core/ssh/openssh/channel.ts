@@ -56,7 +56,7 @@ export class Channel implements SshChannel {
   static async open(
     ssh: string,
     words: readonly string[],
-    { log, env, what }: { log: string; env: NodeJS.ProcessEnv; what: string },
+    { log, env, where, what }: { log: string; env: NodeJS.ProcessEnv; where: string; what: string },
   ): Promise<Channel> {
     const child = spawn(ssh, words, { detached: true, stdio: ['pipe', 'pipe', 'pipe'], env });
     const channel = new Channel(child, log);
@@ -69,7 +69,8 @@ export class Channel implements SshChannel {
       channel.dispose();
       channel.handOver();
       await rm(log, { force: true });
-      throw failure(`${what}: ${errorText(startError ?? error)}`, 'Connect again', startError ?? error);
+      const why = startError ?? error;
+      throw failure(`${where}: ${what}: ${errorText(why)}`, { kind: 'connectAgain', host: where }, why);
     }
     void channel.closed.then(() => rm(log, { force: true }));
     return channel;

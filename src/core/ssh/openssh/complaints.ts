@@ -31,10 +31,10 @@ export function connectFailure(
     );
   }
   if (conversation.distrusted !== undefined) {
-    return failure(
-      `the host key of ${host} was not accepted (${conversation.distrusted})`,
-      'Connect again and accept it when it is the right one',
-    );
+    return failure(`the host key of ${host} was not accepted (${conversation.distrusted})`, {
+      kind: 'acceptHostKey',
+      host,
+    });
   }
   if (/^No \S+ host key is known for .* requested strict checking/m.test(text)) {
     return unknownRefused(host, undefined);
@@ -58,7 +58,7 @@ export function connectFailure(
       `${host} does not let ${user} in: ${said.replace(/\.$/, '')}${lastWords(lines.slice(0, -1).filter((line) => !own.test(line)))}`,
       unlocked === undefined
         ? 'Check the user name, and that your public key is in authorized_keys there'
-        : `The passphrase of ${unlocked} may be wrong: connect again and enter it. If it is right, check that the public key is in authorized_keys there`,
+        : { kind: 'checkPassphrase', host, file: unlocked },
     );
   }
   if (/not found|No such file/.test(text) && /^(sh|\/bin\/sh|exec):/.test(said)) {

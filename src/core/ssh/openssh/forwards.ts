@@ -20,6 +20,8 @@ export class UnixForwards {
     private readonly control: Control,
     private readonly localPath: (count: number) => string,
     private readonly word: (path: string) => string,
+    /** The node. */
+    private readonly where: string,
   ) {}
 
   /** A connection to the node's socket. UserError (connection). */
@@ -34,7 +36,13 @@ export class UnixForwards {
     await new Promise<void>((resolve, reject) => {
       socket.once('connect', resolve);
       socket.once('error', (error) => {
-        reject(failure(`${path} cannot be reached: ${error.message}`, 'Connect again', error));
+        reject(
+          failure(
+            `${path} cannot be reached: ${error.message}`,
+            { kind: 'connectAgain', host: this.where },
+            error,
+          ),
+        );
       });
     });
     return socket;
@@ -43,7 +51,9 @@ export class UnixForwards {
   private async make(path: string): Promise<string> {
     const local = this.localPath(++this.count);
     const { code, said } = await this.control(['-O', 'forward', '-L', `${local}:${this.word(path)}`]);
-    if (code !== 0) throw failure(`${path} cannot be forwarded: ${said}`, 'Connect again');
+    if (code !== 0) {
+      throw failure(`${path} cannot be forwarded: ${said}`, { kind: 'connectAgain', host: this.where });
+    }
     return local;
   }
 }

@@ -54,6 +54,7 @@ export class OpensshConnection implements SshConnection {
       (words) => runSsh(parts.ssh, ['-F', 'none', '-S', parts.control, ...words, ...reached], parts.env),
       (count) => join(parts.folder, `f${count}`),
       socketWord,
+      this.where,
     );
     parts.master.onEnd(() => {
       if (this.closed) return;
@@ -149,7 +150,8 @@ export class OpensshConnection implements SshConnection {
     const channel = await Channel.open(ssh, words, {
       log,
       env: { ...this.parts.env, ...env },
-      what: `${this.where}: ${what}`,
+      where: this.where,
+      what,
     });
     if (this.closed) {
       channel.dispose();

@@ -86,11 +86,10 @@ export class OpensshTransport implements SshTransport {
   /** UserError (connection, usage), Cancelled. */
   async connect(target: SshTarget, options: { signal?: AbortSignal } = {}): Promise<SshConnection> {
     if (process.platform === 'win32') {
-      throw new UserError(
-        'usage',
-        'the ssh of Windows cannot share a connection',
-        'Set "transport": "ssh2" in the profile, or work in WSL',
-      );
+      throw new UserError('usage', 'the ssh of Windows cannot share a connection', {
+        kind: 'useSsh2',
+        host: target.host,
+      });
     }
     const signals = [this.lifetime.signal, ...(options.signal ? [options.signal] : [])];
     return this.open(target, AbortSignal.any(signals), 0);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { nodePath } from '../../../../src/core/base/nodePath.js';
-import { UserError } from '../../../../src/core/base/errors.js';
+import { errorWords, UserError } from '../../../../src/core/base/errors.js';
 import { AgentClient } from '../../../../src/core/agent/agentClient.js';
 import { workdirOf } from '../../../../src/core/profiles/workdir.js';
 import { matchRun, RunRegistry } from '../../../../src/core/agent/runRegistry.js';
@@ -19,7 +19,7 @@ const message = (text: string, entries = ids): string => {
   } catch (error) {
     expect(error).toBeInstanceOf(UserError);
     expect(error).toMatchObject({ code: 'usage' });
-    return (error as UserError).message;
+    return errorWords(error, (remedy) => `do ${Object.values(remedy).join(' ')}`);
   }
   throw new Error(`${text} was found`);
 };
@@ -53,9 +53,9 @@ describe('matchRun', () => {
   });
 
   it('says what there is when there is none', () => {
-    expect(message('vgg')).toContain('The newest one is 20261122-080000-resnet20-aaaa');
-    expect(message('last', [])).toContain('there are no runs yet');
-    expect(message('x', [])).toContain('There are no runs yet');
+    expect(message('vgg')).toBe('no run is named "vgg". do chooseRun 20261122-080000-resnet20-aaaa.');
+    expect(message('last', [])).toBe('there are no runs yet. do startRun.');
+    expect(message('x', [])).toBe('no run is named "x": there are no runs yet. do startRun.');
   });
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { UserError } from '../../../../src/core/base/errors.js';
 import { Questions, RetryPolicy } from '../../../../src/core/cluster/retry.js';
 import { Unreached } from '../../../../src/core/ssh/base/failures.js';
 
@@ -68,7 +69,21 @@ describe('RetryPolicy', () => {
     policy.failed(lost, true, 'gpu1', 0);
     expect(() => {
       policy.admit(9_999_999);
-    }).toThrow(/the login to gpu1 did not succeed: lost.*connect again to be asked once more/);
+    }).toThrow(
+      expect.objectContaining({
+        message: 'the login to gpu1 did not succeed: lost.',
+        hint: { kind: 'askAgain', host: 'gpu1' },
+      }),
+    );
+  });
+
+  it('passes on what is to be done before a person is asked again', () => {
+    const policy = new RetryPolicy();
+    const first = { kind: 'correctKeyFile', host: 'gpu1' } as const;
+    policy.failed(new UserError('connection', 'the key is not there', first), true, 'gpu1', 0);
+    expect(() => {
+      policy.admit(9_999_999);
+    }).toThrow(expect.objectContaining({ hint: { kind: 'askAgain', host: 'gpu1', first } }));
   });
 });
 

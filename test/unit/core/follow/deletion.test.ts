@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { errorText } from '../../../../src/core/base/errors.js';
 import { nodePath } from '../../../../src/core/base/nodePath.js';
 import type { Machine } from '../../../../src/core/cluster/machine.js';
 import type { RunEntry } from '../../../../src/core/contracts/agentApi.js';
@@ -36,7 +37,7 @@ it('asks every other node of the run too, and names those that were not reached 
   const params = { workdir: '~/.trainyard', id: 'r', host: 'gpu2' };
   expect(second.agent.requests).toMatchObject([{ method: 'run.forget', params }]);
   expect(deletion.unreached.map(({ host }) => host)).toEqual(['gpu3', 'gpu4']);
-  const notes = deletionNotes(nodePath('/w/r'), deletion).join('\n');
+  const notes = deletionNotes(nodePath('/w/r'), deletion, errorText).join('\n');
   expect(notes).toContain("2 entries that are not the run's stay in /w/r: notes.txt, gpu2: mine");
   expect(notes).toMatch(/gpu3 was not reached, .*~\/\.trainyard\/runs\/r.*no route to host/);
   for (const { node: one } of nodes) one.dispose();

@@ -101,7 +101,7 @@ describe('RunFeed', () => {
     run.gone = true;
     const feed = feeding(run);
     feed.start();
-    await expect.poll(() => feed.problem).toBe('not found');
+    await expect.poll(() => feed.problem).toMatchObject({ message: 'not found' });
   });
 
   it('reads anew when the run was continued in its folder', async () => {

@@ -54,7 +54,7 @@ it('never asks twice at once, and says what failed', async () => {
   sampler.start();
   await vi.advanceTimersByTimeAsync(2600);
   expect(asked).toBe(1);
-  expect(seen).toEqual([{ error: 'slow' }]);
+  expect(seen).toEqual([{ error: new Error('slow') }]);
   await vi.advanceTimersByTimeAsync(500);
   expect(asked).toBe(2);
   sampler.dispose();

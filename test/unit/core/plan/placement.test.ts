@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
-import { requestOf } from '../../../../src/core/plan/request.js';
+import { requestOf, wordsOf } from '../../../../src/core/plan/request.js';
 import {
   placeRanks as place,
   withLibraries,
@@ -23,8 +23,10 @@ const placeRanks = (
   words: readonly string[],
   offers: readonly NodeOffer[],
   wanted: { ranks?: number; nodes?: number } = {},
-): Placement =>
-  place(requestOf({ profile, words, cwd: '/', ...wanted }), words.includes('cuda') ? 'cuda' : 'cpu', offers);
+): Placement => {
+  const request = requestOf({ profile, words, cwd: '/', ...wanted });
+  return place({ ...request, words: wordsOf(request) }, words.includes('cuda') ? 'cuda' : 'cpu', offers);
+};
 
 describe('placeRanks', () => {
   it('gives training every slot, and a command one process on the head', () => {
@@ -73,8 +75,18 @@ describe('placeRanks', () => {
       /no node of profile lab has a free GPU \(a has 0, GPU 0 is taken by process 7\)/,
     );
     const offers = [offer({ host: 'a', slots: 2 }), offer({ host: 'b', slots: 4 })];
-    expect(() => placeRanks(lab, ['train'], offers, { ranks: 7 })).toThrow(
-      /7 ranks were asked for, and there is room for 6 \(a has 2; b has 4\)\. Use --ranks 6 or fewer/,
+    const words = ['train'];
+    expect(() => placeRanks(lab, words, offers, { ranks: 7 })).toThrow(
+      expect.objectContaining({
+        message: '7 ranks were asked for, and there is room for 6 (a has 2; b has 4).',
+        hint: {
+          kind: 'fewerRanks',
+          profile: 'lab',
+          ranks: 6,
+          words: ['train', '--device', 'auto'],
+          moreSlots: true,
+        },
+      }),
     );
     expect(() => placeRanks(lab, ['train'], offers, { nodes: 3 })).toThrow(/profile lab has 2/);
     const headless = [offer({ host: 'a' }), offer({ host: 'b' }, { gpus: [gpu(0)] })];
@@ -114,7 +126,7 @@ describe('placeRanks', () => {
 
   it('says how many fit on this machine', () => {
     expect(() => placeRanks(local, ['train'], here({}), { ranks: 3 })).toThrow(
-      /3 ranks were asked for, and there is room for 2 \(me has 2\)\. Use --ranks 2/,
+      /3 ranks were asked for, and there is room for 2 \(me has 2\)\.$/,
     );
     expect(() => placeRanks(local, ['train'], here({}), { nodes: 2 })).toThrow(/profile local has 1/);
   });

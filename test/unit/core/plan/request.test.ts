@@ -178,7 +178,7 @@ describe('requestOf', () => {
   });
 
   it.each([
-    [['train', '--device', 'gpu'], /--device must be auto, cpu or cuda, not "gpu"/],
+    [['train', '--device', 'gpu'], /the device must be auto, cpu or cuda, not "gpu"/],
     [['train', '--device', 'cpu', '--device=cuda'], /--device is given 2 times/],
     [['train', '--data', 'a', '--data', 'b'], /--data is given 2 times/],
     [['train', '--run-dir', 'a', '--run-dir', 'b'], /--run-dir is given 2 times/],

@@ -144,7 +144,7 @@ describe('planRun', () => {
     [[...train, '--device', 'cuda'], { ranks: 9 }, { gpus: gpus(8) }, 'preflight', /room for 8/],
     [[], {}, two, 'usage', /nothing to run/],
     [['trainer'], {}, two, 'usage', /nothing to run/],
-    [train, { name: '!!' }, two, 'usage', /--name/],
+    [train, { name: '!!' }, two, 'usage', /the name !! has no letter or digit/],
   ])('refuses what cannot be (%#)', (words, more, offer, code, expected) => {
     const error = failure(words, more, offer);
     expect(error.code).toBe(code);

@@ -24,7 +24,8 @@ async function bridgeTo(answer: RequestListener, port = 0): Promise<HttpBridge> 
   await new Promise<void>((resolve) => {
     server.listen(path, resolve);
   });
-  const bridge = await HttpBridge.open({ connect: () => Promise.resolve(connect(path)), port });
+  const options = { connect: () => Promise.resolve(connect(path)), port, howToOpen: 'Open it so' };
+  const bridge = await HttpBridge.open(options);
   open.push(bridge);
   return bridge;
 }
@@ -141,7 +142,7 @@ describe('HttpBridge', () => {
     for (const path of [...refused, new URL(other.url).pathname]) {
       const answer = await get(path);
       expect([path, answer.status]).toEqual([path, 403]);
-      expect(await answer.text()).toContain('trainyard tensorboard RUN');
+      expect(await answer.text()).toMatch(/This TensorBoard is private: .*\nOpen it so\n$/);
     }
     const short = await get(`${key.slice(0, -1)}?dark=1`);
     expect([short.status, short.headers.get('location')]).toEqual([302, `${key.slice(1)}?dark=1`]);

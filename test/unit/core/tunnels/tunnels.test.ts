@@ -78,7 +78,7 @@ describe('a forwarded port', () => {
       },
     });
     expect((await through(forward.port, Buffer.from('x'))).length).toBe(0);
-    expect([forward.state, forward.lastProblem]).toEqual(['failing', 'no way']);
+    expect([forward.state, forward.lastProblem]).toEqual(['failing', new Error('no way')]);
     broken = false;
     expect((await through(forward.port, Buffer.from('x'))).toString()).toBe('x');
     expect(forward.state).toBe('open');

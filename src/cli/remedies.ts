@@ -1,0 +1,99 @@
+// Every remedy in the words of the terminal.
+import { errorWords as wordsOfError } from '../core/base/errors.js';
+import type { Advice, Remedy } from '../core/base/remedy.js';
+
+/** What to do, without the full stop. */
+export function remedyText(remedy: Remedy): string {
+  switch (remedy.kind) {
+    case 'otherWorkdir':
+      return remedy.advice === undefined
+        ? 'Set "workdir" in the profile to a folder that can'
+        : `${remedy.advice}, as "workdir" in the profile`;
+    case 'moreSpace':
+      return 'Free some space, or set "workdir" in the profile to a disk that has it';
+    case 'correctKeyFile':
+      return 'Correct identityFile in the profile, or the file';
+    case 'otherKeyFile':
+      return 'Name a private key in OpenSSH or PEM format, or set "transport": "openssh" in the profile for what only your own ssh can use';
+    case 'nameKeyFile':
+      return 'Servers allow a few tries and a minute or two: connect again, and name the right key as identityFile in the profile';
+    case 'checkHostName':
+      return 'Check the name in the profile and in the SSH configuration, and the network';
+    case 'useOwnSsh':
+      return 'Set "transport": "openssh" in the profile, so that your own ssh makes the connection';
+    case 'useSsh2':
+      return 'Set "transport": "ssh2" in the profile, or work in WSL';
+    case 'loginFromHead':
+      return `Check there that "ssh ${remedy.address}" works without a question, or remove "launcher" from the profile`;
+    case 'openPorts':
+      return `Let the nodes reach one another on ports ${remedy.range}, or give ${remedy.host} the "address" by which they do`;
+    case 'addHosts':
+      return `Add a host to "hosts" of profile ${remedy.profile}`;
+    case 'correctProfiles':
+      return 'Correct the file; nothing was changed in it';
+    case 'addProfile':
+      return 'Use a profile of kind ssh that names a Linux machine: add one with trainyard import, and name it in the command';
+    case 'connectAgain':
+      return 'Connect again';
+    case 'enterAgain':
+      return 'Connect again and enter the right one';
+    case 'checkPassphrase':
+      return `The passphrase of ${remedy.file} may be wrong: connect again and enter it. If it is right, check that the public key is in authorized_keys there`;
+    case 'acceptHostKey':
+      return 'Nothing was sent to that host; compare the fingerprint with its own (ssh-keygen -lf on the host) and connect again';
+    case 'correctSshConfig':
+      return 'Correct it and connect again';
+    case 'connectLater':
+      return 'It may be overloaded or limit logins (MaxStartups in sshd_config); wait a moment and connect again';
+    case 'askAgain': {
+      const first = remedy.first === undefined ? '' : `${remedyText(remedy.first)}. `;
+      return `${first}Give the command again to be asked once more`;
+    }
+    case 'terminalOnHead':
+      return `Open a terminal on ${remedy.host}, and run there: ssh ${remedy.address}`;
+    case 'terminalOnNode':
+      return 'Open a terminal on the node and go there';
+    case 'fewerRanks':
+      return `Use --ranks ${remedy.ranks} or fewer${remedy.moreSlots ? ', or set "slots" in the profile' : ''}`;
+    case 'fewerNodes':
+      return `Use --nodes ${remedy.nodes} or fewer, or add hosts to the profile`;
+    case 'freeHead':
+      return 'Free one, or make another host the head of the profile';
+    case 'useCpu':
+      return `Use --device cpu, ${insteadOfCpu[remedy.or]}`;
+    case 'correctData':
+      return `Correct --${remedy.flag}, or copy the data there`;
+    case 'nameCommand':
+      return `Write it after --, for example: ${example}`;
+    case 'startRun':
+      return `Start one with: trainyard run local ${example}`;
+    case 'chooseRun':
+      return `The newest one is ${remedy.newest}; trainyard runs lists all`;
+    case 'openTensorBoard':
+      return 'Open the whole address that "trainyard tensorboard RUN" prints';
+    case 'nodePath':
+      return 'Write it as the node calls it, for example /data/images or ~/images (in Git Bash set MSYS_NO_PATHCONV=1, which leaves such paths as they are)';
+    case 'reinstall':
+      return 'Build it with npm run build, or install Trainyard again';
+    case 'reportProgram':
+      return 'Report this, or build it again';
+    case 'report':
+      return remedy.tryFirst
+        ? 'Try again; if it stays so, report this with the log that TRAINYARD_LOG=debug prints'
+        : 'Report this with the log that TRAINYARD_LOG=debug prints';
+  }
+}
+
+const example = '-- train --model resnet20 --data synthetic --steps 100';
+
+const insteadOfCpu = {
+  profileWithGpus: 'or a profile with GPUs',
+  otherGpus: 'wait, or name other GPUs in the profile',
+  cudaBuild: 'or build it with: node scripts/native.mjs cuda && npm run build',
+} as const;
+
+export const adviceText = (advice: Advice): string =>
+  typeof advice === 'string' ? advice : remedyText(advice);
+
+/** The message of anything that was thrown, with what to do about it. */
+export const errorWords = (error: unknown): string => wordsOfError(error, remedyText);

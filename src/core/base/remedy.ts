@@ -1,0 +1,59 @@
+// What a person can do about an error, as a code with fields. The terminal (src/cli/remedies.ts) and
+// the editor (src/ui/remedies.ts) each put a remedy into their own words.
+
+/** The profile that a remedy is about, or a host of it where only that is known. */
+export interface ProfilePlace {
+  profile?: string;
+  host?: string;
+}
+
+/** What can be done, and about what. */
+export type Remedy =
+  /** A value, or a folder, that the profile gives the node is not right. */
+  | ({ kind: 'otherWorkdir'; advice?: string } & ProfilePlace)
+  | ({ kind: 'moreSpace' } & ProfilePlace)
+  | { kind: 'correctKeyFile'; host: string }
+  | { kind: 'otherKeyFile'; host: string }
+  | { kind: 'nameKeyFile'; host: string }
+  | { kind: 'checkHostName'; host: string }
+  | { kind: 'useOwnSsh'; host: string }
+  | { kind: 'useSsh2'; host: string }
+  /** `ssh address` on `host`, the head, asks a question. */
+  | { kind: 'loginFromHead'; host: string; address: string }
+  | { kind: 'openPorts'; profile: string; host: string; range: string }
+  | { kind: 'addHosts'; profile: string }
+  /** `line` of the profile file, from 1. */
+  | { kind: 'correctProfiles'; line: number }
+  | { kind: 'addProfile' }
+  /** A new connection may do, or what a person answers then. `file`: of the private key. */
+  | ({ kind: 'connectAgain' } & ProfilePlace)
+  | { kind: 'enterAgain'; host: string }
+  | { kind: 'checkPassphrase'; host: string; file: string }
+  | { kind: 'acceptHostKey'; host: string }
+  | { kind: 'correctSshConfig'; host: string }
+  | { kind: 'connectLater'; host: string }
+  /** `first`: what is to be done before. */
+  | { kind: 'askAgain'; host: string; first?: Remedy }
+  /** A terminal does what this program cannot. */
+  | { kind: 'terminalOnHead'; host: string; address: string }
+  | { kind: 'terminalOnNode' }
+  /** Another request would fit. `words`: a verb of the trainer with its flags, or any command. */
+  | { kind: 'fewerRanks'; profile: string; ranks: number; words: readonly string[]; moreSlots: boolean }
+  | { kind: 'fewerNodes'; profile: string; nodes: number }
+  | { kind: 'freeHead'; profile: string }
+  | { kind: 'useCpu'; or: 'profileWithGpus' | 'otherGpus' | 'cudaBuild'; profile?: string }
+  /** `flag`: without its dashes. `profile`: of the nodes to which data can be copied. */
+  | { kind: 'correctData'; flag: string; profile?: string }
+  | { kind: 'nameCommand' }
+  | { kind: 'startRun' }
+  | { kind: 'chooseRun'; newest: string }
+  | { kind: 'openTensorBoard' }
+  /** The path was written as this machine has it. */
+  | { kind: 'nodePath' }
+  /** Something of Trainyard itself is missing or broken. */
+  | { kind: 'reinstall' }
+  | { kind: 'reportProgram' }
+  | { kind: 'report'; tryFirst: boolean };
+
+/** What to do: words that every user understands, or a remedy. Empty: nothing can be done. */
+export type Advice = string | Remedy;

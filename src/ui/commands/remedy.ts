@@ -1,0 +1,54 @@
+// A notification of an error, with a button that does the remedy.
+import * as vscode from 'vscode';
+import { remedyOf } from '../../core/base/errors.js';
+import type { ProfilePlace } from '../../core/base/remedy.js';
+import type { Host } from '../../core/contracts/profileSchema.js';
+import { editorRemedy, errorWords, showOutput, type ButtonCommand, type RemedyButton } from '../remedies.js';
+import type { Ui } from './ui.js';
+
+type Told = Pick<Ui, 'services' | 'showOutput'>;
+
+/** Resolves when the notification is gone, and what its button does is done. */
+export async function showError(ui: Told, error: unknown): Promise<void> {
+  const remedy = remedyOf(error);
+  const button = remedy && editorRemedy(remedy).button;
+  const titles = [...new Set([...(button ? [button.title] : []), showOutput])];
+  const answer = await vscode.window.showErrorMessage(errorWords(error), ...titles);
+  if (answer === showOutput) ui.showOutput();
+  else if (button && answer === button.title) await press(ui, button);
+}
+
+async function press(ui: Told, { title, commands }: RemedyButton): Promise<void> {
+  try {
+    for (const command of commands) {
+      await vscode.commands.executeCommand(command.id, ...(await argumentsOf(ui, command)));
+    }
+  } catch (error) {
+    ui.services.logger.log('error', `${title}: ${errorWords(error)}`);
+    ui.showOutput();
+  }
+}
+
+async function argumentsOf(ui: Told, command: ButtonCommand): Promise<unknown[]> {
+  if ('argument' in command) return [command.argument];
+  if (!('place' in command)) return [];
+  const { place, field } = command;
+  const profile = place.profile ?? (await profileOf(ui, place));
+  if (profile === undefined) return []; // the command asks which one
+  const host = place.host === undefined ? {} : { host: place.host };
+  return [{ profile, ...host, ...(field === undefined ? {} : { field }) }];
+}
+
+/** The profile that has this host, or goes through it, where only one does. */
+async function profileOf({ services }: Told, { host }: ProfilePlace): Promise<string | undefined> {
+  if (host === undefined) return undefined;
+  const { profiles } = await (await services.backend()).profiles().contents();
+  const having = profiles.filter(({ hosts = [] }) =>
+    hosts.some((each) => each.host === host || hopsOf(each).includes(host)),
+  );
+  return having.length === 1 ? having[0]?.name : undefined;
+}
+
+/** Of `me@jump:2222,other`: `jump` and `other`. */
+const hopsOf = ({ proxyJump = '' }: Host): string[] =>
+  proxyJump.split(',').map((hop) => hop.trim().replace(/^.*@|:\d+$/g, ''));

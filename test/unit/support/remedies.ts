@@ -1,0 +1,71 @@
+// One remedy of each kind, and of each form that has words of its own.
+import type { Remedy } from '../../../src/core/base/remedy.js';
+
+type ByKind = { [K in Remedy['kind']]: readonly Extract<Remedy, { kind: K }>[] };
+
+const host = 'gpu1';
+const profile = 'lab';
+const words = ['train', '--data', '/d'];
+
+/** The compiler says when a kind is missing. */
+const byKind: ByKind = {
+  otherWorkdir: [
+    { kind: 'otherWorkdir', host },
+    { kind: 'otherWorkdir', host, advice: 'Name another folder' },
+  ],
+  moreSpace: [{ kind: 'moreSpace', profile }],
+  correctKeyFile: [{ kind: 'correctKeyFile', host }],
+  otherKeyFile: [{ kind: 'otherKeyFile', host }],
+  nameKeyFile: [{ kind: 'nameKeyFile', host }],
+  checkHostName: [{ kind: 'checkHostName', host }],
+  useOwnSsh: [{ kind: 'useOwnSsh', host }],
+  useSsh2: [{ kind: 'useSsh2', host }],
+  loginFromHead: [{ kind: 'loginFromHead', host, address: '10.0.0.2' }],
+  openPorts: [{ kind: 'openPorts', profile, host, range: '47000-47100' }],
+  addHosts: [{ kind: 'addHosts', profile }],
+  correctProfiles: [{ kind: 'correctProfiles', line: 7 }],
+  addProfile: [{ kind: 'addProfile' }],
+  connectAgain: [{ kind: 'connectAgain', host }],
+  enterAgain: [{ kind: 'enterAgain', host }],
+  checkPassphrase: [{ kind: 'checkPassphrase', host, file: '/k' }],
+  acceptHostKey: [{ kind: 'acceptHostKey', host }],
+  correctSshConfig: [{ kind: 'correctSshConfig', host }],
+  connectLater: [{ kind: 'connectLater', host }],
+  askAgain: [
+    { kind: 'askAgain', host },
+    { kind: 'askAgain', host, first: { kind: 'correctKeyFile', host } },
+  ],
+  terminalOnHead: [{ kind: 'terminalOnHead', host, address: '10.0.0.2' }],
+  terminalOnNode: [{ kind: 'terminalOnNode' }],
+  fewerRanks: [
+    { kind: 'fewerRanks', profile, ranks: 4, words, moreSlots: true },
+    { kind: 'fewerRanks', profile, ranks: 1, words, moreSlots: false },
+  ],
+  fewerNodes: [{ kind: 'fewerNodes', profile, nodes: 2 }],
+  freeHead: [{ kind: 'freeHead', profile }],
+  useCpu: [
+    { kind: 'useCpu', or: 'profileWithGpus' },
+    { kind: 'useCpu', or: 'otherGpus', profile },
+    { kind: 'useCpu', or: 'cudaBuild' },
+  ],
+  correctData: [
+    { kind: 'correctData', flag: 'data', profile },
+    { kind: 'correctData', flag: 'eval-data' },
+  ],
+  nameCommand: [{ kind: 'nameCommand' }],
+  startRun: [{ kind: 'startRun' }],
+  chooseRun: [{ kind: 'chooseRun', newest: 'r2' }],
+  openTensorBoard: [{ kind: 'openTensorBoard' }],
+  nodePath: [{ kind: 'nodePath' }],
+  reinstall: [{ kind: 'reinstall' }],
+  reportProgram: [{ kind: 'reportProgram' }],
+  report: [
+    { kind: 'report', tryFirst: true },
+    { kind: 'report', tryFirst: false },
+  ],
+};
+
+export const everyRemedy: readonly Remedy[] = Object.values(byKind).flat();
+
+/** What words of a user interface must be: a sentence without its full stop, that has every field. */
+export const sentenceWithoutStop = /^[A-Z][^\n]*[^\s.]$/;
