@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { checksMarkdown } from '../../../src/ui/commands/checksDocument.js';
+import { checksMarkdown } from '../../../src/ui/commands/cluster/checksDocument.js';
 
 vi.mock('vscode', () => ({}));
 

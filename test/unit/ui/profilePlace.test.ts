@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { offsetIn, offsetOfLine } from '../../../src/ui/commands/profilePlace.js';
+import { offsetIn, offsetOfLine } from '../../../src/ui/commands/profiles/profilePlace.js';
 
 const text = `{
   // mine

@@ -1,10 +1,10 @@
 // Starts a run, remembers it with the device that it took, and shows it.
 import * as vscode from 'vscode';
-import type { RunArgument } from '../../contributions.js';
-import { requestOf, withDevice } from '../../core/plan/request.js';
-import { rememberRun, type RecentRun } from '../recentRuns.js';
-import { withProgress } from './progress.js';
-import type { Ui } from './ui.js';
+import type { RunArgument } from '../../../contributions.js';
+import { requestOf, withDevice } from '../../../core/plan/request.js';
+import { rememberRun, type RecentRun } from '../../recentRuns.js';
+import { withProgress } from '../progress.js';
+import type { Ui } from '../ui.js';
 
 /** Resolves once the run's supervisor holds the run. UserError, Cancelled. */
 export async function startRun(ui: Ui, recent: RecentRun): Promise<RunArgument> {

@@ -1,6 +1,6 @@
 // Where in the text of the profile file a profile, or a field of it, stands.
 import { findNodeAtLocation, parseTree, type Node } from 'jsonc-parser';
-import type { FieldArgument, LineArgument } from '../../contributions.js';
+import type { FieldArgument, LineArgument } from '../../../contributions.js';
 
 /**
  * The offset of the field; of its host or profile where it is left out there. Undefined: there is

@@ -1,6 +1,6 @@
 // A command line that can be edited, with the trainer's flags offered as one types.
 import * as vscode from 'vscode';
-import { completions, type TrainerFlag } from '../../core/plan/trainerHelp.js';
+import { completions, type TrainerFlag } from '../../../core/plan/trainerHelp.js';
 import { isPath, type Folders } from './folders.js';
 
 interface Item extends vscode.QuickPickItem {

@@ -1,21 +1,21 @@
 // What a run's processes printed, in an editor: one log as it is, or those of all ranks with the
 // rank before each line.
 import * as vscode from 'vscode';
-import type { RunArgument } from '../../contributions.js';
-import { UserError } from '../../core/base/errors.js';
-import type { AgentClient } from '../../core/agent/agentClient.js';
-import { join, type NodePath } from '../../core/base/nodePath.js';
+import type { RunArgument } from '../../../contributions.js';
+import { UserError } from '../../../core/base/errors.js';
+import type { AgentClient } from '../../../core/agent/agentClient.js';
+import { join, type NodePath } from '../../../core/base/nodePath.js';
 import {
   chooseLogs,
   readLogLines,
   runLogs,
   startOfLastLines,
   type RunLog,
-} from '../../core/follow/runLogs.js';
-import { size as sizeText } from '../words.js';
-import { pickRun } from './pick.js';
-import { withProgress } from './progress.js';
-import type { Ui } from './ui.js';
+} from '../../../core/follow/runLogs.js';
+import { size as sizeText } from '../../words.js';
+import { pickRun } from '../pick.js';
+import { withProgress } from '../progress.js';
+import type { Ui } from '../ui.js';
 
 /** Of each log, when it is not opened as the file it is. */
 const mostLines = 5000;

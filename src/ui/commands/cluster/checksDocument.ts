@@ -1,8 +1,8 @@
 // The results of a check as a table that can be read, kept and sent to whoever runs the cluster.
 import * as vscode from 'vscode';
-import type { CheckResult } from '../../core/base/checks.js';
-import type { ReadOnlyDocuments } from '../readOnlyDocuments.js';
-import { adviceText } from '../remedies.js';
+import type { CheckResult } from '../../../core/base/checks.js';
+import type { ReadOnlyDocuments } from '../../readOnlyDocuments.js';
+import { adviceText } from '../../remedies.js';
 
 /** Markdown: what failed first, each with what to do about it. */
 export function checksMarkdown(profile: string, results: readonly CheckResult[]): string {

@@ -1,0 +1,13 @@
+// Connect.
+import type { ProfileArgument } from '../../../contributions.js';
+import { pickProfile } from '../pick.js';
+import type { Ui } from '../ui.js';
+import { reopenTunnels } from './reopenTunnels.js';
+
+export async function connect(ui: Ui, given?: ProfileArgument): Promise<void> {
+  const session = await pickProfile(ui, given, 'Connect', ({ state }) => state.kind !== 'connected');
+  if (!session) return;
+  await session.machine();
+  await reopenTunnels(ui, session);
+  await (await ui.services.backend()).monitor.refresh();
+}

@@ -1,0 +1,52 @@
+// Import Profile: from a hosts file, or from the SSH configuration.
+import { readFile } from 'node:fs/promises';
+import * as vscode from 'vscode';
+import { parseHosts, seenFromHere } from '../../../core/profiles/import.js';
+import { configuredHosts } from '../../../core/ssh/config/configuredHosts.js';
+import type { Ui } from '../ui.js';
+import { askName } from './askName.js';
+import { problemOf } from './problemOf.js';
+import { save } from './saveProfile.js';
+
+/** From a hosts file, or from hosts of the user's own SSH configuration. */
+export async function importProfile(ui: Ui): Promise<void> {
+  const configured = await configuredHosts();
+  if (configured.length === 0) {
+    await importHostsFile(ui);
+    return;
+  }
+  const fromFile = { label: 'A hosts file…', file: true };
+  const fromConfig = { label: 'Hosts of your SSH configuration…', file: false };
+  const choice = await vscode.window.showQuickPick([fromFile, fromConfig], { title: 'Import Profile' });
+  if (choice?.file === true) await importHostsFile(ui);
+  if (choice?.file !== false) return;
+  const chosen = await vscode.window.showQuickPick(configured, {
+    title: 'Import Profile',
+    placeHolder: 'Which hosts? The first one is the head',
+    canPickMany: true,
+  });
+  if (!chosen || chosen.length === 0) return;
+  const name = await askName(ui, 'Import Profile', 'lab');
+  if (name !== undefined) await save(ui, { name, kind: 'ssh', hosts: chosen.map((host) => ({ host })) });
+}
+
+/** `host slots=8`, `user@host:port`, machine files with a host a line. */
+async function importHostsFile(ui: Ui): Promise<void> {
+  const picked = await vscode.window.showOpenDialog({ title: 'Import a Hosts File', openLabel: 'Import' });
+  const file = picked?.[0];
+  if (!file) return;
+  const listed = parseHosts(await readFile(file.fsPath, 'utf8'));
+  let leader: string | undefined;
+  if (problemOf(() => seenFromHere(listed, undefined)) !== undefined) {
+    leader = await vscode.window.showInputBox({
+      title: 'Import a Hosts File',
+      prompt: 'The file calls its leader localhost. How do you reach that host from here?',
+      placeHolder: 'user@host:port',
+      validateInput: (text) => problemOf(() => seenFromHere(listed, text)),
+    });
+    if (leader === undefined) return;
+  }
+  const hosts = seenFromHere(listed, leader);
+  const name = await askName(ui, 'Import Profile', 'lab');
+  if (name !== undefined) await save(ui, { name, kind: 'ssh', hosts });
+}

@@ -1,0 +1,37 @@
+// Delete Run.
+import * as vscode from 'vscode';
+import type { RunArgument } from '../../../contributions.js';
+import { deleteRunFolders, deletionNotes } from '../../../core/follow/deletion.js';
+import { isOver } from '../../../core/model/runStatus.js';
+import { errorWords } from '../../remedies.js';
+import { pickRun } from '../pick.js';
+import type { Ui } from '../ui.js';
+
+export async function deleteRun(ui: Ui, given?: RunArgument): Promise<void> {
+  const run = await pickRun(ui, given, 'Delete Run', ({ status }) => isOver(status));
+  if (!run) return;
+  const answer = await vscode.window.showWarningMessage(
+    `Delete ${run.id}?`,
+    {
+      modal: true,
+      detail: `Its checkpoints, metrics and logs in ${run.dir} go. Other files there stay. This cannot be undone.`,
+    },
+    'Delete',
+  );
+  if (answer !== 'Delete') return;
+  const backend = await ui.services.backend();
+  const machine = await backend.machine(run.profile);
+  const client = await machine.node.client();
+  ui.tensorboards.close(run.dir);
+  await client.request('tensorboard.stop', { dir: run.dir });
+  ui.terminals.close(run.dir);
+  const entry = await client.request('run.get', { dir: run.dir });
+  const deletion = await deleteRunFolders(machine, (await backend.session(run.profile)).profile, entry);
+  ui.dashboards.close(run.dir);
+  await backend.monitor.refresh();
+  await ui.checkpoints.refresh();
+  const notes = deletionNotes(run.dir, deletion, errorWords);
+  if (notes.length > 0) {
+    void vscode.window.showInformationMessage(`${run.id} was deleted. ${notes.join('. ')}`);
+  }
+}

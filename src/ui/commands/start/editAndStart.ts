@@ -1,0 +1,31 @@
+// The command line of a run, to be changed before the start.
+import type { TrainerFlag } from '../../../core/plan/trainerHelp.js';
+import { joinWords, splitWords } from '../../../core/plan/words.js';
+import type { RecentRun } from '../../recentRuns.js';
+import { errorWords } from '../../remedies.js';
+import type { Ui } from '../ui.js';
+import { editCommandLine } from './commandLine.js';
+import { Folders } from './folders.js';
+import { startRun } from './startRun.js';
+
+export async function editAndStart(ui: Ui, recent: RecentRun): Promise<void> {
+  const ranks = recent.ranks === undefined ? '' : `, ${recent.ranks} ranks`;
+  const line = await editCommandLine(
+    `Run on ${recent.profile}${ranks}`,
+    joinWords(recent.words),
+    trainerFlags(ui, recent.profile),
+    new Folders(await (await ui.services.backend()).machine(recent.profile)),
+  );
+  if (line === undefined) return;
+  await startRun(ui, { ...recent, words: splitWords(line) });
+}
+
+/** Without them the line can still be typed, so what went wrong is only logged. */
+async function trainerFlags({ services }: Ui, profile: string): Promise<readonly TrainerFlag[]> {
+  try {
+    return await (await (await services.backend()).machine(profile)).trainerFlags('train');
+  } catch (error) {
+    services.logger.log('info', `no completion of flags: ${errorWords(error)}`);
+    return [];
+  }
+}
