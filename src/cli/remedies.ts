@@ -89,7 +89,7 @@ const example = '-- train --model resnet20 --data synthetic --steps 100';
 const insteadOfCpu = {
   profileWithGpus: 'or a profile with GPUs',
   otherGpus: 'wait, or name other GPUs in the profile',
-  cudaBuild: 'or build it with: node scripts/native.mjs cuda && npm run build',
+  cudaBuild: 'or build it with: node scripts/native/native.mjs cuda && npm run build',
 } as const;
 
 export const adviceText = (advice: Advice): string =>

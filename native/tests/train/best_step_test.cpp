@@ -15,6 +15,10 @@ class BestStep : public testing::Test {
         << R"({"kind":"eval","time":1,"generation":)" << generation << R"(,"step":)" << step << R"(,"top1":)" << top1
         << "}\n";
   }
+  void start(int generation, int64_t from) {
+    std::ofstream(folder_.path() + "/metrics.jsonl", std::ios::app)
+        << R"({"kind":"start","time":1,"generation":)" << generation << R"(,"resumed_from":"step-)" << from << "\"}\n";
+  }
   std::optional<int64_t> best() const { return best_step(folder_.path()); }
   int64_t since() const { return evaluations_since_best(folder_.path()); }
   RunFolder folder_;
@@ -43,6 +47,7 @@ TEST_F(BestStep, ForgetsWhatANewGenerationRepeats) {
   line(1, 10, 0.5);
   line(1, 20, 0.9);
   line(1, 30, 0.8);
+  start(2, 10);
   line(2, 20, 0.4);
   EXPECT_EQ(best(), 10);
   EXPECT_EQ(since(), 1);

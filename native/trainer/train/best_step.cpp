@@ -3,28 +3,18 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
+
+#include "trainer/train/standing_evaluations.h"
 
 namespace trainyard {
 namespace {
 
-/// top1 by step; lines of a newer generation take the place of older ones of the same or later
-/// steps.
+/// top-1 accuracy by step, of the evaluations that stand.
 std::map<int64_t, double> evaluations(const std::string& run_dir) {
   std::ifstream file(run_dir + "/metrics.jsonl");
-  std::map<int64_t, double> found;
-  int64_t generation = 0;
-  for (std::string line; std::getline(file, line);) {
-    if (line.find(R"("kind":"eval")") == std::string::npos) continue;
-    const auto object = nlohmann::json::parse(line, nullptr, false);
-    if (object.is_discarded() || !object.contains("top1") || !object.contains("step")) continue;
-    const auto step = object["step"].get<int64_t>();
-    const int64_t of = object.value("generation", generation);
-    if (of > generation) found.erase(found.lower_bound(step), found.end());
-    generation = of;
-    found[step] = object["top1"].get<double>();
-  }
-  return found;
+  StandingEvaluations standing;
+  for (std::string line; std::getline(file, line);) standing.read(line);
+  return standing.top1();
 }
 
 std::map<int64_t, double>::const_iterator best_of(const std::map<int64_t, double>& all) {

@@ -3,19 +3,22 @@
 // A run restarts from a checkpoint as a new generation, and repeats the steps after it. The rule:
 //
 // 1. A `start` line names the step from which its generation goes on (`resumed_from`, otherwise 0).
-//    Lines of older generations of a later step are superseded, wherever in the file they stand: a
-//    late evaluation of a repeated step does not count. So are lines before it of its own
-//    generation.
+//    What older generations wrote of steps after that one is superseded, wherever in the file the
+//    lines stand: a late evaluation of a repeated step does not count. The same goes for lines of
+//    its own generation that stand before the `start` line.
 // 2. Where the `start` line is missing, the generation's first `step` or `checkpoint` line stands
 //    for it, as if the run went on from the step before. A `step` line whose step is not greater
 //    than that of the one before does so too.
 // 3. A `start`, `step` or `end` line of an older generation does not count after a newer one began.
 // 4. `eval` and `checkpoint_passed_over` lines begin nothing: they look back.
-// 5. An evaluation that a newer generation superseded counts all the same, when it began (`time`
-//    less `seconds`) after that generation had written the checkpoint of its step again: it is of
-//    that checkpoint. `trainer eval --once` by hand names generation 1.
+// 5. One exception to rule 1. `trainer eval --once` by hand always names generation 1. So an
+//    evaluation that is superseded counts all the same when it began (`time` less `seconds`) after
+//    the newer generation had written the checkpoint of that step: it is of that checkpoint.
 // 6. Of several standing evaluations or checkpoints of one step, the last line in the file counts.
 // 7. The newest `step` line tells the progress until the newer generation has written one.
+//
+// The trainer's own reader is native/trainer/train/standing_evaluations.h. Both are held to the same
+// histories (test/unit/core/model/evaluations.test.ts).
 import type { EvalLine, Metric, StartLine } from '../contracts/metricsSchema.js';
 
 /** What becomes of one line of metrics.jsonl, and of those before it. */

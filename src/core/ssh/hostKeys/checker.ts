@@ -76,27 +76,28 @@ export class HostKeyChecker {
   ): Promise<void> {
     if (this.accepted?.equals(key)) return;
     const shown = { type: keyType(key) ?? 'unknown', fingerprint: fingerprint(key) };
-    if (this.isKnown(shown)) arrival.done();
+    if (this.knowsOrRefuses(shown)) arrival.done();
     else await this.ask(key, shown, address, arrival, patiently);
     this.accepted = key;
   }
 
   /**
-   * Whether the user trusts a key about which ssh asks; ssh then appends it to the store. UserError
-   * (connection) where it is refused without a question.
+   * Asks the user about a key about which ssh asks, and says whether the user trusts it. Where it is
+   * trusted, the store is there afterwards, for ssh to append the key to. UserError (connection)
+   * where the key is refused without a question.
    */
-  async isTrusted(key: UnknownHostKey): Promise<boolean> {
-    this.isKnown(key);
+  async askForSsh(key: UnknownHostKey): Promise<boolean> {
+    this.knowsOrRefuses(key);
     const trusted = await this.review.ask(key);
     if (trusted) await this.store.prepare();
     return trusted;
   }
 
   /**
-   * False: nothing is known of it, and the user may be asked. UserError (connection) where it is
-   * refused.
+   * True: the key is known. False: nothing is known of it, and the user may be asked. UserError
+   * (connection) where it is refused: changed, revoked, or unknown where the user wants no question.
    */
-  private isKnown(shown: ShownKey): boolean {
+  private knowsOrRefuses(shown: ShownKey): boolean {
     const verdict = this.judge(shown.fingerprint);
     const { host, strictHostKeys } = this.config;
     if (verdict.kind === 'changed') throw this.changed(shown, verdict.known);

@@ -161,7 +161,7 @@ export class OpensshTransport implements SshTransport {
     const who = { host: config.host, user: config.user };
     const patiently = <T>(wait: () => Promise<T>): Promise<T> => slot.without(wait);
     const isTrusted = async (key: UnknownHostKey): Promise<boolean> =>
-      (await HostKeyChecker.open(config, this.store, this.review)).isTrusted(key);
+      (await HostKeyChecker.open(config, this.store, this.review)).askForSsh(key);
     const conversation = new Conversation(who, this.shared, isTrusted, patiently, giveUp);
     let askpass: Askpass | undefined;
     let connection: OpensshConnection | undefined;
