@@ -1,5 +1,5 @@
 // Every remedy in the words of the editor, with the button that does it. Nothing here knows the
-// editor: src/ui/commands/remedy.ts shows the buttons.
+// editor: src/ui/commands/showError.ts shows the buttons.
 import type { CommandId, LineArgument, RunWords } from '../contributions.js';
 import { errorWords as wordsOfError } from '../core/base/errors.js';
 import type { Advice, ProfilePlace, Remedy } from '../core/base/remedy.js';

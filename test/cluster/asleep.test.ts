@@ -12,7 +12,7 @@ import { startSshd, type Sshd } from '../../scripts/practice/sshd.mjs';
 import type { NodePath } from '../../src/core/base/nodePath.js';
 import type { SshMachine } from '../../src/core/cluster/sshMachine.js';
 import type { Profile } from '../../src/core/contracts/profileSchema.js';
-import { until } from '../local/harness.js';
+import { until } from '../support/harness.js';
 import { pamPrefix } from '../sshd/support/passwords.js';
 import { TcpProxy } from '../sshd/support/tcpProxy.js';
 import { ClientProcess } from './support/clientProcess.js';

@@ -2,7 +2,7 @@
 // the same global batch, to its end.
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { processesNaming, until } from '../local/harness.js';
+import { processesNaming, until } from '../support/harness.js';
 import { practiceHosts, type FaultHosts } from './support/hosts.js';
 import { eventsOf, linesOf, startRun, training, untilEvent, untilOver, untilStep } from './support/runs.js';
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { nodePath } from '../../src/core/base/nodePath.js';
 import type { SshMachine } from '../../src/core/cluster/sshMachine.js';
 import { RunFollower } from '../../src/core/follow/run.js';
-import { until } from '../local/harness.js';
+import { until } from '../support/harness.js';
 import { TcpProxy } from '../sshd/support/tcpProxy.js';
 import { form } from './support/form.js';
 import { practiceHosts, type FaultHosts } from './support/hosts.js';

@@ -1,8 +1,8 @@
 // Fault 1: the link to the head falls silent, and nobody is told.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { NamespaceCluster } from '../sshd/support/namespaces.js';
-import { unavailable } from '../sshd/support/namespaces.js';
+import type { NamespaceCluster } from '../support/namespaces.js';
+import { unavailable } from '../support/namespaces.js';
 import { form } from './support/form.js';
 import { separateHosts, type FaultHosts } from './support/hosts.js';
 import {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { nodePath } from '../../src/core/base/nodePath.js';
 import { agentErrors } from '../../src/core/contracts/agentApi.js';
 import { AgentError } from '../../src/core/agent/agentClient.js';
-import { processesNaming, until } from '../local/harness.js';
+import { processesNaming, until } from '../support/harness.js';
 import { practiceHosts, type FaultHosts } from './support/hosts.js';
 import {
   detailsOf,

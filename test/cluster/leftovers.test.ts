@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runCli, until } from '../local/harness.js';
+import { runCli, until } from '../support/harness.js';
 import { practiceHosts, type FaultHosts } from './support/hosts.js';
 import { measured, seconds, startRun } from './support/runs.js';
 

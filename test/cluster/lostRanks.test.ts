@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { nodePath } from '../../src/core/base/nodePath.js';
 import type { SshMachine } from '../../src/core/cluster/sshMachine.js';
 import type { Profile } from '../../src/core/contracts/profileSchema.js';
-import type { NamespaceCluster } from '../sshd/support/namespaces.js';
-import { unavailable } from '../sshd/support/namespaces.js';
+import type { NamespaceCluster } from '../support/namespaces.js';
+import { unavailable } from '../support/namespaces.js';
 import { practiceHosts, separateHosts, type FaultHosts } from './support/hosts.js';
 import {
   endless,

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { portsOf } from '../../src/core/contracts/ports.js';
-import { processesNaming, until } from '../local/harness.js';
+import { processesNaming, until } from '../support/harness.js';
 import { practiceHosts, type FaultHosts } from './support/hosts.js';
 import { endless, startRun, training, untilOver, untilStep } from './support/runs.js';
 

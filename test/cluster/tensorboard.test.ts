@@ -14,7 +14,7 @@ import { nodePath } from '../../src/core/base/nodePath.js';
 import { UserError } from '../../src/core/base/errors.js';
 import type { SshMachine } from '../../src/core/cluster/sshMachine.js';
 import { TensorBoards } from '../../src/core/tunnels/tensorboard.js';
-import { processesNaming, until } from '../local/harness.js';
+import { processesNaming, until } from '../support/harness.js';
 import { freePort, known } from '../sshd/support/hosts.js';
 import { practiceHosts, type FaultHosts } from './support/hosts.js';
 import { measured, seconds, startRun, training, untilOver } from './support/runs.js';

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ensureStrace } from '../../scripts/test/strace.mjs';
 import { nodePath } from '../../src/core/base/nodePath.js';
 import type { SshMachine } from '../../src/core/cluster/sshMachine.js';
-import { until } from '../local/harness.js';
+import { until } from '../support/harness.js';
 import { practiceHosts, type FaultHosts } from './support/hosts.js';
 import {
   endless,

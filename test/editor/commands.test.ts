@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startPracticeCluster } from '../../scripts/practice/practice.mjs';
 import { commandIds, type CommandId } from '../../src/contributions.js';
 import { configuredHosts } from '../../src/core/ssh/config/configuredHosts.js';
-import { lastOnly } from '../local/harness.js';
+import { lastOnly } from '../support/harness.js';
 import { until } from './hostClient.js';
 import { Workbench } from './workbench.js';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { judgeBytes, judgeNames } from '../../scripts/build/packageContents.mjs';
 import { targets } from '../../scripts/build/packageTargets.mjs';
-import { temporaryFolder } from '../local/harness.js';
+import { temporaryFolder } from '../support/harness.js';
 import { root } from './workbench.js';
 
 const folder = temporaryFolder('packages');

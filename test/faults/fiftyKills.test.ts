@@ -18,7 +18,7 @@ import {
   stateOf,
   untilOver,
 } from '../cluster/support/runs.js';
-import { expectExit, fingerprint, runTrainer, until } from '../local/harness.js';
+import { expectExit, fingerprint, runTrainer, until } from '../support/harness.js';
 
 const kills = Number(process.env['TRAINYARD_KILLS'] ?? 50);
 const seed = Number(process.env['TRAINYARD_SEED'] ?? Date.now() % 1_000_000);

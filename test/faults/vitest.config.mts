@@ -12,7 +12,7 @@ export default defineConfig({
       'test/sshd/{login/{hostKeys,jumps,loginShells,secrets},runs/{faults,manyHosts}}.test.ts',
     ],
     env: { TRAINYARD_FAULTS: 'long' },
-    setupFiles: ['test/sshd/support/ssh2AsPackaged.ts'],
+    setupFiles: ['test/support/ssh2AsPackaged.ts'],
     fileParallelism: false,
     testTimeout: 45 * 60_000,
     hookTimeout: 10 * 60_000,

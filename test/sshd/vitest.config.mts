@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/sshd/**/*.test.ts'],
-    setupFiles: ['test/sshd/support/ssh2AsPackaged.ts'],
+    setupFiles: ['test/support/ssh2AsPackaged.ts'],
     fileParallelism: false,
     testTimeout: 60_000,
     hookTimeout: 120_000,

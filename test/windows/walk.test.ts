@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findWindowsNode } from '../../scripts/test/windowsNode.mjs';
 import { practiceHosts, type FaultHosts } from '../cluster/support/hosts.js';
-import { temporaryFolder, until } from '../local/harness.js';
+import { temporaryFolder, until } from '../support/harness.js';
 import { asWindows, Windows, type WindowsOutcome, type WindowsProgram } from './support/wine.js';
 
 const root = join(import.meta.dirname, '../..');

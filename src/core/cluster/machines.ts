@@ -3,7 +3,7 @@ import { Questions } from './retry.js';
 import { SshMachine } from './sshMachine.js';
 import { UserError } from '../base/errors.js';
 import { LocalMachine } from './localMachine.js';
-import { whyNotHere } from '../plan/trainsHere.js';
+import { whyNotHere } from '../plan/whyNotHere.js';
 import type { Logger } from '../base/log.js';
 import type { Machine } from './machine.js';
 import type { Profile } from '../contracts/profileSchema.js';

@@ -4,7 +4,7 @@ import { commandIds, type CommandArguments, type CommandId } from '../../contrib
 import { isCancelled } from '../../core/base/errors.js';
 import { loadLazy } from '../loadLazy.js';
 import { errorWords } from '../remedies.js';
-import { showError } from './remedy.js';
+import { showError } from './showError.js';
 import type { Ui } from './ui.js';
 
 type Table = { [K in CommandId]: (...args: CommandArguments[K]) => Promise<void> };

@@ -8,7 +8,7 @@ import type { HostSample } from '../../core/contracts/metricsSchema.js';
 import { isOver } from '../../core/model/runStatus.js';
 import type { Tunnel } from '../../core/tunnels/tunnels.js';
 import { tunnelText } from '../../core/tunnels/tunnelSpec.js';
-import { whyNotHere } from '../../core/plan/trainsHere.js';
+import { whyNotHere } from '../../core/plan/whyNotHere.js';
 import type { Backend } from '../backend.js';
 import type { ContextKeys } from '../contextKeys.js';
 import type { Services } from '../services.js';

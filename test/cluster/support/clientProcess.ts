@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { until } from '../../local/harness.js';
+import { until } from '../../support/harness.js';
 import type { Figures, Order, Report, Setup } from './client.js';
 
 const root = join(import.meta.dirname, '../../..');

@@ -18,8 +18,8 @@ import { nullLogger } from '../../../src/core/base/log.js';
 import { cacheFolder } from '../../../src/core/setup/runtime.js';
 import type { Profile } from '../../../src/core/contracts/profileSchema.js';
 import { LazyTransport } from '../../../src/core/ssh/lazyTransport.js';
-import { processesNaming, until } from '../../local/harness.js';
-import { NamespaceCluster } from '../../sshd/support/namespaces.js';
+import { processesNaming, until } from '../../support/harness.js';
+import { NamespaceCluster } from '../../support/namespaces.js';
 
 const root = join(import.meta.dirname, '../../..');
 const sharedRuntime = join(cacheFolder(), 'practice/practice-1/home/.trainyard/runtime');

@@ -15,7 +15,7 @@ import {
   type RunState,
 } from '../../../src/core/contracts/runSchema.js';
 import { isOver, statusOf } from '../../../src/core/model/runStatus.js';
-import { readLinesSoFar, until, type Line } from '../../local/harness.js';
+import { readLinesSoFar, until, type Line } from '../../support/harness.js';
 
 /** A figure for docs/reliability.md. */
 export function measured(row: number, text: string): void {

@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { expectExit, readLines, runTrainer, temporaryFolder } from '../harness';
+import { expectExit, readLines, runTrainer, temporaryFolder } from '../../support/harness.js';
 
 const folder = temporaryFolder('damaged-checkpoints');
 afterAll(folder.remove);

@@ -15,7 +15,7 @@ import {
   trainer,
   until,
   lastOnly,
-} from '../harness';
+} from '../../support/harness.js';
 
 const folder = temporaryFolder('disk-faults');
 const classes = join(folder.path, 'classes');

@@ -14,8 +14,8 @@ import {
   temporaryFolder,
   trainer,
   until,
-} from '../harness';
-import type { Running } from '../harness';
+} from '../../support/harness.js';
+import type { Running } from '../../support/harness.js';
 
 const agent = join(dirname(trainer), 'agent');
 

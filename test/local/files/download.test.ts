@@ -13,8 +13,8 @@ import {
 import { createHash } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Outcome } from '../harness';
-import { expectExit, run, runTrainer, temporaryFolder, trainer } from '../harness';
+import type { Outcome } from '../../support/harness.js';
+import { expectExit, run, runTrainer, temporaryFolder, trainer } from '../../support/harness.js';
 import { verifySignature } from '../support/s3Signature';
 import { serve } from '../support/webServer';
 import type { WebServer } from '../support/webServer';

@@ -12,7 +12,7 @@ import {
   temporaryFolder,
   trainer,
   until,
-} from '../harness';
+} from '../../support/harness.js';
 
 const folder = temporaryFolder('evaluator-reads');
 afterAll(folder.remove);

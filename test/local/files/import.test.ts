@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { cli, expectExit, start, temporaryFolder, type Outcome } from '../harness';
+import { cli, expectExit, start, temporaryFolder, type Outcome } from '../../support/harness.js';
 
 const folder = temporaryFolder('import');
 afterAll(folder.remove);

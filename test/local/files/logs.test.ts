@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cli, expectExit, runCli, start, temporaryFolder, until } from '../harness';
+import { cli, expectExit, runCli, start, temporaryFolder, until } from '../../support/harness.js';
 
 const folder = temporaryFolder('logs');
 const dir = join(folder.path, 'run');

@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Line, Outcome } from '../harness';
-import { expectExit, readLines, recordTool, run, runCli, runTrainer, temporaryFolder } from '../harness';
+import type { Line, Outcome } from '../../support/harness.js';
+import { expectExit, readLines, recordTool, run, runCli, runTrainer, temporaryFolder } from '../../support/harness.js';
 
 const folder = temporaryFolder('records');
 const images = join(folder.path, 'images');

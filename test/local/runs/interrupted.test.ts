@@ -14,7 +14,7 @@ import {
   runCli,
   temporaryFolder,
   until,
-} from '../harness';
+} from '../../support/harness.js';
 
 const folder = temporaryFolder('interrupted');
 const project = join(folder.path, "a person's project");

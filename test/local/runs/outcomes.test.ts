@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ensureStrace } from '../../../scripts/test/strace.mjs';
-import { expectExit, lastOnly, runTrainer, temporaryFolder, trainer } from '../harness';
+import { expectExit, lastOnly, runTrainer, temporaryFolder, trainer } from '../../support/harness.js';
 
 const folder = temporaryFolder('outcomes');
 const shards = join(folder.path, 'shards');

@@ -9,7 +9,7 @@ import {
   runRanks,
   runTrainer,
   temporaryFolder,
-} from '../harness';
+} from '../../support/harness.js';
 
 const folder = temporaryFolder('ranks');
 const data = join(folder.path, 'data');

@@ -10,7 +10,7 @@ import {
   runRanks,
   runTrainer,
   temporaryFolder,
-} from '../harness';
+} from '../../support/harness.js';
 
 const folder = temporaryFolder('resume');
 const data = join(folder.path, 'data');

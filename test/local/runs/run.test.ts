@@ -19,8 +19,8 @@ import {
   start,
   temporaryFolder,
   until,
-} from '../harness';
-import type { Line, Running } from '../harness';
+} from '../../support/harness.js';
+import type { Line, Running } from '../../support/harness.js';
 
 const folder = temporaryFolder('run');
 const data = join(folder.path, 'data');

@@ -1,7 +1,7 @@
 // What `trainer bench` measures on several ranks: products and sums that are checked, and figures
 // that add up.
 import { describe, expect, it } from 'vitest';
-import { expectExit, runRanks, runTrainer } from '../harness';
+import { expectExit, runRanks, runTrainer } from '../../support/harness.js';
 
 interface Product {
   tflops: number;

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../harness';
+import { temporaryFolder } from '../../support/harness.js';
 
 const folder = temporaryFolder('gpu-proof');
 afterAll(folder.remove);

@@ -12,7 +12,7 @@ import {
   runRanks,
   runTrainer,
   temporaryFolder,
-} from '../harness';
+} from '../../support/harness.js';
 
 const folder = temporaryFolder('input');
 const data = join(folder.path, 'data', 'train');

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { trainer } from '../harness';
+import { trainer } from '../../support/harness.js';
 
 const newest = 28;
 

@@ -11,7 +11,7 @@ import {
   readTensors,
   runTrainer,
   temporaryFolder,
-} from '../harness';
+} from '../../support/harness.js';
 
 const folder = temporaryFolder('precision');
 afterAll(folder.remove);

@@ -18,7 +18,7 @@ import {
   temporaryFolder,
   trainer,
   until,
-} from '../harness';
+} from '../../support/harness.js';
 
 const folder = temporaryFolder('recipe');
 const data = join(folder.path, 'data');

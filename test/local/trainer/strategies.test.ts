@@ -25,8 +25,8 @@ import {
   temporaryFolder,
   trainer,
   until,
-} from '../harness';
-import type { Outcome } from '../harness';
+} from '../../support/harness.js';
+import type { Outcome } from '../../support/harness.js';
 
 const folder = temporaryFolder('strategies');
 const data = join(folder.path, 'data');

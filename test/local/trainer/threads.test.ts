@@ -3,7 +3,7 @@
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { expectExit, fingerprint, runTrainer, temporaryFolder, type Outcome } from '../harness';
+import { expectExit, fingerprint, runTrainer, temporaryFolder, type Outcome } from '../../support/harness.js';
 
 const folder = temporaryFolder('threads');
 afterAll(folder.remove);

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type * as nodePty from 'node-pty';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cli } from '../../local/harness.js';
+import { cli } from '../../support/harness.js';
 import { known, World } from '../support/hosts.js';
 import { passwordOptions, setPassword } from '../support/passwords.js';
 

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OpensshTransport } from '../../../src/core/ssh/openssh/opensshTransport.js';
 import type { SshConnection } from '../../../src/core/ssh/base/transport.js';
-import { NamespaceCluster, unavailable } from '../support/namespaces.js';
+import { NamespaceCluster, unavailable } from '../../support/namespaces.js';
 
 const hosts = 8;
 

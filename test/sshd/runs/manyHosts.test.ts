@@ -15,7 +15,7 @@ import { Bootstrap } from '../../../src/core/setup/bootstrap.js';
 import type { Profile } from '../../../src/core/contracts/profileSchema.js';
 import { Ssh2Transport } from '../../../src/core/ssh/ssh2/ssh2Transport.js';
 import { bundleDir } from '../support/cluster.js';
-import { NamespaceCluster, unavailable } from '../support/namespaces.js';
+import { NamespaceCluster, unavailable } from '../../support/namespaces.js';
 
 const count = 32;
 /** Seconds: what users are promised. */

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { until } from '../../local/harness.js';
+import { until } from '../../support/harness.js';
 import { program } from '../support/setUpProgram.js';
 
 const workdir = mkdtempSync(join(tmpdir(), 'trainyard-clean-'));

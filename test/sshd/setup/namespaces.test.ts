@@ -4,7 +4,7 @@ import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { NamespaceCluster, removeLeftovers, unavailable } from '../support/namespaces.js';
+import { NamespaceCluster, removeLeftovers, unavailable } from '../../support/namespaces.js';
 import { TcpProxy } from '../support/tcpProxy.js';
 
 const run = promisify(execFile);

@@ -11,7 +11,7 @@ import { Bootstrap } from '../../../src/core/setup/bootstrap.js';
 import type { Profile } from '../../../src/core/contracts/profileSchema.js';
 import { Ssh2Transport } from '../../../src/core/ssh/ssh2/ssh2Transport.js';
 import { bundleDir } from '../support/cluster.js';
-import { NamespaceCluster, unavailable } from '../support/namespaces.js';
+import { NamespaceCluster, unavailable } from '../../support/namespaces.js';
 
 describe.skipIf(unavailable !== undefined)(
   `nodes without internet access (${unavailable ?? 'namespaces'})`,

@@ -22,7 +22,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { TarDigest } from '../../../src/core/streams/tarDigest.js';
-import { until } from '../../local/harness.js';
+import { until } from '../../support/harness.js';
 import { program } from '../support/setUpProgram.js';
 
 const key = 'ab'.repeat(32);

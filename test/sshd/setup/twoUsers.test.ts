@@ -9,7 +9,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { until } from '../../local/harness.js';
+import { until } from '../../support/harness.js';
 import { linesAs, OtherUser, unavailable } from '../support/otherUser.js';
 
 const owner = 64101;

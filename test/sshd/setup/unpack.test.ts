@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { TarDigest } from '../../../src/core/streams/tarDigest.js';
-import { until } from '../../local/harness.js';
+import { until } from '../../support/harness.js';
 import { program } from '../support/setUpProgram.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'trainyard-unpack-'));

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { commandIds } from '../../../src/contributions.js';
 import { UserError } from '../../../src/core/base/errors.js';
 import type { Remedy } from '../../../src/core/base/remedy.js';
-import { showError } from '../../../src/ui/commands/remedy.js';
+import { showError } from '../../../src/ui/commands/showError.js';
 import { editorRemedy, errorWords } from '../../../src/ui/remedies.js';
 import { everyRemedy, sentenceWithoutStop } from '../support/remedies.js';
 

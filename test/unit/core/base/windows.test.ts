@@ -11,7 +11,7 @@ import { parseSettings, readSettings } from '../../../../src/core/ssh/config/con
 import { configuredHosts } from '../../../../src/core/ssh/config/configuredHosts.js';
 import { parseKnownHosts } from '../../../../src/core/ssh/hostKeys/knownHosts.js';
 import { keyAgents } from '../../../../src/core/ssh/config/keyAgents.js';
-import { whyNotHere } from '../../../../src/core/plan/trainsHere.js';
+import { whyNotHere } from '../../../../src/core/plan/whyNotHere.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'trainyard-windows-'));
 afterAll(() => {

@@ -6,8 +6,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { randomUUID } from 'node:crypto';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { ensureKey, startSshd } from '../../../scripts/practice/sshd.mjs';
-import type { Sshd } from '../../../scripts/practice/sshd.mjs';
+import { ensureKey, startSshd } from '../../scripts/practice/sshd.mjs';
+import type { Sshd } from '../../scripts/practice/sshd.mjs';
 
 const prefix = 'ty';
 const ours = new RegExp(`^${prefix}(\\d+)-`);

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deleteRunFolders } from '../../src/core/follow/deletion.js';
 import { statusOf } from '../../src/core/model/runStatus.js';
-import { until } from '../local/harness.js';
-import { pidsIn, unavailable, type NamespaceCluster } from '../sshd/support/namespaces.js';
+import { until } from '../support/harness.js';
+import { pidsIn, unavailable, type NamespaceCluster } from '../support/namespaces.js';
 import { separateHosts, type FaultHosts } from './support/hosts.js';
 import {
   detailsOf,
