@@ -123,7 +123,7 @@ export const profileSchema = z
       nodeReturnTimeout: optional(
         positive.check(
           about(
-            'Seconds in which a lost node may come back before a restart without it, or none. Default 600.',
+            'Seconds for which a restart waits for a lost node. Where minNodes are left, it goes on without the node after 30 s. Default 600.',
           ),
         ),
       ),

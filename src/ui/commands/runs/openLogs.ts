@@ -21,7 +21,7 @@ import type { Ui } from '../ui.js';
 const mostLines = 5000;
 
 export async function openLogs(ui: Ui, given?: RunArgument): Promise<void> {
-  const run = await pickRun(ui, given, 'Open Logs');
+  const run = await pickRun(ui, given, 'Open Log');
   if (!run) return;
   const machine = await (await ui.services.backend()).machine(run.profile);
   const client = await machine.node.client();
