@@ -1,5 +1,6 @@
 // npm test: every suite that a change must pass, or the ones named. Prints each suite's time beside
-// its budget and one line of sums at the end.
+// its budget and one line of sums at the end. `npm run test:sshd -- FILE…` runs single test files of
+// that suite, with all that the suite needs.
 import { mkdtempSync, readFileSync, rmSync, existsSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
@@ -17,16 +18,18 @@ import { fuzz, testNative } from '../native/native.mjs';
 /** @import { Counts } from '../lib/counts.mjs' */
 
 /**
- * `budget` in minutes on two cores. One that is `named` runs only when it is named.
- * @typedef {{ budget: number, run: () => Counts, named?: boolean }} Suite
+ * `budget` in minutes on two cores. One that is `named` runs only when it is named. `run` gets the
+ * test files to run, none of them for all.
+ * @typedef {{ budget: number, run: (files: readonly string[]) => Counts, named?: boolean }} Suite
  */
 
 /**
  * Runs vitest with a configuration and reads its counts from its JSON report.
  * @param {string} config
+ * @param {readonly string[]} files of them only; none for all
  * @returns {Counts}
  */
-function vitest(config) {
+function vitest(config, files) {
   const folder = mkdtempSync(join(tmpdir(), 'trainyard-vitest-'));
   const report = join(folder, 'report.json');
   try {
@@ -38,6 +41,7 @@ function vitest(config) {
       '--reporter=default',
       '--reporter=json',
       `--outputFile.json=${report}`,
+      ...files,
     ];
     const { status } = spawnSync('npx', ['--no-install', ...args], {
       cwd: root,
@@ -56,29 +60,52 @@ function vitest(config) {
 
 /** @type {Record<string, Suite>} */
 const suites = {
-  unit: { budget: 2, run: () => (ensurePackages(), vitest('vitest.config.mts')) },
-  native: { budget: 12, run: testNative },
+  unit: { budget: 2, run: (files) => (ensurePackages(), vitest('vitest.config.mts', files)) },
+  native: {
+    budget: 12,
+    run: (files) => {
+      if (files.length > 0) throw new Error('native tests are programs: see CONTRIBUTING.md');
+      return testNative();
+    },
+  },
   local: {
     budget: 10,
-    run: () => (ensureBuilt(), ensureCudaToolkit(), vitest('test/local/vitest.config.mts')),
+    run: (files) => (ensureBuilt(), ensureCudaToolkit(), vitest('test/local/vitest.config.mts', files)),
   },
-  sshd: { budget: 6, run: () => (ensureBuilt(), ensureSshd(), vitest('test/sshd/vitest.config.mts')) },
-  cluster: { budget: 12, run: () => (ensureBuilt(), ensureSshd(), vitest('test/cluster/vitest.config.mts')) },
+  sshd: {
+    budget: 6,
+    run: (files) => (ensureBuilt(), ensureSshd(), vitest('test/sshd/vitest.config.mts', files)),
+  },
+  cluster: {
+    budget: 12,
+    run: (files) => (ensureBuilt(), ensureSshd(), vitest('test/cluster/vitest.config.mts', files)),
+  },
   // Skipped where there is no Wine.
   windows: {
     budget: 3,
-    run: () => (ensureBuilt(), ensureSshd(), ensureWindowsNode(), vitest('test/windows/vitest.config.mts')),
+    run: (files) => (
+      ensureBuilt(),
+      ensureSshd(),
+      ensureWindowsNode(),
+      vitest('test/windows/vitest.config.mts', files)
+    ),
   },
   webview: {
     budget: 4,
-    run: () => (ensurePackages(), ensureChromium(), vitest('test/webview/vitest.config.mts')),
+    run: (files) => (ensurePackages(), ensureChromium(), vitest('test/webview/vitest.config.mts', files)),
   },
-  editor: { budget: 6, run: () => (ensureBuilt(), vitest('test/editor/vitest.config.mts')) },
+  editor: { budget: 6, run: (files) => (ensureBuilt(), vitest('test/editor/vitest.config.mts', files)) },
   // The long form of every fault: hours, so only when it is named.
   faults: {
     budget: 180,
     named: true,
-    run: () => (ensureBuilt(), ensureSshd(), added(vitest('test/faults/vitest.config.mts'), fuzz(600))),
+    run: (files) => (
+      ensureBuilt(),
+      ensureSshd(),
+      files.length > 0
+        ? vitest('test/faults/vitest.config.mts', files)
+        : added(vitest('test/faults/vitest.config.mts', []), fuzz(600))
+    ),
   },
 };
 const usual = Object.keys(suites).filter((name) => !suites[name]?.named);
@@ -91,14 +118,17 @@ function suiteOf(name) {
 }
 
 main(() => {
-  const names = process.argv.slice(2);
+  const words = process.argv.slice(2);
+  const files = words.filter((word) => word.endsWith('.ts'));
+  const names = words.filter((word) => !files.includes(word));
+  if (files.length > 0 && names.length !== 1) throw new Error('test files need the one suite they are of');
   const chosen = (names.length > 0 ? names : usual).map((name) => ({ name, ...suiteOf(name) }));
   let sum = none;
   const lines = [];
   for (const { name, budget, run } of chosen) {
     step(`suite ${name}`);
     const started = Date.now();
-    const counts = run();
+    const counts = run(files);
     sum = added(sum, counts);
     const minutes = ((Date.now() - started) / 60000).toFixed(1);
     const late = Number(minutes) > budget ? '  OVER BUDGET' : '';

@@ -53,10 +53,12 @@ std::string signal_name(int signal);
 /// error:`, 4 KiB at most.
 std::optional<std::string> last_error_line(const std::string& path, uint64_t offset);
 
-/// The record that explains a failure: the first, in the order in which the head saw them, that
-/// ended neither well nor on request (of one host's records seen in one look, by that host's
-/// clock); or, where that may be the consequence of another's end, one seen within a second of it
-/// that said why or was ended by another signal.
+/// The record that explains a failure. First choice: the first record, in the order in which the
+/// head saw them, that ended neither well nor on request. Records of one host that were seen in one
+/// look are ordered by that host's clock. The first record gives way, unless it said why or was
+/// ended by SIGKILL, to a failed one that said why within a second of it. Where its end may be the
+/// consequence of another's (may_be_consequence), it also gives way to any record that cannot be a
+/// consequence and that said why or was ended by a signal.
 const ExitRecord* first_failure(const std::vector<ExitRecord>& records);
 
 }  // namespace trainyard

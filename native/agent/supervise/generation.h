@@ -100,7 +100,7 @@ class Generation {
   bool stall_told_ = false;
   double kill_at_ = 0;                       ///< monotonic seconds
   std::optional<ExitRecord> first_failure_;  ///< before we ended the others
-  std::optional<std::string> own_reason_;    ///< a hang or a missed start, when that is why we ended it
+  std::optional<std::string> own_reason_;    ///< of end_because: a hang, a missed start, a lost node, mpiexec's end
 };
 
 }  // namespace trainyard

@@ -1,4 +1,4 @@
-// Errors that a person can act on, and the exit codes that docs/contracts.md gives them.
+// Errors that a person can act on, and the exit codes that docs/contracts/cli.md gives them.
 import type { Advice, Remedy } from './remedy.js';
 import { visible } from './visible.js';
 

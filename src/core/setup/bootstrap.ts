@@ -12,7 +12,7 @@ import { LineTail } from '../streams/lineTail.js';
 const ready = 'trainyard-ready\n';
 
 /**
- * The one command line that ever goes to a node's login shell. It reads the same in bash, dash,
+ * The command line that goes to a node's login shell. It reads the same in bash, dash,
  * fish and tcsh, holds no value of anybody's, says that it runs, and becomes the program that
  * follows on its input up to a zero byte.
  */

@@ -1,5 +1,5 @@
-// The runtime's packages for a node that cannot fetch them itself: fetched here once, by this
-// machine's own pip.
+// Packages for a node that cannot fetch them itself, the runtime's or NVIDIA's: fetched here once, by
+// this machine's own pip, which compares the pinned hashes.
 import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCode, UserError } from '../base/errors.js';
@@ -73,7 +73,7 @@ export async function ensureWheels(options: WheelsOptions, progress: Progress = 
   await mkdir(root, { recursive: true, mode: 0o700 });
   const temporary = await mkdtemp(join(root, '.partial-'));
   try {
-    progress.onProgress?.('fetching the runtime on this machine, for nodes without internet access');
+    progress.onProgress?.('fetching packages on this machine, for nodes without internet access');
     const list = join(temporary, 'requirements.txt');
     await writeFile(list, `${requirementsFor(requirements, python)}\n${pip}`);
     const target = ['--only-binary=:all:', '--implementation', 'cp', '--python-version', version];

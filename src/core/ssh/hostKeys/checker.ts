@@ -1,5 +1,6 @@
-// The verdict on the key a host shows, for either transport: from the user's known_hosts and
-// Trainyard's own, else from the user.
+// The verdict on the key that a host shows: from the user's, the system's and Trainyard's known
+// hosts, else from the user. For ssh2 of every key; for the user's own ssh, which reads the same
+// files, of keys that ssh does not know. A head's ssh has a verdict of its own.
 import { failure, NeedsOpenSsh } from '../base/failures.js';
 import type { SshConfig } from '../config/config.js';
 import { fingerprint, keyType, typeForPeople } from './keys.js';
