@@ -1,8 +1,8 @@
 // Runs GoogleTest programs and counts what they did.
 import { mkdtempSync, readFileSync, readdirSync, rmSync, existsSync } from 'node:fs';
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { added, none } from '../lib/counts.mjs';
 
 /** @import { Counts } from '../lib/counts.mjs' */
@@ -37,39 +37,74 @@ const allIn = (folder) =>
     .sort();
 
 /**
- * Runs programs of `folder` (every test_* there unless named) and returns the sums. Output of a
- * failing program is shown whole. `words` are more arguments, `env` the programs' environment.
- * @param {string} folder
- * @param {{ names?: readonly string[], words?: readonly string[], env?: NodeJS.ProcessEnv }} [options]
- * @returns {Counts}
+ * @typedef {{ status: number | null, signal: string | null, output: string, counts: Counts }} Ended
  */
-export function runNativeTests(folder, { names = allIn(folder), words = [], env = process.env } = {}) {
+
+/**
+ * Runs one share of a program's tests to its end.
+ * @param {string} program
+ * @param {string} report where GoogleTest writes it
+ * @param {readonly string[]} words
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {Promise<Ended>}
+ */
+function runShare(program, report, words, env) {
+  return new Promise((resolve, reject) => {
+    const args = [`--gtest_output=json:${report}`, '--gtest_brief=1', ...words];
+    const child = spawn(program, args, { cwd: dirname(report), env, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text) => {
+        output += text;
+      });
+    child.on('error', reject);
+    child.on('close', (status, signal) => {
+      resolve({ status, signal, output, counts: countsOf(report, status) });
+    });
+  });
+}
+
+/**
+ * Runs programs of `folder` (every test_* there unless named), one after the other, and returns the
+ * sums. Output of a failing program is shown whole. `words` are more arguments, `env` the programs'
+ * environment. `shares`: into how many processes at once the tests of a program are divided, for a
+ * program that mostly waits.
+ * @param {string} folder
+ * @param {{
+ *   names?: readonly string[],
+ *   words?: readonly string[],
+ *   env?: NodeJS.ProcessEnv,
+ *   shares?: Record<string, number>,
+ * }} [options]
+ * @returns {Promise<Counts>}
+ */
+export async function runNativeTests(folder, options = {}) {
+  const { names = allIn(folder), words = [], env = process.env, shares = {} } = options;
   const reports = mkdtempSync(join(tmpdir(), 'trainyard-native-'));
   let sum = none;
   try {
     for (const name of names) {
-      const report = join(reports, `${name}.json`);
+      const total = shares[name] ?? 1;
       const started = Date.now();
-      const every = [`--gtest_output=json:${report}`, '--gtest_brief=1', ...words];
-      const result = spawnSync(join(folder, name), every, {
-        encoding: 'utf8',
-        cwd: reports,
-        env,
-        maxBuffer: 1 << 28,
-      });
-      const counts = countsOf(report, result.status);
+      const all = await Promise.all(
+        Array.from({ length: total }, (_, index) => {
+          const own = { ...env, GTEST_TOTAL_SHARDS: String(total), GTEST_SHARD_INDEX: String(index) };
+          const report = join(reports, `${name}-${index}.json`);
+          return runShare(join(folder, name), report, words, total === 1 ? env : own);
+        }),
+      );
+      const counts = all.reduce((before, each) => added(before, each.counts), none);
       sum = added(sum, counts);
       const seconds = ((Date.now() - started) / 1000).toFixed(1);
       process.stdout.write(
         `  ${name}: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped (${seconds} s)\n`,
       );
-      for (const line of result.stdout.split('\n'))
-        if (/^.*: Skipped$/.test(line) || line.includes('[  SKIPPED ]'))
-          process.stdout.write(`    ${line}\n`);
-      if (counts.failed > 0)
-        process.stdout.write(
-          `${result.stdout}\n${result.stderr}\n${result.signal ? `ended by ${result.signal}\n` : ''}`,
-        );
+      for (const { output, signal, counts: own } of all) {
+        for (const line of output.split('\n'))
+          if (/^.*: Skipped$/.test(line) || line.includes('[  SKIPPED ]'))
+            process.stdout.write(`    ${line}\n`);
+        if (own.failed > 0) process.stdout.write(`${output}\n${signal ? `ended by ${signal}\n` : ''}`);
+      }
     }
   } finally {
     rmSync(reports, { recursive: true, force: true });

@@ -67,7 +67,7 @@ function environment(kind, reports) {
  * @param {readonly string[]} names
  * @param {readonly string[]} words
  */
-export function runSanitized(kind, folder, names, words) {
+export async function runSanitized(kind, folder, names, words) {
   const reports = mkdtempSync(join(tmpdir(), 'trainyard-sanitizers-'));
   let sum = none;
   /** @type {Set<string>} */
@@ -75,7 +75,7 @@ export function runSanitized(kind, folder, names, words) {
   try {
     step(`native: tests, ${kind} sanitizer`);
     for (const name of names) {
-      const counts = runNativeTests(folder, { names: [name], words, env: environment(kind, reports) });
+      const counts = await runNativeTests(folder, { names: [name], words, env: environment(kind, reports) });
       const found = readdirSync(reports).filter((file) => !seen.has(file));
       for (const file of found) {
         seen.add(file);

@@ -33,7 +33,7 @@ function programs() {
  */
 const threaded = ['test_agent', 'test_comm', 'test_common', 'test_data', 'test_strategies'];
 
-main(() => {
+main(async () => {
   const given = process.argv.slice(2);
   const words = given.filter((word) => word.startsWith('--gtest_'));
   const all = programs();
@@ -51,7 +51,7 @@ main(() => {
     const names = plans[kind].filter((name) => named.length === 0 || named.includes(name));
     try {
       const binaries = buildSanitized(kind, ensureClang([kind === 'thread' ? 'tsan' : 'asan']), names);
-      const counts = runSanitized(kind, binaries, names, words);
+      const counts = await runSanitized(kind, binaries, names, words);
       sum = added(sum, counts);
     } catch (error) {
       if (!(error instanceof Missing)) throw error;

@@ -20,7 +20,7 @@ import { fuzz, testNative } from '../native/native.mjs';
 /**
  * `budget` in minutes on two cores. One that is `named` runs only when it is named. `run` gets the
  * test files to run, none of them for all.
- * @typedef {{ budget: number, run: (files: readonly string[]) => Counts, named?: boolean }} Suite
+ * @typedef {{ budget: number, run: (files: readonly string[]) => Counts | Promise<Counts>, named?: boolean }} Suite
  */
 
 /**
@@ -117,7 +117,7 @@ function suiteOf(name) {
   return suite;
 }
 
-main(() => {
+main(async () => {
   const words = process.argv.slice(2);
   const files = words.filter((word) => word.endsWith('.ts'));
   const names = words.filter((word) => !files.includes(word));
@@ -128,7 +128,7 @@ main(() => {
   for (const { name, budget, run } of chosen) {
     step(`suite ${name}`);
     const started = Date.now();
-    const counts = run(files);
+    const counts = await run(files);
     sum = added(sum, counts);
     const minutes = ((Date.now() - started) / 60000).toFixed(1);
     const late = Number(minutes) > budget ? '  OVER BUDGET' : '';

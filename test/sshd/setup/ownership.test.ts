@@ -19,6 +19,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type * as z from 'zod/mini';
+import { errorWords } from '../../../src/cli/remedies.js';
 import { UserError } from '../../../src/core/base/errors.js';
 import { foundSchema } from '../../../src/core/setup/cuda.js';
 import { bundleDir, testCluster, type TestCluster } from '../support/cluster.js';
@@ -54,7 +55,7 @@ async function refusal(workdir: string): Promise<string> {
   try {
     await machine.node.hello();
   } catch (error) {
-    if (error instanceof UserError) return `${error.code}: ${error.message}`;
+    if (error instanceof UserError) return `${error.code}: ${errorWords(error)}`;
     throw error;
   } finally {
     machine.dispose();
