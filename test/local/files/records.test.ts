@@ -5,7 +5,15 @@ import { readFileSync, readdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Line, Outcome } from '../../support/harness.js';
-import { expectExit, readLines, recordTool, run, runCli, runTrainer, temporaryFolder } from '../../support/harness.js';
+import {
+  expectExit,
+  readLines,
+  recordTool,
+  run,
+  runCli,
+  runTrainer,
+  temporaryFolder,
+} from '../../support/harness.js';
 
 const folder = temporaryFolder('records');
 const images = join(folder.path, 'images');

@@ -4,7 +4,14 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runFileSchema, type DeviceChoice } from '../../../src/core/contracts/runSchema.js';
-import { expectExit, processesNaming, runCli, temporaryFolder, until, type Outcome } from '../../support/harness.js';
+import {
+  expectExit,
+  processesNaming,
+  runCli,
+  temporaryFolder,
+  until,
+  type Outcome,
+} from '../../support/harness.js';
 
 const folder = temporaryFolder('device');
 const standIn = join(import.meta.dirname, '../../build/native/release/tests/agent/nvml');

@@ -5,7 +5,15 @@ import { cpSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { parseTrainerHelp, type TrainerFlag } from '../../../src/core/plan/trainerHelp.js';
-import { expectExit, lastOnly, readLines, run, runTrainer, temporaryFolder, trainer } from '../../support/harness.js';
+import {
+  expectExit,
+  lastOnly,
+  readLines,
+  run,
+  runTrainer,
+  temporaryFolder,
+  trainer,
+} from '../../support/harness.js';
 import type { Outcome } from '../../support/harness.js';
 
 const folder = temporaryFolder('numbers');
