@@ -1,5 +1,5 @@
-// Writes media/profiles.schema.json from src/core/contracts/profileSchema.ts. `--check` only says whether
-// it is current.
+// Writes media/profiles.schema.json from src/core/contracts/profileSchema.ts. `--check` only says
+// whether it is current.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -1,6 +1,6 @@
 // node scripts/practice/practice.mjs [--nodes N]: a cluster to practise on, on this one machine: a
-// real sshd at 127.0.0.2 and on, each with a home of its own, without root. Homes stay, so that what
-// a node needs is put there once.
+// real sshd at 127.0.0.2 and on, each with a home of its own, without root. Homes stay, so that
+// what a node needs is put there once.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { userInfo } from 'node:os';

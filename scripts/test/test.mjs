@@ -1,6 +1,6 @@
 // npm test: every suite that a change must pass, or the ones named. Prints each suite's time beside
-// its budget and one line of sums at the end. `npm run test:sshd -- FILE…` runs single test files of
-// that suite, with all that the suite needs.
+// its budget and one line of sums at the end. `npm run test:sshd -- FILE…` runs single test files
+// of that suite, with all that the suite needs.
 import { mkdtempSync, readFileSync, rmSync, existsSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 // A node with GPUs but no driver: what a proposed training computes on there, and programs that are
-// not our trainer. The GPUs are those of a stand-in for NVIDIA's libnvidia-ml.so.1, which the native
-// tests build.
+// not our trainer. The GPUs are those of a stand-in for NVIDIA's libnvidia-ml.so.1, which the
+// native tests build.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// ssh2 as the package has it (scripts/build/build.mjs): without its native parts, where `npm ci` built
-// some. For vitest's `setupFiles`, since this must come before ssh2 is loaded.
+// ssh2 as the package has it (scripts/build/build.mjs): without its native parts, where `npm ci`
+// built some. For vitest's `setupFiles`, since this must come before ssh2 is loaded.
 import { existsSync } from 'node:fs';
 import { createRequire, Module } from 'node:module';
 import { dirname, join } from 'node:path';

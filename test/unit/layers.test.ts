@@ -105,7 +105,8 @@ it('each rule of the layers finds what breaks it, and nothing else', () => {
   const found = violations.map(({ rule, from, to }) => `${rule.name}: ${from} > ${to}`);
   const ofFolders = 'no-circles-of-folders: ';
   expect(found.filter((each) => !each.startsWith(ofFolders)).sort()).toEqual(broken);
-  // The files above that break a rule make circles of their folders too; these two make nothing else.
+  // The files above that break a rule make circles of their folders too; these two make nothing
+  // else.
   expect(found).toContain('no-circles-of-folders: src/ui/panels > src/ui/tree');
   expect(found).toContain('no-circles-of-folders: src/ui/tree > src/ui/panels');
 });

@@ -6,7 +6,9 @@ import { expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
 
-/** The folders of native/agent, the highest first. Files beside the folders stand above them all. */
+/**
+ * The folders of native/agent, the highest first. Files beside the folders stand above them all.
+ */
 const folders = [
   'rpc',
   'supervise',

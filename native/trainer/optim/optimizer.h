@@ -1,6 +1,6 @@
 // What turns gradients into new weights, and what it remembers from step to step. An optimizer is a
-// class in files of its own, with the arithmetic of one weight in NAME_math.h, which the GPU's kernel
-// uses too. CONTRIBUTING.md lists every place that a new optimizer needs.
+// class in files of its own, with the arithmetic of one weight in NAME_math.h, which the GPU's
+// kernel uses too. CONTRIBUTING.md lists every place that a new optimizer needs.
 #pragma once
 #include <cstddef>
 #include <cstdint>

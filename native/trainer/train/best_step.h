@@ -10,8 +10,9 @@ namespace trainyard {
 /// <run_dir>/metrics.jsonl, the earliest of equals.
 std::optional<int64_t> best_step(const std::string& run_dir);
 
-/// How many checkpoints after that one have a standing evaluation, none of them with a higher top-1.
-/// 0 where there is none. A step that was evaluated twice counts once, as the last line says.
+/// How many checkpoints after that one have a standing evaluation, none of them with a higher
+/// top-1. 0 where there is none. A step that was evaluated twice counts once, as the last line
+/// says.
 int64_t evaluations_since_best(const std::string& run_dir);
 
 }  // namespace trainyard

@@ -31,8 +31,8 @@ const aroundPacket = 512;
 const leastPacket = 4096;
 
 /**
- * Frees the memory of a packet whose data `chunk` is: `chunk` is nearly all that lies in it. For who
- * owns the packet alone, as `free`; any other chunk is left to the collector.
+ * Frees the memory of a packet whose data `chunk` is: `chunk` is nearly all that lies in it. For
+ * who owns the packet alone, as `free`; any other chunk is left to the collector.
  */
 export function freePacket(chunk: Uint8Array): void {
   const { buffer: memory, byteLength } = chunk;

@@ -1,5 +1,5 @@
-// What a person can do about an error, as a code with fields. The terminal (src/cli/remedies.ts) and
-// the editor (src/ui/remedies.ts) each put a remedy into their own words.
+// What a person can do about an error, as a code with fields. The terminal (src/cli/remedies.ts)
+// and the editor (src/ui/remedies.ts) each put a remedy into their own words.
 
 /** The profile that a remedy is about, or a host of it where only that is known. */
 export interface ProfilePlace {

@@ -26,8 +26,8 @@ const deviceSchema = z.object({
 type ListedDevice = z.infer<typeof deviceSchema>;
 
 /**
- * Why the trainer cannot compute on these GPUs, one line, from what `trainerTrial` printed; undefined
- * where it can.
+ * Why the trainer cannot compute on these GPUs, one line, from what `trainerTrial` printed;
+ * undefined where it can.
  */
 export function judgeCuda(
   gpus: readonly number[],

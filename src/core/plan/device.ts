@@ -1,5 +1,5 @@
-// What a run computes on: as asked for, or, with `auto`, CUDA where all that it needs is there, else
-// the CPU. And why.
+// What a run computes on: as asked for, or, with `auto`, CUDA where all that it needs is there,
+// else the CPU. And why.
 import type { DeviceChoice } from '../contracts/runSchema.js';
 import { noGpusFor, placeRanks, type NodeOffer, type Placement } from './placement.js';
 import { ofOurTrainer, wordsOf, type Device, type RunRequest } from './request.js';
@@ -16,11 +16,16 @@ export interface DeviceLooks {
 export interface PlacedRun {
   placement: Placement;
   device: Device;
-  /** For the run's record; undefined for a run that says nothing of devices, and for an own program. */
+  /**
+   * For the run's record; undefined for a run that says nothing of devices, and for an own program.
+   */
   choice: DeviceChoice | undefined;
 }
 
-/** UserError (usage, preflight) where it does not fit, or where a device is asked for that is not there. */
+/**
+ * UserError (usage, preflight) where it does not fit, or where a device is asked for that is not
+ * there.
+ */
 export async function placeRun(
   request: RunRequest,
   offers: readonly NodeOffer[],

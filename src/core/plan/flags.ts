@@ -1,5 +1,5 @@
-// The little that Trainyard itself must know of the trainer's flags; request.ts alone reads requests
-// by it.
+// The little that Trainyard itself must know of the trainer's flags; request.ts alone reads
+// requests by it.
 import { existsSync } from 'node:fs';
 import { UserError } from '../base/errors.js';
 import { basename, isAbsolute, isInHome, resolve, type NodePath } from '../base/nodePath.js';

@@ -14,7 +14,9 @@ export interface TypedRun {
   profile: Profile;
   /** A trainer verb and its flags, or any command. */
   words: readonly string[];
-  /** Folder of this machine, against which relative paths are read where this machine is the node. */
+  /**
+   * Folder of this machine, against which relative paths are read where this machine is the node.
+   */
   cwd: string;
   ranks?: number;
   /** How many of the profile's nodes to use. */

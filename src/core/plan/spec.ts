@@ -68,7 +68,10 @@ export function planRun(request: RunRequest, { placement, choice, runtime, home 
   };
 }
 
-/** Where the GPUs are the first ones and the profile lists none, every rank takes that of its number. */
+/**
+ * Where the GPUs are the first ones and the profile lists none, every rank takes that of its
+ * number.
+ */
 function ownGpus(profile: Profile, { nodes: [node] }: Placement): number[] | null {
   const gpus = node?.gpus ?? null;
   const listed = profile.hosts?.[0]?.gpus !== undefined;

@@ -1,5 +1,5 @@
-// Packages for a node that cannot fetch them itself, the runtime's or NVIDIA's: fetched here once, by
-// this machine's own pip, which compares the pinned hashes.
+// Packages for a node that cannot fetch them itself, the runtime's or NVIDIA's: fetched here once,
+// by this machine's own pip, which compares the pinned hashes.
 import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCode, UserError } from '../base/errors.js';

@@ -1,5 +1,5 @@
-// What else happens at each write of a stream. Each function replaces the stream's `write`. A socket
-// must be connected before: `connect` replaces its `write`, too.
+// What else happens at each write of a stream. Each function replaces the stream's `write`. A
+// socket must be connected before: `connect` replaces its `write`, too.
 import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 
@@ -35,9 +35,9 @@ export function gatherWrites(socket: Socket): void {
 }
 
 /**
- * `free` gets what was written, once the write has ended well, where `mayFree` said true before. Not
- * where the writer itself asks to be called then, nor after an error: somebody may have the data
- * still.
+ * `free` gets what was written, once the write has ended well, where `mayFree` said true before.
+ * Not where the writer itself asks to be called then, nor after an error: somebody may have the
+ * data still.
  */
 export function freeWritten(
   stream: Writable,

@@ -1,5 +1,5 @@
-// What a training on this machine computes on, said in the first line, in the record and by the exit
-// code.
+// What a training on this machine computes on, said in the first line, in the record and by the
+// exit code.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -78,7 +78,9 @@ test('sending 100 MB holds little memory that only a collection would free', asy
 
 const renewals = (): number => readFileSync(renewing.log, 'utf8').match(/rekey (in|out)/g)?.length ?? 0;
 
-/** A port here that leads through `connection` to a server of which each connection gets to `serve`. */
+/**
+ * A port here that leads through `connection` to a server of which each connection gets to `serve`.
+ */
 async function tunnel(connection: SshConnection, serve: (socket: Socket) => void): Promise<number> {
   const server: Server = createServer({ allowHalfOpen: true }, serve).listen(0, '127.0.0.1');
   open.push(server);

@@ -1,7 +1,7 @@
 // What a training computes on where nobody says it. The GPUs are those of a stand-in for NVIDIA's
-// libnvidia-ml.so.1, which the native tests build; the driver is a line in the node's own /proc, and
-// NCCL a library of one function. The CUDA back end, cuBLAS, cuDNN and nvJPEG are the real ones, and
-// they find no GPU.
+// libnvidia-ml.so.1, which the native tests build; the driver is a line in the node's own /proc,
+// and NCCL a library of one function. The CUDA back end, cuBLAS, cuDNN and nvJPEG are the real
+// ones, and they find no GPU.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';

@@ -1,6 +1,6 @@
 // The core has two users, the terminal and the editor. So none of its texts names a flag or a
-// command of the terminal, a command of the editor, or a script of this repository: what to do about
-// an error is a Remedy, which each user interface words.
+// command of the terminal, a command of the editor, or a script of this repository: what to do
+// about an error is a Remedy, which each user interface words.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';

@@ -67,5 +67,7 @@ const byKind: ByKind = {
 
 export const everyRemedy: readonly Remedy[] = Object.values(byKind).flat();
 
-/** What words of a user interface must be: a sentence without its full stop, that has every field. */
+/**
+ * What words of a user interface must be: a sentence without its full stop, that has every field.
+ */
 export const sentenceWithoutStop = /^[A-Z][^\n]*[^\s.]$/;

@@ -1,5 +1,5 @@
-// What the rest of the core knows of SSH. Behind it stands ssh2, the user's own `ssh`, or the ssh of
-// a cluster's head (throughHead.ts).
+// What the rest of the core knows of SSH. Behind it stands ssh2, the user's own `ssh`, or the ssh
+// of a cluster's head (throughHead.ts).
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { Disposable, Event } from '../../base/lifecycle.js';
 

@@ -83,8 +83,8 @@ export class HostKeyChecker {
   }
 
   /**
-   * Asks the user about a key about which ssh asks, and says whether the user trusts it. Where it is
-   * trusted, the store is there afterwards, for ssh to append the key to. UserError (connection)
+   * Asks the user about a key about which ssh asks, and says whether the user trusts it. Where it
+   * is trusted, the store is there afterwards, for ssh to append the key to. UserError (connection)
    * where the key is refused without a question.
    */
   async askForSsh(key: UnknownHostKey): Promise<boolean> {
@@ -96,7 +96,8 @@ export class HostKeyChecker {
 
   /**
    * True: the key is known. False: nothing is known of it, and the user may be asked. UserError
-   * (connection) where it is refused: changed, revoked, or unknown where the user wants no question.
+   * (connection) where it is refused: changed, revoked, or unknown where the user wants no
+   * question.
    */
   private knowsOrRefuses(shown: ShownKey): boolean {
     const verdict = this.judge(shown.fingerprint);

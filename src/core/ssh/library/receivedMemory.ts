@@ -5,7 +5,9 @@
 import type { Client } from 'ssh2';
 import { gcmDecipher, innerParts, type DecryptingProtocol, type PacketDecipher } from './innerParts.js';
 
-/** Bytes of the length before a packet (RFC 4253, section 6), and of the tag after it (RFC 5647). */
+/**
+ * Bytes of the length before a packet (RFC 4253, section 6), and of the tag after it (RFC 5647).
+ */
 const lengthBytes = 4;
 const tagBytes = 16;
 /** The longest packet that ssh2 takes. */

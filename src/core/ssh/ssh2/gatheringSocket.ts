@@ -1,6 +1,6 @@
 // The socket under ssh2. What is written in one turn goes in one piece: ssh2 writes the three parts
-// of a packet one by one, which would be three system calls, and three segments on the network. What
-// is read lies in the same memory each time, where nobody keeps it.
+// of a packet one by one, which would be three system calls, and three segments on the network.
+// What is read lies in the same memory each time, where nobody keeps it.
 import { Socket, type SocketConstructorOpts, type ConnectOpts } from 'node:net';
 import { free } from '../../base/memory.js';
 import { freeWritten, gatherWrites } from '../../streams/writes.js';
