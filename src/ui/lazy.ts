@@ -1,6 +1,6 @@
 // What is loaded when something of it is first needed, as a bundle of its own
-// (scripts/build/build.mjs): activation stays short. Classes of the core are there twice then, so
-// what is in the other bundle never asks `instanceof` of what comes from here.
+// (scripts/build/build.mjs), so that activation stays short. Both bundles have their own copies of
+// the core's classes. So code of the other bundle never tests an object of this one by `instanceof`.
 export { Backend } from './backend.js';
 export { checkProfile } from './commands/cluster/checkProfile.js';
 export { closeTunnel } from './commands/cluster/closeTunnel.js';

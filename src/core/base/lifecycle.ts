@@ -47,7 +47,7 @@ export class DisposableStore implements Disposable {
 
 /** What an `Event` calls with each value. */
 export type Listener<T> = (value: T) => void;
-/** Adds a listener. The caller owns what comes back, and ends the listening by disposing it. */
+/** Adds a listener. The caller owns the disposable returned; disposing it removes the listener. */
 export type Event<T> = (listener: Listener<T>) => Disposable;
 
 /**

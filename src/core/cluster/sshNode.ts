@@ -22,7 +22,7 @@ import { provideLibraries } from '../setup/nodeCuda.js';
 import type { Installation, Packages } from '../setup/packages.js';
 import { Reach } from './reach.js';
 import { RetryPolicy, type Questions } from './retry.js';
-import { parseJump } from '../ssh/base/jumps.js';
+import { jumpHosts } from '../ssh/base/jumps.js';
 import type { SshChannel, SshConnection, SshTarget, SshTransport } from '../ssh/base/transport.js';
 import { nodePath, type NodePath } from '../base/nodePath.js';
 
@@ -242,8 +242,10 @@ export class SshNode implements Disposable {
 
   /** About this host, or one on the way to it. */
   private wasAsked(): boolean {
-    const hops = (this.host.proxyJump ?? '').split(',').map((hop) => parseJump(hop.trim())?.host ?? hop);
-    return [this.name, ...hops].filter((host) => this.options.questions.takeAsked(host)).length > 0;
+    return (
+      [this.name, ...jumpHosts(this.host.proxyJump)].filter((host) => this.options.questions.takeAsked(host))
+        .length > 0
+    );
   }
 
   private assertInUse(): void {

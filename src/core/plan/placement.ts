@@ -183,8 +183,8 @@ function roomText({ offer, slots, busy }: Room): string {
 }
 
 /**
- * Each node's ranks are told the folders of NVIDIA's libraries that their node has; `folders` by
- * its host.
+ * Gives each node's ranks the folders of NVIDIA's libraries on that node. `folders` has them by the
+ * node's host.
  */
 export function withLibraries(
   placement: Placement,

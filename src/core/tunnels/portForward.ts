@@ -10,7 +10,7 @@ import { free, freePacket, isCopying } from '../base/memory.js';
 import { freeWritten, gatherWrites } from '../streams/writes.js';
 import { listenOnLoopback, loopback, type PortChoice } from './loopback.js';
 
-/** Bytes that wait for a local program before the channel is told to wait. */
+/** Bytes that may wait for a local program. The channel is paused while more of them wait. */
 const localBuffer = 256 * 1024;
 
 /** Whether the last connection got through. */

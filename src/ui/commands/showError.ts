@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { remedyOf } from '../../core/base/errors.js';
 import type { ProfilePlace } from '../../core/base/remedy.js';
-import type { Host } from '../../core/contracts/profileSchema.js';
+import { jumpHosts } from '../../core/ssh/base/jumps.js';
 import { editorRemedy, errorWords, showOutput, type ButtonCommand, type RemedyButton } from '../remedies.js';
 import type { Ui } from './ui.js';
 
@@ -44,11 +44,7 @@ async function profileOf({ services }: Told, { host }: ProfilePlace): Promise<st
   if (host === undefined) return undefined;
   const { profiles } = await (await services.backend()).profiles().contents();
   const having = profiles.filter(({ hosts = [] }) =>
-    hosts.some((each) => each.host === host || hopsOf(each).includes(host)),
+    hosts.some((each) => each.host === host || jumpHosts(each.proxyJump).includes(host)),
   );
   return having.length === 1 ? having[0]?.name : undefined;
 }
-
-/** Of `me@jump:2222,other`: `jump` and `other`. */
-const hopsOf = ({ proxyJump = '' }: Host): string[] =>
-  proxyJump.split(',').map((hop) => hop.trim().replace(/^.*@|:\d+$/g, ''));

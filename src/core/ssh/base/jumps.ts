@@ -37,6 +37,10 @@ export function parseJump(text: string): SshTarget | undefined {
   };
 }
 
+/** The hosts of a ProxyJump, in order. A hop that cannot be understood stands as it was written. */
+export const jumpHosts = (proxyJump = ''): string[] =>
+  proxyJump.split(',').map((hop) => parseJump(hop.trim())?.host ?? hop);
+
 /**
  * The last hop of a ProxyJump; it is reached by those before it, or as its own configuration says.
  * UserError (usage).
