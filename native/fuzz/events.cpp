@@ -3,7 +3,7 @@
 #include "fuzz/target.h"
 #include "trainer/base/crc32c.h"
 #include "trainer/base/record_frame.h"
-#include "trainer/data/image.h"
+#include "trainer/data/images/image.h"
 #include "trainer/data/records/wire_reader.h"
 #include "trainer/tfevents/event_messages.h"
 

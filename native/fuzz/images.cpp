@@ -5,10 +5,10 @@
 
 #include "fuzz/target.h"
 #include "trainer/base/random.h"
-#include "trainer/data/augment.h"
-#include "trainer/data/image_decoder.h"
-#include "trainer/data/image_header.h"
-#include "trainer/data/plain_jpeg.h"
+#include "trainer/data/images/image_decoder.h"
+#include "trainer/data/images/image_header.h"
+#include "trainer/data/images/plain_jpeg.h"
+#include "trainer/data/pixels/augment.h"
 
 namespace trainyard::fuzz {
 

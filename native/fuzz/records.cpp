@@ -2,7 +2,7 @@
 // stands, or the data of one record, framed here, as mutations would hardly ever meet a checksum.
 #include "fuzz/target.h"
 #include "trainer/base/record_frame.h"
-#include "trainer/data/image.h"
+#include "trainer/data/images/image.h"
 #include "trainer/data/records/example.h"
 #include "trainer/data/records/shard_scan.h"
 

@@ -63,7 +63,7 @@ def tensor(images):
 
 
 def augmented(images, size, random):
-    """He et al. 2015, section 4.2, as native/trainer/data/augment.h says: a random crop, mirrored half of the time."""
+    """He et al. 2015, section 4.2, as native/trainer/data/pixels/augment.h says: a random crop, mirrored half of the time."""
     out = np.empty((len(images), size, size, 3), np.uint8)
     for i, image in enumerate(images):
         y, x = random.integers(0, image.shape[0] - size + 1, 2)

@@ -1,6 +1,7 @@
 // What is loaded when something of it is first needed, as a bundle of its own
 // (scripts/build/build.mjs), so that activation stays short. Both bundles have their own copies of
 // the core's classes. So code of the other bundle never tests an object of this one by `instanceof`.
+// Every command is exported here (commands/register.ts).
 export { Backend } from './backend.js';
 export { checkProfile } from './commands/cluster/checkProfile.js';
 export { closeTunnel } from './commands/cluster/closeTunnel.js';

@@ -1,4 +1,4 @@
-// Includes between the folders of native/agent point down only, in the order of the table in
+// Includes between the folders of the native programs point down only, in the order of the tables in
 // docs/architecture.md.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,31 +6,62 @@ import { expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
 
-/**
- * The folders of native/agent, the highest first. Files beside the folders stand above them all.
- */
-const folders = [
-  'rpc',
-  'supervise',
-  'join',
-  'cluster',
-  'connection',
-  'ranks',
-  'tensorboard',
-  'run',
-  'figures',
-  'system',
-  'messages',
+interface Area {
+  /** Relative to native. */
+  path: string;
+  /** The heading of its table in docs/architecture.md. */
+  heading: string;
+  /** Its folders, the highest first. */
+  folders: string[];
+  /** Where files beside the folders stand: above them all, or any file may include them. */
+  beside: 'above' | 'anywhere';
+  /** What files may include from outside the area: these folders of native; all when left out. */
+  outside?: string[];
+}
+
+const agent: Area = {
+  path: 'agent',
+  heading: "### The agent's folders",
+  folders: [
+    'rpc',
+    'supervise',
+    'join',
+    'cluster',
+    'connection',
+    'ranks',
+    'tensorboard',
+    'run',
+    'figures',
+    'system',
+    'messages',
+  ],
+  beside: 'above',
+  outside: ['common'],
+};
+const areas: Area[] = [
+  agent,
+  {
+    path: 'trainer/train',
+    heading: '### The folders of a training',
+    folders: ['bench', 'evaluate', 'loop', 'plan', 'log', 'process'],
+    beside: 'above',
+  },
+  {
+    path: 'trainer/data',
+    heading: '### The folders of the images',
+    folders: ['prepare', 'fetch', 'archive', 'records', 'pixels', 'images'],
+    beside: 'anywhere',
+  },
 ];
 
 interface Include {
-  /** The file that has the line, relative to native/agent. */
+  /** The file that has the line, relative to its area. */
   from: string;
   /** What the line names, relative to native. */
   to: string;
 }
 
-/** The folder of a path relative to native/agent; '' for a file beside the folders. */
+/** The folder of a path relative to its area; '' for a file beside the folders. */
 const folderOf = (path: string): string => (path.includes('/') ? (path.split('/')[0] ?? '') : '');
 
 function includesOf(from: string, text: string): Include[] {
@@ -40,35 +71,41 @@ function includesOf(from: string, text: string): Include[] {
   }));
 }
 
-/** One line for each include that does not point to its own folder, down, or to native/common. */
-function upward(includes: Include[]): string[] {
-  const heightOf = (path: string): number => folders.length - folders.indexOf(folderOf(path));
+/** One line for each include that does not point to its own folder, down, or to what may be. */
+function upward({ path, folders, beside, outside }: Area, includes: Include[]): string[] {
+  const heightOf = (file: string): number => folders.length - folders.indexOf(folderOf(file));
   const points = ({ from, to }: Include): boolean => {
-    if (to.startsWith('common/')) return true;
-    if (!to.startsWith('agent/')) return false;
-    const target = to.slice('agent/'.length);
+    if (!to.includes('/')) return false;
+    if (!to.startsWith(`${path}/`)) return outside?.includes(to.split('/')[0] ?? '') ?? true;
+    const target = to.slice(path.length + 1);
+    if (folderOf(target) === '') return beside === 'anywhere';
     return folders.includes(folderOf(target)) && heightOf(target) <= heightOf(from);
   };
   return includes.filter((one) => !points(one)).map(({ from, to }) => `${from} includes ${to}`);
 }
 
-const agent = join(root, 'native/agent');
-const files = readdirSync(agent, { recursive: true, encoding: 'utf8' })
-  .map((path) => path.replaceAll('\\', '/'))
-  .filter((path) => /\.(h|c|cpp)$/.test(path));
-const includes = files.flatMap((path) => includesOf(path, readFileSync(join(agent, path), 'utf8')));
+const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
 
-it('includes of native/agent point down only', () => {
-  expect(includes.length).toBeGreaterThan(files.length);
-  expect(upward(includes)).toEqual([]);
-});
+for (const area of areas) {
+  const folder = join(root, 'native', area.path);
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => /\.(h|c|cpp)$/.test(path));
 
-it('every folder of native/agent has its place, here and in the table of the architecture', () => {
-  expect([...new Set(files.map(folderOf))].sort()).toEqual(['', ...folders].sort());
-  const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
-  const section = page.split("### The agent's folders\n")[1]?.split('\n#')[0] ?? '';
-  expect([...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)).toEqual(folders);
-});
+  it(`includes of native/${area.path} point down only`, () => {
+    const includes = files.flatMap((path) => includesOf(path, readFileSync(join(folder, path), 'utf8')));
+    expect(includes.length).toBeGreaterThan(files.length);
+    expect(upward(area, includes)).toEqual([]);
+  });
+
+  it(`every folder of native/${area.path} has its place, here and in the architecture`, () => {
+    const found = new Set(files.map(folderOf).filter((name) => name !== ''));
+    expect([...found].sort()).toEqual([...area.folders].sort());
+    const section = page.split(`${area.heading}\n`)[1]?.split('\n#')[0] ?? '';
+    const rows = [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+    expect(rows).toEqual(area.folders);
+  });
+}
 
 it('an include that points up, to another program or to a file beside the folders is found', () => {
   const text = [
@@ -79,14 +116,14 @@ it('an include that points up, to another program or to a file beside the folder
     '#include "agent/rpc/rpc.h"',
     '#include "agent/version.h"',
     '#include "common/error.h"',
-    '#include "trainer/train/plan.h"',
+    '#include "trainer/train/plan/plan.h"',
     '#include "hang.h"',
   ].join('\n');
-  expect(upward(includesOf('ranks/rank.cpp', text))).toEqual([
+  expect(upward(agent, includesOf('ranks/rank.cpp', text))).toEqual([
     'ranks/rank.cpp includes agent/rpc/rpc.h',
     'ranks/rank.cpp includes agent/version.h',
-    'ranks/rank.cpp includes trainer/train/plan.h',
+    'ranks/rank.cpp includes trainer/train/plan/plan.h',
     'ranks/rank.cpp includes hang.h',
   ]);
-  expect(upward(includesOf('main.cpp', '#include "agent/rpc/serve.h"\n'))).toEqual([]);
+  expect(upward(agent, includesOf('main.cpp', '#include "agent/rpc/serve.h"\n'))).toEqual([]);
 });

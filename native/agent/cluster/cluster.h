@@ -1,5 +1,6 @@
 // The nodes of a run of several hosts, seen from its head: who has joined, and the ranks that run
-// there.
+// there. What concerns the ranks is in cluster_ranks.cpp, one node in cluster_node.h, the rest in
+// cluster.cpp.
 #pragma once
 #include <memory>
 #include <optional>

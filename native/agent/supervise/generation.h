@@ -55,6 +55,7 @@ class Generation {
   /// Ends everything at once as a failure with this reason, unless it is ending already.
   void end_because(const std::string& reason);
   /// `stop_requested`: a rank that its SIGTERM ended counts as stopped.
+  /// Decides here whether the generation finished, stopped or failed.
   GenerationResult result(bool stop_requested) const;
 
  private:

@@ -1,4 +1,15 @@
 // What a supervisor does only for a run of several hosts.
+//
+// A node is lost in the middle of a run:
+// 1. Cluster::look_for_lost (cluster/cluster.cpp) notices: 15 s without a message, or 20 s after its
+//    connection was closed. It writes the event node_lost.
+// 2. Generation (generation.cpp) ends the ranks of the other nodes. The node itself, where it still
+//    lives, ends its own ranks after 18 s (join/join.cpp).
+// 3. Supervisor::run_generations (supervisor.cpp) fails the run, or writes `restarting` where a
+//    restart is left.
+// 4. wait_for_nodes, below, waits for the node. with_fewer goes on without it where minNodes allow.
+// 5. The next generation resumes from the newest valid checkpoint.
+// A node that has rebooted does not join again by itself: only a start by a client sends run.join.
 #include <algorithm>
 #include <cstdio>
 

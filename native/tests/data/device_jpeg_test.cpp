@@ -14,9 +14,9 @@
 #include "common/error.h"
 #include "jpeg_support.h"
 #include "support.h"
-#include "trainer/data/jpeg.h"
-#include "trainer/data/plain_jpeg.h"
-#include "trainer/data/resize.h"
+#include "trainer/data/images/jpeg.h"
+#include "trainer/data/images/plain_jpeg.h"
+#include "trainer/data/pixels/resize.h"
 
 namespace trainyard {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "support.h"
-#include "trainer/data/prep.h"
+#include "trainer/data/prepare/prep.h"
 
 namespace trainyard {
 namespace {

@@ -1,4 +1,4 @@
-#include "trainer/data/jpeg.h"
+#include "trainer/data/images/jpeg.h"
 
 #include <gmock/gmock.h>
 #include <turbojpeg.h>

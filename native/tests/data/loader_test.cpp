@@ -10,7 +10,7 @@
 
 #include "common/error.h"
 #include "support.h"
-#include "trainer/data/jpeg.h"
+#include "trainer/data/images/jpeg.h"
 #include "trainer/data/source.h"
 
 namespace trainyard {

@@ -6,8 +6,8 @@
 
 #include "jpeg_support.h"
 #include "support.h"
-#include "trainer/data/image_decoder.h"
-#include "trainer/data/png.h"
+#include "trainer/data/images/image_decoder.h"
+#include "trainer/data/images/png.h"
 #include "trainer/data/reader.h"
 
 namespace trainyard {

@@ -14,7 +14,7 @@
 
 #include "common/error.h"
 #include "support.h"
-#include "trainer/data/image.h"
+#include "trainer/data/images/image.h"
 #include "trainer/data/source.h"
 
 namespace trainyard {

@@ -1,6 +1,6 @@
 // PNG files of every kind become the RGB they stand for, under any name; damaged ones are said to
 // be bad.
-#include "trainer/data/png.h"
+#include "trainer/data/images/png.h"
 
 #include <gmock/gmock.h>
 #include <png.h>
@@ -10,8 +10,8 @@
 #include <functional>
 
 #include "records_support.h"
-#include "trainer/data/image_header.h"
-#include "trainer/data/prep.h"
+#include "trainer/data/images/image_header.h"
+#include "trainer/data/prepare/prep.h"
 
 namespace trainyard {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "common/error.h"
 #include "support.h"
-#include "trainer/data/prep.h"
+#include "trainer/data/prepare/prep.h"
 
 namespace trainyard {
 

@@ -1,4 +1,4 @@
-#include "trainer/data/prep.h"
+#include "trainer/data/prepare/prep.h"
 
 #include <gmock/gmock.h>
 #include <sys/resource.h>
@@ -10,8 +10,8 @@
 #include "common/error.h"
 #include "common/files.h"
 #include "support.h"
-#include "trainer/data/demo_image.h"
-#include "trainer/data/jpeg.h"
+#include "trainer/data/images/jpeg.h"
+#include "trainer/data/pixels/demo_image.h"
 
 namespace trainyard {
 namespace {

@@ -10,9 +10,9 @@
 #include <map>
 
 #include "jpeg_support.h"
-#include "trainer/data/demo_image.h"
-#include "trainer/data/jpeg.h"
-#include "trainer/data/plain_jpeg.h"
+#include "trainer/data/images/jpeg.h"
+#include "trainer/data/images/plain_jpeg.h"
+#include "trainer/data/pixels/demo_image.h"
 
 namespace trainyard {
 namespace {

@@ -7,7 +7,7 @@
 #include "records_support.h"
 #include "trainer/base/crc32c.h"
 #include "trainer/base/record_frame.h"
-#include "trainer/data/image.h"
+#include "trainer/data/images/image.h"
 
 namespace trainyard {
 namespace {

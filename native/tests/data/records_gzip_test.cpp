@@ -7,7 +7,7 @@
 #include "common/error.h"
 #include "records_support.h"
 #include "trainer/base/record_frame.h"
-#include "trainer/data/jpeg.h"
+#include "trainer/data/images/jpeg.h"
 #include "trainer/data/records/unpack.h"
 
 namespace trainyard {

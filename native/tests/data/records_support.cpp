@@ -1,7 +1,7 @@
 #include "records_support.h"
 
 #include "trainer/base/record_frame.h"
-#include "trainer/data/jpeg.h"
+#include "trainer/data/images/jpeg.h"
 
 namespace trainyard {
 

@@ -4,8 +4,8 @@
 
 #include "common/error.h"
 #include "records_support.h"
-#include "trainer/data/jpeg.h"
-#include "trainer/data/prep.h"
+#include "trainer/data/images/jpeg.h"
+#include "trainer/data/prepare/prep.h"
 
 namespace trainyard {
 namespace {

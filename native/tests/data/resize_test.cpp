@@ -1,4 +1,4 @@
-#include "trainer/data/resize.h"
+#include "trainer/data/pixels/resize.h"
 
 #include <gmock/gmock.h>
 
@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "support.h"
-#include "trainer/data/augment.h"
-#include "trainer/data/jpeg.h"
+#include "trainer/data/images/jpeg.h"
+#include "trainer/data/pixels/augment.h"
 
 namespace trainyard {
 namespace {

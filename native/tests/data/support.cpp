@@ -8,7 +8,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "trainer/data/jpeg.h"
+#include "trainer/data/images/jpeg.h"
 
 namespace trainyard {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "trainer/base/random.h"
-#include "trainer/data/image.h"
+#include "trainer/data/images/image.h"
 #include "trainer/data/source.h"
 
 namespace trainyard {

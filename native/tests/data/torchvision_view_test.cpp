@@ -9,7 +9,7 @@
 #include <set>
 
 #include "support.h"
-#include "trainer/data/png.h"
+#include "trainer/data/images/png.h"
 #include "trainer/data/source.h"
 
 namespace trainyard {

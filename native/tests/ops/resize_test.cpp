@@ -1,5 +1,5 @@
 // A GPU's view of a decoded image beside the host's.
-#include "trainer/data/resize.h"
+#include "trainer/data/pixels/resize.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <iostream>
 
 #include "trainer/base/random.h"
-#include "trainer/data/augment.h"
+#include "trainer/data/pixels/augment.h"
 #include "trainer/ops/cuda/launch.h"
 #include "trainer/ops/cuda/math/resize.h"
 

@@ -1,5 +1,5 @@
 // Batches come in order, each once, whether somebody looked ahead or not.
-#include "trainer/train/batch_feed.h"
+#include "trainer/train/loop/batch_feed.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Which evaluation was the best, and for how many there has been no better one.
-#include "trainer/train/best_step.h"
+#include "trainer/train/loop/best_step.h"
 
 #include <gtest/gtest.h>
 

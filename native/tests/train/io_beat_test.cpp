@@ -1,4 +1,4 @@
-#include "trainer/train/io_beat.h"
+#include "trainer/train/process/io_beat.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,12 +1,12 @@
 // What the command line asks for, as a plan: batches, rates, and what is refused.
-#include "trainer/train/plan.h"
+#include "trainer/train/plan/plan.h"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 
 #include "common/error.h"
-#include "trainer/train/train.h"
+#include "trainer/train/loop/train.h"
 
 namespace trainyard {
 namespace {

@@ -1,5 +1,5 @@
 // Which evaluations stand after restarts: the same histories as the TypeScript side reads.
-#include "trainer/train/standing_evaluations.h"
+#include "trainer/train/log/standing_evaluations.h"
 
 #include <gtest/gtest.h>
 

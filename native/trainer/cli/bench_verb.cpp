@@ -7,10 +7,10 @@
 #include "trainer/cli/numbers.h"
 #include "trainer/cli/strategy_flags.h"
 #include "trainer/cli/verbs.h"
-#include "trainer/train/bench_all_reduce.h"
-#include "trainer/train/bench_input.h"
-#include "trainer/train/bench_matmul.h"
-#include "trainer/train/bench_step.h"
+#include "trainer/train/bench/bench_all_reduce.h"
+#include "trainer/train/bench/bench_input.h"
+#include "trainer/train/bench/bench_matmul.h"
+#include "trainer/train/bench/bench_step.h"
 
 namespace trainyard {
 

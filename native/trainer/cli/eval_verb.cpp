@@ -3,7 +3,7 @@
 #include "trainer/cli/device_flags.h"
 #include "trainer/cli/numbers.h"
 #include "trainer/cli/verbs.h"
-#include "trainer/train/evaluator.h"
+#include "trainer/train/evaluate/evaluator.h"
 
 namespace trainyard {
 

@@ -4,7 +4,7 @@
 #include "trainer/cli/device_flags.h"
 #include "trainer/cli/numbers.h"
 #include "trainer/cli/verbs.h"
-#include "trainer/train/predict.h"
+#include "trainer/train/evaluate/predict.h"
 
 namespace trainyard {
 

@@ -6,7 +6,7 @@
 #include "trainer/cli/numbers.h"
 #include "trainer/cli/progress_line.h"
 #include "trainer/cli/verbs.h"
-#include "trainer/data/prep.h"
+#include "trainer/data/prepare/prep.h"
 
 namespace trainyard {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <CLI/CLI.hpp>
 
-#include "trainer/train/options.h"
+#include "trainer/train/plan/options.h"
 
 namespace trainyard {
 

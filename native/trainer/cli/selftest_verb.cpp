@@ -10,7 +10,7 @@
 #include "trainer/cli/verbs.h"
 #include "trainer/ops/cuda_library.h"
 #include "trainer/ops/selftest/selftest.h"
-#include "trainer/train/use_threads.h"
+#include "trainer/train/process/use_threads.h"
 
 namespace trainyard {
 namespace {

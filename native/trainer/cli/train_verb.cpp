@@ -10,7 +10,7 @@
 #include "trainer/cli/strategy_flags.h"
 #include "trainer/cli/verbs.h"
 #include "trainer/models/network.h"
-#include "trainer/train/train.h"
+#include "trainer/train/loop/train.h"
 
 namespace trainyard {
 namespace {

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "common/error.h"
-#include "trainer/data/image_header.h"
-#include "trainer/data/jpeg.h"
+#include "trainer/data/images/image_header.h"
+#include "trainer/data/images/jpeg.h"
 
 namespace trainyard {
 

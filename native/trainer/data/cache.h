@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "trainer/data/image.h"
+#include "trainer/data/images/image.h"
 #include "trainer/data/source.h"
 
 namespace trainyard {

@@ -6,8 +6,8 @@
 #include <system_error>
 
 #include "common/error.h"
-#include "trainer/data/image_file.h"
-#include "trainer/data/image_names.h"
+#include "trainer/data/images/image_file.h"
+#include "trainer/data/images/image_names.h"
 #include "trainer/data/kinds.h"
 
 namespace trainyard {

@@ -2,7 +2,7 @@
 
 #include "trainer/base/random.h"
 #include "trainer/base/spare_memory.h"
-#include "trainer/data/plain_jpeg.h"
+#include "trainer/data/images/plain_jpeg.h"
 
 namespace trainyard {
 

@@ -8,12 +8,12 @@
 #include <unordered_map>
 
 #include "trainer/base/device_jpeg.h"
-#include "trainer/data/augment.h"
 #include "trainer/data/cache.h"
-#include "trainer/data/image_decoder.h"
+#include "trainer/data/images/image_decoder.h"
 #include "trainer/data/patience.h"
-#include "trainer/data/pil_resize.h"
-#include "trainer/data/resize.h"
+#include "trainer/data/pixels/augment.h"
+#include "trainer/data/pixels/pil_resize.h"
+#include "trainer/data/pixels/resize.h"
 #include "trainer/data/source.h"
 
 namespace trainyard {

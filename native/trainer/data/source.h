@@ -24,7 +24,7 @@ class Dataset {
   /// A name for messages and predictions: the file's path, or the shard's and where in it.
   virtual std::string name(size_t index) const = 0;
   /// The encoded JPEG or PNG, or, for synthetic data, nothing (then pixels() is used).
-  /// Throws BadImage (trainer/data/image.h) when there is no such file any more or its bytes are no
+  /// Throws BadImage (trainer/data/images/image.h) when there is no such file any more or its bytes are no
   /// record, and Error where the disk or its server failed: what the image is, nobody knows then
   /// (trainer/data/patience.h).
   virtual std::string encoded(size_t index) const = 0;

@@ -17,7 +17,7 @@
 // 6. Of several standing evaluations or checkpoints of one step, the last line in the file counts.
 // 7. The newest `step` line tells the progress until the newer generation has written one.
 //
-// The trainer's own reader is native/trainer/train/standing_evaluations.h. Both are held to the
+// The trainer's own reader is native/trainer/train/log/standing_evaluations.h. Both are held to the
 // same histories (test/unit/core/model/evaluations.test.ts).
 import type { EvalLine, Metric, StartLine } from '../contracts/metricsSchema.js';
 

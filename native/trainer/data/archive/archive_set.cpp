@@ -8,7 +8,7 @@
 #include "common/error.h"
 #include "trainer/data/archive/layout.h"
 #include "trainer/data/archive/listing.h"
-#include "trainer/data/image.h"
+#include "trainer/data/images/image.h"
 
 namespace trainyard {
 

@@ -5,7 +5,7 @@
 
 #include "common/error.h"
 #include "trainer/data/archive/tar_reader.h"
-#include "trainer/data/image_names.h"
+#include "trainer/data/images/image_names.h"
 
 namespace trainyard {
 

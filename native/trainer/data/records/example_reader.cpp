@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "trainer/data/image.h"
+#include "trainer/data/images/image.h"
 #include "trainer/data/records/example.h"
 #include "trainer/data/records/wire_reader.h"
 

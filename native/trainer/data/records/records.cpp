@@ -4,7 +4,7 @@
 #include "common/error.h"
 #include "trainer/base/crc32c.h"
 #include "trainer/base/record_frame.h"
-#include "trainer/data/image.h"
+#include "trainer/data/images/image.h"
 #include "trainer/data/kinds.h"
 #include "trainer/data/records/class_names.h"
 #include "trainer/data/records/example.h"

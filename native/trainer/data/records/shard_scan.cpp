@@ -5,7 +5,7 @@
 
 #include "trainer/base/crc32c.h"
 #include "trainer/base/record_frame.h"
-#include "trainer/data/image.h"
+#include "trainer/data/images/image.h"
 #include "trainer/data/records/example.h"
 #include "trainer/data/records/next_record.h"
 

@@ -1,6 +1,6 @@
 #include "trainer/data/records/wire_reader.h"
 
-#include "trainer/data/image.h"
+#include "trainer/data/images/image.h"
 
 namespace trainyard {
 

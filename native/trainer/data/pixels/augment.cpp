@@ -1,0 +1,88 @@
+#include "trainer/data/pixels/augment.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace trainyard {
+
+namespace {
+
+constexpr int kSmall = 64;  // up to here the recipe is CIFAR's, above ImageNet's
+
+int resized_side(Augment augment, int image_size) {
+  return augment == Augment::standard ? image_size + image_size / 8 : (image_size * 256 + 112) / 224;
+}
+
+int below(Random& random, int count) { return static_cast<int>(random.below(static_cast<uint64_t>(count))); }
+
+/// The whole image, its shorter side resized to `side`, with a window of image_size still to be
+/// placed. The longer side is cut off, not rounded, as in torchvision's Resize (functional.py,
+/// _compute_resized_output_size).
+View resize_shorter(int side, int image_size, int width, int height) {
+  const auto longer = [side](int long_side, int short_side) {
+    return static_cast<int>(int64_t{long_side} * side / short_side);
+  };
+  View view;
+  view.from = {0, 0, width, height};
+  view.width = width <= height ? side : longer(width, height);
+  view.height = height <= width ? side : longer(height, width);
+  view.window = {0, 0, image_size, image_size};
+  return view;
+}
+
+/// Where torchvision's CenterCrop begins (functional.py, center_crop): half of what is left over, a
+/// half rounded to the even neighbour as Python's round() does.
+int centred(int left_over) {
+  const int half = left_over / 2;
+  return left_over % 2 == 0 ? half : half + half % 2;
+}
+
+/// A random part of the image by area and ratio; after ten tries that do not fit, the largest
+/// centred part whose ratio is allowed.
+Rect random_part(int width, int height, Random& random) {
+  const double log_low = std::log(3.0 / 4.0);
+  const double log_high = std::log(4.0 / 3.0);
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    const double area = static_cast<double>(width) * height * random.uniform(0.08, 1.0);
+    const double ratio = std::exp(random.uniform(log_low, log_high));
+    const auto w = static_cast<int>(std::lround(std::sqrt(area * ratio)));
+    const auto h = static_cast<int>(std::lround(std::sqrt(area / ratio)));
+    if (w < 1 || h < 1 || w > width || h > height) continue;
+    const int x = below(random, width - w + 1);
+    const int y = below(random, height - h + 1);
+    return {x, y, w, h};
+  }
+  const int w = std::min(width, std::max(1, static_cast<int>(std::lround(height * 4.0 / 3.0))));
+  const int h = std::min(height, std::max(1, static_cast<int>(std::lround(width * 4.0 / 3.0))));
+  return {(width - w) / 2, (height - h) / 2, w, h};
+}
+
+}  // namespace
+
+int shorter_side_needed(Augment augment, int image_size) {
+  // A random part can be little more than a quarter of a side; twice the size keeps most parts
+  // sharp.
+  if (augment == Augment::standard && image_size > kSmall) return 2 * image_size;
+  return resized_side(augment, image_size);
+}
+
+View plan_view(Augment augment, int image_size, int width, int height, Random& random) {
+  View view;
+  if (augment == Augment::standard && image_size > kSmall) {
+    view.from = random_part(width, height, random);
+    view.width = image_size;
+    view.height = image_size;
+    view.window = {0, 0, image_size, image_size};
+  } else {
+    view = resize_shorter(resized_side(augment, image_size), image_size, width, height);
+    const int free_x = view.width - image_size;
+    const int free_y = view.height - image_size;
+    view.window.x = augment == Augment::standard ? below(random, free_x + 1) : centred(free_x);
+    view.window.y = augment == Augment::standard ? below(random, free_y + 1) : centred(free_y);
+  }
+  view.flip = augment == Augment::standard && (random.next() >> 63) != 0;
+  return view;
+}
+
+}  // namespace trainyard

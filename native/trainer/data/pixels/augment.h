@@ -1,0 +1,21 @@
+// Which part of an image is looked at, at which size: random for training, fixed for evaluation.
+#pragma once
+#include "trainer/base/random.h"
+#include "trainer/data/pixels/resize.h"
+#include "trainer/data/source.h"
+
+namespace trainyard {
+
+/// The shorter side an image needs to be decoded at so that no view of it is blurred without need.
+int shorter_side_needed(Augment augment, int image_size);
+
+/// The view of a width x height image that becomes [image_size, image_size, 3].
+/// none: the shorter side resized to image_size * 256/224, the centre cropped, with the sides and
+/// places of torchvision's Resize and CenterCrop (256 for 224, 342 for 299, as in its presets).
+/// standard, up to 64 pixels: the shorter side resized to image_size * 9/8, a random crop, mirrored
+/// half of the time (He et al. 2015, section 4.2, whose 4 pixels of padding become 4 pixels of
+/// picture). standard, above: 8 to 100 % of the area at a ratio of 3/4 to 4/3, mirrored half of the
+/// time (Szegedy et al. 2015, section 6).
+View plan_view(Augment augment, int image_size, int width, int height, Random& random);
+
+}  // namespace trainyard

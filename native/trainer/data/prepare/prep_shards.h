@@ -1,0 +1,12 @@
+// `trainer prep --shards`: class folders, of a folder or an archive, into TFRecord shards.
+#pragma once
+#include "trainer/data/prepare/partial_folder.h"
+#include "trainer/data/prepare/prep.h"
+
+namespace trainyard {
+
+/// Packs options.from (prep_halves.h) as folder/train-00000-of-0000N and folder/validation-…, with
+/// labels.txt ("0:daisy" lines) beside them. Throws as prep.
+PrepSummary prep_shards(const PrepOptions& options, const PartialFolder& folder);
+
+}  // namespace trainyard

@@ -1,0 +1,130 @@
+#include "trainer/train/bench/bench_all_reduce.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "common/error.h"
+#include "trainer/comm/everyones_group.h"
+#include "trainer/ops/cuda_library.h"
+#include "trainer/train/loop/worker_sums.h"
+#include "trainer/train/process/interval.h"
+
+namespace trainyard {
+namespace {
+
+/// Sums where gradients would be summed: on the hosts, or between the devices.
+class Summer {
+ public:
+  virtual ~Summer() = default;
+  virtual void fill(float value) = 0;
+  virtual void sum(size_t count) = 0;
+  /// After the sums: the first `count`.
+  virtual std::vector<float> read(size_t count) = 0;
+};
+
+class HostSummer final : public Summer {
+ public:
+  HostSummer(Communicator& ranks, size_t most) : ranks_(ranks), values_(most) {}
+  void fill(float value) override { std::ranges::fill(values_, value); }
+  void sum(size_t count) override {
+    ranks_.start_sum(std::span(values_).first(count));
+    ranks_.wait_all();
+  }
+  std::vector<float> read(size_t count) override {
+    return {values_.begin(), values_.begin() + static_cast<ptrdiff_t>(count)};
+  }
+
+ private:
+  Communicator& ranks_;
+  std::vector<float> values_;
+};
+
+class DeviceSummer final : public Summer {
+ public:
+  DeviceSummer(Communicator& ranks, size_t most)
+      : backend_(open_cuda_backend(own_cuda_device(ranks.local_rank()))),
+        values_(backend_->allocate(most * sizeof(float))),
+        collectives_(backend_->join(everyones_group(ranks, [this] { return backend_->new_group_id(); }))) {}
+  void fill(float value) override {
+    const std::vector<float> values(values_->bytes() / sizeof(float), value);
+    backend_->from_host(values_->data(), values.data(), values_->bytes());
+  }
+  void sum(size_t count) override {
+    collectives_->start_sum(reinterpret_cast<float*>(values_->data()), count);
+    collectives_->wait();
+    backend_->synchronize();
+  }
+  std::vector<float> read(size_t count) override {
+    std::vector<float> values(count);
+    backend_->to_host(values.data(), values_->data(), count * sizeof(float));
+    return values;
+  }
+
+ private:
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<BackendMemory> values_;
+  DeviceCollectives* collectives_;  ///< the back end's
+};
+
+/// The mean milliseconds of a sum, the same on every rank: rank 0 decides how many there are.
+double milliseconds(Summer& summer, Communicator& ranks, size_t count, double seconds) {
+  summer.fill(1);
+  summer.sum(count);
+  const std::vector<float> sums = summer.read(count);
+  const auto wrong = std::ranges::count_if(sums, [&](float sum) { return sum != static_cast<float>(ranks.world()); });
+  std::vector<double> all{static_cast<double>(wrong)};
+  ranks.sum(all);
+  if (all[0] > 0) {
+    throw Error(Exit::device, "a sum of " + std::to_string(count) + " numbers over " + std::to_string(ranks.world()) +
+                                  " ranks came out wrong. Do not train on these nodes");
+  }
+  summer.fill(0);  // so that any number of sums stays finite
+  const Stopwatch once;
+  summer.sum(count);
+  const double wanted = std::clamp(1000 * seconds / std::max(once.milliseconds(), 1e-3), 1.0, 10'000.0);
+  std::array<float, 1> told{static_cast<float>(std::floor(wanted))};
+  ranks.broadcast(told, 0);
+  const auto rounds = static_cast<int>(told[0]);
+  const Stopwatch clock;
+  for (int i = 0; i < rounds; ++i) summer.sum(count);
+  return clock.milliseconds() / rounds;
+}
+
+}  // namespace
+
+void bench_all_reduce(const BenchAllReduceOptions& options, Communicator& communicator,
+                      const std::function<void(const nlohmann::json&)>& line) {
+  const int world = communicator.world();
+  if (world == 1) {
+    throw Error(Exit::usage,
+                "a single rank has nothing to sum. Start several: mpiexec -n 4 trainer bench allreduce, or trainyard "
+                "run PROFILE -- bench allreduce");
+  }
+  const Team team({.all_reduce = options.all_reduce}, communicator);
+  const bool device =
+      set_up_sums({.comm = options.comm, .device = options.device, .all_reduce = options.all_reduce}, team);
+  const auto most = static_cast<size_t>(options.bytes) / sizeof(float);
+  std::unique_ptr<Summer> summer;
+  if (device) {
+    summer = std::make_unique<DeviceSummer>(communicator, most);
+  } else {
+    summer = std::make_unique<HostSummer>(communicator, most);
+  }
+  for (size_t count = std::min<size_t>(1024, most);; count = std::min(4 * count, most)) {
+    const double ms = milliseconds(*summer, communicator, count, options.seconds);
+    const double rate = static_cast<double>(count * sizeof(float)) / (1e6 * ms);
+    line({{"bytes", count * sizeof(float)},
+          {"ms", ms},
+          {"algorithm_gbs", rate},
+          {"bus_gbs", rate * 2 * (world - 1) / world},
+          {"world", world},
+          {"comm", device ? "nccl" : "mpi"},
+          {"all_reduce", device ? options.all_reduce : team.all_reduce()}});
+    if (count == most) return;
+  }
+}
+
+}  // namespace trainyard

@@ -1,0 +1,110 @@
+#include "trainer/train/bench/bench_step.h"
+
+#include <array>
+#include <ctime>
+#include <limits>
+
+#include "common/process.h"
+#include "trainer/data/source.h"
+#include "trainer/ops/cuda_library.h"
+#include "trainer/train/loop/batch_feed.h"
+#include "trainer/train/loop/train.h"
+#include "trainer/train/loop/training_step.h"
+#include "trainer/train/loop/worker_sums.h"
+#include "trainer/train/process/interval.h"
+#include "trainer/train/process/jpeg_decoder.h"
+#include "trainer/train/process/memory_usage.h"
+#include "trainer/train/process/use_threads.h"
+
+namespace trainyard {
+namespace {
+
+/// Of this process, all its threads.
+double cpu_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+}  // namespace
+
+nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communicator) {
+  check_jpeg_decoder({.decoder = options.jpeg_decoder, .device = options.device});
+  use_threads(options.threads);
+  int image_size = options.image_size;
+  for (const ModelInfo& model : known_models()) {
+    if (image_size == 0 && model.name == options.model) image_size = model.image_size;
+  }
+  const auto dataset = open_dataset(options.data, image_size);
+  LoaderOptions loader_options;
+  loader_options.image_size = image_size;
+  loader_options.batch = options.batch_size;
+  loader_options.rank = communicator.rank();
+  loader_options.world = communicator.world();
+  loader_options.make_device_jpeg =
+      jpeg_decoder_maker(options.jpeg_decoder, own_cuda_device(communicator.local_rank()));
+  loader_options.threads = decoding_threads(options.loader_threads, options.device, threads_for_rank(0, communicator));
+  const auto loader = make_loader(*dataset, loader_options);
+  loader->start(0);
+  NetworkOptions network;
+  network.model = options.model;
+  network.classes = static_cast<int>(dataset->class_names().size());
+  network.image_size = image_size;
+  network.batch = options.batch_size;
+  network.precision = parse_precision(options.precision);
+  network.device = options.device;
+  network.record_steps = !options.no_cuda_graphs;
+  network.device_index = own_cuda_device(communicator.local_rank());
+  StepOptions step_options;
+  if (network.precision == Precision::fp16) step_options.loss_scaling = LossScalerOptions{};
+  const Team team({}, communicator);
+  step_options.device_sums = set_up_sums({.comm = options.comm, .device = options.device}, team);
+  TrainingStep step(communicator, network, step_options);
+  step.distribute();
+
+  const auto busy = [&step] { return step.network().busy(); };
+  BatchFeed feed(*loader, busy, image_size, std::numeric_limits<int64_t>::max());
+  Interval interval;
+  double first_step_at = 0;
+  double cpu_begin = 0;
+  int64_t done = 0;
+  // The ranks must agree on the number of steps, so "for S seconds" is decided by all of them
+  // together.
+  for (bool go = true; go; ++done) {
+    if (done == options.warmup) {
+      interval.restart();
+      cpu_begin = cpu_seconds();
+    }
+    const BatchView view = feed.take(done);
+    const int64_t measured = done + 1 - options.warmup;
+    const bool enough =
+        options.seconds > 0 ? measured > 0 && interval.seconds() >= options.seconds : measured >= options.steps;
+    const StepOutcome outcome = step.run(view, done + 1, 0.01, {.stop = enough}, [&feed] { return feed.ahead(); });
+    if (done == 0) first_step_at = now_seconds();
+    feed.done();
+    interval.input_wait_ms += feed.take_waited_ms();
+    interval.add(outcome.loss, outcome.top1, outcome.comm_ms, 0);
+    go = !outcome.wishes.stop;
+  }
+  const int64_t global_batch = static_cast<int64_t>(options.batch_size) * communicator.world();
+  nlohmann::json result = interval.fields(done, loader->steps_per_epoch(), global_batch, communicator.world());
+  result.erase("epoch");
+  result.erase("lr");
+  result["model"] = options.model;
+  result["precision"] = options.precision;
+  result["device"] = options.device;
+  result["jpeg_decoder"] = options.jpeg_decoder;
+  result["comm"] = step_options.device_sums ? "nccl" : "mpi";
+  result["batch_size"] = options.batch_size;
+  result["threads"] = options.threads;
+  result["steps"] = interval.steps;
+  result["seconds"] = interval.seconds();
+  result["cpu_ms"] = 1000 * (cpu_seconds() - cpu_begin) / static_cast<double>(interval.steps);
+  result["first_step_at"] = first_step_at;
+  result["peak_bytes"] = memory_usage().peak;
+  result["recorded_pieces"] = step.network().recorded_pieces();
+  result["memory_bytes"] = step.network().memory_bytes();
+  return result;
+}
+
+}  // namespace trainyard

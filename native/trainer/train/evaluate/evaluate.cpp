@@ -1,0 +1,155 @@
+#include "trainer/train/evaluate/evaluate.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <set>
+
+#include "common/error.h"
+#include "trainer/checkpoint/checkpoint.h"
+#include "trainer/train/loop/snapshot.h"
+#include "trainer/train/process/shard_progress.h"
+
+namespace trainyard {
+namespace {
+
+constexpr int64_t most_bad_images = 100;
+
+/// "a, b, c and 4 more", of names of classes.
+std::string some_of(const std::vector<std::string>& names) {
+  constexpr size_t most_shown = 5;
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), most_shown); ++i) text += (i > 0 ? ", " : "") + names[i];
+  if (names.size() > most_shown) text += " and " + std::to_string(names.size() - most_shown) + " more";
+  return text;
+}
+
+/// The names of `a` that `b` lacks.
+std::vector<std::string> missing_in(const std::vector<std::string>& b, const std::vector<std::string>& a) {
+  const std::set<std::string> known(b.begin(), b.end());
+  std::vector<std::string> missing;
+  std::copy_if(a.begin(), a.end(), std::back_inserter(missing),
+               [&](const auto& name) { return !known.contains(name); });
+  return missing;
+}
+
+/// In what two lists of classes differ, in words.
+std::string difference(const std::vector<std::string>& here, const std::vector<std::string>& trained) {
+  const auto gone = missing_in(here, trained);
+  const auto added = missing_in(trained, here);
+  std::string text;
+  if (!gone.empty()) text = "missing here: " + some_of(gone);
+  if (!added.empty()) text += (text.empty() ? "" : "; ") + ("only here: " + some_of(added));
+  if (!text.empty()) return text;
+  const auto [at, other] = std::mismatch(here.begin(), here.end(), trained.begin(), trained.end());
+  const auto number = std::to_string(at - here.begin());
+  if (at == here.end() || other == trained.end()) return "a name stands there twice";
+  return "the same names in another order: class " + number + " is " + *at + " here and " + *other + " there";
+}
+
+/// Leaves out the loader's stand-ins for unreadable images: each image is judged once, or not at
+/// all. Unshuffled, slot i of a step is image first + i of the data set.
+void drop_stand_ins(Batch& batch, size_t first, size_t image_bytes) {
+  size_t kept = 0;
+  for (size_t i = 0; i < static_cast<size_t>(batch.count); ++i) {
+    if (batch.indices[i] != first + i) continue;
+    if (kept != i) {
+      std::copy_n(batch.images.begin() + static_cast<ptrdiff_t>(i * image_bytes), image_bytes,
+                  batch.images.begin() + static_cast<ptrdiff_t>(kept * image_bytes));
+      batch.labels[kept] = batch.labels[i];
+      batch.indices[kept] = batch.indices[i];
+    }
+    ++kept;
+  }
+  batch.count = static_cast<int>(kept);
+}
+
+}  // namespace
+
+EvalScores evaluate(Network& network, const Dataset& dataset, int image_size, int batch_size, const LogitsSink& sink,
+                    const std::function<bool()>& cancelled) {
+  EvalScores scores;
+  LoaderOptions options;
+  options.image_size = image_size;
+  options.batch = batch_size;
+  options.shuffle = false;
+  options.augment = Augment::none;
+  options.as_torchvision = true;
+  options.prefetch = 2;
+  options.max_bad_images = most_bad_images;
+  options.on_bad_image = [&](const std::string& path, const std::string& message) {
+    std::fprintf(stderr, "trainer: warning: left out %s: %s\n", path.c_str(), message.c_str());
+    ++scores.bad_images;
+  };
+  options.on_retry = [](const std::string& line) { std::fprintf(stderr, "trainer: warning: %s\n", line.c_str()); };
+  const auto loader = make_loader(dataset, options);
+  const size_t classes = dataset.class_names().size();
+  std::vector<float> logits(static_cast<size_t>(batch_size) * classes);  // [batch, classes]
+  for (int64_t step = 0; step < loader->steps_per_epoch(); ++step) {
+    if (cancelled && cancelled()) break;
+    Batch batch = loader->next(step);
+    drop_stand_ins(batch, static_cast<size_t>(step * batch_size), static_cast<size_t>(image_size) * image_size * 3);
+    if (batch.count == 0) continue;
+    const BatchView view{batch.count, image_size, batch.images.data(), batch.labels.data()};
+    const auto used = std::span(logits).first(static_cast<size_t>(batch.count) * classes);
+    const StepResult result = network.evaluate(view, used);
+    scores.loss += result.loss_sum;
+    scores.top1 += static_cast<double>(result.top1);
+    scores.top5 += static_cast<double>(result.top5);
+    scores.images += batch.count;
+    if (sink) sink(batch, used);
+  }
+  if (scores.images == 0) return scores;
+  const auto images = static_cast<double>(scores.images);
+  scores.loss /= images;
+  scores.top1 /= images;
+  scores.top5 /= images;
+  return scores;
+}
+
+CheckpointModel read_checkpoint_model(const std::string& checkpoint) {
+  const nlohmann::json state = read_checkpoint_state(checkpoint);
+  return {state.at("model").get<std::string>(),
+          state.at("classes").get<int>(),
+          state.at("image_size").get<int>(),
+          state.at("step").get<int64_t>(),
+          state.at("class_names").get<std::vector<std::string>>(),
+          state.value("label_offset", int64_t{0})};
+}
+
+std::unique_ptr<Dataset> open_for_evaluation(const std::string& data, std::optional<int64_t> label_offset,
+                                             const CheckpointModel& model) {
+  DatasetOptions options;
+  options.purpose = Purpose::evaluation;
+  options.label_offset = label_offset;
+  options.trained = TrainedData{model.class_names, model.label_offset};
+  options.max_bad_images = most_bad_images;
+  options.on_note = [](const std::string& line) { std::fprintf(stderr, "trainer: warning: %s\n", line.c_str()); };
+  options.progress = shard_progress(true);
+  return open_dataset(data, model.image_size, options);
+}
+
+std::unique_ptr<Network> load_network(const std::string& checkpoint, const CheckpointModel& model, int batch_size,
+                                      const std::string& device, Precision precision) {
+  NetworkOptions options;
+  options.model = model.model;
+  options.classes = model.classes;
+  options.image_size = model.image_size;
+  options.batch = batch_size;
+  options.training = false;
+  options.device = device;
+  options.precision = precision;
+  auto network = make_network(options);
+  load_weights(checkpoint, *network);
+  return network;
+}
+
+void require_same_classes(const CheckpointModel& model, const Dataset& dataset, const std::string& data) {
+  if (dataset.class_names() == model.class_names) return;
+  throw Error(Exit::data, "the classes of " + data + " (" + std::to_string(dataset.class_names().size()) +
+                              ") are not those the checkpoint was trained on (" + std::to_string(model.classes) +
+                              "): " + difference(dataset.class_names(), model.class_names) +
+                              ". Give data with the same classes");
+}
+
+}  // namespace trainyard

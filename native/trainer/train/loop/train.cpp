@@ -1,0 +1,392 @@
+#include "trainer/train/loop/train.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <span>
+#include <thread>
+
+#include "common/process.h"
+#include "trainer/base/parallel.h"
+#include "trainer/checkpoint/checkpoint.h"
+#include "trainer/data/source.h"
+#include "trainer/ops/cuda_library.h"
+#include "trainer/strategies/server.h"
+#include "trainer/train/loop/batch_feed.h"
+#include "trainer/train/loop/best_step.h"
+#include "trainer/train/loop/finite.h"
+#include "trainer/train/loop/init_weights.h"
+#include "trainer/train/loop/snapshot.h"
+#include "trainer/train/loop/train_log.h"
+#include "trainer/train/loop/training_step.h"
+#include "trainer/train/loop/worker_sums.h"
+#include "trainer/train/plan/plan.h"
+#include "trainer/train/process/heartbeat.h"
+#include "trainer/train/process/interval.h"
+#include "trainer/train/process/io_beat.h"
+#include "trainer/train/process/jpeg_decoder.h"
+#include "trainer/train/process/memory_usage.h"
+#include "trainer/train/process/shard_progress.h"
+#include "trainer/train/process/use_threads.h"
+
+namespace trainyard {
+namespace {
+
+int image_size_for(const TrainOptions& options) {
+  if (options.image_size > 0) return options.image_size;
+  for (const ModelInfo& model : known_models()) {
+    if (model.name == options.model) return model.image_size;
+  }
+  return 32;  // unknown model: make_network names the known ones
+}
+
+RankFigures rank_memory() {
+  const MemoryUsage memory = memory_usage();
+  return {static_cast<double>(memory.used), static_cast<double>(memory.peak)};
+}
+
+/// What of a GPU is taken before the first step, as a line on stderr.
+void say_memory(Network& network) {
+  const auto memory = network.device_memory();
+  if (!memory) return;
+  const auto mebibytes = [](uint64_t bytes) { return static_cast<unsigned long long>(bytes >> 20U); };
+  std::fprintf(stderr, "trainer: note: %llu MiB of GPU memory are taken, %llu more come with the first step; ",
+               mebibytes(memory->used), mebibytes(network.memory_to_come()));
+  std::fprintf(stderr, "%llu of %llu MiB are free\n", mebibytes(memory->free), mebibytes(memory->total));
+}
+
+/// One run from its first step to its last: what the steps share, so that each part below stays
+/// short.
+class TrainRun {
+ public:
+  TrainRun(const TrainOptions& options, const Team& team, const StopSignals& signals)
+      : options_(options), team_(team), workers_(team.peers()), signals_(signals), stop_file_(options.run_dir) {}
+
+  Exit run() {
+    prepare();
+    const Exit exit = steps();
+    step_->strategy().end(exit == Exit::stopped);
+    finish(exit);
+    return exit;
+  }
+
+ private:
+  bool leader() const { return workers_.rank() == 0; }
+
+  void prepare() {
+    if (leader()) std::filesystem::create_directories(options_.run_dir);
+    heartbeat_ = std::make_unique<Heartbeat>(options_.run_dir, team_.world().rank());
+    heartbeat_->beat(0, "starting");
+    const IoBeat alive([this] { heartbeat_->beat(0, "starting"); });
+    device_sums_ = set_up_sums(
+        {.comm = options_.comm, .device = options_.device, .all_reduce = options_.strategy.all_reduce}, team_);
+    open_data();
+    build();
+    if (leader()) start_log();
+  }
+
+  void open_data() {
+    plan_.image_size = image_size_for(options_);
+    share_batch(options_, workers_.world(), plan_);
+    DatasetOptions data;
+    data.label_offset = options_.label_offset;
+    data.max_bad_images = options_.max_bad_images;
+    data.on_note = [this](const std::string& line) {
+      if (leader()) std::fprintf(stderr, "trainer: warning: %s\n", line.c_str());
+    };
+    data.listed = [this] { heartbeat_->beat(0, "starting"); };
+    data.progress = shard_progress(leader(), [this] { heartbeat_->beat(0, "starting"); });
+    dataset_ = open_dataset(options_.data, plan_.image_size, data);
+    plan_.classes = static_cast<int>(dataset_->class_names().size());
+    plan_.class_names = dataset_->class_names();
+    plan_.images = dataset_->size();
+    LoaderOptions loader;
+    loader.image_size = plan_.image_size;
+    loader.batch = plan_.batch * options_.accumulate;
+    loader.rank = workers_.rank();
+    loader.world = workers_.world();
+    loader.seed = options_.seed;
+    loader.augment = options_.augment == "none" ? Augment::none : Augment::standard;
+    loader.shuffle_buffer = static_cast<size_t>(options_.shuffle_buffer);
+    loader.cache = options_.cache == "ram";
+    loader.make_device_jpeg = jpeg_decoder_maker(options_.jpeg_decoder, own_cuda_device(workers_.local_rank()));
+    loader.prefetch = options_.prefetch;
+    loader.threads = decoding_threads(options_.loader_threads, options_.device, threads());
+    loader.max_bad_images = options_.max_bad_images;
+    loader.retry_seconds = options_.retry_seconds;
+    loader.on_retry = [](const std::string& line) { std::fprintf(stderr, "trainer: warning: %s\n", line.c_str()); };
+    loader.on_bad_image = [this](const std::string& path, const std::string& message) { bad_image(path, message); };
+    loader.on_note = [](const std::string& line) { std::fprintf(stderr, "trainer: note: %s\n", line.c_str()); };
+    loader_ = make_loader(*dataset_, loader);
+    plan_.steps_per_epoch = loader_->steps_per_epoch();
+  }
+
+  void build() {
+    // Only rank 0's folder holds checkpoints where the ranks run on several hosts.
+    if (leader()) resume();
+    finish_plan(options_, plan_);
+    say_changes();
+    const double start = static_cast<double>(plan_.start_step);
+    plan_.start_step = std::llround(workers_.gather(std::span(&start, 1)).front());
+    // While the network is made.
+    if (plan_.start_step < plan_.total_steps) loader_->start(plan_.start_step);
+    NetworkOptions network;
+    network.model = options_.model;
+    network.classes = plan_.classes;
+    network.image_size = plan_.image_size;
+    network.batch = plan_.batch;
+    network.seed = options_.seed;
+    network.label_smoothing = static_cast<float>(options_.label_smoothing);
+    network.precision = parse_precision(options_.precision);
+    if (options_.dropout) network.dropout = static_cast<float>(*options_.dropout);
+    network.device = options_.device;
+    network.memory_growth = options_.memory_growth;
+    network.record_steps = !options_.no_cuda_graphs;
+    network.device_index = own_cuda_device(workers_.local_rank());
+    StepOptions step;
+    step.optimizer = options_.optimizer;
+    step.sync_batch_norm = options_.sync_batch_norm;
+    step.accumulate = options_.accumulate;
+    step.clip_norm = options_.clip_norm;
+    step.device_sums = device_sums_;
+    if (network.precision == Precision::fp16) step.loss_scaling = LossScalerOptions{};
+    step_ = std::make_unique<TrainingStep>(workers_, network, step, team_.maker());
+    if (leader() && plan_.resume_from) {
+      load_weights(*plan_.resume_from, step_->network());
+      last_checkpoint_ = *plan_.resume_from;
+      load_optimizer(*plan_.resume_from, step_->network(), step_->strategy().state());
+      const auto scaling = loss_scaler_state(read_checkpoint_state(*plan_.resume_from));
+      if (scaling) step_->restore_loss_scaler(*scaling);
+    } else if (leader() && !options_.init_weights.empty()) {
+      begin_from(options_.init_weights);
+    }
+    step_->distribute();
+    if (leader()) say_memory(step_->network());
+  }
+
+  /// A resume with another recipe may be meant, but never goes by in silence.
+  void say_changes() const {
+    if (plan_.recipe_changes.empty()) return;
+    std::string changes;
+    for (const std::string& change : plan_.recipe_changes) changes += (changes.empty() ? "" : "; ") + change;
+    std::fprintf(stderr, "trainer: warning: %s was made with another recipe, and training goes on with this one: %s\n",
+                 plan_.resume_from->c_str(), changes.c_str());
+  }
+
+  void resume() {
+    Resume resume = find_resume(options_);
+    plan_.resume_from = std::move(resume.from);
+    passed_over_ = std::move(resume.passed_over);
+    for (const CheckpointInfo& one : passed_over_) {
+      std::fprintf(stderr, "trainer: warning: the checkpoint of step %lld was passed over: %s\n",
+                   static_cast<long long>(one.step), one.reason.c_str());
+    }
+  }
+
+  void begin_from(const std::string& path) {
+    made_new_ = init_weights(path, step_->network());
+    if (made_new_.empty()) return;
+    std::string names;
+    for (const std::string& name : made_new_) names += (names.empty() ? "" : ", ") + name;
+    std::fprintf(stderr, "trainer: note: %s has another number of classes than the %d here: %s start anew\n",
+                 path.c_str(), plan_.classes, names.c_str());
+  }
+
+  void start_log() {
+    log_ = std::make_unique<TrainLog>(options_, plan_, team_);
+    log_->start(step_->network(), {.device_sums = device_sums_, .made_new = made_new_, .passed_over = passed_over_});
+  }
+
+  Exit steps() {
+    started_ = now_seconds();
+    interval_.restart();
+    const auto busy = [this] { return step_->network().busy(); };
+    feed_ = std::make_unique<BatchFeed>(*loader_, busy, plan_.image_size, plan_.total_steps);
+    for (done_ = plan_.start_step; done_ < plan_.total_steps;) {
+      const Wishes granted = one_step();
+      const bool last = done_ == plan_.total_steps || granted.finish;
+      const bool stop = granted.stop;
+      const bool keep = done_ % plan_.checkpoint_every == 0 || last || stop;
+      if (keep) step_->collect();
+      if (done_ % options_.log_every == 0 || last || stop) write_interval();
+      if (keep) checkpoint();
+      if (granted.finish) break;
+      if (stop && !last) return Exit::stopped;
+    }
+    return Exit::ok;
+  }
+
+  /// Returns what the world agreed on.
+  Wishes one_step() {
+    const BatchView view = feed_->take(done_);
+    const double lr = plan_.schedule.at(done_);
+    const bool wanted = signals_.requested() || (leader() && stop_file_.requested());
+    const StepOutcome outcome = update(view, lr, {.stop = wanted, .finish = nothing_to_gain_});
+    feed_->done();
+    interval_.input_wait_ms += feed_->take_waited_ms();
+    ++done_;
+    interval_.add(outcome.loss, outcome.top1, outcome.comm_ms, lr);
+    interval_.gradient_norm += outcome.gradient_norm;
+    heartbeat_->beat(done_, outcome.wishes.stop ? "stopping" : "training");
+    return outcome.wishes;
+  }
+
+  StepOutcome update(const BatchView& view, double lr, const Wishes& wishes) {
+    try {
+      return step_->run(view, done_ + 1, lr, wishes, [this] { return feed_->ahead(); });
+    } catch (const Diverged& diverged) {
+      throw diverged_error(diverged.what());
+    }
+  }
+
+  Error diverged_error(const std::string& what) const {
+    const std::string good = !leader()                  ? ""
+                             : last_checkpoint_.empty() ? "No checkpoint was written yet. "
+                                                        : "The last good checkpoint is " + last_checkpoint_ + ". ";
+    return {Exit::data,
+            what + ". " + good + "Lower --lr, add --warmup-epochs or --clip-norm, and start again with --resume auto"};
+  }
+
+  /// An infinite weight may hide behind a ReLU and leave the loss finite. Weights are the same on
+  /// every rank, so all of them end here; running statistics are each rank's own.
+  void require_good_weights() {
+    step_->fetch_weights();
+    if (is_finite(step_->network())) return;
+    throw diverged_error("the weights after step " + std::to_string(done_) + " are not finite numbers" +
+                         first_not_finite(step_->network()));
+  }
+
+  RankFigures own_figures() {
+    RankFigures figures = rank_memory();
+    figures.bad_images = static_cast<double>(bad_images_);
+    if (const auto device = step_->network().device_memory()) {
+      figures.gpu_used = static_cast<double>(device->used);
+      figures.gpu_peak = static_cast<double>(device->peak);
+      figures.gpu_free = static_cast<double>(device->free);
+    }
+    return figures;
+  }
+
+  void write_interval() {
+    require_good_weights();
+    const Report report = step_->strategy().report(own_figures());
+    if (!leader() || interval_.steps == 0) return;
+    log_->interval(done_, interval_, report, step_->loss_scaler());
+    interval_.restart();
+  }
+
+  /// Rank 0 writes; the others wait for it in their next all-reduce. A failure leaves the older
+  /// ones as they are and training goes on, except for the last one, whose loss would lose the
+  /// run's result.
+  void checkpoint() {
+    if (done_ == plan_.start_step) return;
+    require_good_weights();
+    if (!leader()) return;
+    const Stopwatch clock;
+    heartbeat_->beat(done_, "checkpoint");
+    const IoBeat alive([this] { heartbeat_->beat(done_, "checkpoint"); });
+    try {
+      prune_checkpoints(options_.run_dir, options_.keep, best_step(options_.run_dir));
+      const CheckpointInfo saved =
+          save_checkpoint(options_.run_dir, snapshot(step_->network(), step_->strategy().state(),
+                                                     checkpoint_state(options_, plan_, done_, step_->loss_scaler())));
+      prune_checkpoints(options_.run_dir, options_.keep, best_step(options_.run_dir));
+      checkpoint_error_.clear();
+      last_checkpoint_ = saved.path;
+      log_->checkpoint(done_, saved, clock.milliseconds());
+    } catch (const Error& error) {
+      checkpoint_error_ = error.what();
+      checkpoint_retry_ = error.retry();
+      std::fprintf(stderr,
+                   "trainer: warning: no checkpoint at step %lld: %s. Training goes on; the last valid one is kept\n",
+                   static_cast<long long>(done_), error.what());
+      log_->checkpoint_failed(done_, checkpoint_error_);
+    }
+    if (options_.early_stop > 0 && evaluations_since_best(options_.run_dir) >= options_.early_stop) {
+      nothing_to_gain_ = true;
+    }
+    interval_.leave_out(clock.milliseconds());
+  }
+
+  void finish(Exit exit) {
+    if (!leader()) return;
+    log_->end(done_, now_seconds() - started_, exit == Exit::stopped);
+    log_->finish([this] { heartbeat_->beat(done_, "stopping"); });
+    if (checkpoint_error_.empty()) return;
+    throw Error(Exit::data,
+                "the last checkpoint (step " + std::to_string(done_) + ") could not be written: " + checkpoint_error_ +
+                    ". Free some space and start again with --resume auto",
+                checkpoint_retry_);
+  }
+
+  void bad_image(const std::string& path, const std::string& message) {
+    ++bad_images_;
+    std::fprintf(stderr, "trainer: warning: %s: %s (bad image %lld of at most %lld)\n", path.c_str(), message.c_str(),
+                 static_cast<long long>(bad_images_), static_cast<long long>(options_.max_bad_images));
+    if (log_) log_->bad_image(done_, path, message, bad_images_);
+  }
+
+  const TrainOptions& options_;
+  const Team& team_;
+  Communicator& workers_;
+  const StopSignals& signals_;
+  StopFile stop_file_;
+  TrainPlan plan_;
+  std::unique_ptr<Heartbeat> heartbeat_;
+  std::unique_ptr<Dataset> dataset_;
+  std::unique_ptr<Loader> loader_;
+  std::unique_ptr<BatchFeed> feed_;
+  std::unique_ptr<TrainingStep> step_;
+  std::unique_ptr<TrainLog> log_;  ///< rank 0 only
+  Interval interval_;
+  std::vector<std::string> made_new_;        ///< tensors that --init-weights did not give
+  std::vector<CheckpointInfo> passed_over_;  ///< at the start; rank 0 only
+  std::string last_checkpoint_;              ///< the newest that was written or resumed from; rank 0 only
+  bool nothing_to_gain_ = false;             ///< --early-stop has been reached
+  std::string checkpoint_error_;             ///< of the newest attempt; empty after a success
+  Retry checkpoint_retry_ = Retry::pointless;
+  int64_t done_ = 0;
+  int64_t bad_images_ = 0;
+  bool device_sums_ = false;
+  double started_ = 0;
+};
+
+/// A parameter server's part: no data, no network, a heartbeat. Signals are the workers' to answer.
+Exit serve(const TrainOptions& options, const Team& team) {
+  Heartbeat heartbeat(options.run_dir, team.world().rank());
+  heartbeat.beat(0, "starting");
+  const bool stopped =
+      serve_variables(team, {.optimizer = options.optimizer,
+                             .alive = [&](int64_t step) { heartbeat.beat(step, step > 0 ? "training" : "starting"); },
+                             .memory = rank_memory});
+  return stopped ? Exit::stopped : Exit::ok;
+}
+
+}  // namespace
+
+int threads_for_rank(int wanted, const Communicator& communicator) {
+  if (wanted > 0) return wanted;
+  const char* given = std::getenv("OMP_NUM_THREADS");
+  const long threads = given != nullptr ? std::strtol(given, nullptr, 10) : 0;
+  if (threads > 0) return static_cast<int>(threads);
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  return std::max(1, cores / communicator.local_world());
+}
+
+int decoding_threads(int wanted, const std::string& device, int threads) {
+  if (wanted > 0) return wanted;
+  return device == "cuda" ? threads : 1;
+}
+
+Exit train(const TrainOptions& options, Communicator& communicator, const StopSignals& signals) {
+  check_options(options);
+  use_threads(threads_for_rank(options.threads, communicator));
+  const Team team(options.strategy, communicator);
+  if (team.serves()) return serve(options, team);
+  return TrainRun(options, team, signals).run();
+}
+
+}  // namespace trainyard
