@@ -54,8 +54,8 @@ class Generation {
   void end_now();
   /// Ends everything at once as a failure with this reason, unless it is ending already.
   void end_because(const std::string& reason);
-  /// `stop_requested`: a rank that its SIGTERM ended counts as stopped.
   /// Decides here whether the generation finished, stopped or failed.
+  /// `stop_requested`: a rank that its SIGTERM ended counts as stopped.
   GenerationResult result(bool stop_requested) const;
 
  private:
