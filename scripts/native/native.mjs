@@ -22,6 +22,7 @@ import { pathToFileURL } from 'node:url';
 import { build, cache, root, toolchainLink } from '../lib/paths.mjs';
 import { added } from '../lib/counts.mjs';
 import { capture, main, run, step } from '../lib/shell.mjs';
+import { audit } from './cudaAudit.mjs';
 import { ensureCudaToolkit } from './cudaToolkit.mjs';
 import { runNativeTests } from './nativeTests.mjs';
 import { ensureToolchain } from './toolchain.mjs';
@@ -204,9 +205,13 @@ export async function testNative() {
   ninja(['all']);
   // The agent's tests wait for processes and deadlines most of their time.
   const tests = await runNativeTests(join(output, 'node', 'bin'), { shares: { test_agent: 2 } });
+  step('native: machine code of the CUDA kernels');
+  const wrong = audit(join(output, 'node/cuda/libtrainer_cuda.so'));
+  for (const line of wrong) process.stdout.write(`  cuda:audit: ${line}\n`);
+  const audited = { passed: wrong.length === 0 ? 1 : 0, failed: wrong.length === 0 ? 0 : 1, skipped: 0 };
   step('native: fuzz targets');
   const fuzzed = fuzz();
-  return added(tests, fuzzed);
+  return added(added(tests, audited), fuzzed);
 }
 
 /** @param {readonly string[]} arguments_ */

@@ -37,7 +37,7 @@ TEST(Selftest, SumsInAGroupOfOne) {
 /// The CPU's back end with an addition that leaves out its last element.
 class Damaged final : public cuda::OpsBackend {
  public:
-  Damaged() : whole_(make_cpu_backend()) {}
+  Damaged() : whole_(make_cpu_backend()) { device_.memory = this; }
   std::string name() const override { return "damaged"; }
   bool stores(DType dtype) const override { return dtype == DType::f32; }
   std::unique_ptr<BackendMemory> allocate(size_t bytes) override { return whole_->allocate(bytes); }

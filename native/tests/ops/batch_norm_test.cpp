@@ -219,8 +219,8 @@ TEST_P(BatchNorm, OverTwoRanksEqualsOneWithTheWholeBatch) {
       });
     }
     for (std::thread& thread : threads) thread.join();
-    // Only the order of sums in double differs, which may tip a rounding to fp32.
-    constexpr double kTolerance = 2 * kRounding;
+    // Only the order of sums differs: in double, and on a device in short runs of fp32.
+    constexpr double kTolerance = 4 * kRounding;
     for (size_t rank = 0; rank < 2; ++rank) {
       const int begin = split[rank][0];
       const int many = split[rank][1];

@@ -78,7 +78,7 @@ class HostConvolution final : public cuda::ConvolutionPlans {
   size_t backward_weights_scratch_bytes() const override { return kScratch; }
 
   void forward(const void* x, const void* weights, void* y, void* scratch) override {
-    tape_.run([=, this] {
+    run("convolution: forward", [=, this] {
       const std::vector<float> in = wide(x, p_.input.shape.elements());
       const std::vector<float> w = wide(weights, weight_elements());
       std::vector<double> sums(p_.output_shape().elements());
@@ -87,7 +87,7 @@ class HostConvolution final : public cuda::ConvolutionPlans {
     });
   }
   void backward_data(const void* dy, const void* weights, void* dx, void* scratch) override {
-    tape_.run([=, this] {
+    run("convolution: data gradient", [=, this] {
       const std::vector<float> out = wide(dy, p_.output_shape().elements());
       const std::vector<float> w = wide(weights, weight_elements());
       std::vector<double> sums(p_.input.shape.elements());
@@ -96,7 +96,7 @@ class HostConvolution final : public cuda::ConvolutionPlans {
     });
   }
   void backward_weights(const void* x, const void* dy, void* dw, void* scratch) override {
-    tape_.run([=, this] {
+    run("convolution: weight gradient", [=, this] {
       const std::vector<float> in = wide(x, p_.input.shape.elements());
       const std::vector<float> out = wide(dy, p_.output_shape().elements());
       std::vector<double> sums(weight_elements());
@@ -107,6 +107,12 @@ class HostConvolution final : public cuda::ConvolutionPlans {
 
  private:
   static constexpr size_t kScratch = 192;
+
+  /// Every pass touches x, y and the weights once, or their gradients.
+  void run(const char* pass, const std::function<void()>& op) const {
+    const size_t numbers = p_.input.shape.elements() + p_.output_shape().elements() + weight_elements();
+    tape_.run(op, pass, numbers * dtype_bytes(p_.input.dtype));
+  }
 
   size_t weight_elements() const {
     return size_t(p_.out_channels) * p_.kernel_h * p_.kernel_w * size_t(p_.input.shape.c);
@@ -209,11 +215,27 @@ class HostCuda final : public cuda::OpsBackend {
                                       worth_retrying ? Retry::worthwhile : Retry::pointless);
                         }};
     device_.memory = this;
-    device_.multiply = [this](const cuda::Product& p) { tape_.run([p] { multiply(p); }); };
+    device_.make_tickets();
+    device_.multiply = [this](const cuda::Product& p) {
+      const size_t factors = (size_t(p.rows) + size_t(p.columns)) * size_t(p.inner);
+      const size_t bytes =
+          factors * dtype_bytes(p.factors) + size_t(p.rows) * size_t(p.columns) * dtype_bytes(p.result);
+      tape_.run([p] { multiply(p); }, "last layer", bytes);
+    };
     device_.plan_convolution = [this](const Conv2dParams& params) {
       return std::make_unique<HostConvolution>(params, tape_);
     };
     device_.make_uploads = [this](size_t most) { return std::make_unique<HostUploads>(*this, most); };
+  }
+  void synchronize() override {
+    require_no_recording();
+    if (counted_) counted_(tape_.counted());
+  }
+  void choose(HostKernels kernels) {
+    device_.plain_kernels = kernels.plain;
+    tape_.forwards = kernels.forwards;
+    tape_.dry = static_cast<bool>(kernels.counted);
+    counted_ = std::move(kernels.counted);
   }
   std::string name() const override { return "cuda arithmetic on the host"; }
   std::unique_ptr<BackendMemory> allocate(size_t bytes) override {
@@ -234,7 +256,6 @@ class HostCuda final : public cuda::OpsBackend {
     require_no_recording();
     if (bytes > 0) std::memcpy(memory, host, bytes);
   }
-  void synchronize() override { require_no_recording(); }
   std::unique_ptr<Recording> record(const std::function<void()>& ops) override {
     if (recorded_.refuses) throw Error(Exit::device, "no recording here");
     tape_.begin();
@@ -254,6 +275,7 @@ class HostCuda final : public cuda::OpsBackend {
   }
 
   Tape tape_;
+  std::function<void(const Tape::Counted&)> counted_;
   std::shared_ptr<MemoryFigures> figures_;
   HostGroups groups_;
   Recorded own_;
@@ -265,6 +287,11 @@ class HostCuda final : public cuda::OpsBackend {
 
 std::unique_ptr<Backend> make_host_cuda() { return make_host_cuda_in({}); }
 std::unique_ptr<Backend> make_host_cuda_of(size_t bytes) { return std::make_unique<HostCuda>(bytes, HostGroups{}); }
+std::unique_ptr<Backend> make_host_cuda_with(HostKernels kernels) {
+  auto made = std::make_unique<HostCuda>(size_t{1} << 40U, HostGroups{});
+  made->choose(std::move(kernels));
+  return made;
+}
 std::unique_ptr<Backend> make_host_cuda_recording(Recorded& recorded) {
   return std::make_unique<HostCuda>(size_t{1} << 40U, HostGroups{}, &recorded);
 }

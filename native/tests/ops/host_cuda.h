@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include "tests/ops/tape.h"
 #include "trainer/ops/contract/backend.h"
 
 namespace trainyard::test {
@@ -12,6 +13,16 @@ namespace trainyard::test {
 std::unique_ptr<Backend> make_host_cuda();
 /// The same with so much memory and no more.
 std::unique_ptr<Backend> make_host_cuda_of(size_t bytes);
+
+/// How its kernels are chosen and played.
+struct HostKernels {
+  bool plain = false;     ///< a thread for each number: what kernels of blocks are compared with
+  bool forwards = false;  ///< threads and blocks from the first to the last, instead of the last to the first
+  /// Where set, kernels are only counted: their numbers are never made. Called with the count so
+  /// far whenever the host waits for them.
+  std::function<void(const Tape::Counted&)> counted{};
+};
+std::unique_ptr<Backend> make_host_cuda_with(HostKernels kernels);
 
 /// What became of the ops that were to be recorded.
 struct Recorded {

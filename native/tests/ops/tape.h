@@ -2,6 +2,8 @@
 // and run later.
 #pragma once
 #include <functional>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,11 +15,28 @@ class Tape {
  public:
   /// The stream of a launcher whose kernels go here.
   CUstream_st* stream() { return reinterpret_cast<CUstream_st*>(this); }
+  /// The order in which the threads of a block, and the blocks of a kernel, are played.
+  bool forwards = false;
   /// nullptr: kernels run at once.
   static Tape* of(const cuda::Launcher& launcher) { return reinterpret_cast<Tape*>(launcher.stream); }
 
-  /// Now, or while it records not yet.
-  void run(std::function<void()> op) { recording_ ? ops_.push_back(std::move(op)) : op(); }
+  /// Whether kernels are only counted: their numbers are never there then.
+  bool dry = false;
+
+  /// Now, or while it records not yet. kernel, bytes: what it moves, for who counts.
+  void run(std::function<void()> op, const char* kernel, size_t bytes) {
+    if (dry) {
+      auto& [launches, moved] = counted_[kernel];
+      ++launches;
+      moved += bytes;
+      return;
+    }
+    recording_ ? ops_.push_back(std::move(op)) : op();
+  }
+  /// By kernel: launches and bytes, of kernels, products and convolutions while it was dry. One of
+  /// cuDNN's may be several kernels.
+  using Counted = std::map<std::string, std::pair<size_t, size_t>>;
+  const Counted& counted() const { return counted_; }
   bool recording() const { return recording_; }
   void begin() { recording_ = true; }
   std::vector<std::function<void()>> end() {
@@ -27,6 +46,7 @@ class Tape {
 
  private:
   bool recording_ = false;
+  Counted counted_;
   std::vector<std::function<void()>> ops_;
 };
 

@@ -1,4 +1,5 @@
-// Convolution. Packed weights live only while their op runs, except for inference, where they stay.
+// Convolution. Where the back end packs the weights of all convolutions at once, they stay. Otherwise
+// packed weights live only while their op runs, except for inference.
 #include <cmath>
 
 #include "trainer/layers/layers.h"
@@ -10,19 +11,28 @@ namespace {
 
 class Conv2dStage final : public Stage {
  public:
-  Conv2dStage(const Layer& layer, const Purpose& purpose, std::unique_ptr<Conv2dOp> op)
+  Conv2dStage(const Layer& layer, const Purpose& purpose, const Conv2dParams& params, std::unique_ptr<Conv2dOp> op)
       : x_value_(layer.inputs()[0]),
         y_value_(layer.output),
         offset_(layer.parameters_begin),
         training_(purpose.training),
-        op_(std::move(op)) {}
+        op_(std::move(op)) {
+    packed_weights_ = {.offset = offset_,
+                       .out = params.out_channels,
+                       .in = params.input.shape.c,
+                       .kernel_h = params.kernel_h,
+                       .kernel_w = params.kernel_w,
+                       .dtype = params.input.dtype};
+  }
 
   void plan_forward(Planner& planner) override {
     const size_t packed = op_->forward_weights_bytes();
     x_ = planner.activation(x_value_);
     y_ = planner.make_activation(y_value_);
     forward_scratch_ = planner.scratch(op_->forward_scratch_bytes());
-    if (packed > 0) forward_weights_ = training_ ? planner.scratch(packed) : planner.persistent(packed);
+    if (packed == 0) return;
+    packed_ = planner.pack(packed_weights_);
+    if (!packed_) forward_weights_ = training_ ? planner.scratch(packed) : planner.persistent(packed);
   }
 
   void plan_backward(Planner& planner) override {
@@ -32,14 +42,14 @@ class Conv2dStage final : public Stage {
     input_gradient_ = planner.wants_gradient(x_value_);
     if (!input_gradient_) return;
     const size_t packed = op_->backward_weights_bytes();
-    if (packed > 0) backward_weights_ = planner.scratch(packed);
+    if (packed > 0 && !packed_) backward_weights_ = planner.scratch(packed);
     data_scratch_ = planner.scratch(op_->backward_data_scratch_bytes());
     dx_ = planner.keep(planner.desc(x_value_).bytes());
     planner.give_gradient(x_value_, dx_);
   }
 
   void forward(const Run& run) override {
-    const void* weights = run.weights + offset_;
+    const void* weights = packed_ ? run.at(*packed_) : run.weights + offset_;
     if (forward_weights_.buffer >= 0) {
       if (training_ || run.repack) op_->pack_forward(run.weights + offset_, run.at(forward_weights_));
       weights = run.at(forward_weights_);
@@ -51,7 +61,7 @@ class Conv2dStage final : public Stage {
     op_->backward_weights(run.at(x_), run.at(dy_), run.gradients + offset_, run.at(weights_scratch_));
     run.gradients_final();
     if (!input_gradient_) return;
-    const void* weights = run.weights + offset_;
+    const void* weights = packed_ ? run.at(*packed_) : run.weights + offset_;
     if (backward_weights_.buffer >= 0) {
       op_->pack_backward(run.weights + offset_, run.at(backward_weights_));
       weights = run.at(backward_weights_);
@@ -65,6 +75,8 @@ class Conv2dStage final : public Stage {
   size_t offset_;  // of [out, in, kernel_h, kernel_w] in the parameter arena
   bool training_;
   bool input_gradient_ = false;
+  PackedWeights packed_weights_;
+  std::optional<Slot> packed_;  // where the program packs, before the first stage
   std::unique_ptr<Conv2dOp> op_;
   Slot x_, dx_;  // [n, in, h, w]
   Slot y_, dy_;  // [n, out, h', w']
@@ -86,7 +98,7 @@ class Conv2dLayer final : public Layer {
     made.input_gradient = purpose.training && planner.wants_gradient(inputs()[0]);
     auto op = backend.make_conv2d(made);
     planner.set_desc(output, op->output());
-    return std::make_unique<Conv2dStage>(*this, purpose, std::move(op));
+    return std::make_unique<Conv2dStage>(*this, purpose, made, std::move(op));
   }
 
   Layout preferred_input_layout(Backend& backend, const Purpose& purpose) const override {

@@ -29,6 +29,12 @@ Slot Planner::activation(ValueId value) {
 
 Slot Planner::keep(size_t bytes) { return {plan_.add(bytes, time_), false}; }
 
+std::optional<Slot> Planner::pack(const PackedWeights& weights) {
+  if (!backend_.packs_at_once()) return std::nullopt;
+  packs_.emplace_back(weights, persistent(weights.bytes()));
+  return packs_.back().second;
+}
+
 Slot Planner::persistent(size_t bytes) {
   persistent_.push_back(bytes);
   return {static_cast<int>(persistent_.size()) - 1, true};

@@ -1,6 +1,7 @@
 // Hands out buffers while a program is compiled, and writes down when each is needed.
 #pragma once
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,12 @@ class Planner {
   /// Memory that lives as long as the program.
   Slot persistent(size_t bytes);
 
+  /// Memory for packed weights that the program makes for all convolutions at once, before its
+  /// first stage; nullopt where the back end packs each by itself.
+  std::optional<Slot> pack(const PackedWeights& weights);
+  /// In the order of the calls, each with its slot.
+  const std::vector<std::pair<PackedWeights, Slot>>& packs() const { return packs_; }
+
   /// Whether anything upstream of `value` has parameters.
   bool wants_gradient(ValueId value) const { return wants_gradient_[static_cast<size_t>(value)]; }
   void set_wants_gradient(ValueId value) { wants_gradient_[static_cast<size_t>(value)] = true; }
@@ -64,6 +71,7 @@ class Planner {
   std::vector<bool> wants_gradient_;          // by value
   std::vector<Addition> additions_;
   std::vector<size_t> persistent_;
+  std::vector<std::pair<PackedWeights, Slot>> packs_;
 };
 
 }  // namespace trainyard

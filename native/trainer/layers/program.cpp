@@ -40,6 +40,12 @@ Program::Program(const Graph& graph, Backend& backend, const Purpose& purpose) :
     persistent_ = backend.allocate(persistent);
     for (const size_t start : starts) persistent_addresses_.push_back(persistent_->data() + start);
   }
+  std::vector<PackedWeights> packs;
+  for (auto [weights, slot] : planner.packs()) {
+    weights.to = persistent_addresses_[static_cast<size_t>(slot.buffer)];
+    packs.push_back(weights);
+  }
+  if (!packs.empty()) pack_ = backend.make_pack(packs);
 }
 
 void Program::plan(Planner& planner) {
@@ -95,6 +101,7 @@ void Program::take_images(Run run) {
 
 void Program::forward(Run run) {
   attach(run);
+  if (pack_ && (purpose_.training || run.repack)) pack_->run(run.weights);
   for (size_t i = 1; i < stages_.size(); ++i) {
     if (stages_[i]) stages_[i]->forward(run);
   }

@@ -69,6 +69,7 @@ class Program {
   std::vector<size_t> offsets_;                            // by planned buffer
   size_t arena_bytes_ = 0;
   std::unique_ptr<BackendMemory> persistent_;
+  std::unique_ptr<PackOp> pack_;             ///< nullptr where each convolution packs its own weights
   std::vector<void*> planned_;               // addresses
   std::vector<void*> persistent_addresses_;  // addresses
   Slot logits_, logits_gradient_;

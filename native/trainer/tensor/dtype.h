@@ -31,9 +31,13 @@ struct BFloat16 {
   BFloat16() = default;
   /// Rounded to the nearest, to even where two are as near; what is not a number stays so.
   TRAINYARD_HOST_DEVICE explicit BFloat16(float value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+#else
     const uint32_t wide = float_bits(value);
     const bool number = (wide & 0x7FFFFFFFU) <= 0x7F800000U;
     bits = static_cast<uint16_t>(number ? (wide + 0x7FFFU + ((wide >> 16) & 1U)) >> 16 : (wide >> 16) | 0x40U);
+#endif
   }
   TRAINYARD_HOST_DEVICE explicit operator float() const { return float_of_bits(uint32_t{bits} << 16); }
 };

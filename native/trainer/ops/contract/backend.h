@@ -25,6 +25,7 @@
 #include "trainer/ops/contract/linear.h"
 #include "trainer/ops/contract/loss.h"
 #include "trainer/ops/contract/memory_figures.h"
+#include "trainer/ops/contract/pack.h"
 #include "trainer/ops/contract/pooling.h"
 #include "trainer/ops/contract/update.h"
 
@@ -98,6 +99,10 @@ class Backend {
   virtual std::unique_ptr<ConcatOp> make_concat(const std::vector<TensorDesc>& parts) = 0;
   virtual std::unique_ptr<DropoutOp> make_dropout(const DropoutParams& params) = 0;
   virtual std::unique_ptr<SoftmaxCrossEntropyOp> make_softmax_cross_entropy(int classes) = 0;
+  /// Whether make_pack() makes what this back end's convolutions read, forward and backward alike.
+  virtual bool packs_at_once() const { return false; }
+  /// nullptr for no weights at all.
+  virtual std::unique_ptr<PackOp> make_pack(const std::vector<PackedWeights>& /*weights*/) { return nullptr; }
   /// nullptr where the host walks over weights itself.
   virtual std::unique_ptr<UpdateOp> make_update(const UpdateParams& /*params*/) { return nullptr; }
 

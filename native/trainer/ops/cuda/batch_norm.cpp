@@ -1,10 +1,12 @@
-// Batch norm over [rows, channels]: sums in a tree whose shape depends on the tensor alone, so
-// every run gives the same bits.
+// Batch norm over [rows, channels] of any shape, a thread for each number. Sums go by a tree whose
+// shape depends on the tensor alone, so every run gives the same bits.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
-#include "trainer/ops/cuda/makers.h"
+#include "trainer/ops/cuda/batch_norm_makers.h"
 #include "trainer/ops/cuda/math/norm_backward.h"
+#include "trainer/ops/cuda/norm_saved.h"
 
 namespace trainyard::cuda {
 
@@ -13,22 +15,18 @@ namespace {
 /// Enough threads to fill the largest device while they sum.
 constexpr unsigned kSummingThreads = 1U << 17U;
 
-class CudaBatchNorm final : public BatchNormOp {
+class PlainBatchNorm final : public BatchNormOp {
  public:
-  CudaBatchNorm(const Device& device, const BatchNormParams& params)
+  PlainBatchNorm(const Device& device, const BatchNormParams& params)
       : device_(device),
         p_(params),
         elements_(params.input.elements()),
         channels_(static_cast<unsigned>(params.input.shape.c)),
         rows_(static_cast<unsigned>(elements_ / channels_)),
         splits_(std::clamp(kSummingThreads / channels_, 1U, rows_)),
-        groups_(static_cast<unsigned>(std::ceil(std::sqrt(static_cast<double>(splits_))))) {
-    require_channels_last(device, params.input, "batch norm");
-  }
+        groups_(static_cast<unsigned>(std::ceil(std::sqrt(static_cast<double>(splits_))))) {}
 
-  // saved: the count, then 1/sqrt(var + eps) in double, then mean, scale and beta in float, each
-  // [channels].
-  size_t saved_bytes() const override { return 64 + channels_ * (sizeof(double) + 3 * sizeof(float)); }
+  size_t saved_bytes() const override { return NormSaved::bytes(channels_); }
 
   // scratch: two sums per split and channel, per group and channel, their totals with the count
   // behind them, and five constants a channel.
@@ -38,7 +36,7 @@ class CudaBatchNorm final : public BatchNormOp {
   }
 
   void forward_training(const Forward& args, const SumOverRanks& sum) override {
-    const Saved saved(args.saved, channels_);
+    const NormSaved saved(args.saved, channels_);
     const Scratch scratch(args.scratch, *this);
     with_stored(p_.input.dtype, [&]<class T>(T) {
       run(size_t{splits_} * channels_,
@@ -61,7 +59,7 @@ class CudaBatchNorm final : public BatchNormOp {
 
   void backward(const Backward& args, const SumOverRanks& sum) override {
     // Read only: what forward saved is laid over the same memory.
-    const Saved saved(const_cast<void*>(args.saved), channels_);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+    const NormSaved saved(const_cast<void*>(args.saved), channels_);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
     const Scratch scratch(args.scratch, *this);
     const bool stored = p_.residual || args.more_dy != nullptr;
     const Mask mask = !p_.relu ? Mask::none : p_.residual ? Mask::output : Mask::input;
@@ -84,18 +82,6 @@ class CudaBatchNorm final : public BatchNormOp {
   }
 
  private:
-  /// What backward needs of forward, laid over the caller's memory.
-  struct Saved {
-    double* count;
-    double* inverse_deviation;  // [channels]
-    NormConstants constants;
-
-    Saved(void* memory, size_t channels) : count(static_cast<double*>(memory)), inverse_deviation(count + 8) {
-      auto* floats = reinterpret_cast<float*>(inverse_deviation + channels);
-      constants = {floats, floats + channels, floats + 2 * channels};
-    }
-  };
-
   struct Scratch {
     double* partial;  // [splits, 2, channels]
     double* folded;   // [groups, 2, channels]
@@ -104,7 +90,7 @@ class CudaBatchNorm final : public BatchNormOp {
     float* slope;   // [channels]
     float* offset;  // [channels]
 
-    Scratch(void* memory, const CudaBatchNorm& op)
+    Scratch(void* memory, const PlainBatchNorm& op)
         : partial(static_cast<double*>(memory)),
           folded(partial + 2 * size_t{op.channels_} * op.splits_),
           totals(folded + 2 * size_t{op.channels_} * op.groups_) {
@@ -145,8 +131,14 @@ class CudaBatchNorm final : public BatchNormOp {
 
 }  // namespace
 
+std::unique_ptr<BatchNormOp> make_plain_batch_norm(const Device& device, const BatchNormParams& params) {
+  return std::make_unique<PlainBatchNorm>(device, params);
+}
+
 std::unique_ptr<BatchNormOp> make_batch_norm(const Device& device, const BatchNormParams& params) {
-  return std::make_unique<CudaBatchNorm>(device, params);
+  require_channels_last(device, params.input, "batch norm");
+  auto op = device.plain_kernels ? nullptr : make_block_batch_norm(device, params);
+  return op != nullptr ? std::move(op) : make_plain_batch_norm(device, params);
 }
 
 }  // namespace trainyard::cuda

@@ -5,6 +5,7 @@
 #include "common/error.h"
 #include "trainer/ops/cuda/makers.h"
 #include "trainer/ops/cuda/math/elementwise.h"
+#include "trainer/ops/cuda/math/repack.h"
 
 namespace trainyard::cuda {
 
@@ -54,8 +55,11 @@ class CudaConv2d final : public Conv2dOp {
   void backward_weights(const void* x, const void* dy, float* dw, void* scratch) override {
     // The gradient [out, kernel_h, kernel_w, in] lies at the front of it.
     plans_->backward_weights(x, dy, scratch, static_cast<std::byte*>(scratch) + packed_bytes());
+    const RepackShape shape{static_cast<unsigned>(output_.shape.c), in_, window_};
     with_stored(output_.dtype, [&]<class T>(T) {
-      each(device_.launcher, weights_, ToChannelsFirst<T>{static_cast<const T*>(scratch), dw, in_, window_});
+      const T* packed = static_cast<const T*>(scratch);
+      device_.plain_kernels ? each(device_.launcher, weights_, ToChannelsFirst<T>{packed, dw, in_, window_})
+                            : blocks(device_.launcher, RepackPart::count(shape), Unpack<T>{shape, packed, dw});
     });
   }
 

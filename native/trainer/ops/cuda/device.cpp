@@ -6,6 +6,8 @@
 
 namespace trainyard::cuda {
 
+void Device::make_tickets() { tickets = memory->allocate(kTickets * sizeof(unsigned)); }
+
 void Device::fail(int exit_code, const std::string& message) const {
   launcher.fail(exit_code, message.c_str(), default_retry(static_cast<Exit>(exit_code)) == Retry::worthwhile);
   std::abort();  // a launcher's fail never returns

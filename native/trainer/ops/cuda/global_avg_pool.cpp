@@ -1,6 +1,6 @@
 // The mean over all pixels of a channel.
 #include "trainer/ops/cuda/makers.h"
-#include "trainer/ops/cuda/math/pooling.h"
+#include "trainer/ops/cuda/math/pooling_wide.h"
 
 namespace trainyard::cuda {
 
@@ -21,19 +21,31 @@ class CudaGlobalAvgPool final : public GlobalAvgPoolOp {
 
   void forward(const void* x, void* y) override {
     with_stored(input_.dtype, [&]<class T>(T) {
-      each(device_.launcher, output_.elements(),
-           GlobalAverage<T>{static_cast<const T*>(x), static_cast<T*>(y), pixels_, channels_});
+      const auto* from = static_cast<const T*>(x);
+      auto* to = static_cast<T*>(y);
+      const size_t count = output_.elements();
+      is_wide<T>() ? each(device_.launcher, count / kWide<T>, GlobalAverageWide<T>{from, to, pixels_, channels_})
+                   : each(device_.launcher, count, GlobalAverage<T>{from, to, pixels_, channels_});
     });
   }
 
   void backward(const void* dy, void* dx) override {
     with_stored(input_.dtype, [&]<class T>(T) {
-      each(device_.launcher, input_.elements(),
-           GlobalAverageGradient<T>{static_cast<const T*>(dy), static_cast<T*>(dx), pixels_, channels_});
+      const auto* from = static_cast<const T*>(dy);
+      auto* to = static_cast<T*>(dx);
+      const size_t count = input_.elements();
+      is_wide<T>()
+          ? each(device_.launcher, count / kWide<T>, GlobalAverageGradientWide<T>{from, to, pixels_, channels_})
+          : each(device_.launcher, count, GlobalAverageGradient<T>{from, to, pixels_, channels_});
     });
   }
 
  private:
+  template <class T>
+  bool is_wide() const {
+    return !device_.plain_kernels && channels_ % kWide<T> == 0;
+  }
+
   const Device& device_;
   TensorDesc input_;   // [n, c, h, w]
   TensorDesc output_;  // [n, c, 1, 1]

@@ -2,6 +2,7 @@
 // columns] are its [columns, rows].
 #include "trainer/ops/cuda/makers.h"
 #include "trainer/ops/cuda/math/elementwise.h"
+#include "trainer/ops/cuda/math/sums.h"
 
 namespace trainyard::cuda {
 
@@ -49,9 +50,9 @@ class CudaLinear final : public LinearOp {
     // dW^T [in, out] = x^T [in, batch] dy [batch, out]
     multiply({false, true, p_.in, p_.out, p_.batch, x, p_.in, gradient(dy), p_.out, dw, p_.in});
     with_stored(p_.output, [&]<class T>(T) {
-      each(
-          device_.launcher, static_cast<size_t>(p_.out),
-          ColumnSums<T>{static_cast<const T*>(dy), db, static_cast<unsigned>(p_.batch), static_cast<unsigned>(p_.out)});
+      const auto columns = static_cast<unsigned>(p_.out);
+      blocks(device_.launcher, ColumnSumsBlock<T>::blocks(columns),
+             ColumnSumsBlock<T>{static_cast<const T*>(dy), db, static_cast<unsigned>(p_.batch), columns});
     });
   }
 

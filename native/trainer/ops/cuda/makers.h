@@ -50,14 +50,22 @@ class Uploads {
   virtual void done() = 0;
 };
 
+/// How many tiles of channels a kernel may fold at once (NormFold).
+inline constexpr unsigned kTickets = 64;
+
 /// What an op has of its device. Lives as long as the ops.
 struct Device {
   Launcher launcher{};
+  /// [kTickets] zeros, for kernels that run one after another and leave them zeros.
+  std::unique_ptr<BackendMemory> tickets{};
+  bool plain_kernels = false;                      ///< a thread for each number everywhere: what tests compare with
   Backend* memory = nullptr;                       ///< for buffers of an op's own and copies
   std::function<void(const Product&)> multiply{};  ///< cuBLAS, summed in fp32
   std::function<std::unique_ptr<ConvolutionPlans>(const Conv2dParams&)> plan_convolution{};  ///< cuDNN
   std::function<std::unique_ptr<Uploads>(size_t bytes)> make_uploads{};                      ///< of so many at most
 
+  /// Once `memory` is there.
+  void make_tickets();
   /// Throws Error in the trainer.
   [[noreturn]] void fail(int exit_code, const std::string& message) const;
 };
@@ -76,6 +84,7 @@ std::unique_ptr<ConcatOp> make_concat(const Device& device, const std::vector<Te
 std::unique_ptr<DropoutOp> make_dropout(const Device& device, const DropoutParams& params);
 std::unique_ptr<SoftmaxCrossEntropyOp> make_softmax_cross_entropy(const Device& device, int classes);
 
+std::unique_ptr<PackOp> make_pack(const Device& device, const std::vector<PackedWeights>& weights);
 std::unique_ptr<UpdateOp> make_update(const Device& device, const UpdateParams& params);
 
 /// Fails for a layout other than channels last, which is the only one these ops know (n c 1 1 is

@@ -1,7 +1,7 @@
 // Max pooling: forward notes each window's winner in a byte, backward gathers.
 #include "common/error.h"
 #include "trainer/ops/cuda/makers.h"
-#include "trainer/ops/cuda/math/pooling.h"
+#include "trainer/ops/cuda/math/pooling_wide.h"
 
 namespace trainyard::cuda {
 
@@ -34,20 +34,41 @@ class CudaMaxPool final : public MaxPoolOp {
   void forward(const void* x, void* y, void* workspace, void* /*scratch*/) override {
     auto* winner = training_ ? static_cast<uint8_t*>(workspace) : nullptr;
     with_stored(input_.dtype, [&]<class T>(T) {
-      each(device_.launcher, output_.elements(),
-           MaxPool<T>{shape_, static_cast<const T*>(x), static_cast<T*>(y), winner});
+      const auto* from = static_cast<const T*>(x);
+      auto* to = static_cast<T*>(y);
+      const size_t count = output_.elements();
+      if (!is_wide<T>()) {
+        each(device_.launcher, count, MaxPool<T>{shape_, from, to, winner});
+      } else if (shape_.kernel == 3) {
+        each(device_.launcher, count / kWide<T>, MaxPoolWide<T, 3>{shape_, from, to, winner});
+      } else {
+        each(device_.launcher, count / kWide<T>, MaxPoolWide<T, 0>{shape_, from, to, winner});
+      }
     });
   }
 
   void backward(const void* dy, const void* workspace, void* dx, void* /*scratch*/) override {
+    const auto* winner = static_cast<const uint8_t*>(workspace);
     with_stored(input_.dtype, [&]<class T>(T) {
-      each(device_.launcher, input_.elements(),
-           MaxPoolGradient<T>{shape_, static_cast<const T*>(dy), static_cast<const uint8_t*>(workspace),
-                              static_cast<T*>(dx)});
+      const auto* from = static_cast<const T*>(dy);
+      auto* to = static_cast<T*>(dx);
+      const size_t count = input_.elements();
+      if (!is_wide<T>()) {
+        each(device_.launcher, count, MaxPoolGradient<T>{shape_, from, winner, to});
+      } else if (shape_.kernel == 3 && shape_.stride == 2) {
+        each(device_.launcher, count / kWide<T>, MaxPoolGradientWide<T, 3, 2>{shape_, from, winner, to});
+      } else {
+        each(device_.launcher, count / kWide<T>, MaxPoolGradientWide<T, 0, 0>{shape_, from, winner, to});
+      }
     });
   }
 
  private:
+  template <class T>
+  bool is_wide() const {
+    return !device_.plain_kernels && shape_.channels % kWide<T> == 0;
+  }
+
   const Device& device_;
   TensorDesc input_;   // [n, c, h, w]
   TensorDesc output_;  // [n, c, h', w']

@@ -45,6 +45,10 @@ class OpsBackend : public Backend {
     return cuda::make_softmax_cross_entropy(device_, classes);
   }
 
+  bool packs_at_once() const override { return !device_.plain_kernels; }
+  std::unique_ptr<PackOp> make_pack(const std::vector<PackedWeights>& weights) override {
+    return cuda::make_pack(device_, weights);
+  }
   std::unique_ptr<UpdateOp> make_update(const UpdateParams& params) override {
     return cuda::make_update(device_, params);
   }

@@ -2,6 +2,7 @@
 #include "trainer/ops/cuda/makers.h"
 #include "trainer/ops/cuda/math/elementwise.h"
 #include "trainer/ops/cuda/math/pooling.h"
+#include "trainer/ops/cuda/math/sums.h"
 
 namespace trainyard::cuda {
 
@@ -52,7 +53,12 @@ class CudaAdd final : public AddOp {
 
   void run(void* to, const void* from) override {
     with_stored(dtype_, [&]<class T>(T) {
-      each(device_.launcher, elements_, AddTo<T>{static_cast<T*>(to), static_cast<const T*>(from)});
+      auto* sum = static_cast<T*>(to);
+      const auto* more = static_cast<const T*>(from);
+      const size_t wide = device_.plain_kernels ? 0 : elements_ / kWide<T>;
+      const size_t done = wide * kWide<T>;
+      each(device_.launcher, wide, AddToWide<T>{sum, more});
+      each(device_.launcher, elements_ - done, AddTo<T>{sum + done, more + done});
     });
   }
 

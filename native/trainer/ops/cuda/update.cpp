@@ -1,6 +1,4 @@
 // Optimizers on the device.
-#include "trainer/ops/cuda/math/update.h"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -9,6 +7,7 @@
 
 #include "common/error.h"
 #include "trainer/ops/cuda/makers.h"
+#include "trainer/ops/cuda/math/update_wide.h"
 
 namespace trainyard::cuda {
 
@@ -21,26 +20,26 @@ class CudaUpdate final : public UpdateOp {
  public:
   CudaUpdate(const Device& device, const UpdateParams& params) : device_(device), options_(params.optimizer) {
     const std::vector<std::string> known{"sgd", "lars", "adam"};
-    if (std::find(known.begin(), known.end(), options_.kind) == known.end()) {
-      device.fail(static_cast<int>(Exit::internal), "There is no optimizer " + options_.kind + " on GPUs. Report it.");
-    }
+    if (std::find(known.begin(), known.end(), options_.kind) == known.end()) fail_unknown();
     tabulate(params.ranges);
   }
 
   void run(float* weights, const float* gradients, float* first, float* second, float lr, int64_t number) override {
     const auto momentum = static_cast<float>(options_.momentum);
-    const RangeTable table{at<TensorRange>(ranges_), at<unsigned>(first_)};
+    const Arrays arrays{weights, gradients, first, second};
     if (options_.kind == "sgd") {
-      each(device_.launcher, elements_, SgdUpdate{table, weights, first, gradients, lr, momentum});
+      update(arrays, SgdRule{lr, momentum});
     } else if (options_.kind == "adam") {
-      each(device_.launcher, elements_, AdamUpdate{table, weights, first, second, gradients, adam(lr, number)});
-    } else {
+      update(arrays, AdamRule{adam_step(lr, number, options_.beta1, options_.beta2, options_.epsilon)});
+    } else if (options_.kind == "lars") {
       lengths(weights, at<double>(weight_lengths_));
       lengths(gradients, at<double>(gradient_lengths_));
       each(device_.launcher, count_,
            LarsRates{at<TensorRange>(ranges_), at<double>(weight_lengths_), at<double>(gradient_lengths_),
                      at<float>(rates_), double{lr}, options_.trust, options_.weight_decay});
-      each(device_.launcher, elements_, LarsUpdate{table, weights, first, gradients, at<float>(rates_), momentum});
+      update(arrays, LarsRule{at<float>(rates_), momentum});
+    } else {
+      fail_unknown();
     }
   }
 
@@ -51,15 +50,39 @@ class CudaUpdate final : public UpdateOp {
     return std::accumulate(host.begin(), host.end(), 0.0);
   }
 
-  void scale(float* values, float factor) override { each(device_.launcher, elements_, Scale{values, factor}); }
+  void scale(float* values, float factor) override {
+    const size_t wide = elements_ / kWide<float>;
+    each(device_.launcher, wide, ScaleWide{values, factor});
+    each(device_.launcher, elements_ % kWide<float>, Scale{values + wide * kWide<float>, factor});
+  }
 
   void add(float* sums, const float* values, size_t count, bool more) override {
-    each(device_.launcher, count, AddUp{sums, values, more});
+    const bool aligned = is_wide_aligned(sums) && is_wide_aligned(values);
+    const size_t wide = aligned ? count / kWide<float> : 0;
+    const size_t done = wide * kWide<float>;
+    each(device_.launcher, wide, AddUpWide{sums, values, more});
+    each(device_.launcher, count - done, AddUp{sums + done, values + done, more});
   }
 
  private:
-  AdamStep adam(float lr, int64_t number) const {
-    return adam_step(lr, number, options_.beta1, options_.beta2, options_.epsilon);
+  struct Arrays {
+    float* weights;
+    const float* gradients;
+    float* first;
+    float* second;
+  };
+
+  [[noreturn]] void fail_unknown() const {
+    device_.fail(static_cast<int>(Exit::internal), "There is no optimizer " + options_.kind + " on GPUs. Report it.");
+  }
+
+  template <class Rule>
+  void update(const Arrays& arrays, const Rule& rule) const {
+    const RangeTable table{at<TensorRange>(ranges_), at<unsigned>(first_)};
+    const size_t wide = (elements_ + kWide<float> - 1) / kWide<float>;
+    each(device_.launcher, wide,
+         UpdateWide<Rule>{table, static_cast<unsigned>(elements_), arrays.weights, arrays.gradients, arrays.first,
+                          arrays.second, rule});
   }
 
   void tabulate(const std::vector<ParameterRange>& ranges) {
@@ -90,7 +113,6 @@ class CudaUpdate final : public UpdateOp {
     first_ = put(first);
     blocks_ = put(blocks);
     starts_ = put(starts);
-    lane_sums_ = device_.memory->allocate(block_count_ * kLanes * sizeof(double));
     block_sums_ = device_.memory->allocate(block_count_ * sizeof(double));
     weight_lengths_ = device_.memory->allocate(count_ * sizeof(double));
     gradient_lengths_ = device_.memory->allocate(count_ * sizeof(double));
@@ -99,9 +121,8 @@ class CudaUpdate final : public UpdateOp {
 
   /// Squared lengths of the tensors, [ranges].
   void lengths(const float* values, double* to) const {
-    each(device_.launcher, block_count_ * kLanes, BlockSquares{at<SumBlock>(blocks_), values, at<double>(lane_sums_)});
-    each(device_.launcher, block_count_, FoldLanes{at<double>(lane_sums_), at<double>(block_sums_)});
-    each(device_.launcher, count_, FoldBlocks{at<double>(block_sums_), at<unsigned>(starts_), to});
+    blocks(device_.launcher, block_count_, PartSquares{at<SumBlock>(blocks_), values, at<double>(block_sums_)});
+    blocks(device_.launcher, count_, RangeSums{at<double>(block_sums_), at<unsigned>(starts_), to});
   }
 
   template <class T>
@@ -118,9 +139,9 @@ class CudaUpdate final : public UpdateOp {
   const Device& device_;
   OptimizerOptions options_;
   size_t elements_ = 0, count_ = 0, block_count_ = 0;
-  std::unique_ptr<BackendMemory> ranges_, first_, blocks_, starts_;                            // tables
-  std::unique_ptr<BackendMemory> lane_sums_, block_sums_, weight_lengths_, gradient_lengths_;  // double
-  std::unique_ptr<BackendMemory> rates_;                                                       // [ranges]
+  std::unique_ptr<BackendMemory> ranges_, first_, blocks_, starts_;                // tables
+  std::unique_ptr<BackendMemory> block_sums_, weight_lengths_, gradient_lengths_;  // double
+  std::unique_ptr<BackendMemory> rates_;                                           // [ranges]
 };
 
 }  // namespace

@@ -87,6 +87,7 @@ void batch_norm(Comparison& all, const Shape& shape, bool residual, bool relu) {
     op->forward_training(f, {});
     BatchNormOp::Backward b;
     b.dy = side.put(p.input, normal_numbers(count(shape), 15));
+    if (residual) b.more_dy = side.put(p.input, normal_numbers(count(shape), 16));
     b.x = f.x;
     b.y = f.y;
     b.gamma = f.gamma;
@@ -276,6 +277,34 @@ void convolutions(Comparison& all) {
   }
 }
 
+/// Three convolutions at once, whose filters fit a block's shared memory, do not, and begin between
+/// 16-byte boundaries.
+void packed_weights(Comparison& all) {
+  all.run("packed weights", 0, [&](Side& side) -> std::vector<Result> {
+    std::vector<PackedWeights> jobs{{.out = 5, .in = 3, .kernel_h = 7, .kernel_w = 7},
+                                    {.out = 3, .in = 600, .kernel_h = 3, .kernel_w = 3},
+                                    {.out = 65, .in = 64}};
+    size_t elements = 0;
+    for (PackedWeights& job : jobs) {
+      job.offset = elements;
+      job.dtype = side.dtype();
+      job.to = side.scratch(job.bytes());
+      elements += job.bytes() / dtype_bytes(job.dtype);
+    }
+    const std::vector<float> weights = normal_numbers(elements, 61);
+    if (side.backend().packs_at_once()) side.backend().make_pack(jobs)->run(side.floats(weights));
+    std::vector<Result> results;
+    for (const PackedWeights& job : jobs) {
+      const Shape filters{job.out, job.in, job.kernel_h, job.kernel_w};
+      const TensorDesc packed = side.channels_last(filters);
+      const std::span<const float> own = std::span(weights).subspan(job.offset, count(filters));
+      results.push_back({"weights of " + to_string(filters),
+                         side.take(packed, side.backend().packs_at_once() ? job.to : side.put(packed, own))});
+    }
+    return results;
+  });
+}
+
 void products(Comparison& all) {
   linear(all, {6, 512, 1000, false});
   linear(all, {32, 784, 128, true});
@@ -288,7 +317,11 @@ void every_op(Comparison& all) {
     for (const bool relu : {false, true}) batch_norm(all, {4, 40, 14, 14}, residual, relu);
   }
   batch_norm(all, {2, 3, 30, 30}, false, true);
+  // Several tiles of channels, and as many blocks as a large layer has.
+  batch_norm(all, {2, 2048, 7, 7}, true, true);
+  batch_norm(all, {4, 64, 28, 28}, false, true);
   pooling(all);
+  packed_weights(all);
   products(all);
 }
 

@@ -5,13 +5,7 @@
 
 namespace trainyard::cuda {
 
-TRAINYARD_EACH(SgdUpdate);
-TRAINYARD_EACH(AdamUpdate);
-TRAINYARD_EACH(LarsUpdate);
 TRAINYARD_EACH(LarsRates);
-TRAINYARD_EACH(BlockSquares);
-TRAINYARD_EACH(FoldLanes);
-TRAINYARD_EACH(FoldBlocks);
 TRAINYARD_EACH(AddUp);
 TRAINYARD_EACH(Scale);
 

@@ -66,6 +66,7 @@ class DeviceBackend final : public OpsBackend {
     dnn_ = make_dnn(launcher_);
     device_.launcher = launcher_;
     device_.memory = this;
+    device_.make_tickets();
     device_.multiply = [this](const Product& p) { multiply(p); };
     device_.plan_convolution = [this](const Conv2dParams& p) {
       return plan_convolution(launcher_, dnn_.get(), p, tf32_);

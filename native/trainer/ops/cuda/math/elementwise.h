@@ -68,20 +68,6 @@ struct MaskByOutput {
   }
 };
 
-/// Index = column. Sums over the rows, in double.
-template <class T>
-struct ColumnSums {
-  const T* from;  // [rows, columns]
-  float* to;      // [columns]
-  unsigned rows, columns;
-
-  TRAINYARD_HD void operator()(unsigned c) const {
-    double sum = 0;
-    for (unsigned r = 0; r < rows; ++r) sum += static_cast<float>(from[static_cast<size_t>(r) * columns + c]);
-    to[c] = static_cast<float>(sum);
-  }
-};
-
 /// Index = element of `to`, [out, window, in], from [out, in, window]: weights as NHWC convolutions
 /// want them.
 template <class T>

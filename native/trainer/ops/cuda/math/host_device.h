@@ -13,3 +13,10 @@
 #else
 #define TRAINYARD_HD inline
 #endif
+
+// Before a loop whose count the device's compiler knows: arrays then live in registers.
+#if defined(__CUDA_ARCH__)
+#define TRAINYARD_UNROLL _Pragma("unroll")
+#else
+#define TRAINYARD_UNROLL
+#endif

@@ -17,6 +17,23 @@ TRAINYARD_HD float normalised(float x, const NormConstants& k, unsigned c) {
   return fmaf(x - k.mean[c], k.scale[c], k.beta[c]);
 }
 
+/// The constants of n neighbouring channels, in registers.
+template <unsigned n>
+struct NormConstantsOf {
+  float mean[n], scale[n], beta[n];
+
+  TRAINYARD_HD NormConstantsOf(const NormConstants& k, unsigned first) {
+    TRAINYARD_UNROLL
+    for (unsigned v = 0; v < n; ++v) {
+      mean[v] = k.mean[first + v];
+      scale[v] = k.scale[first + v];
+      beta[v] = k.beta[first + v];
+    }
+  }
+  /// The bits of normalised() above.
+  TRAINYARD_HD float normalised(float x, unsigned v) const { return fmaf(x - mean[v], scale[v], beta[v]); }
+};
+
 /// Index = split * channels + c. Sums of x and of x squared over every splits-th row.
 template <class T>
 struct NormSums {
@@ -82,7 +99,11 @@ struct NormStatistics {
   TRAINYARD_HD void operator()(unsigned c) const {
     const double count = totals[2 * static_cast<size_t>(channels)];
     const double mean = totals[c] / count;
-    const double raw = totals[channels + c] / count - mean * mean;
+    set(c, mean, totals[channels + c] / count - mean * mean, count);
+  }
+
+  /// raw: the biased variance, which rounding may have made negative.
+  TRAINYARD_HD void set(unsigned c, double mean, double raw, double count) const {
     const double variance = raw < 0.0 ? 0.0 : raw;  // NaN stays NaN
     inverse_deviation[c] = 1.0 / sqrt(variance + eps);
     constants.mean[c] = static_cast<float>(mean);

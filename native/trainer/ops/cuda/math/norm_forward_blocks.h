@@ -1,0 +1,153 @@
+// Batch norm forward by blocks: what norm_forward.h defines index by index, with loads of 16 bytes.
+#pragma once
+#include "trainer/ops/cuda/math/norm_fold.h"
+#include "trainer/ops/cuda/math/norm_forward.h"
+
+namespace trainyard::cuda {
+
+/// Rows whose fp32 sums are added up before they join a sum in double.
+inline constexpr unsigned kNormRun = 64;
+
+/// Where what follows from the sums goes.
+struct NormSumsEnd {
+  NormStatistics statistics;
+  double* totals;  ///< [2, channels] and the count, for a sum over ranks; nullptr: this rank's are all
+};
+
+/// Sums of x - shift and of its square, where a channel's shift is its number in the first row: so
+/// fp32 keeps the digits of the variance however large the mean is (Chan, Golub and LeVeque 1983,
+/// "Algorithms for computing the sample variance", section 3).
+template <class T>
+struct NormSumsBlock {
+  static constexpr int kPhases = 5;
+  static constexpr unsigned kResident = 2;
+  using Shared = typename NormFold<T>::Shared;
+  struct Thread {};
+
+  const T* x;  // [rows, channels], 16-byte aligned
+  NormFold<T> fold;
+  NormSumsEnd end;
+
+  template <int phase>
+  TRAINYARD_HD void run(unsigned block, unsigned thread, Thread&, Shared& shared) const {
+    if constexpr (phase == 0) add_rows(block, thread, shared);
+    if constexpr (phase == 1) fold.write(block, thread, shared);
+    if constexpr (phase == 2) fold.take(block, thread, shared);
+    if constexpr (phase == 3) fold.gather(block, thread, shared);
+    if constexpr (phase == 4) {
+      fold.finish(block, thread, shared, [this](unsigned c, double sum, double squares) { finish(c, sum, squares); });
+    }
+  }
+
+ private:
+  TRAINYARD_HD void add_rows(unsigned block, unsigned thread, Shared& shared) const {
+    constexpr unsigned kRows = 8;
+    fold.clear(thread, shared);
+    const auto share = NormShare<T>::of(fold.tiles, block, thread);
+    if (!share.active) return;
+    const T* from = x + share.channel;
+    const size_t channels = fold.tiles.channels;
+    const Wide<T> first_row = load_wide(from);
+    float shift[kWide<T>];
+    float sum[kWide<T>];
+    float squares[kWide<T>];
+    TRAINYARD_UNROLL
+    for (unsigned v = 0; v < kWide<T>; ++v) {
+      shift[v] = first_row[v];
+      sum[v] = squares[v] = 0;
+    }
+    unsigned run = 0;
+    share.template each_row<kRows>(fold.tiles, [&]<unsigned n>(Count<n>, unsigned row) {
+      const auto rows = Rows<T, n>::load(from + row * channels, fold.tiles.across * channels);
+      TRAINYARD_UNROLL
+      for (unsigned i = 0; i < n; ++i) {
+        TRAINYARD_UNROLL
+        for (unsigned v = 0; v < kWide<T>; ++v) {
+          const float d = rows.at[i][v] - shift[v];
+          sum[v] += d;
+          squares[v] = fmaf(d, d, squares[v]);
+        }
+      }
+      run += n;
+      if (run < kNormRun) return;
+      fold.add(thread, shared, sum, squares);
+      run = 0;
+    });
+    fold.add(thread, shared, sum, squares);
+  }
+
+  TRAINYARD_HD void finish(unsigned c, double sum, double squares) const {
+    const double count = fold.tiles.rows;
+    const double shift = static_cast<float>(x[c]);
+    if (end.totals == nullptr) {
+      const double beside = sum / count;
+      end.statistics.set(c, shift + beside, squares / count - beside * beside, count);
+      return;
+    }
+    end.totals[c] = sum + count * shift;
+    end.totals[fold.tiles.channels + c] = squares + shift * (2 * sum + count * shift);
+    if (c == 0) end.totals[2 * size_t{fold.tiles.channels}] = count;
+  }
+};
+
+/// What else than the normalised numbers goes into y.
+enum class NormEnd {
+  plain,
+  relu,
+  residual,
+  residual_relu,
+  residual_relu_noted,  ///< and which numbers passed the ReLU is noted for backward
+};
+
+/// y = relu(normalised(x) + residual).
+template <class T, NormEnd kEnd>
+struct NormApplyBlock {
+  static constexpr int kPhases = 1;
+  static constexpr unsigned kResident = 3;
+  static constexpr bool kResidual = kEnd != NormEnd::plain && kEnd != NormEnd::relu;
+  static constexpr bool kRelu = kEnd != NormEnd::plain && kEnd != NormEnd::residual;
+  struct Shared {};
+  struct Thread {};
+
+  NormTiles tiles;
+  const T* x;         // [rows, channels]
+  const T* residual;  // read only with a residual
+  T* y;               // may be x
+  uint8_t* passed;    // [rows, channels / kWide]: bit v of a byte is the v-th channel's
+  NormConstants constants;
+
+  template <int phase>
+  TRAINYARD_HD void run(unsigned block, unsigned thread, Thread&, Shared&) const {
+    constexpr unsigned kRows = 4;
+    const auto share = NormShare<T>::of(tiles, block, thread);
+    if (!share.active) return;
+    NormConstantsOf<kWide<T>> k(constants, share.channel);
+    const size_t channels = tiles.channels;
+    const size_t stride = tiles.across * channels;
+    share.template each_row<kRows>(tiles, [&]<unsigned n>(Count<n>, unsigned row) {
+      const size_t at = row * channels + share.channel;
+      const auto in = Rows<T, n>::load(x + at, stride);
+      Rows<T, kResidual ? n : 1> other;
+      if constexpr (kResidual) other = Rows<T, n>::load(residual + at, stride);
+      TRAINYARD_UNROLL
+      for (unsigned i = 0; i < n; ++i) {
+        float out[kWide<T>];
+        [[maybe_unused]] unsigned bits = 0;
+        TRAINYARD_UNROLL
+        for (unsigned v = 0; v < kWide<T>; ++v) {
+          float value = k.normalised(in.at[i][v], v);
+          if constexpr (kResidual) value += other.at[i][v];
+          const bool above = value > 0.0F;
+          if constexpr (kEnd == NormEnd::residual_relu_noted) bits |= (above ? 1U : 0U) << v;
+          out[v] = kRelu && !above ? 0.0F : value;
+        }
+        store_wide(y + at + i * stride, Wide<T>::of(out));
+        if constexpr (kEnd == NormEnd::residual_relu_noted) {
+          passed[(at + i * stride) / kWide<T>] = static_cast<uint8_t>(bits);
+        }
+      }
+    });
+  }
+};
+
+}  // namespace trainyard::cuda

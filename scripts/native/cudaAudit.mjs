@@ -1,0 +1,158 @@
+// npm run cuda:audit: what the machine code of the kernels in libtrainer_cuda.so does, without a
+// GPU. A table of the kernels in which a training step spends its time, and exit code 1 where one
+// does not keep its limits.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from '../lib/paths.mjs';
+import { capture } from '../lib/shell.mjs';
+import { cudaLink, ensureCudaToolkit } from './cudaToolkit.mjs';
+import { hotLoop, kernelsOf, registersOf, tally } from './sass.mjs';
+
+/** @import { Kernel } from './sass.mjs' */
+
+/**
+ * Limits of one kernel, for numbers of `bytes` bytes. `elements`: numbers of the result that one
+ * pass of its loop deals with. `loads`, `stores`: of 16 bytes in the loop, at least. `narrow`:
+ * global accesses below 16 bytes, at most. `resident`: blocks of 256 threads that a multiprocessor
+ * with 65,536 registers must hold. `integers`, `doubles`: instructions an element, at most.
+ * @typedef {{
+ *   name: RegExp, elements: (bytes: number) => number, loads: number, stores: number, narrow: number,
+ *   resident: number, integers: number, doubles: number,
+ * }} Limits
+ */
+
+const threads = 256;
+const registersThere = 65_536;
+/**
+ * A table, a row for each kernel: name, rows of 16 bytes that a pass deals with, then `loads`,
+ * `stores`, `narrow`, `resident`, `integers`, `doubles`.
+ * @type {readonly (readonly [RegExp, number, number, number, number, number, number, number])[]}
+ */
+// prettier-ignore
+const table = [
+  [/NormSumsBlock/,                                    8, 8, 0,  0, 2,   3,   1],
+  [/NormApplyBlock.*E[01]E/,                           4, 4, 4,  0, 3,   3,   0],
+  [/NormApplyBlock.*E[23]E/,                           4, 8, 4,  0, 3,   4,   0],
+  [/NormApplyBlock.*E4E/,                              4, 8, 4,  4, 3,   6,   0],
+  [/NormGradientSumsBlock.*Lb0ELNS0_6PassedE0E/,       4, 8, 0,  0, 2,   4,   1],
+  [/NormGradientSumsBlock.*Lb0ELNS0_6PassedE1E/,       4, 8, 0,  0, 2,   4,   1],
+  [/NormGradientSumsBlock.*Lb0ELNS0_6PassedE2E/,       4, 8, 4,  4, 2,   5,   1],
+  [/NormGradientSumsBlock.*Lb1ELNS0_6PassedE[02]E/,    4, 12, 4, 4, 2,   6,   1],
+  [/NormGradientBlock/,                                4, 8, 4,  0, 2,   4,   0],
+  [/MaxPoolWide.*Li3E/,                                1, 9, 1,  2, 5,  55,   0],
+  [/MaxPoolGradientWide.*Li3E/,                        1, 4, 1,  4, 4,  50,   0],
+  [/GlobalAverageWide/,                                8, 8, 0,  0, 2,   4,   0.5],
+  [/GlobalAverageGradientWide/,                        1, 1, 1,  0, 8,  16,   0],
+  [/UpdateWideINS0_7SgdRule/,                          1, 3, 2, 12, 6,  10,   0],
+  [/UpdateWideINS0_8AdamRule/,                         1, 4, 3, 16, 5,  24,   0],
+  [/PartSquares/,                                      4, 4, 0,  0, 4,   2,   2],
+];
+
+/** @type {readonly Limits[]} */
+const hot = table.map(([name, rows, loads, stores, narrow, resident, integers, doubles]) => ({
+  name,
+  elements: (bytes) => (rows * 16) / bytes,
+  loads,
+  stores,
+  narrow,
+  resident,
+  integers,
+  doubles,
+}));
+
+/** How many bytes a number of the kernel has, by its mangled name. @param {string} name */
+const bytesOf = (name) => (/8BFloat16|7Float16/.test(name) ? 2 : 4);
+
+/** "NormApplyBlock<BFloat16, 4>" of a mangled name. @param {string} name */
+function readable(name) {
+  const kernel = /\d((?:Norm|MaxPool|GlobalAverage|Update|Part)[A-Za-z]+?)(?:I|E)/.exec(name)?.[1] ?? name;
+  const type = /8BFloat16/.test(name) ? 'bf16' : /7Float16/.test(name) ? 'fp16' : 'fp32';
+  const flags = [...name.matchAll(/L(?:b|i|NS0_\d+\w+?E)(\d+)E/g)].map(([, flag]) => flag);
+  const rule = /(Sgd|Adam|Lars)Rule/.exec(name)?.[1];
+  return `${kernel}<${[type, ...(rule ? [rule] : []), ...flags].join(', ')}>`;
+}
+
+/**
+ * One row of the table, and what is wrong with it.
+ * @param {Kernel} kernel
+ * @param {number | undefined} registers
+ * @param {Limits} limits
+ */
+function judge(kernel, registers, limits) {
+  const found = tally(hotLoop(kernel));
+  // The compiler may have unrolled the loop once more.
+  const passes = limits.loads > 0 ? Math.max(1, Math.floor(found.wideLoads / limits.loads)) : 1;
+  const elements = passes * limits.elements(bytesOf(kernel.name));
+  const each = { integers: found.integers / elements, doubles: found.doubles / elements };
+  const resident = registers === undefined ? 0 : Math.floor(registersThere / (Math.ceil(registers / 8) * 8 * threads));
+  const narrow = found.narrowLoads + found.narrowStores;
+  const whole = tally(kernel.instructions);
+  /** @type {[boolean, string][]} */
+  const rules = [
+    [whole.local > 0, `${whole.local} accesses to local memory`],
+    [found.wideLoads < limits.loads, `${found.wideLoads} loads of 16 bytes, not ${limits.loads}`],
+    [found.wideStores < limits.stores, `${found.wideStores} stores of 16 bytes, not ${limits.stores}`],
+    [narrow > limits.narrow, `${narrow} narrow accesses, more than ${limits.narrow}`],
+    [resident < limits.resident, `${resident} resident blocks, fewer than ${limits.resident}`],
+    [each.integers > limits.integers, `${each.integers.toFixed(1)} integer instructions an element`],
+    [each.doubles > limits.doubles, `${each.doubles.toFixed(2)} double instructions an element`],
+  ];
+  const wrong = rules.filter(([is]) => is).map(([, text]) => text);
+  const row = [
+    readable(kernel.name), kernel.arch, registers ?? '?', resident, found.wideLoads, found.wideStores, narrow, whole.local,
+    (found.instructions / elements).toFixed(1), each.integers.toFixed(1), each.doubles.toFixed(2),
+  ];
+  return { row, wrong };
+}
+
+/**
+ * What cuobjdump says of the library.
+ * @param {string} library
+ * @param {string} what
+ */
+function disassembled(library, what) {
+  const tool = join(cudaLink, 'cu13/bin/cuobjdump');
+  // It finds nvdisasm on PATH.
+  const env = { ...process.env, PATH: `${join(cudaLink, 'cu13/bin')}:${process.env['PATH']}` };
+  const { ok, stdout, stderr } = capture(tool, [what, library], { env, maxBuffer: 2 ** 30 });
+  if (!ok) throw new Error(`${tool} ${what} ${library}: ${stderr}`);
+  return stdout;
+}
+
+/**
+ * Reads the library and prints the table. Returns what does not keep its limits, one line each.
+ * @param {string} library
+ * @returns {string[]}
+ */
+export function audit(library) {
+  const registers = registersOf(disassembled(library, '-res-usage'));
+  const kernels = kernelsOf(disassembled(library, '-sass'));
+  const heads = ['kernel', 'GPU', 'registers', 'resident blocks', '16-byte loads', '16-byte stores', 'narrow', 'local', 'instructions', 'integer', 'double'];
+  process.stdout.write(`| ${heads.join(' | ')} |\n|${heads.map(() => '---|').join('')}\n`);
+  /** @type {string[]} */
+  const wrong = [];
+  for (const limits of hot) {
+    const matching = kernels.filter(({ name }) => limits.name.test(name));
+    if (matching.length === 0) wrong.push(`no kernel ${limits.name} in ${library}`);
+    for (const kernel of matching) {
+      const judged = judge(kernel, registers.get(`${kernel.arch} ${kernel.name}`), limits);
+      process.stdout.write(`| ${judged.row.join(' | ')} |\n`);
+      wrong.push(...judged.wrong.map((text) => `${readable(kernel.name)}, ${kernel.arch}: ${text}`));
+    }
+  }
+  process.stdout.write('Instructions are those of the loop with the most loads, an element of the result.\n');
+  return wrong;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  ensureCudaToolkit();
+  const library = process.argv[2] ?? join(build, 'native/release/node/cuda/libtrainer_cuda.so');
+  if (!existsSync(library)) {
+    process.stderr.write(`cuda:audit: error: ${library} is missing. Build it: node scripts/native/native.mjs cuda\n`);
+    process.exit(2);
+  }
+  const wrong = audit(library);
+  for (const line of wrong) process.stderr.write(`cuda:audit: ${line}\n`);
+  process.exit(wrong.length > 0 ? 1 : 0);
+}
