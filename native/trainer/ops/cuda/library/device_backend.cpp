@@ -25,6 +25,9 @@ class DeviceMemory final : public BackendMemory {
  public:
   DeviceMemory(const Launcher& launcher, std::shared_ptr<Ledger> ledger, size_t bytes)
       : ledger_(std::move(ledger)), bytes_(bytes) {
+    // Of a network without batch norm the running statistics are nothing, and CUDA knows no memory
+    // of no bytes.
+    if (bytes == 0) return;
     void* data = nullptr;
     const cudaError_t error = cudaMalloc(&data, bytes);
     if (error == cudaErrorMemoryAllocation) fail_out_of_memory(launcher, bytes);
