@@ -198,12 +198,21 @@ void GraphNetwork::forward(const Run& run, float loss_scale) {
   }
 }
 
+bool GraphNetwork::is_recorded() const {
+  return replay_ && replay_->pieces() == 1 + training_->backward_parts().size();
+}
+
 void GraphNetwork::start_step(const BatchView& batch, float loss_scale,
                               const std::function<void(size_t, size_t)>& ready) {
   const auto tell = [&](size_t begin, size_t end) {
     if (!optimizer_) gradients_->to_host(begin, end);
     if (ready) ready(begin, end);
   };
+  if (replay_) replay_->begin(loss_scale);
+  // A device keeps about a thousand ops that it has not begun, and a launch then waits for one to
+  // end, without a deadline. Behind sums that other ranks never join that would be for ever, so ops
+  // that are not recorded begin where no sum is left.
+  if (optimizer_ && optimizer_->in_group() && !is_recorded()) backend_->synchronize();
   const Run run = run_for(batch);
   training_->take_images(run);
   backend_->send(first_image_->data(), &batch.first_image, sizeof(batch.first_image));
@@ -213,7 +222,6 @@ void GraphNetwork::start_step(const BatchView& batch, float loss_scale,
     training_->backward(run, tell);
     return;
   }
-  replay_->begin(loss_scale);
   replay_->run(0, [&] { forward(run, loss_scale); });
   for (size_t part = 1; const Program::Part& gradients : training_->backward_parts()) {
     replay_->run(part++, [&] { training_->backward_part(gradients, run); });

@@ -47,6 +47,8 @@ class GraphNetwork final : public Network {
   /// returns.
   void start_step(const BatchView& batch, float loss_scale, const std::function<void(size_t, size_t)>& ready);
   void forward(const Run& run, float loss_scale);
+  /// Whether the whole step goes to the device in a few pieces.
+  bool is_recorded() const;
   /// Gives a program the shared activation memory, made larger where needed.
   void bind(Program& program, const Purpose& purpose);
   Purpose training_purpose() const;

@@ -30,6 +30,7 @@ class NetworkOptimizer final : public DeviceOptimizer {
   void step(float lr, int64_t number) override;
   DeviceGroupId new_group_id() override { return backend_.new_group_id(); }
   void join(const DeviceGroup& group) override;
+  bool in_group() const { return collectives_ != nullptr; }
   void start_sum(size_t begin, size_t end) override;
   void wait_for_sums() override { collectives_->wait(); }
   void share() override;
