@@ -256,19 +256,24 @@ void GraphNetwork::prefetch(const BatchView& batch) {
   training_->prefetch(batch.images, batch.count);
 }
 
+std::vector<ParameterRange> GraphNetwork::statistic_ranges() const {
+  std::vector<ParameterRange> ranges;
+  for (const TensorInfo& info : statistics_) ranges.push_back({.offset = info.offset, .size = info.size});
+  return ranges;
+}
+
 DeviceOptimizer* GraphNetwork::train_on_device(const OptimizerOptions& options,
                                                const std::vector<ParameterRange>& ranges,
                                                const std::vector<std::string>& suffixes) {
   if (backend_->host_memory() || !gradients_) return nullptr;
-  auto update = backend_->make_update({options, ranges});
-  if (!update) return nullptr;
-  optimizer_ = std::make_unique<NetworkOptimizer>(
-      std::move(update), *backend_, weights_, *gradients_, suffixes,
-      [this] {
-        training_->weights_changed();
-        if (inference_) inference_->weights_changed();
-      },
-      [this] { running_.to_host(); });
+  TrainedParts parts{weights_, *gradients_, running_, backend_->make_update({options, ranges}), nullptr};
+  if (!parts.update) return nullptr;
+  // Never run as an update: only its sums are asked for.
+  if (!statistics_.empty()) parts.statistic_sums = backend_->make_update({{}, statistic_ranges()});
+  optimizer_ = std::make_unique<NetworkOptimizer>(std::move(parts), *backend_, suffixes, [this] {
+    training_->weights_changed();
+    if (inference_) inference_->weights_changed();
+  });
   return optimizer_.get();
 }
 
