@@ -1,8 +1,10 @@
 # NVIDIA's libraries for a node that has a GPU: those that stand on it already, and the wheels of those that do not.
 
-# By the wheel that brings them: its folder below `nvidia`, and the libraries, each after what it needs.
+# By the wheel that brings them: its folder below `nvidia`, and the libraries, each after what it needs. A star stands for a number
+# of the version, and all such files count. cuDNN compiles kernels with NVRTC, which opens its builtins by name.
 NVIDIA = {
     "nvidia-cublas": ("cu13", ("libcublasLt.so.13", "libcublas.so.13")),
+    "nvidia-cuda-nvrtc": ("cu13", ("libnvrtc.so.13", "libnvrtc-builtins.so.13.*")),
     "nvidia-cudnn-cu13": ("cudnn", ("libcudnn.so.9",)),
     "nvidia-nccl-cu13": ("nccl", ("libnccl.so.2",)),
     "nvidia-nvjpeg": ("cu13", ("libnvjpeg.so.13",)),
@@ -25,6 +27,14 @@ elif sys.argv[1].endswith("libnvjpeg.so.13"):
         if loaded[0].nvjpegGetProperty(name, ctypes.byref(part)) != 0:
             sys.exit(1)
     value = 10000 * parts[0].value + 100 * parts[1].value + parts[2].value
+elif sys.argv[1].endswith("libnvrtc.so.13"):
+    major, minor = ctypes.c_int(), ctypes.c_int()
+    if loaded[0].nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)) != 0:
+        sys.exit(1)
+    builtins = "/libnvrtc-builtins.so.%d.%d" % (major.value, minor.value)
+    if not any(path.endswith(builtins) for path in sys.argv):
+        sys.exit(1)
+    value = 10000 * major.value + 100 * minor.value
 else:
     ask = loaded[0].cudnnGetVersion if sys.argv[1].endswith("libcudnn.so.9") else loaded[0].cublasLtGetVersion
     ask.restype = ctypes.c_size_t
@@ -96,6 +106,15 @@ def stranger_of(paths):
     return None
 
 
+def files_of(folder, names):
+    """The paths of these libraries there, or nothing where one is missing."""
+    import glob
+
+    groups = [sorted(glob.glob(os.path.join(glob.escape(folder), name))) for name in names]
+    groups = [[path for path in group if os.path.isfile(path)] for group in groups]
+    return [path for group in groups for path in group] if all(groups) else []
+
+
 def cuda_look(params):
     """What of them stands on this node, in which version; and what is left alone, and why."""
     found = []
@@ -103,10 +122,9 @@ def cuda_look(params):
     patience = Patience()
     folders = nvidia_folders()
     for package, (_, names) in NVIDIA.items():
-        having = [folder for folder in folders if all(os.path.isfile(os.path.join(folder, name)) for name in names)]
-        for folder in having[:MOST_LOOKED_AT]:
+        having = [(folder, files_of(folder, names)) for folder in folders]
+        for folder, paths in [one for one in having if one[1]][:MOST_LOOKED_AT]:
             patience.went_on()
-            paths = [os.path.join(folder, name) for name in names]
             why = stranger_of(paths)
             if why:
                 left.append({"package": package, "why": why})

@@ -15,6 +15,7 @@ bool devices(const std::string& device) {
   }
   const auto library = load_cuda_library();
   figure("libraries", library->versions());
+  figure("NVRTC", nvrtc_trouble().empty() ? "is there" : nvrtc_trouble());
   for (const CudaDevice& found : library->devices()) {
     figure("device", found.name + ", capability " + std::to_string(found.capability_major) + "." +
                          std::to_string(found.capability_minor) + ", " + std::to_string(found.memory_total >> 20U) +

@@ -23,26 +23,39 @@ bool out_of_memory(const std::string& device) {
   return false;
 }
 
-bool batch_that_fits(const std::string& device) {
-  if (device == "cpu") {
-    figure("batch that fits", "not rehearsed: it is the device's memory");
-    return true;
-  }
-  Setup setup{.model = "resnet50", .size = 224, .batch = 1 << 13U};
+namespace {
+
+/// The batch that the refusal of this one names; 0: none, its own: it is not refused.
+int named_batch(const Setup& setup, const std::string& device) {
   try {
-    const Training large(setup, open(device));
+    const Training training(setup, open(device));
+    return setup.batch;
   } catch (const Error& error) {
     figure("message", error.what());
     const std::string text = error.what();
     const std::string before = "Use --batch-size ";
     const size_t found = text.find(before);
-    if (found == std::string::npos) return false;
-    setup.batch = std::stoi(text.substr(found + before.size()));
-    Training fits(setup, open(device));
-    fits.gradients();
+    return found == std::string::npos ? 0 : std::stoi(text.substr(found + before.size()));
+  }
+}
+
+}  // namespace
+
+bool batch_that_fits(const std::string& device) {
+  if (device == "cpu") {
+    figure("batch that fits", "not rehearsed: it is the device's memory");
     return true;
   }
-  figure("message", "a batch of 8192 fits this GPU");
+  // Most GPUs have too little memory for the first batch, whose tensors are small enough. Of the
+  // second one the largest tensor has 6.6e9 elements, and kernels count to 2^31.
+  for (const int batch : {2048, 8192}) {
+    Setup setup{.model = "resnet50", .size = 224, .batch = batch};
+    setup.batch = named_batch(setup, device);
+    if (setup.batch == 0) return false;
+    if (setup.batch == batch) figure("message", "a batch of " + std::to_string(batch) + " fits this GPU");
+    Training fits(setup, open(device));
+    fits.gradients();
+  }
   return true;
 }
 

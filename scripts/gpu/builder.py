@@ -27,7 +27,7 @@ class Builder:
 
     def environment(self):
         """In which programs find libtrainer_cuda.so as it was built here, and NVIDIA's libraries."""
-        folders = [self.tools["cublas"], self.tools["cudnn"], *self.tools["nccl"], *self.tools["nvjpeg"]]
+        folders = [self.tools["cublas"], self.tools["cudnn"], *self.tools["nvrtc"], *self.tools["nccl"], *self.tools["nvjpeg"]]
         own = {"TRAINYARD_CUDA_LIBRARY": str(self.out / "libtrainer_cuda.so"), "TRAINYARD_NVIDIA_LIBRARIES": ":".join(map(str, folders))}
         return os.environ | own
 

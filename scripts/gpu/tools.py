@@ -66,6 +66,8 @@ def find_tools():
         ],
         "nccl": [n / "lib" for n in nccl],
         "nvjpeg": [b / l for b in blas for l in libraries if (b / l / "libnvjpeg.so.13").exists()][:1],
+        # cuDNN compiles kernels with it; without it, it takes others.
+        "nvrtc": [b / l for b in blas for l in libraries if (b / l / "libnvrtc.so.13").exists()][:1],
         "cublas": first_folder("cuBLAS", [b / l for b in blas for l in libraries], "libcublas.so.13"),
         "cudnn": first_folder("cuDNN", [pathlib.Path(d) / l for d in dnn for l in libraries], "libcudnn.so.9"),
         "cudart": first_folder("CUDA's runtime", [b / l for b in blas for l in libraries], "libcudart_static.a"),

@@ -11,8 +11,8 @@ import { ensureToolchain } from './toolchain.mjs';
 
 const requirements = join(root, 'scripts/requirements/cuda.txt');
 /**
- * A link to the toolkit in the cache: `cu13` (compiler, headers, cuBLAS, nvJPEG), `cudnn` and
- * `nccl` lie below.
+ * A link to the toolkit in the cache: `cu13` (compiler, headers, cuBLAS, NVRTC, nvJPEG), `cudnn`
+ * and `nccl` lie below.
  */
 export const cudaLink = join(build, 'cuda');
 
@@ -35,7 +35,7 @@ function install(final) {
   const temporary = `${final}.partial-${process.pid}`;
   rmSync(temporary, { recursive: true, force: true });
   try {
-    step('CUDA toolkit: compiler, cuBLAS, cuDNN, NCCL, nvJPEG (about 1.8 GB on disk, once)');
+    step('CUDA toolkit: compiler, cuBLAS, NVRTC, cuDNN, NCCL, nvJPEG (about 2 GB on disk, once)');
     run(join(toolchainLink, 'venv/bin/python'), [
       '-m',
       'pip',

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -43,6 +45,20 @@ class CudaLibraryFile : public testing::Test {
       return error.what();
     }
     return "";
+  }
+
+  /// Of an empty kernel by NVRTC, as cuDNN finds it: by its name.
+  static std::string compiled() {
+    void* nvrtc = ::dlopen("libnvrtc.so.13", RTLD_LAZY | RTLD_NOLOAD);
+    if (nvrtc == nullptr) return "NVRTC is not loaded";
+    const auto create = reinterpret_cast<int (*)(void**, const char*, const char*, int, const char**, const char**)>(
+        ::dlsym(nvrtc, "nvrtcCreateProgram"));
+    const auto compile = reinterpret_cast<int (*)(void*, int, const char**)>(::dlsym(nvrtc, "nvrtcCompileProgram"));
+    void* program = nullptr;
+    if (create(&program, "__global__ void nothing() {}", "nothing.cu", 0, nullptr, nullptr) != 0) return "no program";
+    const char* target = "--gpu-architecture=sm_90";
+    const int result = compile(program, 1, &target);
+    return result == 0 ? "compiled" : "NVRTC's error " + std::to_string(result);
   }
 
   /// That `load` names the file it looked for in the toolkit's `part` and a folder that is not
@@ -92,6 +108,42 @@ TEST_F(CudaLibraryFile, HasADeviceOrSaysWhyNot) {
     EXPECT_EQ(error.code(), Exit::device);
     EXPECT_NE(std::string(error.what()).find("--device cpu"), std::string::npos) << error.what();
   }
+}
+
+/// Of a trainer whose folders have no NVRTC, in a process of its own, which has not loaded any.
+TEST_F(CudaLibraryFile, SaysWhereNvrtcIsMissingAndGoesOn) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const std::string toolkit = TRAINYARD_CUDA_TOOLKIT;
+  const fs::path folder = fs::path(testing::TempDir()) / "cublas-alone";
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  for (const char* name : {"libcublasLt.so.13", "libcublas.so.13"}) {
+    fs::create_symlink(toolkit + "/cu13/lib/" + name, folder / name);
+  }
+  EXPECT_EXIT(
+      {
+        ::setenv("TRAINYARD_NVIDIA_LIBRARIES", (folder.string() + ":" + toolkit + "/cudnn/lib").c_str(), 1);
+        const bool system = ::dlopen("libnvrtc.so.13", RTLD_LAZY | RTLD_LOCAL) != nullptr;
+        load_cuda_library();
+        std::fprintf(stderr, "%s", system ? "this system has one" : nvrtc_trouble().c_str());
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0),
+      "^this system has one$|^libnvrtc.so.13 was looked for in .*/cublas-alone, .* and where the system "
+      ".*nvidia-cuda-nvrtc");
+  fs::remove_all(folder);
+}
+
+/// NVRTC opens its builtins by name, when it compiles.
+TEST_F(CudaLibraryFile, LoadsNvrtcSoThatItCompiles) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        load_cuda_library();
+        std::fprintf(stderr, "%s%s", nvrtc_trouble().c_str(), compiled().c_str());
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "^compiled$");
 }
 
 // Before the next test, after which it is loaded.

@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "common/error.h"
 #include "tests/models/support.h"
 #include "tests/ops/host_cuda.h"
+#include "trainer/models/batch_fit.h"
 #include "trainer/models/builders.h"
 #include "trainer/models/graph_network.h"
+#include "trainer/ops/cuda/launch.h"
 
 namespace trainyard {
 namespace {
@@ -228,6 +231,50 @@ TEST(CudaNetworkMemory, ThatIsMissingIsNamedByTheFirstStepToo) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Exit::device);
     EXPECT_NE(std::string(error.what()).find("Use --batch-size "), std::string::npos) << error.what();
+  }
+}
+
+TEST(CudaNetworkElements, OfOneTensorAreNotMoreThanKernelsCount) {
+  const auto largest = [](const char* model, int size) {
+    return batch_of_elements(*build_model(model, size, kClasses), cuda::kMostElements);
+  };
+  EXPECT_EQ(largest("resnet20", 32), 131072);
+  EXPECT_EQ(largest("resnet50", 224), 2674);
+  EXPECT_EQ(batch_of_elements(*build_model("mlp", 8, kClasses), SIZE_MAX), std::numeric_limits<int>::max());
+}
+
+TEST(CudaNetworkElements, ThatAreTooManyAreRefusedWithABatchThatFits) {
+  const std::string before = "Use --batch-size ";
+  const auto named = [&](const std::string& text) {
+    const size_t at = text.find(before);
+    return at == std::string::npos ? 0 : std::stoi(text.substr(at + before.size()));
+  };
+  // Memory for all of it: what is counted with 32 bits is the limit.
+  const std::string counted = refusal_with(size_t{1} << 40U, 131073);
+  EXPECT_EQ(counted.find("a batch of 131073 has a tensor of 2147500032 elements (the output of conv1), and this back "
+                         "end takes 2147483648 at most. Use --batch-size 131072, which fits"),
+            0U)
+      << counted;
+  // Memory for less: what is named fits both.
+  constexpr size_t kMemory = size_t{40} << 20U;
+  const int fits = named(refusal_with(kMemory, 200000));
+  EXPECT_GT(fits, 1);
+  EXPECT_EQ(refusal_with(kMemory, fits), "");
+  EXPECT_NE(refusal_with(kMemory, fits + 2), "") << "far from the largest";
+  EXPECT_EQ(refusal_with(kMemory, 200000, nullptr, true).substr(0, 28), "a batch of 200000 has a tens") << "at once";
+}
+
+TEST(CudaNetworkElements, AreLookedAtBeforeAnEvaluationToo) {
+  NetworkOptions options{.model = "resnet20", .classes = kClasses, .image_size = 32, .batch = 131073};
+  options.training = false;
+  GraphNetwork large(options, build_model("resnet20", 32, kClasses), test::make_host_cuda());
+  std::vector<float> logits(kClasses);
+  try {
+    large.evaluate(RandomBatch(1, 32, kClasses, 3).view(), logits);
+    FAIL() << "a tensor that kernels cannot count";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Exit::device);
+    EXPECT_NE(std::string(error.what()).find("Use --batch-size 131072, which fits"), std::string::npos) << error.what();
   }
 }
 

@@ -23,8 +23,9 @@ struct TraineeOptions {
   int batch = 4;  ///< of each worker
   uint64_t seed = 1;
   OptimizerOptions optimizer{};
-  bool on_device = true;  ///< gradients may stay there
-  HostGroups groups{};    ///< how the workers' devices sum among themselves, if they can
+  bool on_device = true;           ///< gradients may stay there
+  HostGroups groups{};             ///< how the workers' devices sum among themselves, if they can
+  HostTraffic* traffic = nullptr;  ///< counted, if somebody asks
   StrategyMaker make = make_mirrored;
 };
 
@@ -39,7 +40,7 @@ class Trainee {
     options.batch = wanted.batch;
     options.seed = wanted.seed;
     network_ = std::make_unique<GraphNetwork>(options, build_model(wanted.model, wanted.size, wanted.classes),
-                                              make_host_cuda_in(wanted.groups));
+                                              make_host_cuda_in(wanted.groups, wanted.traffic));
     Variables variables{network_->weights(), network_->gradients(), {}};
     for (const TensorInfo& tensor : network_->parameters()) {
       variables.ranges.push_back({.offset = tensor.offset, .size = tensor.size, .adapt = tensor.decay});
@@ -102,6 +103,8 @@ class Trainee {
   Strategy& strategy() { return *strategy_; }
   /// nullptr where training comes to the host.
   DeviceOptimizer* device() { return device_; }
+  /// Weights and state(), to the host.
+  void fetch() { device_ != nullptr ? device_->fetch() : strategy_->collect(); }
   /// Of all workers, in the last step.
   double images() const { return images_; }
 

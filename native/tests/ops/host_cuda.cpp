@@ -10,6 +10,7 @@
 #include "tests/ops/tape.h"
 #include "trainer/base/aligned_memory.h"
 #include "trainer/ops/cuda/ops_backend.h"
+#include "trainer/ops/cuda/sends.h"
 
 namespace trainyard::test {
 namespace {
@@ -203,12 +204,27 @@ class HostRecording final : public Recording {
   Recorded& recorded_;
 };
 
+/// A place that is read at once.
+class HostPlace final : public cuda::SendPlace {
+ public:
+  std::byte* data() override { return memory_.data(); }
+  void start(void* memory, size_t bytes) override {
+    std::memcpy(memory, memory_.data(), bytes);
+    std::ranges::fill(memory_, std::byte{0xEE});
+  }
+  bool is_read() override { return true; }
+
+ private:
+  std::array<std::byte, cuda::kMostSent> memory_{};
+};
+
 class HostCuda final : public cuda::OpsBackend {
  public:
-  HostCuda(size_t bytes, HostGroups groups, Recorded* recorded = nullptr)
+  HostCuda(size_t bytes, HostGroups groups, Recorded* recorded = nullptr, HostTraffic* traffic = nullptr)
       : figures_(std::make_shared<MemoryFigures>()),
         groups_(std::move(groups)),
-        recorded_(recorded != nullptr ? *recorded : own_) {
+        recorded_(recorded != nullptr ? *recorded : own_),
+        traffic_(traffic != nullptr ? *traffic : own_traffic_) {
     figures_->total = bytes;
     device_.launcher = {tape_.stream(), [](int code, const char* message, bool worth_retrying) {
                           throw Error(static_cast<Exit>(code), message,
@@ -225,11 +241,10 @@ class HostCuda final : public cuda::OpsBackend {
     device_.plan_convolution = [this](const Conv2dParams& params) {
       return std::make_unique<HostConvolution>(params, tape_);
     };
+    std::vector<std::unique_ptr<cuda::SendPlace>> places;
+    places.push_back(std::make_unique<HostPlace>());
+    sends_ = std::make_unique<cuda::Sends>(std::move(places), [](const std::function<bool()>&) {});
     device_.make_uploads = [this](size_t most) { return std::make_unique<HostUploads>(*this, most); };
-  }
-  void synchronize() override {
-    require_no_recording();
-    if (counted_) counted_(tape_.counted());
   }
   void choose(HostKernels kernels) {
     device_.plain_kernels = kernels.plain;
@@ -249,12 +264,22 @@ class HostCuda final : public cuda::OpsBackend {
     return now;
   }
   void to_host(void* host, const void* memory, size_t bytes) override {
-    require_no_recording();
+    synchronize();
     if (bytes > 0) std::memcpy(host, memory, bytes);  // an empty tensor has no address
+    traffic_.to_host += bytes;
   }
   void from_host(void* memory, const void* host, size_t bytes) override {
-    require_no_recording();
+    synchronize();
     if (bytes > 0) std::memcpy(memory, host, bytes);
+  }
+  void send(void* memory, const void* host, size_t bytes) override {
+    require_no_recording();
+    sends_->send(memory, host, bytes);
+  }
+  void synchronize() override {
+    require_no_recording();
+    ++traffic_.waits;
+    if (counted_) counted_(tape_.counted());
   }
   std::unique_ptr<Recording> record(const std::function<void()>& ops) override {
     if (recorded_.refuses) throw Error(Exit::device, "no recording here");
@@ -280,6 +305,9 @@ class HostCuda final : public cuda::OpsBackend {
   HostGroups groups_;
   Recorded own_;
   Recorded& recorded_;
+  HostTraffic own_traffic_;
+  HostTraffic& traffic_;
+  std::unique_ptr<cuda::Sends> sends_;
   std::unique_ptr<DeviceCollectives> collectives_;
 };
 
@@ -295,8 +323,8 @@ std::unique_ptr<Backend> make_host_cuda_with(HostKernels kernels) {
 std::unique_ptr<Backend> make_host_cuda_recording(Recorded& recorded) {
   return std::make_unique<HostCuda>(size_t{1} << 40U, HostGroups{}, &recorded);
 }
-std::unique_ptr<Backend> make_host_cuda_in(HostGroups groups) {
-  return std::make_unique<HostCuda>(size_t{1} << 40U, std::move(groups));
+std::unique_ptr<Backend> make_host_cuda_in(HostGroups groups, HostTraffic* traffic) {
+  return std::make_unique<HostCuda>(size_t{1} << 40U, std::move(groups), nullptr, traffic);
 }
 
 }  // namespace trainyard::test

@@ -33,12 +33,19 @@ struct Recorded {
 /// The same, which counts; `recorded` outlives it.
 std::unique_ptr<Backend> make_host_cuda_recording(Recorded& recorded);
 
+/// What passes between the host and its device, as the host's calls go.
+struct HostTraffic {
+  size_t to_host = 0;  ///< bytes
+  int waits = 0;       ///< times that the host stood still until the device had done everything
+};
+
 /// How it joins a group.
 struct HostGroups {
   std::function<DeviceGroupId()> make;
   std::function<std::unique_ptr<DeviceCollectives>(const DeviceGroup&)> join;
 };
-/// The same for a rank whose device sums with others.
-std::unique_ptr<Backend> make_host_cuda_in(HostGroups groups);
+/// The same for a rank whose device sums with others. `traffic` is counted, and outlives it;
+/// nullptr: nobody asks.
+std::unique_ptr<Backend> make_host_cuda_in(HostGroups groups, HostTraffic* traffic = nullptr);
 
 }  // namespace trainyard::test

@@ -65,8 +65,8 @@ void same(const std::string& model, const std::string& kind) {
     require(std::abs(got - want) <= 1e-6 * want, "lengths of gradients differ");
     require(device.images() == 4.0 * world()->world(), "images were not counted");
   }
-  host.strategy().collect();
-  device.strategy().collect();
+  host.fetch();
+  device.fetch();
   require(distance(before, host.network().weights()) > 1e-4, "nothing was learned");
   require_alike(device.network().weights(), host.network().weights(), "weights");
   const auto want = host.strategy().state();
@@ -81,7 +81,7 @@ void same(const std::string& model, const std::string& kind) {
     for (float& value : part.values) value = static_cast<float>(world()->rank()) + 2;
   }
   device.share();
-  device.strategy().collect();
+  device.fetch();
   for (const float weight : device.network().weights()) require(weight == 0, "weights are not rank 0's");
   for (const OptimizerState& part : device.strategy().state()) {
     for (const float value : part.values) require(value == 2, "the optimizer's state is not rank 0's");
@@ -138,8 +138,27 @@ void micro() {
       trainee->apply(number);
     }
   }
-  device.strategy().collect();
+  device.fetch();
   require_alike(device.network().weights(), host.network().weights(), "weights");
+}
+
+/// How often the host stands still until its device has done everything: for a step's figures, and
+/// nowhere else once the step is recorded.
+void waits() {
+  HostTraffic traffic;
+  TraineeOptions wanted = options("mlp", {}, true);
+  wanted.traffic = &traffic;
+  Trainee trainee(world(), wanted);
+  for (int64_t number = 1; number <= 2; ++number) trainee.step(number);
+  require(trainee.network().recorded_pieces() > 0, "the step is not recorded");
+  for (int64_t number = 3; number <= 6; ++number) {
+    const HostTraffic before = traffic;
+    trainee.step(number);
+    const int waited = traffic.waits - before.waits;
+    require(waited == 1, "a step waited " + std::to_string(waited) + " times for the device");
+    const size_t bytes = traffic.to_host - before.to_host;
+    require(bytes < 1024, "a step brought " + std::to_string(bytes) + " bytes to the host");
+  }
 }
 
 /// One rank's gradients are infinite; all leave the step out, and all go on.
@@ -201,6 +220,7 @@ int run(const std::string& scenario) {
                                                          {"served-async", [] { served("parameter-server-async"); }},
                                                          {"micro", micro},
                                                          {"scaled", scaled},
+                                                         {"waits", waits},
                                                          {"late", late},
                                                          {"leaves", leaves}};
   for (const char* model : {"mlp", "resnet20"}) {

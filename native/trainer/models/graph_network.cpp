@@ -5,8 +5,8 @@
 
 #include "common/error.h"
 #include "trainer/base/spare_memory.h"
+#include "trainer/models/batch_fit.h"
 #include "trainer/models/initialise.h"
-#include "trainer/models/room.h"
 
 namespace trainyard {
 
@@ -47,6 +47,7 @@ GraphNetwork::GraphNetwork(const NetworkOptions& options, std::unique_ptr<Graph>
       running_(*backend_, graph_->statistic_elements()),
       first_image_(backend_->allocate(sizeof(uint64_t))) {
   if (options.training) {
+    require_elements(training_purpose());
     // Before the weights are drawn: what its ops make on threads of their own is then ready sooner,
     // and does not lock the address space while the large memory is taken.
     training_ = std::make_unique<Program>(*graph_, *backend_, training_purpose());
@@ -108,37 +109,33 @@ void GraphNetwork::weights_changed() {
   if (inference_) inference_->weights_changed();
 }
 
-void GraphNetwork::require_room(size_t bytes, const Purpose& purpose) {
+std::optional<Room> GraphNetwork::room_for(const Purpose& purpose) {
   // An optimizer's memory comes before the first step, up to two numbers a weight; what
-  // micro-batches are added up in comes with it.
-  const size_t arenas = (options_.memory_growth ? 0 : 2) + (options_.micro_batches ? 1 : 0);
+  // micro-batches are added up in comes with it, and gradients come before both.
+  const bool optimizer_is_there = options_.memory_growth && gradients_;
+  const size_t arenas = (optimizer_is_there ? 0 : 2) + (options_.micro_batches ? 1 : 0) + (gradients_ ? 0 : 1);
   const size_t to_come = purpose.training ? arenas * weights_.bytes() : 0;
-  std::optional<Room> found;
-  if (const auto memory = backend_->memory_figures()) {
-    found = room_on_device(*memory, to_come);
-  } else if (backend_->host_memory()) {
-    // Gradients are asked for, but the system gives a page when it is first written.
-    const uint64_t free = options_.free_memory ? options_.free_memory() : free_memory();
-    found = room_on_host(free, options_.host_ranks, to_come + (gradients_ ? gradients_->bytes() : 0));
-  }
+  if (const auto memory = backend_->memory_figures()) return room_on_device(*memory, to_come);
+  if (!backend_->host_memory()) return std::nullopt;
+  // Gradients are asked for, but the system gives a page when it is first written.
+  const uint64_t free = options_.free_memory ? options_.free_memory() : free_memory();
+  return room_on_host(free, options_.host_ranks, to_come + (gradients_ ? gradients_->bytes() : 0));
+}
+
+void GraphNetwork::require_elements(const Purpose& purpose) {
+  const int most = batch_of_elements(*graph_, backend_->most_elements());
+  if (purpose.batch <= most) return;
+  const auto room = room_for(purpose);
+  const int fits = room ? largest_batch(*graph_, *backend_, purpose, room->bytes, most) : most;
+  throw too_many_elements(*graph_, backend_->most_elements(), purpose.batch, fits);
+}
+
+void GraphNetwork::require_room(size_t bytes, const Purpose& purpose) {
+  const auto found = room_for(purpose);
   if (!found || bytes <= found->bytes) return;
   // A program's ops have memory of their own, which is taken already where the batch is this one.
-  const auto used = [this] { return backend_->memory_figures().value_or(MemoryFigures{}).used; };
-  const auto needs = [&](int batch) {
-    Purpose other = purpose;
-    other.batch = batch;
-    const uint64_t before = used();
-    const Program program(*graph_, *backend_, other);
-    return program.arena_bytes() + (used() - before);
-  };
-  const size_t room = found->bytes + needs(purpose.batch) - bytes;
-  int fits = 0;
-  for (int low = 1, high = purpose.batch - 1; low <= high;) {
-    const int batch = low + (high - low) / 2;
-    const bool enough = needs(batch) <= room;
-    if (enough) fits = batch;
-    enough ? low = batch + 1 : high = batch - 1;
-  }
+  const size_t own = program_bytes(*graph_, *backend_, purpose).value_or(bytes) - bytes;
+  const int fits = largest_batch(*graph_, *backend_, purpose, found->bytes + own, purpose.batch - 1);
   throw out_of_memory(*found, purpose.batch, bytes, fits);
 }
 
@@ -201,12 +198,21 @@ void GraphNetwork::forward(const Run& run, float loss_scale) {
   }
 }
 
+bool GraphNetwork::is_recorded() const {
+  return replay_ && replay_->pieces() == 1 + training_->backward_parts().size();
+}
+
 void GraphNetwork::start_step(const BatchView& batch, float loss_scale,
                               const std::function<void(size_t, size_t)>& ready) {
   const auto tell = [&](size_t begin, size_t end) {
     if (!optimizer_) gradients_->to_host(begin, end);
     if (ready) ready(begin, end);
   };
+  if (replay_) replay_->begin(loss_scale);
+  // A device keeps about a thousand ops that it has not begun, and a launch then waits for one to
+  // end, without a deadline. Behind sums that other ranks never join that would be for ever, so ops
+  // that are not recorded begin where no sum is left.
+  if (optimizer_ && optimizer_->in_group() && !is_recorded()) backend_->synchronize();
   const Run run = run_for(batch);
   training_->take_images(run);
   backend_->send(first_image_->data(), &batch.first_image, sizeof(batch.first_image));
@@ -216,7 +222,6 @@ void GraphNetwork::start_step(const BatchView& batch, float loss_scale,
     training_->backward(run, tell);
     return;
   }
-  replay_->begin(loss_scale);
   replay_->run(0, [&] { forward(run, loss_scale); });
   for (size_t part = 1; const Program::Part& gradients : training_->backward_parts()) {
     replay_->run(part++, [&] { training_->backward_part(gradients, run); });
@@ -251,19 +256,24 @@ void GraphNetwork::prefetch(const BatchView& batch) {
   training_->prefetch(batch.images, batch.count);
 }
 
+std::vector<ParameterRange> GraphNetwork::statistic_ranges() const {
+  std::vector<ParameterRange> ranges;
+  for (const TensorInfo& info : statistics_) ranges.push_back({.offset = info.offset, .size = info.size});
+  return ranges;
+}
+
 DeviceOptimizer* GraphNetwork::train_on_device(const OptimizerOptions& options,
                                                const std::vector<ParameterRange>& ranges,
                                                const std::vector<std::string>& suffixes) {
   if (backend_->host_memory() || !gradients_) return nullptr;
-  auto update = backend_->make_update({options, ranges});
-  if (!update) return nullptr;
-  optimizer_ = std::make_unique<NetworkOptimizer>(
-      std::move(update), *backend_, weights_, *gradients_, suffixes,
-      [this] {
-        training_->weights_changed();
-        if (inference_) inference_->weights_changed();
-      },
-      [this] { running_.to_host(); });
+  TrainedParts parts{weights_, *gradients_, running_, backend_->make_update({options, ranges}), nullptr};
+  if (!parts.update) return nullptr;
+  // Never run as an update: only its sums are asked for.
+  if (!statistics_.empty()) parts.statistic_sums = backend_->make_update({{}, statistic_ranges()});
+  optimizer_ = std::make_unique<NetworkOptimizer>(std::move(parts), *backend_, suffixes, [this] {
+    training_->weights_changed();
+    if (inference_) inference_->weights_changed();
+  });
   return optimizer_.get();
 }
 
@@ -275,6 +285,7 @@ StepResult GraphNetwork::evaluate(const BatchView& batch, std::span<float> logit
   }
   if (!inference_) {
     const Purpose purpose{options_.batch, false, storage_of(options_.precision)};
+    require_elements(purpose);
     inference_ = std::make_unique<Program>(*graph_, *backend_, purpose);
     bind(*inference_, purpose);
   }

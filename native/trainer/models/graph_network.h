@@ -9,6 +9,7 @@
 #include "trainer/models/network.h"
 #include "trainer/models/network_optimizer.h"
 #include "trainer/models/replay.h"
+#include "trainer/models/room.h"
 
 namespace trainyard {
 
@@ -46,9 +47,17 @@ class GraphNetwork final : public Network {
   /// returns.
   void start_step(const BatchView& batch, float loss_scale, const std::function<void(size_t, size_t)>& ready);
   void forward(const Run& run, float loss_scale);
+  /// Whether the whole step goes to the device in a few pieces.
+  bool is_recorded() const;
   /// Gives a program the shared activation memory, made larger where needed.
   void bind(Program& program, const Purpose& purpose);
   Purpose training_purpose() const;
+  std::vector<ParameterRange> statistic_ranges() const;
+  /// What is left for a program; nothing where nobody knows.
+  std::optional<Room> room_for(const Purpose& purpose);
+  /// Throws Error(Exit::device), and names the batch that would fit, when a tensor has more elements
+  /// than the back end takes. Before the program is made.
+  void require_elements(const Purpose& purpose);
   /// Throws Error(Exit::device), and names the batch that the plan says would fit, when the memory
   /// has less room.
   void require_room(size_t bytes, const Purpose& purpose);

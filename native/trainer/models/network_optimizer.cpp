@@ -8,18 +8,18 @@
 
 namespace trainyard {
 
-NetworkOptimizer::NetworkOptimizer(std::unique_ptr<UpdateOp> update, Backend& backend, Arena& weights, Arena& gradients,
-                                   const std::vector<std::string>& suffixes, std::function<void()> changed,
-                                   std::function<void()> fetched)
-    : update_(std::move(update)),
+NetworkOptimizer::NetworkOptimizer(TrainedParts parts, Backend& backend, const std::vector<std::string>& suffixes,
+                                   std::function<void()> changed)
+    : update_(std::move(parts.update)),
+      statistic_sums_(std::move(parts.statistic_sums)),
       backend_(backend),
-      weights_(weights),
-      gradients_(gradients),
+      weights_(parts.weights),
+      gradients_(parts.gradients),
+      statistics_(parts.statistics),
       changed_(std::move(changed)),
-      fetched_(std::move(fetched)),
       exceptions_at_start_(std::uncaught_exceptions()) {
   for (const std::string& suffix : suffixes) {
-    state_.push_back({suffix, std::make_unique<Arena>(backend, weights.host().size())});
+    state_.push_back({suffix, std::make_unique<Arena>(backend, weights_.host().size())});
   }
 }
 
@@ -40,7 +40,7 @@ void NetworkOptimizer::state_changed() {
 void NetworkOptimizer::fetch() {
   weights_.to_host();
   for (const Remembered& part : state_) part.values->to_host();
-  fetched_();
+  statistics_.to_host();
 }
 
 void NetworkOptimizer::keep_gradients(bool first) {
@@ -65,6 +65,11 @@ double NetworkOptimizer::clip(double limit) {
   const double factor = limit / (length + 1e-6);
   if (std::isfinite(length) && factor < 1) update_->scale(gradients_.device(), static_cast<float>(factor));
   return length;
+}
+
+bool NetworkOptimizer::is_finite() {
+  if (!std::isfinite(update_->squared_length(weights_.device()))) return false;
+  return !statistic_sums_ || std::isfinite(statistic_sums_->squared_length(statistics_.device()));
 }
 
 void NetworkOptimizer::step(float lr, int64_t number) {

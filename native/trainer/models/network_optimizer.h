@@ -9,12 +9,20 @@
 
 namespace trainyard {
 
+/// What of a network is trained, and by which ops.
+struct TrainedParts {
+  Arena& weights;
+  Arena& gradients;
+  Arena& statistics;                         ///< running ones
+  std::unique_ptr<UpdateOp> update;          ///< of the weights
+  std::unique_ptr<UpdateOp> statistic_sums;  ///< over the statistics; nullptr where there are none
+};
+
 class NetworkOptimizer final : public DeviceOptimizer {
  public:
-  /// changed: called after every update of the weights, fetched: whenever the host is to see them.
-  NetworkOptimizer(std::unique_ptr<UpdateOp> update, Backend& backend, Arena& weights, Arena& gradients,
-                   const std::vector<std::string>& suffixes, std::function<void()> changed,
-                   std::function<void()> fetched);
+  /// changed: called after every update of the weights.
+  NetworkOptimizer(TrainedParts parts, Backend& backend, const std::vector<std::string>& suffixes,
+                   std::function<void()> changed);
   /// While an error passes, the group is left first: freeing memory would wait for other ranks.
   ~NetworkOptimizer() override;
   NetworkOptimizer(const NetworkOptimizer&) = delete;
@@ -27,9 +35,11 @@ class NetworkOptimizer final : public DeviceOptimizer {
   void add_kept(size_t begin, size_t end) override;
   bool unscale(float scale) override;
   double clip(double limit) override;
+  bool is_finite() override;
   void step(float lr, int64_t number) override;
   DeviceGroupId new_group_id() override { return backend_.new_group_id(); }
   void join(const DeviceGroup& group) override;
+  bool in_group() const { return collectives_ != nullptr; }
   void start_sum(size_t begin, size_t end) override;
   void wait_for_sums() override { collectives_->wait(); }
   void share() override;
@@ -44,13 +54,14 @@ class NetworkOptimizer final : public DeviceOptimizer {
   };
   float* remembered(size_t i) { return i < state_.size() ? state_[i].values->device() : nullptr; }
 
-  std::unique_ptr<UpdateOp> update_;
+  std::unique_ptr<UpdateOp> update_, statistic_sums_;
   Backend& backend_;
   Arena& weights_;
   Arena& gradients_;
+  Arena& statistics_;
   std::vector<Remembered> state_;
   std::unique_ptr<BackendMemory> kept_;  ///< of micro-batches; made when first needed
-  std::function<void()> changed_, fetched_;
+  std::function<void()> changed_;
   DeviceCollectives* collectives_ = nullptr;  ///< the back end's, in a group
   int exceptions_at_start_;
 };

@@ -2,7 +2,9 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
@@ -96,6 +98,29 @@ bool load_from(const std::vector<fs::path>& folders, const char* name) {
   return false;
 }
 
+/// With what cuDNN compiles kernels, where an engine of its wants that.
+constexpr const char* kNvrtc = "libnvrtc.so.13";
+
+/// What NVRTC opens by this name when it compiles; "" where it does not tell its version.
+std::string nvrtc_builtins(void* nvrtc) {
+  const auto version = reinterpret_cast<int (*)(int*, int*)>(::dlsym(nvrtc, "nvrtcVersion"));
+  int major = 0;
+  int minor = 0;
+  if (version == nullptr || version(&major, &minor) != 0) return "";
+  return "libnvrtc-builtins.so." + std::to_string(major) + "." + std::to_string(minor);
+}
+
+/// Where NVRTC is in one of the folders: loaded with its builtins, so that cuDNN and NVRTC find them
+/// by their names.
+void load_nvrtc_from(const std::vector<fs::path>& folders) {
+  const auto has_it = [](const fs::path& folder) { return fs::exists(folder / kNvrtc); };
+  const auto folder = std::ranges::find_if(folders, has_it);
+  if (folder == folders.end()) return;
+  load_from({*folder}, kNvrtc);
+  const std::string builtins = nvrtc_builtins(::dlopen(kNvrtc, RTLD_LAZY | RTLD_NOLOAD));
+  if (!builtins.empty()) load_from({*folder}, builtins.c_str());
+}
+
 std::string text_of(const std::vector<fs::path>& folders) {
   return folders.empty() ? std::string("no folder") : joined(folders);
 }
@@ -138,6 +163,7 @@ std::unique_ptr<CudaLibrary> load_cuda_library() {
   // Those that are in none of the folders are left to the system; if it has none either, loading
   // the library says so.
   for (const char* name : kNvidia) load_from(folders, name);
+  load_nvrtc_from(folders);
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     throw Error(Exit::device,
@@ -152,6 +178,18 @@ std::unique_ptr<CudaLibrary> load_cuda_library() {
   if (made) return made;
   throw Error(Exit::device,
               "the CUDA back end " + path.string() + " cannot be used: " + error + ". Build both together" + kAdvice);
+}
+
+std::string nvrtc_trouble() {
+  const auto said = [](const std::string& name) {
+    return name + " was looked for in " + text_of(nvidia_folders()) + " and where the system has its own (" +
+           last_error() + "), so cuDNN goes without the engines that it compiles at run time. " +
+           "Install it there (pip's nvidia-cuda-nvrtc), or name its folder in TRAINYARD_NVIDIA_LIBRARIES";
+  };
+  void* nvrtc = ::dlopen(kNvrtc, RTLD_LAZY | RTLD_LOCAL);
+  const std::string builtins = nvrtc == nullptr ? "" : nvrtc_builtins(nvrtc);
+  if (builtins.empty()) return said(kNvrtc);
+  return ::dlopen(builtins.c_str(), RTLD_LAZY | RTLD_LOCAL) == nullptr ? said(builtins) : "";
 }
 
 std::string load_nccl(CudaLibrary& library) {
@@ -199,6 +237,9 @@ int own_cuda_device(int local_rank) {
 std::unique_ptr<Backend> open_cuda_backend(int index) {
   const auto library = load_cuda_library();
   require_cuda_device(*library, index);
+  if (const std::string trouble = nvrtc_trouble(); !trouble.empty()) {
+    std::fprintf(stderr, "trainer: note: %s\n", trouble.c_str());
+  }
   return library->open(index);
 }
 

@@ -15,6 +15,11 @@ namespace trainyard {
 /// where.
 std::unique_ptr<CudaLibrary> load_cuda_library();
 
+/// Why cuDNN cannot compile kernels at run time, as a sentence: NVRTC or its builtins are nowhere. ""
+/// where it can. After load_cuda_library(), which loads both where it finds them. Nothing fails
+/// without them, since cuDNN then takes other engines.
+std::string nvrtc_trouble();
+
 /// Loads NCCL for sums between GPUs, from where NVIDIA's libraries are looked for, and asks
 /// `library` whether it can use it. Returns its version. Throws Error(Exit::device) that names what
 /// was looked for and where.

@@ -31,6 +31,9 @@ class DeviceOptimizer {
   virtual bool unscale(float scale) = 0;
   /// As clip_to_length().
   virtual double clip(double limit) = 0;
+  /// Whether weights and running statistics are finite numbers where they are. Their squares are
+  /// summed there, and one number a tensor comes to the host, which waits for it.
+  virtual bool is_finite() = 0;
   /// As Optimizer::step.
   virtual void step(float lr, int64_t number) = 0;
 

@@ -63,7 +63,10 @@ class OnDevice final : public Lockstep {
     return norm;
   }
   std::vector<OptimizerState> state() override { return device_.state(); }
-  void collect() override { device_.fetch(); }
+  /// Every rank's weights are the same, and rank 0 alone saves them.
+  void collect() override {
+    if (workers().rank() == 0) device_.fetch();
+  }
 
  private:
   DeviceOptimizer& device_;  ///< the network's

@@ -27,7 +27,7 @@ interface Library {
   folder: string;
   /**
    * libtrainer_cuda.so is built with these or newer ones, but for cuBLAS, NCCL and nvJPEG, of which
-   * it uses nothing that is newer.
+   * it uses nothing that is newer. cuDNN asks for any NVRTC of its CUDA's major version.
    */
   oldest: readonly [number, number, number];
   /** On disk, with what pip needs meanwhile. */
@@ -37,6 +37,7 @@ interface Library {
 /** By the wheel that brings it, as in native/runtime/cuda.txt. */
 export const nvidiaLibraries: Readonly<Record<string, Library>> = {
   'nvidia-cublas': { title: 'cuBLAS', folder: 'cu13', oldest: [13, 0, 0], bytes: 1_300_000_000 },
+  'nvidia-cuda-nvrtc': { title: 'NVRTC', folder: 'cu13', oldest: [13, 0, 0], bytes: 320_000_000 },
   'nvidia-cudnn-cu13': { title: 'cuDNN', folder: 'cudnn', oldest: [9, 19, 0], bytes: 1_000_000_000 },
   'nvidia-nccl-cu13': { title: 'NCCL', folder: 'nccl', oldest: [2, 27, 7], bytes: 900_000_000 },
   'nvidia-nvjpeg': { title: 'nvJPEG', folder: 'cu13', oldest: [13, 0, 0], bytes: 20_000_000 },

@@ -1,6 +1,6 @@
 // A node that says it has NVIDIA's driver, and one that does not: who gets the CUDA back end, and
 // where NVIDIA's libraries come from. The driver is a line in the node's own /proc, and NCCL a
-// library of one function; cuBLAS, cuDNN, nvJPEG and libtrainer_cuda.so are the real ones.
+// library of one function; cuBLAS, NVRTC, cuDNN, nvJPEG and libtrainer_cuda.so are the real ones.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -49,6 +49,7 @@ const possible =
   existsSync(library) &&
   existsSync(join(toolkit, 'cudnn/lib/libcudnn.so.9')) &&
   existsSync(join(toolkit, 'cu13/lib/libnvjpeg.so.13')) &&
+  existsSync(join(toolkit, 'cu13/lib/libnvrtc.so.13')) &&
   existsSync('/proc/driver') &&
   userInfo().uid === 0;
 
@@ -164,7 +165,17 @@ describe.skipIf(!possible)('nodes and CUDA', () => {
     mkdirSync(cut);
     copyFileSync(join(toolkit, 'cudnn/lib/libcudnn.so.9'), join(cut, 'libcudnn.so.9'));
     truncateSync(join(cut, 'libcudnn.so.9'), 20_000);
-    const given = [cut, ...folders].join(':');
+    // NVRTC without its builtins, and with those of another version.
+    const bare = join(found, 'bare');
+    const foreign = join(found, 'foreign');
+    const nvrtc = join(toolkit, 'cu13/lib/libnvrtc.so.13');
+    for (const folder of [bare, foreign]) {
+      mkdirSync(folder);
+      symlinkSync(nvrtc, join(folder, 'libnvrtc.so.13'));
+    }
+    const builtins = join(toolkit, 'cu13/lib/libnvrtc-builtins.so.13.0');
+    symlinkSync(builtins, join(foreign, 'libnvrtc-builtins.so.13.99'));
+    const given = [cut, bare, foreign, ...folders].join(':');
     const answer = ask('cuda-look', {}, { TRAINYARD_NVIDIA_LIBRARIES: '', LD_LIBRARY_PATH: given });
     const { found: seen } = answer['result'] as {
       found: { package: string; version: number[]; cuda: number }[];
@@ -174,7 +185,8 @@ describe.skipIf(!possible)('nodes and CUDA', () => {
     expect(named).toContainEqual(['nvidia-cublas', '13.1.0', 13]);
     expect(named).toContainEqual(['nvidia-nccl-cu13', '2.28.7', 13]);
     expect(named).toContainEqual(['nvidia-nvjpeg', '13.0.1', 13]);
-    expect(JSON.stringify(seen)).not.toContain(cut);
+    expect(named).toContainEqual(['nvidia-cuda-nvrtc', '13.0.0', 13]);
+    for (const folder of [cut, bare, foreign]) expect(JSON.stringify(seen)).not.toContain(folder);
   });
 
   it('install what they lack from wheels, whole or not at all', () => {

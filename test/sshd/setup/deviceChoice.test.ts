@@ -1,7 +1,7 @@
 // What a training computes on where nobody says it. The GPUs are those of a stand-in for NVIDIA's
 // libnvidia-ml.so.1, which the native tests build; the driver is a line in the node's own /proc,
-// and NCCL a library of one function. The CUDA back end, cuBLAS, cuDNN and nvJPEG are the real
-// ones, and they find no GPU.
+// and NCCL a library of one function. The CUDA back end, cuBLAS, NVRTC, cuDNN and nvJPEG are the
+// real ones, and they find no GPU.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
@@ -28,6 +28,7 @@ const possible =
   existsSync(join(standIn, 'libnvidia-ml.so.1')) &&
   existsSync(join(native, 'node', 'cuda', 'libtrainer_cuda.so')) &&
   existsSync(join(toolkit, 'cudnn/lib/libcudnn.so.9')) &&
+  existsSync(join(toolkit, 'cu13/lib/libnvrtc.so.13')) &&
   existsSync('/proc/driver') &&
   !existsSync('/dev/nvidiactl') &&
   userInfo().uid === 0;

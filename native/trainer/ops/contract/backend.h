@@ -9,6 +9,7 @@
 // belong here as further makers that may return nullptr where a back end has none.
 #pragma once
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -62,8 +63,11 @@ class Backend {
   /// Lets ops made from now on take 10 of the 23 bits of fp32 factors (TF32), which tensor cores
   /// do. Returns whether this device has any that do.
   virtual bool allow_tf32() { return false; }
+  /// Of one tensor of activations, at most.
+  virtual size_t most_elements() const { return SIZE_MAX; }
   /// Nothing where the memory is the host's.
   virtual std::optional<MemoryFigures> memory_figures() { return std::nullopt; }
+  /// Memory of no bytes is no error; where it lies is nobody's to read or write.
   virtual std::unique_ptr<BackendMemory> allocate(size_t bytes) = 0;
   /// Copies between the host and the back end's memory, in order with the ops; `host` may be used
   /// again at once.

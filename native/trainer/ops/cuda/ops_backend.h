@@ -8,6 +8,7 @@ class OpsBackend : public Backend {
  public:
   bool host_memory() const override { return false; }
   bool stores(DType /*dtype*/) const override { return true; }
+  size_t most_elements() const override { return kMostElements; }
   Layout input_layout(const Conv2dParams& /*params*/) override { return Layout::nhwc; }
   std::unique_ptr<InputOp> make_input(const TensorDesc& output, const std::array<float, 3>& mean,
                                       const std::array<float, 3>& std) override {

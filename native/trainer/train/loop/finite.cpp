@@ -10,7 +10,9 @@
 namespace trainyard {
 namespace {
 
-/// No square of an fp32 number overflows a double.
+/// A sum of squares tells it. No square of a finite fp32 number is above 2^256, and an arena has
+/// far fewer than 2^64 of them, so the sum stays below 2^320 and a double holds it. Squares are
+/// never negative, so nothing cancels what is infinite or not a number.
 bool all_finite(std::span<const float> values) { return std::isfinite(squared_length(values)); }
 
 std::string first_of(const std::vector<TensorInfo>& infos, std::span<const float> arena) {
@@ -22,9 +24,13 @@ std::string first_of(const std::vector<TensorInfo>& infos, std::span<const float
 
 }  // namespace
 
-bool is_finite(Network& network) { return all_finite(network.weights()) && all_finite(network.running_statistics()); }
+bool is_finite(Network& network, DeviceOptimizer* device) {
+  if (device != nullptr) return device->is_finite();
+  return all_finite(network.weights()) && all_finite(network.running_statistics());
+}
 
-std::string first_not_finite(Network& network) {
+std::string first_not_finite(Network& network, DeviceOptimizer* device) {
+  if (device != nullptr) device->fetch();
   const std::string weight = first_of(network.parameters(), network.weights());
   if (!weight.empty()) return " (" + weight + " is not finite)";
   const std::string statistic = first_of(network.statistics(), network.running_statistics());

@@ -210,8 +210,10 @@ class TrainRun {
       const bool last = done_ == plan_.total_steps || granted.finish;
       const bool stop = granted.stop;
       const bool keep = done_ % plan_.checkpoint_every == 0 || last || stop;
+      const bool report = done_ % options_.log_every == 0 || last || stop;
       if (keep) step_->collect();
-      if (done_ % options_.log_every == 0 || last || stop) write_interval();
+      if (keep || report) require_good_weights();
+      if (report) write_interval();
       if (keep) checkpoint();
       if (granted.finish) break;
       if (stop && !last) return Exit::stopped;
@@ -253,10 +255,9 @@ class TrainRun {
   /// An infinite weight may hide behind a ReLU and leave the loss finite. Weights are the same on
   /// every rank, so all of them end here; running statistics are each rank's own.
   void require_good_weights() {
-    step_->fetch_weights();
-    if (is_finite(step_->network())) return;
+    if (step_->is_finite()) return;
     throw diverged_error("the weights after step " + std::to_string(done_) + " are not finite numbers" +
-                         first_not_finite(step_->network()));
+                         step_->first_not_finite());
   }
 
   RankFigures own_figures() {
@@ -271,7 +272,6 @@ class TrainRun {
   }
 
   void write_interval() {
-    require_good_weights();
     const Report report = step_->strategy().report(own_figures());
     if (!leader() || interval_.steps == 0) return;
     log_->interval(done_, interval_, report, step_->loss_scaler());
@@ -282,9 +282,7 @@ class TrainRun {
   /// ones as they are and training goes on, except for the last one, whose loss would lose the
   /// run's result.
   void checkpoint() {
-    if (done_ == plan_.start_step) return;
-    require_good_weights();
-    if (!leader()) return;
+    if (done_ == plan_.start_step || !leader()) return;
     const Stopwatch clock;
     heartbeat_->beat(done_, "checkpoint");
     const IoBeat alive([this] { heartbeat_->beat(done_, "checkpoint"); });

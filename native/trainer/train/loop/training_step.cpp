@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "common/error.h"
-#include "trainer/train/loop/finite.h"
 
 namespace trainyard {
 
@@ -149,8 +148,7 @@ StepOutcome TrainingStep::run(const BatchView& batch, int64_t number, double lr,
   outcome.loss = sums.loss / images;
   outcome.top1 = sums.top1 / images;
   const std::string where = "of step " + std::to_string(number) + " is not a finite number";
-  if (!std::isfinite(outcome.loss)) fetch_weights();
-  if (!std::isfinite(outcome.loss)) throw Diverged("the loss " + where + first_not_finite(*network_));
+  if (!std::isfinite(outcome.loss)) throw Diverged("the loss " + where + first_not_finite());
   outcome.skipped = loss_scaler_ && !unscale(number);
   if (outcome.skipped) {
     outcome.wishes = {.stop = sums.stop > 0, .finish = sums.finish > 0};

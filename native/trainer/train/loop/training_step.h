@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "trainer/comm/communicator.h"
 #include "trainer/models/network.h"
@@ -13,6 +14,7 @@
 #include "trainer/strategies/mirrored.h"
 #include "trainer/strategies/strategy.h"
 #include "trainer/train/loop/accumulator.h"
+#include "trainer/train/loop/finite.h"
 
 namespace trainyard {
 
@@ -63,10 +65,11 @@ class TrainingStep {
 
   /// Makes rank 0's weights, running statistics, optimizer state and loss scale those of the run.
   void distribute();
-  /// Lets this rank's host see the weights of the step before, where they are a device's.
-  void fetch_weights() {
-    if (device_ != nullptr) device_->fetch();
-  }
+  /// Whether weights and running statistics are finite numbers; looked at where they are.
+  bool is_finite() { return trainyard::is_finite(*network_, device_); }
+  /// As trainyard::first_not_finite. From then on this rank's host sees the weights, too, where
+  /// they are a device's.
+  std::string first_not_finite() { return trainyard::first_not_finite(*network_, device_); }
   /// Brings rank 0's weights and strategy().state() up to date for a checkpoint. All workers, at
   /// the same step.
   void collect();

@@ -85,6 +85,7 @@ const found = (name: string, folder: string, version: number[], cuda = 13): Foun
   cuda,
 });
 const cublas = found('nvidia-cublas', '/usr/local/cuda-13.0/lib64', [13, 0, 0]);
+const nvrtc = found('nvidia-cuda-nvrtc', '/usr/local/cuda-13.0/lib64', [13, 0, 0]);
 const cudnn = found('nvidia-cudnn-cu13', '/usr/lib/x86_64-linux-gnu', [9, 20, 1]);
 const nccl = found('nvidia-nccl-cu13', '/usr/lib/x86_64-linux-gnu', [2, 28, 3]);
 const nvjpeg = found('nvidia-nvjpeg', '/usr/local/cuda-13.0/lib64', [13, 0, 1]);
@@ -93,17 +94,17 @@ describe("NVIDIA's libraries", () => {
   it('are all brought where none is there', () => {
     const { reused, wheels } = chooseLibraries([], pinned);
     expect(reused).toEqual([]);
-    expect(wheels?.titles).toEqual(['cuBLAS', 'cuDNN', 'NCCL', 'nvJPEG']);
+    expect(wheels?.titles).toEqual(['cuBLAS', 'NVRTC', 'cuDNN', 'NCCL', 'nvJPEG']);
     expect(wheels?.folders).toEqual(['lib/nvidia/cu13/lib', 'lib/nvidia/cudnn/lib', 'lib/nvidia/nccl/lib']);
     expect(wheels?.requirements.match(/^nvidia-\S+==\S+ \\\n {4}--hash=sha256:[0-9a-f]{64}$/gm)).toHaveLength(
-      4,
+      5,
     );
     expect(requirementsFor(wheels!.requirements, [3, 9])).toBe(wheels!.requirements);
   });
 
   it('are not brought where they are of the right versions', () => {
-    expect(chooseLibraries([nvjpeg, nccl, cudnn, cublas], pinned)).toEqual({
-      reused: [cublas, cudnn, nccl, nvjpeg],
+    expect(chooseLibraries([nvjpeg, nccl, cudnn, nvrtc, cublas], pinned)).toEqual({
+      reused: [cublas, nvrtc, cudnn, nccl, nvjpeg],
       wheels: undefined,
     });
   });
@@ -113,12 +114,19 @@ describe("NVIDIA's libraries", () => {
     ['a cuDNN for CUDA 12', { ...cudnn, cuda: 12 }],
     ['a cuDNN 10', { ...cudnn, version: [10, 0, 0] }],
   ])('are brought one by one: %s is left', (_, other) => {
-    const { reused, wheels } = chooseLibraries([cublas, other, nccl, nvjpeg], pinned);
-    expect(reused).toEqual([cublas, nccl, nvjpeg]);
+    const { reused, wheels } = chooseLibraries([cublas, nvrtc, other, nccl, nvjpeg], pinned);
+    expect(reused).toEqual([cublas, nvrtc, nccl, nvjpeg]);
     expect(wheels?.titles).toEqual(['cuDNN']);
     expect(wheels?.requirements).toContain('nvidia-cudnn-cu13==');
     expect(wheels?.requirements).not.toContain('cublas');
     expect(wheels?.name).not.toBe(chooseLibraries([], pinned).wheels?.name);
+  });
+
+  it('are the ones that a node of an earlier version lacks', () => {
+    const { reused, wheels } = chooseLibraries([cublas, cudnn, nccl, nvjpeg], pinned);
+    expect(reused).toEqual([cublas, cudnn, nccl, nvjpeg]);
+    expect(wheels?.titles).toEqual(['NVRTC']);
+    expect(wheels?.folders).toEqual(['lib/nvidia/cu13/lib']);
   });
 
   it('are taken from the first folder that has a good one', () => {

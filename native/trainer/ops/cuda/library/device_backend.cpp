@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "trainer/ops/cuda/library/convolution.h"
@@ -9,6 +10,7 @@
 #include "trainer/ops/cuda/library/nccl_api.h"
 #include "trainer/ops/cuda/library/nccl_collectives.h"
 #include "trainer/ops/cuda/library/recording.h"
+#include "trainer/ops/cuda/library/stream_sends.h"
 #include "trainer/ops/cuda/library/uploads.h"
 #include "trainer/ops/cuda/ops_backend.h"
 
@@ -25,6 +27,9 @@ class DeviceMemory final : public BackendMemory {
  public:
   DeviceMemory(const Launcher& launcher, std::shared_ptr<Ledger> ledger, size_t bytes)
       : ledger_(std::move(ledger)), bytes_(bytes) {
+    // Of a network without batch norm the running statistics are nothing, and CUDA knows no memory
+    // of no bytes.
+    if (bytes == 0) return;
     void* data = nullptr;
     const cudaError_t error = cudaMalloc(&data, bytes);
     if (error == cudaErrorMemoryAllocation) fail_out_of_memory(launcher, bytes);
@@ -57,6 +62,7 @@ class DeviceBackend final : public OpsBackend {
     name_ = "cuda:" + std::to_string(device) + " " + properties.name;
     stream_ = make_stream(launcher_);
     launcher_.stream = stream_.get();
+    sends_ = make_stream_sends(launcher_, [this](const std::function<bool()>& done) { wait_until(done); });
     blas_ = make_blas(launcher_);
     // Of its own, cuBLAS would take memory while a graph is recorded. 32 MiB on Hopper and later, 4
     // before: NVIDIA's cuBLAS documentation, cublasSetWorkspace().
@@ -100,20 +106,11 @@ class DeviceBackend final : public OpsBackend {
   void from_host(void* memory, const void* host, size_t bytes) override {
     copy(memory, host, bytes, cudaMemcpyHostToDevice, "cudaMemcpyAsync to the device");
   }
-  void send(void* memory, const void* host, size_t bytes) override {
-    // The copy itself, or a launch behind it where many are queued, may wait for sums that other
-    // ranks never join.
-    if (collectives_) synchronize();
-    // Pageable memory is put aside before the call returns (CUDA runtime API, "API synchronization
-    // behavior").
-    check(launcher_, cudaMemcpyAsync(memory, host, bytes, cudaMemcpyHostToDevice, stream_.get()),
-          "cudaMemcpyAsync to the device");
-  }
+  void send(void* memory, const void* host, size_t bytes) override { sends_->send(memory, host, bytes); }
   std::unique_ptr<Recording> record(const std::function<void()>& ops) override { return record_graph(launcher_, ops); }
   void synchronize() override {
     if (!collectives_) return check(launcher_, cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
-    // Ops may stand behind sums that need other ranks, who may never come.
-    collectives_->watch([this] { return !busy(); });
+    wait_until([this] { return !busy(); });
   }
   bool busy() override {
     const cudaError_t now = cudaStreamQuery(stream_.get());
@@ -128,9 +125,18 @@ class DeviceBackend final : public OpsBackend {
   }
 
  private:
+  /// Ops may stand behind sums that need other ranks, who may never come.
+  void wait_until(const std::function<bool()>& done) {
+    if (collectives_) return collectives_->watch(done);
+    while (!done()) std::this_thread::yield();
+  }
+
   /// In order with the ops; the host's side may be used again afterwards.
   void copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, const char* call) {
     if (bytes == 0) return;
+    // The call itself may wait for the stream, since the host's memory is pageable, and no deadline
+    // ends that.
+    if (collectives_) synchronize();
     check(launcher_, cudaMemcpyAsync(to, from, bytes, kind, stream_.get()), call);
     synchronize();
   }
@@ -169,6 +175,7 @@ class DeviceBackend final : public OpsBackend {
   bool ampere_ = false, tf32_ = false;
   std::shared_ptr<Ledger> ledger_ = std::make_shared<Ledger>();
   Stream stream_;
+  std::unique_ptr<Sends> sends_;
   std::unique_ptr<BackendMemory> blas_workspace_;
   BlasHandle blas_;
   DnnHandle dnn_;
