@@ -1,7 +1,7 @@
 // The proof for machines with a GPU, rehearsed where there is none: everything is built and run but
 // the device itself, each part by a call of its own.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/harness.js';
@@ -150,6 +150,24 @@ describe('gpu-proof', () => {
     for (const op of ['conv2d', 'batch norm', 'max pool', 'linear', 'softmax', 'shortcut', 'add', 'input'])
       expect(ops.some(({ what, verdict }) => what.startsWith(op) && verdict === 'ok')).toBe(true);
     expect(text('gpu-proof.md')).toContain('All parts have run: everything holds.');
+  }, 300_000);
+
+  it('four files of a build are all that another folder needs', () => {
+    const copy = temporaryFolder('gpu-proof-copy');
+    const words = ['--device', 'cpu', '--out', copy.path, '--parts', 'jpeg-decoder'];
+    try {
+      for (const name of ['proof', 'libreference.so', 'libtrainer_cuda.so', 'built.json'])
+        copyFileSync(join(folder.path, name), join(copy.path, name));
+      const done = spawnSync('python3', [join(root, 'scripts/gpu/proof.py'), ...words], { encoding: 'utf8' });
+      expect(done.status, done.stdout + done.stderr).toBe(0);
+      const { parts } = JSON.parse(readFileSync(join(copy.path, 'gpu-proof.json'), 'utf8')) as Report;
+      expect(parts).toMatchObject([
+        { part: 'build', figures: { 'built before': 'for sm_80, sm_90' } },
+        { part: 'jpeg-decoder', ok: true },
+      ]);
+    } finally {
+      copy.remove();
+    }
   }, 300_000);
 
   it('bench:gpu measures what was built, goes on, and is never exit 0 without a GPU', () => {
