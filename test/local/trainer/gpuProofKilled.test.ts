@@ -2,7 +2,7 @@
 // is in the place of the program that the proof builds.
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { temporaryFolder, until } from '../../support/harness.js';
 
@@ -128,6 +128,41 @@ it('a report of other sources is kept under another name', () => {
   expect(names()).toEqual(['ops']);
   expect(read('gpu-proof-before.json')).toContain('another tree');
   expect(read('gpu-proof-before.md')).toContain('| devices | ok |');
+});
+
+it('bench:gpu, too, leaves the rows that it had when it is killed, and goes on with the others', async () => {
+  // A stand-in for the trainer, which hangs in rows of 3 images.
+  const row =
+    '{"images_per_sec": 5, "step_ms": 2, "images": "fixed", "recorded_pieces": 0, "first_step_at": 1}';
+  const hang = `if [ "$(cat '${file('hang')}')" = batch ]; then echo $$ > '${file('pid')}'; exec sleep 600; fi`;
+  writeFileSync(
+    file('trainer'),
+    `#!/bin/sh\ncase "$*" in *'--batch-size 3'*) ${hang};; esac\necho '${row}'\n`,
+  );
+  chmodSync(file('trainer'), 0o755);
+  writeFileSync(file('hang'), 'batch');
+  const bench = [join(dirname(script), '../bench/gpu.py'), '--device', 'cpu', '--out', folder.path];
+  bench.push('--trainer', file('trainer'), '--batches', '2', '3', '--modes');
+  const rows = (): unknown[] => (JSON.parse(read('bench-gpu.json')) as { rows: unknown[] }).rows;
+  const child = spawn('python3', bench, { stdio: 'ignore' });
+  const ended = new Promise((done) => child.once('exit', done));
+  const pid = await until('the row that hangs', () => existsSync(file('pid')) && Number(read('pid')));
+  try {
+    child.kill('SIGKILL');
+    await ended;
+    expect(rows()).toMatchObject([{ batch: 2, program: 'trainyard', images_per_sec: 5 }]);
+    expect(read('bench-gpu.md')).toContain('`trainyard, bf16, batch 3` was running when this was written');
+    expect(read('bench-gpu.md')).toContain('| fixed | 0: op by op |');
+  } finally {
+    process.kill(pid, 'SIGKILL');
+  }
+  const limited = spawnSync('python3', [...bench, '--continue', '--limit', '1'], { encoding: 'utf8' });
+  expect(limited.status).toBe(1);
+  expect(rows()).toMatchObject([{ batch: 2 }, { failure: 'stopped at its time limit of 1 s' }]);
+  writeFileSync(file('hang'), '');
+  expect(spawnSync('python3', [...bench, '--continue', '--again']).status).toBe(0);
+  expect(rows()).toMatchObject([{ batch: 2 }, { batch: 3, images_per_sec: 5 }]);
+  expect(read('bench-gpu.md')).toContain('All rows that were asked for are here.');
 });
 
 it('a part that is not known names those that are', () => {
