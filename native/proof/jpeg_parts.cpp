@@ -2,6 +2,7 @@
 // files.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -95,10 +96,12 @@ bool refuses(DeviceJpeg& decoder, const Sample& sample, const std::string& file,
 
 bool jpeg_decoder(const std::string& device) {
   std::vector<Sample> samples;
-  for (const auto& entry : fs::directory_iterator(TRAINYARD_PROOF_JPEGS)) {
+  const char* folder = std::getenv("TRAINYARD_PROOF_SAMPLES");
+  if (folder == nullptr) throw Error(Exit::usage, "set TRAINYARD_PROOF_SAMPLES to native/proof/jpegs");
+  for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() == ".jpg") samples.push_back(read_sample(entry.path()));
   }
-  if (samples.empty()) throw Error(Exit::data, "no JPEGs in " TRAINYARD_PROOF_JPEGS);
+  if (samples.empty()) throw Error(Exit::data, std::string("no JPEGs in ") + folder);
   std::sort(samples.begin(), samples.end(), [](const Sample& a, const Sample& b) { return a.name < b.name; });
   // nvJPEG may round chroma and transforms another way than libjpeg; on the host only bytes are
   // rounded.

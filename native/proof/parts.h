@@ -18,7 +18,7 @@ bool networks(const std::string& device);
 bool precisions(const std::string& device);
 /// The optimizers on the device: what a rank that trains alone does.
 bool optimizers(const std::string& device);
-/// The same steps twice: the same bits.
+/// The same steps twice, and on images that are brought once: the same bits.
 bool repeats(const std::string& device);
 /// Steps that are recorded, and whose images are brought ahead, beside op by op: the same bits.
 bool recorded(const std::string& device);
@@ -33,14 +33,17 @@ bool out_of_memory(const std::string& device);
 bool batch_that_fits(const std::string& device);
 /// Memory that is taken with the first step instead of before it: as much, and the same step.
 bool memory_growth(const std::string& device);
-/// Images a second in every precision, without any tuning.
+/// Images a second in every precision, without any tuning: of the device's work alone.
 bool speed(const std::string& device);
+
+/// Where the device's time of one step of resnet50 goes, kernel by kernel.
+bool kernels(const std::string& device);
 
 /// arguments: FOLDER MODEL PIXELS BATCH CLASSES STEPS. Trains with SGD on the device and leaves in
 /// FOLDER what another framework needs to do the same, and what came of it.
 bool steps(const std::string& device, const std::vector<std::string>& arguments);
 /// arguments: MODEL PIXELS BATCH PRECISION STEPS. Prints one JSON object with the field names of
-/// `trainer bench step`.
+/// `trainer bench step`: images_per_sec, step_ms, first_step_at, images, recorded_pieces.
 bool bench(const std::string& device, const std::vector<std::string>& arguments);
 
 }  // namespace trainyard::proof

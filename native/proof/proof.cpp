@@ -1,6 +1,10 @@
 // What scripts/gpu/proof.py and scripts/bench/gpu.py run on a machine with a GPU: proof PART DEVICE
 // [ARGUMENT…].
+#include <sys/prctl.h>
+
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <string>
@@ -29,6 +33,7 @@ int run(const std::string& part, const std::string& device, const std::vector<st
       {"batch-that-fits", [&] { return batch_that_fits(device); }},
       {"memory-growth", [&] { return memory_growth(device); }},
       {"speed", [&] { return speed(device); }},
+      {"kernels", [&] { return kernels(device); }},
       {"steps", [&] { return steps(device, arguments); }},
       {"bench", [&] { return bench(device, arguments); }},
   };
@@ -41,6 +46,10 @@ int run(const std::string& part, const std::string& device, const std::vector<st
 }  // namespace trainyard::proof
 
 int main(int argc, char** argv) {
+  // A part that is stopped has said what it found until then.
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  // Set where the script itself starts this program: it shall not outlive the script.
+  if (std::getenv("TRAINYARD_PROOF_TIED") != nullptr) prctl(PR_SET_PDEATHSIG, SIGKILL);
   try {
     const std::vector<std::string> words(argv + 1, argv + argc);
     if (words.size() < 2 || (words[1] != "cuda" && words[1] != "cpu")) {

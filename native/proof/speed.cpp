@@ -1,8 +1,13 @@
-// Whole steps with SGD on the device and synthetic images that stay where they are, without any
-// tuning.
+// Whole steps with SGD on one batch, which is on the device before they are measured, without any
+// tuning. The clock stops when the device has done them: nothing is copied to the host for it.
 #include <chrono>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "common/error.h"
+#include "proof/kernel_times.h"
 #include "proof/parts.h"
 #include "proof/report.h"
 #include "proof/training.h"
@@ -20,29 +25,51 @@ struct Measured {
   size_t pieces = 0;  ///< in which a step was recorded
 };
 
-Measured measure(const std::string& device, const Setup& setup, int64_t steps) {
-  Training run(setup, open(device));
-  DeviceOptimizer& optimizer = run.on_device({}, {".momentum"});
-  const auto step = [&](int64_t number) {
-    run.gradients_ahead();
-    if (run.scale() != 1) optimizer.unscale(run.scale());
-    optimizer.step(0.01F, number);
-  };
-  Measured result;
-  int64_t number = 1;
-  for (; number <= 3; ++number) {
-    step(number);
-    if (number > 1) continue;
-    optimizer.fetch();
-    result.first_step_at = std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+/// The first step makes what is made once, the second one is recorded.
+int64_t warm_up(const std::string& device) { return device == "cuda" ? 6 : 2; }
+
+/// A training whose steps are as fast as they become.
+class WarmTraining {
+ public:
+  WarmTraining(const std::string& device, const Setup& setup)
+      : training_(setup, open(device)), optimizer_(training_.on_device({}, {".momentum"})) {
+    step();
+    network().synchronize();
+    first_step_at_ = std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+    network().keep_batch();
+    take(warm_up(device) - 1);
   }
-  optimizer.fetch();
-  const auto start = std::chrono::steady_clock::now();
-  for (; number <= 3 + steps; ++number) step(number);
-  optimizer.fetch();
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  result.images_per_sec = static_cast<double>(setup.batch) * static_cast<double>(steps) / seconds;
-  result.step_ms = 1000 * seconds / static_cast<double>(steps);
+  /// Milliseconds of a step.
+  double take(int64_t steps) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int64_t i = 0; i < steps; ++i) step();
+    network().synchronize();
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+    return took.count() / static_cast<double>(steps);
+  }
+  Network& network() { return training_.network(); }
+  /// Seconds since the epoch.
+  double first_step_at() const { return first_step_at_; }
+
+ private:
+  void step() {
+    training_.gradients();
+    if (training_.scale() != 1) optimizer_.unscale(training_.scale());
+    optimizer_.step(0.01F, ++number_);
+  }
+
+  Training training_;
+  DeviceOptimizer& optimizer_;
+  int64_t number_ = 0;
+  double first_step_at_ = 0;
+};
+
+Measured measure(const std::string& device, const Setup& setup, int64_t steps) {
+  WarmTraining run(device, setup);
+  Measured result;
+  result.step_ms = run.take(steps);
+  result.images_per_sec = 1000 * setup.batch / result.step_ms;
+  result.first_step_at = run.first_step_at();
   result.memory = run.network().device_memory();
   result.pieces = run.network().recorded_pieces();
   return result;
@@ -56,13 +83,13 @@ bool speed(const std::string& device) {
     if (!real && precision == Precision::tf32) continue;
     Setup setup{.model = "resnet20", .precision = precision};
     if (real) setup = {.model = "resnet50", .size = 224, .batch = 64, .precision = precision};
-    const Measured measured = measure(device, setup, real ? 20 : 2);
+    const Measured measured = measure(device, setup, real ? 50 : 2);
     const std::string what = setup.model + ", " + std::to_string(setup.size) + " pixels, batch " +
                              std::to_string(setup.batch) + ", " + precision_name(precision);
     figure(what, std::to_string(measured.images_per_sec) + " images/s, a step in " + std::to_string(measured.pieces) +
                      " recorded pieces");
     setup.record_steps = false;
-    figure(what + ", op by op", std::to_string(measure(device, setup, real ? 20 : 2).images_per_sec) + " images/s");
+    figure(what + ", op by op", std::to_string(measure(device, setup, real ? 50 : 2).images_per_sec) + " images/s");
     if (const auto& memory = measured.memory) {
       figure(what + ", memory", std::to_string(memory->peak >> 20U) + " MiB at most, " +
                                     std::to_string(memory->free >> 20U) + " MiB free of " +
@@ -70,6 +97,45 @@ bool speed(const std::string& device) {
     }
   }
   return true;
+}
+
+namespace {
+
+/// A line of the table: of names as long as templates make them the beginning.
+void figure_of(size_t place, const DeviceTime& time, double all_ms) {
+  constexpr size_t kLongest = 120;
+  std::string text = std::to_string(time.milliseconds) + " ms, " +
+                     std::to_string(std::lround(100 * time.milliseconds / all_ms)) + " %, " +
+                     std::to_string(time.launches) + " launches";
+  if (time.bytes > 0 && time.milliseconds > 0) {
+    text += ", " + std::to_string(static_cast<double>(time.bytes) / time.milliseconds / 1e6) + " GB/s";
+  }
+  figure(std::to_string(place) + ". " + time.name.substr(0, kLongest), text);
+}
+
+}  // namespace
+
+bool kernels(const std::string& device) {
+  Setup setup{.model = "resnet20", .precision = Precision::bf16};
+  if (device == "cuda") setup = {.model = "resnet50", .size = 224, .batch = 64, .precision = Precision::bf16};
+  std::optional<KernelTimes> times;
+  try {
+    times.emplace();
+  } catch (const Error& error) {
+    not_here(error.what());
+    return true;
+  }
+  WarmTraining run(device, setup);
+  times->take();
+  const double step_ms = run.take(1);
+  const std::vector<DeviceTime> all = times->take();
+  double device_ms = 0;
+  for (const DeviceTime& time : all) device_ms += time.milliseconds;
+  figure(setup.model + " in bf16, batch " + std::to_string(setup.batch),
+         std::to_string(step_ms) + " ms a step while CUPTI looked on, " + std::to_string(device_ms) +
+             " ms of them on the device");
+  for (size_t i = 0; i < all.size(); ++i) figure_of(i + 1, all[i], device_ms);
+  return report("kernels of a step", "that CUPTI saw any", device == "cpu" || !all.empty() ? 0 : 1, 0);
 }
 
 bool bench(const std::string& device, const std::vector<std::string>& arguments) {
@@ -80,8 +146,10 @@ bool bench(const std::string& device, const std::vector<std::string>& arguments)
                     .classes = 1000,
                     .precision = parse_precision(arguments[3])};
   const Measured measured = measure(device, setup, std::stoll(arguments[4]));
-  std::printf("{\"images_per_sec\":%.3f,\"step_ms\":%.4f,\"first_step_at\":%.3f}\n", measured.images_per_sec,
-              measured.step_ms, measured.first_step_at);
+  std::printf(
+      "{\"images_per_sec\":%.3f,\"step_ms\":%.4f,\"first_step_at\":%.3f,\"images\":\"fixed\",\"recorded_pieces\":%zu}"
+      "\n",
+      measured.images_per_sec, measured.step_ms, measured.first_step_at, measured.pieces);
   return true;
 }
 

@@ -2,6 +2,7 @@
 // them.
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -98,6 +99,7 @@ pid_t start(Meeting& meeting, int rank, const std::string& device) {
   const pid_t pid = fork();
   if (pid < 0) throw Error(Exit::internal, std::string("fork: ") + std::strerror(errno));
   if (pid > 0) return pid;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   int code = 1;
   try {
     train_half(meeting, rank, device);

@@ -1,41 +1,52 @@
-"""Our training step on a GPU beside PyTorch's, eager and torch.compile (max-autotune), by turns in one run.
+"""Our training step on a GPU beside PyTorch's, eager and torch.compile (max-autotune), in one run.
 
 For each precision and batch: images/s, the GPU's memory, and seconds from a process's start to the end of its first
 step. `--trainer` is the built trainer, else native/proof is built from the source tree (as scripts/gpu/proof.py does) and
-measured, which needs nvcc, g++, cuDNN and cuBLAS. With `--trainer` and `--data SHARDS`, real images too, beside
-synthetic ones, decoded on the CPU and by nvJPEG. Writes bench-gpu.json and bench-gpu.md. `--device cpu` rehearses it with tiny networks; its figures
-mean nothing. Exit 4 without a GPU, 1 when something failed.
+measured, which needs nvcc, g++, cuDNN and cuBLAS. Ours and PyTorch's steps are of one fixed batch, which is on the
+device before they begin. With `--trainer` and `--data SHARDS`, real images too, decoded on the CPU and by nvJPEG.
+
+Writes bench-gpu.json and bench-gpu.md anew after each row: a run that is killed leaves the rows that it has. Rows of
+torch.compile, which take minutes, come last. `--device cpu` rehearses it with tiny networks; its figures mean nothing.
+Exit 4 without a GPU, 1 when a row failed or was left out.
 """
 
 import argparse
-import datetime
+import hashlib
 import json
 import pathlib
-import subprocess
+import re
+import shlex
 import sys
 import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gpu"))
-from builder import Builder  # noqa: E402
+from builder import Builder, sources_digest  # noqa: E402
+from gpu_rows import Rows  # noqa: E402
+from gpu_table import line_of, markdown  # noqa: E402
+from processes import Failed, Limit, TimeLimit, call, run  # noqa: E402
 from report import versions  # noqa: E402
-from tools import ROOT, Failed, architectures, call, find_tools  # noqa: E402
+from tools import ROOT, architectures, find_tools, missing_gpu  # noqa: E402
 
-AIMS = {32: ("PyTorch eager", 1.5), 64: ("best", 1.3), 256: ("best", 1.3)}
 REAL = {"model": "resnet50", "size": 224, "batches": [32, 64, 256], "precisions": ["bf16", "fp16"], "steps": 50}
 REHEARSAL = {"model": "resnet18", "size": 32, "batches": [2], "precisions": ["bf16"], "steps": 1}
 MODES = ["eager", "compile"]
+# Seconds that a row may take on a GPU; a rehearsal on a processor takes up to SLOWER times as long.
+LIMITS = {"PyTorch eager": 120, "PyTorch compile": 420}
+OURS, BUILD, SLOWER = 90, 420, 5
+# What a program says on stderr when it goes another way than the one to be measured.
+ANOTHER_WAY = re.compile(r"\bnote:|fall(s|ing)?[ -]?back|skipping cudagraphs|not enough SMs", re.IGNORECASE)
 
 
 class MemoryWatch:
-    """The GPU's memory while something runs, over what was taken before: MiB, looked at ten times a second."""
+    """The GPU's memory while something runs, over what was taken before: MiB, looked at twice a second."""
 
     def __init__(self, device):
         self.watched, self.peak, self.ended = device == "cuda", 0, threading.Event()
 
     @staticmethod
     def used():
-        return int(call(["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"]).splitlines()[0])
+        return int(call(["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"], 60).splitlines()[0])
 
     def __enter__(self):
         if self.watched:
@@ -45,7 +56,7 @@ class MemoryWatch:
         return self
 
     def look(self):
-        while not self.ended.wait(0.1):
+        while not self.ended.wait(0.5):
             self.peak = max(self.peak, self.used() - self.before)
 
     def __exit__(self, *_):
@@ -54,35 +65,40 @@ class MemoryWatch:
             self.thread.join()
 
 
-def measure(command, device, env):
+def measure(command, device, env, seconds):
     began = time.time()
     with MemoryWatch(device) as watch:
-        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=540, env=env)
-    if done.returncode != 0:
-        raise Failed(f"ended with {done.returncode}: {(done.stdout + done.stderr).strip()[-1500:]}")
-    said = json.loads(done.stdout.strip().splitlines()[-1])
-    return {"images_per_sec": said["images_per_sec"], "step_ms": said["step_ms"], "memory_mib": watch.peak,
-            "start_seconds": said["first_step_at"] - began}
+        ended = run(command, seconds, env)
+    if ended.code is None:
+        raise TimeLimit(f"stopped at its time limit of {seconds:g} s")
+    if ended.code != 0:
+        raise Failed(f"ended with {ended.code}: {(ended.out + ended.err).strip()[-1500:]}")
+    said = json.loads(ended.out.strip().splitlines()[-1])
+    notes = [line.strip() for line in ended.err.splitlines() if ANOTHER_WAY.search(line)]
+    return {"images_per_sec": said["images_per_sec"], "step_ms": said["step_ms"], "images": said["images"],
+            "recorded_pieces": said.get("recorded_pieces"), "memory_mib": watch.peak, "start_seconds": said["first_step_at"] - began,
+            "notes": list(dict.fromkeys(notes))[:5]}
 
 
 class Ours:
-    def __init__(self, given, shape):
+    """The trainer that was given, or the program made from the source tree."""
+
+    def __init__(self, given, shape, seconds):
+        """seconds: in which a build must end."""
         self.device, self.trainer, self.shape, self.env = given.device, given.trainer, shape, None
         if self.trainer is not None:
             return
         builder = Builder(given.out, find_tools(), architectures(given.device))
         self.program, self.env = given.out / "proof", builder.environment()
         if not builder.fresh():
-            builder.library()
-            builder.reference()
-            builder.program()
+            builder.build(Limit(seconds))
 
     def command(self, batch, precision, data="synthetic:1000x224", jpeg_decoder="cpu"):
         model, size, steps = (self.shape[name] for name in ("model", "size", "steps"))
         if self.trainer is None:
             return [self.program, "bench", self.device, model, size, batch, precision, steps]
         return [self.trainer, "bench", "step", "--comm", "none", "--device", self.device, "--model", model, "--image-size", size,
-                "--batch-size", batch, "--precision", precision, "--steps", steps, "--warmup", "5", "--data", data, "--jpeg-decoder", jpeg_decoder]
+                "--batch-size", batch, "--precision", precision, "--steps", steps, "--warmup", "6", "--data", data, "--jpeg-decoder", jpeg_decoder]
 
 
 def torch_command(python, mode, shape, device, batch, precision):
@@ -90,100 +106,126 @@ def torch_command(python, mode, shape, device, batch, precision):
             shape["size"], "--batch-size", batch, "--precision", precision, "--steps", shape["steps"], "--warmup", 6]
 
 
-def compare(given, shape):
+class Comparison:
     """Rows: one a precision, batch and program, each its figures or why there are none."""
-    ours, rows = Ours(given, shape), []
-    for precision in shape["precisions"]:
-        for batch in shape["batches"]:
-            programs = {"trainyard": ours.command(batch, precision)}
-            if given.trainer is not None and given.data is not None:
-                programs["trainyard, real images"] = ours.command(batch, precision, given.data)
-                if given.device == "cuda":
-                    programs["trainyard, real images by nvJPEG"] = ours.command(batch, precision, given.data, "nvjpeg")
-            for mode in given.modes:
-                programs[f"PyTorch {mode}"] = torch_command(given.torch, mode, shape, given.device, batch, precision)
-            for program, command in programs.items():
-                row = {"precision": precision, "batch": batch, "program": program}
-                try:
-                    row |= measure(command, given.device, ours.env if program.startswith("trainyard") else None)
-                except (Failed, subprocess.TimeoutExpired, OSError) as failure:
-                    row["failure"] = str(failure)
-                rows.append(row)
-                print(line_of(row), flush=True)
-    return rows
+
+    def __init__(self, given, shape, rows, ends):
+        self.given, self.shape, self.rows, self.ends = given, shape, rows, ends
+
+    def programs(self):
+        given = self.given
+        names = ["trainyard"]
+        if given.trainer is not None and given.data is not None:
+            names += ["trainyard, real images"] + (["trainyard, real images by nvJPEG"] if given.device == "cuda" else [])
+        return names + [f"PyTorch {mode}" for mode in given.modes]
+
+    def keys(self):
+        """In the order of the table."""
+        return [(precision, batch, program) for precision in self.shape["precisions"] for batch in self.shape["batches"]
+                for program in self.programs()]
+
+    def command(self, ours, precision, batch, program):
+        if program.startswith("PyTorch "):
+            return torch_command(self.given.torch, program.removeprefix("PyTorch "), self.shape, self.given.device, batch, precision)
+        if program == "trainyard":
+            return ours.command(batch, precision)
+        return ours.command(batch, precision, self.given.data, "nvjpeg" if program.endswith("nvJPEG") else "cpu")
+
+    def limit(self, program):
+        own = LIMITS.get(program, OURS) * (SLOWER if self.given.device == "cpu" else 1)
+        return self.given.limit if self.given.limit is not None else own
+
+    def build_seconds(self):
+        own = BUILD * (SLOWER if self.given.device == "cpu" else 1)
+        return own if self.ends is None else max(0.0, min(own, self.ends - time.monotonic()))
+
+    def fits(self, seconds):
+        return self.ends is None or time.monotonic() + seconds <= self.ends
+
+    def run(self):
+        """Returns the keys of the rows that there was no time for."""
+        order = {row: place for place, row in enumerate(self.keys())}
+        place_of = lambda row: (order.get(row, len(order)), str(row))
+        shown = self.rows.shown(self.given.again) if self.given.go_on else set()
+        # Sorting keeps the order of the table otherwise.
+        wanted = sorted((row for row in order if row not in shown), key=lambda row: row[2] == "PyTorch compile")
+        if not wanted:
+            return []
+        ours = Ours(self.given, self.shape, self.build_seconds()) if any(row[2].startswith("trainyard") for row in wanted) else None
+        left_out = []
+        for precision, batch, program in wanted:
+            if not self.fits(self.limit(program)):
+                left_out.append((precision, batch, program))
+                continue
+            row = {"precision": precision, "batch": batch, "program": program}
+            self.rows.begin(f"{program}, {precision}, batch {batch}")
+            try:
+                command = self.command(ours, precision, batch, program)
+                row |= measure(command, self.given.device, ours.env if program.startswith("trainyard") else None, self.limit(program))
+            except (Failed, OSError, ValueError, KeyError, IndexError) as failure:
+                row["failure"] = str(failure) or type(failure).__name__
+            self.rows.end(row, place_of)
+            print(line_of(row), flush=True)
+        return left_out
 
 
-def line_of(row):
-    if "failure" in row:
-        return f"| {row['precision']} | {row['batch']} | {row['program']} | failed: {row['failure'].splitlines()[-1]} | | | |"
-    return (f"| {row['precision']} | {row['batch']} | {row['program']} | {row['images_per_sec']:.0f} | {row['step_ms']:.2f} | "
-            f"{row['memory_mib']} | {row['start_seconds']:.1f} |")
-
-
-def ratios(rows):
-    """Ours over PyTorch's, for each precision and batch, beside the aim."""
-    lines = []
-    for precision, batch in dict.fromkeys((row["precision"], row["batch"]) for row in rows):
-        rates = {row["program"]: row["images_per_sec"] for row in rows
-                 if (row["precision"], row["batch"]) == (precision, batch) and "failure" not in row}
-        theirs = {name: rate for name, rate in rates.items() if name.startswith("PyTorch")}
-        if "trainyard" not in rates or not theirs:
-            continue
-        beside, aim = AIMS.get(batch, ("best", 1.3))
-        peer = max(theirs.values()) if beside == "best" else theirs.get(beside)
-        if peer is not None:
-            lines.append(f"| {precision} | {batch} | {beside if beside != 'best' else 'the better of both'} | {rates['trainyard'] / peer:.2f} | {aim} |")
-        for program in ("trainyard, real images", "trainyard, real images by nvJPEG"):
-            if program in rates:
-                beside = "ours on synthetic images" + (", real ones by nvJPEG" if program.endswith("nvJPEG") else "")
-                lines.append(f"| {precision} | {batch} | {beside} | {rates[program] / rates['trainyard']:.2f} | 0.95 |")
-    return lines
-
-
-def markdown(report):
-    lines = [f"# Training steps on a GPU, {report['date']}", "", f"Model: {report['model']}; device: {report['device']}.", ""]
-    lines += ["| | |", "|---|---|"] + [f"| {name} | {text} |" for name, text in report["versions"].items()] + [""]
-    lines += ["| precision | batch | program | images/s | ms a step | MiB of GPU memory | seconds to the first step |", "|---|---|---|---|---|---|---|"]
-    lines += [line_of(row) for row in report["rows"]] + [""]
-    lines += ["| precision | batch | ours beside | times as fast | aim |", "|---|---|---|---|---|"] + ratios(report["rows"])
-    return "\n".join(lines) + "\n"
-
-
-def main():
+def read_arguments():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
     arguments.add_argument("--out", type=pathlib.Path, default=ROOT / "build/gpu-proof")
+    arguments.add_argument("--report", type=pathlib.Path, metavar="FOLDER", help="write the report there too")
     arguments.add_argument("--torch", default=sys.executable, help="a Python with PyTorch and torchvision")
     arguments.add_argument("--trainer", help="the built trainer (default: a program made from the source tree)")
     arguments.add_argument("--batches", type=int, nargs="+", help="images a step (default: 32 64 256)")
     arguments.add_argument("--precisions", nargs="+", choices=["fp32", "tf32", "bf16", "fp16"], help="default: bf16 fp16")
     arguments.add_argument("--modes", nargs="*", choices=MODES, default=MODES, help="of PyTorch; compiling takes minutes for each row")
     arguments.add_argument("--data", help="TFRecord shards of images for the rows of real ones; needs --trainer")
+    arguments.add_argument("--minutes", type=float, help="start no row whose time limit is more than what is left of these")
+    arguments.add_argument("--limit", type=float, metavar="SECONDS", help="the time limit of each row, instead of its own")
+    arguments.add_argument("--continue", dest="go_on", action="store_true", help="only rows that the report that is there does not have")
+    arguments.add_argument("--again", action="store_true", help="with --continue: those that failed too")
     given = arguments.parse_args()
     if given.data is not None and given.trainer is None:
         arguments.error("--data needs --trainer: the program made from the source tree reads no images")
     given.out = given.out.resolve()
-    given.out.mkdir(parents=True, exist_ok=True)
-    if given.device == "cuda":
-        try:
-            call(["nvidia-smi", "-L"])
-        except (Failed, OSError) as failure:
-            print(f"bench:gpu: error: there is no NVIDIA GPU here ({failure}). Run it on a machine with one", file=sys.stderr)
-            return 4
+    return given
+
+
+def go_on_command(words):
+    """The command that measures what this call left out."""
+    flags = [] if "--continue" in words else ["--continue"]
+    return shlex.join(["python3", "scripts/bench/gpu.py", *words, *flags])
+
+
+def identity(given):
+    """What is measured as ours: rows of two of them do not belong into one table."""
+    if given.trainer is None:
+        return f"the source tree {sources_digest()}"
+    return f"the trainer {hashlib.sha256(pathlib.Path(given.trainer).read_bytes()).hexdigest()}"
+
+
+def main():
+    given = read_arguments()
+    missing = missing_gpu() if given.device == "cuda" else None
+    if missing is not None:
+        print(f"bench:gpu: error: there is no NVIDIA GPU here ({missing}). Run it on a machine with one", file=sys.stderr)
+        return 4
+    ends = time.monotonic() + 60 * given.minutes if given.minutes is not None else None
     shape = dict(REAL if given.device == "cuda" else REHEARSAL)
     shape |= {name: chosen for name in ("batches", "precisions") if (chosen := getattr(given, name)) is not None}
+    folders = [given.out] + ([given.report.resolve()] if given.report is not None else [])
     try:
-        rows = compare(given, shape)
-    except Failed as failure:
+        about = {"model": shape["model"], "size": shape["size"], "steps": shape["steps"], "device": given.device, "ours": identity(given)}
+        rows = Rows(folders, about, versions(None))
+        rows.open(given.go_on)
+        left_out = Comparison(given, shape, rows, ends).run()
+    except (Failed, OSError) as failure:
         print(f"bench:gpu: error: {failure}", file=sys.stderr)
         return 1
-    report = {"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "model": shape["model"],
-              "device": given.device, "versions": versions(None), "rows": rows}
-    (given.out / "bench-gpu.json").write_text(json.dumps(report, indent=1) + "\n")
-    text = markdown(report)
-    (given.out / "bench-gpu.md").write_text(text)
-    print(text)
-    return 1 if any("failure" in row for row in rows) else 0
+    rows.finish([f"{program}, {precision}, batch {batch}" for precision, batch, program in left_out],
+                go_on_command(sys.argv[1:]) if left_out else None)
+    print(markdown(rows.report))
+    return 1 if left_out or any("failure" in row for row in rows.report["rows"]) else 0
 
 
 if __name__ == "__main__":

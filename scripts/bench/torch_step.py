@@ -75,6 +75,7 @@ print(
         {
             "images_per_sec": options.steps * options.batch_size / seconds,
             "step_ms": 1000 * seconds / options.steps,
+            "images": "fixed",
             "cpu_ms": 1000 * cpu / options.steps,
             "first_step_at": first_step_at,
             "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,

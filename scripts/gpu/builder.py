@@ -1,43 +1,94 @@
 """Builds libtrainer_cuda.so, the reference and native/proof with nvcc and g++ alone."""
 
 import concurrent.futures
+import hashlib
+import json
 import os
 
-from tools import CUDA, NATIVE, call
+from made import Maker
+from processes import Limit, run, write_whole
+from tools import CUDA, NATIVE
 
 KERNELS = sorted(source.stem for source in (CUDA / "kernels").glob("*.cu"))
+PRODUCTS = ("libtrainer_cuda.so", "libreference.so", "proof")
+JPEGS = NATIVE / "proof/jpegs"
+
+
+def sources_digest():
+    """Of the native source tree: two trees with the same one are the same."""
+    digest = hashlib.sha256()
+    for file in sorted(path for path in NATIVE.rglob("*") if path.is_file()):
+        content = hashlib.sha256(file.read_bytes()).hexdigest()
+        digest.update(f"{file.relative_to(NATIVE)}\t{content}\n".encode())
+    return digest.hexdigest()
 
 
 class Builder:
+    """Files whose sources and commands have not changed are not made again."""
+
     def __init__(self, out, tools, targets):
         self.out, self.tools, self.targets = out, tools, targets
+        self.limit, self.maker = Limit(3600), Maker()
         self.flags = ["-std=c++20", "-O2", "-fPIC", "-Wall", "-Wextra", f"-I{NATIVE}", '-DTRAINYARD_CUDA_ABI="gpu-proof"']
         self.flags += ['-DTRAINYARD_CUDA_TARGETS="' + " ".join(f"sm_{t}" for t in targets) + '"']
-        self.flags += [f'-DTRAINYARD_PROOF_JPEGS="{NATIVE / "proof/jpegs"}"']
         self.system = [word for folder in tools["includes"] for word in ("-isystem", str(folder))]
 
+    def identity(self):
+        return {"sources": sources_digest(), "targets": self.targets}
+
     def fresh(self):
-        """Whether everything was built after the sources were last changed, for these GPUs."""
-        made = [self.out / name for name in ("libtrainer_cuda.so", "libreference.so", "proof")]
-        told = self.out / "targets.txt"
-        if not all(file.exists() for file in made) or not told.exists() or told.read_text() != " ".join(self.targets):
+        """Whether everything was made of the sources as they are, for these GPUs, and starts here. It may have been
+        made on another machine."""
+        try:
+            built = json.loads((self.out / "built.json").read_text())
+        except (OSError, ValueError):
             return False
-        oldest = min(file.stat().st_mtime for file in made)
-        return all(source.stat().st_mtime < oldest for source in NATIVE.rglob("*") if source.is_file())
+        return built == self.identity() and all((self.out / name).exists() for name in PRODUCTS) and self.starts()
+
+    def starts(self):
+        try:
+            return "usage: proof" in run([self.out / "proof"], 60, self.environment()).out
+        except OSError:
+            return False
+
+    def build(self, limit):
+        """All of it, in a Limit. Returns the seconds that each product took."""
+        self.limit = limit
+        identity = self.identity()
+        (self.out / "built.json").unlink(missing_ok=True)
+        took = {}
+        for make in (self.library, self.reference, self.program):
+            before = limit.left()
+            product = make()
+            took[product.name] = f"{before - limit.left():.1f} s"
+        write_whole(self.out / "built.json", json.dumps(identity, indent=1) + "\n")
+        return took
 
     def environment(self):
-        """In which programs find libtrainer_cuda.so as it was built here, and NVIDIA's libraries."""
-        folders = [self.tools["cublas"], self.tools["cudnn"], *self.tools["nvrtc"], *self.tools["nccl"], *self.tools["nvjpeg"]]
+        """In which programs find libtrainer_cuda.so as it was built here, NVIDIA's libraries, and the JPEGs; native/proof
+        ends when the thread that started it does."""
+        folders = [self.tools["cublas"], self.tools["cudnn"], *self.tools["nvrtc"], *self.tools["nccl"], *self.tools["nvjpeg"], *self.tools["cupti"]]
         own = {"TRAINYARD_CUDA_LIBRARY": str(self.out / "libtrainer_cuda.so"), "TRAINYARD_NVIDIA_LIBRARIES": ":".join(map(str, folders))}
-        return os.environ | own
+        return os.environ | own | {"TRAINYARD_PROOF_SAMPLES": str(JPEGS), "TRAINYARD_PROOF_TIED": "1"}
+
+    def each(self, make, items):
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            try:
+                return list(pool.map(make, items))
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
 
     def compile_all(self, name, sources, *more):
         folder = self.out / name
         folder.mkdir(parents=True, exist_ok=True)
-        jobs = [(source, folder / (str(source.relative_to(NATIVE)).replace("/", "_") + ".o")) for source in sources]
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(lambda job: call(["g++", *self.flags, *self.system, *more, "-c", job[0], "-o", job[1]]), jobs))
-        return [target for _, target in jobs]
+
+        def one(source):
+            target = folder / (str(source.relative_to(NATIVE)).replace("/", "_") + ".o")
+            self.maker.compile(["g++", *self.flags, *self.system, *more, "-c", source, "-o", target], target, self.limit)
+            return target
+
+        return self.each(one, sources)
 
     def kernels(self):
         folder = self.out / "kernels"
@@ -46,20 +97,20 @@ class Builder:
 
         def one(name):
             target = folder / f"{name}.o"
-            call([self.tools["nvcc"], "-std=c++20", "-O3", "-fmad=false", "--Werror", "all-warnings", *code, "-Xcompiler",
-                  "-fPIC,-fvisibility=hidden", f"-I{NATIVE}", "-c", CUDA / "kernels" / f"{name}.cu", "-o", target])
+            self.maker.compile([self.tools["nvcc"], "-std=c++20", "-O3", "-fmad=false", "--Werror", "all-warnings", *code, "-Xcompiler",
+                                "-fPIC,-fvisibility=hidden", f"-I{NATIVE}", "-c", CUDA / "kernels" / f"{name}.cu", "-o", target], target, self.limit)
             return target
 
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            return list(pool.map(one, KERNELS))
+        return self.each(one, KERNELS)
 
     def library(self):
         own = [*sorted(CUDA.glob("*.cpp")), *sorted((CUDA / "library").glob("*.cpp")), NATIVE / "trainer/tensor/tensor_desc.cpp"]
         objects = self.compile_all("library", own, "-fvisibility=hidden") + self.kernels()
-        target = self.out / "libtrainer_cuda.so"
-        call(["g++", "-shared", "-o", target, *objects, f"-Wl,--version-script={CUDA / 'library/exports.map'}",
-              self.tools["cublas"] / "libcublas.so.13", self.tools["cudnn"] / "libcudnn.so.9",
-              self.tools["cudart"] / "libcudart_static.a", "-Wl,--allow-shlib-undefined", "-ldl", "-lpthread", "-lrt"])
+        target, exports = self.out / "libtrainer_cuda.so", CUDA / "library/exports.map"
+        self.maker.link(["g++", "-shared", "-o", target, *objects, f"-Wl,--version-script={exports}",
+                         self.tools["cublas"] / "libcublas.so.13", self.tools["cudnn"] / "libcudnn.so.9",
+                         self.tools["cudart"] / "libcudart_static.a", "-Wl,--allow-shlib-undefined", "-ldl", "-lpthread", "-lrt"],
+                        target, [*objects, exports], self.limit)
         return target
 
     def reference(self):
@@ -68,16 +119,16 @@ class Builder:
                NATIVE / "trainer/base/aligned_memory.cpp", NATIVE / "common/error.cpp"]
         objects = self.compile_all("reference", own, "-fvisibility=hidden", "-ffp-contract=off")
         target = self.out / "libreference.so"
-        call(["g++", "-shared", "-o", target, *objects])
+        self.maker.link(["g++", "-shared", "-o", target, *objects], target, objects, self.limit)
         return target
 
     def program(self):
-        own = [*sorted(p for p in (NATIVE / "proof").glob("*.cpp") if p.name != "reference.cpp"), NATIVE / "common/error.cpp", *(NATIVE / f"trainer/base/{name}.cpp" for name in ("random", "parallel", "aligned_memory", "spare_memory")),
+        own = [*sorted(p for p in (NATIVE / "proof").glob("*.cpp") if p.name != "reference.cpp"), NATIVE / "common/error.cpp",
+               *(NATIVE / f"trainer/base/{name}.cpp" for name in ("random", "parallel", "aligned_memory", "spare_memory")),
                NATIVE / "trainer/ops/cuda_library.cpp", NATIVE / "trainer/ops/elf_file.cpp", *sorted((NATIVE / "trainer/ops/selftest").glob("*.cpp")),
                *sorted((NATIVE / "trainer/tensor").glob("*.cpp")), *sorted((NATIVE / "trainer/layers").glob("*.cpp")),
                *sorted(p for p in (NATIVE / "trainer/models").glob("*.cpp") if p.name not in ("make_network.cpp", "processor.cpp", "precision_check.cpp"))]
-        target = self.out / "proof"
-        (self.out / "targets.txt").write_text(" ".join(self.targets))
-        call(["g++", "-o", target, *self.compile_all("program", own), self.out / "libreference.so", "-Wl,-rpath,$ORIGIN",
-              "-ldl", "-lgomp"])
+        objects = self.compile_all("program", own)
+        target, library = self.out / "proof", self.out / "libreference.so"
+        self.maker.link(["g++", "-o", target, *objects, library, "-Wl,-rpath,$ORIGIN", "-ldl", "-lgomp"], target, [*objects, library], self.limit)
         return target

@@ -2,170 +2,173 @@
 
 Needs nvcc 13, g++ 11 or newer, and cuDNN 9 and cuBLAS 13 with their headers (PyTorch's wheels have them). Builds
 libtrainer_cuda.so and a small program without oneDNN and MPI, runs every part, goes on after one that failed, and
-writes gpu-proof.json and gpu-proof.md. With PyTorch (of --torch, else of this Python) its steps are repeated there.
-`--device cpu` rehearses everything on a machine without a GPU but the device. What cannot be shown on this machine
-says why, and is not a failure.
+writes gpu-proof.json and gpu-proof.md anew after each part: a run that is killed leaves what it has shown. With
+PyTorch (of --torch, else of this Python) its steps are repeated there. `--device cpu` rehearses everything on a
+machine without a GPU but the device. What cannot be shown on this machine says why, and is not a failure.
+
+Exit 0 where every part that was asked for ran, and held or said why it is not here; 4 without a GPU; 1 otherwise.
 """
 
 import argparse
-import datetime
-import json
 import pathlib
-import shutil
-import subprocess
+import shlex
 import sys
 import time
 
-import recordings
-from builder import Builder
-from report import markdown, versions
-from tools import ROOT, Failed, NotHere, architectures, call, find_tools
+from builder import Builder, sources_digest
+from parts import LIMITS, SLOWER, Parts
+from processes import Failed, Limit, NotHere, TimeLimit
+from progress import Progress
+from report import versions
+from tools import ROOT, architectures, find_tools, missing_gpu
 
-PARTS = ["devices", "ops", "collectives", "jpeg-decoder", "networks", "precisions", "optimizers", "repeats", "recorded", "resume", "two-processes", "out-of-memory",
-         "batch-that-fits", "memory-growth", "speed"]
-TORCH_STEPS = {"cuda": ["resnet50", 224, 32, 100, 10], "cpu": ["resnet18", 32, 4, 10, 3]}  # model, pixels, batch, classes, steps
+
+class NoTime(Exception):
+    """A part was not begun, since it may not end in the minutes that are left."""
 
 
 class Proof:
-    def __init__(self, out, device):
-        self.out, self.device, self.parts, self.tools, self.builder = out, device, [], None, None
+    def __init__(self, given, progress, ends):
+        self.given, self.progress, self.ends, self.parts = given, progress, ends, None
+
+    def limit(self, name):
+        return self.given.limit if self.given.limit is not None else LIMITS[name] * SLOWER[self.given.device]
+
+    def fits(self, name):
+        return self.ends is None or time.monotonic() + self.limit(name) <= self.ends
 
     def part(self, name, body):
-        """Runs one part and notes how it went; returns what it gives, or None after a failure."""
-        started = time.time()
+        """Runs one part and notes how it went. Returns whether it held, and None where there was no time for it."""
+        started, limit = time.monotonic(), Limit(self.limit(name))
         entry = {"part": name, "ok": False, "seconds": 0.0}
-        result = None
+        self.progress.begin(name)
         try:
-            result = body(entry)
+            body(entry, limit)
             entry["ok"] = True
+        except NoTime:
+            self.progress.break_off()
+            return None
         except NotHere as reason:
             entry["why_not"] = str(reason)
+        except TimeLimit as hit:
+            entry["time_limit"] = limit.seconds
+            entry["failure"] = f"{name} was stopped at its time limit of {limit.seconds:g} s; {hit}"
         except Failed as failure:
             entry["failure"] = str(failure)
         except Exception as failure:  # noqa: BLE001 - a part that breaks must not keep the others from running
             entry["failure"] = f"{type(failure).__name__}: {failure}"
-        entry["seconds"] = round(time.time() - started, 1)
-        self.parts.append(entry)
+        entry["seconds"] = round(time.monotonic() - started, 1)
+        self.progress.end(entry)
         print(f"{'ok       ' if entry['ok'] else 'not shown' if 'why_not' in entry else 'FAILED   '} {name} ({entry['seconds']} s)", flush=True)
         why = entry.get("failure", entry.get("why_not"))
         if why is not None:
             print("          " + why.replace("\n", "\n          "), flush=True)
-        return result
+        return entry["ok"]
 
-    def holds(self):
-        return all(part["ok"] or "why_not" in part for part in self.parts)
+    def build(self):
+        """Makes what the parts run. Returns as part() does."""
+        given = self.given
+        if given.program is not None:
+            self.parts = Parts(given.out, given.device, given.torch, given.program, None, None)
+            return True
 
-    def run_part(self, name, before=()):
-        def body(entry):
-            command = [*before, str(self.out / "proof"), name, self.device]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=self.builder.environment())
-            fields = [line.split("\t") for line in done.stdout.splitlines()]
-            entry["results"] = [dict(zip(("what", "quantity", "error", "bound", "verdict"), f[1:])) for f in fields if f[0] == "result"]
-            entry["figures"] = {f[1]: f[2] for f in fields if f[0] == "figure"}
-            wrong = [r for r in entry["results"] if r["verdict"] != "ok"]
-            not_here = [f[1] for f in fields if f[0] == "not here"]
-            if done.returncode == 0 and not_here:
-                raise NotHere(not_here[0])
-            if done.returncode != 0 or wrong:
-                errors = [f[1] for f in fields if f[0] == "error"]
-                listed = [f"{r['what']}, {r['quantity']}: {r['error']} (bound {r['bound']})" for r in wrong]
-                raise Failed("\n".join(errors + listed) or f"ended with {done.returncode}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+        def body(entry, limit):
+            tools = find_tools()
+            builder = Builder(given.out, tools, given.targets or architectures(given.device))
+            self.progress.report["versions"] = versions(tools)
+            if not given.rebuild and builder.fresh():
+                entry["figures"] = {"built before": "for " + ", ".join(f"sm_{t}" for t in builder.targets)}
+            elif not self.fits("build"):
+                raise NoTime
+            else:
+                entry["figures"] = builder.build(limit)
+            self.parts = Parts(given.out, given.device, given.torch, given.out / "proof", builder.environment(), tools)
 
-        label = name if not before else f"{name} under {pathlib.Path(before[0]).name}"
-        self.part(label, body)
+        return self.part("build", body)
 
-    def beside_torch(self, python):
-        """Our steps, repeated by PyTorch: from its float64 we are at most twice as far as its own fp32."""
-
-        def body(entry):
-            try:
-                call([python, "-c", "import torch, torchvision"])
-            except Failed as failure:
-                last = str(failure).splitlines()[-1]
-                raise NotHere(f"PyTorch with torchvision is not in {python} ({last})") from failure
-            folder = self.out / "steps"
-            folder.mkdir(exist_ok=True)
-            model, *numbers = TORCH_STEPS[self.device]
-            call([self.out / "proof", "steps", self.device, folder, model, *numbers], env=self.builder.environment())
-            said = json.loads(call([python, ROOT / "scripts/gpu/torch_steps.py", folder, model, self.device]))
-            entry["figures"] = {"PyTorch": said["torch"], "steps": f"{said['steps']} of {model}, loss {said['loss'][0]:.4f} to {said['loss'][-1]:.4f}"}
-            entry["results"] = [
-                {"what": f"{model} beside PyTorch in float64", "quantity": row["quantity"], "error": f"{row['ours']:.3g}",
-                 "bound": f"{2 * row['theirs']:.3g}", "verdict": "ok" if row["ours"] <= 2 * row["theirs"] else "wrong"}
-                for row in said["rows"]
-            ]
-            wrong = [f"{r['quantity']}: {r['error']} (bound {r['bound']})" for r in entry["results"] if r["verdict"] != "ok"]
-            if wrong:
-                raise Failed("\n".join(wrong))
-
-        self.part("PyTorch", body)
-
-    def sanitized(self):
-        sanitizer = shutil.which("compute-sanitizer")
-        if self.device == "cpu" or sanitizer is None:
-            why = "it watches a GPU" if self.device == "cpu" else "compute-sanitizer was not found on PATH"
-
-            def nothing(_entry):
-                raise NotHere(why)
-
-            self.part("ops under compute-sanitizer", nothing)
-        else:
-            self.run_part("ops", (sanitizer, "--error-exitcode", "9"))
-
-    def record(self):
-        def body(entry):
-            if self.device == "cpu":
-                raise NotHere("there is no GPU to ask")
-            load = {"command": [self.out / "proof", "bench", self.device, "resnet50", 224, 64, "bf16", 300], "env": self.builder.environment()}
-            entry["figures"] = {"samples of NVML": str(recordings.record(self.out / "recorded", load))}
-
-        self.part("recordings of nvidia-smi and NVML", body)
-
-        def properties(entry):
-            if self.device == "cpu":
-                raise NotHere("there is no GPU to ask")
-            found = recordings.cudnn_properties(self.tools["cudnn"] / "libcudnn.so.9")
-            (self.out / "recorded").mkdir(exist_ok=True)
-            file = self.out / "recorded" / f"sm_{found['deviceVer'] // 10}.json"
-            file.write_text(json.dumps(found, indent=2) + "\n")
-            entry["figures"] = {file.name: "to take the place of the file of that name in native/tests/cuda/gpus"}
-
-        self.part("recording of the GPU's properties", properties)
+    def run(self, asked):
+        """The parts that were asked for, as many as time is left for. Returns the names of those that were not run,
+        and why."""
+        no_time = "its time limit is more than what was left of --minutes"
+        built = self.build() if asked else True
+        if built is None:
+            return asked, f"the build comes first, and {no_time}"
+        if not built:
+            return [name for name in asked if name != "build"], "the build failed"
+        left_out = []
+        for name in asked:
+            if name == "build":
+                continue
+            if not self.fits(name):
+                left_out.append(name)
+                continue
+            self.part(name, lambda entry, limit, name=name: self.parts.run(name, entry, limit))
+        return left_out, no_time
 
 
-def build(proof):
-    """Whether everything that the parts need is there."""
-    proof.tools = proof.part("find compilers and libraries", lambda entry: find_tools())
-    if proof.tools is None:
-        return False
-    targets = proof.part("ask for the GPU's capability", lambda entry: architectures(proof.device)) or ["80", "90"]
-    proof.builder = builder = Builder(proof.out, proof.tools, targets)
-    proof.part("build libtrainer_cuda.so", lambda entry: builder.library())
-    built = proof.part("build the reference", lambda entry: builder.reference())
-    return bool(built and proof.part("build the program", lambda entry: builder.program()))
+def read_arguments():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
+    arguments.add_argument("--parts", nargs="+", metavar="NAME", help=f"these alone, into the report that is there: {', '.join(LIMITS)}")
+    arguments.add_argument("--continue", dest="go_on", action="store_true", help="only parts that the report that is there does not show")
+    arguments.add_argument("--minutes", type=float, help="start no part whose time limit is more than what is left of these")
+    arguments.add_argument("--limit", type=float, metavar="SECONDS", help="the time limit of each part, instead of its own")
+    arguments.add_argument("--out", type=pathlib.Path, default=ROOT / "build/gpu-proof", help="for what is built, and the report")
+    arguments.add_argument("--report", type=pathlib.Path, metavar="FOLDER", help="write the report there too")
+    arguments.add_argument("--targets", nargs="+", metavar="90", help="compute capabilities to build for (default: the GPUs' own)")
+    arguments.add_argument("--rebuild", action="store_true", help="build even where everything is as it was")
+    arguments.add_argument("--torch", default=sys.executable, help="a Python with PyTorch and torchvision")
+    arguments.add_argument("--program", help="a stand-in for the program that is built: for tests of this script")
+    given = arguments.parse_args()
+    unknown = [name for name in given.parts or [] if name not in LIMITS]
+    if unknown:
+        arguments.error(f"--parts {' '.join(unknown)} is not known. The parts are {', '.join(LIMITS)}")
+    given.out = given.out.resolve()
+    return given
+
+
+def go_on_command(given, left_out):
+    """The command that runs what this call left out."""
+    words = ["python3", "scripts/gpu/proof.py", "--device", given.device, "--out", str(given.out), "--continue", "--parts", *left_out]
+    for flag in ("minutes", "limit", "report", "torch", "program"):
+        value = getattr(given, flag)
+        if value is not None and (flag != "torch" or value != sys.executable):
+            words += [f"--{flag}", str(value) if not isinstance(value, float) else f"{value:g}"]
+    return shlex.join(words)
+
+
+def open_report(given):
+    """The report that this call writes, with what earlier calls showed where it goes on with them."""
+    folders = [given.out] + ([given.report.resolve()] if given.report is not None else [])
+    known = [name for name in LIMITS if name != "build" or given.program is None]
+    sources = sources_digest() if given.program is None else "none: a stand-in"
+    progress = Progress(folders, known, {"device": given.device, "sources": sources, "program": given.program})
+    progress.open(given.parts is not None or given.go_on)
+    return progress
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
-    arguments.add_argument("--out", type=pathlib.Path, default=ROOT / "build/gpu-proof")
-    arguments.add_argument("--torch", default=sys.executable, help="a Python with PyTorch and torchvision")
-    given = arguments.parse_args()
-    out = given.out.resolve()
-    out.mkdir(parents=True, exist_ok=True)
-    proof = Proof(out, given.device)
-    if build(proof):
-        for name in PARTS:
-            proof.run_part(name)
-        proof.beside_torch(given.torch)
-        proof.record()
-        proof.sanitized()
-    report = {"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "device": given.device,
-              "versions": versions(proof.tools), "ok": proof.holds(), "parts": proof.parts}
-    (out / "gpu-proof.json").write_text(json.dumps(report, indent=1) + "\n")
-    (out / "gpu-proof.md").write_text(markdown(report))
-    print(f"{'everything holds' if report['ok'] else 'not everything holds'}: {out / 'gpu-proof.md'}")
-    return 0 if report["ok"] else 1
+    given = read_arguments()
+    # Who only builds, and says for what, needs no GPU.
+    needs_gpu = given.device == "cuda" and not (given.parts == ["build"] and given.targets) and given.program is None
+    missing = missing_gpu() if needs_gpu else None
+    if missing is not None:
+        print(f"gpu-proof: error: there is no NVIDIA GPU here ({missing}). Run it on a machine with one, or rehearse it with --device cpu", file=sys.stderr)
+        return 4
+    ends = time.monotonic() + 60 * given.minutes if given.minutes is not None else None
+    progress = open_report(given)
+    asked = [name for name in progress.known if given.parts is None or name in given.parts]
+    shown = progress.entries() if given.go_on else {}
+    left_out, why = Proof(given, progress, ends).run([name for name in asked if name not in shown])
+    if left_out:
+        progress.leave_out(left_out, why, go_on_command(given, left_out))
+        print(f"left out: {', '.join(left_out)}: {why}\nto go on: {progress.report['go_on']}")
+    else:
+        progress.write()
+    missing = progress.report["not_shown"]
+    holds = progress.holds(asked)
+    print(f"{'everything' if holds else 'not everything'} that was asked for holds; {len(missing)} parts are not shown yet: {given.out / 'gpu-proof.md'}")
+    return 0 if holds else 1
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import time
 
-from tools import Failed, call
+from processes import Failed, TimeLimit, call
 
 FIELDS = "index,uuid,name,pci.bus_id,driver_version,compute_cap,memory.used,memory.total,memory.free,utilization.gpu,temperature.gpu,power.draw,persistence_mode,mig.mode.current"
 NOT_TOLD = 2**64 - 1
@@ -98,7 +98,7 @@ def cudnn_properties(library):
     return json.loads(text.value)
 
 
-def record(folder, load):
+def record(folder, load, limit):
     """Into folder: nvidia-smi's outputs, and NVML's answers twice a second while the command `load` runs."""
     if shutil.which("nvidia-smi") is None:
         raise Failed("nvidia-smi was not found on PATH")
@@ -112,13 +112,17 @@ def record(folder, load):
     try:
         time.sleep(4)
         for name, words in outputs.items():
-            (folder / name).write_text(call(["nvidia-smi", *words]))
+            (folder / name).write_text(call(["nvidia-smi", *words], limit.left()))
             samples.append(nvml.sample())
         while running.poll() is None and len(samples) < 60:
             samples.append(nvml.sample())
             time.sleep(0.5)
+        complaint = running.communicate(timeout=limit.left())[1]
+    except subprocess.TimeoutExpired as late:
+        raise TimeLimit("what ran beside the recording did not end") from late
     finally:
-        complaint = running.communicate(timeout=120)[1]
+        running.kill()
+        running.wait()
     samples.append(nvml.sample())
     (folder / "nvml.json").write_text(json.dumps(samples, indent=1) + "\n")
     if running.returncode != 0:

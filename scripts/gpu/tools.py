@@ -1,32 +1,17 @@
-"""Compilers and libraries on this machine, and commands run with what they said when they fail."""
+"""Compilers, libraries and GPUs of this machine."""
 
 import glob
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import sysconfig
+
+from processes import Failed, call
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 NATIVE = ROOT / "native"
 CUDA = NATIVE / "trainer/ops/cuda"
-
-
-class Failed(Exception):
-    """Something that did not hold, with what to show of it."""
-
-
-class NotHere(Exception):
-    """Something that cannot be shown on this machine, and why."""
-
-
-def call(command, timeout=300, env=None):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=timeout, env=env)
-    if done.returncode != 0:
-        text = (done.stdout + done.stderr).strip()
-        raise Failed(f"{pathlib.Path(str(command[0])).name} ended with {done.returncode}:\n{text[-4000:]}")
-    return done.stdout
 
 
 def first_folder(what, candidates, wanted):
@@ -68,13 +53,23 @@ def find_tools():
         "nvjpeg": [b / l for b in blas for l in libraries if (b / l / "libnvjpeg.so.13").exists()][:1],
         # cuDNN compiles kernels with it; without it, it takes others.
         "nvrtc": [b / l for b in blas for l in libraries if (b / l / "libnvrtc.so.13").exists()][:1],
+        "cupti": [f for b in blas for f in [b / "extras/CUPTI/lib64", *(b / l for l in libraries)] if (f / "libcupti.so.13").exists()][:1],
         "cublas": first_folder("cuBLAS", [b / l for b in blas for l in libraries], "libcublas.so.13"),
         "cudnn": first_folder("cuDNN", [pathlib.Path(d) / l for d in dnn for l in libraries], "libcudnn.so.9"),
         "cudart": first_folder("CUDA's runtime", [b / l for b in blas for l in libraries], "libcudart_static.a"),
     }
 
 
+def missing_gpu():
+    """Why no GPU can be used here; None where there is one."""
+    try:
+        return None if "GPU" in call(["nvidia-smi", "-L"], 60) else "nvidia-smi -L lists none"
+    except (Failed, OSError) as failure:
+        return str(failure)
+
+
 def architectures(device):
+    """The compute capabilities to build for, as nvcc writes them: of this machine's GPUs."""
     if device == "cpu":
         return ["80", "90"]
     text = call(["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"])

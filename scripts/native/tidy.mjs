@@ -66,7 +66,6 @@ function compilerArguments() {
     '-DTRAINYARD_FIXTURES=""',
     '-DTRAINYARD_CUDA_ABI=""',
     '-DTRAINYARD_CUDA_TARGETS="sm_90"',
-    '-DTRAINYARD_PROOF_JPEGS=""',
   ];
 }
 

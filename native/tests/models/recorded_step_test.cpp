@@ -156,6 +156,43 @@ TEST(RecordedStepWhere, ItCannotBeDoneOpsRunOneByOne) {
   EXPECT_EQ(refusing.runs, 0);
 }
 
+/// Steps whose batch is taken anew by each, or kept by the network from the second one on. With an
+/// evaluation before each step, every batch is another one.
+std::vector<float> with_a_batch(const Case& what, bool keep, bool evaluate) {
+  Recorded recorded;
+  const NetworkOptions options{.model = what.name, .classes = kClasses, .image_size = what.size, .batch = kBatch};
+  GraphNetwork network(options, what.graph(), test::make_host_cuda_recording(recorded));
+  Network& net = network;
+  for (uint64_t step = 0; step < 3; ++step) {
+    const RandomBatch batch(kBatch, what.size, kClasses, evaluate ? 40 + step : 40);
+    const std::vector<uint8_t> nothing(batch.images.size(), 0);
+    BatchView view = batch.view();
+    view.first_image = step * kBatch;
+    // The network must not look: where it is told that it has the images, these are no images.
+    if (keep && step > 0 && !evaluate) view.images = nothing.data();
+    if (keep && step > 0) net.keep_batch();
+    std::vector<float> logits(kBatch * kClasses);
+    if (evaluate) net.evaluate(batch.view(), logits);
+    net.train_step(view, 1.0F / kBatch, nullptr);
+    test::descend(net, 0.02F);
+  }
+  return {net.weights().begin(), net.weights().end()};
+}
+
+TEST_P(RecordedStep, OnABatchThatIsKeptHasTheBitsOfOneThatIsTakenAnew) {
+  EXPECT_EQ(with_a_batch(GetParam(), true, false), with_a_batch(GetParam(), false, false));
+}
+
+TEST(RecordedStepBehind, AnEvaluationTakesItsOwnBatch) {
+  EXPECT_EQ(with_a_batch(cases()[0], true, true), with_a_batch(cases()[0], false, true));
+}
+
+TEST(RecordedStepBefore, TheFirstOneNoBatchCanBeKept) {
+  GraphNetwork network({.model = "resnet20", .classes = kClasses, .image_size = 8, .batch = kBatch},
+                       build_model("resnet20", 8, kClasses), test::make_host_cuda());
+  EXPECT_THROW(network.keep_batch(), Error);
+}
+
 /// Three steps, the next batch brought while each runs.
 class Prefetched : public testing::Test {
  protected:

@@ -202,6 +202,19 @@ bool GraphNetwork::is_recorded() const {
   return replay_ && replay_->pieces() == 1 + training_->backward_parts().size();
 }
 
+void GraphNetwork::keep_batch() {
+  if (!batch_there_) throw Error(Exit::internal, "A batch was to be kept before a training step. Report it.");
+  batch_kept_ = true;
+}
+
+void GraphNetwork::take(const BatchView& batch, const Run& run) {
+  backend_->send(first_image_->data(), &batch.first_image, sizeof(batch.first_image));
+  if (batch_kept_) return;
+  training_->take_images(run);
+  for (const auto& loss : losses_) loss->take_labels(batch.labels, batch.count);
+  batch_there_ = true;
+}
+
 void GraphNetwork::start_step(const BatchView& batch, float loss_scale,
                               const std::function<void(size_t, size_t)>& ready) {
   const auto tell = [&](size_t begin, size_t end) {
@@ -214,9 +227,7 @@ void GraphNetwork::start_step(const BatchView& batch, float loss_scale,
   // that are not recorded begin where no sum is left.
   if (optimizer_ && optimizer_->in_group() && !is_recorded()) backend_->synchronize();
   const Run run = run_for(batch);
-  training_->take_images(run);
-  backend_->send(first_image_->data(), &batch.first_image, sizeof(batch.first_image));
-  for (const auto& loss : losses_) loss->take_labels(batch.labels, batch.count);
+  take(batch, run);
   if (!replay_) {
     forward(run, loss_scale);
     training_->backward(run, tell);
@@ -251,7 +262,7 @@ StepResult GraphNetwork::train_step(const BatchView& batch, float loss_scale,
 }
 
 void GraphNetwork::prefetch(const BatchView& batch) {
-  if (backend_->host_memory() || !training_) return;
+  if (backend_->host_memory() || !training_ || batch_kept_) return;
   check(batch);
   training_->prefetch(batch.images, batch.count);
 }
@@ -289,6 +300,8 @@ StepResult GraphNetwork::evaluate(const BatchView& batch, std::span<float> logit
     inference_ = std::make_unique<Program>(*graph_, *backend_, purpose);
     bind(*inference_, purpose);
   }
+  // In the memory of training's activations.
+  batch_there_ = batch_kept_ = false;
   const Run run = run_for(batch);
   inference_->take_images(run);
   inference_->forward(run);

@@ -32,6 +32,8 @@ class GraphNetwork final : public Network {
   void prefetch(const BatchView& batch) override;
   size_t recorded_pieces() const override { return replay_ ? replay_->pieces() : 0; }
   bool busy() override { return backend_->busy(); }
+  void synchronize() override { backend_->synchronize(); }
+  void keep_batch() override;
   DeviceOptimizer* train_on_device(const OptimizerOptions& options, const std::vector<ParameterRange>& ranges,
                                    const std::vector<std::string>& suffixes) override;
   StepResult evaluate(const BatchView& batch, std::span<float> logits) override;
@@ -43,6 +45,7 @@ class GraphNetwork final : public Network {
   void sum_over_ranks(double* values, size_t count);
   Run run_for(const BatchView& batch);
   void check(const BatchView& batch) const;
+  void take(const BatchView& batch, const Run& run);
   /// Queues forward pass, loss and backward pass on the back end, which may still compute when this
   /// returns.
   void start_step(const BatchView& batch, float loss_scale, const std::function<void(size_t, size_t)>& ready);
@@ -72,6 +75,10 @@ class GraphNetwork final : public Network {
   std::vector<double> statistics_copy_;         // on the host, while they are summed over the ranks
   std::unique_ptr<BackendMemory> activations_;  // shared by both programs, which never hold anything between two calls
   std::unique_ptr<BackendMemory> first_image_;  // the number of a batch's first image
+  // Whether the input's activations are those of the newest training step. They live from a step's
+  // first op to its last one, so no other op of a step writes there.
+  bool batch_there_ = false;
+  bool batch_kept_ = false;                                     // see keep_batch()
   std::vector<std::unique_ptr<SoftmaxCrossEntropyOp>> losses_;  // of the logits, then of the auxiliary heads
   std::unique_ptr<SoftmaxCrossEntropyOp> evaluation_loss_;
   std::unique_ptr<Program> training_;

@@ -115,6 +115,12 @@ class Network {
   virtual size_t recorded_pieces() const { return 0; }
   /// Whether the device still works on what it was told.
   virtual bool busy() { return false; }
+  /// Waits until it does not. Copies nothing.
+  virtual void synchronize() {}
+  /// Lets training steps from now on take the images and labels of the step before once more, from
+  /// where the device has them: for measurements. The batch that such a step is given must be the
+  /// same one. An evaluation ends this. Throws Error(Exit::internal) before the first step.
+  virtual void keep_batch() = 0;
 
   /// Lets weights and gradients stay in the device's memory and be updated there: nullptr where the
   /// host walks over them itself. From then on gradients() and the host's copies of weights are not

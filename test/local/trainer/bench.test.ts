@@ -1,7 +1,8 @@
 // What `trainer bench` measures on several ranks: products and sums that are checked, and figures
 // that add up.
-import { describe, expect, it } from 'vitest';
-import { expectExit, runRanks, runTrainer } from '../../support/harness.js';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { expectExit, runRanks, runTrainer, temporaryFolder } from '../../support/harness.js';
 
 interface Product {
   tflops: number;
@@ -15,6 +16,17 @@ interface Sum {
   comm: string;
   all_reduce: string;
 }
+interface Steps {
+  images: string;
+  steps: number;
+  seconds: number;
+  step_ms: number;
+  images_per_sec: number;
+  input_wait_ms: number;
+  world: number;
+}
+const folder = temporaryFolder('bench');
+afterAll(folder.remove);
 const lines = (text: string): string[] => text.trim().split('\n');
 
 describe('trainer bench', () => {
@@ -50,6 +62,24 @@ describe('trainer bench', () => {
     const outcome = await runRanks(2, ['bench', 'matmul', '--size', '1']);
     expectExit(outcome, 2);
     expect(outcome.stderr).toContain('--size 1 does not fit 2 ranks');
+  });
+  it('step takes one synthetic batch again and again, and loads images of a folder', async () => {
+    expectExit(await runTrainer(['prep', '--from', 'demo:2x20', '--to', folder.path]), 0);
+    const measure = ['bench', 'step', '--model', 'mlp', '--image-size', '12', '--batch-size', '4'];
+    const counts = ['--steps', '5', '--warmup', '2'];
+    const single = await runTrainer([...measure, ...counts]);
+    const ranks = await runRanks(2, [...measure, ...counts]);
+    const loaded = await runTrainer([...measure, ...counts, '--data', join(folder.path, 'train')]);
+    const kinds: string[] = [];
+    for (const outcome of [single, ranks, loaded]) {
+      expectExit(outcome, 0);
+      const result = JSON.parse(lines(outcome.stdout)[0] ?? '') as Steps;
+      kinds.push(result.images);
+      expect(result.steps).toBe(5);
+      expect(result.step_ms).toBeGreaterThan(0);
+      if (result.images === 'fixed') expect(result.input_wait_ms).toBe(0);
+    }
+    expect(kinds).toEqual(['fixed', 'fixed', 'loaded']);
   });
   it('a flag of a measurement that is nearly right is named', async () => {
     const outcome = await runTrainer(['bench', 'step', '--batchsize', '3']);

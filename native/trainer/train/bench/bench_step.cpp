@@ -2,12 +2,12 @@
 
 #include <array>
 #include <ctime>
-#include <limits>
+#include <utility>
 
 #include "common/process.h"
-#include "trainer/data/source.h"
+#include "trainer/data/kinds.h"
 #include "trainer/ops/cuda_library.h"
-#include "trainer/train/loop/batch_feed.h"
+#include "trainer/train/bench/bench_images.h"
 #include "trainer/train/loop/train.h"
 #include "trainer/train/loop/training_step.h"
 #include "trainer/train/loop/worker_sums.h"
@@ -44,7 +44,9 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   loader_options.make_device_jpeg =
       jpeg_decoder_maker(options.jpeg_decoder, own_cuda_device(communicator.local_rank()));
   loader_options.threads = decoding_threads(options.loader_threads, options.device, threads_for_rank(0, communicator));
-  const auto loader = make_loader(*dataset, loader_options);
+  const bool fixed = is_synthetic(options.data);
+  if (fixed) loader_options.prefetch = 1;
+  auto loader = make_loader(*dataset, loader_options);
   loader->start(0);
   NetworkOptions network;
   network.model = options.model;
@@ -62,8 +64,7 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   TrainingStep step(communicator, network, step_options);
   step.distribute();
 
-  const auto busy = [&step] { return step.network().busy(); };
-  BatchFeed feed(*loader, busy, image_size, std::numeric_limits<int64_t>::max());
+  const auto images = (fixed ? fixed_images : loaded_images)(std::move(loader), image_size, step.network());
   Interval interval;
   double first_step_at = 0;
   double cpu_begin = 0;
@@ -72,22 +73,27 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   // together.
   for (bool go = true; go; ++done) {
     if (done == options.warmup) {
+      step.network().synchronize();
       interval.restart();
       cpu_begin = cpu_seconds();
     }
-    const BatchView view = feed.take(done);
+    const BatchView view = images->take(done);
     const int64_t measured = done + 1 - options.warmup;
     const bool enough =
         options.seconds > 0 ? measured > 0 && interval.seconds() >= options.seconds : measured >= options.steps;
-    const StepOutcome outcome = step.run(view, done + 1, 0.01, {.stop = enough}, [&feed] { return feed.ahead(); });
+    const StepOutcome outcome = step.run(view, done + 1, 0.01, {.stop = enough}, [&images] { return images->ahead(); });
     if (done == 0) first_step_at = now_seconds();
-    feed.done();
-    interval.input_wait_ms += feed.take_waited_ms();
+    images->done();
+    interval.input_wait_ms += images->take_waited_ms();
     interval.add(outcome.loss, outcome.top1, outcome.comm_ms, 0);
     go = !outcome.wishes.stop;
   }
+  // The time is that of all that the steps made the device do, and of nothing else.
+  step.network().synchronize();
+  const double seconds = interval.seconds();
+  const double cpu_ms = 1000 * (cpu_seconds() - cpu_begin) / static_cast<double>(interval.steps);
   const int64_t global_batch = static_cast<int64_t>(options.batch_size) * communicator.world();
-  nlohmann::json result = interval.fields(done, loader->steps_per_epoch(), global_batch, communicator.world());
+  nlohmann::json result = interval.fields(done, 1, global_batch, communicator.world());
   result.erase("epoch");
   result.erase("lr");
   result["model"] = options.model;
@@ -95,11 +101,12 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   result["device"] = options.device;
   result["jpeg_decoder"] = options.jpeg_decoder;
   result["comm"] = step_options.device_sums ? "nccl" : "mpi";
+  result["images"] = images->kind();
   result["batch_size"] = options.batch_size;
   result["threads"] = options.threads;
   result["steps"] = interval.steps;
-  result["seconds"] = interval.seconds();
-  result["cpu_ms"] = 1000 * (cpu_seconds() - cpu_begin) / static_cast<double>(interval.steps);
+  result["seconds"] = seconds;
+  result["cpu_ms"] = cpu_ms;
   result["first_step_at"] = first_step_at;
   result["peak_bytes"] = memory_usage().peak;
   result["recorded_pieces"] = step.network().recorded_pieces();

@@ -7,11 +7,8 @@
 
 namespace trainyard {
 
-/// {"model","precision","device","jpeg_decoder","world","batch_size","threads","steps","seconds","images_per_sec",
-/// "step_ms","comm_ms","input_wait_ms","cpu_ms","memory_bytes","peak_bytes","first_step_at"}: rates
-/// are of the whole world; cpu_ms is a step's processor time on all threads of this rank,
-/// memory_bytes the model's own, peak_bytes the process's largest, first_step_at seconds since the
-/// epoch. The same batch path as training: loader, network, all-reduce, optimizer.
+/// The object of docs/contracts/trainer.md ("Benchmarks"). Loader (but for synthetic images, of
+/// which one batch is drawn beforehand), network, all-reduce and optimizer are those of training.
 nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communicator);
 
 }  // namespace trainyard
