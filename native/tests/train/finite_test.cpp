@@ -77,6 +77,14 @@ TEST_F(FiniteOnADevice, RunningStatisticsAreFoundToo) {
   EXPECT_NE(where.find("layer2.1.bn1"), std::string::npos) << where;
 }
 
+TEST_F(FiniteOnADevice, GradientsThatAreNotAreNamed) {
+  trainee_.gradients(2);
+  EXPECT_EQ(first_gradient_not_finite(network(), trainee_.device()), "");
+  trainee_.gradients(3, kInfinite);
+  // What the backward pass reaches first.
+  EXPECT_EQ(first_gradient_not_finite(network(), trainee_.device()), " (that of fc.bias is not)");
+}
+
 TEST(FiniteOnADeviceWithoutStatistics, WeightsAreLookedAt) {
   Trainee trainee(make_single(), {.model = "mlp"});
   ASSERT_NE(trainee.device(), nullptr);

@@ -31,6 +31,7 @@ class NetworkOptimizer final : public DeviceOptimizer {
   std::vector<OptimizerState> state() override;
   void state_changed() override;
   void fetch() override;
+  void fetch_gradients() override { gradients_.to_host(); }
   void keep_gradients(bool first) override;
   void add_kept(size_t begin, size_t end) override;
   bool unscale(float scale) override;

@@ -10,8 +10,8 @@
 
 namespace trainyard {
 
-/// The host has copies of weights and state(), which are up to date after fetch() alone; of
-/// gradients it has none.
+/// The host has copies of weights and state(), which are up to date after fetch() alone, and of
+/// gradients, after fetch_gradients().
 class DeviceOptimizer {
  public:
   virtual ~DeviceOptimizer() = default;
@@ -21,6 +21,8 @@ class DeviceOptimizer {
   virtual void state_changed() = 0;
   /// Weights, running statistics and state, to the host.
   virtual void fetch() = 0;
+  /// To the host: for who looks for one that is not finite.
+  virtual void fetch_gradients() = 0;
 
   /// Keeps the gradients of a micro-batch: the first of a step, or added to those kept.
   virtual void keep_gradients(bool first) = 0;

@@ -38,7 +38,8 @@ std::string first_not_finite(Network& network, DeviceOptimizer* device) {
   return " (all weights are, but not what reaches " + statistic.substr(0, statistic.rfind('.')) + ")";
 }
 
-std::string first_gradient_not_finite(Network& network) {
+std::string first_gradient_not_finite(Network& network, DeviceOptimizer* device) {
+  if (device != nullptr) device->fetch_gradients();
   const auto& infos = network.parameters();
   const auto found = std::find_if(infos.rbegin(), infos.rend(), [&](const TensorInfo& info) {
     return !all_finite(network.gradients().subspan(info.offset, info.size));

@@ -24,7 +24,7 @@ bool is_finite(Network& network, DeviceOptimizer* device = nullptr);
 std::string first_not_finite(Network& network, DeviceOptimizer* device = nullptr);
 
 /// The same of a step whose gradients are not finite: the tensor that the backward pass reached
-/// first.
-std::string first_gradient_not_finite(Network& network);
+/// first. Fetches gradients from the device.
+std::string first_gradient_not_finite(Network& network, DeviceOptimizer* device = nullptr);
 
 }  // namespace trainyard

@@ -120,7 +120,7 @@ bool TrainingStep::unscale(int64_t number) {
   loss_scaler_->update(good);
   if (!good && loss_scaler_->scale() < kLeastScale) {
     throw Diverged("the gradient of step " + std::to_string(number) +
-                   " is not a finite number at any scale of the loss" + first_gradient_not_finite(*network_));
+                   " is not a finite number at any scale of the loss" + first_gradient_not_finite(*network_, device_));
   }
   return good;
 }
@@ -160,7 +160,7 @@ StepOutcome TrainingStep::run(const BatchView& batch, int64_t number, double lr,
   outcome.gradient_norm =
       strategy_->apply({.number = applied, .lr = static_cast<float>(lr), .clip_norm = clip_norm_}, sums);
   if (!std::isfinite(outcome.gradient_norm)) {
-    throw Diverged("the gradient " + where + first_gradient_not_finite(*network_));
+    throw Diverged("the gradient " + where + first_gradient_not_finite(*network_, device_));
   }
   if (device_ == nullptr) network_->weights_changed();
   outcome.wishes = {.stop = sums.stop > 0, .finish = sums.finish > 0};
