@@ -212,7 +212,7 @@ TEST(KernelShapes, SumsOfLongRunsKeepTheirDigits) {
   }
   for (const unsigned blocks : {1U, 7U, 264U}) {
     const auto tiles = cuda::NormTiles::of(kRows, kChannels, cuda::kWide<BFloat16>, blocks);
-    auto* partial = static_cast<double*>(memory.bytes(cuda::NormFold<BFloat16>::partial_bytes(tiles)));
+    auto* partial = static_cast<double*>(memory.bytes(cuda::NormFold<BFloat16>::partial_sums(tiles) * sizeof(double)));
     auto* totals = static_cast<double*>(memory.bytes((2 * kChannels + 1) * sizeof(double)));
     unsigned ticket = 0;
     cuda::blocks(cuda::Launcher{}, tiles.blocks(),

@@ -33,7 +33,7 @@ class BlockBatchNorm final : public BatchNormOp {
   // scratch: the blocks' sums, their totals with the count behind them, and five constants a
   // channel.
   size_t scratch_bytes() const override {
-    return NormFold<T>::partial_bytes(summing_) + (2 * size_t{channels_} + 1) * sizeof(double) +
+    return (NormFold<T>::partial_sums(summing_) + 2 * size_t{channels_} + 1) * sizeof(double) +
            5 * size_t{channels_} * sizeof(float);
   }
 
@@ -94,8 +94,7 @@ class BlockBatchNorm final : public BatchNormOp {
     float* offset;  // [channels]
 
     Scratch(void* memory, const BlockBatchNorm& op)
-        : partial(static_cast<double*>(memory)),
-          totals(partial + NormFold<T>::partial_bytes(op.summing_) / sizeof(double)) {
+        : partial(static_cast<double*>(memory)), totals(partial + NormFold<T>::partial_sums(op.summing_)) {
       const size_t channels = op.channels_;
       auto* floats = reinterpret_cast<float*>(totals + 2 * channels + 1);
       constants = {floats, floats + channels, floats + 2 * channels};

@@ -20,9 +20,8 @@ struct NormFold {
     unsigned last;  // whether all other blocks of the tile have written
   };
 
-  static size_t partial_bytes(const NormTiles& t) {
-    return size_t{t.tiles} * t.chunks * kColumns * t.lanes * sizeof(double);
-  }
+  /// Doubles at `partial`.
+  static size_t partial_sums(const NormTiles& t) { return size_t{t.tiles} * t.chunks * kColumns * t.lanes; }
 
   TRAINYARD_HD static void clear(unsigned thread, Shared& shared) {
     for (unsigned j = 0; j < kColumns; ++j) shared.sums[j * kBlockThreads + thread] = 0;
