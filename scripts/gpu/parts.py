@@ -30,7 +30,7 @@ LIMITS = {
     "out-of-memory": 60,
     "recordings": 90,
     "properties": 30,
-    "sanitizer": 240,
+    "sanitizer": 480,
 }
 # What a rehearsal's processor takes of a GPU's time at most.
 SLOWER = {"cuda": 1, "cpu": 5}
@@ -112,10 +112,11 @@ class Parts:
             raise NotHere("there is no GPU to ask")
 
     def sanitizer(self, entry, limit):
-        """The ops once more, under compute-sanitizer."""
+        """The ops once more, under each of compute-sanitizer's tools: memory, races, barriers."""
         found = shutil.which("compute-sanitizer")
         if self.device == "cpu" or found is None:
             raise NotHere("it watches a GPU" if self.device == "cpu" else "compute-sanitizer was not found on PATH")
         # Who starts the program is a thread of the sanitizer, which may end before it.
         untied = {name: value for name, value in self.environment.items() if name != "TRAINYARD_PROOF_TIED"}
-        self.of_program([found, "--error-exitcode", "9", self.program, "ops", self.device], entry, limit, untied)
+        for tool in ("memcheck", "racecheck", "synccheck"):
+            self.of_program([found, "--tool", tool, "--error-exitcode", "9", self.program, "ops", self.device], entry, limit, untied)

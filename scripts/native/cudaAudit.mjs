@@ -39,6 +39,7 @@ const table = [
   [/NormGradientSumsBlock.*Lb0ELNS0_6PassedE1E/,       4, 8, 0,  0, 2,   4,   1],
   [/NormGradientSumsBlock.*Lb0ELNS0_6PassedE2E/,       4, 8, 4,  4, 2,   5,   1],
   [/NormGradientSumsBlock.*Lb1ELNS0_6PassedE[02]E/,    4, 12, 4, 4, 2,   6,   1],
+  [/NormGradientSumsBlock.*Lb1ELNS0_6PassedE1E/,       3, 9, 3,  0, 2,   6,   1.5],
   [/NormGradientBlock/,                                4, 8, 4,  0, 2,   4,   0],
   [/MaxPoolWide.*Li3E/,                                1, 9, 1,  2, 5,  55,   0],
   [/MaxPoolGradientWide.*Li3E/,                        1, 4, 1,  4, 4,  50,   0],
@@ -87,10 +88,8 @@ function judge(kernel, registers, limits) {
   const each = { integers: found.integers / elements, doubles: found.doubles / elements };
   const resident = registers === undefined ? 0 : Math.floor(registersThere / (Math.ceil(registers / 8) * 8 * threads));
   const narrow = found.narrowLoads + found.narrowStores;
-  const whole = tally(kernel.instructions);
   /** @type {[boolean, string][]} */
   const rules = [
-    [whole.local > 0, `${whole.local} accesses to local memory`],
     [found.wideLoads < limits.loads, `${found.wideLoads} loads of 16 bytes, not ${limits.loads}`],
     [found.wideStores < limits.stores, `${found.wideStores} stores of 16 bytes, not ${limits.stores}`],
     [narrow > limits.narrow, `${narrow} narrow accesses, more than ${limits.narrow}`],
@@ -100,7 +99,7 @@ function judge(kernel, registers, limits) {
   ];
   const wrong = rules.filter(([is]) => is).map(([, text]) => text);
   const row = [
-    readable(kernel.name), kernel.arch, registers ?? '?', resident, found.wideLoads, found.wideStores, narrow, whole.local,
+    readable(kernel.name), kernel.arch, registers ?? '?', resident, found.wideLoads, found.wideStores, narrow,
     (found.instructions / elements).toFixed(1), each.integers.toFixed(1), each.doubles.toFixed(2),
   ];
   return { row, wrong };
@@ -128,10 +127,11 @@ function disassembled(library, what) {
 export function audit(library) {
   const registers = registersOf(disassembled(library, '-res-usage'));
   const kernels = kernelsOf(disassembled(library, '-sass'));
-  const heads = ['kernel', 'GPU', 'registers', 'resident blocks', '16-byte loads', '16-byte stores', 'narrow', 'local', 'instructions', 'integer', 'double'];
+  const heads = ['kernel', 'GPU', 'registers', 'resident blocks', '16-byte loads', '16-byte stores', 'narrow', 'instructions', 'integer', 'double'];
   process.stdout.write(`| ${heads.join(' | ')} |\n|${heads.map(() => '---|').join('')}\n`);
-  /** @type {string[]} */
-  const wrong = [];
+  const wrong = kernels
+    .filter(({ instructions }) => tally(instructions).local > 0)
+    .map(({ name, arch }) => `${name}, ${arch}: it uses local memory`);
   for (const limits of hot) {
     const matching = kernels.filter(({ name }) => limits.name.test(name));
     if (matching.length === 0) wrong.push(`no kernel ${limits.name} in ${library}`);

@@ -152,13 +152,7 @@ double apart(const std::vector<float>& got, const std::vector<float>& want) {
 }
 
 template <class T>
-void compare(const NormCase& c) {
-  SCOPED_TRACE(std::to_string(c.rows) + " rows, " + std::to_string(c.channels) + " channels, " +
-               std::to_string(sizeof(T)) + " bytes" + (c.residual ? ", residual" : "") + (c.relu ? ", relu" : "") +
-               (c.more ? ", more" : "") + (c.over_ranks ? ", over ranks" : ""));
-  const NormOutcome got = normalise<T>(c, {});
-  EXPECT_TRUE(got == normalise<T>(c, {.forwards = true})) << "the order of threads or blocks matters";
-  const NormOutcome want = normalise<T>(c, {.plain = true});
+void expect_near(const NormCase& c, const NormOutcome& got, const NormOutcome& want) {
   // Statistics differ in the last bits of fp32, which tips a rounding now and then.
   const double last_bits = 4e-7;
   const double rounding = last_bits + (std::is_same_v<T, float> ? 0 : std::is_same_v<T, BFloat16> ? 0x1p-8 : 0x1p-11);
@@ -170,6 +164,20 @@ void compare(const NormCase& c) {
   EXPECT_LT(apart(got.mean, want.mean), last_bits);
   EXPECT_LT(apart(got.variance, want.variance), last_bits);
   EXPECT_TRUE(got.inference == want.inference || apart(got.inference, want.inference) < rounding);
+}
+
+template <class T>
+void compare(const NormCase& c) {
+  SCOPED_TRACE(std::to_string(c.rows) + " rows, " + std::to_string(c.channels) + " channels, " +
+               std::to_string(sizeof(T)) + " bytes" + (c.residual ? ", residual" : "") + (c.relu ? ", relu" : "") +
+               (c.more ? ", more" : "") + (c.over_ranks ? ", over ranks" : ""));
+  const NormOutcome got = normalise<T>(c, {});
+  EXPECT_TRUE(got == normalise<T>(c, {.forwards = true})) << "the order of threads or blocks matters";
+  EXPECT_TRUE(got == normalise<T>(c, {.passing_blocks = 1})) << "the number of blocks that pass matters";
+  const NormOutcome want = normalise<T>(c, {.plain = true});
+  expect_near<T>(c, got, want);
+  // One block has many rows, of which a thread takes several at a time.
+  expect_near<T>(c, normalise<T>(c, {.summing_blocks = 1}), want);
 }
 
 TEST(KernelShapes, BatchNormOfEveryModelIsThePlainOne) {
@@ -211,7 +219,7 @@ TEST(KernelShapes, SumsOfLongRunsKeepTheirDigits) {
     sums[kChannels + i % kChannels] += value * value;
   }
   for (const unsigned blocks : {1U, 7U, 264U}) {
-    const auto tiles = cuda::NormTiles::of(kRows, kChannels, cuda::kWide<BFloat16>, blocks);
+    const auto tiles = cuda::NormTiles::of(kRows, kChannels, cuda::kWide<BFloat16>, blocks, 8);
     auto* partial = static_cast<double*>(memory.bytes(cuda::NormFold<BFloat16>::partial_sums(tiles) * sizeof(double)));
     auto* totals = static_cast<double*>(memory.bytes((2 * kChannels + 1) * sizeof(double)));
     unsigned ticket = 0;

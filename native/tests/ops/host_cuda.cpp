@@ -248,6 +248,8 @@ class HostCuda final : public cuda::OpsBackend {
   }
   void choose(HostKernels kernels) {
     device_.plain_kernels = kernels.plain;
+    if (kernels.summing_blocks > 0) device_.summing_blocks = kernels.summing_blocks;
+    if (kernels.passing_blocks > 0) device_.passing_blocks = kernels.passing_blocks;
     tape_.forwards = kernels.forwards;
     tape_.dry = static_cast<bool>(kernels.counted);
     counted_ = std::move(kernels.counted);

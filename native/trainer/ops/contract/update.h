@@ -14,7 +14,8 @@ struct UpdateParams {
   std::vector<ParameterRange> ranges;  ///< the tensors: rising, touching one another, from 0 on; decay filled in
 };
 
-/// Every pointer is to the whole arena, [the ranges' elements] of fp32 in the back end's memory.
+/// Every pointer is to the whole arena, [the ranges' elements] of fp32 in the back end's memory,
+/// 16-byte aligned.
 /// The same bits each time; the formulas are those of the optimizers on the host
 /// (trainer/optim/*_math.h).
 class UpdateOp {

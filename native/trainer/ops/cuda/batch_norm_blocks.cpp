@@ -8,11 +8,11 @@ namespace trainyard::cuda {
 
 namespace {
 
-/// Blocks of a kernel that sums: two for each of an H100's 132 multiprocessors. More would leave
-/// more to add up in the end.
-constexpr unsigned kSummingBlocks = 264;
-/// Blocks of a kernel that only passes over the numbers.
-constexpr unsigned kPassingBlocks = 1056;
+/// Lanes of a kernel that sums: a tile is a cache line of 128 bytes wide. So no block has many
+/// others' sums to add up in the end.
+constexpr unsigned kSummingLanes = 8;
+/// Lanes of a kernel that passes: whole warps, whose bits are stored together.
+constexpr unsigned kPassingLanes = 32;
 
 template <class T>
 class BlockBatchNorm final : public BatchNormOp {
@@ -22,8 +22,8 @@ class BlockBatchNorm final : public BatchNormOp {
         p_(params),
         channels_(static_cast<unsigned>(params.input.shape.c)),
         rows_(static_cast<unsigned>(params.input.elements() / channels_)),
-        summing_(NormTiles::of(rows_, channels_, kWide<T>, kSummingBlocks)),
-        passing_(NormTiles::of(rows_, channels_, kWide<T>, kPassingBlocks)) {}
+        summing_(NormTiles::of(rows_, channels_, kWide<T>, device.summing_blocks, kSummingLanes)),
+        passing_(NormTiles::of(rows_, channels_, kWide<T>, device.passing_blocks, kPassingLanes)) {}
 
   // saved: NormSaved, and a bit for each number where backward could not find it again.
   size_t saved_bytes() const override {
@@ -166,7 +166,8 @@ class BlockBatchNorm final : public BatchNormOp {
 std::unique_ptr<BatchNormOp> make_block_batch_norm(const Device& device, const BatchNormParams& params) {
   return with_stored(params.input.dtype, [&]<class T>(T) -> std::unique_ptr<BatchNormOp> {
     const auto channels = static_cast<unsigned>(params.input.shape.c);
-    if (channels % kWide<T> != 0 || NormTiles::of(1, channels, kWide<T>, 1).tiles > kTickets) return nullptr;
+    if (channels % kWide<T> != 0 || NormTiles::of(1, channels, kWide<T>, 1, kSummingLanes).tiles > kTickets)
+      return nullptr;
     return std::make_unique<BlockBatchNorm<T>>(device, params);
   });
 }

@@ -13,7 +13,7 @@ inline constexpr unsigned kBlockThreads = 256;
 ///   struct Shared              what the threads of one block share, at most 48 KiB, not zeroed
 ///   struct Thread              what a thread keeps across barriers (registers), not zeroed
 ///   kPhases                    a barrier for the whole block stands between two phases
-///   kResident                  blocks that a multiprocessor must hold at once, which bounds registers
+///   kResident                  blocks whose registers a multiprocessor must hold at once
 ///   template <int phase> void run(unsigned block, unsigned thread, Thread&, Shared&) const
 /// Instantiated by kernels/*.cu; the tests instantiate it as loops on the host.
 template <class F>

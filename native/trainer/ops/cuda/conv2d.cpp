@@ -26,6 +26,10 @@ class CudaConv2d final : public Conv2dOp {
                                                      " convolution does not fit an input of " +
                                                      to_string(params.input.shape) + ". Use a larger --image-size.");
     }
+    if (window_ > kRepackElements / 8) {
+      device.fail(static_cast<int>(Exit::internal), "The CUDA back end convolves with windows of at most " +
+                                                        std::to_string(kRepackElements / 8) + " pixels. Report it.");
+    }
     plans_ = device.plan_convolution(params);
   }
 

@@ -51,14 +51,19 @@ class Uploads {
 };
 
 /// How many tiles of channels a kernel may fold at once (NormFold).
-inline constexpr unsigned kTickets = 64;
+inline constexpr unsigned kTickets = 256;
 
 /// What an op has of its device. Lives as long as the ops.
 struct Device {
   Launcher launcher{};
   /// [kTickets] zeros, for kernels that run one after another and leave them zeros.
   std::unique_ptr<BackendMemory> tickets{};
-  bool plain_kernels = false;                      ///< a thread for each number everywhere: what tests compare with
+  bool plain_kernels = false;  ///< a thread for each number everywhere: what tests compare with
+  /// Of a kernel that sums: two for each of an H100's 132 multiprocessors. More would leave more to
+  /// add up in the end. The bits of its sums depend on this number.
+  unsigned summing_blocks = 264;
+  /// Of a kernel that only passes over the numbers.
+  unsigned passing_blocks = 1056;
   Backend* memory = nullptr;                       ///< for buffers of an op's own and copies
   std::function<void(const Product&)> multiply{};  ///< cuBLAS, summed in fp32
   std::function<std::unique_ptr<ConvolutionPlans>(const Conv2dParams&)> plan_convolution{};  ///< cuDNN

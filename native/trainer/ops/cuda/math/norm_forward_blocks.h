@@ -5,7 +5,7 @@
 
 namespace trainyard::cuda {
 
-/// Rows whose fp32 sums are added up before they join a sum in double.
+/// Rows, or one or two more, whose fp32 sums are added up before they join a sum in double.
 inline constexpr unsigned kNormRun = 64;
 
 /// Where what follows from the sums goes.

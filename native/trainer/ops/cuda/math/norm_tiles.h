@@ -1,5 +1,6 @@
 // How batch norm's kernels share out [rows, channels]: a block takes some rows of a tile of
-// neighbouring channels. The shares depend on the shape alone, so the bits of sums do too.
+// neighbouring channels. The shares depend on the shape and the number of blocks asked for, and so do
+// the bits of sums.
 #pragma once
 #include "trainer/ops/cuda/blocks.h"
 #include "trainer/ops/cuda/math/wide.h"
@@ -9,20 +10,19 @@ namespace trainyard::cuda {
 /// Unsigned because kernels count with 32 bits.
 struct NormTiles {
   unsigned rows, channels;
-  unsigned lanes;   ///< neighbouring threads of a row, each with one Wide of channels; at most 32
+  unsigned lanes;   ///< neighbouring threads of a row, each with one Wide of channels
   unsigned tiles;   ///< of the channels
   unsigned across;  ///< rows that a block reads at once
   unsigned chunks;  ///< of the rows; a block takes one chunk of one tile
   unsigned depth;   ///< rows of a chunk, a multiple of `across`; the last chunk may have fewer
 
-  /// For about `blocks` blocks. channels: a multiple of `wide`.
-  static NormTiles of(unsigned rows, unsigned channels, unsigned wide, unsigned blocks) {
-    constexpr unsigned kMostLanes = 32;
+  /// For about `blocks` blocks of at most `most_lanes` lanes (32). channels: a multiple of `wide`.
+  static NormTiles of(unsigned rows, unsigned channels, unsigned wide, unsigned blocks, unsigned most_lanes) {
     const unsigned vectors = channels / wide;
     NormTiles t{};
     t.rows = rows;
     t.channels = channels;
-    t.tiles = (vectors + kMostLanes - 1) / kMostLanes;
+    t.tiles = (vectors + most_lanes - 1) / most_lanes;
     t.lanes = (vectors + t.tiles - 1) / t.tiles;
     t.across = kBlockThreads / t.lanes;
     const unsigned groups = (rows + t.across - 1) / t.across;
