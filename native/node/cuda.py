@@ -1,7 +1,8 @@
 # NVIDIA's libraries for a node that has a GPU: those that stand on it already, and the wheels of those that do not.
 
-# By the wheel that brings them: its folder below `nvidia`, and the libraries, each after what it needs. A star stands for a number
-# of the version, and all such files count. cuDNN compiles kernels with NVRTC, which opens its builtins by name.
+# By the wheel that brings them: its folder below `nvidia`, and the libraries, each after what it
+# needs. A star stands for a number of the version, and all such files count. cuDNN compiles kernels
+# with NVRTC, which opens its builtins by name.
 NVIDIA = {
     "nvidia-cublas": ("cu13", ("libcublasLt.so.13", "libcublas.so.13")),
     "nvidia-cuda-nvrtc": ("cu13", ("libnvrtc.so.13", "libnvrtc-builtins.so.13.*")),

@@ -168,7 +168,7 @@ std::vector<float> with_a_batch(const Case& what, bool keep, bool evaluate) {
     const std::vector<uint8_t> nothing(batch.images.size(), 0);
     BatchView view = batch.view();
     view.first_image = step * kBatch;
-    // The network must not look: where it is told that it has the images, these are no images.
+    // With a kept batch the network must not read the images that it is given, so they are black.
     if (keep && step > 0 && !evaluate) view.images = nothing.data();
     if (keep && step > 0) net.keep_batch();
     std::vector<float> logits(kBatch * kClasses);

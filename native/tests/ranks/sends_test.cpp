@@ -14,7 +14,7 @@
 namespace trainyard::cuda {
 namespace {
 
-/// A stream that moves when it is told to.
+/// A stream whose copies run one by one, at each call of move().
 struct Stream {
   struct Copy {
     std::byte* to;

@@ -137,7 +137,7 @@ std::unique_ptr<BatchNormOp> make_plain_batch_norm(const Device& device, const B
 
 std::unique_ptr<BatchNormOp> make_batch_norm(const Device& device, const BatchNormParams& params) {
   require_channels_last(device, params.input, "batch norm");
-  auto op = device.plain_kernels ? nullptr : make_block_batch_norm(device, params);
+  auto op = make_block_batch_norm(device, params);
   return op != nullptr ? std::move(op) : make_plain_batch_norm(device, params);
 }
 

@@ -166,7 +166,7 @@ class BlockBatchNorm final : public BatchNormOp {
 std::unique_ptr<BatchNormOp> make_block_batch_norm(const Device& device, const BatchNormParams& params) {
   return with_stored(params.input.dtype, [&]<class T>(T) -> std::unique_ptr<BatchNormOp> {
     const auto channels = static_cast<unsigned>(params.input.shape.c);
-    if (channels % kWide<T> != 0 || NormTiles::of(1, channels, kWide<T>, 1, kSummingLanes).tiles > kTickets)
+    if (!device.takes_wide<T>(channels) || NormTiles::of(1, channels, kWide<T>, 1, kSummingLanes).tiles > kTickets)
       return nullptr;
     return std::make_unique<BlockBatchNorm<T>>(device, params);
   });

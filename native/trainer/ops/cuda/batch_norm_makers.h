@@ -4,7 +4,7 @@
 
 namespace trainyard::cuda {
 
-/// Kernels of blocks; nullptr for numbers of channels that 16-byte loads do not divide.
+/// Kernels of blocks; nullptr where the device does not take 16 bytes of channels at once.
 std::unique_ptr<BatchNormOp> make_block_batch_norm(const Device& device, const BatchNormParams& params);
 
 /// A thread for each number: any shape, and what the tests compare the blocks with.

@@ -24,8 +24,9 @@ class CudaGlobalAvgPool final : public GlobalAvgPoolOp {
       const auto* from = static_cast<const T*>(x);
       auto* to = static_cast<T*>(y);
       const size_t count = output_.elements();
-      is_wide<T>() ? each(device_.launcher, count / kWide<T>, GlobalAverageWide<T>{from, to, pixels_, channels_})
-                   : each(device_.launcher, count, GlobalAverage<T>{from, to, pixels_, channels_});
+      device_.takes_wide<T>(channels_)
+          ? each(device_.launcher, count / kWide<T>, GlobalAverageWide<T>{from, to, pixels_, channels_})
+          : each(device_.launcher, count, GlobalAverage<T>{from, to, pixels_, channels_});
     });
   }
 
@@ -34,18 +35,13 @@ class CudaGlobalAvgPool final : public GlobalAvgPoolOp {
       const auto* from = static_cast<const T*>(dy);
       auto* to = static_cast<T*>(dx);
       const size_t count = input_.elements();
-      is_wide<T>()
+      device_.takes_wide<T>(channels_)
           ? each(device_.launcher, count / kWide<T>, GlobalAverageGradientWide<T>{from, to, pixels_, channels_})
           : each(device_.launcher, count, GlobalAverageGradient<T>{from, to, pixels_, channels_});
     });
   }
 
  private:
-  template <class T>
-  bool is_wide() const {
-    return !device_.plain_kernels && channels_ % kWide<T> == 0;
-  }
-
   const Device& device_;
   TensorDesc input_;   // [n, c, h, w]
   TensorDesc output_;  // [n, c, 1, 1]

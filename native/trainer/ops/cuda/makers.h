@@ -1,8 +1,13 @@
 // The back end's ops. They know a launcher, a back end's memory and what NVIDIA's libraries do for
 // them, and no header of CUDA: the tests run them on the host, with launchers that loop.
 #pragma once
+#include <algorithm>
+#include <memory>
+#include <vector>
+
 #include "trainer/ops/contract/backend.h"
 #include "trainer/ops/cuda/launch.h"
+#include "trainer/ops/cuda/math/wide.h"
 
 namespace trainyard::cuda {
 
@@ -71,6 +76,18 @@ struct Device {
 
   /// Once `memory` is there.
   void make_tickets();
+  /// Memory of its own with these values.
+  template <class T>
+  std::unique_ptr<BackendMemory> put(const std::vector<T>& values) const {
+    auto made = memory->allocate(std::max<size_t>(values.size(), 1) * sizeof(T));
+    memory->from_host(made->data(), values.data(), values.size() * sizeof(T));
+    return made;
+  }
+  /// Whether kernels take 16 bytes of neighbouring channels of T at once.
+  template <class T>
+  bool takes_wide(unsigned channels) const {
+    return !plain_kernels && channels % kWide<T> == 0;
+  }
   /// Throws Error in the trainer.
   [[noreturn]] void fail(int exit_code, const std::string& message) const;
 };

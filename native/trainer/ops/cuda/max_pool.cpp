@@ -37,7 +37,7 @@ class CudaMaxPool final : public MaxPoolOp {
       const auto* from = static_cast<const T*>(x);
       auto* to = static_cast<T*>(y);
       const size_t count = output_.elements();
-      if (!is_wide<T>()) {
+      if (!device_.takes_wide<T>(shape_.channels)) {
         each(device_.launcher, count, MaxPool<T>{shape_, from, to, winner});
       } else if (shape_.kernel == 3) {
         each(device_.launcher, count / kWide<T>, MaxPoolWide<T, 3>{shape_, from, to, winner});
@@ -53,7 +53,7 @@ class CudaMaxPool final : public MaxPoolOp {
       const auto* from = static_cast<const T*>(dy);
       auto* to = static_cast<T*>(dx);
       const size_t count = input_.elements();
-      if (!is_wide<T>()) {
+      if (!device_.takes_wide<T>(shape_.channels)) {
         each(device_.launcher, count, MaxPoolGradient<T>{shape_, from, winner, to});
       } else if (shape_.kernel == 3 && shape_.stride == 2) {
         each(device_.launcher, count / kWide<T>, MaxPoolGradientWide<T, 3, 2>{shape_, from, winner, to});
@@ -64,11 +64,6 @@ class CudaMaxPool final : public MaxPoolOp {
   }
 
  private:
-  template <class T>
-  bool is_wide() const {
-    return !device_.plain_kernels && shape_.channels % kWide<T> == 0;
-  }
-
   const Device& device_;
   TensorDesc input_;   // [n, c, h, w]
   TensorDesc output_;  // [n, c, h', w']

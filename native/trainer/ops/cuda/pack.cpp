@@ -22,8 +22,8 @@ class CudaPack final : public PackOp {
       owner.insert(owner.end(), RepackPart::count(shape), static_cast<unsigned>(jobs.size() - 1));
     }
     parts_ = owner.size();
-    jobs_ = put(jobs);
-    owner_ = put(owner);
+    jobs_ = device_.put(jobs);
+    owner_ = device_.put(owner);
   }
 
   void run(const float* weights) override {
@@ -33,13 +33,6 @@ class CudaPack final : public PackOp {
   }
 
  private:
-  template <class T>
-  std::unique_ptr<BackendMemory> put(const std::vector<T>& values) const {
-    auto memory = device_.memory->allocate(values.size() * sizeof(T));
-    device_.memory->from_host(memory->data(), values.data(), values.size() * sizeof(T));
-    return memory;
-  }
-
   const Device& device_;
   size_t parts_ = 0;
   std::unique_ptr<BackendMemory> jobs_;   // [jobs]

@@ -109,10 +109,10 @@ class CudaUpdate final : public UpdateOp {
     }
     count_ = table.size();
     block_count_ = blocks.size();
-    ranges_ = put(table);
-    first_ = put(first);
-    blocks_ = put(blocks);
-    starts_ = put(starts);
+    ranges_ = device_.put(table);
+    first_ = device_.put(first);
+    blocks_ = device_.put(blocks);
+    starts_ = device_.put(starts);
     block_sums_ = device_.memory->allocate(block_count_ * sizeof(double));
     weight_lengths_ = device_.memory->allocate(count_ * sizeof(double));
     gradient_lengths_ = device_.memory->allocate(count_ * sizeof(double));
@@ -125,12 +125,6 @@ class CudaUpdate final : public UpdateOp {
     blocks(device_.launcher, count_, RangeSums{at<double>(block_sums_), at<unsigned>(starts_), to});
   }
 
-  template <class T>
-  std::unique_ptr<BackendMemory> put(const std::vector<T>& values) const {
-    auto memory = device_.memory->allocate(std::max<size_t>(values.size(), 1) * sizeof(T));
-    device_.memory->from_host(memory->data(), values.data(), values.size() * sizeof(T));
-    return memory;
-  }
   template <class T>
   static T* at(const std::unique_ptr<BackendMemory>& memory) {
     return reinterpret_cast<T*>(memory->data());

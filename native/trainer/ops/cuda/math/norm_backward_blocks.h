@@ -23,7 +23,7 @@ struct NormGradientEnd {
 /// g = (dy + more) where the ReLU passed; sums of g and of g * (x - mean).
 template <class T, bool kMore, Passed kPassed, bool kStore>
 struct NormGradientSumsBlock {
-  static constexpr int kPhases = 5;
+  static constexpr int kPhases = NormFold<T>::kPhases;
   static constexpr unsigned kResident = 2;
   using Shared = typename NormFold<T>::Shared;
   struct Thread {};
@@ -39,18 +39,14 @@ struct NormGradientSumsBlock {
 
   template <int phase>
   TRAINYARD_HD void run(unsigned block, unsigned thread, Thread&, Shared& shared) const {
-    if constexpr (phase == 0) add_rows(block, thread, shared);
-    if constexpr (phase == 1) fold.write(block, thread, shared);
-    if constexpr (phase == 2) fold.take(block, thread, shared);
-    if constexpr (phase == 3) fold.gather(block, thread, shared);
-    if constexpr (phase == 4) {
-      fold.finish(block, thread, shared, [this](unsigned c, double sum, double products) {
-        totals[c] = sum;
-        totals[fold.tiles.channels + c] = products;
-        end.parameters(c);
-        if (end.alone) end.constants(c);
-      });
-    }
+    fold.template run<phase>(
+        block, thread, shared, [&] { add_rows(block, thread, shared); },
+        [this](unsigned c, double sum, double products) {
+          totals[c] = sum;
+          totals[fold.tiles.channels + c] = products;
+          end.parameters(c);
+          if (end.alone) end.constants(c);
+        });
   }
 
  private:

@@ -6,8 +6,7 @@
 
 namespace trainyard::cuda {
 
-/// Two sums a channel. Its steps stand between barriers, in this order: clear, add (as often as
-/// there is something), write, take, gather, finish.
+/// Two sums a channel.
 template <class T>
 struct NormFold {
   NormTiles tiles;
@@ -23,6 +22,19 @@ struct NormFold {
   /// Doubles at `partial`.
   static size_t partial_sums(const NormTiles& t) { return size_t{t.tiles} * t.chunks * kColumns * t.lanes; }
 
+  /// The phases of a kernel that sums. add_rows() begins with clear() and adds as often as there is
+  /// something; finish(channel, first sum, second sum) is called for the tile's channels.
+  static constexpr int kPhases = 5;
+  template <int phase, class AddRows, class Finish>
+  TRAINYARD_HD void run(unsigned block, unsigned thread, Shared& shared, const AddRows& add_rows,
+                        const Finish& end) const {
+    if constexpr (phase == 0) add_rows();
+    if constexpr (phase == 1) write(block, thread, shared);
+    if constexpr (phase == 2) take(block, thread, shared);
+    if constexpr (phase == 3) gather(block, thread, shared);
+    if constexpr (phase == 4) finish(block, thread, shared, end);
+  }
+
   TRAINYARD_HD static void clear(unsigned thread, Shared& shared) {
     for (unsigned j = 0; j < kColumns; ++j) shared.sums[j * kBlockThreads + thread] = 0;
   }
@@ -37,6 +49,7 @@ struct NormFold {
     }
   }
 
+ private:
   /// The block's sums, over its rows.
   TRAINYARD_HD void write(unsigned block, unsigned thread, const Shared& shared) const {
     const unsigned width = kColumns * tiles.lanes;
@@ -106,7 +119,6 @@ struct NormFold {
     finish(channel, first, second);
   }
 
- private:
   TRAINYARD_HD unsigned groups() const { return kBlockThreads / (kColumns * tiles.lanes / 2); }
   TRAINYARD_HD double* chunk_of(unsigned tile, unsigned chunk) const {
     return partial + (size_t{tile} * tiles.chunks + chunk) * kColumns * tiles.lanes;

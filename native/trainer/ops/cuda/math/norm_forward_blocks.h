@@ -19,7 +19,7 @@ struct NormSumsEnd {
 /// "Algorithms for computing the sample variance", section 3).
 template <class T>
 struct NormSumsBlock {
-  static constexpr int kPhases = 5;
+  static constexpr int kPhases = NormFold<T>::kPhases;
   static constexpr unsigned kResident = 2;
   using Shared = typename NormFold<T>::Shared;
   struct Thread {};
@@ -30,13 +30,9 @@ struct NormSumsBlock {
 
   template <int phase>
   TRAINYARD_HD void run(unsigned block, unsigned thread, Thread&, Shared& shared) const {
-    if constexpr (phase == 0) add_rows(block, thread, shared);
-    if constexpr (phase == 1) fold.write(block, thread, shared);
-    if constexpr (phase == 2) fold.take(block, thread, shared);
-    if constexpr (phase == 3) fold.gather(block, thread, shared);
-    if constexpr (phase == 4) {
-      fold.finish(block, thread, shared, [this](unsigned c, double sum, double squares) { finish(c, sum, squares); });
-    }
+    fold.template run<phase>(
+        block, thread, shared, [&] { add_rows(block, thread, shared); },
+        [this](unsigned c, double sum, double squares) { finish(c, sum, squares); });
   }
 
  private:
