@@ -1,0 +1,93 @@
+// What a failure of NCCL means for the run: whether the supervisor should try again.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <nccl.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "common/error.h"
+#include "tests/cuda/throwing.h"
+#include "trainer/ops/cuda/library/nccl_collectives.h"
+
+namespace trainyard::cuda {
+namespace {
+
+class NcclFailures : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_NE(::dlopen(TRAINYARD_NCCL_STAND_IN, RTLD_LAZY | RTLD_GLOBAL), nullptr) << ::dlerror();
+    group_.world = 2;
+    group_.who = "rank 1 of 2 on node7";
+    group_.deadline_s = 5;
+  }
+  void TearDown() override { ::unsetenv("NCCL_STAND_IN"); }
+
+  static void let(const std::string& function, ncclResult_t result) {
+    ::setenv("NCCL_STAND_IN", (function + "=" + std::to_string(result)).c_str(), 1);
+  }
+
+  std::unique_ptr<WatchedCollectives> join() { return join_nccl(kThrowing, group_); }
+
+  /// The error that `act` ends with.
+  template <class F>
+  static Error error_of(const F& act) {
+    try {
+      act();
+    } catch (const Error& error) {
+      return error;
+    }
+    ADD_FAILURE() << "nothing was thrown";
+    return {Exit::internal, "nothing was thrown"};
+  }
+
+  static void expect(const Error& error, Retry retry, const std::string& part) {
+    EXPECT_EQ(error.code(), Exit::device);
+    EXPECT_EQ(error.retry(), retry) << error.what();
+    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+  }
+
+  DeviceGroup group_;
+};
+
+TEST_F(NcclFailures, ALostPeerInASumIsWorthRetrying) {
+  const auto collectives = join();
+  let("ncclAllReduce", ncclRemoteError);
+  const Error error = error_of([&] { collectives->start_sum(nullptr, 1); });
+  expect(error, Retry::worthwhile, "rank 1 of 2 on node7: ncclAllReduce: NCCL: remote process exited");
+}
+
+TEST_F(NcclFailures, AGpuThatFailsInABroadcastIsWorthRetrying) {
+  const auto collectives = join();
+  let("ncclBroadcast", ncclUnhandledCudaError);
+  expect(error_of([&] { collectives->start_broadcast(nullptr, 1, 0); }), Retry::worthwhile, "unhandled cuda error");
+}
+
+TEST_F(NcclFailures, ALinkThatFailsWhileJoiningIsWorthRetrying) {
+  let("ncclCommInitRankConfig", ncclSystemError);
+  expect(error_of([&] { join(); }), Retry::worthwhile, "ncclCommInitRankConfig: NCCL: unhandled system error");
+}
+
+TEST_F(NcclFailures, AFailureReportedLaterIsWorthRetrying) {
+  const auto collectives = join();
+  let("async", ncclRemoteError);
+  const Error error = error_of([&] { collectives->watch([] { return false; }); });
+  expect(error, Retry::worthwhile, "the sum over the GPUs failed: NCCL: remote process exited");
+}
+
+TEST_F(NcclFailures, AWrongSetupIsNotWorthRetrying) {
+  let("ncclCommInitRankConfig", ncclInvalidUsage);
+  expect(error_of([&] { join(); }), Retry::pointless, "Give every rank a GPU of its own");
+}
+
+TEST_F(NcclFailures, AGroupThatWasLeftSaysSo) {
+  const auto collectives = join();
+  let("ncclAllReduce", ncclRemoteError);
+  error_of([&] { collectives->start_sum(nullptr, 1); });
+  ::unsetenv("NCCL_STAND_IN");
+  expect(error_of([&] { collectives->start_sum(nullptr, 1); }), Retry::worthwhile, "has left the group");
+}
+
+}  // namespace
+}  // namespace trainyard::cuda
