@@ -14,8 +14,9 @@ Where a number before a ReLU lies nearer to zero than float32's errors reach, an
 gradients then differ by parts in a hundred, which would hide every other error. So each case has a salt for its images
 that keeps all such numbers (and draws between the maxima of pooling) away from zero: the best of --search.
 
-In bfloat16 no salt can do that, and PyTorch's own gradients lie far from float64. Those cases record the distance of
-torch.autocast("cpu", torch.bfloat16) over fp32 weights, the largest over 1 and 2 threads, NCHW and channels_last.
+In bfloat16 and float16 no salt can do that, and PyTorch's own gradients lie far from float64. Those cases record the
+distance of torch.autocast("cpu", torch.bfloat16 or torch.float16) over fp32 weights, the largest over 1 and 2 threads, NCHW
+and channels_last. In float16 the loss is scaled before the backward pass, and the gradients are divided by the scale after it.
 """
 import argparse
 import contextlib
@@ -36,7 +37,7 @@ import pixels
 import optimizers
 
 EVERYTHING = ("logits", "loss", "momentum", "weight", "statistic")
-IN_BF16 = ("momentum", "weight", "statistic")
+IN_HALVES = ("momentum", "weight", "statistic")
 
 
 @dataclasses.dataclass
@@ -49,7 +50,8 @@ class Case:
     kinds: tuple = EVERYTHING
     projections: int = 64
     digits: int = 14
-    bf16: bool = False
+    autocast: torch.dtype | None = None
+    scale: float = 1.0
     tile: int | None = None
     normal: tuple = pixels.IMAGENET
     optimizer: dict = dataclasses.field(default_factory=lambda: dict(kind="sgd", lr=0.1, weight_decay=1e-4))
@@ -78,10 +80,11 @@ CASES = {
     "resnet18_adam": Case(resnet18, 64, 7, 4, 1588, ("weight",), 32, 11, ADAM),
     "resnet18_lars": Case(resnet18, 64, 7, 4, 1588, ("weight",), 32, 11, LARS),
     "resnet50": Case(resnet50, 40, 7, 2, 439, ("logits", "loss", "momentum", "statistic"), 32, 11),
-    "resnet18_bf16": Case(resnet18, 64, 7, 8, 0, IN_BF16, 32, 9, bf16=True),
-    "resnet50_bf16": Case(resnet50, 64, 7, 4, 0, IN_BF16, 32, 9, bf16=True),
+    "resnet18_bf16": Case(resnet18, 64, 7, 8, 0, IN_HALVES, 32, 9, autocast=torch.bfloat16),
+    "resnet50_bf16": Case(resnet50, 64, 7, 4, 0, IN_HALVES, 32, 9, autocast=torch.bfloat16),
+    "resnet50_fp16": Case(resnet50, 64, 7, 4, 0, IN_HALVES, 32, 9, autocast=torch.float16, scale=64.0),
     "inception_v3": Case(inception_v3, 299, 7, 3, 37, EVERYTHING, 32, 11, tile=32, normal=pixels.HALVES),
-    "inception_v3_bf16": Case(inception_v3, 299, 7, 2, 0, ("momentum", "statistic"), 32, 6, bf16=True, tile=32, normal=pixels.HALVES),
+    "inception_v3_bf16": Case(inception_v3, 299, 7, 2, 0, ("momentum", "statistic"), 32, 6, autocast=torch.bfloat16, tile=32, normal=pixels.HALVES),
 }
 
 
@@ -140,8 +143,9 @@ def search(case, count):
     print(f"{case}: salt {best[1]} keeps {best[0]:.1e} away")
 
 
-def run(case, dtype, threads=1, channels_last=False, onednn=True, bf16=False):
-    """One step, with autocast to bfloat16 if asked for. Returns {(kind, name): float64 array}."""
+def run(case, dtype, threads=1, channels_last=False, onednn=True, autocast=None):
+    """One step, with autocast to a type of 16 bits if asked for. Returns {(kind, name): float64 array}."""
+    scale = CASES[case].scale if autocast else 1.0
     torch.set_num_threads(threads)
     with torch.backends.mkldnn.flags(enabled=onednn):
         model = build(case, dtype)
@@ -152,11 +156,13 @@ def run(case, dtype, threads=1, channels_last=False, onednn=True, bf16=False):
         y = torch.from_numpy(formula.labels(CASES[case].batch, CASES[case].classes))
         optimizer = optimizers.make(parameters=model.parameters(), **CASES[case].optimizer)
         model.train()
-        with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
+        with torch.autocast("cpu", autocast or torch.bfloat16, enabled=autocast is not None):
             outputs = model(x)
             loss = loss_of(outputs, y)
         logits = outputs if isinstance(outputs, torch.Tensor) else outputs.logits
-        loss.backward()
+        (loss * scale).backward()
+        for value in model.parameters():
+            value.grad /= scale
         optimizer.step()
         results = {("logits", "training"): logits.detach(), ("loss", "training"): loss.detach().reshape(1)}
         for name, value in model.named_parameters():
@@ -177,9 +183,9 @@ def record(case, path):
     told = CASES[case]
     exact = run(case, torch.float64)
     distances = dict.fromkeys(exact, 0.0)
-    without = (True,) if told.bf16 else (True, False)
+    without = (True,) if told.autocast else (True, False)
     for threads, channels_last, onednn in itertools.product((1, 2), (False, True), without):
-        single = run(case, torch.float32, threads, channels_last, onednn, told.bf16)
+        single = run(case, torch.float32, threads, channels_last, onednn, told.autocast)
         for key, value in single.items():
             distances[key] = max(distances[key], float(np.linalg.norm(value - exact[key])))
     with path.open("w") as out:

@@ -1,6 +1,6 @@
 // One training step against what scripts/oracle/make_reference.py recorded of PyTorch: no tensor
-// may lie further from float64 than twice PyTorch's own float32 does, or in the cases of bf16 its
-// autocast to bfloat16.
+// may lie further from float64 than twice PyTorch's own float32 does, or in the cases of 16 bits
+// its autocast to bfloat16 or float16.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,7 +9,10 @@
 #include <sstream>
 
 #include "tests/models/formula.h"
+#include "tests/ops/host_cuda.h"
 #include "trainer/base/parallel.h"
+#include "trainer/models/builders.h"
+#include "trainer/models/graph_network.h"
 #include "trainer/optim/optimizer.h"
 
 namespace trainyard {
@@ -53,7 +56,10 @@ Fixture load(const std::string& model) {
   return fixture;
 }
 
-class Oracle : public testing::TestWithParam<std::tuple<std::string, int>> {
+/// Whose ops compute the step. `device`: the CUDA back end's, played on the host.
+enum class Ops { cpu, device };
+
+class Oracle : public testing::TestWithParam<std::tuple<std::string, int, Ops>> {
  protected:
   ~Oracle() override { set_threads(1); }
 
@@ -107,10 +113,18 @@ std::pair<OptimizerOptions, float> recipe(const std::string& name) {
   return {{.kind = "sgd", .weight_decay = 1e-4, .momentum = 0.9}, 0.1F};
 }
 
+Precision precision_of(const std::string& variant) {
+  if (variant == "bf16") return Precision::bf16;
+  return variant == "fp16" ? Precision::fp16 : Precision::fp32;
+}
+
+/// The loss of fp16 is scaled by it, as in the fixture.
+float loss_scale(Precision precision) { return precision == Precision::fp16 ? 64 : 1; }
+
 /// The case "resnet18_adam" is model resnet18 and optimizer adam, "resnet18_bf16" the same model
 /// with sgd in bf16; without more it is sgd in fp32.
 TEST_P(Oracle, StepsAsPyTorchDoes) {
-  const auto& [name, threads] = GetParam();
+  const auto& [name, threads, ops] = GetParam();
   set_threads(threads);
   fixture_ = load(name);
   const std::string largest = "inception_v3";
@@ -118,9 +132,12 @@ TEST_P(Oracle, StepsAsPyTorchDoes) {
   const std::string variant = name.substr(model.size() + (model == name ? 0 : 1));
   NetworkOptions asked{.model = model, .classes = fixture_.classes, .image_size = fixture_.size};
   asked.batch = fixture_.batch;
-  asked.precision = variant == "bf16" ? Precision::bf16 : Precision::fp32;
+  asked.precision = precision_of(variant);
   if (model == largest) asked.dropout = 0;
-  const auto net = make_network(asked);
+  const auto net = ops == Ops::cpu
+                       ? make_network(asked)
+                       : std::make_unique<GraphNetwork>(asked, build_model(model, fixture_.size, fixture_.classes),
+                                                        test::make_host_cuda());
   std::vector<ParameterRange> ranges;
   for (const TensorInfo& info : net->parameters()) {
     test::fill_by_formula(info, net->weights().subspan(info.offset, info.size));
@@ -129,7 +146,9 @@ TEST_P(Oracle, StepsAsPyTorchDoes) {
   net->weights_changed();
   const test::RandomBatch batch =
       test::batch_by_formula(fixture_.batch, fixture_.size, fixture_.classes, fixture_.salt, fixture_.tile);
-  const StepResult step = net->train_step(batch.view(), 1.0F / static_cast<float>(fixture_.batch), nullptr);
+  const float scale = loss_scale(asked.precision);
+  const StepResult step = net->train_step(batch.view(), scale / static_cast<float>(fixture_.batch), nullptr);
+  for (float& gradient : net->gradients()) gradient /= scale;
   const double loss = step.loss_sum / fixture_.batch;
   if (holds("loss")) compare_numbers("loss", "training", std::span(&loss, 1));
 
@@ -160,15 +179,22 @@ INSTANTIATE_TEST_SUITE_P(PyTorch, Oracle,
                          testing::Combine(testing::Values("resnet18", "resnet20", "mlp", "resnet18_adam",
                                                           "resnet18_lars", "resnet50", "resnet18_bf16",
                                                           "resnet50_bf16"),
-                                          testing::Values(1, 2)),
+                                          testing::Values(1, 2), testing::Values(Ops::cpu)),
                          [](const auto& info) {
                            return std::get<0>(info.param) + "_" + std::to_string(std::get<1>(info.param)) + "threads";
                          });
 
 // The largest model, once in each precision: seconds of one core a step.
 INSTANTIATE_TEST_SUITE_P(PyTorchInception, Oracle,
-                         testing::Combine(testing::Values("inception_v3", "inception_v3_bf16"), testing::Values(2)),
+                         testing::Combine(testing::Values("inception_v3", "inception_v3_bf16"), testing::Values(2),
+                                          testing::Values(Ops::cpu)),
                          [](const auto& info) { return std::get<0>(info.param) + "_2threads"; });
+
+// The kernels of a whole network on a device, whose convolutions are summed in double here.
+INSTANTIATE_TEST_SUITE_P(PyTorchDevice, Oracle,
+                         testing::Combine(testing::Values("resnet50", "resnet50_bf16", "resnet50_fp16"),
+                                          testing::Values(1), testing::Values(Ops::device)),
+                         [](const auto& info) { return std::get<0>(info.param); });
 
 }  // namespace
 }  // namespace trainyard
