@@ -51,6 +51,7 @@ const coreFolders = [
   'model',
   'agent',
   'setup',
+  'code',
   'plan',
   'cluster',
   'tunnels',

@@ -51,6 +51,12 @@ export interface RunWords {
   ranks?: number;
 }
 
+/** A file as the explorer's and the editor's menus give it: a `vscode.Uri`. */
+export interface FileArgument {
+  scheme: string;
+  fsPath: string;
+}
+
 /** Command ids with their arguments. */
 export interface CommandArguments {
   'trainyard.addProfile': [];
@@ -69,6 +75,7 @@ export interface CommandArguments {
   'trainyard.closeTunnel': [tunnel?: TunnelArgument];
   'trainyard.refresh': [];
   'trainyard.runTraining': [given?: RunWords | ProfileArgument];
+  'trainyard.runOnCluster': [file?: FileArgument];
   'trainyard.runAgain': [];
   'trainyard.runDemo': [];
   'trainyard.attachRun': [];
@@ -108,6 +115,7 @@ const commandTable: Record<CommandId, true> = {
   'trainyard.closeTunnel': true,
   'trainyard.refresh': true,
   'trainyard.runTraining': true,
+  'trainyard.runOnCluster': true,
   'trainyard.runAgain': true,
   'trainyard.runDemo': true,
   'trainyard.attachRun': true,
@@ -138,6 +146,9 @@ export const viewIds = {
 /** Types of webview panels; `onWebviewPanel:` activation brings them back after a reload. */
 export const panelTypes = { dashboard: 'trainyard.dashboard', tensorboard: 'trainyard.tensorboard' } as const;
 
+/** The `type` of a task that is a run. */
+export const taskType = 'trainyard';
+
 export const walkthroughId = 'trainyard.start';
 
 /** Settings with the type and default that package.json declares. */
@@ -146,12 +157,20 @@ export interface Settings {
   'trainyard.refreshInterval': number;
   'trainyard.openDashboardOnRun': boolean;
   'trainyard.openTensorBoardOnRun': boolean;
+  'trainyard.notifications.finished': boolean;
+  'trainyard.notifications.failed': boolean;
+  'trainyard.notifications.stopped': boolean;
+  'trainyard.notifications.restarted': boolean;
 }
 export const settingDefaults: Settings = {
   'trainyard.home': '',
   'trainyard.refreshInterval': 2,
   'trainyard.openDashboardOnRun': true,
   'trainyard.openTensorBoardOnRun': false,
+  'trainyard.notifications.finished': true,
+  'trainyard.notifications.failed': true,
+  'trainyard.notifications.stopped': true,
+  'trainyard.notifications.restarted': true,
 };
 
 /** `contextValue`s of tree items, which menus ask for. */

@@ -13,8 +13,10 @@ import { ProfileWatcher } from './ui/profileWatcher.js';
 import { ReadOnlyDocuments } from './ui/readOnlyDocuments.js';
 import { Services } from './ui/services.js';
 import { snapshotOf, type Snapshot } from './ui/snapshot.js';
+import { RunNotifications } from './ui/runNotifications.js';
 import { StatusBar } from './ui/statusBar.js';
 import { RunTerminals } from './ui/terminal/runTerminals.js';
+import { registerTasks } from './ui/tasks/taskProvider.js';
 import { CheckpointTree } from './ui/tree/checkpointTree.js';
 import { ClusterTree } from './ui/tree/clusterTree.js';
 import { RunTree } from './ui/tree/runTree.js';
@@ -55,6 +57,7 @@ export function activate(context: vscode.ExtensionContext): Api {
     channel,
     services,
     statusBar,
+    new RunNotifications(ui),
     ui.clusters,
     ui.runs,
     ui.checkpoints,
@@ -64,6 +67,7 @@ export function activate(context: vscode.ExtensionContext): Api {
     new ProfileWatcher(services),
     runs.onSelect((run) => void ui.checkpoints.choose(run)),
     registerCommands(ui),
+    registerTasks(ui),
   );
   return { snapshot: () => snapshotOf(ui, statusBar) };
 }

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "agent/gpus/gpu_locks.h"
 #include "agent/join/join.h"
 #include "agent/messages/json.h"
 #include "agent/messages/version.h"
@@ -43,10 +44,14 @@ int run(int argc, char** argv) {
   std::string run_dir;
   CLI::App* supervise_verb = app.add_subcommand("supervise", "run the run in a folder");
   supervise_verb->add_option("--run-dir", run_dir, "the run folder")->required();
+  std::string gpu_locks;
+  const char* const locks_help = "open descriptors of the locks of the run's GPUs";
+  supervise_verb->add_option("--gpu-locks", gpu_locks, locks_help);
   std::string host;
   CLI::App* join_verb = app.add_subcommand("join", "this node's part in a run of several hosts");
   join_verb->add_option("--run-dir", run_dir, "the run folder on this node")->required();
   join_verb->add_option("--host", host, "the profile's name of this node")->required();
+  join_verb->add_option("--gpu-locks", gpu_locks, locks_help);
   CLI::App* rank_verb = app.add_subcommand("rank", "run one rank: agent rank --run-dir D --generation G -- COMMAND…");
   rank_verb->add_option("--run-dir", rank.run_dir, "the run folder");
   rank_verb->add_option("--generation", rank.generation, "1, 2, …");
@@ -62,9 +67,9 @@ int run(int argc, char** argv) {
   }
 
   if (serve_verb->parsed()) return serve();
-  if (supervise_verb->parsed()) return supervise(canonical_path(run_dir));
+  if (supervise_verb->parsed()) return supervise(canonical_path(run_dir), GpuLocks::passed_on(gpu_locks));
   if (version_verb->parsed()) return std::printf("%s\n", kAgentVersion) < 0 ? 1 : 0;
-  if (join_verb->parsed()) return join_run(canonical_path(run_dir), host);
+  if (join_verb->parsed()) return join_run(canonical_path(run_dir), host, GpuLocks::passed_on(gpu_locks));
   return run_rank(with_environment(rank));
 }
 

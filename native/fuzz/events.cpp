@@ -1,8 +1,8 @@
 // Event files for TensorBoard: nothing here reads them, so any tag and any text is written, and
 // what was written is read back by the wire format's own reader.
+#include "common/crc32c.h"
+#include "common/record_frame.h"
 #include "fuzz/target.h"
-#include "trainer/base/crc32c.h"
-#include "trainer/base/record_frame.h"
 #include "trainer/data/images/image.h"
 #include "trainer/data/records/wire_reader.h"
 #include "trainer/tfevents/event_messages.h"

@@ -1,7 +1,7 @@
 // Shards of TFRecord and the Examples in them. The first byte chooses: the rest is a shard as it
 // stands, or the data of one record, framed here, as mutations would hardly ever meet a checksum.
+#include "common/record_frame.h"
 #include "fuzz/target.h"
-#include "trainer/base/record_frame.h"
 #include "trainer/data/images/image.h"
 #include "trainer/data/records/example.h"
 #include "trainer/data/records/shard_scan.h"

@@ -120,8 +120,9 @@ class Lease:
         os.close(self.descriptor)
 
 
-def make_once(target, what, is_whole, fill):
-    """A folder that one of all nodes makes. `fill` is given another one beside it. True when it was made here."""
+def make_once(target, what, is_whole, fill, done=None):
+    """A folder that one of all nodes makes. `fill` is given another one beside it. True when it was made here. `done` ends it, for a
+    folder that need not be on the disk before its name."""
     make_own(os.path.dirname(target))
     if is_whole(target):
         return False
@@ -132,7 +133,7 @@ def make_once(target, what, is_whole, fill):
             remove_dead_partials(target, lease.dead)
             if is_whole(target):
                 return False
-            make_whole(target, fill, is_whole)
+            make_whole(target, fill, is_whole, done)
             return True
     except OSError:
         if lease.lost is None:
@@ -168,7 +169,7 @@ def remove_dead_partials(target, dead=None):
             shutil.rmtree(path, ignore_errors=True)
 
 
-def make_whole(target, fill, is_whole):
+def make_whole(target, fill, is_whole, done):
     """A folder that appears whole or not at all, on the disk too. Where the same was made meanwhile, that stays."""
     import shutil
 
@@ -176,7 +177,8 @@ def make_whole(target, fill, is_whole):
     try:
         os.mkdir(partial, 0o700)
         fill(partial)
-        flush(partial)
+        if done is None:
+            flush(partial)
         if os.path.lexists(target) and not is_whole(target):
             os.rename(target, partial + "-old")
         try:
@@ -184,7 +186,10 @@ def make_whole(target, fill, is_whole):
         except OSError:
             if not is_whole(target):
                 raise
-        flush_name(os.path.dirname(target))
+        if done is None:
+            flush_name(os.path.dirname(target))
+        else:
+            done()
     finally:
         shutil.rmtree(partial, ignore_errors=True)
         shutil.rmtree(partial + "-old", ignore_errors=True)

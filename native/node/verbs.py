@@ -67,7 +67,7 @@ def clean(params):
     workdir = expand(params["workdir"])
     refuse_while_supervised(workdir)
     removed = []
-    for name in ("node", "runtime", "cuda", "wheels") + (("runs",) if params.get("all") else ()):
+    for name in ("node", "runtime", "cuda", "wheels", "code") + (("runs",) if params.get("all") else ()):
         path = os.path.join(workdir, name)
         if os.path.isdir(path) and not os.path.islink(path):
             with beats_of(path):
@@ -105,7 +105,15 @@ def run(params):
 
 
 def operations(copies):
+    code = Code()
     return {
+        "code-place": code.place,
+        "code-take": code.take,
+        "code-blobs": code.blobs,
+        "code-offer": code.offer,
+        "code-fetch": code.fetch,
+        "code-note": code_note,
+        "code-drop": code_drop,
         "probe": probe,
         "forget": forget_token,
         "install": install,

@@ -7,6 +7,19 @@ import { run, step } from '../lib/shell.mjs';
 
 const requirements = join(root, 'scripts/requirements/torch.txt');
 
+/** Where the environment of these requirements is kept, and what says that it is complete. */
+function kept() {
+  const hash = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 16);
+  const folder = join(cache, 'torch', hash);
+  return { folder, python: join(folder, 'bin/python'), whole: join(folder, 'whole') };
+}
+
+/** The same where it is there already; undefined where it would have to be made. */
+export function keptTorchPython() {
+  const { python, whole } = kept();
+  return existsSync(whole) ? python : undefined;
+}
+
 /**
  * A Python that imports torch: of the virtual environment `given` (else TRAINYARD_TORCH), or of one
  * that is made in the cache.
@@ -19,10 +32,7 @@ export function torchPython(given = process.env['TRAINYARD_TORCH']) {
       `${python} does not exist. Give --torch the folder of a virtual environment with PyTorch.`,
     );
   }
-  const hash = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 16);
-  const folder = join(cache, 'torch', hash);
-  const python = join(folder, 'bin/python');
-  const whole = join(folder, 'whole');
+  const { folder, python, whole } = kept();
   if (existsSync(whole)) return python;
   step('PyTorch (about 5 GB on disk, once)');
   rmSync(folder, { recursive: true, force: true });

@@ -6,6 +6,7 @@ import { DisposableStore, sharedAbort, type Disposable } from '../core/base/life
 import type { Logger } from '../core/base/log.js';
 import type { RunEntry } from '../core/contracts/agentApi.js';
 import type { Profile } from '../core/contracts/profileSchema.js';
+import { cacheFolder } from '../core/setup/runtime.js';
 import { RunBook } from '../core/profiles/runBook.js';
 import { ProfileStore, trainyardHome } from '../core/profiles/store.js';
 import { ProgressLine, type Output } from './output.js';
@@ -50,6 +51,11 @@ export class Context implements Disposable {
   get currentProfile(): Profile {
     if (!this.chosenProfile) throw new TypeError('no profile was chosen yet');
     return this.chosenProfile;
+  }
+
+  /** Where what can be made again is kept. */
+  get cache(): string {
+    return cacheFolder(this.env);
   }
 
   get node(): AgentNode {

@@ -1,10 +1,12 @@
 // Staying with a run until it ends: what `run` and `attach` share.
-import { Cancelled, exitCodes, UserError } from '../core/base/errors.js';
+import { Cancelled, UserError } from '../core/base/errors.js';
 import { DisposableStore } from '../core/base/lifecycle.js';
+import { Figures } from '../core/model/figures.js';
+import { figureFile, figuresFile } from '../core/follow/figureLines.js';
 import { RunMetrics } from '../core/model/runMetrics.js';
 import { StepTable } from '../core/model/stepTable.js';
 import type { RunDetails } from '../core/contracts/agentApi.js';
-import { statusOf } from '../core/model/runStatus.js';
+import { exitCodeOf } from '../core/model/runExit.js';
 import { resumeCommand } from '../core/plan/resume.js';
 import { RunFollower, type ExtraFile } from '../core/follow/run.js';
 import { summarize } from '../core/model/runSummary.js';
@@ -24,11 +26,13 @@ export interface FollowOptions {
    * Metrics and journal lines before these offsets are not shown: they belong to an earlier run in
    * the folder.
    */
-  from?: { metrics: number; events: number; log: number };
+  from?: { metrics: number; events: number; log: number; figures: number };
   /** `updated` of the state that an earlier run left. */
   staleState?: number;
   /** For a person, old step lines before this offset are left out. */
   stepsFrom?: number;
+  /** Likewise of an own program's figures. */
+  figuresFrom?: number;
   /** For a person, show what rank 0 prints: a command has no metrics. */
   showLog?: boolean;
   /** Ctrl-C came already, while the run was being started. */
@@ -52,7 +56,18 @@ export async function followRun(
   options: FollowOptions,
 ): Promise<number> {
   const store = new DisposableStore();
-  const from = options.from ?? { metrics: 0, events: 0, log: 0 };
+  const from = options.from ?? { metrics: 0, events: 0, log: 0, figures: 0 };
+  let figures = new Figures();
+  const reports = figureFile(
+    (line, offset) => {
+      figures.add(line);
+      const old = !context.json && offset < (options.figuresFrom ?? 0);
+      if (offset >= from.figures && !old) printer.figure(line, offset);
+    },
+    () => {
+      figures = new Figures();
+    },
+  );
   const log: ExtraFile = {
     name: rankLog,
     start: 0,
@@ -66,7 +81,10 @@ export async function followRun(
       dir: options.dir,
       client: () => context.node.client(),
       logger: context.logger,
-      ...(options.showLog === true && !context.json ? { extras: () => [log] } : {}),
+      extras: ({ files }) => [
+        ...(options.showLog === true && !context.json ? [log] : []),
+        ...(figuresFile in files ? [reports] : []),
+      ],
       ...(options.staleState === undefined ? {} : { staleState: options.staleState }),
     }),
   );
@@ -94,7 +112,7 @@ export async function followRun(
   try {
     const end = await Promise.race([follower.follow(), left]);
     if (typeof end === 'string') return 128 + signalNumbers[end];
-    printer.summary(summarize(end, metrics, await countCheckpoints(context, options.dir)));
+    printer.summary(summarize(end, metrics, await countCheckpoints(context, options.dir), figures));
     if (end.interrupted) noteResume(context, end);
     return exitCodeOf(end);
   } catch (error) {
@@ -114,12 +132,6 @@ export async function followRun(
 export function noteResume(context: Context, entry: Pick<RunDetails, 'run' | 'dir'>): void {
   const again = resumeCommand(entry, context.currentProfile.name);
   if (again !== undefined) context.output.note(`it goes on from its newest valid checkpoint with: ${again}`);
-}
-
-function exitCodeOf(details: Pick<RunDetails, 'state' | 'interrupted'>): number {
-  const status = statusOf(details);
-  if (status === 'finished') return exitCodes.done;
-  return status === 'stopped' ? exitCodes.stopped : exitCodes.failed;
 }
 
 /**

@@ -1,7 +1,9 @@
 // How a followed run appears: for a person, aligned lines; for a program, one JSON object a line.
+import type { FigureLine } from '../core/contracts/figureSchema.js';
+import { FigureReports } from './figureReports.js';
 import type { FollowedLine } from '../core/follow/run.js';
 import { eventText, failed, gapText } from '../core/model/marks.js';
-import type { DeviceChoice, RunEvent, RunFile } from '../core/contracts/runSchema.js';
+import type { CodeRecord, DeviceChoice, RunEvent, RunFile } from '../core/contracts/runSchema.js';
 import type { RunSummary } from '../core/model/runSummary.js';
 import type {
   EvalLine,
@@ -18,6 +20,7 @@ export interface RunPrinter {
   run(id: string, dir: NodePath, run: RunFile | null): void;
   metric(line: FollowedLine<Metric>): void;
   event(line: FollowedLine<RunEvent>): void;
+  figure(line: FigureLine, offset: number): void;
   tensorboard(url: string): void;
   summary(summary: RunSummary): void;
 }
@@ -36,6 +39,10 @@ export class JsonPrinter implements RunPrinter {
 
   event({ offset, raw }: FollowedLine<RunEvent>): void {
     this.output.json({ type: 'event', offset, line: raw });
+  }
+
+  figure(line: FigureLine, offset: number): void {
+    this.output.json({ type: 'figure', offset, line });
   }
 
   tensorboard(url: string): void {
@@ -91,6 +98,9 @@ const deviceText = ({ asked, used, why }: DeviceChoice): string =>
 
 export class TablePrinter implements RunPrinter {
   private headed = false;
+  private readonly reports = new FigureReports((text) => {
+    this.note(text);
+  });
 
   constructor(private readonly output: Output) {}
 
@@ -103,6 +113,7 @@ export class TablePrinter implements RunPrinter {
     const ranks = `${run.ranks} ${run.ranks === 1 ? 'rank' : 'ranks'}`;
     const threads = `${run.threadsPerRank} ${run.threadsPerRank === 1 ? 'thread' : 'threads'} each`;
     output.line(`ranks   ${ranks}, ${threads}, profile ${run.profile.name}`);
+    if (run.code) output.line(`code    ${codeText(run.code)}`);
     output.line(`runs    ${run.argv.map(quoted).join(' ')}`);
   }
 
@@ -176,6 +187,10 @@ export class TablePrinter implements RunPrinter {
       case 'node_lost':
       case 'waiting_for_nodes':
       case 'restarting':
+      case 'figures_damaged':
+      case 'figures_passed_over':
+      case 'figures_limited':
+      case 'figures_delayed':
         this.note(eventText(value));
         break;
       case 'node_joined':
@@ -192,6 +207,10 @@ export class TablePrinter implements RunPrinter {
     }
   }
 
+  figure(line: FigureLine): void {
+    this.reports.add(line);
+  }
+
   tensorboard(url: string): void {
     this.output.line(`TensorBoard  ${url}`);
   }
@@ -201,6 +220,7 @@ export class TablePrinter implements RunPrinter {
     const row = (name: string, text: string): void => {
       output.line(`${name.padEnd(12)} ${text}`);
     };
+    this.reports.flush();
     const evaluated = summary.best_top1 !== null && summary.top1 !== null;
     output.line('');
     row('run', `${summary.id} ${summary.phase}`);
@@ -263,4 +283,10 @@ export class TablePrinter implements RunPrinter {
   private note(text: string): void {
     this.output.line(`${indent}${text}`);
   }
+}
+
+function codeText({ files, bytes, folder, commit, changed }: CodeRecord): string {
+  const size = `${files} ${files === 1 ? 'file' : 'files'} (${(bytes / 1e6).toFixed(1)} MB) of ${folder}`;
+  if (commit === null) return size;
+  return `${size}, commit ${commit.slice(0, 12)}${changed === true ? ' with changes' : ''}`;
 }

@@ -61,10 +61,14 @@ export function remedyText(remedy: Remedy): string {
       return 'Free one, or make another host the head of the profile';
     case 'useCpu':
       return `Use --device cpu, ${insteadOfCpu[remedy.or]}`;
+    case 'otherGpus':
+      return `Wait for their end, or ask for others with --gpus; trainyard gpus ${remedy.profile} shows who holds each`;
     case 'correctData':
       return `Correct --${remedy.flag}, or copy the data there`;
     case 'nameCommand':
       return `Write it after --, for example: ${example}`;
+    case 'nameCode':
+      return `Send it anew: --code ${remedy.folder}`;
     case 'startRun':
       return `Start one with: trainyard run local ${example}`;
     case 'chooseRun':

@@ -1,4 +1,5 @@
 // The part of the core that costs time to load, behind one dynamic import (loadLazy.ts).
+import type { AgentClient } from '../core/agent/agentClient.js';
 import { Clusters } from '../core/follow/clusters.js';
 import type { ClusterSession } from '../core/follow/clusterSession.js';
 import type { Machine } from '../core/cluster/machine.js';
@@ -6,6 +7,7 @@ import { makeMachine } from '../core/cluster/machines.js';
 import type { Disposable } from '../core/base/lifecycle.js';
 import type { Logger } from '../core/base/log.js';
 import { ProfileStore, trainyardHome } from '../core/profiles/store.js';
+import { RunChanges } from '../core/follow/runChanges.js';
 import { RunFeeds } from '../core/follow/runFeeds.js';
 import { RunsMonitor } from '../core/follow/runsMonitor.js';
 import { TensorBoards } from '../core/tunnels/tensorboard.js';
@@ -24,6 +26,7 @@ export interface BackendOptions {
 export class Backend implements Disposable {
   readonly clusters: Clusters;
   readonly monitor: RunsMonitor;
+  readonly changes: RunChanges;
   readonly feeds: RunFeeds;
   readonly boards: TensorBoards;
 
@@ -35,11 +38,13 @@ export class Backend implements Disposable {
       logger,
     );
     this.monitor = new RunsMonitor(() => this.clusters.list(), options.interval);
-    this.feeds = new RunFeeds(async (profile) => {
+    const client = async (profile: string): Promise<AgentClient> => {
       // Asked at every look of every feed, so the profile file is not read again for it.
       const session = this.clusters.find(profile) ?? (await this.session(profile));
       return (await session.machine()).node.client();
-    }, logger);
+    };
+    this.changes = new RunChanges(this.monitor, client, logger);
+    this.feeds = new RunFeeds(client, logger);
     this.boards = new TensorBoards({ logger, howToOpen: adviceText({ kind: 'openTensorBoard' }) });
   }
 
@@ -63,6 +68,7 @@ export class Backend implements Disposable {
   dispose(): void {
     this.boards.dispose();
     this.feeds.dispose();
+    this.changes.dispose();
     this.monitor.dispose();
     this.clusters.dispose();
   }

@@ -33,4 +33,6 @@ export { verifyCheckpoints } from './commands/runs/verifyCheckpoints.js';
 export { cloneRun } from './commands/start/cloneRun.js';
 export { runAgain } from './commands/start/runAgain.js';
 export { runDemo } from './commands/start/runDemo.js';
+export { runOnCluster } from './commands/start/runOnCluster.js';
 export { runTraining } from './commands/start/runTraining.js';
+export { TaskTerminal } from './tasks/taskTerminal.js';

@@ -1,12 +1,17 @@
 // What was started last, newest first; for Run Again and for the choices of Run Training.
+import type { TypedRun } from '../core/plan/request.js';
 import type { Services } from './services.js';
 
-export interface RecentRun {
+/** What starts the same run once more. */
+export interface RecentRun extends Pick<
+  TypedRun,
+  'words' | 'ranks' | 'nodes' | 'name' | 'per' | 'gpus' | 'logdir'
+> {
   profile: string;
-  words: readonly string[];
-  ranks?: number;
-  /** What the run was called, where it was not its model's name. */
-  name?: string;
+  /** A folder of this machine that goes along with each start, as it is then. */
+  codeFolder?: string;
+  /** Where an own program starts on this machine; the workspace where it is left out. */
+  cwd?: string;
 }
 
 const memoryKey = 'trainyard.recentRuns';
@@ -18,7 +23,7 @@ export function recentRuns({ context }: Services): readonly RecentRun[] {
 
 export async function rememberRun(services: Services, run: RecentRun): Promise<void> {
   const same = (other: RecentRun): boolean =>
-    other.profile === run.profile && other.words.join('\0') === run.words.join('\0');
+    other.profile === run.profile && other.cwd === run.cwd && other.words.join('\0') === run.words.join('\0');
   const list = [run, ...recentRuns(services).filter((other) => !same(other))].slice(0, mostRecent);
   await services.context.globalState.update(memoryKey, list);
 }

@@ -175,6 +175,8 @@ export function editorRemedy(remedy: Remedy): EditorRemedy {
         text: 'Free one, or make another host the "head" of the profile',
         button: openProfile(remedy, 'head'),
       };
+    case 'otherGpus':
+      return { text: 'Wait for their end, or take other GPUs: the Clusters view shows who holds each' };
     case 'useCpu':
       return useCpu(remedy);
     case 'correctData': {
@@ -191,6 +193,8 @@ export function editorRemedy(remedy: Remedy): EditorRemedy {
         text: 'Write a command line, for example: train --model resnet20 --data synthetic --steps 100',
         button: runTraining,
       };
+    case 'nameCode':
+      return { text: `Start it anew with the code folder ${remedy.folder}`, button: runTraining };
     case 'startRun':
       return { text: 'Run a training first', button: runTraining };
     case 'chooseRun':

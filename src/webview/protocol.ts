@@ -34,7 +34,7 @@ export interface RunHead {
   reason: string | null;
   generation: number;
   /**
-   * What runs: the trainer, or any other program, which reports no metrics. Null when nobody knows.
+   * What runs: the trainer, or any other program. Null when nobody knows.
    */
   program: 'trainer' | 'command' | null;
   /** As it was typed, without the run folder. */
@@ -104,6 +104,21 @@ export interface Evaluation {
   top1: number;
   top5: number;
   loss: Figure;
+}
+
+/**
+ * One curve that an own program reported, oldest first. Rows of a long one are merged: `value` is
+ * then a mean, which `min` and `max` bound.
+ */
+export interface FigureSeries {
+  tag: string;
+  /** Who wrote it, where several do; empty where one does. */
+  writer: string;
+  step: number[];
+  time: number[];
+  value: Figure[];
+  min: Figure[];
+  max: Figure[];
 }
 
 export type MarkKind =
@@ -196,6 +211,8 @@ export interface DashboardUpdate {
   checkpoints: CheckpointSummary;
   steps: Slice<StepColumns>;
   evaluations: Slice<Evaluation[]>;
+  /** Of an own program: only curves with new rows. */
+  figures: Slice<FigureSeries>[];
   marks: Slice<Mark[]>;
   /**
    * Only hosts with news; each says from which of its rows on. A host's list of GPUs never changes.

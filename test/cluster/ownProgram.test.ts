@@ -26,7 +26,11 @@ describe.skipIf(!built)('a node with two GPUs (needs node scripts/native/native.
 
   beforeAll(async () => {
     writeFileSync(script, 'gpus 2\n');
-    const environment = { LD_LIBRARY_PATH: standIn, NVML_STAND_IN: script };
+    const environment = {
+      LD_LIBRARY_PATH: standIn,
+      NVML_STAND_IN: script,
+      TRAINYARD_GPU_LOCKS: join(dir, 'locks'),
+    };
     hosts = await practiceHosts({ nodes: 1, environments: [environment] });
     const [host] = hosts.profile.hosts ?? [];
     profile = { ...hosts.profile, hosts: [{ host: '', ...host, slots: 2 }] };

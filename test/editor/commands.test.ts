@@ -10,6 +10,7 @@ import { commandIds, type CommandId } from '../../src/contributions.js';
 import { configuredHosts } from '../../src/core/ssh/config/configuredHosts.js';
 import { lastOnly } from '../support/harness.js';
 import { until } from './hostClient.js';
+import { answer as answerBox, choose as chooseFirst, pick } from './questions.js';
 import { Workbench } from './workbench.js';
 
 const words = [
@@ -37,27 +38,8 @@ const command = (id: CommandId, ...args: unknown[]): Promise<unknown> => {
   given.add(id);
   return workbench.host.command(id, ...args);
 };
-/** Accepts the choice that a command offers first. */
-async function choose(): Promise<void> {
-  await workbench.page.locator('.quick-input-list:visible .monaco-list-row').first().waitFor();
-  await workbench.page.keyboard.press('Enter');
-}
-/**
- * Types into the box in which a command asks this, and accepts. A box may fill itself a moment
- * after it opens.
- */
-async function answer(question: string, text: string): Promise<void> {
-  const input = workbench.page
-    .locator('.quick-input-widget:visible', { hasText: question })
-    .locator('input')
-    .first();
-  await until(`box that keeps ${text}`, async () => {
-    await input.fill(text);
-    await workbench.page.waitForTimeout(700);
-    return (await input.inputValue()) === text ? true : undefined;
-  });
-  await workbench.page.keyboard.press('Enter');
-}
+const choose = (): Promise<void> => chooseFirst(workbench);
+const answer = (question: string, text: string): Promise<void> => answerBox(workbench, question, text);
 /** Types a line until it has had its effect: a shell that is still starting may lose it. */
 async function typeInTerminal(line: string, done: () => boolean): Promise<void> {
   const terminal = workbench.page.locator('.terminal-wrapper.active');
@@ -267,6 +249,14 @@ test('a run: started, cloned, run again; dashboard, logs, terminal, checkpoints'
   expect(clone.dir).not.toBe(run.dir);
   await phase(clone.dir, 'finished');
   await command('trainyard.runAgain');
+  await phase(newest().dir, 'finished');
+  const script = join(workbench.folder, 'workspace/go.sh');
+  await workbench.writeFile(script, 'echo went\n');
+  const going = command('trainyard.runOnCluster', { scheme: 'file', fsPath: script });
+  await pick(workbench, 'Where to run it?', 'local');
+  await pick(workbench, 'How to start go.sh?', 'one process');
+  await answer('Arguments of go.sh', '');
+  await going;
   await phase(newest().dir, 'finished');
   const attaching = command('trainyard.attachRun');
   await choose();

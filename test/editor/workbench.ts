@@ -175,7 +175,7 @@ export class Workbench {
     }
   }
 
-  private startedRuns(): string[] {
+  startedRuns(): string[] {
     try {
       return this.runs();
     } catch {

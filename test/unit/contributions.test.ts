@@ -9,9 +9,11 @@ import {
   contextValues,
   panelTypes,
   settingDefaults,
+  taskType,
   viewIds,
   walkthroughId,
 } from '../../src/contributions.js';
+import { taskSchema } from '../../src/core/contracts/taskSchema.js';
 import manifest from '../../package.json' with { type: 'json' };
 
 const root = join(import.meta.dirname, '../..');
@@ -75,6 +77,19 @@ describe('package.json', () => {
       for (const [, command] of contents.matchAll(/\(command:([\w.]+)\)/g)) {
         expect(commandIds).toContain(command);
       }
+    }
+  });
+
+  it('declares the fields of a task that the code reads, with what they mean', () => {
+    const [task, ...others] = contributes.taskDefinitions;
+    expect(others).toEqual([]);
+    expect(task?.type).toBe(taskType);
+    const properties: Record<string, { description: string }> = task?.properties ?? {};
+    expect(Object.keys(properties).sort()).toEqual(Object.keys(taskSchema.shape).sort());
+    const contract = readFileSync(join(root, 'docs/contracts/tasks.md'), 'utf8');
+    for (const [name, { description }] of Object.entries(properties)) {
+      expect(description, name).toMatch(/\.$/);
+      expect(contract).toContain(`\n| \`${name}\` |`);
     }
   });
 

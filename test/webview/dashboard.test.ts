@@ -1,16 +1,12 @@
 // What a reader of the dashboard sees and does, in a real browser. The runs are simulated.
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import type { AxeResults } from 'axe-core';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { count, percent, rate } from '../../src/webview/dashboard/model/format.js';
+import { findings } from './findings.js';
 import { Dashboard, openBrowser } from './harness.js';
 import { simulated } from './simulatedOptions.js';
 import { SimulatedRun } from './simulatedRun.js';
 import type { Theme } from './themes.js';
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 let browser: Browser;
 let open: Dashboard | undefined;
@@ -36,19 +32,6 @@ function runOf(kind: keyof typeof simulated, seconds: number, rowEvery = 1, samp
 async function show(run?: SimulatedRun, options?: { width?: number; theme?: Theme }): Promise<Dashboard> {
   open = await Dashboard.open(browser, run, options);
   return open;
-}
-
-async function findings(dashboard: Dashboard): Promise<string[]> {
-  await dashboard.page.evaluate(axe);
-  const { violations } = await dashboard.page.evaluate(() =>
-    (window as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),
-  );
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(
-      ({ id, nodes }) =>
-        `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary ?? ''}`).join('\n')}`,
-    );
 }
 
 describe('figures', () => {

@@ -4,6 +4,7 @@ import { emptySteps } from '../../src/webview/dashboard/model/columns.js';
 import type {
   DashboardUpdate,
   Evaluation,
+  FigureSeries,
   HostColumns,
   LogLine,
   Mark,
@@ -31,10 +32,12 @@ export class SimulatedRun {
   now: number;
   readonly steps = emptySteps();
   readonly evaluations: Evaluation[] = [];
+  readonly figures: FigureSeries[] = [];
   readonly marks: Mark[] = [];
   readonly hosts: HostColumns[];
   readonly ranks: RankColumns[];
   readonly log: LogLine[] = [];
+  private readonly sentFigures = new Map<FigureSeries, number>();
   private sequence = 0;
   private step = 0;
   private stepTime: number;
@@ -108,6 +111,30 @@ export class SimulatedRun {
   mark(kind: Mark['kind'], step: number | null, text: string): void {
     this.marks.push({ time: Math.max(this.now, this.stepTime), step, kind, text });
     if (kind !== 'end') this.say('journal', kind === 'rank-lost' ? 'error' : 'info', text);
+  }
+
+  /** A figure of an own program, now. */
+  report(tag: string, writer: string, step: number, value: number): void {
+    let series = this.figures.find((one) => one.tag === tag && one.writer === writer);
+    if (!series) {
+      series = { tag, writer, step: [], time: [], value: [], min: [], max: [] };
+      this.figures.push(series);
+    }
+    series.step.push(step);
+    series.time.push(this.now);
+    for (const column of [series.value, series.min, series.max]) column.push(value);
+  }
+
+  private figureNews(full: boolean): DashboardUpdate['figures'] {
+    return this.figures.flatMap((series) => {
+      const from = full ? 0 : (this.sentFigures.get(series) ?? 0);
+      this.sentFigures.set(series, series.step.length);
+      if (from === series.step.length) return [];
+      const { tag, writer } = series;
+      const [step, time] = [series.step.slice(from), series.time.slice(from)];
+      const [value, min, max] = [series.value.slice(from), series.min.slice(from), series.max.slice(from)];
+      return [{ from, rows: { tag, writer, step, time, value, min, max } }];
+    });
   }
 
   private newHost(host: number): HostColumns {
@@ -309,6 +336,7 @@ export class SimulatedRun {
         ) as unknown as StepColumns,
       },
       evaluations: { from: sent.evaluations, rows: evaluations.slice(sent.evaluations) },
+      figures: this.figureNews(full),
       marks: { from: sent.marks, rows: this.marks.slice(sent.marks) },
       hosts: this.hosts
         .filter(({ time }) => full || time.length > sent.samples)

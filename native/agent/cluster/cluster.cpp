@@ -7,6 +7,7 @@
 
 #include "agent/cluster/launch.h"
 #include "agent/messages/hmac.h"
+#include "agent/ranks/own_program.h"
 #include "agent/system/clock.h"
 #include "agent/system/paths.h"
 #include "agent/system/spawn.h"
@@ -250,6 +251,7 @@ void Cluster::begin_generation(int number, const RunSpec& spec, const std::strin
   const std::vector<NodeSpec>& nodes = spec.nodes;
   generation_ = number;
   argv_ = spec.argv;
+  program_ = own_program(spec, number);
   control_ = &control;
   members_.clear();
   failure_.reset();
@@ -314,6 +316,9 @@ Json Cluster::launch_message(const ClusterNode& node, const std::vector<std::str
           {"argv", argv_},
           {"trainer", spec_.is_trainer},
           {"cwd", spec_.given_cwd},
+          {"prologue", spec_.prologue},
+          {"program", program_},
+          {"code", spec_.has_code},
           {"env", Json(env)},
           {"gpus", node.spec.gpus.empty() ? Json(nullptr) : Json(node.spec.gpus)},
           {"threads", spec_.threads_per_rank},

@@ -93,6 +93,7 @@ class Cluster : public RankHosts {
   double next_own_join_ = 0, next_beat_ = 0, next_kill_ = 0;
   int generation_ = 0;
   std::vector<std::string> argv_;     ///< of this generation
+  Json program_;                      ///< of this generation, where it is no trainer: see own_program.h
   std::vector<std::string> members_;  ///< hosts of the generation, as mpiexec numbers them
   std::unique_ptr<Tail> launches_;    ///< until every proxy is named
   const ControlChannel* control_ = nullptr;

@@ -33,7 +33,8 @@ std::vector<std::string> local_launch(const RunFolder& folder, const RunSpec& sp
                                 std::to_string(generation),
                                 "--command-file",
                                 folder.command(generation)};
-  if (!spec.cwd.empty()) line.insert(line.end(), {"--cwd", spec.cwd});
+  const std::string cwd = spec.has_code ? folder.code() : spec.cwd;
+  if (!cwd.empty()) line.insert(line.end(), {"--cwd", cwd});
   return line;
 }
 

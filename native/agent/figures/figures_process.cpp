@@ -1,8 +1,5 @@
 #include "agent/figures/figures_process.h"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <memory>
@@ -45,18 +42,6 @@ void answer(const Question& question, Desk& desk) {
   }
 }
 
-void detach_from_everything(int questions, int answers) {
-  ::setsid();
-  ::prctl(PR_SET_NAME, "agent figures");
-  reset_signals();
-  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGPIPE}) ::signal(number, SIG_IGN);
-  // Not even standard error stays: a process that hangs would keep the connection of `agent serve`
-  // from closing.
-  const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-  for (const int stream : {0, 1, 2}) ::dup2(nothing, stream);
-  close_descriptors_except(questions, answers);
-}
-
 }  // namespace
 
 Json question_json(const Question& question) {
@@ -70,7 +55,7 @@ Question parse_question(const Json& json) {
 }
 
 void answer_questions(int questions, int answers) {
-  detach_from_everything(questions, answers);
+  detach_from_everything("agent figures", questions, answers);
   const auto desk = std::make_shared<Desk>();
   desk->answers = answers;
   LineReader reader(questions);

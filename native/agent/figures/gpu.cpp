@@ -2,13 +2,12 @@
 
 #include <dlfcn.h>
 #include <nvml.h>
-#include <pwd.h>
-#include <sys/stat.h>
 
 #include <array>
 #include <map>
 #include <vector>
 
+#include "agent/figures/gpu_process.h"
 #include "agent/system/clock.h"
 
 namespace trainyard {
@@ -34,18 +33,6 @@ constexpr std::array kReasons{
     Reason{nvmlClocksThrottleReasonHwThermalSlowdown, "hardware_heat"},
     Reason{nvmlClocksThrottleReasonHwPowerBrakeSlowdown, "power_brake"},
 };
-
-/// The name of the user whose process it is, or the number where there is no name; null where it is
-/// gone.
-Json user_of(unsigned int pid) {
-  struct stat info{};
-  if (::stat(("/proc/" + std::to_string(pid)).c_str(), &info) != 0) return nullptr;
-  std::array<char, 16384> text{};
-  passwd entry{};
-  passwd* found = nullptr;
-  ::getpwuid_r(info.st_uid, &entry, text.data(), text.size(), &found);
-  return found != nullptr ? std::string(found->pw_name) : std::to_string(info.st_uid);
-}
 }  // namespace
 
 /// The loaded library and the functions used of it. A driver without one of the newer functions
@@ -188,9 +175,9 @@ class GpuSampler::Nvml {
     found.resize(std::min<size_t>(count, found.size()));
     for (const nvmlProcessInfo_t& one : found) {
       const bool told_memory = one.usedGpuMemory != kNotTold;
-      list.push_back({{"pid", one.pid},
-                      {"user", user_of(one.pid)},
-                      {"memory_used", told_memory ? Json(one.usedGpuMemory) : Json(nullptr)}});
+      Json process = gpu_process(static_cast<int>(one.pid));
+      process["memory_used"] = told_memory ? Json(one.usedGpuMemory) : Json(nullptr);
+      list.push_back(std::move(process));
     }
     return list;
   }

@@ -9,6 +9,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 
 #include "agent/join/join_head.h"
 #include "agent/join/node_copy.h"
@@ -71,11 +72,13 @@ std::vector<int> numbers(const Json& message) {
 
 class Join {
  public:
-  Join(const RunFolder& folder, const std::string& host, int lock_fd)
+  Join(const RunFolder& folder, const std::string& host, int lock_fd, GpuLocks gpus)
       : folder_(folder),
         host_(host),
         handled_(block_signals()),
-        guard_([folder, host] { return find_by_environment(node_mark(folder, host), {::getpid()}); }, lock_fd),
+        gpu_locks_(std::move(gpus)),
+        guard_([folder, host] { return find_by_environment(node_mark(folder, host), {::getpid()}); }, lock_fd,
+               gpu_locks_.descriptors()),
         spec_(read_join_spec(folder, host)),
         head_(spec_),
         ranks_(folder, spec_),
@@ -244,6 +247,7 @@ class Join {
     if (!shared_ && !copy_.drained() && waited < kDrainSeconds) return;
     Json names = Json::array();
     for (const NamedProcess& one : left) names.push_back({{"pid", one.process.pid}, {"what", one.what}});
+    if (settling_->over) gpu_locks_.give_back();
     wire->send({{"kind", "settled"}, {"number", settling_->number}, {"left", names}});
     over_ = settling_->over;
     settling_.reset();
@@ -294,6 +298,7 @@ class Join {
   int leave() {
     Sweep sweep([this] { return ranks_.kill_everything(spared()); });
     sweep.run(kSettleSeconds);
+    gpu_locks_.give_back();
     std::fprintf(stderr, "agent: error: this node leaves the run: %s\n", why_.c_str());
     say("over");
     return 1;
@@ -324,6 +329,7 @@ class Join {
   RunFolder folder_;
   std::string host_;
   sigset_t handled_;
+  GpuLocks gpu_locks_;
   Guard guard_;
   JoinSpec spec_;
   HeadConnection head_;
@@ -353,13 +359,14 @@ std::optional<JoinRecord> read_join_record(const RunFolder& folder, const std::s
   return record;
 }
 
-int join_run(const std::string& run_dir, const std::string& host) {
+int join_run(const std::string& run_dir, const std::string& host, GpuLocks gpus) {
   if (!is_run_id(host)) throw Error(Exit::usage, "--host must be the profile's name of this node");
   ::setenv("TRAINYARD_HOST", host.c_str(), 1);
   const RunFolder folder(run_dir);
   folder.make_folders();
   const Descriptor lock = take_lock(folder, host);
-  return Join(folder, host, lock.get()).run();
+  gpus.say({std::filesystem::path(folder.dir()).filename().string(), folder.dir()});
+  return Join(folder, host, lock.get(), std::move(gpus)).run();
 }
 
 }  // namespace trainyard

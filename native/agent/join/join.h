@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "agent/gpus/gpu_locks.h"
 #include "agent/run/run_folder.h"
 #include "agent/run/run_state.h"
 
@@ -10,7 +11,8 @@ namespace trainyard {
 
 /// Joins the run at its head and does what that says until the run is over. Returns 0 then, 1 when
 /// the head was not seen for an hour, refuses connections for 20 s, or the folder was deleted.
-int join_run(const std::string& run_dir, const std::string& host);
+/// `gpus` are held until then.
+int join_run(const std::string& run_dir, const std::string& host, GpuLocks gpus);
 
 /// What a node's `agent join` last said of itself.
 struct JoinRecord {

@@ -72,9 +72,14 @@ void NodeRanks::begin(const Json& message) {
     command.insert(command.begin(), spec_.trainer);
     command.insert(command.end(), {"--run-dir", folder_.dir()});
   }
-  const std::string cwd = fields.optional_string("cwd").value_or("");
-  replace_file(folder_.node(spec_.host, "command.json"),
-               to_line({{"argv", command}, {"cwd", cwd.empty() ? folder_.dir() : expand_path(cwd)}}) + "\n");
+  const std::string given = fields.optional_string("cwd").value_or("");
+  const std::string cwd = given.empty() ? folder_.dir() : expand_path(given);
+  const bool has_code = fields.boolean_or("code", false);
+  const Json* program = fields.find("program");
+  const Json file =
+      command_file(command, has_code ? folder_.code() : cwd, fields.optional_string("prologue").value_or(""),
+                   program == nullptr ? Json(nullptr) : *program);
+  replace_file(folder_.node(spec_.host, "command.json"), to_line(file) + "\n");
 
   folder_.remove_records(generation_, first_, count());
   // Ranks of an earlier generation read as ours otherwise: the head tells them apart by their text

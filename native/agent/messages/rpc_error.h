@@ -14,7 +14,8 @@ enum class RpcCode : int {
   not_found = 1,
   bad_state = 2,
   input_output = 3,
-  refused = 4
+  refused = 4,
+  taken = 5
 };
 
 class RpcError : public std::runtime_error {

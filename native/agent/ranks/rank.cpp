@@ -21,6 +21,8 @@
 #include "agent/ranks/exit_record.h"
 #include "agent/ranks/heartbeat.h"
 #include "agent/ranks/outcome.h"
+#include "agent/ranks/own_program.h"
+#include "agent/ranks/prologue.h"
 #include "agent/run/gpu_pins.h"
 #include "agent/system/clock.h"
 #include "agent/system/kill.h"
@@ -36,8 +38,8 @@ namespace {
 
 constexpr int kOrphaned = SIGUSR1;   // sent by the kernel to the inner process when the outer one ends
 constexpr int kOrphanGraceMs = 700;  // for a program that is already on its way out after MPI_Abort
-constexpr int kCannotStart = 127;
-constexpr int kLookMs = 100;            // for the word that every rank has ended
+constexpr int kCannotStart = static_cast<int>(Exit::device);  // what a user must change first: no restart
+constexpr int kLookMs = 100;                                  // for the word that every rank has ended
 constexpr double kRecordSeconds = 600;  // as long as the supervisor waits to write how the run ended
 
 int number_from(const char* variable, int fallback) {
@@ -54,7 +56,10 @@ RankOptions with_command(RankOptions options) {
   } else {
     const Fields fields(file, options.command_file);
     options.command = fields.strings("argv");
-    options.cwd = fields.string("cwd");
+    const std::string cwd = fields.optional_string("cwd").value_or("");
+    if (!cwd.empty()) options.cwd = cwd;
+    options.prologue = fields.optional_string("prologue").value_or("");
+    if (const Json* program = fields.find("program")) options.program = *program;
   }
   return options;
 }
@@ -70,13 +75,33 @@ sigset_t block_signals() {
   return handled;
 }
 
-/// Of this node's GPUs the one of this rank, which its program then takes for the only one.
-void take_gpu() {
+bool is_per_node(const Json& program) { return program.is_object() && program.value("perNode", false); }
+
+/// Of this node's GPUs the one of this rank, which its program then takes for the only one; all of
+/// them where it is the node's only process. And what an own program looks for.
+void take_environment(const Json& program) {
   const char* gpus = std::getenv(kGpusVariable);
+  const int local_rank = number_from("MPI_LOCALRANKID", 0);
+  const int rank = number_from("PMI_RANK", 0);
   try {
-    for (const auto& [name, value] : pinned_gpu(gpus == nullptr ? "" : gpus, number_from("MPI_LOCALRANKID", 0))) {
+    auto pinned = pinned_gpu(gpus == nullptr ? "" : gpus, local_rank, number_from("MPI_LOCALNRANKS", 0));
+    if (!pinned.empty() && is_per_node(program)) pinned["CUDA_VISIBLE_DEVICES"] = gpus;
+    for (const auto& [name, value] : pinned) ::setenv(name.c_str(), value.c_str(), 1);
+    if (!program.is_object()) return;
+    const auto given = Fields(program, "program").string_map_or_empty("env");
+    std::vector<std::string> others;
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+      const std::string line = *entry;
+      const std::string name = line.substr(0, line.find('='));
+      if (is_of_another_launch(name, is_per_node(program)) && !given.contains(name)) others.push_back(name);
+    }
+    for (const std::string& name : others) ::unsetenv(name.c_str());
+    for (const auto& [name, value] : program_names(program, {rank, local_rank})) {
       ::setenv(name.c_str(), value.c_str(), 1);
     }
+  } catch (const FieldError& error) {
+    std::fprintf(stderr, "agent: error: %s\n", error.what());
+    ::_exit(static_cast<int>(Exit::internal));
   } catch (const Error& error) {
     std::fprintf(stderr, "agent: error: %s\n", error.what());
     ::_exit(static_cast<int>(error.code()));
@@ -84,24 +109,29 @@ void take_gpu() {
 }
 
 /// The program itself: own process group, log as stdout and stderr, gone when the inner process is.
-[[noreturn]] void become_program(const std::vector<std::string>& command, const std::string& log,
-                                 const std::string& cwd, int pmi_fd, int outcome_fd, int parent) {
+[[noreturn]] void become_program(const RankOptions& options, const std::string& who, const std::string& log, int pmi_fd,
+                                 int outcome_fd, int parent) {
+  const std::vector<std::string> command = with_prologue(options.prologue, who, options.command);
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(kCannotStart);
   reset_signals();
   const bool redirected = redirect_standard_streams(log);
-  if (redirected && (cwd.empty() || ::chdir(cwd.c_str()) == 0)) {
+  if (redirected && (options.cwd.empty() || ::chdir(options.cwd.c_str()) == 0)) {
     close_descriptors_except(pmi_fd, outcome_fd);
     if (outcome_fd >= 0) ::setenv(kOutcomeVariable, std::to_string(outcome_fd).c_str(), 1);
-    take_gpu();
+    take_environment(options.program);
     std::vector<char*> argv;
     for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
     argv.push_back(nullptr);
     ::execvp(argv.front(), argv.data());
   }
-  std::fprintf(stderr, "agent: error: cannot start '%s': %s. Check the path and its permissions\n",
-               command.front().c_str(), std::strerror(errno));
+  const int code = errno;
+  const bool by_name = command.front().find('/') == std::string::npos;
+  std::fprintf(
+      stderr, "agent: error: %s: cannot start '%s'%s: %s. %s\n", who.c_str(), command.front().c_str(),
+      by_name ? ", looked up on PATH" : "", std::strerror(code),
+      code == ENOENT ? "Install it on that node, or name its whole path" : "Check the path and its permissions there");
   ::_exit(kCannotStart);
 }
 
@@ -115,6 +145,26 @@ void write_start_record(const RunFolder& folder, int generation, int rank, const
   replace_file(folder.start_record(generation, rank), to_line(json) + "\n");
 }
 
+bool ended_by_a_stop(int status) {
+  if (WIFSIGNALED(status)) return WTERMSIG(status) == SIGTERM;
+  return WEXITSTATUS(status) == 128 + SIGTERM || WEXITSTATUS(status) == static_cast<int>(Exit::stopped);
+}
+
+/// SIGTERM ends the shell of a script at once, and what the script started knows nothing of it. So
+/// the rest of its process group gets SIGTERM then, and `seconds` to end. While the program lives
+/// it alone gets the signal: it may need its helpers, such as a data loader's, to save its work.
+void end_the_group(int program, double seconds, const sigset_t& handled) {
+  const double deadline = monotonic_seconds() + seconds;
+  const timespec patience{0, kLookMs * 1'000'000L};
+  ::kill(-program, SIGTERM);
+  for (;;) {
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;  // orphans of the program are children of this process
+    if (::kill(-program, 0) != 0) return;
+    if (monotonic_seconds() >= deadline || ::sigtimedwait(&handled, nullptr, &patience) == kOrphaned) break;
+  }
+  ::kill(-program, SIGKILL);
+}
+
 /// Waits for the program's end, handing the first SIGTERM or SIGINT on to it. Returns waitpid's
 /// status; nothing where that cannot be had, with errno set.
 std::optional<int> supervise_program(int program, const sigset_t& handled) {
@@ -122,8 +172,9 @@ std::optional<int> supervise_program(int program, const sigset_t& handled) {
   double kill_at = 0;
   for (;;) {
     int status = 0;
-    const int ended = ::waitpid(program, &status, WNOHANG);
+    const int ended = ::waitpid(-1, &status, WNOHANG);
     if (ended == program) return status;
+    if (ended > 0) continue;  // an orphan of the program
     if (ended < 0 && errno != EINTR) return std::nullopt;
 
     const timespec patience{0, 100'000'000};
@@ -175,6 +226,7 @@ int run_inner(const RankOptions& given, int rank, int pmi_fd, const sigset_t& ha
   const RankOptions options = with_command(given);
   const RunFolder folder(options.run_dir);
   const std::string log = folder.log("rank-" + std::to_string(rank));
+  const std::string who = "rank " + std::to_string(rank) + " on " + host_name();
   const std::vector<std::string>& command = options.command;
   ExitRecord record;
   record.rank = rank;
@@ -185,15 +237,19 @@ int run_inner(const RankOptions& given, int rank, int pmi_fd, const sigset_t& ha
   if (const Descriptor fd{::open(log.c_str(), O_RDONLY | O_CLOEXEC)}) log_begin = ::lseek(fd.get(), 0, SEEK_END);
 
   const int parent = ::getpid();
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // what the program leaves behind is found, and ended, below this process
   const OutcomeFile outcomes;
   const int program = ::fork();
   if (program < 0) throw file_error("start", command.front());
-  if (program == 0) become_program(command, log, options.cwd, pmi_fd, outcomes.fd(), parent);
+  if (program == 0) become_program(options, who, log, pmi_fd, outcomes.fd(), parent);
   if (pmi_fd >= 0) ::close(pmi_fd);
   record.pid = program;
   write_start_record(folder, options.generation, rank, {program, process_start_time(program).value_or(0)});
 
   const std::optional<int> status = supervise_program(program, handled);
+  if (status && options.program.is_object() && ended_by_a_stop(*status)) {
+    end_the_group(program, options.program.value("stopGrace", 0.0), handled);
+  }
   record.ended = now_seconds();
   take_status(status, record);
   record.outcome = outcomes.read();
@@ -225,6 +281,11 @@ void wait_for_the_others(const std::string& all_ended, const sigset_t& handled) 
 }
 
 }  // namespace
+
+Json command_file(const std::vector<std::string>& argv, const std::string& cwd, const std::string& prologue,
+                  const Json& program) {
+  return {{"argv", argv}, {"cwd", cwd}, {"prologue", prologue}, {"program", program}};
+}
 
 RankOptions with_environment(RankOptions options) {
   const auto take = [](const char* name) {

@@ -4,6 +4,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "agent/gpus/gpu_locks.h"
 #include "agent/messages/version.h"
 #include "agent/rpc/rpc.h"
 #include "agent/system/clock.h"
@@ -40,7 +41,9 @@ class SampleJob : public Job {
   explicit SampleJob(HostSampler& sampler) : sampler_(sampler), asked_(sampler.ask()) {}
   std::optional<Json> step() override {
     if (!sampler_.ready(asked_, kFirstPatience)) return std::nullopt;
-    return sampler_.sample();
+    Json sample = sampler_.sample();
+    for (Json& gpu : sample["gpus"]) gpu["held_by"] = holder_of({gpu.value("index", 0), gpu.value("uuid", "")});
+    return sample;
   }
 
  private:

@@ -47,11 +47,12 @@ Answer joining(const Fields& params, ServeContext&) {
 /// it in.
 class JoinJob : public Job {
  public:
-  JoinJob(const RunFolder& folder, std::string host, std::string agent, Json spec)
+  JoinJob(const RunFolder& folder, std::string host, std::string agent, Json spec, GpuLocks gpus)
       : folder_(folder),
         host_(std::move(host)),
         agent_(std::move(agent)),
         spec_(std::move(spec)),
+        gpus_(std::move(gpus)),
         deadline_(monotonic_seconds() + kJoinSeconds) {}
 
   std::optional<Json> step() override {
@@ -62,6 +63,7 @@ class JoinJob : public Job {
         return wait("an `agent join` of an earlier run does not end");
       }
       if (!record || !record->lives) start();
+      gpus_ = GpuLocks();  // `agent join` has them
       started_ = true;
       return std::nullopt;
     }
@@ -81,6 +83,8 @@ class JoinJob : public Job {
     replace_file(folder_.node(host_, "join.json"), to_line(spec_) + "\n");
     Command command;
     command.argv = {agent_, "join", "--run-dir", folder_.dir(), "--host", host_};
+    for (const std::string& word : gpus_.words()) command.argv.push_back(word);
+    command.passed = gpus_.descriptors();
     command.env = clean_environment();
     command.cwd = folder_.dir();
     command.log = folder_.node(host_, "join.log");
@@ -101,6 +105,7 @@ class JoinJob : public Job {
   RunFolder folder_;
   std::string host_, agent_;
   Json spec_;
+  GpuLocks gpus_;
   double deadline_;
   bool started_ = false;
   std::optional<ProcessId> process_;
@@ -112,7 +117,7 @@ const Json& object(const Fields& params, const char* name) {
   return *found;
 }
 
-Answer join(const Fields& params, ServeContext&) {
+Answer join(const Fields& params, ServeContext& context) {
   const std::string id = params.string("id"), host = params.string("host"), key = params.string("key");
   if (!is_run_id(id) || !is_run_id(host)) throw FieldError("params.id and params.host must be plain names");
   if (!is_hex(key, 64)) throw FieldError("params.key must be 64 hexadecimal digits");
@@ -134,7 +139,8 @@ Answer join(const Fields& params, ServeContext&) {
                   {"port", head.integer("port", 1, 65535)},
                   {"key", key},
                   {"paths", {{"agent", agent}, {"trainer", trainer}, {"proxy", proxy}}}};
-  return std::make_unique<JoinJob>(RunFolder(dir), host, agent, spec);
+  GpuLocks gpus = context.gpus.pass_on(params.optional_string("gpuLocks").value_or(""));
+  return std::make_unique<JoinJob>(RunFolder(dir), host, agent, spec, std::move(gpus));
 }
 
 /// Those of this machine. `alone`: only those whose ranks were ended because the head is gone.

@@ -71,10 +71,11 @@ Answer get(const Fields& params, ServeContext&) {
   return answer;
 }
 
-Answer start(const Fields& params, ServeContext&) {
+Answer start(const Fields& params, ServeContext& context) {
   const Json* spec = params.find("spec");
   if (spec == nullptr) throw FieldError("params.spec is missing");
-  return start_run(params.string("workdir"), *spec);
+  GpuLocks gpus = context.gpus.pass_on(params.optional_string("gpuLocks").value_or(""));
+  return start_run(params.string("workdir"), *spec, std::move(gpus));
 }
 
 Answer stop(const Fields& params, ServeContext&) {

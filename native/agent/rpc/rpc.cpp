@@ -9,6 +9,7 @@ namespace trainyard {
 
 Dispatcher::Dispatcher(FrameWriter& writer, ServeContext context) : writer_(writer), context_(context) {
   add_host_methods(table_);
+  add_gpu_methods(table_);
   add_run_methods(table_);
   add_node_methods(table_);
   add_delete_methods(table_);

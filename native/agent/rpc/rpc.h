@@ -12,6 +12,7 @@
 #include "agent/messages/frames.h"
 #include "agent/messages/json.h"
 #include "agent/rpc/follow.h"
+#include "agent/rpc/gpu_reservations.h"
 
 namespace trainyard {
 
@@ -35,12 +36,14 @@ using Answer = std::variant<Json, std::unique_ptr<Job>>;
 struct ServeContext {
   Followers& followers;
   HostSampler& sampler;
+  GpuReservations& gpus;
 };
 
 using Method = std::function<Answer(const Fields& params, ServeContext& context)>;
 using MethodTable = std::map<std::string, Method>;
 
 void add_host_methods(MethodTable& table);
+void add_gpu_methods(MethodTable& table);
 void add_run_methods(MethodTable& table);
 void add_node_methods(MethodTable& table);
 void add_delete_methods(MethodTable& table);

@@ -57,8 +57,8 @@ RunFolder take_run_folder(const std::string& dir, RunSpec& spec, Json& json) {
 
 class StartRun : public Job {
  public:
-  StartRun(const RunFolder& folder, std::string agent, Json run)
-      : folder_(folder), agent_(std::move(agent)), run_(std::move(run)), hold_(folder) {}
+  StartRun(const RunFolder& folder, std::string agent, Json run, GpuLocks gpus)
+      : folder_(folder), agent_(std::move(agent)), run_(std::move(run)), gpus_(std::move(gpus)), hold_(folder) {}
 
   std::optional<Json> step() override {
     if (!started_) {
@@ -86,10 +86,13 @@ class StartRun : public Job {
     hold_.let_supervise();
     Command command;
     command.argv = {agent_, "supervise", "--run-dir", folder_.dir()};
+    for (const std::string& word : gpus_.words()) command.argv.push_back(word);
+    command.passed = gpus_.descriptors();
     command.env = clean_environment();
     command.cwd = folder_.dir();
     command.log = folder_.file("supervisor.log");
     supervisor_ = start_detached(command);
+    gpus_ = GpuLocks();  // the supervisor has them
     deadline_ = monotonic_seconds() + kSupervisorSeconds;
     started_ = true;
   }
@@ -102,6 +105,7 @@ class StartRun : public Job {
   RunFolder folder_;
   std::string agent_;
   Json run_;  ///< run.json, which is written once nobody else may supervise the folder
+  GpuLocks gpus_;
   FolderHold hold_;
   bool started_ = false;
   ProcessId supervisor_;
@@ -110,12 +114,16 @@ class StartRun : public Job {
 
 }  // namespace
 
-std::unique_ptr<Job> start_run(const std::string& workdir, const Json& given) {
+std::unique_ptr<Job> start_run(const std::string& workdir, const Json& given, GpuLocks gpus) {
   Json json = given;
   RunSpec spec = parse_run_spec(json);
   if (const auto missing = missing_program(spec)) throw RpcError(RpcCode::not_found, *missing);
+  if (const auto missing = missing_command(spec)) throw RpcError(RpcCode::bad_state, *missing);
   const auto dir = Fields(json, "spec").optional_string("dir");
   json.erase("created");
+  if (spec.has_code && !(dir && folder_exists(expand_path(*dir) + "/code"))) {
+    throw RpcError(RpcCode::not_found, "the run's folder holds no code. Put it there first");
+  }
   const RunFolder folder =
       dir ? take_run_folder(expand_path(*dir), spec, json) : make_run_folder(expand_path(workdir), spec);
   json.erase("dir");
@@ -123,7 +131,7 @@ std::unique_ptr<Job> start_run(const std::string& workdir, const Json& given) {
   for (const auto& [name, value] : json.items()) {
     if (name != "id") run[name] = value;
   }
-  return std::make_unique<StartRun>(folder, spec.agent, std::move(run));
+  return std::make_unique<StartRun>(folder, spec.agent, std::move(run), std::move(gpus));
 }
 
 }  // namespace trainyard

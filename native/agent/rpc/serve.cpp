@@ -57,7 +57,7 @@ class Server {
           writer_.send(to_line({{"jsonrpc", "2.0"}, {"method", method}, {"params", params}}));
         }),
         sampler_(home_folder()),
-        dispatcher_(writer_, {followers_, sampler_}) {}
+        dispatcher_(writer_, {followers_, sampler_, gpus_}) {}
 
   int run() {
     while (connected_) {
@@ -136,6 +136,7 @@ class Server {
   FrameWriter writer_;
   Followers followers_;
   HostSampler sampler_;
+  GpuReservations gpus_;
   Dispatcher dispatcher_;
   bool connected_ = true, greeted_ = false, more_ = false;
   size_t noise_ = 0;

@@ -35,17 +35,23 @@ std::string gpus_text(const std::vector<int>& gpus) {
   return text;
 }
 
-std::map<std::string, std::string> pinned_gpu(const std::string& gpus, int local_rank) {
+std::map<std::string, std::string> pinned_gpu(const std::string& gpus, int local_rank, int local_ranks) {
   if (gpus.empty()) return {};
   std::istringstream list(gpus);
-  std::string gpu;
-  bool found = local_rank >= 0;
-  for (int i = 0; found && i <= local_rank; ++i) found = static_cast<bool>(std::getline(list, gpu, ','));
-  if (!found) {
+  std::vector<std::string> all;
+  for (std::string gpu; std::getline(list, gpu, ',');) all.push_back(gpu);
+  const size_t ranks = local_ranks > 0 ? static_cast<size_t>(local_ranks) : all.size();
+  const size_t rank = local_rank < 0 ? all.size() : static_cast<size_t>(local_rank);
+  if (rank >= all.size() || rank >= ranks) {
     throw Error(Exit::device, "this node gives the run its GPUs " + gpus + ", and none is left for rank " +
                                   std::to_string(local_rank) + " on it. Start fewer ranks here");
   }
-  return {{"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}, {"CUDA_VISIBLE_DEVICES", gpu}};
+  // The first ranks have one more where it does not come out even.
+  const size_t each = std::max<size_t>(1, all.size() / ranks), more = all.size() > ranks ? all.size() % ranks : 0;
+  const size_t begin = rank * each + std::min(rank, more), end = begin + each + (rank < more ? 1 : 0);
+  std::string share;
+  for (size_t i = begin; i < end; ++i) share += (share.empty() ? "" : ",") + all[i];
+  return {{"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}, {"CUDA_VISIBLE_DEVICES", share}};
 }
 
 }  // namespace trainyard

@@ -19,9 +19,10 @@ std::vector<int> gpus_of(const Json& object, const char* field, int ranks, const
 
 std::string gpus_text(const std::vector<int>& gpus);
 
-/// What the program of the rank that is `local_rank`-th on its node finds in its environment: its
-/// own GPU of `gpus` ("0,2"), numbered as NVML does, which CUDA does only when told so. Throws
-/// Error(Exit::device) where there is none.
-std::map<std::string, std::string> pinned_gpu(const std::string& gpus, int local_rank);
+/// What the program of the rank that is `local_rank`-th of `local_ranks` on its node finds in its
+/// environment: its own GPU of `gpus` ("0,2"), or its share where there are more of them than
+/// ranks, numbered as NVML does, which CUDA does only when told so. 0 ranks: their number is not
+/// known. Throws Error(Exit::device) where there is none.
+std::map<std::string, std::string> pinned_gpu(const std::string& gpus, int local_rank, int local_ranks = 0);
 
 }  // namespace trainyard

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "agent/run/code_files.h"
 #include "agent/system/paths.h"
 #include "common/error.h"
 #include "common/files.h"
@@ -22,14 +23,18 @@ constexpr size_t kMostNamed = 20;
 
 /// `#` stands for digits, `*` for anything within one name. Each name may also end in .tmp-PID,
 /// which a write that was cut short leaves behind.
-constexpr std::array<std::string_view, 40> kFiles{"run.json",
+constexpr std::array<std::string_view, 44> kFiles{"run.json",
                                                   "state.json",
                                                   "stop.json",
                                                   "supervisor.lock",
                                                   "supervisor.log",
                                                   "events.jsonl",
                                                   "metrics.jsonl",
+                                                  "figures.jsonl",
+                                                  "figures.state.json",
                                                   "join.json",
+                                                  "code.json",
+                                                  "code.diff",
                                                   "tensorboard.json",
                                                   "tensorboard.lock",
                                                   kMark,
@@ -100,13 +105,13 @@ bool is_run_subfolder(std::string_view path) {
 
 class Removal {
  public:
-  explicit Removal(const RunFolder& folder) : folder_(folder) {}
+  explicit Removal(const RunFolder& folder) : folder_(folder), code_(folder.code_list()) {}
 
   Remains run() {
     const bool made = file_exists(folder_.file(kMark));
     clear("");
     // Until here the folder still reads as a run, so that what failed can be tried again.
-    for (const char* last : {"supervisor.lock", "run.json", kMark}) remove(last);
+    for (const char* last : {"supervisor.lock", "code.json", "run.json", kMark}) remove(last);
     std::sort(remains_.names.begin(), remains_.names.end());
     if (remains_.names.size() > kMostNamed) remains_.names.resize(kMostNamed);
     if (made && remains_.count == 0) fs::remove(folder_.dir(), failed_);
@@ -116,7 +121,15 @@ class Removal {
 
  private:
   static bool is_last(const std::string& path) {
-    return path == "supervisor.lock" || path == "run.json" || path == kMark;
+    return path == "supervisor.lock" || path == "code.json" || path == "run.json" || path == kMark;
+  }
+
+  static bool is_below_code(const std::string& path) { return path.starts_with("code/"); }
+  static bool is_folder_of_run(const std::string& path) {
+    return path == "code" || is_below_code(path) || is_run_subfolder(path);
+  }
+  bool is_file_of_run(const std::string& path) const {
+    return is_below_code(path) ? code_.contains(path.substr(5)) : is_run_file(path);
   }
 
   /// Removes what is the run's below `below` ("" or a name with its slash).
@@ -130,11 +143,11 @@ class Removal {
       const std::string path = below + one.path().filename().string();
       const auto kind = one.symlink_status(failed_).type();
       if (failed_) fail("look at", one.path().string());
-      if (kind == fs::file_type::directory && is_run_subfolder(path)) {
+      if (kind == fs::file_type::directory && is_folder_of_run(path)) {
         const size_t before = remains_.count;
         clear(path + "/");
         if (remains_.count == before) remove(path);
-      } else if (kind != fs::file_type::directory && is_run_file(path)) {
+      } else if (kind != fs::file_type::directory && is_file_of_run(path)) {
         if (!is_last(path)) remove(path);
       } else {
         ++remains_.count;
@@ -154,6 +167,7 @@ class Removal {
   }
 
   RunFolder folder_;
+  CodeFiles code_;
   Remains remains_;
   std::error_code failed_;
 };

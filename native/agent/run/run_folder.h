@@ -20,6 +20,8 @@ class RunFolder {
   std::string events() const { return file("events.jsonl"); }
   std::string metrics() const { return file("metrics.jsonl"); }
   std::string tensorboard() const { return file("tensorboard.json"); }
+  std::string code() const { return file("code"); }            ///< the user's code, where the command starts
+  std::string code_list() const { return file("code.json"); }  ///< its files
   std::string log(const std::string& name) const { return file("logs/" + name + ".log"); }
   std::string heartbeats() const { return file("heartbeats"); }
   std::string heartbeat(int rank) const;

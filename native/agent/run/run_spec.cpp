@@ -9,6 +9,7 @@
 #include "agent/run/gpu_pins.h"
 #include "agent/run/run_folder.h"
 #include "agent/system/paths.h"
+#include "agent/system/spawn.h"
 
 namespace trainyard {
 
@@ -62,8 +63,14 @@ std::vector<NodeSpec> parse_nodes(const Fields& fields) {
     const std::string where = "spec.nodes[" + std::to_string(nodes.size()) + "]";
     const Fields node(one, where);
     const int slots = static_cast<int>(node.integer("slots", 1, kMostRanks));
-    NodeSpec spec{node.string("host"), node.string("address"), slots, gpus_of(one, "gpus", slots, where),
-                  parse_nvidia(node, where)};
+    NodeSpec spec;
+    spec.host = node.string("host");
+    spec.address = node.string("address");
+    spec.slots = slots;
+    spec.gpus = gpus_of(one, "gpus", slots, where);
+    spec.workers = static_cast<int>(node.integer_or("workers", 1, 1, kMostRanks));
+    if (node.find("tasks") != nullptr) spec.tasks = node.strings("tasks");
+    spec.nvidia = parse_nvidia(node, where);
     // Both become parts of paths and of mpiexec's command line.
     if (!is_run_id(spec.host)) {
       throw FieldError("spec.nodes: host '" + spec.host + "' may hold letters, digits, '.', '_' and '-', 100 at most");
@@ -156,7 +163,14 @@ RunSpec parse_run_spec(const Json& json) {
   if (spec.argv.empty()) throw FieldError("spec.argv is empty. Name what to run");
   spec.given_cwd = fields.optional_string("cwd").value_or("");
   if (fields.find("cwd") != nullptr) spec.cwd = expand_path(spec.given_cwd);
+  spec.logdir = fields.optional_string("logdir").value_or("");
+  spec.has_code = fields.find("code") != nullptr;
+  if (spec.has_code && spec.is_trainer) throw FieldError("spec.code must be absent when spec.program is 'trainer'");
   spec.ranks = static_cast<int>(fields.integer_or("ranks", 1, 1, kMostRanks));
+  spec.per_node = fields.boolean_or("perNode", false);
+  if (spec.per_node && spec.is_trainer) throw FieldError("spec.perNode must be false when spec.program is 'trainer'");
+  spec.workers = static_cast<int>(fields.integer_or("workers", 1, 1, kMostRanks));
+  spec.prologue = fields.optional_string("prologue").value_or("");
   spec.threads_per_rank = static_cast<int>(fields.integer_or("threadsPerRank", 1, 1, 4096));
   spec.gpus = gpus_of(json, "gpus", spec.ranks, "spec");
   spec.env = fields.string_map_or_empty("env");
@@ -190,6 +204,7 @@ RunSpec parse_run_spec(const Json& json) {
   spec.node_return_timeout = limits.number_or("nodeReturnTimeout", 600, 0, kYear);
   spec.max_restarts = static_cast<int>(limits.integer_or("maxRestarts", 0, 0, 1'000'000));
 
+  spec.stop_grace = limits.number_or("stopGrace", 0, 0, kYear);
   const std::string launcher = fields.optional_string("launcher").value_or("fork");
   if (launcher != "fork" && launcher != "manual") throw FieldError("spec.launcher must be 'fork' or 'manual'");
   if (launcher == "manual") parse_cluster(fields, spec);
@@ -213,6 +228,25 @@ std::optional<std::string> missing_program(const RunSpec& spec) {
   }
   if (!spec.cwd.empty() && !folder_exists(spec.cwd)) return "the working directory " + spec.cwd + " does not exist";
   return std::nullopt;
+}
+
+std::optional<std::string> missing_command(const RunSpec& spec) {
+  if (spec.is_trainer || !spec.prologue.empty()) return std::nullopt;
+  const std::string& program = spec.argv.front();
+  const std::string hint = ". Install it there, or name the whole path of a program";
+  if (program.find('/') == std::string::npos) {
+    const auto own = spec.env.find("PATH");
+    Environment env = clean_environment();
+    if (own != spec.env.end()) env["PATH"] = own->second;
+    if (look_up(program, env).find('/') != std::string::npos) return std::nullopt;
+    return program + " is not on PATH on " + host_name() + hint;
+  }
+  const bool in_home = program.starts_with("~/");
+  if (!in_home && program.front() != '/' && spec.cwd.empty()) return std::nullopt;  // below the run's own folder
+  const std::string path = in_home || program.front() == '/' ? expand_path(program) : spec.cwd + "/" + program;
+  if (!file_exists(path)) return path + " does not exist on " + host_name() + hint;
+  if (::access(path.c_str(), X_OK) == 0) return std::nullopt;
+  return path + " cannot be executed on " + host_name() + ". Check its permissions";
 }
 
 std::string run_label(const RunSpec& spec) {

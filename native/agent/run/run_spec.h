@@ -20,8 +20,10 @@ struct NodeSpec {
   std::string host;     ///< the profile's name of it
   std::string address;  ///< how the others reach it
   int slots = 1;
-  std::vector<int> gpus;    ///< of its ranks, in their order; empty: whatever the program takes
-  std::string nvidia = {};  ///< the node's folders of NVIDIA's libraries, separated by colons
+  std::vector<int> gpus;                ///< of its ranks, in their order; empty: whatever the program takes
+  int workers = 1;                      ///< that its one process may start, where the run has one process on each node
+  std::vector<std::string> tasks = {};  ///< TensorFlow's, of its processes ("ps:2222")
+  std::string nvidia = {};              ///< the node's folders of NVIDIA's libraries, separated by colons
 };
 
 struct RunSpec {
@@ -30,8 +32,13 @@ struct RunSpec {
   bool is_trainer = true;  ///< program "trainer"; else "command", whose argv is the whole command line
   std::vector<std::string> argv;
   std::string cwd;        ///< where a command runs; empty: the run folder
+  bool has_code = false;  ///< the run folder's `code` is where a command runs
   std::string given_cwd;  ///< as the client wrote it: `~` is each node's own
+  std::string logdir;     ///< a further folder with event files of a command, on the head
   int ranks = 1;
+  bool per_node = false;  ///< one process on each node, which sees all GPUs there
+  int workers = 1;        ///< of a run on this machine alone: as of NodeSpec
+  std::string prologue;   ///< shell text, run before each process
   int threads_per_rank = 1;
   std::vector<int> gpus;  ///< of the ranks of a run on this machine alone, in their order; empty: as the program likes
   std::map<std::string, std::string> env;
@@ -44,6 +51,7 @@ struct RunSpec {
   double hang_timeout = 300;  ///< seconds without a heartbeat; 0: never
   double start_timeout = 60;  ///< seconds until all ranks run
   int max_restarts = 0;
+  double stop_grace = 0;             ///< seconds between SIGTERM and SIGKILL of an own program; 0: no limit
   double node_return_timeout = 600;  ///< seconds for lost nodes to be back before a restart
 
   std::vector<NodeSpec> nodes;  ///< launcher "manual"; empty: every rank runs here
@@ -69,6 +77,10 @@ std::string proxy_beside(const std::string& mpiexec);
 
 /// What is missing on this node for the run to start ("PATH does not exist …"), if anything.
 std::optional<std::string> missing_program(const RunSpec& spec);
+
+/// Why the program of a run that is not our trainer's cannot start on this node, as far as that is
+/// known before its prologue.
+std::optional<std::string> missing_command(const RunSpec& spec);
 
 /// The label for a run's id: the spec's own, else the model, else the program's name.
 std::string run_label(const RunSpec& spec);

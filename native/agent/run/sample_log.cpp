@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "agent/figures/gpu_process.h"
 #include "agent/system/clock.h"
 #include "common/error.h"
 #include "common/files.h"
@@ -80,7 +81,7 @@ std::optional<std::string> SampleLog::tick() {
     }
     if (!sampler_.ready(*asked_)) return std::nullopt;
     asked_.reset();
-    const Json sample = sampler_.sample();
+    const Json sample = without_commands(sampler_.sample());
     warn(sample);
     std::string line = to_line(sample);
     file_.append(line);

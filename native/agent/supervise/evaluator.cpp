@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "agent/ranks/prologue.h"
 #include "agent/system/clock.h"
 #include "agent/system/kill.h"
 #include "common/error.h"
@@ -23,7 +24,8 @@ void Evaluator::start(const RunFolder& folder, const RunSpec& spec, int generati
   again_at_ = 0;
   wanted_ = true;
   Command command;
-  command.argv = spec.evaluator_command(folder.dir());
+  const std::string who = "the evaluator on " + host_name();
+  command.argv = with_prologue(spec.prologue, who, spec.evaluator_command(folder.dir()));
   command.env = clean_environment();
   for (const auto& [name, value] : spec.env) command.env[name] = value;
   command.env["OMP_NUM_THREADS"] = std::to_string(spec.evaluator->threads);

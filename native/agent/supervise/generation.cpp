@@ -91,7 +91,7 @@ void Generation::look_for_ends() {
     records.push_back(*rank.record);
     failed = failed || rank.record->failed();
   }
-  if (!failed || ending_) return;
+  if (!failed || ending_ || grace_ends_ > 0) return;
   if (failure_seen_ == 0) failure_seen_ = now;
   const ExitRecord first = *first_failure(records);
   const double wait = first.may_be_consequence() ? kExplanationSeconds : kCascadeSeconds;
@@ -216,6 +216,17 @@ void Generation::ask_for_checkpoint() {
   pass_on_terminations();
 }
 
+void Generation::ask_to_stop() {
+  if (!ending_ && failure_seen_ == 0 && spec_.stop_grace > 0) grace_ends_ = monotonic_seconds() + spec_.stop_grace;
+  ask_for_checkpoint();
+}
+
+void Generation::look_at_grace(double now) {
+  if (grace_ends_ == 0 || ending_ || now < grace_ends_) return;
+  grace_over_ = true;
+  begin_ending(0);
+}
+
 void Generation::pass_on_terminations() {
   for (Rank& rank : ranks_) {
     if (!asked_for_checkpoint_ || rank.asked || rank.record || !rank.program) continue;
@@ -264,6 +275,7 @@ bool Generation::poll() {
     look_at_start_deadline(now);
   }
   pass_on_terminations();
+  look_at_grace(now);
   if (ending_ && now >= kill_at_) kill_what_is_left(now);
   return all_over();
 }
@@ -283,6 +295,16 @@ GenerationResult Generation::result(bool stop_requested) const {
     result.reason = own_reason_;
     result.exit_code = 1;
     result.worth_retrying = true;
+    return result;
+  }
+  // An own program says by no exit code that it stopped on request.
+  if (grace_ends_ > 0 && !first_failure_) {
+    result.kind = GenerationResult::Kind::stopped;
+    result.exit_code = grace_over_ ? 128 + SIGKILL : 75;
+    if (grace_over_) {
+      result.reason = "stopped: the program had not ended " + std::to_string(static_cast<int>(spec_.stop_grace)) +
+                      " s after SIGTERM (stopGrace), and was killed";
+    }
     return result;
   }
   // A command that knows nothing of 75 ends by the signal itself or says 128 + signal.

@@ -50,6 +50,9 @@ class Generation {
   void mpiexec_ended(int status);
   /// Passes one SIGTERM to every rank's program, and to those that start later.
   void ask_for_checkpoint();
+  /// The same because a person asked for it: an own program that has not ended after its `stop_grace`
+  /// is killed.
+  void ask_to_stop();
   /// Ends everything at once; `poll` returns true soon after.
   void end_now();
   /// Ends everything at once as a failure with this reason, unless it is ending already.
@@ -75,6 +78,7 @@ class Generation {
   void look_for_hangs();
   void look_for_stall(const std::vector<bool>& excused);
   Suspects suspects(double silent_seconds) const;
+  void look_at_grace(double now);
   void look_at_start_deadline(double now);
   void begin_ending(double grace);
   void pass_on_terminations();
@@ -97,6 +101,8 @@ class Generation {
   double mpiexec_gone_since_ = 0;
   double failure_seen_ = 0;  ///< monotonic seconds of the first bad record
   bool asked_for_checkpoint_ = false;
+  double grace_ends_ = 0;  ///< monotonic seconds; 0: nobody asked for a stop, or there is no limit
+  bool grace_over_ = false;
   bool ending_ = false;
   bool stall_told_ = false;
   double kill_at_ = 0;                       ///< monotonic seconds

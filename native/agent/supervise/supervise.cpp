@@ -65,7 +65,7 @@ void say_failed(const RunFolder& folder, int generation, const std::string& reas
 
 }  // namespace
 
-int supervise(const std::string& run_dir) {
+int supervise(const std::string& run_dir, GpuLocks gpus) {
   const RunFolder folder(run_dir);
   const Descriptor lock = take_lock(folder);
   const int generation = next_generation(folder);
@@ -79,7 +79,8 @@ int supervise(const std::string& run_dir) {
     throw Error(Exit::usage, error.what());
   }
   folder.make_folders();
-  return Supervisor(folder, spec, generation, lock.get()).run();
+  gpus.say({spec.id, folder.dir()});
+  return Supervisor(folder, spec, generation, lock.get(), std::move(gpus)).run();
 }
 
 }  // namespace trainyard

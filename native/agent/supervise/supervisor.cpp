@@ -12,6 +12,8 @@
 
 #include "agent/cluster/launch.h"
 #include "agent/ranks/heartbeat.h"
+#include "agent/ranks/own_program.h"
+#include "agent/ranks/rank.h"
 #include "agent/ranks/rank_environment.h"
 #include "agent/run/lease.h"
 #include "agent/run/run_processes.h"
@@ -44,12 +46,14 @@ sigset_t handled_signals() {
 
 }  // namespace
 
-Supervisor::Supervisor(const RunFolder& folder, const RunSpec& spec, int generation, int lock_fd)
+Supervisor::Supervisor(const RunFolder& folder, const RunSpec& spec, int generation, int lock_fd, GpuLocks gpus)
     : folder_(folder),
       spec_(spec),
       journal_(folder.events()),
-      guard_([folder] { return find_run(folder, {::getpid()}); }, lock_fd),
+      gpu_locks_(std::move(gpus)),
+      guard_([folder] { return find_run(folder, {::getpid()}); }, lock_fd, gpu_locks_.descriptors()),
       samples_(folder),
+      reports_(folder, spec),
       watch_(folder),
       local_(folder.dir(), [this] { return spared(); }) {
   const sigset_t handled = handled_signals();
@@ -115,6 +119,7 @@ void Supervisor::wait_and_look() {
     watch_.look_at_metrics(journal_);
     watch_.look_at_disk(samples_.disk_free(), journal_);
     tensorboard_.look(journal_);
+    reports_.look(journal_);
     save_what_waits();
   }
   if (now >= next_refresh_) save_state();  // other hosts conclude from it that we live
@@ -161,7 +166,7 @@ void Supervisor::request_stop(const StopRequest& request) {
   journal_.event("stop_requested", {{"mode", mode_name(request.mode)}, {"by", request.by}});
   if (generation_) {
     set_phase("stopping");
-    stop_now() ? generation_->end_now() : generation_->ask_for_checkpoint();
+    stop_now() ? generation_->end_now() : generation_->ask_to_stop();
   }
   if (stop_now()) evaluator_.kill();
 }
@@ -211,7 +216,9 @@ void Supervisor::start_mpiexec(const RunSpec& spec, RankHosts& hosts) {
   if (cluster_) {
     cluster_->begin_generation(state_.generation, spec, folder_.log("mpiexec"), *control_);
   } else {
-    replace_file(folder_.command(state_.generation), to_line(Json(spec.rank_command(folder_.dir()))) + "\n");
+    const Json file = command_file(spec.rank_command(folder_.dir()), spec.has_code ? folder_.code() : spec.cwd,
+                                   spec.prologue, own_program(spec, state_.generation));
+    replace_file(folder_.command(state_.generation), to_line(file) + "\n");
   }
   Command command = mpiexec_command(spec);
   control_->add_to(command);
@@ -227,6 +234,7 @@ GenerationResult Supervisor::run_generation() {
   const RunSpec spec = cluster_ ? spec_.with_fewer(cluster_->present()) : spec_;
   state_.world = spec.ranks;
   journal_.set_generation(state_.generation);
+  reports_.begin(state_.generation);
   journal_.event("started", {{"world", spec.ranks}, {"argv", spec.argv}});
   state_.phase = "starting";
   state_.ranks.clear();
@@ -307,6 +315,7 @@ void Supervisor::end_evaluator(const GenerationResult& result) {
 void Supervisor::conclude(const GenerationResult& result) {
   settle_nodes(true);
   watch_.look_at_metrics(journal_);
+  reports_.finish(journal_);
   std::set<int> kept = tensorboard_.spared();
   kept.insert({guard_.process().pid, samples_.asker()});
   Sweep sweep([&] {
@@ -322,6 +331,7 @@ void Supervisor::conclude(const GenerationResult& result) {
     }
   }
   reap();
+  gpu_locks_.give_back();
 
   using Kind = GenerationResult::Kind;
   state_.phase = result.kind == Kind::finished ? "finished" : result.kind == Kind::stopped ? "stopped" : "failed";
@@ -352,7 +362,7 @@ void Supervisor::wait_for_disk() {
 
 std::set<int> Supervisor::spared() const {
   std::set<int> pids = tensorboard_.spared();
-  pids.insert({guard_.process().pid, samples_.asker()});
+  pids.insert({guard_.process().pid, samples_.asker(), reports_.pid()});
   if (evaluator_.process()) {
     pids.insert(evaluator_.process()->pid);
     for (const NamedProcess& one : find_descendants(evaluator_.process()->pid, {})) pids.insert(one.process.pid);

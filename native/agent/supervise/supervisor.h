@@ -6,6 +6,8 @@
 #include <string>
 
 #include "agent/cluster/cluster.h"
+#include "agent/gpus/gpu_locks.h"
+#include "agent/reports/reports.h"
 #include "agent/run/journal.h"
 #include "agent/run/sample_log.h"
 #include "agent/run/stop_watch.h"
@@ -19,8 +21,8 @@ namespace trainyard {
 
 class Supervisor {
  public:
-  /// `lock_fd`: the held lock of the run folder, which the guard keeps too.
-  Supervisor(const RunFolder& folder, const RunSpec& spec, int generation, int lock_fd);
+  /// `lock_fd`: the held lock of the run folder, which the guard keeps too, as it does `gpus`.
+  Supervisor(const RunFolder& folder, const RunSpec& spec, int generation, int lock_fd, GpuLocks gpus);
 
   /// Runs the run to its end; returns the run's exit code.
   int run();
@@ -58,10 +60,12 @@ class Supervisor {
   RunSpec spec_;
   RunState state_;
   Journal journal_;
+  GpuLocks gpu_locks_;
   Guard guard_;
   Evaluator evaluator_;
   TensorboardWatch tensorboard_;
   SampleLog samples_;
+  Reports reports_;
   RunWatch watch_;
   LocalRanks local_;
   Descriptor signals_;                       ///< readable while a signal waits

@@ -21,11 +21,12 @@ namespace {
 constexpr double kSweepSeconds = 30;
 constexpr char kAllDone = 'd';
 
-[[noreturn]] void stand_guard(const std::function<std::vector<NamedProcess>()>& find, int pipe, int lock) {
+[[noreturn]] void stand_guard(const std::function<std::vector<NamedProcess>()>& find, int pipe, std::vector<int> kept) {
   ::setsid();
   ::prctl(PR_SET_NAME, "agent guard");
   for (const int number : {SIGTERM, SIGINT, SIGHUP}) ::signal(number, SIG_IGN);
-  close_descriptors_except(pipe, lock);
+  kept.push_back(pipe);
+  close_descriptors_except(kept);
   char word = 0;
   ssize_t got = 0;
   do {
@@ -44,14 +45,17 @@ constexpr char kAllDone = 'd';
 
 }  // namespace
 
-Guard::Guard(const std::function<std::vector<NamedProcess>()>& find, int lock_fd) {
+Guard::Guard(const std::function<std::vector<NamedProcess>()>& find, int lock_fd, std::vector<int> more_locks) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw file_error("make", "a pipe");
   Descriptor reader(ends[0]);
   pipe_ = Descriptor(ends[1]);
   process_.pid = ::fork();
   if (process_.pid < 0) throw file_error("start", "the guard");
-  if (process_.pid == 0) stand_guard(find, reader.get(), lock_fd);
+  if (process_.pid == 0) {
+    more_locks.push_back(lock_fd);
+    stand_guard(find, reader.get(), std::move(more_locks));
+  }
   process_.start_time = process_start_time(process_.pid).value_or(0);
 }
 

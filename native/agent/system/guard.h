@@ -13,9 +13,9 @@ namespace trainyard {
 class Guard {
  public:
   /// Forks the guard. It keeps the lock of the process it stands beside (`lock_fd`) open until it
-  /// has swept, so that no second one can start among the remains of the first.
-  /// `find`: what it then ends.
-  Guard(const std::function<std::vector<NamedProcess>()>& find, int lock_fd);
+  /// has swept, so that no second one can start among the remains of the first. The same holds of
+  /// `more_locks`. `find`: what it then ends.
+  Guard(const std::function<std::vector<NamedProcess>()>& find, int lock_fd, std::vector<int> more_locks);
   /// Sends it away: the supervisor has left nothing behind.
   ~Guard();
   Guard(const Guard&) = delete;

@@ -28,18 +28,6 @@ struct Report {
   int failure = 0;
 };
 
-std::string look_up(const std::string& program, const Environment& env) {
-  if (program.find('/') != std::string::npos) return program;
-  const auto path = env.find("PATH");
-  std::string folders = path == env.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second;
-  folders.push_back(':');
-  for (size_t begin = 0, end; (end = folders.find(':', begin)) != std::string::npos; begin = end + 1) {
-    const std::string candidate = folders.substr(begin, end - begin) + "/" + program;
-    if (end > begin && ::access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return program;
-}
-
 /// Becomes the command. Only returns when that failed, with errno set.
 void become(const Command& command, int report_fd) {
   reset_signals();
@@ -103,6 +91,18 @@ ProcessId await_program(int fd, const Command& command) {
 
 }  // namespace
 
+std::string look_up(const std::string& program, const Environment& env) {
+  if (program.find('/') != std::string::npos) return program;
+  const auto path = env.find("PATH");
+  std::string folders = path == env.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second;
+  folders.push_back(':');
+  for (size_t begin = 0, end; (end = folders.find(':', begin)) != std::string::npos; begin = end + 1) {
+    const std::string candidate = folders.substr(begin, end - begin) + "/" + program;
+    if (end > begin && ::access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return program;
+}
+
 Environment clean_environment() {
   Environment env;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -138,6 +138,16 @@ void reset_signals() {
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+void detach_from_everything(const char* name, int kept, int also_kept) {
+  ::setsid();
+  ::prctl(PR_SET_NAME, name);
+  reset_signals();
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGPIPE}) ::signal(number, SIG_IGN);
+  const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (const int stream : {0, 1, 2}) ::dup2(nothing, stream);
+  close_descriptors_except(kept, also_kept);
 }
 
 bool redirect_standard_streams(const std::string& log) {

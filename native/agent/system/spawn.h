@@ -10,6 +10,9 @@ namespace trainyard {
 
 using Environment = std::map<std::string, std::string>;
 
+/// The path of a program that is named without a folder, as PATH has it; else the name itself.
+std::string look_up(const std::string& program, const Environment& env);
+
 /// This process's environment without what a surrounding run, launcher or batch system left in it
 /// (TRAINYARD_*, PMI*, HYDRA_*, HYDI_*, MPIEXEC_*, MPI_LOCAL*), which would mislead the programs of
 /// a run.
@@ -39,6 +42,10 @@ void close_descriptors_except(const std::vector<int>& kept);
 
 /// Default dispositions and an empty mask, as a new program expects them.
 void reset_signals();
+
+/// For a fork that may hang: a session of its own, no signal that ends it but SIGKILL, and nothing
+/// open but these two, not even standard error, which would keep a connection from closing.
+void detach_from_everything(const char* name, int kept, int also_kept);
 
 /// Opens /dev/null as stdin and `log` (appended, 0600) as stdout and stderr. Returns false with
 /// errno set.

@@ -8,10 +8,10 @@
 #include <cstdio>
 #include <cstring>
 
+#include "common/crc32c.h"
 #include "common/process.h"
+#include "common/record_frame.h"
 #include "run_folder.h"
-#include "trainer/base/crc32c.h"
-#include "trainer/base/record_frame.h"
 #include "trainer/tfevents/event_messages.h"
 #include "trainer/tfevents/event_writer.h"
 #include "trainer/tfevents/record_file.h"

@@ -4,9 +4,9 @@
 #include <bit>
 #include <string>
 
+#include "common/crc32c.h"
 #include "common/sha256.h"
 #include "common/sha256_blocks.h"
-#include "trainer/base/crc32c.h"
 
 namespace trainyard {
 namespace {

@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 
+#include "common/crc32c.h"
 #include "common/error.h"
+#include "common/record_frame.h"
 #include "records_support.h"
-#include "trainer/base/crc32c.h"
-#include "trainer/base/record_frame.h"
 #include "trainer/data/images/image.h"
 
 namespace trainyard {

@@ -5,8 +5,8 @@
 #include <cstdlib>
 
 #include "common/error.h"
+#include "common/record_frame.h"
 #include "records_support.h"
-#include "trainer/base/record_frame.h"
 #include "trainer/data/images/jpeg.h"
 #include "trainer/data/records/unpack.h"
 

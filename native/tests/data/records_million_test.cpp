@@ -10,8 +10,8 @@
 #include <fstream>
 
 #include "common/files.h"
+#include "common/record_frame.h"
 #include "records_support.h"
-#include "trainer/base/record_frame.h"
 #include "trainer/data/order.h"
 
 namespace trainyard {

@@ -1,6 +1,6 @@
 #include "records_support.h"
 
-#include "trainer/base/record_frame.h"
+#include "common/record_frame.h"
 #include "trainer/data/images/jpeg.h"
 
 namespace trainyard {

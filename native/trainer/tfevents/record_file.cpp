@@ -5,7 +5,7 @@
 #include <cerrno>
 
 #include "common/error.h"
-#include "trainer/base/record_frame.h"
+#include "common/record_frame.h"
 
 namespace trainyard {
 

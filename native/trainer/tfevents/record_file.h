@@ -1,4 +1,4 @@
-// A file of TFRecord records (trainer/base/record_frame.h) that grows while others read it.
+// A file of TFRecord records (common/record_frame.h) that grows while others read it.
 #pragma once
 #include <sys/types.h>
 

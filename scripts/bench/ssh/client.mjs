@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { Questions } from '../../../src/core/cluster/retry.ts';
 import { SshMachine } from '../../../src/core/cluster/sshMachine.ts';
+import { placeCode } from '../../../src/core/code/place.ts';
+import { takeSnapshot } from '../../../src/core/code/snapshot.ts';
 import { nullLogger } from '../../../src/core/base/log.ts';
 import { LazyTransport } from '../../../src/core/ssh/lazyTransport.ts';
 import { PortForward } from '../../../src/core/tunnels/portForward.ts';
@@ -81,6 +83,35 @@ const operations = {
     const machine = new SshMachine({ profile, transport: newTransport(questions), questions, bundleDir });
     try {
       await machine.copy(machine.nodes, from, there);
+      return performance.now() - began;
+    } finally {
+      machine.dispose();
+    }
+  },
+
+  /**
+   * Milliseconds for a folder of code on all nodes. `login`: with the connections to them.
+   * @param {{ folder: string, cache: string, id: string, login: boolean }} what
+   */
+  async code({ folder, cache, id, login }) {
+    let began = performance.now();
+    const questions = new Questions(silent);
+    const machine = new SshMachine({ profile, transport: newTransport(questions), questions, bundleDir });
+    try {
+      if (!login) {
+        await machine.connectAll();
+        for (const node of machine.nodes) await node.probe();
+        began = performance.now();
+      }
+      const snapshot = await takeSnapshot(folder, { cache });
+      const workdir = /** @type {Parameters<typeof placeCode>[2]['workdir']} */ ('~/.trainyard');
+      const run = { profile, workdir, id, logger: nullLogger };
+      const code = { record: snapshot.record, snapshot };
+      await placeCode(
+        machine.nodes.map((node) => ({ node })),
+        code,
+        run,
+      );
       return performance.now() - began;
     } finally {
       machine.dispose();

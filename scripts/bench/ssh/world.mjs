@@ -109,13 +109,13 @@ export class World {
     copyFileSync(cluster.knownHosts, join(this.home, 'known_hosts'));
   }
 
-  static async start() {
+  static async start(nodes = 1) {
     const dir = mkdtempSync(join(tmpdir(), 'trainyard-bench-'));
     /** @type {PracticeCluster | undefined} */
     let cluster;
     try {
       const program = await bundleClient();
-      cluster = await startPracticeCluster({ nodes: 1, dir: join(dir, 'cluster') });
+      cluster = await startPracticeCluster({ nodes, dir: join(dir, 'cluster') });
       return new World(dir, cluster, program);
     } catch (error) {
       await cluster?.stop();
@@ -135,11 +135,12 @@ export class World {
    * The words of an ssh to the node. Without `cipher`, its own choice.
    * @param {readonly string[]} words
    * @param {string} [cipher]
+   * @param {number} [node]
    * @returns {[string, ...string[]]}
    */
-  ssh(words, cipher) {
+  ssh(words, cipher, node = 0) {
     const { identityFile, knownHosts, port, nodes } = this.cluster;
-    const address = nodes.map((node) => node.address).slice(0, 1);
+    const address = nodes.map((node) => node.address).slice(node, node + 1);
     const options = ['-F', 'none', '-i', identityFile, '-p', String(port), '-o', 'IdentitiesOnly=yes'];
     const known = ['-o', `UserKnownHostsFile=${knownHosts}`, '-o', 'BatchMode=yes'];
     return ['ssh', ...options, ...known, ...(cipher ? ['-c', cipher] : []), ...words, ...address];

@@ -1,4 +1,5 @@
 import type { Verb } from '../context.js';
+import { figuresFile } from '../../core/follow/figureLines.js';
 import { followRun, makePrinter } from '../follow.js';
 
 /** About forty step lines: enough to see where a run stands. */
@@ -31,6 +32,7 @@ export const attach: Verb = {
       tensorboard: args.has('tensorboard'),
       showLog: details.run?.program === 'command',
       stepsFrom: (details.files['metrics.jsonl'] ?? 0) - historyBytes,
+      figuresFrom: (details.files[figuresFile] ?? 0) - historyBytes,
     });
   },
 };

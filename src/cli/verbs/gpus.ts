@@ -1,6 +1,7 @@
 import { exitCodes } from '../../core/base/errors.js';
 import type { HostSample } from '../../core/contracts/metricsSchema.js';
 import { HostSampler } from '../../core/model/hostSampler.js';
+import { lockHolder, processWords } from '../../core/model/gpuHolders.js';
 import { gpuNotes, missingFigures } from '../../core/model/gpuTrouble.js';
 import type { Context, Verb } from '../context.js';
 import { bytesText } from '../format.js';
@@ -70,9 +71,11 @@ function show(context: Context, sample: HostSample, cores: number): void {
     const power = gpu.power_watts === null ? '' : `, ${gpu.power_watts.toFixed(0)} W`;
     const notes = gpuNotes(gpu).map((words) => `, ${words}`);
     context.output.line(`  GPU ${gpu.index}  ${gpu.name}  ${used}${load}${heat}${power}${notes.join('')}`);
-    for (const { pid, user, memory_used: held } of gpu.processes) {
-      const size = held === null ? '' : `, ${bytesText(held)}`;
-      context.output.line(`    process ${pid}${user ? ` of ${user}` : ''}${size}`);
+    const lock = lockHolder(gpu);
+    if (lock !== undefined) context.output.line(`    held by ${lock}`);
+    for (const process of gpu.processes) {
+      const size = process.memory_used === null ? '' : `, ${bytesText(process.memory_used)}`;
+      context.output.line(`    ${processWords(process)}${size}`);
     }
   }
 }

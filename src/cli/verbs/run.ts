@@ -1,17 +1,24 @@
+import { resolve } from 'node:path';
 import type { Profile } from '../../core/contracts/profileSchema.js';
-import { exitCodes } from '../../core/base/errors.js';
+import { exitCodes, UserError } from '../../core/base/errors.js';
 import { positiveInteger } from '../../core/plan/flags.js';
+import { gpuWishOf } from '../../core/plan/gpuWish.js';
 import { requestOf, type TypedRun } from '../../core/plan/request.js';
+import type { RunCode } from '../../core/code/place.js';
+import { takeSnapshot } from '../../core/code/snapshot.js';
 import type { Args } from '../args.js';
-import type { Verb } from '../context.js';
+import type { Context, Verb } from '../context.js';
+import { figuresFile } from '../../core/follow/figureLines.js';
 import { followRun, makePrinter, rankLog } from '../follow.js';
 
 /** What stands on the command line. UserError (usage) for a number that is none. */
 export function typedRun(profile: Profile, cwd: string, args: Args): TypedRun {
   const ranks = args.value('ranks');
   const nodes = args.value('nodes');
+  const gpus = args.value('gpus');
   const name = args.value('name');
   const runDir = args.value('run-dir');
+  const logdir = args.value('logdir');
   return {
     profile,
     words: args.rest,
@@ -20,9 +27,31 @@ export function typedRun(profile: Profile, cwd: string, args: Args): TypedRun {
     evaluator: !args.has('no-evaluator'),
     ...(ranks === undefined ? {} : { ranks: positiveInteger(ranks, '--ranks') }),
     ...(nodes === undefined ? {} : { nodes: positiveInteger(nodes, '--nodes') }),
+    ...perOf(args),
+    ...(gpus === undefined ? {} : { gpus: gpuWishOf(gpus, '--gpus').text }),
     ...(name === undefined ? {} : { name }),
     ...(runDir === undefined ? {} : { runDir }),
+    ...(logdir === undefined ? {} : { logdir }),
   };
+}
+
+function perOf(args: Args): Pick<TypedRun, 'per'> {
+  const node = args.has('per-node');
+  const slot = args.has('per-slot');
+  if (node && slot) {
+    throw new UserError('usage', '--per-node and --per-slot were both given', 'Give one of them');
+  }
+  return node ? { per: 'node' } : slot ? { per: 'slot' } : {};
+}
+
+/** The folder as it is now; what stays at home is said. UserError (usage), Cancelled. */
+async function codeOf(context: Context, folder: string | undefined): Promise<RunCode | undefined> {
+  if (folder === undefined) return undefined;
+  const snapshot = await context.withProgress((progress) =>
+    takeSnapshot(resolve(context.cwd, folder), { cache: context.cache, ...progress }),
+  );
+  for (const note of snapshot.notes) context.output.note(note);
+  return { record: snapshot.record, snapshot };
 }
 
 export const run: Verb = {
@@ -37,8 +66,25 @@ export const run: Verb = {
       help: 'processes; by default what the profile has slots or GPUs for, else 2 (on this machine)',
     },
     { name: 'nodes', value: 'N', help: "how many of a cluster's hosts to use; by default all" },
+    { name: 'per-slot', help: 'of an own program: one process for each slot of the nodes' },
+    { name: 'per-node', help: 'of an own program: one launcher for each node, for example torchrun' },
+    {
+      name: 'gpus',
+      value: 'N|LIST',
+      help: 'on each node: any N free GPUs, or these (0,2); 1, is GPU 1 alone',
+    },
     { name: 'name', value: 'LABEL', help: "part of the run's name; by default the model" },
+    {
+      name: 'code',
+      value: 'FOLDER',
+      help: 'send this folder along, and start the command in it: what git does not ignore; not node_modules, .venv and files with secrets',
+    },
     { name: 'run-dir', value: 'DIR', help: 'the run folder; by default one is made under the workdir' },
+    {
+      name: 'logdir',
+      value: 'DIR',
+      help: "a further folder with your program's event files, whose figures are followed; relative to where it starts",
+    },
     {
       name: 'tensorboard',
       help: 'serve TensorBoard with the run, and bring it to 127.0.0.1:6006 or the next free port',
@@ -47,15 +93,17 @@ export const run: Verb = {
   ],
   rest: true,
   details: [
-    'After -- stands a verb of the trainer with its flags, or any command, which is then started once a rank (by default one).',
+    'After -- stands a verb of the trainer with its flags, or any command: your own program. It is started once, or as often as --ranks, --per-slot or --per-node say.',
     'train takes --device auto, cpu or cuda. auto, the default, takes CUDA where every node of the run has a free GPU for each of its ranks and the CUDA back end runs there, else the CPU. The first line says which, and why.',
     'Ctrl-C once stops the run after a checkpoint, twice stops it now. A client that is killed, or gets SIGTERM or SIGHUP, leaves the run running.',
+    'A program of your own finds RANK, WORLD_SIZE, MASTER_ADDR and what else torchrun, Open MPI and TensorFlow set. A stop sends it SIGTERM, and SIGKILL after stopGrace seconds (30).',
     'Example: trainyard run local --ranks 2 -- train --model resnet20 --data images/train --eval-data images/validation --epochs 10',
   ],
   async run(context, args) {
     const profile = await context.profile(args.words[0]);
     const { machine } = context;
-    const request = requestOf(typedRun(profile, context.cwd, args));
+    const code = await codeOf(context, args.value('code'));
+    const request = requestOf({ ...typedRun(profile, context.cwd, args), code });
     const { id, dir, before, interrupted } = await context.withProgress(async (progress) => {
       const started = await machine.start(request, progress);
       return { ...started, interrupted: progress.signal.aborted };
@@ -81,6 +129,7 @@ export const run: Verb = {
               metrics: before.files['metrics.jsonl'] ?? 0,
               events: before.files['events.jsonl'] ?? 0,
               log: before.files[rankLog] ?? 0,
+              figures: before.files[figuresFile] ?? 0,
             },
             ...(before.state === null ? {} : { staleState: before.state.updated }),
           }),

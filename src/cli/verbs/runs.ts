@@ -22,9 +22,23 @@ export const runs: Verb = {
     for (const entry of chosen) overviews.push(await reader.read(client, entry));
     if (context.json) {
       for (const { entry, ...figures } of overviews) {
-        const { status, step = null, totalSteps = null, imagesPerSec = null, top1 = null } = figures;
+        const {
+          status,
+          step = null,
+          totalSteps = null,
+          imagesPerSec = null,
+          loss = null,
+          top1 = null,
+        } = figures;
         const { id, dir, run, state } = entry;
-        const about = { phase: status, step, total_steps: totalSteps, images_per_sec: imagesPerSec, top1 };
+        const about = {
+          phase: status,
+          step,
+          total_steps: totalSteps,
+          images_per_sec: imagesPerSec,
+          loss,
+          top1,
+        };
         context.output.json({
           type: 'run',
           id,

@@ -66,6 +66,11 @@ export class FollowedFile implements Disposable {
     this.tail = new ByteTail(start);
   }
 
+  /** What stands after the last line so far. */
+  get unfinished(): string {
+    return this.tail.unfinished;
+  }
+
   get isAttached(): boolean {
     return this.attached?.client.isClosed === false;
   }

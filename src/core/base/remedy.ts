@@ -42,9 +42,13 @@ export type Remedy =
   | { kind: 'fewerNodes'; profile: string; nodes: number }
   | { kind: 'freeHead'; profile: string }
   | { kind: 'useCpu'; or: 'profileWithGpus' | 'otherGpus' | 'cudaBuild'; profile?: string }
+  /** GPUs that were asked for are held by others. */
+  | { kind: 'otherGpus'; profile: string }
   /** `flag`: without its dashes. `profile`: of the nodes to which data can be copied. */
   | { kind: 'correctData'; flag: string; profile?: string }
   | { kind: 'nameCommand' }
+  /** The code folder is to be sent anew. */
+  | { kind: 'nameCode'; folder: string }
   | { kind: 'startRun' }
   | { kind: 'chooseRun'; newest: string }
   | { kind: 'openTensorBoard' }

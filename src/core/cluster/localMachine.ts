@@ -19,19 +19,25 @@ import {
   type StartedRun,
 } from './machine.js';
 import { assertPassed, type CheckResult } from '../base/checks.js';
-import { offerOf } from './offers.js';
+import { chooseAndTake, type GpuLocks } from './gpuLocks.js';
+import { gpuChecks, offerOf } from './offers.js';
 import { openLocalAgent } from '../agent/localAgent.js';
 import { AgentNode } from '../agent/agentNode.js';
 import { checkData, checkDisk, checkTrainer, trainerTrial } from '../plan/preflight.js';
 import { runCommand } from '../base/processes.js';
 import { cacheFolder, ensureLocalRuntime, type NodeRuntime } from '../setup/runtime.js';
+import type { Bootstrap } from '../setup/bootstrap.js';
+import { openLocalBootstrap } from '../setup/localChannel.js';
+import { readBootstrap } from '../setup/payload.js';
+import type { RelayNode } from '../setup/relay.js';
+import { startWithCode } from './startCode.js';
 import { findNativeSources } from '../setup/sources.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import { workdirOf } from '../profiles/workdir.js';
 import { RunRegistry } from '../agent/runRegistry.js';
 import type { StopMode } from '../contracts/runSchema.js';
 import { countsAsNvml, judgeCuda } from '../plan/cudaTrial.js';
-import { placeRun } from '../plan/device.js';
+import { placeRun, type DeviceLooks, type PlacedRun } from '../plan/device.js';
 import { roomOf, type NodeOffer } from '../plan/placement.js';
 import type { RunRequest } from '../plan/request.js';
 import { planRun } from '../plan/spec.js';
@@ -86,7 +92,8 @@ export class LocalMachine implements Machine {
   async check(profile: Profile, progress: Progress = {}): Promise<CheckResult[]> {
     const runtime = await this.runtime(progress);
     const hello = await this.node.hello();
-    const { slots } = roomOf(await this.offer(profile), 'cpu');
+    const offer = await this.offer(profile);
+    const { slots } = roomOf(offer, 'cpu');
     const named = profile.hosts?.[0]?.slots !== undefined;
     const reason = named
       ? `profile ${profile.name} gives it ${plural(slots, 'slot')}`
@@ -102,6 +109,7 @@ export class LocalMachine implements Machine {
       await checkTrainer(runtime.trainer),
       await checkDisk(await this.node.client(), await this.workdir(profile), profile.name),
       { name: 'slots', ok: true, detail: `${slots}: ${reason}`, hint: '' },
+      ...gpuChecks(offer),
     ];
   }
 
@@ -110,26 +118,25 @@ export class LocalMachine implements Machine {
    * Cancelled.
    */
   async start(request: RunRequest, progress: Progress = {}): Promise<StartedRun> {
-    const { placement, choice } = await placeRun(request, [await this.offer(request.profile)], {
-      before: () => deviceBefore(this.node, request),
-      backEnd: async ({ nodes }) => this.cudaTrouble(request.profile, nodes[0]?.gpus ?? [], progress),
-    });
-    const runtime = await this.runtime(progress);
-    const spec = planRun(request, { placement, choice, runtime });
-    const client = await this.node.client();
-    const workdir = await this.workdir(request.profile);
-    progress.onProgress?.('checking');
-    const checks: Promise<CheckResult | CheckResult[]>[] = [
-      checkDisk(client, workdir, request.profile.name),
-      checkData(request.data),
-    ];
-    if (request.kind === 'train') checks.push(checkTrainer(runtime.trainer));
-    assertPassed((await Promise.all(checks)).flat());
-    progress.onProgress?.('starting');
-    throwIfCancelled(progress.signal);
-    const before = spec.dir === undefined ? undefined : await earlierRun(client, spec.dir);
-    const started = await client.request('run.start', { workdir, spec }, startOptions);
-    return { ...started, before, device: choice?.used };
+    const choose = async (): Promise<PlacedRun & { offers: NodeOffer[] }> => {
+      const offers = [await this.offer(request.profile)];
+      const looks: DeviceLooks = {
+        before: () => deviceBefore(this.node, request),
+        backEnd: async ({ nodes }) => this.cudaTrouble(request.profile, nodes[0]?.gpus ?? [], progress),
+      };
+      return { ...(await placeRun(request, offers, looks)), offers };
+    };
+    const holder = {
+      dir: request.runDir,
+      profile: request.profile.name,
+      named: request.gpus?.indices !== undefined,
+    };
+    const { chosen, locks } = await chooseAndTake(choose, () => this.node, holder);
+    try {
+      return await this.startPlaced(request, chosen, locks, progress);
+    } finally {
+      await locks.giveBack();
+    }
   }
 
   /** Runs the trainer here to its end. UserError (failed) with its own words, Cancelled. */
@@ -170,6 +177,43 @@ export class LocalMachine implements Machine {
 
   dispose(): void {
     this.node.dispose();
+  }
+
+  private async startPlaced(
+    request: RunRequest,
+    { placement, choice }: PlacedRun,
+    locks: GpuLocks,
+    progress: Progress,
+  ): Promise<StartedRun> {
+    const runtime = await this.runtime(progress);
+    const spec = planRun(request, { placement, choice, runtime });
+    const client = await this.node.client();
+    const workdir = await this.workdir(request.profile);
+    progress.onProgress?.('checking');
+    const checks: Promise<CheckResult | CheckResult[]>[] = [
+      checkDisk(client, workdir, request.profile.name),
+      checkData(request.data),
+    ];
+    if (request.kind === 'train') checks.push(checkTrainer(runtime.trainer));
+    assertPassed((await Promise.all(checks)).flat());
+    progress.onProgress?.('starting');
+    throwIfCancelled(progress.signal);
+    const before = spec.dir === undefined ? undefined : await earlierRun(client, spec.dir);
+    const { logger } = this;
+    const held = locks.of(placement.nodes[0]?.host ?? '');
+    const started = await startWithCode(
+      { request, spec, before, nodes: [this.codeNode()], workdir, logger },
+      (spec) => client.request('run.start', { workdir, spec, ...held }, startOptions),
+      progress,
+    );
+    return { ...started, before, device: choice?.used };
+  }
+
+  /** This machine as a place for code. */
+  private codeNode(): RelayNode {
+    const bootstrap = async (signal?: AbortSignal): Promise<Bootstrap> =>
+      openLocalBootstrap(await readBootstrap(await this.sources()), signal);
+    return { name: hostname(), address: '127.0.0.1', bootstrap };
   }
 
   private async cudaTrouble(

@@ -1,5 +1,7 @@
 // What nodes have to offer a run now.
 import { gpuTrouble, missingFigures } from '../model/gpuTrouble.js';
+import { good, type CheckResult } from '../base/checks.js';
+import { gpuHolder } from '../model/gpuHolders.js';
 import type { Progress } from '../base/progress.js';
 import type { AgentNode } from '../agent/agentNode.js';
 import type { HostSample } from '../contracts/metricsSchema.js';
@@ -37,8 +39,19 @@ function troubleOf(sample: HostSample): string {
   ].join(', ');
 }
 
-/** A GPU on which any process holds memory is somebody's. */
-function offeredGpu({ index, processes }: HostSample['gpus'][number]): OfferedGpu {
-  const [first] = processes;
-  return { index, busy: first && `process ${first.pid}` };
+/** A GPU whose lock is held, or on which any process holds memory, is somebody's. */
+const offeredGpu = (gpu: HostSample['gpus'][number]): OfferedGpu => ({
+  index: gpu.index,
+  uuid: gpu.uuid,
+  busy: gpuHolder(gpu),
+});
+
+/** The node's GPUs as a check tells them, and who holds which; empty where there are none. */
+export function gpuChecks({ gpus, trouble }: NodeOffer): CheckResult[] {
+  if (gpus.length === 0 && !trouble) return [];
+  const held = gpus.flatMap(({ index, busy }) =>
+    busy === undefined ? [] : [`GPU ${index} is taken by ${busy}`],
+  );
+  const free = `${gpus.length - held.length} of ${gpus.length} free`;
+  return [good('GPUs', [free, ...held, ...(trouble ? [trouble] : [])].join(', '))];
 }

@@ -21,19 +21,22 @@ import { checkRemoteData, judgeTrainer, trainerTrial } from '../plan/preflight.j
 import { cacheFolder, type NodeRuntime } from '../setup/runtime.js';
 import { findNativeSources } from '../setup/sources.js';
 import type { Host, Profile } from '../contracts/profileSchema.js';
-import { everySlotOf, placeRanks, withLibraries, type Placement } from '../plan/placement.js';
+import { everySlotOf, placeRanks, withLibraries, type NodeOffer, type Placement } from '../plan/placement.js';
 import { givenWorkdir, workdirOf } from '../profiles/workdir.js';
+import type { AgentNode } from '../agent/agentNode.js';
 import { RunRegistry } from '../agent/runRegistry.js';
 import type { StopMode } from '../contracts/runSchema.js';
 import { cudaTrial, judgeCuda } from '../plan/cudaTrial.js';
-import { placeRun } from '../plan/device.js';
+import { placeRun, type DeviceLooks, type PlacedRun } from '../plan/device.js';
 import { ofOurTrainer, type RunRequest } from '../plan/request.js';
 import { planRun } from '../plan/spec.js';
 import { offeredFlags, type TrainerFlag } from '../plan/trainerHelp.js';
+import { startWithCode } from './startCode.js';
 import { ThroughHead } from '../ssh/throughHead.js';
 import type { SshShell, SshTransport } from '../ssh/base/transport.js';
 import { copyToAll } from './fanOut.js';
-import { offersOf } from './offers.js';
+import { chooseAndTake, type GpuLocks } from './gpuLocks.js';
+import { gpuChecks, offersOf } from './offers.js';
 import { driverTrouble } from '../setup/cuda.js';
 import { noCudaLibrary, withoutCuda } from '../setup/nodeCuda.js';
 import { Packages } from '../setup/packages.js';
@@ -56,6 +59,14 @@ export interface SshMachineOptions {
 }
 
 type Runtimes = ReadonlyMap<SshNode, NodeRuntime>;
+
+/** The nodes of a run with what each needs. */
+interface JoiningNodes {
+  placement: Placement;
+  runtimes: Runtimes;
+  taken: readonly SshNode[];
+  locks: GpuLocks;
+}
 
 /** A cluster. Owns its nodes and the transport. */
 export class SshMachine implements Machine {
@@ -115,52 +126,37 @@ export class SshMachine implements Machine {
     );
     const offers = await offersOf(this.nodes);
     const { ranks, nodes } = placeRanks(everySlotOf(profile), 'cpu', offers);
+    const gpus = offers.flatMap((offer) =>
+      gpuChecks(offer).map((result) => ({ ...result, host: offer.host.host })),
+    );
     const room = nodes.map(({ host, slots }) => `${host} ${slots}`).join(', ');
-    return [...results, ...ports, ...trainers, good('slots', `${ranks}: ${room}`)];
+    return [...results, ...ports, ...trainers, good('slots', `${ranks}: ${room}`), ...gpus];
   }
 
   async start(request: RunRequest, progress: Progress = {}): Promise<StartedRun> {
     const { profile } = request;
     progress.onProgress?.('connecting');
-    const offers = await offersOf(this.nodes, progress);
     const tried: Runtimes[] = [];
-    const { placement, device, choice } = await placeRun(request, offers, {
+    const looks: DeviceLooks = {
       before: () => deviceBefore(this.node, request),
       backEnd: async (wanted) => {
         const { trouble, runtimes } = await this.tryCuda(wanted, progress);
         if (runtimes) tried.push(runtimes);
         return trouble;
       },
-    });
-    const taken = this.takenBy(placement);
-    const prepared = tried.find(
-      (each) => each.size === taken.length && taken.every((node) => each.has(node)),
-    );
-    const wantsGpu = device === 'cuda' && ofOurTrainer(request);
-    const runtimes = prepared ?? (await this.prepare(taken, wantsGpu, progress));
-    const runtime = runtimes.get(this.head) ?? (await this.runtime(progress));
-    const { home } = await this.node.hello();
-    const folders = new Map([...runtimes].map(([node, { nvidia }]) => [node.name, nvidia]));
-    const spec = planRun(request, { placement: withLibraries(placement, folders), choice, runtime, home });
-    progress.onProgress?.('checking');
-    const checks = taken.map(async (node) => {
-      const found = await node.withBootstrap(async (channel) => {
-        const look = (paths: NodePath[]): Promise<string[]> => node.lookBy(channel, paths);
-        const data = await checkRemoteData(request.data, look, profile.name);
-        const runtime = runtimes.get(node);
-        return request.kind === 'train' ? [...data, await tryTrainer(node, channel, runtime)] : data;
-      });
-      return found.map((result) => ({ ...result, host: node.name }));
-    });
-    assertPassed((await Promise.all(checks)).flat());
-    throwIfCancelled(progress.signal);
-    progress.onProgress?.('starting');
-    const client = await this.node.client();
-    const before = spec.dir === undefined ? undefined : await earlierRun(client, spec.dir);
-    const workdir = await this.workdir(profile);
-    const started = await client.request('run.start', { workdir, spec }, startOptions);
-    await this.join(started, placement, runtimes, taken);
-    return { ...started, before, device: choice?.used };
+    };
+    const choose = async (): Promise<PlacedRun & { offers: NodeOffer[] }> => {
+      const offers = await offersOf(this.nodes, progress);
+      return { ...(await placeRun(request, offers, looks)), offers };
+    };
+    const holder = { dir: request.runDir, profile: profile.name, named: request.gpus?.indices !== undefined };
+    const nodeOf = (host: string): AgentNode => this.select([host])[0]?.node ?? this.node;
+    const { chosen, locks } = await chooseAndTake(choose, nodeOf, holder);
+    try {
+      return await this.startPlaced(request, { ...chosen, tried, locks }, progress);
+    } finally {
+      await locks.giveBack();
+    }
   }
 
   async runTrainer(args: readonly string[], progress: Progress = {}): Promise<string> {
@@ -246,12 +242,54 @@ export class SshMachine implements Machine {
     this.options.transport.dispose();
   }
 
+  /** What follows once the run has its nodes, its device and its GPUs. */
+  private async startPlaced(
+    request: RunRequest,
+    { placement, device, choice, tried, locks }: PlacedRun & { tried: readonly Runtimes[]; locks: GpuLocks },
+    progress: Progress,
+  ): Promise<StartedRun> {
+    const { profile } = request;
+    const taken = this.takenBy(placement);
+    const prepared = tried.find(
+      (each) => each.size === taken.length && taken.every((node) => each.has(node)),
+    );
+    const wantsGpu = device === 'cuda' && ofOurTrainer(request);
+    const runtimes = prepared ?? (await this.prepare(taken, wantsGpu, progress));
+    const runtime = runtimes.get(this.head) ?? (await this.runtime(progress));
+    const { home } = await this.node.hello();
+    const folders = new Map([...runtimes].map(([node, { nvidia }]) => [node.name, nvidia]));
+    const spec = planRun(request, { placement: withLibraries(placement, folders), choice, runtime, home });
+    progress.onProgress?.('checking');
+    const checks = taken.map(async (node) => {
+      const found = await node.withBootstrap(async (channel) => {
+        const look = (paths: NodePath[]): Promise<string[]> => node.lookBy(channel, paths);
+        const data = await checkRemoteData(request.data, look, profile.name);
+        const runtime = runtimes.get(node);
+        return request.kind === 'train' ? [...data, await tryTrainer(node, channel, runtime)] : data;
+      });
+      return found.map((result) => ({ ...result, host: node.name }));
+    });
+    assertPassed((await Promise.all(checks)).flat());
+    throwIfCancelled(progress.signal);
+    progress.onProgress?.('starting');
+    const client = await this.node.client();
+    const before = spec.dir === undefined ? undefined : await earlierRun(client, spec.dir);
+    const workdir = await this.workdir(profile);
+    const nodes = [this.head, ...taken.filter((node) => node !== this.head)];
+    const { logger = nullLogger } = this.options;
+    const started = await startWithCode(
+      { request, spec, before, nodes, workdir: givenWorkdir(profile), logger },
+      (spec) => client.request('run.start', { workdir, spec, ...locks.of(this.head.name) }, startOptions),
+      progress,
+    );
+    await this.join(started, { placement, runtimes, taken, locks });
+    return { ...started, before, device: choice?.used };
+  }
+
   /** Every other node joins the run that its head has just taken up. */
   private async join(
     { id, dir }: { id: string; dir: NodePath },
-    placement: Placement,
-    runtimes: Runtimes,
-    taken: readonly SshNode[],
+    { placement, runtimes, taken, locks }: JoiningNodes,
   ): Promise<void> {
     const others = taken.filter((node) => node !== this.head);
     if (others.length === 0) return;
@@ -272,6 +310,7 @@ export class SshMachine implements Machine {
           head: { address, port },
           key,
           paths,
+          ...locks.of(node.name),
         });
       }),
     );

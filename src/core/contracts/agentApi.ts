@@ -61,6 +61,8 @@ const remainsSchema = z.object({ stays: z.array(z.string()), stayCount: count, f
 export const agentResults = {
   hello: helloSchema,
   'host.sample': hostSampleSchema,
+  'gpus.take': z.object({ locks: z.string() }),
+  'gpus.give_back': nothing,
   'run.start': z.object({ id: z.string(), dir: nodePathSchema }),
   'run.joining': z.object({
     port: z.int(),
@@ -98,12 +100,14 @@ export const agentResults = {
 /**
  * The parameters of each method. `offset` and `length` are in bytes. `idle` is in seconds:
  * TensorBoard ends after that time without a request. An `id` of `file.follow` is chosen by the
- * client.
+ * client. `gpuLocks` is the `locks` of `gpus.take`.
  */
 export interface AgentParams {
   hello: undefined;
   'host.sample': undefined;
-  'run.start': { workdir: NodePath; spec: StartSpec };
+  'gpus.take': { gpus: { index: number; uuid: string }[]; dir?: NodePath };
+  'gpus.give_back': { locks: string };
+  'run.start': { workdir: NodePath; spec: StartSpec; gpuLocks?: string };
   'run.joining': { dir: NodePath };
   'run.join': {
     workdir: NodePath;
@@ -112,6 +116,7 @@ export interface AgentParams {
     head: { address: string; port: number };
     key: string;
     paths: { agent: NodePath; trainer: NodePath; proxy: NodePath };
+    gpuLocks?: string;
   };
   'leftovers.list': { workdir: NodePath };
   'leftovers.kill': { workdir: NodePath; all: boolean };
@@ -151,4 +156,4 @@ export const notificationSchema = z.discriminatedUnion('method', [
 export type AgentNotification = z.infer<typeof notificationSchema>;
 
 /** The agent's own error codes; JSON-RPC's are negative. */
-export const agentErrors = { notFound: 1, badState: 2, io: 3, refused: 4 } as const;
+export const agentErrors = { notFound: 1, badState: 2, io: 3, refused: 4, taken: 5 } as const;

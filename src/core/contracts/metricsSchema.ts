@@ -167,11 +167,24 @@ export const gpuSchema = z.object({
   temperature: figure,
   power_watts: figure,
   processes: z.array(
-    z.object({ pid: z.int(), user: z.optional(z.nullable(z.string())), memory_used: z.nullable(count) }),
+    z.object({
+      pid: z.int(),
+      user: z.optional(z.nullable(z.string())),
+      memory_used: z.nullable(count),
+      /** Of `host.sample` alone: its words, and the id of the run that it belongs to. */
+      command: z.optional(z.nullable(z.string())),
+      run: z.optional(z.nullable(z.string())),
+    }),
   ),
   ecc: z.optional(z.nullable(z.object({ corrected: count, uncorrected: count }))),
   slowed_by: z.optional(z.array(z.string())),
   problem: z.optional(z.nullable(z.string())),
+  /** Of `host.sample` alone: who holds the lock. `run` and `dir` are empty while a run has none. */
+  held_by: z.optional(
+    z.nullable(
+      z.object({ run: z.string(), dir: z.string(), host: z.string(), pid: z.int(), since: z.number() }),
+    ),
+  ),
 });
 
 /** One line of gpus/<host>.jsonl, and the result of `host.sample`. */

@@ -41,6 +41,20 @@ const hostSchema = z.strictObject({
       .array(z.int().check(z.gte(0)))
       .check(z.minLength(1), about('GPUs to use on this node, in the order in which ranks take them.')),
   ),
+  tasks: optional(
+    z
+      .array(
+        z.string().check(
+          z.regex(/^(chief|worker|ps|evaluator)(:\d{1,5})?$/, {
+            error: 'must be chief, worker, ps or evaluator, alone or with a port: ps:2222',
+          }),
+        ),
+      )
+      .check(
+        z.minLength(1),
+        about('Tasks in TF_CONFIG of the processes on this node, in their order, for example `ps:2222`.'),
+      ),
+  ),
   identityFile: optional(
     path.check(about('Private key to offer. Its passphrase never stands in this file.')),
   ),
@@ -48,7 +62,7 @@ const hostSchema = z.strictObject({
 });
 
 /** Fields that earlier versions took, and that nothing read. */
-const withdrawn = ['prologue', 'stage', 'pricePerNodeHour'];
+const withdrawn = ['stage', 'pricePerNodeHour'];
 
 /**
  * The error for fields that have no effect. Undefined for other errors: zod has a text of its own.
@@ -118,6 +132,21 @@ export const profileSchema = z
           .record(z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/)), variable)
           .check(about('Environment of the ranks. No secrets: it is stored with every run.')),
       ),
+      prologue: optional(
+        z.string().check(
+          z.minLength(1),
+          // eslint-disable-next-line no-control-regex -- it is the one character that cannot be in it
+          z.regex(/^[^\u0000]*$/, { error: 'must not contain a zero character' }),
+          about(
+            'Shell text that `bash -l` runs on the node before each process, for example `module load cuda`.',
+          ),
+        ),
+      ),
+      stopGrace: optional(
+        positive.check(
+          about('Seconds between SIGTERM and SIGKILL when an own program is stopped. Default 30.'),
+        ),
+      ),
       minNodes: optional(positive.check(about('Fewest nodes with which a run goes on.'))),
       maxNodes: optional(positive.check(about('Most nodes a run takes.'))),
       nodeReturnTimeout: optional(
@@ -143,9 +172,15 @@ export const profileSchema = z
       if (profile.kind === 'local' && hosts.length > 1) {
         problem(['hosts'], 'a profile of kind local has one host, this machine');
       }
-      hosts.forEach(({ host, gpus }, index) => {
+      hosts.forEach(({ host, gpus, tasks }, index) => {
         if (hosts.findIndex((other) => other.host === host) !== index) {
           problem(['hosts', index, 'host'], `${host} is listed twice`);
+        }
+        for (const [place, task] of (tasks ?? []).entries()) {
+          const port = Number(task.split(':')[1] ?? 1);
+          if (port < 1 || port > 65535) {
+            problem(['hosts', index, 'tasks', place], 'the port must lie between 1 and 65535');
+          }
         }
         if (gpus && new Set(gpus).size !== gpus.length) {
           problem(['hosts', index, 'gpus'], 'a GPU is listed twice');

@@ -16,6 +16,22 @@ const deviceChoiceSchema = z.object({
 /** What a run of our trainer computes on. */
 export type DeviceChoice = z.infer<typeof deviceChoiceSchema>;
 
+/** The user's code that went along with a run. */
+const codeRecordSchema = z.object({
+  /** SHA-256 of the manifest. */
+  snapshot: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
+  /** Of the machine that the run was started from. */
+  folder: z.string(),
+  files: count,
+  bytes: count,
+  /** Null outside of a git repository. */
+  commit: z.nullable(z.string()),
+  /** Whether the folder differed from the commit. */
+  changed: z.nullable(z.boolean()),
+});
+/** The record of a run's code. */
+export type CodeRecord = z.infer<typeof codeRecordSchema>;
+
 /** What a run is to do. `limits` are in seconds, but `maxRestarts`, which is a count. */
 export const runSpecSchema = z.object({
   version: z.literal(1),
@@ -25,8 +41,19 @@ export const runSpecSchema = z.object({
   argv: argv.check(z.minLength(1)),
   /** Where a command starts; a trainer is given absolute paths. */
   cwd: z.optional(z.string()),
+  /** A further folder with event files of a command; relative to where it starts. */
+  logdir: z.optional(z.string()),
+  /** The code lies in the run folder's `code`, where the command starts. */
+  code: z.optional(codeRecordSchema),
   device: z.optional(deviceChoiceSchema),
   ranks: z.int().check(z.gte(1)),
+  /** One process on each node, which may start `workers` (here or of its node) itself. */
+  perNode: z.optional(z.boolean()),
+  workers: z.optional(z.int().check(z.gte(1))),
+  /** Shell text that runs before each process. */
+  prologue: z.optional(z.string()),
+  /** The GPUs of each node as they were asked for: `2`, or `0,2`. */
+  gpusAsked: z.optional(z.string()),
   /** Of a run on one machine: the GPUs of its ranks, in their order. */
   gpus: z.optional(z.nullable(z.array(count))),
   threadsPerRank: z.int().check(z.gte(1)),
@@ -46,6 +73,8 @@ export const runSpecSchema = z.object({
     startTimeout: z.number(),
     nodeReturnTimeout: z.optional(z.number()),
     maxRestarts: count,
+    /** Between SIGTERM and SIGKILL of an own program. */
+    stopGrace: z.optional(z.number()),
   }),
   launcher: z.string(),
   /** Of a run that spans hosts, the head first. */
@@ -55,6 +84,9 @@ export const runSpecSchema = z.object({
         host: z.string(),
         address: z.string(),
         slots: z.int().check(z.gte(1)),
+        workers: z.optional(z.int().check(z.gte(1))),
+        /** TensorFlow's tasks of its processes. */
+        tasks: z.optional(z.array(z.string())),
         gpus: z.nullable(z.array(count)),
         /** Folders of NVIDIA's libraries there. */
         nvidia: z.optional(z.array(z.string())),
@@ -184,6 +216,10 @@ export const eventSchema = z.discriminatedUnion('kind', [
   event('tensorboard_exited', { pid: z.int(), exit_code: z.nullable(z.int()) }),
   event('disk_low', { free_bytes: count }),
   event('gap', { lines: count, from: z.number(), to: z.number() }),
+  event('figures_damaged', { file: z.string(), reason: z.string() }),
+  event('figures_passed_over', { file: z.string(), lines: count, reason: z.string() }),
+  event('figures_limited', { what: z.enum(['files', 'tags']), most: count }),
+  event('figures_delayed', { reason: z.string() }),
   event('finished', {
     phase: z.enum(['finished', 'stopped', 'failed']),
     exit_code: z.nullable(z.int()),

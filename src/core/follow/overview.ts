@@ -1,4 +1,5 @@
 // A line on a run in a list: from its metrics file, of which only what is new is read at each look.
+import { Figures } from '../model/figures.js';
 import { RunMetrics, type RunProgress } from '../model/runMetrics.js';
 import { metricSchema } from '../contracts/metricsSchema.js';
 import { ByteTail } from '../streams/tail.js';
@@ -8,9 +9,12 @@ import { readRemote } from '../agent/remoteFile.js';
 import { check } from '../base/validation.js';
 import { isOver, statusOf, type RunStatus } from '../model/runStatus.js';
 import { join, type NodePath } from '../base/nodePath.js';
+import { figuresFile, parseFigure } from './figureLines.js';
 
 /** Bytes read of one file at one look; a longer one is caught up with over several. */
 const mostBytes = 4 * 1024 * 1024;
+/** Read of the end of what an own program reported: the newest figures are asked for. */
+const figureBytes = 1024 * 1024;
 /** Of a file beyond this only the two ends are read, when the run is over. */
 const wholeFile = 8 * 1024 * 1024;
 const headBytes = 8192;
@@ -23,6 +27,8 @@ export interface RunOverview extends RunProgress {
   entry: RunEntry;
   status: RunStatus;
   imagesPerSec: number | undefined;
+  /** Of an own program: the newest loss, where its name says that it is one. */
+  loss: number | undefined;
   /** Of the last step's evaluation; without any, of the last training steps. A fraction. */
   top1: number | undefined;
   /** The best evaluation; in a very long file that is over, the best of its end. */
@@ -51,7 +57,7 @@ class Reading {
     return this.tail.received >= size;
   }
 
-  overview(entry: RunEntry, status: RunStatus): RunOverview {
+  overview(entry: RunEntry, status: RunStatus, figures: Figures): RunOverview {
     const { progress, lastStep, lastEvaluation, best, checkpoints, secondsLeft, secondsPerStep } =
       this.metrics;
     const over = isOver(status);
@@ -59,7 +65,9 @@ class Reading {
       ...progress,
       entry,
       status,
-      imagesPerSec: over ? undefined : lastStep?.images_per_sec,
+      step: progress.step ?? figures.step,
+      imagesPerSec: over ? undefined : (lastStep?.images_per_sec ?? figures.imagesPerSec),
+      loss: figures.loss,
       top1: lastEvaluation?.top1 ?? lastStep?.top1 ?? undefined,
       best,
       checkpoint: checkpoints.latest,
@@ -87,9 +95,33 @@ class Reading {
   }
 }
 
+/** What an own program reported so far; of a long file only the end is read. */
+class FigureReading {
+  figures = new Figures();
+  private tail: ByteTail | undefined;
+
+  async readOn(client: AgentClient, path: NodePath, size: number): Promise<boolean> {
+    if (size < (this.tail?.received ?? 0)) {
+      this.figures = new Figures();
+      this.tail = undefined;
+    }
+    this.tail ??= new ByteTail(Math.max(0, size - figureBytes));
+    const from = this.tail.received;
+    if (size > from) {
+      const bytes = await readRemote(client, path, from, Math.min(mostBytes, size - from));
+      for (const { text } of this.tail.push(from, bytes) ?? []) {
+        const line = parseFigure(text);
+        if (line) this.figures.add(line);
+      }
+    }
+    return this.tail.received >= size;
+  }
+}
+
 /** Reads overviews; what it read of each run is kept until the run is no longer listed. */
 export class OverviewReader {
   private readonly readings = new Map<string, Reading>();
+  private readonly reports = new Map<string, FigureReading>();
   private readonly done = new Map<string, RunOverview>();
 
   async read(client: AgentClient, entry: RunEntry): Promise<RunOverview> {
@@ -101,8 +133,12 @@ export class OverviewReader {
     const { files } = await client.request('run.get', { dir: entry.dir });
     const size = files['metrics.jsonl'] ?? 0;
     const whole = await reading.readOn(client, join(entry.dir, 'metrics.jsonl'), size, isOver(status));
-    const overview = reading.overview(entry, status);
-    if (isOver(status) && whole) this.done.set(entry.dir, overview);
+    const reports = this.reports.get(entry.dir) ?? new FigureReading();
+    this.reports.set(entry.dir, reports);
+    const reported = files[figuresFile] ?? 0;
+    const wholeReports = await reports.readOn(client, join(entry.dir, figuresFile), reported);
+    const overview = reading.overview(entry, status, reports.figures);
+    if (isOver(status) && whole && wholeReports) this.done.set(entry.dir, overview);
     else this.done.delete(entry.dir);
     return overview;
   }
@@ -113,6 +149,7 @@ export class OverviewReader {
     for (const dir of [...this.readings.keys()]) {
       if (dirs.has(dir)) continue;
       this.readings.delete(dir);
+      this.reports.delete(dir);
       this.done.delete(dir);
     }
   }

@@ -34,6 +34,8 @@ export interface ExtraFile {
   /** Byte offset at which reading begins. */
   start: number;
   onLine: (line: TailLine) => void;
+  /** At the end of the run: what stands after the last line, where anything does. */
+  onUnfinished?: (text: string) => void;
   /** The file was replaced; its lines come again from its start. */
   onReset: () => void;
 }
@@ -73,7 +75,7 @@ export class RunFollower implements Disposable {
   private readonly wake = new AbortController();
   private poke: (() => void) | undefined;
   private finishedSeen = false;
-  private readonly extraNames = new Set<string>();
+  private readonly extras = new Map<string, { extra: ExtraFile; file: FollowedFile }>();
 
   readonly onMetric: Event<FollowedLine<Metric>> = this.metrics.event;
   readonly onEvent: Event<FollowedLine<RunEvent>> = this.events.event;
@@ -88,6 +90,7 @@ export class RunFollower implements Disposable {
     this.eventsFile = this.store.add(new FollowedFile(join(options.dir, 'events.jsonl')));
     this.files = [this.eventsFile, this.metricsFile];
     this.metricsFile.onLine((line) => {
+      if (isOwnReport(line.text)) return;
       this.metrics.fire(this.understand(line, metricSchema, 'metrics.jsonl'));
     });
     this.metricsFile.onReset(() => {
@@ -117,7 +120,12 @@ export class RunFollower implements Disposable {
         if (lost) this.connections.fire('back');
         lost = false;
         pause = firstPause;
-        if (this.isEnd(details)) return details;
+        if (this.isEnd(details)) {
+          for (const { extra, file } of this.extras.values()) {
+            if (file.unfinished !== '') extra.onUnfinished?.(file.unfinished);
+          }
+          return details;
+        }
         await this.sleep(this.options.pollInterval ?? 1000);
       } catch (error) {
         if (this.store.isDisposed || !isConnectionError(error)) throw error;
@@ -150,9 +158,9 @@ export class RunFollower implements Disposable {
 
   private async followExtras(client: AgentClient, details: RunDetails): Promise<void> {
     for (const extra of this.options.extras?.(details) ?? []) {
-      if (this.extraNames.has(extra.name)) continue;
-      this.extraNames.add(extra.name);
+      if (this.extras.has(extra.name)) continue;
       const file = this.store.add(new FollowedFile(join(this.options.dir, extra.name), extra.start));
+      this.extras.set(extra.name, { extra, file });
       file.onLine(extra.onLine);
       file.onReset(extra.onReset);
       this.files.push(file);
@@ -208,6 +216,9 @@ export class RunFollower implements Disposable {
     return { offset: line.offset, raw, value: undefined };
   }
 }
+
+/** A line of an own program: it has no kind, and comes as figures (docs/contracts/figures.md). */
+const isOwnReport = (text: string): boolean => /^\s*\{.*\}\s*$/.test(text) && !text.includes('"kind"');
 
 function isConnectionError(error: unknown): boolean {
   return error instanceof UserError && error.code === 'connection';

@@ -7,6 +7,7 @@ import type { RunDetails } from '../contracts/agentApi.js';
 import type { AgentClient } from '../agent/agentClient.js';
 import { check } from '../base/validation.js';
 import { RunFollower, type ExtraFile } from './run.js';
+import { figureFile, figuresFile } from './figureLines.js';
 import { rankOf, runLogs } from './runLogs.js';
 import { RunModel } from '../model/runModel.js';
 import type { NodePath } from '../base/nodePath.js';
@@ -146,6 +147,7 @@ export class RunFeed implements Disposable {
     if (!this.model.details) return;
     this.model.log.clear();
     this.model.resetMetrics();
+    this.model.resetFigures();
     this.model.marks.replace([]);
     for (const host of this.model.hosts.values()) host.clear();
   }
@@ -168,7 +170,20 @@ export class RunFeed implements Disposable {
       const isShown = rank === undefined ? otherLogs.includes(source) : rank < mostRankLogs;
       return isShown ? [this.logFile(file, source.replace('-', ' '), files[file] ?? 0)] : [];
     });
-    return [...samples, ...logs];
+    return [...samples, ...logs, ...(figuresFile in files ? [this.figures()] : [])];
+  }
+
+  private figures(): ExtraFile {
+    return figureFile(
+      (line) => {
+        this.changed(() => {
+          this.model.addFigure(line);
+        });
+      },
+      () => {
+        this.model.resetFigures();
+      },
+    );
   }
 
   private hostFile(name: string, host: string): ExtraFile {

@@ -50,7 +50,7 @@ export function eventText(event: RunEvent): string {
     case 'rank_started':
       return `rank ${event.rank} started on ${event.host}, pid ${event.pid}`;
     case 'rank_exited':
-      return `rank ${event.rank} on ${event.host} ended: ${ending(event)}${event.last_step === null ? '' : `, last step ${event.last_step}`}`;
+      return `rank ${event.rank} on ${event.host} ended: ${ending(event)}${event.last_step === null || event.last_step === 0 ? '' : `, last step ${event.last_step}`}`;
     case 'node_joined':
       return `${event.host} joined${event.shared === true ? ', sharing the run folder' : ''}`;
     case 'node_lost':
@@ -85,6 +85,16 @@ export function eventText(event: RunEvent): string {
       return `disk is low: ${megabytes(event.free_bytes)} free`;
     case 'gap':
       return gapText(event, 'the journal');
+    case 'figures_damaged':
+      return `figures of ${event.file} end here: ${event.reason}`;
+    case 'figures_passed_over':
+      return event.lines === 1
+        ? `a line of ${event.file} was passed over, ${event.reason}`
+        : `${event.lines} lines of ${event.file} were passed over`;
+    case 'figures_limited':
+      return `the program has more than ${event.most} ${event.what} with figures; the others are left out`;
+    case 'figures_delayed':
+      return `figures are not written for now: ${event.reason}`;
     case 'finished':
       return `${event.phase}${event.reason === null ? '' : `: ${event.reason}`}`;
   }
@@ -131,6 +141,10 @@ function markKind(event: RunEvent): MarkKind | undefined {
     case 'evaluator_exited':
     case 'tensorboard_started':
     case 'tensorboard_exited':
+    case 'figures_damaged':
+    case 'figures_passed_over':
+    case 'figures_limited':
+    case 'figures_delayed':
       return undefined;
   }
 }
@@ -159,6 +173,10 @@ export function eventLevel(event: RunEvent): 'info' | 'warning' | 'error' {
     case 'gap':
     case 'waiting_for_nodes':
     case 'restarting':
+    case 'figures_damaged':
+    case 'figures_passed_over':
+    case 'figures_limited':
+    case 'figures_delayed':
       return 'warning';
     case 'finished':
       return event.phase === 'failed' ? 'error' : 'info';

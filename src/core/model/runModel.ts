@@ -1,6 +1,8 @@
 // Everything known of one run, put together from its files' lines; bounded, however long the run.
 import { HostTable } from './hostTable.js';
 import { RankTable } from './rankTable.js';
+import type { FigureLine } from '../contracts/figureSchema.js';
+import { Figures } from './figures.js';
 import { RunMetrics } from './runMetrics.js';
 import type { HostSample, Metric } from '../contracts/metricsSchema.js';
 import { GrowingList } from '../streams/slices.js';
@@ -26,6 +28,7 @@ export class RunModel {
   private discarded = 0;
   private table = new StepTable();
   private read = new RunMetrics(this.table);
+  private reported = new Figures();
 
   get details(): RunDetails | undefined {
     return this.current;
@@ -42,6 +45,21 @@ export class RunModel {
   /** What metrics.jsonl comes to; another one after each reset. */
   get metrics(): RunMetrics {
     return this.read;
+  }
+
+  /** What an own program reported; another one after each reset. */
+  get figures(): Figures {
+    return this.reported;
+  }
+
+  addFigure(line: FigureLine): void {
+    this.reported.add(line);
+  }
+
+  /** figures.jsonl was replaced: what came from it no longer stands. */
+  resetFigures(): void {
+    this.discarded++;
+    this.reported = new Figures();
   }
 
   /** The step lines of `metrics`. */

@@ -1,4 +1,5 @@
 // What a run came to, in a few figures.
+import type { Figures } from './figures.js';
 import type { RunMetrics } from './runMetrics.js';
 import type { ServerFigures } from '../contracts/metricsSchema.js';
 import type { RunDetails } from '../contracts/agentApi.js';
@@ -28,22 +29,31 @@ export interface RunSummary {
   reason: string | null;
 }
 
-/** `metrics` with a table of steps; `checkpoints` are the valid ones on disk. */
-export function summarize(details: RunDetails, metrics: RunMetrics, checkpoints: number): RunSummary {
+/**
+ * `metrics` with a table of steps; `checkpoints` are the valid ones on disk. `figures` are those of
+ * an own program, of which images/s, loss and step are known by their names.
+ */
+export function summarize(
+  details: RunDetails,
+  metrics: RunMetrics,
+  checkpoints: number,
+  figures?: Figures,
+): RunSummary {
   const { state } = details;
+  const rates = figures?.rates();
   return {
     id: details.id,
     dir: details.dir,
     phase: statusOf(details),
     exit_code: state?.exitCode ?? null,
-    images_per_sec: metrics.steps?.imagesPerSec() ?? null,
-    median_images_per_sec: metrics.steps?.medianImagesPerSec() ?? null,
+    images_per_sec: metrics.steps?.imagesPerSec() ?? rates?.mean ?? null,
+    median_images_per_sec: metrics.steps?.medianImagesPerSec() ?? rates?.median ?? null,
     seconds: state ? (state.ended ?? state.updated) - state.started : null,
-    step: metrics.lastStep?.step ?? null,
+    step: metrics.lastStep?.step ?? figures?.step ?? null,
     top1: metrics.lastEvaluation?.top1 ?? null,
     best_top1: metrics.best?.top1 ?? null,
     train_top1: metrics.lastStep?.top1 ?? null,
-    train_loss: metrics.lastStep?.loss ?? null,
+    train_loss: metrics.lastStep?.loss ?? figures?.loss ?? null,
     servers: metrics.servers ?? null,
     checkpoints,
     reason: state?.reason ?? (details.interrupted ? 'its supervisor ended without saying how' : null),

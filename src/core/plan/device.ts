@@ -32,7 +32,7 @@ export async function placeRun(
   looks: DeviceLooks,
 ): Promise<PlacedRun> {
   const { device: asked } = request;
-  const wanted = { ...request, words: wordsOf(request) };
+  const wanted = { ...request, words: wordsOf(request), sharesGpus: !ofOurTrainer(request) };
   const on = (device: Device, choice?: DeviceChoice): PlacedRun => ({
     placement: placeRanks(wanted, device, offers),
     device,

@@ -2,11 +2,14 @@
 import { UserError } from '../base/errors.js';
 import type { Remedy } from '../base/remedy.js';
 import type { Host, Profile } from '../contracts/profileSchema.js';
+import { wishedFrom, type GpuWish } from './gpuWish.js';
 import type { Device, RunRequest } from './request.js';
 
 /** One GPU of a node. `index` is as NVML counts. */
 export interface OfferedGpu {
   index: number;
+  /** NVML's name of it; empty or left out where the driver tells none. */
+  uuid?: string;
   /** Who occupies it, in words; undefined when it is free. */
   busy: string | undefined;
 }
@@ -28,6 +31,10 @@ interface PlacedNode {
   host: string;
   address: string;
   slots: number;
+  /** How many workers its one process may start, where each node has one. */
+  workers?: number;
+  /** TensorFlow's tasks of its processes, as the profile lists them. */
+  tasks?: string[];
   /** The GPUs its ranks take, in their order; null where they take none. */
   gpus: number[] | null;
   /** Folders of NVIDIA's libraries there. */
@@ -44,8 +51,13 @@ export interface Placement {
 
 /** What of a request says where its ranks go. */
 type Wanted = Pick<RunRequest, 'profile' | 'ranks' | 'nodes' | 'everySlot'> & {
+  gpus?: GpuWish | undefined;
+  /** The ranks of a node share all the GPUs that were asked for there. Else each takes one. */
+  sharesGpus?: boolean;
   /** What a person types to ask for the same once more. */
   words?: readonly string[];
+  /** One process on each of the nodes whose slots it takes. */
+  perNode?: boolean;
 };
 
 /** A training that takes all there is, as a check of the profile asks for it. */
@@ -58,8 +70,8 @@ export const everySlotOf = (profile: Profile): Wanted => ({
 
 /**
  * Fills the nodes in their order, the head first. Training, `bench matmul` and `bench allreduce`
- * take every slot unless told how many; anything else is one process on the head. UserError (usage,
- * preflight) naming what there is when it does not fit.
+ * take every slot unless told how many, and so does what asks for every slot; anything else is one
+ * process on the head. UserError (usage, preflight) naming what there is when it does not fit.
  */
 export function placeRanks(request: Wanted, device: Device, offers: readonly NodeOffer[]): Placement {
   const { profile, nodes: wantedNodes } = request;
@@ -69,7 +81,7 @@ export function placeRanks(request: Wanted, device: Device, offers: readonly Nod
     const hint = { kind: 'fewerNodes', profile: profile.name, nodes: offers.length } as const;
     throw new UserError('preflight', what, hint);
   }
-  const rooms = offers.slice(0, most).map((offer) => roomOf(offer, device));
+  const rooms = offers.slice(0, most).map((offer) => roomOf(offer, device, request.gpus));
   const sum = (count: (room: Room) => number): number =>
     rooms.reduce((total, room) => total + count(room), 0);
   const all = sum(({ slots }) => slots);
@@ -94,16 +106,20 @@ export function placeRanks(request: Wanted, device: Device, offers: readonly Nod
   let left = ranks;
   const nodes: PlacedNode[] = [];
   let threadsPerRank = Infinity;
-  for (const { offer, slots, gpus } of rooms) {
+  for (const room of rooms) {
+    const { offer, slots, gpus } = room;
     const taken = Math.min(slots, left);
     if (taken === 0) continue;
     left -= taken;
     const { host, address } = offer;
+    const least = request.sharesGpus === true ? slots : taken;
+    if (device === 'cuda' && gpus.length < least) throw tooFewGpus(room, request);
     nodes.push({
       host: host.host,
       address,
-      slots: taken,
-      gpus: device === 'cuda' ? gpus.slice(0, taken) : null,
+      ...(request.perNode === true ? { slots: 1, workers: taken } : { slots: taken }),
+      ...(host.tasks === undefined ? {} : { tasks: host.tasks }),
+      gpus: device === 'cuda' ? gpus.slice(0, request.gpus === undefined ? taken : least) : null,
     });
     threadsPerRank = Math.min(threadsPerRank, Math.max(1, Math.floor(offer.cores / taken)));
   }
@@ -111,7 +127,19 @@ export function placeRanks(request: Wanted, device: Device, offers: readonly Nod
     const what = `the head, ${offers[0]?.host.host ?? ''}, has no free slot, and a run's first rank is there`;
     throw new UserError('preflight', what, { kind: 'freeHead', profile: profile.name });
   }
-  return { nodes, ranks, threadsPerRank };
+  return { nodes, ranks: request.perNode === true ? nodes.length : ranks, threadsPerRank };
+}
+
+/** With the holder of each that is lacking. */
+function tooFewGpus({ offer, busy, gpus }: Room, { profile, gpus: wish }: Wanted): UserError {
+  const words = [...busy, ...(offer.trouble ? [offer.trouble] : [])].join(', ');
+  const host = offer.host.host;
+  const what =
+    wish?.indices === undefined
+      ? `${host} has ${gpus.length} free of the ${wish?.count ?? 0} GPUs that were asked for`
+      : `not all of the GPUs ${wish.indices.join(', ')} of ${host} are free`;
+  const hint = { kind: 'otherGpus', profile: profile.name } as const;
+  return new UserError('preflight', `${what}${words === '' ? '' : ` (${words})`}`, hint);
 }
 
 /**
@@ -152,11 +180,12 @@ interface Room {
  * The slots of a node. On GPUs its free ones, of those that the profile lists; never more than the
  * profile's `slots`. On the CPU the profile's `slots`. Where the profile has none: on a node of a
  * cluster one for each GPU, and one at least; on this machine one for each core, of which training
- * takes two, for others want the cores too.
+ * takes two, for others want the cores too. Where GPUs were asked for, their number, whether they
+ * are free or not. UserError (usage) for one that is not there.
  */
-export function roomOf(offer: NodeOffer, device: Device): Room {
+export function roomOf(offer: NodeOffer, device: Device, wish?: GpuWish): Room {
   const { host, cores } = offer;
-  const listed = host.gpus ?? offer.gpus.map(({ index }) => index);
+  const listed = wishedFrom(wish, host, offer.gpus);
   if (device === 'cpu') {
     const none = { offer, gpus: [], busy: [] };
     if (host.slots !== undefined) return { ...none, slots: host.slots, usual: host.slots };
@@ -172,6 +201,7 @@ export function roomOf(offer: NodeOffer, device: Device): Room {
     else if (gpu.busy !== undefined) busy.push(`GPU ${index} is taken by ${gpu.busy}`);
     else gpus.push(index);
   }
+  if (wish !== undefined) return { offer, slots: wish.count, usual: wish.count, gpus, busy };
   const slots = Math.min(gpus.length, host.slots ?? gpus.length);
   return { offer, slots, usual: slots, gpus, busy };
 }

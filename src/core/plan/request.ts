@@ -1,9 +1,12 @@
 // What a person asks for, read once: from a command line, from the editor's form, or from the
 // record of an earlier run. Whoever comes after looks at fields, never at words.
 import { UserError } from '../base/errors.js';
+import type { RunCode } from '../code/place.js';
+import { assertProgramSent } from '../code/program.js';
 import { isAbsolute, isInHome, nodePath, pathOfThisNode, resolve, type NodePath } from '../base/nodePath.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import type { DeviceChoice, RunFile } from '../contracts/runSchema.js';
+import { gpuWishOf, type GpuWish } from './gpuWish.js';
 import { absolutePaths, cleanLabel, flagValue, runLabel, trainerVerb, withoutFlag } from './flags.js';
 
 /** What a rank computes on. */
@@ -21,11 +24,22 @@ export interface TypedRun {
   ranks?: number;
   /** How many of the profile's nodes to use. */
   nodes?: number;
+  /**
+   * Of an own program: one process for each slot, or one for each node. Left out: one process, or as
+   * many as `ranks` says.
+   */
+  per?: 'slot' | 'node';
+  /** `2` or `0,2`: see `gpuWishOf`. */
+  gpus?: string;
   /** Part of the run's name, in place of the model or program. */
   name?: string;
   tensorboard?: boolean;
   /** False: checkpoints are not evaluated while training. */
   evaluator?: boolean;
+  /** A further folder with event files of an own program, relative to where it starts. */
+  logdir?: string;
+  /** The user's code that goes along. */
+  code?: RunCode | undefined;
   /** The run folder, as `--run-dir` among the trainer's flags. */
   runDir?: string;
 }
@@ -42,6 +56,8 @@ interface Common {
   label: string;
   ranks: number | undefined;
   nodes: number | undefined;
+  /** Of each node of the run; undefined for as many as the ranks take. */
+  gpus: GpuWish | undefined;
   tensorboard: boolean;
   /** The folder that the user named for the run. */
   runDir: NodePath | undefined;
@@ -70,10 +86,16 @@ interface CommandRequest extends Common {
   kind: 'command';
   /** Whether `argv` is a verb of our trainer, whose program is named by the node. */
   ofTrainer: boolean;
+  /** One process on each node, which starts the workers of its slots itself. */
+  perNode: boolean;
   /** Of our trainer without `--device`; of another program as it was typed. */
   argv: readonly string[];
   /** Where it starts; undefined on a cluster, where that is the run folder. */
   cwd: NodePath | undefined;
+  /** A further folder with its event files; relative to where it starts. */
+  logdir: string | undefined;
+  /** What goes along to the nodes; the program then starts in it. Never for our trainer. */
+  code: RunCode | undefined;
 }
 
 /** What a person asked for: a training by our trainer, or any other command. */
@@ -91,6 +113,13 @@ export function requestOf(typed: TypedRun): RunRequest {
   }
   const verb = trainerVerb(words);
   const trains = verb === 'train';
+  if (trains && typed.logdir !== undefined) {
+    throw new UserError(
+      'usage',
+      'a training by our trainer has its event files in the run folder',
+      'Leave out the log folder',
+    );
+  }
   const flags = absolutePaths(trains ? withoutFlag(words, '--run-dir') : words, cwd);
   const runDir = typed.runDir ?? (trains ? onlyValue(words, '--run-dir') : undefined);
   const common = {
@@ -98,25 +127,49 @@ export function requestOf(typed: TypedRun): RunRequest {
     label: labelOf(typed, words),
     ranks: typed.ranks,
     nodes: typed.nodes,
+    gpus: typed.gpus === undefined ? undefined : gpuWishOf(typed.gpus, 'the wish for GPUs'),
     tensorboard: typed.tensorboard ?? false,
     runDir: runDir === undefined ? undefined : resolve(cwd, runDir),
   };
   const inFolder = isHere ? cwd : undefined;
   if (verb === undefined) {
-    const device = flagValue(words, '--device') === 'cuda' ? 'cuda' : undefined;
-    const none = { data: [], everySlot: false };
-    return { kind: 'command', ofTrainer: false, ...common, ...none, device, argv: [...words], cwd: inFolder };
+    const wantsGpu = common.gpus !== undefined || flagValue(words, '--device') === 'cuda';
+    const device = wantsGpu ? 'cuda' : undefined;
+    const none = { data: [], everySlot: typed.per !== undefined };
+    const { code } = typed;
+    if (code?.snapshot) assertProgramSent(words, code.snapshot);
+    const perNode = typed.per === 'node';
+    const place = { ...none, perNode, cwd: code ? undefined : inFolder, code, logdir: typed.logdir };
+    return { kind: 'command', ofTrainer: false, ...common, ...place, device, argv: [...words] };
+  }
+  if (typed.per === 'node') {
+    const what = `${verb} is a verb of the trainer, which has one process for each slot, not for each node`;
+    throw new UserError('usage', what, 'Name a program of your own');
+  }
+  if (typed.code) {
+    const what = 'code goes along with programs of your own, not with a verb of the trainer';
+    throw new UserError('usage', what, 'Start it without a code folder');
   }
   const evaluatedOn = onlyValue(flags, '--eval-data');
   const ofTrainer = {
     ...common,
-    device: deviceOf(words),
+    device: deviceOf(words, common.gpus),
     data: [...namedData('data', onlyValue(flags, '--data')), ...namedData('eval-data', evaluatedOn)],
     argv: withoutFlag(flags, '--device'),
   };
   if (!trains) {
     const everySlot = verb === 'bench' && ['matmul', 'allreduce'].includes(words[1] ?? '');
-    return { kind: 'command', ofTrainer: true, ...ofTrainer, everySlot, cwd: inFolder };
+    const asked = everySlot || typed.per === 'slot';
+    return {
+      kind: 'command',
+      ofTrainer: true,
+      ...ofTrainer,
+      everySlot: asked,
+      perNode: false,
+      cwd: inFolder,
+      logdir: typed.logdir,
+      code: undefined,
+    };
   }
   const evaluator = typed.evaluator === false ? undefined : evaluatedOn;
   const device = ofTrainer.device ?? 'auto';
@@ -126,19 +179,28 @@ export function requestOf(typed: TypedRun): RunRequest {
 /** What to type in order to run again, on the same device, what a run's record tells of. */
 export function typedOf(
   run: RunFile,
-): Required<Pick<TypedRun, 'words' | 'ranks' | 'tensorboard' | 'evaluator'>> & Pick<TypedRun, 'nodes'> {
-  const { argv, ranks, nodes, tensorboard } = run;
+): Required<Pick<TypedRun, 'words' | 'ranks' | 'tensorboard' | 'evaluator'>> &
+  Pick<TypedRun, 'nodes' | 'per' | 'gpus' | 'logdir' | 'code'> {
+  const { argv, ranks, nodes, tensorboard, perNode, gpusAsked, code } = run;
   const trains = run.program === 'trainer';
   const device = usedDevice(run);
   const words = !trains && argv[0] === run.paths.trainer ? argv.slice(1) : argv;
   return {
     words: device === undefined ? words : withDevice(words, device),
-    ranks,
+    ranks: perNode === true ? slotsOf(run) : ranks,
+    ...(perNode === true ? { per: 'node' as const } : {}),
+    ...(run.logdir === undefined ? {} : { logdir: run.logdir }),
     ...(nodes === undefined ? {} : { nodes: nodes.length }),
+    ...(gpusAsked === undefined ? {} : { gpus: gpusAsked }),
     tensorboard,
+    ...(code === undefined ? {} : { code: { record: code } }),
     evaluator: run.evaluator !== null || !trains || flagValue(argv, '--eval-data') === undefined,
   };
 }
+
+/** The slots of a run that has one process on each node. */
+const slotsOf = ({ nodes, workers }: RunFile): number =>
+  nodes?.reduce((sum, node) => sum + (node.workers ?? 1), 0) ?? workers ?? 1;
 
 /**
  * What a recorded run computes on; undefined where the record does not say. A training whose record
@@ -182,8 +244,12 @@ function labelOf({ name }: TypedRun, words: readonly string[]): string {
   throw new UserError('usage', `the name ${name ?? ''} has no letter or digit`, 'Choose another');
 }
 
-function deviceOf(words: readonly string[]): DeviceChoice['asked'] | undefined {
+function deviceOf(words: readonly string[], gpus: GpuWish | undefined): DeviceChoice['asked'] | undefined {
   const device = onlyValue(words, '--device');
+  if (gpus !== undefined && device === 'cpu') {
+    throw new UserError('usage', 'GPUs were asked for, and the device cpu', 'Ask for one of them');
+  }
+  if (gpus !== undefined && (device === undefined || device === 'auto')) return 'cuda';
   if (device === undefined || device === 'auto' || device === 'cpu' || device === 'cuda') return device;
   throw new UserError('usage', `the device must be auto, cpu or cuda, not "${device}"`, 'Correct it');
 }

@@ -12,10 +12,13 @@ export function resumeCommand(
   profile: string,
 ): string | undefined {
   if (!run) return undefined;
-  const { words: again, ranks, nodes, tensorboard, evaluator } = typedOf(run);
+  const { words: again, ranks, nodes, per, gpus, tensorboard, evaluator, logdir } = typedOf(run);
   const words = [
     ...['trainyard', 'run', profile, '--run-dir', dir, '--ranks', String(ranks)],
     ...(nodes === undefined ? [] : ['--nodes', String(nodes)]),
+    ...(per === undefined ? [] : [`--per-${per}`]),
+    ...(gpus === undefined ? [] : ['--gpus', gpus]),
+    ...(logdir === undefined ? [] : ['--logdir', logdir]),
     ...(tensorboard ? ['--tensorboard'] : []),
     ...(evaluator ? [] : ['--no-evaluator']),
     ...['--', ...again],

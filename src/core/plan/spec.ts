@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import type { NodeRuntime } from '../setup/runtime.js';
 import { portRangeOf } from '../contracts/ports.js';
-import type { Profile } from '../contracts/profileSchema.js';
 import type { PlacedRun } from './device.js';
 import type { Placement } from './placement.js';
 import { argvOf, type RunRequest } from './request.js';
@@ -32,8 +31,12 @@ export function planRun(request: RunRequest, { placement, choice, runtime, home 
     program: request.kind === 'train' ? 'trainer' : 'command',
     argv: argvOf(request, runtime.trainer, choice?.used),
     ...(request.kind === 'command' && request.cwd !== undefined ? { cwd: request.cwd } : {}),
+    ...(request.kind === 'command' && request.logdir !== undefined ? { logdir: request.logdir } : {}),
     ...(choice === undefined ? {} : { device: choice }),
     ranks,
+    ...perNodeFields(request, placement),
+    ...(profile.prologue === undefined ? {} : { prologue: profile.prologue }),
+    ...(request.gpus === undefined ? {} : { gpusAsked: request.gpus.text }),
     threadsPerRank,
     env: profile.env ?? {},
     evaluator:
@@ -54,9 +57,10 @@ export function planRun(request: RunRequest, { placement, choice, runtime, home 
       startTimeout: 60,
       nodeReturnTimeout: profile.nodeReturnTimeout ?? 600,
       maxRestarts: profile.maxRestarts ?? 0,
+      ...(request.kind === 'command' ? { stopGrace: profile.stopGrace ?? 30 } : {}),
     },
     ...(home === undefined
-      ? { launcher: 'fork', gpus: ownGpus(profile, placement) }
+      ? { launcher: 'fork', gpus: nodes[0]?.gpus ?? null }
       : {
           launcher: 'manual',
           nodes,
@@ -68,14 +72,11 @@ export function planRun(request: RunRequest, { placement, choice, runtime, home 
   };
 }
 
-/**
- * Where the GPUs are the first ones and the profile lists none, every rank takes that of its
- * number.
- */
-function ownGpus(profile: Profile, { nodes: [node] }: Placement): number[] | null {
-  const gpus = node?.gpus ?? null;
-  const listed = profile.hosts?.[0]?.gpus !== undefined;
-  return listed || gpus?.some((gpu, rank) => gpu !== rank) === true ? gpus : null;
+/** Of a run with one process on each node; on one machine its workers are at the top. */
+function perNodeFields(request: RunRequest, { nodes }: Placement): Pick<StartSpec, 'perNode' | 'workers'> {
+  if (request.kind === 'train' || !request.perNode) return {};
+  const workers = request.profile.kind === 'local' ? nodes[0]?.workers : undefined;
+  return { perNode: true, ...(workers === undefined ? {} : { workers }) };
 }
 
 const evaluatorFlags = ['--interval', '2', '--threads', '1'];

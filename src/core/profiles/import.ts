@@ -6,8 +6,8 @@ import type { Host } from '../contracts/profileSchema.js';
 /**
  * `gpu1 slots=8`, `gpu1:8` (MPICH), `me@gpu1:2222`, `gpu1`; `#` begins a comment; a host named
  * twice has a slot for each time. A number after a colon is a count of processes up to 1023 and a
- * port from 1024 on or beside a user. Of a TensorFlow cluster's `worker|gpu1:2222` the host counts:
- * the port is TensorFlow's own. UserError (usage).
+ * port from 1024 on or beside a user. Of a TensorFlow cluster's `worker|gpu1:2222` the host counts, and
+ * role and port become its task. UserError (usage).
  */
 export function parseHosts(text: string): Host[] {
   const hosts = new Map<string, Host>();
@@ -15,10 +15,16 @@ export function parseHosts(text: string): Host[] {
     const line = raw.replace(/#.*/, '').trim();
     if (line === '') return;
     for (const word of line.includes('|') ? line.split(/[\s,]+/) : [line]) {
-      const host = parseLine(roleForm.exec(word)?.[1] ?? word, index + 1);
+      const [, role, name, port] = roleForm.exec(word) ?? [];
+      const host = parseLine(name ?? word, index + 1);
+      if (role !== undefined) host.tasks = [taskOf(role, port, index + 1)];
       const known = hosts.get(host.host);
-      if (known) known.slots = (known.slots ?? 1) + (host.slots ?? 1);
-      else hosts.set(host.host, host);
+      if (!known) {
+        hosts.set(host.host, host);
+        continue;
+      }
+      known.slots = (known.slots ?? 1) + (host.slots ?? 1);
+      if (host.tasks) known.tasks = [...(known.tasks ?? []), ...host.tasks];
     }
   });
   if (hosts.size === 0) throw new UserError('usage', 'no host is named', 'Write a host on each line');
@@ -56,7 +62,17 @@ export function seenFromHere(hosts: Host[], leader: string | undefined): Host[] 
  * `worker|gpu1:2222,ps|gpu2:2222`, as TensorFlow's cluster specifications are written on one line
  * or several.
  */
-const roleForm = /^(?:[a-z_]+)\|([^|:\s]+)(?::\d{1,5})?$/;
+const roleForm = /^([a-z_]+)\|([^|:\s]+)(?::(\d{1,5}))?$/;
+
+/** As a profile's `tasks` has it. Earlier versions of TensorFlow called the chief master. */
+function taskOf(role: string, port: string | undefined, line: number): string {
+  const name = role === 'master' ? 'chief' : role;
+  if (!['chief', 'worker', 'ps', 'evaluator'].includes(name)) {
+    const hint = 'TensorFlow has chief, worker, ps and evaluator';
+    throw new UserError('usage', `line ${line} names the role ${role}, which is none`, hint);
+  }
+  return port === undefined ? name : `${name}:${port}`;
+}
 
 const form =
   /^(?:([^@\s]+)@)?([A-Za-z0-9][A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?((?:\s+[\w-]+=\S+)*)$/;

@@ -139,7 +139,11 @@ export class Bootstrap implements Disposable {
   }
 
   /** UserError (connection, preflight) when the node cannot run the program, Cancelled. */
-  static async open(connection: SshConnection, program: string, signal?: AbortSignal): Promise<Bootstrap> {
+  static async open(
+    connection: Pick<SshConnection, 'exec' | 'where'>,
+    program: string,
+    signal?: AbortSignal,
+  ): Promise<Bootstrap> {
     throwIfCancelled(signal);
     const bootstrap = new Bootstrap(await connection.exec(bootstrapCommand), connection.where);
     try {

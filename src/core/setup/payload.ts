@@ -57,6 +57,7 @@ export const bootstrapParts = [
   'archive',
   'relay',
   'copies',
+  'code',
   'forward',
   'leases',
   'verbs',
@@ -75,7 +76,6 @@ export async function readPayload(sources: NativeSources): Promise<Payload> {
   const files = [agent, trainer, ...scripts];
   const requirements = await readFile(sources.requirements, 'utf8');
   const pip = await readFile(join(dirname(sources.requirements), 'pip.txt'), 'utf8');
-  const parts = bootstrapParts.map((part) => readFile(join(sources.bootstrap, `${part}.py`), 'utf8'));
   const requirementsHash = sha256(requirements);
   return {
     files,
@@ -85,8 +85,14 @@ export async function readPayload(sources: NativeSources): Promise<Payload> {
     runtime: requirementsHash.slice(0, 16),
     hashes: { agent: agent.sha256, trainer: trainer.sha256, requirements: requirementsHash },
     cuda: await readCuda(sources, files),
-    bootstrap: (await Promise.all(parts)).join('\n\n'),
+    bootstrap: await readBootstrap(sources),
   };
+}
+
+/** The set-up program's text. Rejects with the error of the file system. */
+export async function readBootstrap(sources: NativeSources): Promise<string> {
+  const parts = bootstrapParts.map((part) => readFile(join(sources.bootstrap, `${part}.py`), 'utf8'));
+  return (await Promise.all(parts)).join('\n\n');
 }
 
 async function readCuda(

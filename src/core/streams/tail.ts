@@ -35,6 +35,11 @@ export class ByteTail {
     return this.end;
   }
 
+  /** What stands after the last newline; empty where nothing does. */
+  get unfinished(): string {
+    return Buffer.concat(this.parts).toString('utf8');
+  }
+
   /**
    * Lines that `chunk`, which stands at `offset`, completes; undefined when bytes before it are
    * missing.

@@ -33,6 +33,7 @@ function tableOf(ui: Ui): Table {
       await ui.checkpoints.refresh();
     },
     'trainyard.runTraining': async (given) => (await loadLazy()).runTraining(ui, given),
+    'trainyard.runOnCluster': async (file) => (await loadLazy()).runOnCluster(ui, file),
     'trainyard.runAgain': async () => (await loadLazy()).runAgain(ui),
     'trainyard.runDemo': async () => (await loadLazy()).runDemo(ui),
     'trainyard.attachRun': async () => (await loadLazy()).attachRun(ui),

@@ -1,6 +1,7 @@
 // From a run's model to what its page lacks.
 import type { Cursor } from '../../core/streams/slices.js';
 import type { RunFeed } from '../../core/follow/runFeed.js';
+import type { FigureCursor, FigureSeries } from '../../core/model/figureSeries.js';
 import type { RunModel } from '../../core/model/runModel.js';
 import { isOver } from '../../core/model/runStatus.js';
 import type { DashboardUpdate, HostColumns, Progress, RunHead, Slice } from '../../webview/protocol.js';
@@ -14,6 +15,7 @@ export class DashboardSender {
   private steps: Cursor | undefined;
   private evaluations: Cursor | undefined;
   private marks: Cursor | undefined;
+  private readonly figures = new Map<FigureSeries, FigureCursor>();
   private readonly hosts = new Map<string, Cursor>();
   private readonly ranks = new Map<number, Cursor>();
   private log = 0;
@@ -38,6 +40,7 @@ export class DashboardSender {
       checkpoints: checkpointsOf(model),
       steps: model.steps.slice(this.steps),
       evaluations: model.metrics.evaluations.slice(this.evaluations),
+      figures: this.figureSlices(model),
       marks: model.marks.slice(this.marks),
       hosts: this.hostSlices(model),
       ranks: [...model.ranks].flatMap(([rank, table]) => {
@@ -56,9 +59,20 @@ export class DashboardSender {
 
   private forget(): void {
     this.steps = this.evaluations = this.marks = undefined;
+    this.figures.clear();
     this.hosts.clear();
     this.ranks.clear();
     this.log = 0;
+  }
+
+  private figureSlices(model: RunModel): DashboardUpdate['figures'] {
+    return model.figures.all.flatMap(({ tag, writer, series }) => {
+      const held = this.figures.get(series);
+      if (held !== undefined && series.holds(held)) return [];
+      const { from, rows } = series.slice(held);
+      this.figures.set(series, series.cursor());
+      return [{ from, rows: { tag, writer, ...rows } }];
+    });
   }
 
   private hostSlices(model: RunModel): Slice<HostColumns>[] {
@@ -114,14 +128,16 @@ function progressOf(model: RunModel): Progress {
   const { lastStep, best, secondsLeft } = model.metrics;
   const { step, totalSteps, epoch, totalEpochs, fraction } = model.metrics.progress;
   const over = isOver(model.status);
+  const { figures } = model;
+  const median = model.steps.medianImagesPerSec() ?? figures.rates()?.median;
   return {
-    step: step ?? null,
+    step: step ?? figures.step ?? null,
     totalSteps: totalSteps ?? null,
     epoch: epoch === undefined || totalEpochs === undefined ? null : epochUnderWay(epoch, totalEpochs),
     totalEpochs: totalEpochs === undefined ? null : Math.ceil(totalEpochs),
     fraction: fraction ?? null,
-    imagesPerSec: over ? null : (lastStep?.images_per_sec ?? null),
-    medianImagesPerSec: model.steps.medianImagesPerSec() ?? null,
+    imagesPerSec: over ? null : (lastStep?.images_per_sec ?? figures.imagesPerSec ?? null),
+    medianImagesPerSec: median ?? null,
     secondsLeft: over ? null : (secondsLeft ?? null),
     bestTop1: best?.top1 ?? null,
     bestStep: best?.step ?? null,

@@ -182,6 +182,7 @@ export class CheckpointTree implements vscode.TreeDataProvider<CheckpointTreeNod
   private riskText({ checkpoints, free }: Listing): string | undefined {
     const overview = this.shown()?.overview;
     if (!overview || isOver(overview.status) || overview.step === undefined) return undefined;
+    if (overview.entry.run?.program === 'command') return undefined; // its checkpoints are its own affair
     const latest = checkpoints.filter(({ valid }) => valid).at(-1);
     const steps = Math.max(0, overview.step - (latest?.step ?? 0));
     const seconds = overview.secondsPerStep === undefined ? undefined : steps * overview.secondsPerStep;

@@ -2,6 +2,7 @@
 import { contextValues } from '../../contributions.js';
 import type { Checkpoint } from '../../core/contracts/checkpointSchema.js';
 import type { SessionState } from '../../core/follow/clusterSession.js';
+import { gpuHolders } from '../../core/model/gpuHolders.js';
 import { gpuNotes, gpuTrouble, missingFigures } from '../../core/model/gpuTrouble.js';
 import type { HostSample } from '../../core/contracts/metricsSchema.js';
 import type { Profile } from '../../core/contracts/profileSchema.js';
@@ -62,7 +63,8 @@ export function describeRun(overview: RunOverview, now = Date.now() / 1000): Ite
 }
 
 function activeParts(overview: RunOverview): string[] {
-  const { entry, status, step, epoch, totalEpochs, fraction, imagesPerSec, secondsLeft, best } = overview;
+  const { entry, status, step, epoch, totalEpochs, fraction, imagesPerSec, loss, secondsLeft, best } =
+    overview;
   const parts: string[] = [statusText(status, entry)];
   if (epoch !== undefined && totalEpochs !== undefined && totalEpochs >= 1) {
     parts.push(`epoch ${epochUnderWay(epoch, totalEpochs)}/${Math.ceil(totalEpochs)}`);
@@ -70,16 +72,18 @@ function activeParts(overview: RunOverview): string[] {
     parts.push(fraction === undefined ? `step ${whole(step)}` : percent(fraction));
   }
   if (imagesPerSec !== undefined) parts.push(`${whole(imagesPerSec)} img/s`);
+  if (loss !== undefined) parts.push(`loss ${Number(loss.toPrecision(4))}`);
   if (secondsLeft !== undefined && status === 'running') parts.push(`${duration(secondsLeft)} left`);
   if (best !== undefined) parts.push(`best ${percent(best.top1)}`);
   return parts;
 }
 
-function overParts({ entry, status, top1, best }: RunOverview, now: number): string[] {
+function overParts({ entry, status, loss, top1, best }: RunOverview, now: number): string[] {
   const reason = entry.state?.reason ?? '';
   const parts: string[] = [status === 'failed' && reason !== '' ? `failed: ${reason}` : status];
   const accuracy = best?.top1 ?? top1;
   if (accuracy !== undefined && status !== 'failed') parts.push(percent(accuracy));
+  else if (loss !== undefined && status !== 'failed') parts.push(`loss ${Number(loss.toPrecision(4))}`);
   const { state } = entry;
   if (state?.ended && status !== 'failed') parts.push(duration(state.ended - state.started));
   if (state?.ended) parts.push(`${duration(Math.max(0, now - state.ended))} ago`);
@@ -174,12 +178,13 @@ export function describeGpu(
     const names = others.map(({ pid, user }) => (user ? `${user} (pid ${pid})` : `pid ${pid}`));
     parts.push(`someone: ${names.join(', ')}`);
   }
+  if (gpu.held_by && ours.length === 0) parts.push(`held by ${gpu.held_by.run || 'a run that starts'}`);
   const trouble = gpuTrouble(gpu);
   parts.push(...trouble);
   return {
     label: `GPU ${gpu.index}  ${gpu.name}`,
     description: parts.join(' · '),
-    tooltip: [gpu.uuid, ...gpuNotes(gpu)].join('\n'),
+    tooltip: [gpu.uuid, ...gpuHolders(gpu), ...gpuNotes(gpu)].join('\n'),
     icon: trouble.length === 0 ? 'circuit-board' : 'warning',
     contextValue: contextValues.gpu,
   };

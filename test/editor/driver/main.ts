@@ -13,6 +13,7 @@ import {
   type Methods,
   type Reply,
   type Request,
+  type TaskEnd,
 } from './protocol.js';
 
 type Handlers = {
@@ -29,7 +30,7 @@ function ours(): vscode.Extension<OurApi | undefined> {
   return extension;
 }
 
-const handlers: Handlers = {
+const handlersOf = (ended: readonly TaskEnd[]): Handlers => ({
   command: ({ id, args = [] }) => vscode.commands.executeCommand(id, ...args),
   commands: () => vscode.commands.getCommands(true),
   isActive: () => ours().isActive,
@@ -45,14 +46,15 @@ const handlers: Handlers = {
     vscode.window.tabGroups.all.flatMap((group) =>
       group.tabs.map(({ label, isActive }) => ({ label, active: isActive })),
     ),
+  tasks: () => [...ended],
   setting: async ({ key, value }) => {
     await vscode.workspace.getConfiguration().update(key, value, vscode.ConfigurationTarget.Global);
     return null;
   },
   suite: ({ bundle }) => (createRequire(bundle)(bundle) as { run: () => Promise<HostTest[]> }).run(),
-};
+});
 
-async function answer(line: string): Promise<Reply> {
+async function answer(handlers: Handlers, line: string): Promise<Reply> {
   try {
     const { method, params } = JSON.parse(line) as Request;
     const handle = handlers[method] as ((params: unknown) => unknown) | undefined;
@@ -63,12 +65,13 @@ async function answer(line: string): Promise<Reply> {
   }
 }
 
-function serve(socket: Socket): void {
+function serve(handlers: Handlers, socket: Socket): void {
   let text = '';
   socket.on('error', () => socket.destroy());
   socket.setEncoding('utf8').on('data', (chunk: string) => {
     text += chunk;
-    if (text.endsWith('\n')) void answer(text).then((reply) => socket.end(`${JSON.stringify(reply)}\n`));
+    if (text.endsWith('\n'))
+      void answer(handlers, text).then((reply) => socket.end(`${JSON.stringify(reply)}\n`));
   });
 }
 
@@ -76,10 +79,18 @@ export function activate(context: vscode.ExtensionContext): void {
   const folder = process.env['TRAINYARD_TEST_DRIVER'];
   if (folder === undefined) return;
   const host: HostFile = { pid: process.pid, socket: join(folder, `${process.pid}.sock`) };
-  const server = createServer(serve).listen(host.socket, () => {
+  const ended: TaskEnd[] = [];
+  const noting = vscode.tasks.onDidEndTaskProcess(({ execution, exitCode }) => {
+    ended.push({ name: execution.task.name, code: exitCode });
+  });
+  const handlers = handlersOf(ended);
+  const serving = (socket: Socket): void => {
+    serve(handlers, socket);
+  };
+  const server = createServer(serving).listen(host.socket, () => {
     // By rename and under a name for each host: after a reload the old one may still be ending.
     writeFileSync(`${host.socket}.json`, JSON.stringify(host));
     renameSync(`${host.socket}.json`, join(folder, 'host.json'));
   });
-  context.subscriptions.push({ dispose: () => server.close() });
+  context.subscriptions.push(noting, { dispose: () => server.close() });
 }

@@ -10,6 +10,12 @@ export interface HostTest {
   skipped?: boolean;
 }
 
+/** How a task's process ended. */
+export interface TaskEnd {
+  name: string;
+  code: number | undefined;
+}
+
 export interface Methods {
   /** Runs any command; what it returns must be JSON. */
   command: { params: { id: string; args?: unknown[] }; result: unknown };
@@ -20,6 +26,8 @@ export interface Methods {
   /** Our extension's own account of what its views show. */
   snapshot: { params: Record<string, never>; result: unknown };
   tabs: { params: Record<string, never>; result: { label: string; active: boolean }[] };
+  /** Tasks that have ended in this host, the first one first. */
+  tasks: { params: Record<string, never>; result: TaskEnd[] };
   setting: { params: { key: string; value: unknown }; result: null };
   /** Runs a bundle that exports `run(): Promise<HostTest[]>`. */
   suite: { params: { bundle: string }; result: HostTest[] };

@@ -14,7 +14,7 @@ import {
 } from '../../support/harness.js';
 
 const folder = temporaryFolder('device');
-const standIn = join(import.meta.dirname, '../../build/native/release/tests/agent/nvml');
+const standIn = join(import.meta.dirname, '../../../build/native/release/tests/agent/nvml');
 
 beforeAll(async () => {
   expectExit(await runCli(['runtime']), 0);
@@ -35,7 +35,11 @@ const firstLine = ({ stdout }: Outcome): string => stdout.split('\n')[0] ?? '';
 
 describe('a training on a machine whose GPUs are scripted', () => {
   const script = join(folder.path, 'nvml');
-  const gpus = { LD_LIBRARY_PATH: standIn, NVML_STAND_IN: script };
+  const gpus = {
+    LD_LIBRARY_PATH: standIn,
+    NVML_STAND_IN: script,
+    TRAINYARD_GPU_LOCKS: join(folder.path, 'locks'),
+  };
 
   it('takes the CPU where there is no GPU, and says so first', async () => {
     writeFileSync(script, 'gpus 0\n');

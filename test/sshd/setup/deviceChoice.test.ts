@@ -63,6 +63,7 @@ describe.skipIf(!possible)('a training that does not say its device', () => {
     const environment = {
       LD_LIBRARY_PATH: standIn,
       NVML_STAND_IN: script,
+      TRAINYARD_GPU_LOCKS: join(world.dir, 'locks'),
       TRAINYARD_NVIDIA_LIBRARIES: folders.join(':'),
     };
     const servers = [

@@ -14,6 +14,10 @@ const foreign = /(?:^|[^\w-])--[a-z]|\btrainyard [a-z]|\bnpm (?:run|test|ci)\b|\
 /** Words for programs and files, not for people: argv, flags that are looked for, and `sbatch`. */
 const forPrograms: Readonly<Record<string, RegExp>> = {
   'cluster/localMachine.ts': /^--help$/,
+  // Of git, and of programs that start Python.
+  'code/listing.ts': /^--[a-z-]+$/,
+  'code/program.ts': /^--[a-z_-]+$/,
+  'code/snapshot.ts': /^--[a-z-]+$/,
   'cluster/sshMachine.ts': /^--help$/,
   // About fields that are handed to sbatch.
   'contracts/profileSchema.ts': /^`--(partition|account|gres|time)` of sbatch/,

@@ -48,11 +48,13 @@ const byKind: ByKind = {
     { kind: 'useCpu', or: 'otherGpus', profile },
     { kind: 'useCpu', or: 'cudaBuild' },
   ],
+  otherGpus: [{ kind: 'otherGpus', profile }],
   correctData: [
     { kind: 'correctData', flag: 'data', profile },
     { kind: 'correctData', flag: 'eval-data' },
   ],
   nameCommand: [{ kind: 'nameCommand' }],
+  nameCode: [{ kind: 'nameCode', folder: '/home/ada/code' }],
   startRun: [{ kind: 'startRun' }],
   chooseRun: [{ kind: 'chooseRun', newest: 'r2' }],
   openTensorBoard: [{ kind: 'openTensorBoard' }],

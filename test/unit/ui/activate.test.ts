@@ -1,13 +1,14 @@
 // The composition root with a stand-in for the editor's API: everything registers, and nothing is
 // left at the end.
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { commandIds, panelTypes, viewIds } from '../../../src/contributions.js';
+import { commandIds, panelTypes, taskType, viewIds } from '../../../src/contributions.js';
 
 const editor = vi.hoisted(() => ({
   commands: new Map<string, (...args: unknown[]) => Promise<void>>(),
   views: new Set<string>(),
   panels: new Set<string>(),
   schemes: new Set<string>(),
+  tasks: new Set<string>(),
   disposed: 0,
   shown: [] as string[],
 }));
@@ -84,6 +85,12 @@ vi.mock('vscode', () => {
         onDidDelete: () => disposable(),
       }),
     },
+    tasks: {
+      registerTaskProvider: (type: string) => {
+        editor.tasks.add(type);
+        return disposable(() => editor.tasks.delete(type));
+      },
+    },
     commands: {
       executeCommand: () => Promise.resolve(undefined),
       registerCommand: (id: string, handler: (...args: unknown[]) => Promise<void>) => {
@@ -124,7 +131,9 @@ describe('activate', () => {
     expect([...editor.commands.keys()].sort()).toEqual([...commandIds].sort());
     expect([...editor.views].sort()).toEqual(Object.values(viewIds).sort());
     expect([...editor.panels].sort()).toEqual(Object.values(panelTypes).sort());
+    expect([...editor.tasks]).toEqual([taskType]);
     for (const item of context.subscriptions) item.dispose();
+    expect([...editor.tasks]).toEqual([]);
     expect([...editor.panels]).toEqual([]);
     expect([...editor.schemes]).toEqual([]);
     expect([...editor.commands.keys()]).toEqual([]);

@@ -23,6 +23,7 @@ const overview = (status: RunStatus, fields: Partial<RunOverview> = {}): RunOver
     interrupted: false,
   },
   status,
+  loss: undefined,
   step: 102,
   totalSteps: 300,
   epoch: 4,

@@ -48,7 +48,7 @@ describe('the page state', () => {
 
   it('says why there are no charts, and nothing where there are', () => {
     expect(instead(modelOf(run('local', 5)))).toBeUndefined();
-    expect(instead(modelOf(run('command', 90)))).toMatch(/no training metrics/);
+    expect(instead(modelOf(run('command', 90)))).toMatch(/reported no figures yet/);
     const starting = run('local', 0);
     starting.status = 'starting';
     expect(instead(modelOf(starting))).toMatch(/^Starting resnet20/);

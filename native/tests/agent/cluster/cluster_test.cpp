@@ -126,7 +126,8 @@ TEST_F(ClusterTest, AStopReachesEveryNode) {
   const Json last = ended(dir);
   EXPECT_EQ(last["phase"], "stopped") << last["reason"];
   EXPECT_EQ(last["exitCode"], 75);
-  EXPECT_EQ(text(dir + "/logs/rank-3.log"), "ready\nasked\n");
+  EXPECT_TRUE(text(dir + "/logs/rank-3.log").starts_with("ready\n"));
+  EXPECT_TRUE(text(dir + "/logs/rank-3.log").ends_with("asked\n"));
 }
 
 TEST_F(ClusterTest, StopNowEndsWhatHidesOnEveryNode) {

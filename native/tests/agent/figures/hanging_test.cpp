@@ -22,8 +22,9 @@ class HangingGpus : public ClusterTest {
  protected:
   HangingGpus() {
     script("gpus 8\n");
-    client_ = std::make_unique<Client>("export LD_LIBRARY_PATH='" TRAINYARD_NVML_STAND_IN "' NVML_STAND_IN='" +
-                                       folder_.file("nvml") + "'; ");
+    client_ =
+        std::make_unique<Client>("export LD_LIBRARY_PATH='" TRAINYARD_NVML_STAND_IN "' NVML_STAND_IN='" +
+                                 folder_.file("nvml") + "' TRAINYARD_GPU_LOCKS='" + folder_.file("locks") + "'; ");
   }
 
   /// What the driver tells from now on. Replaced in one step, since it is read at any moment.

@@ -25,6 +25,18 @@ TEST(GpuPins, GiveEachRankOfANodeItsOwn) {
   for (const auto& [rank, gpu] : std::map<int, std::string>{{0, "4"}, {1, "0"}, {2, "11"}}) {
     EXPECT_EQ(pinned_gpu(list, rank), (Variables{{"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}, {"CUDA_VISIBLE_DEVICES", gpu}}));
   }
+  const auto share = [](const std::string& gpus, int rank, int ranks) {
+    return pinned_gpu(gpus, rank, ranks).at("CUDA_VISIBLE_DEVICES");
+  };
+  EXPECT_EQ(share("4,0,11", 0, 1), "4,0,11");
+  EXPECT_EQ(share("4,0,11", 0, 2), "4,0");
+  EXPECT_EQ(share("4,0,11", 1, 2), "11");
+  EXPECT_EQ(share("0,1,2,3,4", 0, 3), "0,1");
+  EXPECT_EQ(share("0,1,2,3,4", 1, 3), "2,3");
+  EXPECT_EQ(share("0,1,2,3,4", 2, 3), "4");
+  EXPECT_EQ(share("4,0,11", 2, 3), "11");
+  EXPECT_EQ(share("4,0", 1, 3), "0");
+  EXPECT_THROW(share("4,0", 2, 3), Error);
   EXPECT_EQ(pinned_gpu("", 5), Variables());
   for (const int beyond : {3, -1}) {
     try {

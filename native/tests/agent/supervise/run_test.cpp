@@ -187,12 +187,16 @@ TEST_F(RunTestCase, OfRanksThatAllStandStillTheIdleOneIsNamed) {
 
 TEST_F(RunTestCase, ACommandThatCannotStartIsAFailureThatSaysSo) {
   Json spec = command_spec("");
-  spec["argv"] = {"/nowhere/program", "x"};
+  spec["argv"] = {"./absent", "x"};  // below the run's own folder, so nobody knows it at the start
+  spec["limits"]["maxRestarts"] = 2;
   const std::string dir = start(spec);
   const Json last = ended(dir);
   EXPECT_EQ(last["phase"], "failed");
-  EXPECT_EQ(last["exitCode"], 127);
-  EXPECT_NE(last["reason"].get<std::string>().find("/nowhere/program"), std::string::npos) << last["reason"];
+  EXPECT_EQ(last["exitCode"], 4);
+  EXPECT_EQ(last["generation"], 1);
+  const auto reason = last["reason"].get<std::string>();
+  EXPECT_NE(reason.find("rank "), std::string::npos) << reason;
+  EXPECT_NE(reason.find("cannot start './absent': No such file or directory"), std::string::npos) << reason;
 }
 
 TEST_F(RunTestCase, ALauncherThatNeverStartsARankMissesTheDeadline) {

@@ -199,7 +199,7 @@ TEST_F(SpreadVerdictTest, ANodeThatIsAskedToEndAsksItsRanksFirst) {
   const Json last = ended(dir, 40);
   EXPECT_EQ(last["phase"], "stopped") << last["reason"];
   EXPECT_EQ(last["exitCode"], 75);
-  EXPECT_EQ(text(dir + "/logs/rank-3.log"), "asked\n");
+  EXPECT_TRUE(text(dir + "/logs/rank-3.log").ends_with("asked\n"));  // sh says that its sleep was terminated
   const auto stops = events(dir, "stop_requested");
   ASSERT_EQ(stops.size(), 1U);
   EXPECT_NE(stops[0]["by"].get<std::string>().find("gpu2"), std::string::npos);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "trainer/base/record_frame.h"
+#include "common/record_frame.h"
 #include "trainer/data/records/byte_source.h"
 #include "trainer/data/records/shard_scan.h"
 

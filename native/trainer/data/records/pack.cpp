@@ -14,7 +14,7 @@
 
 #include "common/error.h"
 #include "common/files.h"
-#include "trainer/base/record_frame.h"
+#include "common/record_frame.h"
 #include "trainer/data/images/image.h"
 #include "trainer/data/images/image_header.h"
 #include "trainer/data/patience.h"

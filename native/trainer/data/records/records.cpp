@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "common/crc32c.h"
 #include "common/error.h"
-#include "trainer/base/crc32c.h"
-#include "trainer/base/record_frame.h"
+#include "common/record_frame.h"
 #include "trainer/data/images/image.h"
 #include "trainer/data/kinds.h"
 #include "trainer/data/records/class_names.h"

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "common/error.h"
-#include "trainer/base/record_frame.h"
+#include "common/record_frame.h"
 #include "trainer/data/records/byte_source.h"
 #include "trainer/data/records/unpack.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "trainer/base/crc32c.h"
-#include "trainer/base/record_frame.h"
+#include "common/crc32c.h"
+#include "common/record_frame.h"
 #include "trainer/data/images/image.h"
 #include "trainer/data/records/example.h"
 #include "trainer/data/records/next_record.h"

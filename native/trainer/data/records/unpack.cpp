@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/error.h"
-#include "trainer/base/record_frame.h"
+#include "common/record_frame.h"
 #include "trainer/data/records/byte_source.h"
 
 namespace trainyard {

@@ -16,6 +16,17 @@ export async function cloneRun(ui: Ui, given?: RunArgument): Promise<void> {
   if (!details.run) {
     throw new UserError('usage', `${run.id} has no run.json that can be read`, 'Choose another run');
   }
-  const { words, ranks } = typedOf(details.run);
-  await editAndStart(ui, { profile: run.profile, words, ranks });
+  const { words, ranks, nodes, per, gpus, logdir, code } = typedOf(details.run);
+  const { cwd } = details.run;
+  await editAndStart(ui, {
+    profile: run.profile,
+    words,
+    ranks,
+    ...(nodes === undefined ? {} : { nodes }),
+    ...(per === undefined ? {} : { per }),
+    ...(gpus === undefined ? {} : { gpus }),
+    ...(logdir === undefined ? {} : { logdir }),
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(code === undefined ? {} : { codeFolder: code.record.folder }),
+  });
 }

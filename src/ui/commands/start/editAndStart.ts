@@ -1,4 +1,5 @@
 // The command line of a run, to be changed before the start.
+import { flagValue } from '../../../core/plan/flags.js';
 import type { TrainerFlag } from '../../../core/plan/trainerHelp.js';
 import { joinWords, splitWords } from '../../../core/plan/words.js';
 import type { RecentRun } from '../../recentRuns.js';
@@ -17,7 +18,10 @@ export async function editAndStart(ui: Ui, recent: RecentRun): Promise<void> {
     new Folders(await (await ui.services.backend()).machine(recent.profile)),
   );
   if (line === undefined) return;
-  await startRun(ui, { ...recent, words: splitWords(line) });
+  const { gpus, ...rest } = recent;
+  const words = splitWords(line);
+  const onCpu = flagValue(words, '--device') === 'cpu'; // then the GPUs of before are not meant
+  await startRun(ui, { ...rest, words, ...(gpus === undefined || onCpu ? {} : { gpus }) });
 }
 
 /** Without them the line can still be typed, so what went wrong is only logged. */

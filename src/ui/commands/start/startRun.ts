@@ -1,40 +1,66 @@
 // Starts a run, remembers it with the device that it took, and shows it.
 import * as vscode from 'vscode';
 import type { RunArgument } from '../../../contributions.js';
+import type { Progress } from '../../../core/base/progress.js';
+import type { StartedRun } from '../../../core/cluster/machine.js';
+import type { RunCode } from '../../../core/code/place.js';
+import { takeSnapshot } from '../../../core/code/snapshot.js';
 import { requestOf, withDevice } from '../../../core/plan/request.js';
+import { cacheFolder } from '../../../core/setup/runtime.js';
 import { rememberRun, type RecentRun } from '../../recentRuns.js';
 import { withProgress } from '../progress.js';
 import type { Ui } from '../ui.js';
 
 /** Resolves once the run's supervisor holds the run. UserError, Cancelled. */
 export async function startRun(ui: Ui, recent: RecentRun): Promise<RunArgument> {
-  const { profile, words, ranks, name } = recent;
-  const backend = await ui.services.backend();
-  const session = await backend.session(profile);
-  const workspace = vscode.workspace.workspaceFolders?.[0]?.uri;
-  const started = await withProgress(`Run on ${profile}`, async (progress) => {
-    progress.onProgress?.('connecting');
-    const machine = await session.machine();
-    const request = requestOf({
-      profile: session.profile,
-      words,
-      cwd: workspace?.scheme === 'file' ? workspace.fsPath : '/',
-      tensorboard: ui.services.setting('trainyard.openTensorBoardOnRun'),
-      ...(ranks === undefined ? {} : { ranks }),
-      ...(name === undefined ? {} : { name }),
-    });
-    return machine.start(request, progress);
-  });
+  const { profile } = recent;
+  const tensorboard = ui.services.setting('trainyard.openTensorBoardOnRun');
+  const started = await withProgress(`Run on ${profile}`, (progress) =>
+    beginRun(ui, recent, tensorboard, progress),
+  );
   const run: RunArgument = { profile, id: started.id, dir: started.dir };
+  if (ui.services.setting('trainyard.openDashboardOnRun')) ui.dashboards.show(run);
+  if (tensorboard) ui.tensorboards.show(run);
+  await (await ui.services.backend()).monitor.refresh();
+  await ui.checkpoints.choose(run);
+  return run;
+}
+
+/** The same without showing anything. */
+export async function beginRun(
+  ui: Ui,
+  recent: RecentRun,
+  tensorboard: boolean,
+  progress: Progress,
+): Promise<StartedRun> {
+  const { profile, words, cwd, codeFolder, ...rest } = recent;
+  const session = await (await ui.services.backend()).session(profile);
+  const workspace = vscode.workspace.workspaceFolders?.[0]?.uri;
+  progress.onProgress?.('connecting');
+  const machine = await session.machine();
+  const code = codeFolder === undefined ? undefined : await codeOf(ui, codeFolder, progress);
+  const request = requestOf({
+    ...rest,
+    code,
+    profile: session.profile,
+    words,
+    cwd: cwd ?? (workspace?.scheme === 'file' ? workspace.fsPath : '/'),
+    tensorboard,
+  });
+  const started = await machine.start(request, progress);
   const { device } = started;
   await rememberRun(
     ui.services,
     device === undefined ? recent : { ...recent, words: withDevice(words, device) },
   );
   ui.keys.update({ canRunAgain: true });
-  if (ui.services.setting('trainyard.openDashboardOnRun')) ui.dashboards.show(run);
-  if (ui.services.setting('trainyard.openTensorBoardOnRun')) ui.tensorboards.show(run);
-  await backend.monitor.refresh();
-  await ui.checkpoints.choose(run);
-  return run;
+  return started;
+}
+
+/** The folder as it is now. What stays at home is said. UserError, Cancelled. */
+async function codeOf({ services }: Ui, folder: string, progress: Progress): Promise<RunCode> {
+  const snapshot = await takeSnapshot(folder, { cache: cacheFolder(), ...progress });
+  for (const note of snapshot.notes) services.logger.log('info', note);
+  if (snapshot.notes.length > 0) void vscode.window.showInformationMessage(snapshot.notes.join(' '));
+  return { record: snapshot.record, snapshot };
 }

@@ -4,6 +4,7 @@ import type { ChartGroup, Drawable } from './chartGroup.js';
 import { chartTable, legendAt, summary, type ChartSpec } from './chartSpecs.js';
 import { count } from '../model/format.js';
 import { Plot } from './plot.js';
+import { tableBox } from './tableBox.js';
 import { define, Section } from '../elements/section.js';
 
 /** A table, or a summary read aloud, that changed ten times a second could not be read. */
@@ -145,26 +146,7 @@ class ChartCard extends Section implements Drawable {
     if (this.reading && now - this.reading.at < readingInterval) return this.reading;
     const { spec, group } = this;
     const { head, rows } = chartTable(spec, group.data, group.model);
-    const table = html`<div class="tablebox" tabindex="0" role="region" aria-label="${spec.title}, table">
-      <table>
-        <caption>
-          ${spec.title}, ${rows.length} of ${count(group.data.length)} rows, newest first
-        </caption>
-        <thead>
-          <tr>
-            ${head.map((name) => html`<th scope="col">${name}</th>`)}
-          </tr>
-        </thead>
-        <tbody>
-          ${rows.reverse().map(
-            (cells) =>
-              html`<tr>
-                ${cells.map((cell) => html`<td>${cell}</td>`)}
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>`;
+    const table = tableBox(spec.title, { head, rows: rows.reverse() }, group.data.length);
     this.reading = { at: now, text: summary(spec, group.data, group.model), table };
     return this.reading;
   }

@@ -1,21 +1,12 @@
 // One chart on a canvas: uPlot with the group's axis, crosshair and zoom, and what uPlot does not
 // draw by itself.
 import uPlot from 'uplot';
-import type { Mark } from '../../protocol.js';
 import type { ChartGroup } from './chartGroup.js';
 import type { ChartSpec, LineSpec } from './chartSpecs.js';
 import { axisTime } from '../model/format.js';
-
-/** Distances between ticks of the time axis that people can count in. */
-const tickSteps = [
-  0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200,
-  86_400, 172_800, 604_800,
-];
-
-/** Marks that are worth a line through every chart. */
-const lined = new Set<Mark['kind']>(['restart', 'rank-lost', 'hang', 'stop', 'checkpoint-failed']);
-
-const fontSize = 11;
+import { drawMarkLines } from './markLines.js';
+import { mixed, withAlpha } from './tints.js';
+import { fontSize, tickSteps } from './timeAxis.js';
 
 /** uPlot declares its scales' kinds as an enum that exists for the compiler only. */
 const logarithmic = 3 as unknown as uPlot.Scale.Distr;
@@ -183,7 +174,7 @@ export class Plot {
         ],
         drawAxes: [
           (plot) => {
-            this.drawMarks(plot);
+            drawMarkLines(plot, this.markView);
           },
         ],
         draw: [
@@ -232,23 +223,9 @@ export class Plot {
     return [this.spec.fromZero ? 0 : min - room, max + room];
   }
 
-  private drawMarks(plot: uPlot): void {
-    const { ctx, bbox } = plot;
-    const { palette, model, data, range } = this.group;
-    ctx.save();
-    ctx.lineWidth = devicePixelRatio;
-    ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio]);
-    for (const mark of model.marks) {
-      const at = mark.time - data.origin;
-      if (!lined.has(mark.kind) || at < range[0] || at > range[1]) continue;
-      ctx.strokeStyle = mark.kind === 'restart' || mark.kind === 'stop' ? palette.muted : palette.error;
-      const left = Math.round(plot.valToPos(at, 'x', true)) + 0.5;
-      ctx.beginPath();
-      ctx.moveTo(left, bbox.top);
-      ctx.lineTo(left, bbox.top + bbox.height);
-      ctx.stroke();
-    }
-    ctx.restore();
+  private get markView(): Parameters<typeof drawMarkLines>[1] {
+    const { model, data, range, palette } = this.group;
+    return { marks: model.marks, origin: data.origin, range, palette };
   }
 
   private drawPoints(plot: uPlot): void {
@@ -283,10 +260,3 @@ export class Plot {
     ctx.restore();
   }
 }
-
-/** Theme colours come in any notation; the canvas itself knows them all. */
-function mixed(color: string, share: number, other: string): string {
-  return `color-mix(in srgb, ${color} ${Math.round(share * 100)}%, ${other})`;
-}
-
-const withAlpha = (color: string, alpha: number): string => mixed(color, alpha, 'transparent');

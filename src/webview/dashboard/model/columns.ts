@@ -1,5 +1,12 @@
 // Slices of rows and of columns put where they belong.
-import type { GpuColumns, HostColumns, RankColumns, Slice, StepColumns } from '../../protocol.js';
+import type {
+  FigureSeries,
+  GpuColumns,
+  HostColumns,
+  RankColumns,
+  Slice,
+  StepColumns,
+} from '../../protocol.js';
 
 /**
  * Rows from `from` on are replaced. A slice that begins past the end would leave a hole: false, and
@@ -37,6 +44,16 @@ export function spliceSteps(target: StepColumns, { from, rows }: Slice<StepColum
 
 export const copySteps = (steps: StepColumns): StepColumns =>
   Object.fromEntries(stepNames.map((name) => [name, steps[name].slice()])) as unknown as StepColumns;
+
+export function spliceFigures(target: FigureSeries, { from, rows }: Slice<FigureSeries>): boolean {
+  return (
+    splice(target.step, from, rows.step) &&
+    splice(target.time, from, rows.time) &&
+    splice(target.value, from, rows.value) &&
+    splice(target.min, from, rows.min) &&
+    splice(target.max, from, rows.max)
+  );
+}
 
 export function spliceHost(target: HostColumns, { from, rows }: Slice<HostColumns>): boolean {
   const { time, cpuPercent, memoryUsed, gpus, ...rest } = rows;

@@ -3,6 +3,7 @@ import type {
   CheckpointSummary,
   DashboardUpdate,
   Evaluation,
+  FigureSeries,
   HostColumns,
   LogLine,
   Mark,
@@ -11,12 +12,20 @@ import type {
   RunHead,
   StepColumns,
 } from '../../protocol.js';
-import { copySteps, emptySteps, splice, spliceHost, spliceRank, spliceSteps } from './columns.js';
+import {
+  copySteps,
+  emptySteps,
+  splice,
+  spliceFigures,
+  spliceHost,
+  spliceRank,
+  spliceSteps,
+} from './columns.js';
 
 /** Lines kept for filtering; what is older is in the log file. */
 const mostLines = 20_000;
 
-export type Part = 'head' | 'steps' | 'evaluations' | 'marks' | 'devices' | 'log';
+export type Part = 'head' | 'steps' | 'evaluations' | 'figures' | 'marks' | 'devices' | 'log';
 
 /** `gap`: something was missed, a full update is needed. `early`: still waiting for that one. */
 export type Outcome = 'applied' | 'gap' | 'early';
@@ -30,6 +39,7 @@ export class PageModel {
   checkpoints: CheckpointSummary | undefined;
   steps: StepColumns = emptySteps();
   evaluations: Evaluation[] = [];
+  figures: FigureSeries[] = [];
   marks: Mark[] = [];
   hosts: HostColumns[] = [];
   ranks: RankColumns[] = [];
@@ -39,6 +49,7 @@ export class PageModel {
     head: 0,
     steps: 0,
     evaluations: 0,
+    figures: 0,
     marks: 0,
     devices: 0,
     log: 0,
@@ -78,6 +89,7 @@ export class PageModel {
       revisions: { ...this.revisions },
       steps: copySteps(this.steps),
       evaluations: this.evaluations.slice(),
+      figures: structuredClone(this.figures),
       marks: this.marks.slice(),
       hosts: structuredClone(this.hosts),
       ranks: structuredClone(this.ranks),
@@ -95,6 +107,7 @@ export class PageModel {
   private clear(): void {
     this.steps = emptySteps();
     this.evaluations = [];
+    this.figures = [];
     this.marks = [];
     this.hosts = [];
     this.ranks = [];
@@ -110,6 +123,7 @@ export class PageModel {
     return (
       this.mergeSteps(update) &&
       this.mergeList('evaluations', this.evaluations, update.evaluations) &&
+      this.mergeFigures(update) &&
       this.mergeList('marks', this.marks, update.marks) &&
       this.mergeDevices(update) &&
       this.mergeLog(update)
@@ -123,6 +137,18 @@ export class PageModel {
     this.newSteps = Math.min(this.newSteps, steps.from);
     this.revisions.steps++;
     return true;
+  }
+
+  private mergeFigures({ figures }: DashboardUpdate): boolean {
+    if (figures.length === 0) return true;
+    this.revisions.figures++;
+    return figures.every((slice) => {
+      const { tag, writer } = slice.rows;
+      const known = this.figures.find((one) => one.tag === tag && one.writer === writer);
+      if (known) return spliceFigures(known, slice);
+      this.figures.push(structuredClone(slice.rows));
+      return slice.from === 0;
+    });
   }
 
   private mergeList<T>(part: Part, target: T[], { from, rows }: { from: number; rows: T[] }): boolean {

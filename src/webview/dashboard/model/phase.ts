@@ -27,7 +27,9 @@ export function pageState(model: PageModel, problem: string | undefined): PageSt
 export function instead(model: PageModel): string | undefined {
   const { head } = model;
   if (!head || model.steps.step.length > 0) return undefined;
-  if (isCommand(model)) return 'This command reports no training metrics, so there are no charts.';
+  if (isCommand(model)) {
+    return 'This command reported no figures yet. Event files of TensorBoard and lines of metrics.jsonl in its run folder become charts.';
+  }
   if (head.over) return `The run ${head.status} before its first step.`;
   const model_ = head.model === null ? '' : ` ${head.model}`;
   switch (head.status) {

@@ -13,7 +13,7 @@ import type { ViewState } from '../model/viewState.js';
 
 /** How often the page's text is drawn again while news arrive, milliseconds. */
 const textInterval = 100;
-/** How often devices and log are, which are more work. */
+/** How often devices, figures and log are, which are more work. */
 const slowInterval = 250;
 /** How often it is noted that somebody looks, seconds. */
 const seenInterval = 5;
@@ -27,8 +27,8 @@ export class Controller {
   palette: Palette = readPalette();
   problem: string | undefined;
   away: string | undefined;
-  /** Of devices and log as they are drawn: the model's revisions, less often. */
-  slow = { devices: 0, log: 0 };
+  /** Of devices, figures and log as they are drawn: the model's revisions, less often. */
+  slow = { devices: 0, figures: 0, log: 0 };
   /** The extension's clock less ours, seconds. */
   private offset = 0;
   private stepsDrawn = '';
@@ -202,12 +202,13 @@ export class Controller {
   }
 
   private takeSlow(now: number): number | undefined {
-    const { devices, log } = this.shown.revisions;
-    if (devices === this.slow.devices && log === this.slow.log) return undefined;
+    const { devices, figures, log } = this.shown.revisions;
+    const { slow } = this;
+    if (devices === slow.devices && figures === slow.figures && log === slow.log) return undefined;
     const due = this.slowAt + slowInterval - now;
     if (due > 0) return due;
     this.slowAt = now;
-    this.slow = { devices, log };
+    this.slow = { devices, figures, log };
     return undefined;
   }
 

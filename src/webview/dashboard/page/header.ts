@@ -140,22 +140,25 @@ class Header extends Section {
       ...(step === null ? [] : [`step ${of(step, totalSteps)}`]),
     ].join(' · ');
     const share = fraction === null ? undefined : Math.min(1, Math.max(0, fraction));
+    if (share === undefined) {
+      return html`<div class="bar">
+        <p><span>${words}</span></p>
+      </div>`;
+    }
+    const whole = Math.floor(share * 100);
     return html`<div class="bar">
       <div
         role="progressbar"
         aria-label="Progress of ${head.name}"
         aria-valuemin="0"
         aria-valuemax="100"
-        aria-valuenow=${share === undefined ? nothing : Math.floor(share * 100)}
-        aria-valuetext="${share === undefined ? '' : `${Math.floor(share * 100)}%, `}${words}"
+        aria-valuenow=${whole}
+        aria-valuetext="${whole}%, ${words}"
         class="track status-${head.status}"
       >
-        <div class="fill" style="width: ${(share ?? 0) * 100}%"></div>
+        <div class="fill" style="width: ${share * 100}%"></div>
       </div>
-      <p>
-        ${share === undefined ? nothing : html`<strong>${Math.floor(share * 100)}%</strong>`}
-        <span>${words}</span>
-      </p>
+      <p><strong>${whole}%</strong> <span>${words}</span></p>
     </div>`;
   }
 

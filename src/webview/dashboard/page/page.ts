@@ -2,6 +2,7 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import type { PageAction } from '../../protocol.js';
 import '../charts/charts.js';
+import '../charts/figures.js';
 import type { Controller } from './controller.js';
 import '../devices/devices.js';
 import { count } from '../model/format.js';
@@ -92,14 +93,18 @@ export class Page extends LitElement {
         }
       </header>
       <main>
-        <trainyard-charts
-          .group=${group}
-          .revision=${`${revisions.steps === 0} ${shown.steps.step.length > 0} ${revisions.evaluations}`}
-          .view=${view}
-          .faded=${lost}
-          .empty=${empty}
-          .change=${this.change}
-        ></trainyard-charts>
+        ${
+          shown.figures.length > 0
+            ? html`<trainyard-figures
+                .model=${shown}
+                .revision=${`${slow.figures} ${revisions.marks}`}
+                .view=${view}
+                .palette=${palette}
+                .faded=${lost}
+                .change=${this.change}
+              ></trainyard-figures>`
+            : this.charts(controller, empty)
+        }
         ${
           shown.marks.length === 0 && empty !== undefined
             ? nothing
@@ -129,6 +134,18 @@ export class Page extends LitElement {
         ></trainyard-log>
       </main>
     `;
+  }
+
+  private charts({ shown, view, group, state }: Controller, empty: string | undefined): TemplateResult {
+    const { revisions, steps } = shown;
+    return html`<trainyard-charts
+      .group=${group}
+      .revision=${`${revisions.steps === 0} ${steps.step.length > 0} ${revisions.evaluations}`}
+      .view=${view}
+      .faded=${state === 'lost'}
+      .empty=${empty}
+      .change=${this.change}
+    ></trainyard-charts>`;
   }
 
   private awayStrip({ away }: Controller): TemplateResult | typeof nothing {

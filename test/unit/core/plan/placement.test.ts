@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
-import { requestOf, wordsOf } from '../../../../src/core/plan/request.js';
+import { requestOf, wordsOf, type TypedRun } from '../../../../src/core/plan/request.js';
 import {
   placeRanks as place,
   withLibraries,
@@ -22,7 +22,7 @@ const placeRanks = (
   profile: Profile,
   words: readonly string[],
   offers: readonly NodeOffer[],
-  wanted: { ranks?: number; nodes?: number } = {},
+  wanted: Pick<TypedRun, 'ranks' | 'nodes' | 'per'> = {},
 ): Placement => {
   const request = requestOf({ profile, words, cwd: '/', ...wanted });
   return place({ ...request, words: wordsOf(request) }, words.includes('cuda') ? 'cuda' : 'cpu', offers);
@@ -46,6 +46,25 @@ describe('placeRanks', () => {
     expect(placeRanks(lab, ['train'], offers, { ranks: 3 }).nodes.map(({ slots }) => slots)).toEqual([2, 1]);
     expect(placeRanks(lab, ['train'], offers, { nodes: 1 })).toMatchObject({ ranks: 2 });
     expect(placeRanks({ ...lab, maxNodes: 1 }, ['train'], offers)).toMatchObject({ ranks: 2 });
+  });
+
+  it('gives an own program a process for each slot, or for each node, where that is asked for', () => {
+    const offers = [
+      offer({ host: 'a', slots: 2, tasks: ['chief:2222'] }),
+      offer({ host: 'b', slots: 4 }),
+      offer({ host: 'c', slots: 4 }),
+    ];
+    const slots = placeRanks(lab, ['python', 'x.py'], offers, { per: 'slot' });
+    expect(slots).toMatchObject({ ranks: 10, nodes: [{ tasks: ['chief:2222'] }, { slots: 4 }, {}] });
+    expect(slots.nodes[0]).not.toHaveProperty('workers');
+    const nodes = placeRanks(lab, ['torchrun', 'x.py'], offers, { per: 'node', ranks: 5 });
+    expect(nodes).toMatchObject({
+      ranks: 2,
+      nodes: [
+        { host: 'a', slots: 1, workers: 2 },
+        { host: 'b', slots: 1, workers: 3 },
+      ],
+    });
   });
 
   it.each([

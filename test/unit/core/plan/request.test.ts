@@ -168,6 +168,7 @@ describe('requestOf', () => {
       device: 'cuda',
       data: [],
       everySlot: false,
+      perNode: false,
       argv: typed,
       cwd,
       tensorboard: false,

@@ -41,5 +41,19 @@ it('asks for the nodes, the TensorBoard and the evaluator that the run had', () 
   expect(resumeCommand({ run: run({ nodes, argv, tensorboard: true }), dir: nodePath('/r') }, 'lab')).toBe(
     'trainyard run lab --run-dir /r --ranks 4 --nodes 2 --tensorboard --no-evaluator -- train --eval-data x --device cpu',
   );
+  const perNode = { program: 'command', argv: ['torchrun', 'x.py'], perNode: true, ranks: 2 };
+  const workers = [{ workers: 3 }, { workers: 2 }];
+  expect(resumeCommand({ run: run({ ...perNode, nodes: workers }), dir: nodePath('/r') }, 'lab')).toBe(
+    'trainyard run lab --run-dir /r --ranks 5 --nodes 2 --per-node -- torchrun x.py',
+  );
   expect(resumeCommand({ run: null, dir: nodePath('/r') }, 'lab')).toBeUndefined();
+});
+
+it('asks for the GPUs that were asked for', () => {
+  expect(
+    resumeCommand(
+      { run: run({ gpusAsked: '0,2', argv: ['train', '--device', 'cuda'] }), dir: nodePath('/r') },
+      'lab',
+    ),
+  ).toBe('trainyard run lab --run-dir /r --ranks 4 --gpus 0,2 -- train --device cuda');
 });

@@ -93,7 +93,7 @@ describe('planRun', () => {
     const cuda = [...train, '--device', 'cuda'];
     expect(plan(cuda, { profile: listed, ranks: 2 }, four)).toMatchObject({ ranks: 2, gpus: [3, 0] });
     expect(plan(cuda, { profile: listed }, four)).toMatchObject({ ranks: 3, gpus: [3, 0, 1] });
-    expect(plan(cuda, {}, four).gpus).toBeNull();
+    expect(plan(cuda, {}, four)).toMatchObject({ ranks: 4, gpus: [0, 1, 2, 3] });
     expect(plan(cuda, {}, { gpus: gpus(3).slice(1) })).toMatchObject({ ranks: 2, gpus: [1, 2] });
     expect(plan(train, { profile: listed }, four).gpus).toBeNull();
     expect(check(runSpecSchema, plan(cuda, { profile: listed }, four)).ok).toBe(true);
@@ -105,6 +105,26 @@ describe('planRun', () => {
       limits: { hangTimeout: 20, maxRestarts: 2 },
       env: { A: 'b' },
     });
+  });
+
+  it('says of an own program how many processes a node has, its prologue and its time to stop', () => {
+    const profile = { ...local, prologue: 'module load cuda', hosts: [{ host: 'me', slots: 4 }] };
+    const perNode = plan(['torchrun', 'x.py'], { profile, per: 'node' });
+    expect(check(runSpecSchema, perNode).ok).toBe(true);
+    expect(perNode).toMatchObject({
+      ranks: 1,
+      perNode: true,
+      workers: 4,
+      prologue: 'module load cuda',
+      limits: { stopGrace: 30 },
+    });
+    const cuda = ['python', 'x.py', '--device', 'cuda'];
+    const perSlot = plan(cuda, { per: 'slot', profile: { ...local, stopGrace: 5 } }, { gpus: gpus(3) });
+    expect(perSlot).toMatchObject({ ranks: 3, gpus: [0, 1, 2], limits: { stopGrace: 5 } });
+    expect(perSlot).not.toHaveProperty('perNode');
+    expect(plan(train).limits).not.toHaveProperty('stopGrace');
+    expect(failure(train, { per: 'node' }).message).toMatch(/one process for each slot, not for each node/);
+    expect(plan(['eval', '--data', '/d'], { per: 'slot' })).toMatchObject({ ranks: 2 });
   });
 
   it('evaluates only training, with data for it, and when wanted', () => {

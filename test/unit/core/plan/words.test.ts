@@ -108,10 +108,14 @@ gpu5
 
   it('are refused by line when they are none', () => {
     expect(parseHosts('worker|gpu1:2222\nworker|gpu2:2222, ps|gpu3')).toEqual([
-      { host: 'gpu1' },
-      { host: 'gpu2' },
-      { host: 'gpu3' },
+      { host: 'gpu1', tasks: ['worker:2222'] },
+      { host: 'gpu2', tasks: ['worker:2222'] },
+      { host: 'gpu3', tasks: ['ps'] },
     ]);
+    expect(parseHosts('master|gpu1:2222\nworker|gpu1:2223')).toEqual([
+      { host: 'gpu1', slots: 2, tasks: ['chief:2222', 'worker:2223'] },
+    ]);
+    expect(() => parseHosts('worker|gpu1:2222\nboss|gpu2')).toThrow('line 2 names the role boss');
     const fromLeader = 'localhost slots=8\n172.31.0.5 slots=8\n172.31.0.6 slots=4\n';
     expect(seenFromHere(parseHosts(fromLeader), 'ubuntu@lead.example:2200')).toEqual([
       { host: 'lead.example', user: 'ubuntu', port: 2200, slots: 8 },

@@ -1,6 +1,6 @@
-#include "trainer/base/record_frame.h"
+#include "common/record_frame.h"
 
-#include "trainer/base/crc32c.h"
+#include "common/crc32c.h"
 
 namespace trainyard {
 

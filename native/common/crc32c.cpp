@@ -1,4 +1,4 @@
-#include "trainer/base/crc32c.h"
+#include "common/crc32c.h"
 
 #include <nmmintrin.h>
 

@@ -1,0 +1,44 @@
+#include "agent/ranks/prologue.h"
+
+namespace trainyard {
+
+namespace {
+
+// $0 is a name for the shell's own messages, $1 who it is for, $2 the prologue, the rest the program.
+// The output goes to the log as it comes; the trap reads it there, for its end belongs to the error.
+constexpr const char* kScript = R"sh(trainyard_who=$1 trainyard_prologue=$2
+shift 2
+trainyard_command=("$@")
+set --
+trainyard_begin=$(stat -L -c %s "/proc/$$/fd/1")
+trainyard_failed() {
+  trainyard_code=$?
+  set +eu
+  trainyard_said=$(tail -c "+$((trainyard_begin + 1))" "/proc/$$/fd/1" | tail -n 5 | tr '\n\r\t' '   ' | tail -c 600)
+  printf '\nagent: error: %s: the prologue "%s" failed with exit code %s: %s. Correct it in the profile\n' \
+    "$trainyard_who" "$(printf %s "$trainyard_prologue" | tr '\n\r' '  ')" "$trainyard_code" \
+    "${trainyard_said:-it said nothing}" >&2
+  exit 4
+}
+trap trainyard_failed EXIT
+eval "$trainyard_prologue" || exit
+trap - EXIT
+if ! type -P -- "${trainyard_command[0]}" > /dev/null; then
+  printf "\nagent: error: %s: cannot start '%s': after the prologue it is not there, or cannot be executed. %s\n" \
+    "$trainyard_who" "${trainyard_command[0]}" 'Install it on that node, or name its whole path' >&2
+  exit 4
+fi
+exec -- "${trainyard_command[@]}"
+)sh";
+
+}  // namespace
+
+std::vector<std::string> with_prologue(const std::string& prologue, const std::string& who,
+                                       const std::vector<std::string>& command) {
+  if (prologue.empty()) return command;
+  std::vector<std::string> line{"bash", "-l", "-c", kScript, "trainyard", who, prologue};
+  line.insert(line.end(), command.begin(), command.end());
+  return line;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,57 @@
+// The start of a run together with its code.
+import type { NodePath } from '../base/nodePath.js';
+import type { Logger } from '../base/log.js';
+import type { Progress } from '../base/progress.js';
+import { dropCode, placeCode, type RunCode } from '../code/place.js';
+import type { RunDetails } from '../contracts/agentApi.js';
+import type { StartSpec } from '../contracts/runSchema.js';
+import type { RunRequest } from '../plan/request.js';
+import { newRunId } from '../plan/spec.js';
+import type { RelayNode } from '../setup/relay.js';
+
+/** What is to be started, and where. */
+export interface CodeStart {
+  request: RunRequest;
+  spec: StartSpec;
+  /** What an earlier run left in the folder that the user named. */
+  before: RunDetails | undefined;
+  /** The head first. */
+  nodes: readonly RelayNode[];
+  /** The profile's, `~` standing for each node's home folder. */
+  workdir: NodePath;
+  logger: Logger;
+}
+
+/** The code that was given, else that of the earlier run in the same folder. */
+function codeOf(request: RunRequest, before: RunDetails | undefined): RunCode | undefined {
+  if (request.kind !== 'command' || request.ofTrainer) return undefined;
+  const record = before?.run?.code;
+  return request.code ?? (record && { record });
+}
+
+/**
+ * Puts the code there, where the run has any, and starts the run by `start`. Where that fails the
+ * code goes again. UserError (usage, connection, preflight), Cancelled, and what `start` throws.
+ */
+export async function startWithCode<T>(
+  { request, spec, before, nodes, workdir, logger }: CodeStart,
+  start: (spec: StartSpec) => Promise<T>,
+  progress: Progress,
+): Promise<T> {
+  const code = codeOf(request, before);
+  if (!code) return start(spec);
+  const { runDir, profile } = request;
+  const id = before?.run?.id ?? spec.id ?? newRunId(spec.label);
+  const run = { profile, workdir, id, logger };
+  const targets = nodes.map((node, index) => ({
+    node,
+    ...(index === 0 && runDir !== undefined ? { dir: runDir } : {}),
+  }));
+  const dir = await placeCode(targets, code, run, progress);
+  try {
+    return await start({ ...spec, cwd: undefined, id, dir, code: code.record });
+  } catch (error) {
+    await dropCode(targets, run);
+    throw error;
+  }
+}

@@ -1,0 +1,61 @@
+// Whether the program that a run starts is among the code that goes along.
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { normalize } from 'node:path/posix';
+import { UserError } from '../base/errors.js';
+import type { CodeSnapshot } from './snapshot.js';
+import { isSecret, ownIgnoreFile } from './rules.js';
+
+const interpreters =
+  /^(?:python|pypy)[\d.]*$|^(?:bash|sh|dash|zsh|perl|ruby|node|Rscript|julia|torchrun|deepspeed)$/;
+/** Flags of these that take the next word. */
+const withValue = new Set(['-X', '-W', '--nproc_per_node', '--nproc-per-node', '--nnodes']);
+/** What follows is no file. */
+const noFile = new Set(['-c', '-m', '-e', '--module']);
+
+/** The file of the code folder that these words start, below the folder; undefined where none is named. */
+export function programFile(words: readonly string[]): string | undefined {
+  const [first = '', ...others] = words;
+  if (first.includes('/')) return below(first);
+  if (!interpreters.test(first)) return undefined;
+  for (let at = 0; at < others.length; ++at) {
+    const word = others[at] ?? '';
+    if (noFile.has(word)) return undefined;
+    if (withValue.has(word)) ++at;
+    else if (!word.startsWith('-')) return below(word);
+  }
+  return undefined;
+}
+
+function below(word: string): string | undefined {
+  if (word.startsWith('/') || word.startsWith('~')) return undefined;
+  const path = normalize(word);
+  return path.startsWith('../') ? undefined : path;
+}
+
+/** UserError (usage) where the words start a file of the folder that is not sent. */
+export function assertProgramSent(words: readonly string[], snapshot: CodeSnapshot): void {
+  const path = programFile(words);
+  if (path === undefined || isSent(path, snapshot.paths)) return;
+  const { folder } = snapshot.record;
+  if (statSync(join(folder, path), { throwIfNoEntry: false }) === undefined) {
+    throw new UserError(
+      'usage',
+      `there is no ${path} in ${folder}`,
+      'Name the program as seen from that folder',
+    );
+  }
+  const hint = isSecret(path)
+    ? `Add !${path} to ${ownIgnoreFile}`
+    : `Take it out of .gitignore and ${ownIgnoreFile}, or name another program`;
+  throw new UserError('usage', `${path}, which is to be started, is not among the files that are sent`, hint);
+}
+
+/** A folder is, too, where something in it is. A link may lead to it. */
+function isSent(path: string, paths: ReadonlySet<string>): boolean {
+  const parts = path.split('/');
+  return (
+    parts.some((_, index) => paths.has(parts.slice(0, index + 1).join('/'))) ||
+    [...paths].some((other) => other.startsWith(`${path}/`))
+  );
+}

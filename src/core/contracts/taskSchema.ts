@@ -1,0 +1,37 @@
+// A task of the editor, as docs/contracts/tasks.md fixes it.
+import * as z from 'zod/mini';
+
+const word = z.string().check(z.minLength(1));
+const positive = z.int().check(z.gte(1));
+
+/** What a task says besides what the editor itself reads of every task. */
+export const taskSchema = z
+  .object({
+    profile: z.optional(word),
+    /** The words of the command. */
+    program: z.optional(z.array(z.string()).check(z.minLength(1))),
+    /** The same as one text. */
+    command: z.optional(word),
+    /** Where it starts, where this machine is the node. */
+    cwd: z.optional(word),
+    name: z.optional(word),
+    ranks: z.optional(positive),
+    nodes: z.optional(positive),
+    perSlot: z.optional(z.boolean()),
+    perNode: z.optional(z.boolean()),
+    tensorboard: z.optional(z.boolean()),
+    dashboard: z.optional(z.boolean()),
+  })
+  .check(
+    z.superRefine((task, context) => {
+      const problem = (path: string[], message: string): void => {
+        context.addIssue({ code: 'custom', path, message, input: task });
+      };
+      if ((task.program === undefined) === (task.command === undefined)) {
+        problem([], 'one of "program" and "command" must be there, and not both');
+      }
+      if (task.perSlot === true && task.perNode === true) {
+        problem(['perNode'], 'cannot stand beside "perSlot"');
+      }
+    }),
+  );

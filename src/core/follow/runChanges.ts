@@ -1,0 +1,150 @@
+// What happens to runs between two looks at their list: each change is reported once.
+import type { AgentClient } from '../agent/agentClient.js';
+import { readRemote } from '../agent/remoteFile.js';
+import { DisposableStore, Emitter, type Disposable, type Event } from '../base/lifecycle.js';
+import type { Logger } from '../base/log.js';
+import { join } from '../base/nodePath.js';
+import { check } from '../base/validation.js';
+import { eventSchema, type RunEvent } from '../contracts/runSchema.js';
+import { eventText, failed } from '../model/marks.js';
+import { isOver, type RunStatus } from '../model/runStatus.js';
+import { ByteTail } from '../streams/tail.js';
+import type { RunOverview } from './overview.js';
+import type { ProfileRuns, RunsMonitor } from './runsMonitor.js';
+
+/** Bytes at the end of the journal that are read for the reason of a restart. */
+const journalBytes = 64 * 1024;
+
+/** What a run did. `interrupted`: its supervisor is gone without having said how it ended. */
+export type RunChangeKind = 'finished' | 'failed' | 'stopped' | 'interrupted' | 'restarted';
+
+/** One change of one run. `why` is one line for people, where something says it. */
+export interface RunChange {
+  kind: RunChangeKind;
+  profile: string;
+  run: RunOverview;
+  why: string | undefined;
+}
+
+interface Seen {
+  status: RunStatus;
+  generation: number;
+}
+
+/**
+ * Compares each look of a monitor with the one before. What the first look at a profile finds is no
+ * change. Runs that began and ended between two looks are reported as well.
+ */
+export class RunChanges implements Disposable {
+  private readonly store = new DisposableStore();
+  private readonly changes = this.store.add(new Emitter<RunChange>());
+  private readonly seen = new Map<string, Map<string, Seen>>();
+
+  readonly onChange: Event<RunChange> = this.changes.event;
+
+  /** `client` is asked for the agent of a profile when a run was started again. */
+  constructor(
+    monitor: Pick<RunsMonitor, 'onChange'>,
+    private readonly client: (profile: string) => Promise<AgentClient>,
+    private readonly logger: Logger,
+  ) {
+    this.store.add(
+      monitor.onChange((lists) => {
+        for (const list of lists) this.compare(list);
+      }),
+    );
+  }
+
+  dispose(): void {
+    this.store.dispose();
+  }
+
+  private compare({ profile, runs }: ProfileRuns): void {
+    if (runs.length === 0 && !this.seen.has(profile)) return; // it was not looked at yet
+    const before = this.seen.get(profile);
+    const newest = before && [...before.keys()].sort().at(-1);
+    this.seen.set(profile, new Map(runs.map((run) => [run.entry.id, seenOf(run)])));
+    if (before === undefined) return;
+    for (const run of runs) {
+      const { id } = run.entry;
+      const isNew = newest === undefined || id > newest; // ids sort by time
+      const kind = changeKind(before.get(id) ?? (isNew ? unseen : undefined), seenOf(run));
+      if (kind === 'restarted') void this.reportRestart(profile, run);
+      else if (kind !== undefined) {
+        this.changes.fire({ kind, profile, run, why: run.entry.state?.reason ?? undefined });
+      }
+    }
+  }
+
+  private async reportRestart(profile: string, run: RunOverview): Promise<void> {
+    let why: string | undefined;
+    try {
+      why = whyRestarted(await this.journalEnd(profile, run), seenOf(run).generation);
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      this.logger.log('warn', `${run.entry.id}: why it was started again could not be read: ${text}`);
+    }
+    this.changes.fire({ kind: 'restarted', profile, run, why });
+  }
+
+  private async journalEnd(profile: string, { entry }: RunOverview): Promise<RunEvent[]> {
+    const client = await this.client(profile);
+    const { files } = await client.request('run.get', { dir: entry.dir });
+    const size = files['events.jsonl'] ?? 0;
+    const from = Math.max(0, size - journalBytes);
+    const bytes = await readRemote(client, join(entry.dir, 'events.jsonl'), from, size - from);
+    return (new ByteTail(from).push(from, bytes) ?? []).flatMap(({ text }) => eventOf(text));
+  }
+}
+
+/** None where reading began in the middle of a line, or where the line is of a kind unknown here. */
+function eventOf(text: string): RunEvent[] {
+  try {
+    const result = check(eventSchema, JSON.parse(text));
+    return result.ok ? [result.data] : [];
+  } catch (error) {
+    if (error instanceof SyntaxError) return [];
+    throw error;
+  }
+}
+
+const unseen: Seen = { status: 'starting', generation: 1 };
+
+const seenOf = ({ status, entry }: RunOverview): Seen => ({
+  status,
+  generation: entry.state?.generation ?? 0,
+});
+
+function changeKind(before: Seen | undefined, now: Seen): RunChangeKind | undefined {
+  if (before === undefined || isOver(before.status) || before.status === 'unknown') return undefined;
+  switch (now.status) {
+    case 'finished':
+    case 'failed':
+    case 'stopped':
+    case 'interrupted':
+      return now.status;
+    case 'unknown':
+      return undefined;
+    case 'starting':
+    case 'running':
+    case 'stopping':
+    case 'evaluating':
+      return now.generation > before.generation ? 'restarted' : undefined;
+  }
+}
+
+/**
+ * Why the generation before this one ended, in one line: what the supervisor said, else the first
+ * event of that generation that ends a generation. Undefined where `events` hold none.
+ */
+export function whyRestarted(events: readonly RunEvent[], generation: number): string | undefined {
+  const last = events.filter((event) => event.generation === generation - 1);
+  for (const event of last) if (event.kind === 'restarting' && event.reason !== null) return event.reason;
+  const causes = [
+    last.find(({ kind }) => kind === 'hang'),
+    last.find(({ kind }) => kind === 'node_lost'),
+    last.find((event) => event.kind === 'rank_exited' && failed(event)),
+  ];
+  const cause = causes.find((event) => event !== undefined);
+  return cause && eventText(cause);
+}

@@ -1,0 +1,96 @@
+// The curves of an own program as charts: one for each tag, in groups by what stands before the
+// tag's first `/`.
+import type { FigureSeries } from '../../protocol.js';
+import { lastAtMost, sampleRows } from '../elements/sampling.js';
+import { count, elapsed, significant } from '../model/format.js';
+import type { ChartColor } from '../elements/colors.js';
+
+/** Curves of one chart whose figures are named; more than that nobody can tell apart. */
+export const mostNamed = 8;
+const colors: readonly ChartColor[] = ['blue', 'orange', 'green', 'purple', 'red', 'yellow'];
+export const colorOf = (index: number): ChartColor => colors[index % colors.length] ?? 'blue';
+
+export interface FigureChart {
+  tag: string;
+  /** The tag without its group. */
+  title: string;
+  series: FigureSeries[];
+}
+
+export interface FigureGroup {
+  /** Empty for tags without a `/`. */
+  name: string;
+  charts: FigureChart[];
+}
+
+/** `filter` is part of a tag, in any case. Tags without a group come first, all by their names. */
+export function figureGroups(figures: readonly FigureSeries[], filter = ''): FigureGroup[] {
+  const charts = new Map<string, FigureChart>();
+  for (const one of figures) {
+    if (!one.tag.toLowerCase().includes(filter.toLowerCase())) continue;
+    const known = charts.get(one.tag);
+    if (known) known.series.push(one);
+    else charts.set(one.tag, { tag: one.tag, title: one.tag.slice(one.tag.indexOf('/') + 1), series: [one] });
+  }
+  const groups = new Map<string, FigureChart[]>();
+  const byName = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
+  for (const chart of [...charts.values()].sort((a, b) => byName(a.tag, b.tag))) {
+    chart.series.sort((a, b) => byName(a.writer, b.writer));
+    const name = chart.tag.slice(0, Math.max(0, chart.tag.indexOf('/')));
+    const group = groups.get(name);
+    if (group) group.push(chart);
+    else groups.set(name, [chart]);
+  }
+  return [...groups]
+    .map(([name, list]) => ({ name, charts: list }))
+    .sort((a, b) => Number(b.name === '') - Number(a.name === '') || byName(a.name, b.name));
+}
+
+export interface FigureLegend {
+  label: string;
+  color: ChartColor;
+  value: string;
+}
+
+/** The figures that were the newest at `time` (seconds since the epoch), of the first curves. */
+export function figureLegend({ series }: FigureChart, time: number): FigureLegend[] {
+  return series.slice(0, mostNamed).map((one, index) => ({
+    label: series.length === 1 && one.writer === '' ? 'value' : one.writer === '' ? 'run' : one.writer,
+    color: colorOf(index),
+    value: significant(one.value[lastAtMost(one.time, time)] ?? null),
+  }));
+}
+
+/** The newest step of any curve; undefined without one. */
+export function lastStep({ series }: FigureChart): number | undefined {
+  const steps = series.flatMap(({ step }) => step.at(-1) ?? []);
+  return steps.length === 0 ? undefined : Math.max(...steps);
+}
+
+/** What a chart shows, in words. */
+export function figureSummary(chart: FigureChart): string {
+  const step = lastStep(chart);
+  if (step === undefined) return `${chart.tag}: no data yet`;
+  const bound = (of: (a: number, b: number) => number, start: number): number =>
+    chart.series
+      .flatMap(({ min, max }) => [...min, ...max])
+      .reduce<number>((best, value) => (value === null ? best : of(best, value)), start);
+  const [low, high] = [bound(Math.min, Infinity), bound(Math.max, -Infinity)];
+  const figures = figureLegend(chart, Infinity).map(({ label, value }) => `${label} ${value}`);
+  const more = chart.series.length > mostNamed ? ` and ${chart.series.length - mostNamed} more` : '';
+  const bounds = low > high ? '' : `; between ${significant(low)} and ${significant(high)}`;
+  return `${chart.tag} at step ${count(step)}: ${figures.join(', ')}${more}${bounds}`;
+}
+
+/** The figures of the first curve's rows, with those of the others at that time; newest first. */
+export function figureTable(chart: FigureChart, origin: number): { head: string[]; rows: string[][] } {
+  const [first] = chart.series;
+  const head = ['Time', 'Step', ...figureLegend(chart, Infinity).map(({ label }) => label)];
+  if (!first) return { head, rows: [] };
+  const rows = sampleRows(first.step.length).map((row) => {
+    const time = first.time[row] ?? 0;
+    const values = figureLegend(chart, time).map(({ value }) => value);
+    return [elapsed(time - origin), count(first.step[row] ?? 0), ...values];
+  });
+  return { head, rows: rows.reverse() };
+}

@@ -1,0 +1,134 @@
+// What an own program reported, as charts in groups.
+import { html, nothing, type TemplateResult } from 'lit';
+import { repeat } from 'lit/directives/repeat.js';
+import './figureCard.js';
+import { figureGroups, type FigureChart, type FigureGroup } from './figureGroups.js';
+import { plural } from '../model/format.js';
+import type { PageModel } from '../model/model.js';
+import { define, Section } from '../elements/section.js';
+import type { Palette } from '../elements/theme.js';
+import type { ViewState } from '../model/viewState.js';
+
+/** With more charts than this only the first group is open, and there is a filter. */
+const manyCharts = 12;
+
+class Figures extends Section {
+  static override properties = {
+    model: { attribute: false },
+    revision: { attribute: false },
+    view: { attribute: false },
+    palette: { attribute: false },
+    faded: { attribute: false },
+    change: { attribute: false },
+    filter: { state: true },
+  };
+  declare model: PageModel;
+  /** Of the model's figures and marks. */
+  declare revision: string;
+  declare view: ViewState;
+  declare palette: Palette;
+  declare faded: boolean;
+  declare change: (change: Partial<ViewState>) => void;
+  declare filter: string;
+
+  constructor() {
+    super();
+    this.filter = '';
+  }
+
+  protected override render(): TemplateResult {
+    const { model } = this;
+    const all = new Set(model.figures.map(({ tag }) => tag)).size;
+    const groups = figureGroups(model.figures, this.filter);
+    const isMany = all > manyCharts;
+    return html`
+      <div class="sectionhead">
+        <h2>Figures</h2>
+        <div class="controls">
+          ${
+            this.view.zoom
+              ? html`<button
+                  type="button"
+                  class="toggle"
+                  @click=${() => {
+                    this.zoom(undefined);
+                  }}
+                >
+                  <span class="codicon codicon-zoom-out" aria-hidden="true"></span>Reset zoom
+                </button>`
+              : nothing
+          }
+          ${
+            isMany
+              ? html`<input
+                  type="search"
+                  placeholder="Filter…"
+                  aria-label="Filter figures by name"
+                  .value=${this.filter}
+                  @input=${(event: Event) => {
+                    this.filter = (event.target as HTMLInputElement).value;
+                  }}
+                />`
+              : nothing
+          }
+        </div>
+      </div>
+      <div class=${this.faded ? 'faded' : ''} @table-toggle=${this.onTable}>
+        ${repeat(
+          groups,
+          ({ name }) => name,
+          (group, index) => this.group(group, !isMany || index === 0 || this.filter !== ''),
+        )}
+        ${groups.length === 0 ? html`<p class="quiet">No figure has “${this.filter}” in its name.</p>` : nothing}
+      </div>
+    `;
+  }
+
+  private group({ name, charts }: FigureGroup, open: boolean): TemplateResult {
+    const range = this.range();
+    const grid = html`<div class="grid">
+      ${repeat(
+        charts,
+        ({ tag }) => tag,
+        (chart) => this.chart(chart, range),
+      )}
+    </div>`;
+    if (name === '') return grid;
+    return html`<details class="figuregroup" ?open=${open}>
+      <summary>
+        <h3>${name}</h3>
+        <span class="quiet">${plural(charts.length, 'chart')}</span>
+      </summary>
+      ${grid}
+    </details>`;
+  }
+
+  private chart(chart: FigureChart, range: [number, number]): TemplateResult {
+    const { model, palette, view } = this;
+    return html`<trainyard-figure
+      .view=${{ chart, origin: model.origin, range, marks: model.marks, palette }}
+      .tableOpen=${view.tables.includes(chart.tag)}
+      .zoom=${this.zoom}
+    ></trainyard-figure>`;
+  }
+
+  /** All time axes show the same. */
+  private range(): [number, number] {
+    if (this.view.zoom) return this.view.zoom;
+    const { figures, origin } = this.model;
+    const last = figures.reduce((latest, { time }) => Math.max(latest, time.at(-1) ?? 0), 0);
+    return [0, Math.max(1, last - origin)];
+  }
+
+  private readonly zoom = (zoom: [number, number] | undefined): void => {
+    this.change({ zoom });
+  };
+
+  private readonly onTable = ({ detail }: CustomEvent<string>): void => {
+    const { tables } = this.view;
+    const open = tables.includes(detail);
+    this.change({ tables: open ? tables.filter((name) => name !== detail) : [...tables, detail] });
+  };
+}
+
+define('trainyard-figures', Figures);

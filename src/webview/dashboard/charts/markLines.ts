@@ -1,0 +1,34 @@
+// Restarts, losses and stops as lines through a chart.
+import type uPlot from 'uplot';
+import type { Mark } from '../../protocol.js';
+import type { Palette } from '../elements/theme.js';
+
+/** Marks that are worth a line through every chart. */
+const lined = new Set<Mark['kind']>(['restart', 'rank-lost', 'hang', 'stop', 'checkpoint-failed']);
+
+/** `origin` is zero of the time axis, seconds since the epoch; `range` what the axis shows. */
+export function drawMarkLines(
+  plot: uPlot,
+  {
+    marks,
+    origin,
+    range,
+    palette,
+  }: { marks: readonly Mark[]; origin: number; range: [number, number]; palette: Palette },
+): void {
+  const { ctx, bbox } = plot;
+  ctx.save();
+  ctx.lineWidth = devicePixelRatio;
+  ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio]);
+  for (const mark of marks) {
+    const at = mark.time - origin;
+    if (!lined.has(mark.kind) || at < range[0] || at > range[1]) continue;
+    ctx.strokeStyle = mark.kind === 'restart' || mark.kind === 'stop' ? palette.muted : palette.error;
+    const left = Math.round(plot.valToPos(at, 'x', true)) + 0.5;
+    ctx.beginPath();
+    ctx.moveTo(left, bbox.top);
+    ctx.lineTo(left, bbox.top + bbox.height);
+    ctx.stroke();
+  }
+  ctx.restore();
+}

@@ -1,0 +1,98 @@
+// GPUs of a run on several nodes: all of them are taken or none, and each node holds its own until
+// the run is over. The GPUs are those of a stand-in for NVIDIA's libnvidia-ml.so.1.
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { SshMachine } from '../../src/core/cluster/sshMachine.js';
+import type { Profile } from '../../src/core/contracts/profileSchema.js';
+import { practiceHosts, type FaultHosts } from './support/hosts.js';
+import { startRun, untilOver } from './support/runs.js';
+
+const standIn = join(import.meta.dirname, '../../build/native/release/tests/agent/nvml');
+const built = existsSync(join(standIn, 'libnvidia-ml.so.1'));
+const rounds = process.env['TRAINYARD_FAULTS'] === 'long' ? 20 : 2;
+
+describe.skipIf(!built)('two nodes of a GPU each (needs node scripts/native/native.mjs build)', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'trainyard-gpu-locks-'));
+  let hosts: FaultHosts;
+  let profile: Profile;
+  const machines: SshMachine[] = [];
+
+  beforeAll(async () => {
+    const environments = [0, 1].map((node) => {
+      const script = join(dir, `nvml-${node}`);
+      writeFileSync(script, 'gpus 1\n');
+      return {
+        LD_LIBRARY_PATH: standIn,
+        NVML_STAND_IN: script,
+        TRAINYARD_GPU_LOCKS: join(dir, `locks-${node}`),
+      };
+    });
+    hosts = await practiceHosts({ nodes: 2, environments });
+    profile = hosts.profile;
+    machines.push(hosts.machine(profile), hosts.machine(profile));
+  });
+  afterAll(async () => {
+    await hosts.stop();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  const program = (until: string): string[] => [
+    ...['sh', '-c', `while [ ! -e '${until}' ]; do sleep 0.1; done`, '--device', 'cuda'],
+  ];
+  const runs = (): string[] =>
+    hosts.homes.flatMap((home) => {
+      const folder = join(home, '.trainyard', 'runs');
+      return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
+    });
+  /** Of each node, which run holds its GPU. */
+  const holders = (machine: SshMachine): Promise<(string | undefined)[]> =>
+    Promise.all(
+      machine.nodes.map(async ({ node }) => {
+        const { gpus } = await (await node.client()).request('host.sample');
+        return gpus[0]?.held_by?.run;
+      }),
+    );
+
+  test('one of two starts in the same moment gets both GPUs, and of the other nothing is left', async () => {
+    const [one, two] = machines;
+    if (!one || !two) throw new Error('two machines are needed');
+    for (let round = 0; round < rounds; round += 1) {
+      const before = runs().length;
+      const end = join(dir, `end-${round}`);
+      const starts = await Promise.allSettled(
+        [one, two].map((machine) => startRun(machine, profile, program(end), { ranks: 2 })),
+      );
+      const won = starts.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+      const lost = starts.flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []));
+      expect(won).toHaveLength(1);
+      expect(lost).toMatchObject([{ code: 'preflight' }]);
+      expect(lost[0]?.message).toMatch(/GPU 0 (of \S+ is held|is taken) by /);
+      const folder = won[0] ?? '';
+      const id = folder.split('/').at(-1);
+      expect(runs()).toHaveLength(before + 2);
+      expect(await holders(one)).toEqual([id, id]);
+      writeFileSync(end, '');
+      const winner = starts[0]?.status === 'fulfilled' ? one : two;
+      const { state } = await untilOver(winner, won[0] ?? ('' as never));
+      expect(state).toMatchObject({ phase: 'finished', world: 2 });
+      expect(await holders(one)).toEqual([undefined, undefined]);
+    }
+  });
+
+  test('a node that refuses its GPU gives those of the other one back', async () => {
+    const [machine, other] = machines;
+    const second = await other?.nodes[1]?.node.client();
+    if (!machine || !second) throw new Error('two machines are needed');
+    const { gpus } = await second.request('host.sample');
+    const names = gpus.map(({ index, uuid }) => ({ index, uuid }));
+    const before = runs().length;
+    const { locks } = await second.request('gpus.take', { gpus: names });
+    const start = startRun(machine, profile, program('/'), { ranks: 2 });
+    await expect(start).rejects.toThrow(/is taken by a run that is being started \(process \d+\)/);
+    expect(runs()).toHaveLength(before);
+    await second.request('gpus.give_back', { locks });
+    expect(await holders(machine)).toEqual([undefined, undefined]);
+  });
+});

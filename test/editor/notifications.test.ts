@@ -1,0 +1,73 @@
+// What the editor says of a run whose dashboard is not in front: its end, its failure, its restart.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Locator } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { until } from './hostClient.js';
+import { Workbench } from './workbench.js';
+
+let workbench: Workbench;
+beforeAll(async () => {
+  workbench = await Workbench.open(undefined, { 'notes.txt': 'another tab\n' });
+  const file = join(workbench.folder, 'home/profiles.json');
+  const { version, profiles } = JSON.parse(readFileSync(file, 'utf8')) as { version: 1; profiles: object[] };
+  await workbench.writeFile(
+    file,
+    JSON.stringify({ version, profiles: [{ ...profiles[0], maxRestarts: 1 }] }),
+  );
+  await workbench.host.ask('setting', { key: 'trainyard.openDashboardOnRun', value: false });
+});
+afterAll(() => workbench.close());
+
+const toast = (text: string | RegExp): Locator =>
+  workbench.page.locator('.notification-toast', { hasText: text });
+const run = (script: string): Promise<unknown> =>
+  workbench.host.command('trainyard.runTraining', {
+    profile: 'local',
+    words: ['/bin/sh', '-c', script],
+    ranks: 1,
+  });
+const clear = (): Promise<unknown> => workbench.host.command('notifications.clearAll');
+
+test('a run that ends well says so, and its button opens the dashboard', async () => {
+  await run('sleep 2');
+  const said = toast(/sh-[0-9a-f]{4} on local finished after \d+ s/);
+  await said.waitFor({ timeout: 30_000 });
+  await workbench.screenshot('notification-finished', 'light', 1280);
+  await said.getByRole('button', { name: 'Open Dashboard' }).click();
+  await until('its dashboard', async () =>
+    (await workbench.snapshot()).dashboards.length === 1 ? true : undefined,
+  );
+  await workbench.host.command('workbench.action.closeActiveEditor');
+});
+
+test('a restart says why, and a failure after it is one notification of its own', async () => {
+  await clear();
+  await run('sleep 2; kill -9 $$');
+  await toast(/was started again \(restart 1 of 1\): rank 0 on .* ended: signal 9/).waitFor({
+    timeout: 30_000,
+  });
+  const failure = toast(/on local failed: rank 0 on .* was killed by signal 9/);
+  await failure.waitFor({ timeout: 30_000 });
+  await workbench.screenshot('notification-failed', 'dark', 1280);
+  expect(await failure.getByRole('button', { name: 'Show Log' }).count()).toBe(1);
+  expect(await toast(/failed/).count()).toBe(1);
+});
+
+test('a kind that is muted says nothing, and neither does a run whose dashboard is in front', async () => {
+  await clear();
+  await workbench.host.ask('setting', { key: 'trainyard.notifications.finished', value: false });
+  await run('sleep 1');
+  await until('the end in the tree', async () =>
+    JSON.stringify((await workbench.snapshot()).runs).includes('finished') ? true : undefined,
+  );
+  const [id] = workbench.runs().slice(-1);
+  await until('the end of the last run', () =>
+    workbench.state(id ?? '').phase === 'finished' ? true : undefined,
+  );
+  await workbench.host.ask('setting', { key: 'trainyard.openDashboardOnRun', value: true });
+  await run('sleep 2; exit 2');
+  await workbench.webview().getByText('failed').first().waitFor({ timeout: 30_000 });
+  await new Promise((resolve) => setTimeout(resolve, 4000)); // two looks at the list
+  expect(await toast(/on local (failed|finished)/).count()).toBe(0);
+});

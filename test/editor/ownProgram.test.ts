@@ -1,0 +1,137 @@
+// A program of the user's from a file of the workspace: by the explorer's menu.
+import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Locator } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startPracticeCluster } from '../../scripts/practice/practice.mjs';
+import { cacheFolder } from '../../src/core/setup/runtime.js';
+import { until } from './hostClient.js';
+import { answer, clickMenu, pick } from './questions.js';
+import { Workbench } from './workbench.js';
+
+const program = `import os, sys
+print("in", os.getcwd())
+print("given", sys.argv[1:])
+`;
+
+let workbench: Workbench;
+beforeAll(async () => {
+  workbench = await Workbench.open(undefined, { 'src/hello.py': program, 'notes.txt': 'no program\n' });
+});
+afterAll(() => workbench.close());
+
+const over = async (count: number, phase: string): Promise<string> => {
+  await until(
+    `${count} runs, the last one ${phase}`,
+    () => (workbench.startedRuns().length === count ? true : undefined),
+    60,
+  );
+  const run = workbench.runs().at(-1) ?? '';
+  await until(`run ${phase}`, () => (workbench.state(run).phase === phase ? true : undefined), 60);
+  return run;
+};
+const explorer = (name: string): Locator =>
+  workbench.page.locator('.explorer-folders-view .monaco-list-row', { hasText: name });
+const log = (run: string, rank = 0): string => readFileSync(join(run, `logs/rank-${rank}.log`), 'utf8');
+const record = (run: string): { argv: string[]; cwd: string; label: string; ranks: number } =>
+  JSON.parse(readFileSync(join(run, 'run.json'), 'utf8')) as ReturnType<typeof record>;
+
+test('a Python file runs by the menu of the explorer', async () => {
+  await workbench.host.command('workbench.view.explorer');
+  await explorer('src').first().click();
+  await clickMenu(workbench, explorer('hello.py').first(), 'Run on Cluster…');
+  await pick(workbench, 'How to start hello.py?', 'Once for Each Slot');
+  await answer(workbench, 'Arguments of hello.py', '--name "two words"');
+  const run = await over(1, 'finished');
+  expect(log(run)).toBe(`in ${join(workbench.folder, 'workspace')}\ngiven ['--name', 'two words']\n`);
+  expect(record(run)).toMatchObject({
+    argv: ['python3', 'src/hello.py', '--name', 'two words'],
+    cwd: join(workbench.folder, 'workspace'),
+    label: 'hello.py',
+    ranks: 2,
+  });
+  expect(log(run, 1)).toContain('given');
+  await until('the run in the tree', async () => {
+    const text = JSON.stringify((await workbench.snapshot()).runs);
+    return text.includes('hello.py') && text.includes('finished') ? true : undefined;
+  });
+  await workbench.webview().getByText('finished').first().waitFor();
+  await workbench.webview().getByText("given ['--name', 'two words']").first().waitFor();
+});
+
+test('the same by the menu of the editor, with the answers remembered', async () => {
+  const { page } = workbench;
+  await explorer('hello.py').first().dblclick();
+  const text = page.locator('.editor-instance .view-line', { hasText: 'import os' }).first();
+  await text.waitFor();
+  await clickMenu(workbench, text, 'Run on Cluster…');
+  const first = page.locator('.quick-input-widget:visible .monaco-list-row').first();
+  await first.getByText('Once for Each Slot').waitFor();
+  for (const theme of ['light', 'dark'] as const) await workbench.screenshot('run-file', theme, 1600);
+  await page.keyboard.press('Enter');
+  const box = page.locator('.quick-input-widget:visible', { hasText: 'Arguments of hello.py' });
+  await box.waitFor();
+  expect(await box.locator('input').first().inputValue()).toBe('--name "two words"');
+  await page.keyboard.press('Enter');
+  expect(log(await over(2, 'finished'))).toContain("given ['--name', 'two words']");
+});
+
+test('what cannot be run says what to do', async () => {
+  const { page } = workbench;
+  const given = (name: string): object => ({
+    scheme: 'file',
+    fsPath: join(workbench.folder, 'workspace', name),
+  });
+  const says = (words: string): Promise<void> =>
+    page.locator('.notification-toast', { hasText: words }).first().waitFor();
+  await workbench.host.command('trainyard.runOnCluster', given('notes.txt'));
+  await says('Choose a file whose name ends in .py or .sh');
+  await workbench.host.command('trainyard.runOnCluster', given('gone.py'));
+  await says('Choose another one, or save this one first');
+  const file = join(workbench.folder, 'home/profiles.json');
+  const { version, profiles } = JSON.parse(readFileSync(file, 'utf8')) as { version: 1; profiles: object[] };
+  const lab = { name: 'lab', kind: 'ssh', hosts: [{ host: '127.0.0.1', port: 9 }] };
+  await workbench.writeFile(file, JSON.stringify({ version, profiles: [...profiles, lab] }));
+  const asking = workbench.host.command('trainyard.runOnCluster', given('src/hello.py'));
+  await pick(workbench, 'Where to run it?', 'lab');
+  await pick(workbench, 'How to start hello.py?', 'Once for Each Slot');
+  await answer(workbench, 'Arguments of hello.py', '');
+  await asking;
+  await says('127.0.0.1');
+  await workbench.screenshot('run-file-error', 'dark', 1600);
+  expect(workbench.runs()).toHaveLength(2);
+});
+
+test('on a cluster over SSH the folder of the workspace goes along', async () => {
+  const cluster = await startPracticeCluster({ nodes: 1, dir: join(workbench.folder, 'practice') });
+  try {
+    const home = cluster.nodes[0]?.home ?? '';
+    // So that the node need not make its own, where a test of clusters made one before.
+    const runtime = join(cacheFolder(), 'practice/practice-1/home/.trainyard/runtime');
+    if (existsSync(runtime)) {
+      mkdirSync(join(home, '.trainyard'), { recursive: true, mode: 0o700 });
+      symlinkSync(runtime, join(home, '.trainyard/runtime'));
+    }
+    const file = join(workbench.folder, 'home/profiles.json');
+    const profile = { ...cluster.profile, name: 'practice' };
+    await workbench.writeFile(file, JSON.stringify({ version: 1, profiles: [profile] }));
+    const connecting = workbench.host.command('trainyard.connect', { profile: 'practice' });
+    await workbench.page.getByRole('button', { name: 'Trust and Connect' }).click();
+    await connecting;
+    const given = { scheme: 'file', fsPath: join(workbench.folder, 'workspace/src/hello.py') };
+    const starting = workbench.host.command('trainyard.runOnCluster', given);
+    await pick(workbench, 'Where to run it?', 'practice');
+    await pick(workbench, 'How to start hello.py?', 'Once for Each Slot');
+    await answer(workbench, 'Arguments of hello.py', '--far');
+    await starting;
+    await workbench.webview().getByText('finished').first().waitFor({ timeout: 60_000 });
+    await workbench.webview().getByText("given ['--far']").first().waitFor();
+    const [run = ''] = readdirSync(join(home, '.trainyard/runs'));
+    expect(log(join(home, '.trainyard/runs', run))).toContain(
+      `in ${join(home, '.trainyard/runs', run, 'code')}`,
+    );
+    expect(readFileSync(join(home, '.trainyard/runs', run, 'code/notes.txt'), 'utf8')).toBe('no program\n');
+  } finally {
+    await cluster.stop();
+  }
+});

@@ -1,0 +1,42 @@
+// Answers to what a command asks in the window, and clicks in its menus.
+import type { Locator } from 'playwright-core';
+import { until } from './hostClient.js';
+import type { Workbench } from './workbench.js';
+
+/** Accepts the choice that a command offers first. */
+export async function choose({ page }: Workbench): Promise<void> {
+  await page.locator('.quick-input-list:visible .monaco-list-row').first().waitFor();
+  await page.keyboard.press('Enter');
+}
+
+/** Takes the choice with these words, of those that stand under a question. */
+export async function pick({ page }: Workbench, question: string, words: string): Promise<void> {
+  const widget = page.locator('.quick-input-widget:visible').filter({
+    has: page.locator(`input[placeholder="${question}"]`),
+  });
+  await widget.locator('.monaco-list-row', { hasText: words }).first().click();
+}
+
+/**
+ * Types into the box in which a command asks this, and accepts. A box may fill itself a moment
+ * after it opens.
+ */
+export async function answer({ page }: Workbench, question: string, text: string): Promise<void> {
+  const input = page.locator('.quick-input-widget:visible', { hasText: question }).locator('input').first();
+  await until(`box that keeps ${text}`, async () => {
+    await input.fill(text);
+    await page.waitForTimeout(700);
+    return (await input.inputValue()) === text ? true : undefined;
+  });
+  await page.keyboard.press('Enter');
+}
+
+/** Opens an item's menu by the right button, and clicks the entry. */
+export async function clickMenu({ page }: Workbench, item: Locator, entry: string): Promise<void> {
+  await item.click({ button: 'right' });
+  const line = page.locator('.monaco-menu .action-item', { hasText: entry }).first();
+  await line.waitFor();
+  // A menu takes no click in its first moments, lest the click that opened it chooses.
+  await page.waitForTimeout(400);
+  await line.click();
+}

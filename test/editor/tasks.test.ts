@@ -1,0 +1,156 @@
+// Tasks of type `trainyard`: a run in a terminal of the editor, from tasks.json.
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { until } from './hostClient.js';
+import { Workbench } from './workbench.js';
+
+const greeting = `import os, sys
+print("rank", os.environ["PMI_RANK"], "given", sys.argv[1:])
+print("no newline at the end", end="")
+`;
+const endless = `import time
+print("I go on", flush=True)
+while True: time.sleep(0.1)
+`;
+const task = (label: string, fields: object): object => ({
+  label,
+  type: 'trainyard',
+  presentation: { clear: true, panel: 'dedicated' },
+  problemMatcher: [],
+  ...fields,
+});
+const tasks = [
+  task('greet', {
+    program: ['python3', '${workspaceFolder}/greet.py', 'two words'],
+    perSlot: true,
+    name: 'greet',
+  }),
+  task('fail', { command: 'bash -c "echo about to fail; exit 9"' }),
+  task('endless', { command: 'python3 endless.py' }),
+  task('no file', { command: 'python3 tran.py' }),
+  task('no profile', { profile: 'lab', command: 'make' }),
+  task('no python', { command: 'python9 greet.py' }),
+  task('nothing', {}),
+  task('after', { command: 'echo after', dependsOn: 'fail' }),
+];
+
+let workbench: Workbench;
+beforeAll(async () => {
+  workbench = await Workbench.open(undefined, {
+    '.vscode/tasks.json': JSON.stringify({ version: '2.0.0', tasks }),
+    'greet.py': greeting,
+    'endless.py': endless,
+  });
+  await workbench.host.ask('setting', { key: 'terminal.integrated.gpuAcceleration', value: 'off' });
+});
+afterAll(() => workbench.close());
+
+/** As somebody runs a task: by Run Task, and its name. */
+async function runTask(name: string): Promise<void> {
+  const { page } = workbench;
+  void workbench.host.command('workbench.action.tasks.runTask').catch(() => undefined);
+  const input = page.locator('.quick-input-widget:visible input').first();
+  await input.waitFor();
+  const row = page.locator('.quick-input-list .monaco-list-row:visible').getByText(name, { exact: true });
+  await until(`task ${name} offered`, async () => {
+    await input.fill(name);
+    await page.waitForTimeout(300);
+    return (await row.count()) > 0 ? true : undefined;
+  });
+  await row.first().click();
+}
+/** What the terminal in front shows, a line a row; a row that wraps goes on in the next one. */
+const shown = async (): Promise<string> =>
+  (await workbench.page.locator('.terminal-wrapper.active .xterm-rows > div').allInnerTexts())
+    .map((row) => row.replaceAll('\u00a0', ' '))
+    .join('\n');
+const shows = (words: string): Promise<string> =>
+  until(
+    `"${words}" in the terminal`,
+    async () => {
+      const text = await shown();
+      return text.replaceAll('\n', '').includes(words) ? text : undefined;
+    },
+    60,
+  );
+const exitCode = (name: string): Promise<number | undefined> =>
+  until(
+    `end of ${name}`,
+    async () => (await workbench.host.ask('tasks', {})).find((end) => end.name === name),
+    60,
+  ).then(({ code }) => code);
+/** The command is answered late or never, where a terminal's process has ended before. */
+const closeTerminals = (): void => {
+  void workbench.host.command('workbench.action.terminal.killAll').catch(() => undefined);
+};
+const phase = (run: string, wanted: string): Promise<true> =>
+  until(`run ${wanted}`, () => (workbench.state(run).phase === wanted ? true : undefined), 60);
+
+test('a task shows what its ranks print, and ends with 0', async () => {
+  await runTask('greet');
+  expect(await exitCode('greet')).toBe(0);
+  const text = await shows('finished');
+  for (const rank of [0, 1]) {
+    expect(text).toContain(`[${rank}] rank ${rank} given ['two words']`);
+    expect(text).toContain(`[${rank}] no newline at the end`);
+  }
+  const [run = ''] = workbench.runs();
+  expect(run).toContain('greet');
+  await phase(run, 'finished');
+  for (const theme of ['light', 'dark'] as const) await workbench.screenshot('task', theme, 1600);
+  await until('the run in the tree', async () =>
+    JSON.stringify((await workbench.snapshot()).runs).includes('greet') ? true : undefined,
+  );
+});
+
+test('the exit code is that of the run, and a task that depends on it waits for 0', async () => {
+  await runTask('after');
+  expect(await exitCode('fail')).toBe(5);
+  const text = await shows('failed');
+  expect(text).toContain('about to fail');
+  expect(text).toContain('exited with code 9');
+  expect((await workbench.host.ask('tasks', {})).some(({ name }) => name === 'after')).toBe(false);
+  await workbench.screenshot('task-failed', 'dark', 1600);
+});
+
+test('closing the terminal leaves the run running, and says so', async () => {
+  closeTerminals();
+  await runTask('endless');
+  await shows('I go on');
+  const run = workbench.runs().at(-1) ?? '';
+  closeTerminals();
+  const told = workbench.page.locator('.notification-toast', { hasText: 'goes on without its terminal' });
+  await told.waitFor();
+  await workbench.screenshot('task-closed', 'dark', 1600);
+  expect(workbench.state(run).phase).toBe('running');
+  await told.getByRole('button', { name: 'Stop Now…' }).click();
+  await workbench.page.locator('.monaco-dialog-box').getByRole('button', { name: 'Stop Now' }).click();
+  await phase(run, 'stopped');
+});
+
+test('Ctrl-C in the terminal stops the run: exit code 75', async () => {
+  const before = (await workbench.host.ask('tasks', {})).length;
+  await runTask('endless');
+  await shows('I go on');
+  const run = workbench.runs().at(-1) ?? '';
+  await workbench.page.locator('.terminal-wrapper.active').click();
+  await workbench.page.keyboard.press('Control+c');
+  await shows('stopping after a checkpoint');
+  await phase(run, 'stopped');
+  await shows('stopped');
+  const ended = await until('its end', async () => (await workbench.host.ask('tasks', {}))[before]);
+  expect(ended).toEqual({ name: 'endless', code: 75 });
+});
+
+test.each([
+  ['no file', 'there is no file tran.py in', 'Correct the program of the task', 2],
+  ['no profile', 'there is no profile named lab', 'Choose one of: local', 2],
+  ['nothing', 'one of "program" and "command" must be there', 'Correct it in tasks.json', 2],
+  ['no python', 'python9', 'PATH', 4],
+])('a task with %s says what to do', async (name, what, hint, code) => {
+  closeTerminals();
+  await runTask(name);
+  expect(await exitCode(name)).toBe(code);
+  await shows(what);
+  await shows(hint);
+});

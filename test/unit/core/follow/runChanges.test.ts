@@ -1,0 +1,109 @@
+import { expect, it } from 'vitest';
+import { Emitter } from '../../../../src/core/base/lifecycle.js';
+import { nodePath } from '../../../../src/core/base/nodePath.js';
+import type { RunEvent } from '../../../../src/core/contracts/runSchema.js';
+import type { AgentClient } from '../../../../src/core/agent/agentClient.js';
+import type { RunOverview } from '../../../../src/core/follow/overview.js';
+import { RunChanges, whyRestarted, type RunChange } from '../../../../src/core/follow/runChanges.js';
+import type { ProfileRuns } from '../../../../src/core/follow/runsMonitor.js';
+import type { RunStatus } from '../../../../src/core/model/runStatus.js';
+
+const runOf = (id: string, status: RunStatus, generation = 1, reason: string | null = null): RunOverview => ({
+  entry: {
+    id,
+    dir: nodePath(`/w/runs/${id}`),
+    run: null,
+    state: { generation, reason } as NonNullable<RunOverview['entry']['state']>,
+    interrupted: status === 'interrupted',
+  },
+  status,
+  step: undefined,
+  totalSteps: undefined,
+  epoch: undefined,
+  totalEpochs: undefined,
+  fraction: undefined,
+  imagesPerSec: undefined,
+  loss: undefined,
+  top1: undefined,
+  best: undefined,
+  checkpoint: undefined,
+  secondsLeft: undefined,
+  secondsPerStep: undefined,
+});
+
+const noAgent = (): Promise<AgentClient> => Promise.reject(new Error('no connection'));
+
+/** What a sequence of looks at one profile reports, as `id kind why`. */
+async function reported(...looks: RunOverview[][]): Promise<string[]> {
+  const monitor = new Emitter<readonly ProfileRuns[]>();
+  const warnings: string[] = [];
+  const changes = new RunChanges({ onChange: monitor.event }, noAgent, {
+    log: (_, text) => warnings.push(text),
+  });
+  const seen: RunChange[] = [];
+  changes.onChange((change) => seen.push(change));
+  for (const runs of looks) {
+    monitor.fire([{ profile: 'lab', runs, problem: undefined }]);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  changes.dispose();
+  return seen.map(({ kind, run, why }) => `${run.entry.id} ${kind}${why === undefined ? '' : ` ${why}`}`);
+}
+
+it('says each end once, and nothing of what the first look found', async () => {
+  const old = runOf('1-old', 'failed');
+  expect(
+    await reported(
+      [runOf('2-a', 'running'), old],
+      [runOf('3-b', 'starting'), runOf('2-a', 'running'), old],
+      [runOf('3-b', 'failed', 1, 'out of memory'), runOf('2-a', 'evaluating'), old],
+      [runOf('3-b', 'failed', 1, 'out of memory'), runOf('2-a', 'finished'), old],
+      [runOf('3-b', 'failed', 1, 'out of memory'), runOf('2-a', 'finished'), old],
+    ),
+  ).toEqual(['3-b failed out of memory', '2-a finished']);
+});
+
+it('says how a run ended that began and ended between two looks, but nothing of an older one', async () => {
+  const before = runOf('5-a', 'finished');
+  const quick = runOf('6-b', 'failed', 1, 'no such file');
+  const older = runOf('4-c', 'failed'); // it came into the list because another one was deleted
+  expect(await reported([before], [quick, before, older])).toEqual(['6-b failed no such file']);
+});
+
+it('says a restart, and only the end where both came between two looks', async () => {
+  expect(
+    await reported(
+      [runOf('1-a', 'running'), runOf('1-b', 'running')],
+      [runOf('1-a', 'starting', 2), runOf('1-b', 'failed', 3, 'again')],
+      [runOf('1-a', 'running', 2), runOf('1-b', 'failed', 3, 'again')],
+    ),
+  ).toEqual(['1-b failed again', '1-a restarted']);
+});
+
+it('says that a run is interrupted, and nothing when somebody starts it again', async () => {
+  expect(
+    await reported([runOf('1-a', 'running')], [runOf('1-a', 'interrupted')], [runOf('1-a', 'running', 2)]),
+  ).toEqual(['1-a interrupted']);
+});
+
+const base = { time: 1, generation: 1 };
+const lost: RunEvent = {
+  ...base,
+  kind: 'rank_exited',
+  rank: 1,
+  host: 'gpu2',
+  pid: 7,
+  exit_code: null,
+  signal: 9,
+  last_step: 80,
+};
+
+it.each<[string | undefined, RunEvent[]]>([
+  ['rank 1 on gpu2 ended: signal 9, last step 80', [{ ...lost, rank: 0, signal: null, exit_code: 0 }, lost]],
+  ['gpu2 was lost: no answer', [lost, { ...base, kind: 'node_lost', host: 'gpu2', reason: 'no answer' }]],
+  ['no heartbeat from rank 1', [lost, { ...base, kind: 'hang', ranks: [1], last_step: 5 }]],
+  ['power', [lost, { ...base, kind: 'restarting', reason: 'power', restarts_left: 1 }]],
+  [undefined, [{ ...lost, generation: 2 }]],
+])('gives the reason of a restart: %s', (expected, events) => {
+  expect(whyRestarted(events, 2)).toBe(expected);
+});
