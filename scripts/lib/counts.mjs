@@ -1,6 +1,9 @@
 // What tests did, in numbers.
 
-/** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
+/**
+ * `unsteady`: names of tests that failed beside others and passed by themselves; they are in `passed`.
+ * @typedef {{ passed: number, failed: number, skipped: number, unsteady?: readonly string[] }} Counts
+ */
 
 /** @type {Readonly<Counts>} */
 export const none = { passed: 0, failed: 0, skipped: 0 };
@@ -14,4 +17,5 @@ export const added = (a, b) => ({
   passed: a.passed + b.passed,
   failed: a.failed + b.failed,
   skipped: a.skipped + b.skipped,
+  unsteady: [...(a.unsteady ?? []), ...(b.unsteady ?? [])],
 });

@@ -9,9 +9,19 @@ import { added, none } from '../lib/counts.mjs';
 
 /**
  * What we read of GoogleTest's JSON report.
- * @typedef {{ status: string, result: string, failures?: unknown[] }} Test
+ * @typedef {{ name: string, classname: string, status: string, result: string, failures?: unknown[] }} Test
  * @typedef {{ testsuites: { testsuite: Test[] }[] }} Report
  */
+
+/** @param {string} report */
+function testsOf(report) {
+  /** @type {Report} */
+  const { testsuites } = JSON.parse(readFileSync(report, 'utf8'));
+  return testsuites.flatMap((suite) => suite.testsuite).filter(({ status }) => status === 'RUN');
+}
+
+/** Tests of one process that may have a second try; more failures are a fault of the code. */
+const mostSecondTries = 4;
 
 /**
  * One program's counts from its JSON report; a program that died without one counts as one failure.
@@ -21,9 +31,7 @@ import { added, none } from '../lib/counts.mjs';
  */
 function countsOf(report, status) {
   if (!existsSync(report)) return { passed: 0, failed: 1, skipped: 0 };
-  /** @type {Report} */
-  const { testsuites } = JSON.parse(readFileSync(report, 'utf8'));
-  const tests = testsuites.flatMap((suite) => suite.testsuite).filter(({ status }) => status === 'RUN');
+  const tests = testsOf(report);
   const skipped = tests.filter((test) => test.result === 'SKIPPED').length;
   const failed = tests.filter((test) => test.failures).length;
   const passed = tests.length - skipped - failed;
@@ -65,6 +73,32 @@ function runShare(program, report, words, env) {
 }
 
 /**
+ * The counts of a share. Its failed tests are run once more by themselves, and that result counts; a
+ * test that passes only then is named as unsteady, since its fault is still to be found.
+ * @param {string} program
+ * @param {string} report of the first try
+ * @param {Ended} first
+ * @param {readonly string[]} words
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {Promise<Counts>}
+ */
+async function secondTry(program, report, first, words, env) {
+  if (first.counts.failed === 0 || !existsSync(report)) return first.counts;
+  const failed = testsOf(report).filter((test) => test.failures);
+  if (failed.length === 0 || failed.length > mostSecondTries) return first.counts;
+  const names = failed.map((test) => `${test.classname}.${test.name}`);
+  const filter = `--gtest_filter=${names.join(':')}`;
+  const again = await runShare(program, `${report}.again`, [...words, filter], env);
+  if (again.counts.failed > 0) process.stdout.write(`second try, by themselves:\n${again.output}\n`);
+  return {
+    passed: first.counts.passed + again.counts.passed,
+    failed: again.counts.failed,
+    skipped: first.counts.skipped + again.counts.skipped,
+    unsteady: again.counts.failed === 0 ? names : [],
+  };
+}
+
+/**
  * Runs programs of `folder` (every test_* there unless named), one after the other, and returns the
  * sums. Output of a failing program is shown whole. `words` are more arguments, `env` the programs'
  * environment. `shares`: into how many processes at once the tests of a program are divided, for a
@@ -93,17 +127,21 @@ export async function runNativeTests(folder, options = {}) {
           return runShare(join(folder, name), report, words, total === 1 ? env : own);
         }),
       );
-      const counts = all.reduce((before, each) => added(before, each.counts), none);
+      let counts = none;
+      for (const [index, each] of all.entries()) {
+        const report = join(reports, `${name}-${index}.json`);
+        if (each.counts.failed > 0) process.stdout.write(`${each.output}\n${each.signal ?? ''}\n`);
+        counts = added(counts, await secondTry(join(folder, name), report, each, words, env));
+      }
       sum = added(sum, counts);
       const seconds = ((Date.now() - started) / 1000).toFixed(1);
       process.stdout.write(
         `  ${name}: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped (${seconds} s)\n`,
       );
-      for (const { output, signal, counts: own } of all) {
+      for (const { output } of all) {
         for (const line of output.split('\n'))
           if (/^.*: Skipped$/.test(line) || line.includes('[  SKIPPED ]'))
             process.stdout.write(`    ${line}\n`);
-        if (own.failed > 0) process.stdout.write(`${output}\n${signal ? `ended by ${signal}\n` : ''}`);
       }
     }
   } finally {

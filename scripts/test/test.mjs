@@ -1,15 +1,11 @@
 // npm test: every suite that a change must pass, or the ones named. Prints each suite's time beside
 // its budget and one line of sums at the end. `npm run test:sshd -- FILE…` runs single test files
 // of that suite, with all that the suite needs.
-import { mkdtempSync, readFileSync, rmSync, existsSync } from 'node:fs';
-import { spawnSync } from 'node:child_process';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { root } from '../lib/paths.mjs';
 import { ensureChromium } from '../editor/chromium.mjs';
 import { ensureCudaToolkit } from '../native/cudaToolkit.mjs';
 import { ensureBuilt, ensurePackages } from '../build/prepare.mjs';
 import { ensureSshd } from '../practice/sshd.mjs';
+import { vitest } from './vitest.mjs';
 import { ensureWindowsNode } from './windowsNode.mjs';
 import { added, none } from '../lib/counts.mjs';
 import { main, step } from '../lib/shell.mjs';
@@ -22,41 +18,6 @@ import { fuzz, testNative } from '../native/native.mjs';
  * test files to run, none of them for all.
  * @typedef {{ budget: number, run: (files: readonly string[]) => Counts | Promise<Counts>, named?: boolean }} Suite
  */
-
-/**
- * Runs vitest with a configuration and reads its counts from its JSON report.
- * @param {string} config
- * @param {readonly string[]} files of them only; none for all
- * @returns {Counts}
- */
-function vitest(config, files) {
-  const folder = mkdtempSync(join(tmpdir(), 'trainyard-vitest-'));
-  const report = join(folder, 'report.json');
-  try {
-    const args = [
-      'vitest',
-      'run',
-      '--config',
-      config,
-      '--reporter=default',
-      '--reporter=json',
-      `--outputFile.json=${report}`,
-      ...files,
-    ];
-    const { status } = spawnSync('npx', ['--no-install', ...args], {
-      cwd: root,
-      stdio: ['ignore', 'inherit', 'inherit'],
-    });
-    if (!existsSync(report)) return { passed: 0, failed: 1, skipped: 0 };
-    const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = JSON.parse(
-      readFileSync(report, 'utf8'),
-    );
-    const failed = numFailedTests === 0 && status !== 0 ? 1 : numFailedTests;
-    return { passed: numPassedTests, failed, skipped: numPendingTests + (numTodoTests ?? 0) };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
 
 /** @type {Record<string, Suite>} */
 const suites = {
@@ -136,6 +97,7 @@ main(async () => {
       `${name.padEnd(8)} ${minutes.padStart(5)} min of ${budget}${late}: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`,
     );
   }
+  for (const name of sum.unsteady ?? []) lines.push(`UNSTEADY (failed once, passed by itself): ${name}`);
   process.stdout.write(
     `\n${lines.join('\n')}\n\n${sum.passed} passed, ${sum.failed} failed, ${sum.skipped} skipped\n`,
   );

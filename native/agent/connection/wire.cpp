@@ -15,6 +15,9 @@ constexpr size_t kLongestGreeting = 1024;  // of a side that has proved nothing 
 constexpr size_t kMacDigits = 64;
 constexpr size_t kChallengeBytes = 32;
 
+/// Says which run listens, and nothing about its key.
+std::string public_name(const std::string& key) { return hmac_sha256_hex(key, "name of the run"); }
+
 }  // namespace
 
 Wire::Wire(Descriptor socket, Side side, std::string key, std::string host)
@@ -29,13 +32,19 @@ Wire::Wire(Descriptor socket, Side side, std::string key, std::string host)
       heard_(opened_) {
   if (side_ != Side::head) return;
   head_challenge_ = random_hex(kChallengeBytes);
-  writer_.send(to_line({{"trainyard", "join"}, {"version", kAgentVersion}, {"challenge", head_challenge_}}));
+  writer_.send(to_line(
+      {{"trainyard", "join"}, {"version", kAgentVersion}, {"run", public_name(key_)}, {"challenge", head_challenge_}}));
 }
 
 bool Wire::close(const std::string& why) {
   if (phase_ != Phase::closed) why_ = why;
   phase_ = Phase::closed;
   return false;
+}
+
+void Wire::close_stranger(const std::string& why) {
+  is_stranger_ = true;
+  close(why);
 }
 
 std::string Wire::proof(const char* of) const {
@@ -53,7 +62,11 @@ void Wire::open() {
 void Wire::take_challenge(const Json& line) {
   const Fields fields(line, "greeting");
   if (fields.string("version") != kAgentVersion) {
-    close("the head runs version " + fields.string("version") + ", this node " + kAgentVersion);
+    close_stranger("the head runs version " + fields.string("version") + ", this node " + kAgentVersion);
+    return;
+  }
+  if (!same_secret(fields.string("run"), public_name(key_))) {
+    close_stranger("another run listens there");
     return;
   }
   head_challenge_ = fields.string("challenge");
@@ -94,6 +107,7 @@ void Wire::shake_hands(const std::string& line) {
       side_ == Side::head ? take_hello(json) : take_proof(json);
     }
   } catch (const FieldError&) {
+    is_stranger_ = side_ == Side::node && phase_ == Phase::challenge;
     close("its greeting is none of ours");
   }
 }

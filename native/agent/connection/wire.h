@@ -25,6 +25,9 @@ class Wire {
   bool pump();
   /// True once both sides have proved that they hold the key.
   bool authenticated() const { return phase_ == Phase::open; }
+  /// True once a node knows by the greeting that the head of another run, or another program,
+  /// listens there.
+  bool is_stranger() const { return is_stranger_; }
   /// The next message of the other side; none before it is authenticated.
   std::optional<Json> next();
   /// Only after authentication.
@@ -47,6 +50,7 @@ class Wire {
   std::string proof(const char* of) const;
   void open();
   bool close(const std::string& why);
+  void close_stranger(const std::string& why);
 
   Descriptor socket_;
   Side side_;
@@ -58,7 +62,7 @@ class Wire {
   std::string sending_key_, receiving_key_;
   uint64_t sent_ = 0, received_ = 0;
   double opened_, heard_;
-  bool more_ = false;
+  bool more_ = false, is_stranger_ = false;
 };
 
 }  // namespace trainyard

@@ -31,7 +31,7 @@ namespace {
 /// head counts the node as lost.
 constexpr double kEndWithoutHead = 18;
 constexpr double kLeaveWithoutHead = 3600;
-constexpr double kLeaveRefused = 20;   // by a head whose supervisor is gone
+constexpr double kLeaveGone = 20;      // without the supervisor at its port
 constexpr double kSweepSeconds = 1;    // between two looks at all processes of the machine
 constexpr int kCleanSweeps = 3;        // in a row, and no more looks are needed
 constexpr double kSettleSeconds = 12;  // for the ranks to be gone
@@ -273,8 +273,8 @@ class Join {
       why_ = "the head was not seen for an hour";
       return Step::leave;
     }
-    if (head_.refused_for() > kLeaveRefused) {
-      why_ = head_.why() + " for 20 s: nobody listens at the head any more, so the run is over";
+    if (head_.gone_for() > kLeaveGone) {
+      why_ = head_.why() + " for 20 s: the supervisor is gone, so the run is over";
       return Step::leave;
     }
     if (monotonic_seconds() >= next_folder_look_) {

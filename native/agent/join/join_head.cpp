@@ -35,12 +35,12 @@ void HeadConnection::begin() {
   }
 }
 
-double HeadConnection::refused_for() const { return refused_since_ == 0 ? 0 : monotonic_seconds() - refused_since_; }
+double HeadConnection::gone_for() const { return gone_since_ == 0 ? 0 : monotonic_seconds() - gone_since_; }
 
-void HeadConnection::drop(const std::string& why, bool refused) {
+void HeadConnection::drop(const std::string& why, bool is_gone) {
   const double now = monotonic_seconds();
-  if (!refused) refused_since_ = 0;
-  if (refused && refused_since_ == 0) refused_since_ = now;
+  if (!is_gone) gone_since_ = 0;
+  if (is_gone && gone_since_ == 0) gone_since_ = now;
   if (was_authenticated_ || lost_since_ == 0) {
     lost_since_ = wire_ ? wire_->heard() : now;  // of a silent head, since its last word
     patience_ = 0.2;
@@ -76,7 +76,9 @@ bool HeadConnection::step() {
     return false;
   }
   if (!wire_->pump()) {
-    drop(wire_->why());
+    drop(wire_->is_stranger() ? spec_.address + " port " + std::to_string(spec_.port) + ": " + wire_->why()
+                              : wire_->why(),
+         wire_->is_stranger());
   } else if (!wire_->authenticated() && now > deadline_) {
     drop("the head does not greet");
   } else if (wire_->authenticated() && now - wire_->heard() > kSilentSeconds) {

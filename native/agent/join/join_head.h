@@ -23,9 +23,9 @@ class HeadConnection {
   std::optional<Json> next();
   /// Monotonic seconds since which the head is not there; 0 while it is.
   double lost_since() const { return lost_since_; }
-  /// For how many seconds the head's machine has refused connections, with nothing else in between:
-  /// nobody listens there any more, and a supervisor never listens a second time with the same key.
-  double refused_for() const;
+  /// For how many seconds each try was refused by the head's machine, or answered there by another
+  /// run or program. A supervisor never listens a second time with the same key.
+  double gone_for() const;
   const std::string& why() const { return why_; }
   /// Waits until there is something to read here or at `other` (events as poll's; 0: none), 50 ms
   /// at most.
@@ -33,14 +33,14 @@ class HeadConnection {
 
  private:
   void begin();
-  void drop(const std::string& why, bool refused = false);
+  void drop(const std::string& why, bool is_gone = false);
 
   JoinSpec spec_;
   Descriptor connecting_;
   std::unique_ptr<Wire> wire_;
   bool was_authenticated_ = false;
   double lost_since_;
-  double refused_since_ = 0;  ///< monotonic seconds; 0: it is not refused
+  double gone_since_ = 0;  ///< monotonic seconds; 0: the head may still listen
   double deadline_ = 0, next_try_ = 0, patience_ = 0.2;
   std::string why_ = "it has not been reached yet";
 };

@@ -71,16 +71,37 @@ TEST(WireTest, TwoThatHoldTheKeyTalkBothWays) {
 }
 
 TEST(WireTest, AnotherKeyIsRefusedByTheHead) {
+  Attack attack;
+  write_text(attack.ends[1],
+             to_line({{"host", "gpu2"}, {"challenge", std::string(64, '1')}, {"proof", std::string(64, '2')}}) + "\n");
+  EXPECT_FALSE(attack.head.pump());
+  EXPECT_EQ(attack.head.why(), "it does not hold this run's key");
+  EXPECT_FALSE(attack.head.authenticated());
+}
+
+TEST(WireTest, ANodeKnowsTheHeadOfAnotherRunByItsGreeting) {
   auto ends = make_pair();
   Wire head(std::move(ends[0]), Wire::Side::head, kKey);
   Wire node(std::move(ends[1]), Wire::Side::node, std::string(64, 'b'), "gpu2");
   head.pump();
-  node.pump();
-  EXPECT_FALSE(head.pump());
-  EXPECT_EQ(head.why(), "it does not hold this run's key");
-  node.pump();
-  EXPECT_FALSE(head.authenticated());
-  EXPECT_FALSE(node.authenticated());
+  EXPECT_FALSE(node.pump());
+  EXPECT_EQ(node.why(), "another run listens there");
+  EXPECT_TRUE(node.is_stranger());
+
+  auto others = make_pair();
+  Wire beside(std::move(others[1]), Wire::Side::node, kKey, "gpu2");
+  write_text(others[0], "SSH-2.0-OpenSSH_9.2\r\n");
+  EXPECT_FALSE(beside.pump());
+  EXPECT_TRUE(beside.is_stranger());
+
+  // A head that is full closes a connection that has proved nothing: it is still this run's.
+  auto last = make_pair();
+  Wire late(std::move(last[1]), Wire::Side::node, kKey, "gpu2");
+  write_text(last[0], Attack().greeting);
+  EXPECT_TRUE(late.pump());
+  last[0] = Descriptor();
+  EXPECT_FALSE(late.pump());
+  EXPECT_FALSE(late.is_stranger());
 }
 
 TEST(WireTest, NoCommandIsBelievedBeforeTheKeyIsProved) {

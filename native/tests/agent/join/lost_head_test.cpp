@@ -4,6 +4,8 @@
 
 #include <filesystem>
 
+#include "agent/connection/join_port.h"
+#include "common/error.h"
 #include "tests/agent/support/cluster_fixture.h"
 
 namespace trainyard::test {
@@ -42,6 +44,32 @@ TEST_F(LostHeadTest, AJoinWhoseRunIsOverLeaves) {
   ASSERT_TRUE(signal_process(*supervisor, SIGKILL));
   EXPECT_TRUE(eventually([&] { return !is_alive(join); }, 20 + kMargin + kMargin)) << "agent join outlives its run";
   EXPECT_NE(text(second(dir) + "/nodes/gpu2/join.log").find("the run is over"), std::string::npos);
+}
+
+TEST_F(LostHeadTest, AJoinLeavesWhenAnotherRunTakesThePort) {
+  const std::string dir = start_spread(spread_script("trap '' TERM; sleep 300"));
+  ASSERT_TRUE(wait_for_phase(dir, "running"));
+  const ProcessId join = second_join(dir);
+  ASSERT_NE(join.pid, 0);
+  const int port = client_->call("run.joining", {{"dir", dir}})["port"].get<int>();
+  ASSERT_TRUE(signal_process(*recorded_supervisor(state(dir)), SIGKILL));
+  std::optional<JoinPort> other;
+  ASSERT_TRUE(eventually(
+      [&] {
+        try {
+          other.emplace("127.0.0.2", port, port, std::string(64, 'c'));
+          return true;
+        } catch (const Error&) {  // the one that was killed still has it
+          return false;
+        }
+      },
+      kMargin));
+  const auto gone = [&] {
+    for (const auto& stranger : other->step()) ADD_FAILURE() << "admitted with another key: " << stranger->host();
+    return !is_alive(join);
+  };
+  EXPECT_TRUE(eventually(gone, 20 + kMargin + kMargin)) << "agent join outlives its run";
+  EXPECT_NE(text(second(dir) + "/nodes/gpu2/join.log").find("another run listens there"), std::string::npos);
 }
 
 TEST_F(LostHeadTest, AJoinWhoseFolderWasDeletedLeaves) {
