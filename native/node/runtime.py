@@ -19,14 +19,15 @@ def clean_environment():
     return {name: value for name, value in os.environ.items() if name not in dropped}
 
 
-def command(argv, each_line=None):
+def command(argv, each_line=None, most=40):
+    """Runs a program to its end: its exit code, and the last lines, `most` at most, of what it said."""
     import subprocess
 
     process = subprocess.Popen(argv, env=clean_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     kept = []
     for raw in process.stdout:
         line = raw.decode("utf-8", "replace").rstrip()
-        kept = (kept + [line])[-40:]
+        kept = (kept + [line])[-most:]
         if each_line:
             each_line(line)
     return process.wait(), kept

@@ -4,7 +4,8 @@ import { Cancelled, exitCodes, oneLine, UserError } from '../core/base/errors.js
 import { agentErrors } from '../core/contracts/agentApi.js';
 import { AgentError } from '../core/agent/agentClient.js';
 import { version } from '../../package.json';
-import { nearestOf, parseVerb, type Flag } from './args.js';
+import { nearestOf } from '../core/base/nearest.js';
+import { parseVerb, type Flag } from './args.js';
 import { Context, type Verb } from './context.js';
 import { generalHelp, verbHelp } from './help.js';
 import { errorWords } from './remedies.js';

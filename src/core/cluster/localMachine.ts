@@ -36,6 +36,7 @@ import type { Profile } from '../contracts/profileSchema.js';
 import { workdirOf } from '../profiles/workdir.js';
 import { RunRegistry } from '../agent/runRegistry.js';
 import type { StopMode } from '../contracts/runSchema.js';
+import { assertTrainFlags, trainHelp } from '../plan/flagCheck.js';
 import { countsAsNvml, judgeCuda } from '../plan/cudaTrial.js';
 import { placeRun, type DeviceLooks, type PlacedRun } from '../plan/device.js';
 import { roomOf, type NodeOffer } from '../plan/placement.js';
@@ -196,6 +197,7 @@ export class LocalMachine implements Machine {
     ];
     if (request.kind === 'train') checks.push(checkTrainer(runtime.trainer));
     assertPassed((await Promise.all(checks)).flat());
+    await assertTrainFlags(request, () => this.runTrainer(trainHelp, progress));
     progress.onProgress?.('starting');
     throwIfCancelled(progress.signal);
     const before = spec.dir === undefined ? undefined : await earlierRun(client, spec.dir);

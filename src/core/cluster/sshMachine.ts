@@ -20,12 +20,13 @@ import { readPayload, type Payload } from '../setup/payload.js';
 import { checkRemoteData, judgeTrainer, trainerTrial } from '../plan/preflight.js';
 import { cacheFolder, type NodeRuntime } from '../setup/runtime.js';
 import { findNativeSources } from '../setup/sources.js';
-import type { Host, Profile } from '../contracts/profileSchema.js';
+import type { Profile } from '../contracts/profileSchema.js';
 import { everySlotOf, placeRanks, withLibraries, type NodeOffer, type Placement } from '../plan/placement.js';
 import { givenWorkdir, workdirOf } from '../profiles/workdir.js';
 import type { AgentNode } from '../agent/agentNode.js';
 import { RunRegistry } from '../agent/runRegistry.js';
 import type { StopMode } from '../contracts/runSchema.js';
+import { assertTrainFlags, trainHelp } from '../plan/flagCheck.js';
 import { cudaTrial, judgeCuda } from '../plan/cudaTrial.js';
 import { placeRun, type DeviceLooks, type PlacedRun } from '../plan/device.js';
 import { ofOurTrainer, type RunRequest } from '../plan/request.js';
@@ -42,7 +43,7 @@ import { noCudaLibrary, withoutCuda } from '../setup/nodeCuda.js';
 import { Packages } from '../setup/packages.js';
 import { checkPorts } from './portCheck.js';
 import type { Questions } from './retry.js';
-import { SshNode } from './sshNode.js';
+import { headFirst, SshNode } from './sshNode.js';
 import { Survey } from './survey.js';
 import { join, type NodePath } from '../base/nodePath.js';
 
@@ -160,10 +161,7 @@ export class SshMachine implements Machine {
   }
 
   async runTrainer(args: readonly string[], progress: Progress = {}): Promise<string> {
-    const { trainer } = await this.runtime(progress);
-    const { code, output } = await this.head.tryProgram([trainer, ...args]);
-    if (code === 0) return output;
-    throw trainerError(args, output);
+    return this.headSays([(await this.runtime(progress)).trainer, ...args]);
   }
 
   async trainerFlags(verb: string): Promise<TrainerFlag[]> {
@@ -270,6 +268,7 @@ export class SshMachine implements Machine {
       return found.map((result) => ({ ...result, host: node.name }));
     });
     assertPassed((await Promise.all(checks)).flat());
+    await assertTrainFlags(request, () => this.headSays([runtime.trainer, ...trainHelp]));
     throwIfCancelled(progress.signal);
     progress.onProgress?.('starting');
     const client = await this.node.client();
@@ -314,6 +313,13 @@ export class SshMachine implements Machine {
         });
       }),
     );
+  }
+
+  /** What the trainer prints on the head. `argv`: with its program. */
+  private async headSays(argv: readonly string[]): Promise<string> {
+    const { code, output } = await this.head.tryProgram(argv);
+    if (code === 0) return output;
+    throw trainerError(argv.slice(1), output);
   }
 
   private takenBy({ nodes }: Placement): SshNode[] {
@@ -387,10 +393,4 @@ async function tryTrainer(
   const { trainer } = runtime;
   const { code, output } = await node.tryProgramBy(channel, [trainer, ...trainerTrial]);
   return { ...judgeTrainer(trainer, { ending: code, output }), host: node.name };
-}
-
-function headFirst(profile: Profile): Host[] {
-  const hosts = profile.hosts ?? [];
-  const head = hosts.find(({ host }) => host === profile.head) ?? hosts[0];
-  return head ? [head, ...hosts.filter((host) => host !== head)] : [];
 }

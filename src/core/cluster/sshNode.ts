@@ -17,7 +17,7 @@ import { checkProbe, filesFor, probeSchema, withOwnFolder, type Probe } from '..
 import { neededBytes } from '../setup/pythonRuntime.js';
 import { programsOf, type NodeRuntime } from '../setup/runtime.js';
 import { agentStream } from '../agent/sshAgent.js';
-import type { Host } from '../contracts/profileSchema.js';
+import type { Host, Profile } from '../contracts/profileSchema.js';
 import { provideLibraries } from '../setup/nodeCuda.js';
 import type { Installation, Packages } from '../setup/packages.js';
 import { Reach } from './reach.js';
@@ -337,4 +337,11 @@ function targetOf({ host, port, user, identityFile, proxyJump }: Host): SshTarge
 function runtimeOf(probe: Probe, payload: Payload): NodeRuntime {
   const { nodeDir = nodePath(''), runtimeDir = nodePath('') } = probe;
   return { ...programsOf(nodeDir, runtimeDir), hashes: payload.hashes };
+}
+
+/** The hosts of a profile, of which the head is the first. */
+export function headFirst(profile: Profile): Host[] {
+  const hosts = profile.hosts ?? [];
+  const head = hosts.find(({ host }) => host === profile.head) ?? hosts[0];
+  return head ? [head, ...hosts.filter((host) => host !== head)] : [];
 }

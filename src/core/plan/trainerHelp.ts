@@ -7,6 +7,8 @@ export interface TrainerFlag {
   name: string;
   /** `INT`, `TEXT`; undefined for a flag without a value. */
   value: string | undefined;
+  /** Takes several values, with commas between them. */
+  list: boolean;
   /** Of a number: `1..1024`, `>0..86400` (0 itself is not possible). */
   range: string | undefined;
   initial: string | undefined;
@@ -16,7 +18,7 @@ export interface TrainerFlag {
 }
 
 const line =
-  /^ {2}(?:-\w,)?(--[\w-]+)(?: ([A-Z]+)(?::\{([^}]*)\}|,…)?(?::([^\s{=]+))?(?:=(\S+))?)?(?: +(.*))?$/;
+  /^ {2}(?:-\w,)?(--[\w-]+)(?: ([A-Z]+)(?::\{([^}]*)\}|(,…))?(?::([^\s{=]+))?(?:=(\S+))?)?(?: +(.*))?$/;
 
 /** Flags in the order of the help text; what it says in other lines is left out. */
 export function parseTrainerHelp(text: string): TrainerFlag[] {
@@ -25,31 +27,39 @@ export function parseTrainerHelp(text: string): TrainerFlag[] {
     const found = line.exec(row);
     const last = flags.at(-1);
     if (found) {
-      const [, name = '', value, choices, range, initial, help = ''] = found;
+      const [, name = '', value, choices, several, range, initial, help = ''] = found;
       if (name === '--help') continue;
-      flags.push({ name, value, range, initial, choices: choices?.split(',') ?? [], help });
+      const list = several !== undefined;
+      flags.push({ name, value, list, range, initial, choices: choices?.split(',') ?? [], help });
     } else if (last?.help === '' && /^ {10,}\S/.test(row)) last.help = row.trim();
   }
   return flags;
 }
 
-/** What a user may type: with `--device auto`, which a request knows and the trainer does not. */
-export const offeredFlags = (verb: string, help: string): TrainerFlag[] =>
-  parseTrainerHelp(help).map((flag) =>
-    verb === 'train' && flag.name === '--device'
-      ? { ...flag, initial: 'auto', choices: ['auto', ...flag.choices], help: 'auto, cpu or cuda' }
-      : flag,
-  );
+/** A network of the trainer. */
+export interface TrainerModel {
+  name: string;
+  /** Pixels a side of the images that it is meant for. */
+  pixels: number;
+}
 
-/**
- * What could stand next in `line`: flags that are not in it yet, or the values of the flag it ends
- * in.
- */
-export function completions(commandLine: string, flags: readonly TrainerFlag[]): TrainerFlag[] {
-  const words = commandLine.split(/\s+/);
-  const current = words.at(-1) ?? '';
-  const used = new Set(words.slice(0, -1));
-  const before = flags.find(({ name }) => name === words.at(-2));
-  if (before?.value !== undefined && before.choices.length === 0 && !current.startsWith('-')) return [];
-  return flags.filter(({ name }) => !used.has(name) && (current === '' || name.startsWith(current)));
+const modelText = /^([\w-]+) \((\d+) px\)$/;
+
+/** The networks that the trainer knows, as its help lists them; empty where it lists none. */
+export function modelsOf(flags: readonly TrainerFlag[]): TrainerModel[] {
+  const parts = flags.find(({ name }) => name === '--model')?.help.split(', ') ?? [];
+  const models = parts.map((part) => modelText.exec(part)).filter((found) => found !== null);
+  if (models.length < parts.length) return [];
+  return models.map(([, name = '', pixels = '']) => ({ name, pixels: Number(pixels) }));
+}
+
+/** What a user may type: with `--device auto`, which a request knows and the trainer does not. */
+export function offeredFlags(verb: string, help: string): TrainerFlag[] {
+  const flags = parseTrainerHelp(help);
+  const models = modelsOf(flags).map(({ name }) => name);
+  return flags.map((flag) => {
+    if (flag.name === '--model') return { ...flag, choices: models };
+    if (verb !== 'train' || flag.name !== '--device') return flag;
+    return { ...flag, initial: 'auto', choices: ['auto', ...flag.choices], help: 'auto, cpu or cuda' };
+  });
 }

@@ -346,6 +346,15 @@ describe('trainyard', () => {
     expect(verb.stderr).toContain('run');
     expectExit(await runCli(['runs', '--jsn']), 2);
   });
+  it.each([
+    ['a flag that the trainer does not have', ['--modle', 'mlp'], 'no flag --modle. Did you mean --model?'],
+    ['a value beyond its range', ['--prefetch', '0'], '--prefetch must be a whole number from 1 to 1024'],
+  ])('%s, before a run is made', async (_, words, said) => {
+    const outcome = await runCli(['run', 'local', '--ranks', '1', '--', ...train('never', ...words)]);
+    expectExit(outcome, 2);
+    expect(outcome.stderr).toContain(said);
+    expect(existsSync(join(folder.path, 'never'))).toBe(false);
+  });
   it('a run that fails says why and exits 5', async () => {
     const dir = join(folder.path, 'fails');
     const outcome = await runCli([

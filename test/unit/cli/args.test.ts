@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { editDistance, nearestOf, parseVerb, synopsis, type Grammar } from '../../../src/cli/args.js';
+import { parseVerb, synopsis, type Grammar } from '../../../src/cli/args.js';
+import { editDistance, nearestOf } from '../../../src/core/base/nearest.js';
 import { generalHelp, verbHelp } from '../../../src/cli/help.js';
 import { verbs } from '../../../src/cli/table.js';
 import { UserError } from '../../../src/core/base/errors.js';

@@ -22,6 +22,7 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   // About fields that are handed to sbatch.
   'contracts/profileSchema.ts': /^`--(partition|account|gres|time)` of sbatch/,
   'plan/demo.ts': /^--[a-z-]+$/,
+  'plan/flagCheck.ts': /^--help$/,
   'plan/flags.ts': /^--[a-z-]+$/,
   'plan/preflight.ts': /^--(json|data|eval-data)$/,
   'plan/proposal.ts': /^--[a-z-]+$/,
@@ -29,7 +30,7 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   // The command line that starts a run again, which the terminal prints.
   'plan/resume.ts': /^--[a-z-]+$/,
   'plan/spec.ts': /^--[a-z-]+$/,
-  'plan/trainerHelp.ts': /^--(help|device)$/,
+  'plan/trainerHelp.ts': /^--(help|model|device)$/,
   'setup/pythonRuntime.ts': /^--[a-z-]+$/,
   'setup/wheels.ts': /^--[a-z-]+(=:all:)?$/,
 };

@@ -1,6 +1,7 @@
 // A command line that can be edited, with the trainer's flags offered as one types.
 import * as vscode from 'vscode';
-import { completions, type TrainerFlag } from '../../../core/plan/trainerHelp.js';
+import { suggestions } from '../../../core/plan/suggest.js';
+import type { TrainerFlag } from '../../../core/plan/trainerHelp.js';
 import { isPath, type Folders } from './folders.js';
 
 interface Item extends vscode.QuickPickItem {
@@ -22,21 +23,15 @@ export function editCommandLine(
   const render = (): void => {
     const last = box.value.split(/\s+/).at(-1) ?? '';
     const below = isPath(last) ? folders.completions(last, render) : [];
-    const offered = completions(box.value, known).slice(0, 40);
+    const offered = suggestions(box.value, known).slice(0, 60);
     box.items = [
       { label: '$(play) Start', description: box.value, alwaysShow: true },
-      ...offered.map((flag) => ({
-        label: flag.name,
-        description: [
-          flag.value ?? '',
-          flag.range ?? '',
-          flag.initial === undefined ? '' : `default ${flag.initial}`,
-        ]
-          .join('  ')
-          .trim(),
-        detail: flag.help,
+      ...offered.map(({ word, value, help }) => ({
+        label: word,
+        description: value,
+        detail: help,
         alwaysShow: true,
-        word: `${flag.name} `,
+        word: `${word} `,
       })),
       ...below.map((path) => ({ label: `$(folder) ${path}`, alwaysShow: true, word: path })),
     ];
