@@ -4,6 +4,8 @@ import type { Logger, LogLevel } from '../core/base/log.js';
 import { visible } from '../core/base/visible.js';
 
 export interface Output {
+  /** Characters of a line of stdout; undefined, or left out, where it is no terminal. */
+  readonly width?: number | undefined;
   /** One line on stdout. */
   line(text: string): void;
   /** One JSON object on stdout. */
@@ -28,6 +30,7 @@ export function processOutput(): Output {
     process.stdout.write(`${text}\n`);
   };
   return {
+    width: process.stdout.isTTY ? process.stdout.columns : undefined,
     line,
     json: (value) => {
       line(JSON.stringify(value));

@@ -79,7 +79,7 @@ describe.skipIf(!('wine' in found))(`the command line on Windows${why}`, () => {
     expect(before.code).toBe(3);
     expect(before.stderr).toMatch(/unknown host key.*127\.0\.0\.2/);
     await good('trust', 'lab', '--yes');
-    expect(await good('check', 'lab')).toMatch(/127\.0\.0\.3: trainer +ok/);
+    expect(await good('check', 'lab')).toMatch(/^trainer +ok.* ok/m);
   });
 
   it('copies a folder of Windows to the nodes', async () => {

@@ -14,14 +14,13 @@ import {
   type Machine,
   type StartedRun,
 } from './machine.js';
-import type { Bootstrap } from '../setup/bootstrap.js';
-import { assertPassed, good, type CheckResult } from '../base/checks.js';
+import { assertPassed, type CheckResult } from '../base/checks.js';
 import { readPayload, type Payload } from '../setup/payload.js';
-import { checkRemoteData, judgeTrainer, trainerTrial } from '../plan/preflight.js';
+import { checkRemoteData } from '../plan/preflight.js';
 import { cacheFolder, type NodeRuntime } from '../setup/runtime.js';
 import { findNativeSources } from '../setup/sources.js';
 import type { Profile } from '../contracts/profileSchema.js';
-import { everySlotOf, placeRanks, withLibraries, type NodeOffer, type Placement } from '../plan/placement.js';
+import { withLibraries, type NodeOffer, type Placement } from '../plan/placement.js';
 import { givenWorkdir, workdirOf } from '../profiles/workdir.js';
 import type { AgentNode } from '../agent/agentNode.js';
 import { RunRegistry } from '../agent/runRegistry.js';
@@ -35,13 +34,13 @@ import { offeredFlags, type TrainerFlag } from '../plan/trainerHelp.js';
 import { startWithCode } from './startCode.js';
 import { ThroughHead } from '../ssh/throughHead.js';
 import type { SshShell, SshTransport } from '../ssh/base/transport.js';
+import { checkCluster, tryTrainer } from './clusterCheck.js';
 import { copyToAll } from './fanOut.js';
 import { chooseAndTake, type GpuLocks } from './gpuLocks.js';
-import { gpuChecks, offersOf } from './offers.js';
+import { offersOf } from './offers.js';
 import { driverTrouble } from '../setup/cuda.js';
 import { noCudaLibrary, withoutCuda } from '../setup/nodeCuda.js';
 import { Packages } from '../setup/packages.js';
-import { checkPorts } from './portCheck.js';
 import type { Questions } from './retry.js';
 import { headFirst, SshNode } from './sshNode.js';
 import { Survey } from './survey.js';
@@ -114,24 +113,9 @@ export class SshMachine implements Machine {
     return new RunRegistry(() => this.node.client(), workdirOf(profile, home), home);
   }
 
-  async check(profile: Profile, progress: Progress = {}): Promise<CheckResult[]> {
-    const survey = await this.survey(this.nodes, false, progress);
-    const { results } = survey;
-    if (results.some(({ ok }) => !ok)) return results;
-    const ports = await checkPorts(this.options.profile, this.nodes);
-    const runtimes = await this.withPackages((packages) => survey.prepare(packages, progress));
-    const trainers = await Promise.all(
-      this.nodes.map((node) =>
-        node.withBootstrap((channel) => tryTrainer(node, channel, runtimes.get(node))),
-      ),
-    );
-    const offers = await offersOf(this.nodes);
-    const { ranks, nodes } = placeRanks(everySlotOf(profile), 'cpu', offers);
-    const gpus = offers.flatMap((offer) =>
-      gpuChecks(offer).map((result) => ({ ...result, host: offer.host.host })),
-    );
-    const room = nodes.map(({ host, slots }) => `${host} ${slots}`).join(', ');
-    return [...results, ...ports, ...trainers, good('slots', `${ranks}: ${room}`), ...gpus];
+  check(profile: Profile, progress: Progress = {}): Promise<CheckResult[]> {
+    const withPackages = this.withPackages.bind(this);
+    return checkCluster({ profile, nodes: this.nodes, withPackages }, progress);
   }
 
   async start(request: RunRequest, progress: Progress = {}): Promise<StartedRun> {
@@ -382,15 +366,4 @@ export class SshMachine implements Machine {
     this.payload ??= findNativeSources(bundleDir, env).then(readPayload);
     return this.payload;
   }
-}
-
-async function tryTrainer(
-  node: SshNode,
-  channel: Bootstrap,
-  runtime: NodeRuntime | undefined,
-): Promise<CheckResult> {
-  if (!runtime) throw new TypeError(`${node.name} was not prepared`);
-  const { trainer } = runtime;
-  const { code, output } = await node.tryProgramBy(channel, [trainer, ...trainerTrial]);
-  return { ...judgeTrainer(trainer, { ending: code, output }), host: node.name };
 }

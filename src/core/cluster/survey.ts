@@ -26,24 +26,34 @@ export class Survey {
   /**
    * Looks at the head and at `nodes`, of which the head may be one. The head leaves a token in
    * `workdir` for as long as that takes. So it shows which of the others share its home folder.
-   * UserError (preflight, connection).
+   * UserError (preflight, connection). With `onTrouble`, nodes other than the head that cannot be
+   * asked are told to it and left out.
    */
   static async of(
     { head, workdir }: { head: SshNode; workdir: string },
     nodes: readonly SshNode[],
-    { wantsGpu }: { wantsGpu: boolean },
+    { wantsGpu, onTrouble }: { wantsGpu: boolean; onTrouble?: (node: SshNode, error: unknown) => void },
   ): Promise<Survey> {
     const token = randomBytes(8).toString('hex');
     return head.withBootstrap(async (channel) => {
       const ofHead = await head.probeBy(channel, { token, leaveToken: true, hashAll: true });
       try {
+        const look = async (node: SshNode): Promise<Finding> => {
+          const probe = node === head ? ofHead : await node.probe({ token, hashAll: true });
+          return { node, probe, results: node.judge(probe, wantsGpu) };
+        };
         const findings = await Promise.all(
           nodes.map(async (node) => {
-            const probe = node === head ? ofHead : await node.probe({ token, hashAll: true });
-            return { node, probe, results: node.judge(probe, wantsGpu) };
+            if (!onTrouble) return [await look(node)];
+            try {
+              return [await look(node)];
+            } catch (error) {
+              onTrouble(node, error);
+              return [];
+            }
           }),
         );
-        return new Survey(head, findings);
+        return new Survey(head, findings.flat());
       } finally {
         await channel.request('forget', { workdir, token }, z.unknown());
       }
@@ -64,17 +74,37 @@ export class Survey {
     progress: Progress,
     cuda = false,
   ): Promise<ReadonlyMap<SshNode, NodeRuntime>> {
+    const { head, runtimes } = this.begin(this.findings, packages, progress, cuda);
+    const made = [...runtimes].map(async ([node, runtime]) => [node, await runtime] as const);
+    const [all] = await Promise.all([Promise.all(made), head]);
+    return new Map(all);
+  }
+
+  /** The same of these nodes and the head, each with an outcome of its own. */
+  preparations(
+    nodes: readonly SshNode[],
+    packages: Packages,
+    progress: Progress,
+  ): ReadonlyMap<SshNode, Promise<NodeRuntime>> {
+    const wanted = this.findings.filter(({ node }) => nodes.includes(node));
+    const { head, runtimes } = this.begin(wanted, packages, progress, false);
+    return new Map([[this.head, head], ...runtimes]);
+  }
+
+  private begin(
+    wanted: readonly Finding[],
+    packages: Packages,
+    progress: Progress,
+    cuda: boolean,
+  ): { head: Promise<NodeRuntime>; runtimes: Map<SshNode, Promise<NodeRuntime>> } {
     const ofHead = this.findings.find(({ node }) => node === this.head)?.probe;
     const head = prepareOne(this.head, packages, progress, { cuda, found: ofHead });
-    const all = Promise.all(
-      this.findings.map(async ({ node, probe }) => {
-        if (node === this.head) return [node, await head] as const;
-        if (probe.sharesToken === true) await head;
-        return [node, await prepareOne(node, packages, progress, { cuda, found: probe })] as const;
-      }),
-    );
-    const [runtimes] = await Promise.all([all, head]);
-    return new Map(runtimes);
+    const each = async ({ node, probe }: Finding): Promise<NodeRuntime> => {
+      if (node === this.head) return head;
+      if (probe.sharesToken === true) await head;
+      return prepareOne(node, packages, progress, { cuda, found: probe });
+    };
+    return { head, runtimes: new Map(wanted.map((finding) => [finding.node, each(finding)])) };
   }
 }
 

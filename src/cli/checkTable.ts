@@ -1,0 +1,99 @@
+// The table of a check in the terminal.
+import type { CheckCell, CheckTable } from '../core/model/checkTable.js';
+import { table as aligned } from './format.js';
+import { adviceText } from './remedies.js';
+
+/**
+ * Nodes as columns with what was seen where that fits into `width` characters, else with the state
+ * alone; where that is too wide too, nodes as rows. Below it what is wrong and what differs, where
+ * the table has no room for it.
+ */
+export function checkLines(table: CheckTable, width: number): string[] {
+  if (table.nodes.length < 2) return oneNode(table);
+  const full = nodesAsColumns(
+    table,
+    (cell) => `${state(cell)}${cell?.ok === true ? `: ${cell.detail}` : ''}`,
+  );
+  if (fits(full, width)) return [...full, ...failures(table)];
+  const notes = [...failures(table), ...differences(table)];
+  const short = nodesAsColumns(table, state);
+  return [...(fits(short, width) ? short : nodesAsRows(table)), ...notes];
+}
+
+/** As `checkLines` writes them. */
+function state(cell: CheckCell | undefined): string {
+  if (!cell) return '-';
+  if (!cell.ok) return 'FAILED';
+  return cell.differs ? 'ok, differs' : 'ok';
+}
+
+const fits = (lines: readonly string[], width: number): boolean =>
+  lines.every((line) => line.length <= width);
+
+function oneNode({ rows }: CheckTable): string[] {
+  const cells = rows.flatMap(({ name, cells, whole }) => {
+    const cell = cells[0] ?? whole;
+    return cell ? [[name, state(cell), cell.ok ? cell.detail : said(cell)]] : [];
+  });
+  return aligned(['CHECK', 'STATE', 'DETAIL'], cells);
+}
+
+function nodesAsColumns(table: CheckTable, text: (cell: CheckCell | undefined) => string): string[] {
+  const rows = table.rows.map(({ name, cells, whole }) => [
+    name,
+    ...cells.map((cell) => text(cell ?? whole)),
+  ]);
+  return aligned(['CHECK', ...table.nodes], rows);
+}
+
+function nodesAsRows({ nodes, rows }: CheckTable): string[] {
+  const head = ['NODE', ...rows.map(({ name }) => name)];
+  return aligned(
+    head,
+    nodes.map((node, at) => [node, ...rows.map(({ cells, whole }) => state(cells[at] ?? whole))]),
+  );
+}
+
+/** Each with what to do. Nodes that say the same share a line. */
+function failures(table: CheckTable): string[] {
+  return notesOf(table, (cell) => !cell.ok).map(
+    ([name, where, cell]) => `FAILED ${name}, ${where}: ${said(cell)}`,
+  );
+}
+
+function differences(table: CheckTable): string[] {
+  return notesOf(table, (cell) => cell.differs).map(
+    ([name, where, cell]) => `differs ${name}, ${where}: ${cell.detail}`,
+  );
+}
+
+function notesOf(
+  { nodes, rows }: CheckTable,
+  wanted: (cell: CheckCell) => boolean,
+): [name: string, where: string, cell: CheckCell][] {
+  return rows.flatMap(({ name, cells, whole }) => {
+    const groups = new Map<string, { where: string[]; cell: CheckCell }>();
+    const add = (cell: CheckCell | undefined, where: string): void => {
+      if (!cell || !wanted(cell)) return;
+      const text = said(cell);
+      const group = groups.get(text) ?? { where: [], cell };
+      group.where.push(where);
+      groups.set(text, group);
+    };
+    add(whole, 'all nodes');
+    cells.forEach((cell, at) => {
+      add(cell, nodes[at] ?? '');
+    });
+    return [...groups.values()].map(({ where, cell }): [string, string, CheckCell] => [
+      name,
+      where.join(', '),
+      cell,
+    ]);
+  });
+}
+
+/** What is wrong, and what to do. */
+function said({ detail, hint }: CheckCell): string {
+  const advice = adviceText(hint);
+  return advice === '' ? detail : `${detail}. ${advice}.`;
+}

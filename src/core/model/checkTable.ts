@@ -1,0 +1,83 @@
+// Results of a check as a table with a column for each node: the rows that terminal and editor
+// show.
+import type { CheckResult } from '../base/checks.js';
+import type { Advice } from '../base/remedy.js';
+
+/** What one check said of one node. */
+export interface CheckCell {
+  ok: boolean;
+  detail: string;
+  /** Empty where `ok` is true. */
+  hint: Advice;
+  /** It is right, and not what more than half of the nodes say. */
+  differs: boolean;
+}
+
+/** One check. A cell is undefined where that node was not looked at. */
+interface CheckRow {
+  name: string;
+  ok: boolean;
+  /** One for each node of the table. */
+  cells: readonly (CheckCell | undefined)[];
+  /** Of all nodes together, in place of the cells. */
+  whole: CheckCell | undefined;
+}
+
+/** Rows that failed come first. */
+export interface CheckTable {
+  nodes: readonly string[];
+  rows: readonly CheckRow[];
+  /** How many results there are, and how many of them are bad. */
+  checks: number;
+  failed: number;
+  /** Nodes with a bad result. */
+  badNodes: readonly string[];
+}
+
+/**
+ * The table of these results. `nodes`: all of them in the order of the columns, those without a
+ * result too. Where there is one node, a result that names none is about that one.
+ */
+export function checkTable(results: readonly CheckResult[], nodes: readonly string[]): CheckTable {
+  const named = results.flatMap(({ host }) => host ?? []);
+  const columns = [...new Set([...nodes, ...named])];
+  const names = [...new Set(results.map(({ name }) => name))];
+  const only = columns.length === 1 ? columns[0] : undefined;
+  const rows = names.map((name) => {
+    const ofRow = results.filter((result) => result.name === name);
+    const of = (host: string | undefined): CheckCell | undefined =>
+      joined(ofRow.filter((result) => (result.host ?? only) === host));
+    const cells = marked(columns.map(of));
+    const whole = of(undefined);
+    return { name, ok: ofRow.every(({ ok }) => ok), cells, whole };
+  });
+  const bad = results.filter(({ ok }) => !ok);
+  return {
+    nodes: columns,
+    rows: [...rows.filter(({ ok }) => !ok), ...rows.filter(({ ok }) => ok)],
+    checks: results.length,
+    failed: bad.length,
+    badNodes: columns.filter((node) => bad.some(({ host }) => (host ?? only) === node)),
+  };
+}
+
+/** Several results of one check at one node are told in one cell. */
+function joined(results: readonly CheckResult[]): CheckCell | undefined {
+  const [first] = results;
+  if (!first) return undefined;
+  const bad = results.filter(({ ok }) => !ok);
+  const told = bad.length > 0 ? bad : results;
+  return {
+    ok: bad.length === 0,
+    detail: told.map(({ detail }) => detail).join(', '),
+    hint: bad[0]?.hint ?? '',
+    differs: false,
+  };
+}
+
+function marked(cells: readonly (CheckCell | undefined)[]): (CheckCell | undefined)[] {
+  const good = cells.flatMap((cell) => (cell?.ok === true ? [cell.detail] : []));
+  const usual = good.find((detail) => good.filter((other) => other === detail).length * 2 > good.length);
+  if (usual === undefined) return [...cells];
+  return cells.map((cell) => cell && { ...cell, differs: cell.ok && cell.detail !== usual });
+}
