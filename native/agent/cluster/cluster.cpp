@@ -136,8 +136,11 @@ void Cluster::admit(std::unique_ptr<Wire> wire) {
   node->wire = std::move(wire);
   node->ready = false;
   node->control.rewind();
-  node->wire->send(
-      {{"kind", "welcome"}, {"head", node == &nodes_.front()}, {"token", token_}, {"copied", node->copy.offsets()}});
+  node->wire->send({{"kind", "welcome"},
+                    {"head", node == &nodes_.front()},
+                    {"token", token_},
+                    {"copied", node->copy.offsets()},
+                    {"timed", node->copy.timed()}});
 }
 
 void Cluster::take(ClusterNode& node, const Json& message) {

@@ -1,7 +1,6 @@
 #include "agent/cluster/head_copy.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -26,7 +25,13 @@ void HeadCopy::set_ranks(int generation, int first, int count) {
 Json HeadCopy::offsets() const {
   if (!known_) return nullptr;
   Json json = Json::object();
-  for (const auto& [rank, offset] : copied_) json[std::to_string(rank)] = offset;
+  for (const auto& [rank, log] : logs_) json[std::to_string(rank)] = log.copied;
+  return json;
+}
+
+Json HeadCopy::timed() const {
+  Json json = Json::object();
+  for (const auto& [rank, log] : logs_) json[std::to_string(rank)] = log.timed;
   return json;
 }
 
@@ -42,6 +47,8 @@ bool HeadCopy::take(const std::string& kind, const Json& message) {
       take_beat(message);
     } else if (kind == "log") {
       take_log(message);
+    } else if (kind == "times") {
+      take_times(message);
     } else if (kind == "sample") {
       const Json line = parse_json(Fields(message, kind).string("line"));
       samples_.append(to_line(line));
@@ -91,13 +98,35 @@ void HeadCopy::take_log(const Json& message) {
   const auto offset = static_cast<uint64_t>(fields.integer("offset", 0, INT64_MAX));
   const auto bytes = decode_base64(fields.string("data"));
   if (!bytes) throw FieldError("a log's bytes are no base64");
-  const auto known = copied_.find(rank);
-  if (known != copied_.end() && known->second != offset) throw FieldError("a log's bytes do not follow the last");
-  copied_[rank] = offset + bytes->size();  // also where the disk is full: what was lost is not sent again and again
-  const std::string path = folder_.log("rank-" + std::to_string(rank));
+  const std::string name = "rank-" + std::to_string(rank);
+  auto known = logs_.find(rank);
+  if (known == logs_.end()) {
+    known = logs_.try_emplace(rank, Log{offset, offset, 0, LogTimeFile(folder_, name)}).first;
+  }
+  Log& log = known->second;
+  if (log.copied != offset) throw FieldError("a log's bytes do not follow the last");
+  log.copied = offset + bytes->size();  // also where the disk is full: what was lost is not sent again and again
+  const std::string path = folder_.log(name);
   const Descriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
   if (!fd) throw file_error("open", path);
+  log.shift = static_cast<int64_t>(log_size(path)) - static_cast<int64_t>(offset);
   write_all(fd.get(), *bytes, path);
+}
+
+void HeadCopy::take_times(const Json& message) {
+  const Fields fields(message, "times");
+  const auto known = logs_.find(static_cast<int>(fields.integer("rank", 0, kMostRanks)));
+  const Json* entries = fields.find("entries");
+  if (known == logs_.end() || entries == nullptr || !entries->is_array()) throw FieldError("times are of no log");
+  Log& log = known->second;
+  for (const Json& entry : *entries) {
+    const auto time = log_time(entry);
+    if (!time || time->size > log.copied) throw FieldError("a time of a log is none");
+    if (time->size <= log.timed) continue;
+    log.timed = time->size;
+    const int64_t size = static_cast<int64_t>(time->size) + log.shift;
+    if (size > 0) log.times.append({static_cast<uint64_t>(size), time->milliseconds});
+  }
 }
 
 }  // namespace trainyard

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "agent/messages/json.h"
+#include "agent/run/log_times.h"
 #include "agent/run/run_folder.h"
 #include "agent/run/sample_log.h"
 
@@ -22,19 +23,29 @@ class HeadCopy {
   bool take(const std::string& kind, const Json& message);
   /// What the node needs to go on after a new connection; null before it was ever here.
   Json offsets() const;
+  /// Up to which sizes of the node's logs their times are known, by rank.
+  Json timed() const;
   void begin() { known_ = true; }
 
  private:
   void take_record(const Json& message, bool ended);
   void take_beat(const Json& message);
   void take_log(const Json& message);
+  void take_times(const Json& message);
   bool is_ours(int64_t generation, int64_t rank) const;
 
   RunFolder folder_;
   SampleFile samples_;
   int generation_ = 0, first_ = 0, count_ = 0;
   bool known_ = false;
-  std::map<int, uint64_t> copied_;  ///< bytes of the node's own log, by rank
+  /// Of one rank. Sizes and offsets are those of the node's own log.
+  struct Log {
+    uint64_t copied = 0;
+    uint64_t timed = 0;
+    int64_t shift = 0;  ///< how much further the same bytes stand in the head's log
+    LogTimeFile times;
+  };
+  std::map<int, Log> logs_;
 };
 
 }  // namespace trainyard

@@ -186,7 +186,8 @@ class Join {
     const auto probe = read_json_object(folder_.file("nodes/probe.json"));
     shared_ = probe && probe->value("token", "") == fields.string("token");
     const Json* copied = fields.find("copied");
-    copy_.set_offsets(copied == nullptr ? Json(nullptr) : *copied);
+    const Json* timed = fields.find("timed");
+    copy_.set_offsets(copied == nullptr ? Json(nullptr) : *copied, timed == nullptr ? Json::object() : *timed);
     copy_.begin(ranks_.generation(), ranks_.first(), ranks_.count());
     ranks_.forget_told_gone();
     ranks_.control().rewind();

@@ -1,7 +1,6 @@
 #include "agent/join/node_copy.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -9,6 +8,7 @@
 
 #include "agent/messages/base64.h"
 #include "agent/ranks/heartbeat.h"
+#include "agent/run/log_times.h"
 #include "agent/system/clock.h"
 #include "common/error.h"
 #include "common/files.h"
@@ -37,16 +37,12 @@ NodeCopy::NodeCopy(const RunFolder& folder) : folder_(folder) {
     const std::string name = entry->path().filename().string();
     if (name.starts_with("rank-")) {
       const int rank = std::atoi(name.c_str() + 5);
-      size_at_start_[rank] = log_size(rank);
+      size_at_start_[rank] = size_of_log(rank);
     }
   }
 }
 
-uint64_t NodeCopy::log_size(int rank) const {
-  struct stat info{};
-  const std::string path = folder_.log("rank-" + std::to_string(rank));
-  return ::stat(path.c_str(), &info) == 0 ? static_cast<uint64_t>(info.st_size) : 0;
-}
+uint64_t NodeCopy::size_of_log(int rank) const { return log_size(folder_.log("rank-" + std::to_string(rank))); }
 
 void NodeCopy::begin(int generation, int first, int count) {
   generation_ = generation;
@@ -58,12 +54,15 @@ void NodeCopy::begin(int generation, int first, int count) {
   next_beat_ = next_idle_beat_ = 0;
 }
 
-void NodeCopy::set_offsets(const Json& copied) {
+void NodeCopy::set_offsets(const Json& copied, const Json& timed) {
+  times_.clear();
   if (!copied.is_object()) {
     offsets_ = size_at_start_;
+    for (const auto& [rank, size] : size_at_start_) times_[rank].after = size;
   } else {
     for (auto& [rank, offset] : offsets_) offset = 0;
     for (const auto& [rank, offset] : copied.items()) offsets_[std::atoi(rank.c_str())] = offset.get<uint64_t>();
+    for (const auto& [rank, size] : timed.items()) times_[std::atoi(rank.c_str())].after = size.get<uint64_t>();
   }
   for (const auto& [rank, sent] : ranks_) offsets_.try_emplace(rank, 0);
 }
@@ -72,6 +71,7 @@ void NodeCopy::pump(Wire& wire) {
   send_records(wire);
   send_beat(wire);
   send_logs(wire);
+  send_times(wire);
 }
 
 void NodeCopy::send_records(Wire& wire) {
@@ -116,7 +116,7 @@ void NodeCopy::send_logs(Wire& wire) {
     if (entry == offsets_.end()) entry = offsets_.begin();
     next_log_ = entry->first;
     auto& [rank, offset] = *entry;
-    if (log_size(rank) <= offset) {
+    if (size_of_log(rank) <= offset) {
       ++idle;
       continue;
     }
@@ -133,9 +133,38 @@ void NodeCopy::send_logs(Wire& wire) {
   }
 }
 
+/// Lines of the files of times, as far as the head has the bytes that they are about.
+void NodeCopy::send_times(Wire& wire) {
+  for (const auto& [rank, offset] : offsets_) {
+    if (wire.waiting() >= kHighWater) return;
+    Times& times = times_[rank];
+    const std::string path = folder_.log_times("rank-" + std::to_string(rank));
+    if (log_size(path) <= times.read) continue;
+    const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    std::string piece(kPiece, '\0');
+    const ssize_t got = fd ? ::pread(fd.get(), piece.data(), piece.size(), static_cast<off_t>(times.read)) : -1;
+    piece.resize(got > 0 ? static_cast<size_t>(got) : 0);
+    Json entries = Json::array();
+    size_t begin = 0;
+    for (size_t end; (end = piece.find('\n', begin)) != std::string::npos; begin = end + 1) {
+      const auto time = parse_log_time(std::string_view(piece).substr(begin, end - begin));
+      if (!time || time->size <= times.after) continue;
+      if (time->size > size_of_log(rank)) continue;  // of a log that somebody cut
+      if (time->size > offset) break;
+      times.after = time->size;
+      entries.push_back({time->size, time->milliseconds});
+    }
+    times.read += begin;
+    if (!entries.empty()) wire.send({{"kind", "times"}, {"rank", rank}, {"entries", entries}});
+  }
+}
+
 bool NodeCopy::drained() const {
   for (const auto& [rank, offset] : offsets_) {
-    if (log_size(rank) > offset) return false;
+    if (size_of_log(rank) > offset) return false;
+    const auto times = times_.find(rank);
+    const uint64_t read = times == times_.end() ? 0 : times->second.read;
+    if (log_size(folder_.log_times("rank-" + std::to_string(rank))) > read) return false;
   }
   for (const auto& [rank, sent] : ranks_) {
     if (!sent.ended && !record_text(folder_.exit_record(generation_, rank)).empty()) return false;

@@ -17,9 +17,10 @@ class NodeCopy {
   /// A generation has begun, or the connection is a new one: its records and heartbeats are sent
   /// (again).
   void begin(int generation, int first, int count);
-  /// How much of each log the head has, by rank; null when it has never heard of this node, and
-  /// then only what is written from this process's start on counts.
-  void set_offsets(const Json& copied);
+  /// How much of each log the head has, by rank, and up to which size it knows its times; null when
+  /// it has never heard of this node, and then only what is written from this process's start on
+  /// counts.
+  void set_offsets(const Json& copied, const Json& timed);
   /// Sends what is new: records at once, heartbeats a few times a second, and of the logs only as
   /// much as lets a later heartbeat through soon.
   void pump(Wire& wire);
@@ -30,17 +31,23 @@ class NodeCopy {
   void send_records(Wire& wire);
   void send_beat(Wire& wire);
   void send_logs(Wire& wire);
-  uint64_t log_size(int rank) const;
+  void send_times(Wire& wire);
+  uint64_t size_of_log(int rank) const;
 
   struct Sent {
     bool started = false, ended = false;
     std::string beat;
+  };
+  struct Times {
+    uint64_t read = 0;   ///< bytes of the file of times
+    uint64_t after = 0;  ///< sizes up to this one are known to the head
   };
   RunFolder folder_;
   int generation_ = 0;
   std::map<int, Sent> ranks_;              ///< of the generation
   std::map<int, uint64_t> size_at_start_;  ///< of logs that an earlier life of the run left
   std::map<int, uint64_t> offsets_;        ///< sent, by rank
+  std::map<int, Times> times_;             ///< by rank
   int next_log_ = 0;                       ///< ranks take turns
   double next_beat_ = 0, next_idle_beat_ = 0;
 };

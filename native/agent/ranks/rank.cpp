@@ -8,11 +8,15 @@
 #include "agent/ranks/rank.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -24,6 +28,7 @@
 #include "agent/ranks/own_program.h"
 #include "agent/ranks/prologue.h"
 #include "agent/run/gpu_pins.h"
+#include "agent/run/log_times.h"
 #include "agent/system/clock.h"
 #include "agent/system/kill.h"
 #include "agent/system/paths.h"
@@ -40,6 +45,7 @@ constexpr int kOrphaned = SIGUSR1;   // sent by the kernel to the inner process 
 constexpr int kOrphanGraceMs = 700;  // for a program that is already on its way out after MPI_Abort
 constexpr int kCannotStart = static_cast<int>(Exit::device);  // what a user must change first: no restart
 constexpr int kLookMs = 100;                                  // for the word that every rank has ended
+constexpr int kLongestRestMs = 1000;
 constexpr double kRecordSeconds = 600;  // as long as the supervisor waits to write how the run ended
 
 int number_from(const char* variable, int fallback) {
@@ -150,24 +156,45 @@ bool ended_by_a_stop(int status) {
   return WEXITSTATUS(status) == 128 + SIGTERM || WEXITSTATUS(status) == static_cast<int>(Exit::stopped);
 }
 
+/// Where the inner process rests: it takes signals, and looks at the log in between.
+class Rest {
+ public:
+  Rest(const sigset_t& handled, LogTimes& times)
+      : handled_(handled), fd_(::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK)), times_(times) {
+    if (!fd_) throw file_error("make", "a descriptor of signals");
+  }
+  /// The next signal, or -1 where none came: after `milliseconds` at most.
+  int next_signal(int milliseconds) {
+    std::array<pollfd, 2> fds{{{fd_.get(), POLLIN, 0}, {times_.fd(), POLLIN, 0}}};
+    ::poll(fds.data(), fds.size(), std::min(milliseconds, times_.patience_ms()));
+    times_.look();
+    const timespec now_only{0, 0};
+    return ::sigtimedwait(&handled_, nullptr, &now_only);
+  }
+
+ private:
+  const sigset_t& handled_;
+  Descriptor fd_;
+  LogTimes& times_;
+};
+
 /// SIGTERM ends the shell of a script at once, and what the script started knows nothing of it. So
 /// the rest of its process group gets SIGTERM then, and `seconds` to end. While the program lives
 /// it alone gets the signal: it may need its helpers, such as a data loader's, to save its work.
-void end_the_group(int program, double seconds, const sigset_t& handled) {
+void end_the_group(int program, double seconds, Rest& rest) {
   const double deadline = monotonic_seconds() + seconds;
-  const timespec patience{0, kLookMs * 1'000'000L};
   ::kill(-program, SIGTERM);
   for (;;) {
     while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;  // orphans of the program are children of this process
     if (::kill(-program, 0) != 0) return;
-    if (monotonic_seconds() >= deadline || ::sigtimedwait(&handled, nullptr, &patience) == kOrphaned) break;
+    if (monotonic_seconds() >= deadline || rest.next_signal(kLookMs) == kOrphaned) break;
   }
   ::kill(-program, SIGKILL);
 }
 
 /// Waits for the program's end, handing the first SIGTERM or SIGINT on to it. Returns waitpid's
 /// status; nothing where that cannot be had, with errno set.
-std::optional<int> supervise_program(int program, const sigset_t& handled) {
+std::optional<int> supervise_program(int program, Rest& rest) {
   bool forwarded = false;
   double kill_at = 0;
   for (;;) {
@@ -177,8 +204,7 @@ std::optional<int> supervise_program(int program, const sigset_t& handled) {
     if (ended > 0) continue;  // an orphan of the program
     if (ended < 0 && errno != EINTR) return std::nullopt;
 
-    const timespec patience{0, 100'000'000};
-    const int number = kill_at > 0 ? ::sigtimedwait(&handled, nullptr, &patience) : ::sigwaitinfo(&handled, nullptr);
+    const int number = rest.next_signal(kill_at > 0 ? kLookMs : kLongestRestMs);
     if ((number == SIGTERM || number == SIGINT) && !forwarded) {
       forwarded = true;
       ::kill(program, number);
@@ -225,7 +251,8 @@ void write_exit_record(const RunFolder& folder, int generation, const ExitRecord
 int run_inner(const RankOptions& given, int rank, int pmi_fd, const sigset_t& handled) {
   const RankOptions options = with_command(given);
   const RunFolder folder(options.run_dir);
-  const std::string log = folder.log("rank-" + std::to_string(rank));
+  const std::string name = "rank-" + std::to_string(rank);
+  const std::string log = folder.log(name);
   const std::string who = "rank " + std::to_string(rank) + " on " + host_name();
   const std::vector<std::string>& command = options.command;
   ExitRecord record;
@@ -233,8 +260,9 @@ int run_inner(const RankOptions& given, int rank, int pmi_fd, const sigset_t& ha
   record.host = host_name();
   record.started = now_seconds();
 
-  off_t log_begin = 0;
-  if (const Descriptor fd{::open(log.c_str(), O_RDONLY | O_CLOEXEC)}) log_begin = ::lseek(fd.get(), 0, SEEK_END);
+  const uint64_t log_begin = log_size(log);
+  LogTimes times(folder, name);
+  Rest rest(handled, times);
 
   const int parent = ::getpid();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // what the program leaves behind is found, and ended, below this process
@@ -246,16 +274,17 @@ int run_inner(const RankOptions& given, int rank, int pmi_fd, const sigset_t& ha
   record.pid = program;
   write_start_record(folder, options.generation, rank, {program, process_start_time(program).value_or(0)});
 
-  const std::optional<int> status = supervise_program(program, handled);
+  const std::optional<int> status = supervise_program(program, rest);
   if (status && options.program.is_object() && ended_by_a_stop(*status)) {
-    end_the_group(program, options.program.value("stopGrace", 0.0), handled);
+    end_the_group(program, options.program.value("stopGrace", 0.0), rest);
   }
+  times.look_once_more();
   record.ended = now_seconds();
   take_status(status, record);
   record.outcome = outcomes.read();
   const auto beat = read_heartbeat(folder.heartbeat(rank));
   record.last_step = beat ? beat->step : 0;
-  if (const auto line = last_error_line(log, static_cast<uint64_t>(log_begin))) record.last_line = line;
+  if (const auto line = last_error_line(log, log_begin)) record.last_line = line;
   write_exit_record(folder, options.generation, record, log);
   return record.code();
 }

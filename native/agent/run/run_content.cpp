@@ -23,7 +23,7 @@ constexpr size_t kMostNamed = 20;
 
 /// `#` stands for digits, `*` for anything within one name. Each name may also end in .tmp-PID,
 /// which a write that was cut short leaves behind.
-constexpr std::array<std::string_view, 44> kFiles{"run.json",
+constexpr std::array<std::string_view, 46> kFiles{"run.json",
                                                   "state.json",
                                                   "stop.json",
                                                   "supervisor.lock",
@@ -40,7 +40,9 @@ constexpr std::array<std::string_view, 44> kFiles{"run.json",
                                                   kMark,
                                                   "gpus/*.jsonl",
                                                   "logs/rank-#.log",
+                                                  "logs/rank-#.times",
                                                   "logs/eval.log",
+                                                  "logs/eval.times",
                                                   "logs/mpiexec.log",
                                                   "logs/tensorboard.log",
                                                   "heartbeats/rank-#",

@@ -23,6 +23,7 @@ class RunFolder {
   std::string code() const { return file("code"); }            ///< the user's code, where the command starts
   std::string code_list() const { return file("code.json"); }  ///< its files
   std::string log(const std::string& name) const { return file("logs/" + name + ".log"); }
+  std::string log_times(const std::string& name) const { return file("logs/" + name + ".times"); }
   std::string heartbeats() const { return file("heartbeats"); }
   std::string heartbeat(int rank) const;
   std::string evaluator_heartbeat() const { return heartbeats() + "/eval"; }

@@ -35,6 +35,7 @@ void Evaluator::start(const RunFolder& folder, const RunSpec& spec, int generati
   command.log = folder.log("eval");
   command.nice = spec.evaluator->nice;
   command.death_signal = SIGKILL;
+  times_.emplace(folder, "eval");
   try {
     process_ = start_child(command);
     journal.event("evaluator_started", {{"pid", process_->pid}});
@@ -47,6 +48,8 @@ void Evaluator::start(const RunFolder& folder, const RunSpec& spec, int generati
 bool Evaluator::child_ended(int pid, int status, Journal& journal) {
   if (!process_ || process_->pid != pid) return false;
   process_.reset();
+  if (times_) times_->look_once_more();
+  times_.reset();
   const bool signalled = WIFSIGNALED(status);
   const bool users_own = !signalled && WEXITSTATUS(status) != static_cast<int>(Exit::internal);
   if (wanted_ && !users_own && ++failures_ <= kMostFailures) again_at_ = monotonic_seconds() + std::exp2(failures_);
@@ -54,6 +57,10 @@ bool Evaluator::child_ended(int pid, int status, Journal& journal) {
                                      {"exit_code", signalled ? Json(nullptr) : Json(WEXITSTATUS(status))},
                                      {"signal", signalled ? Json(WTERMSIG(status)) : Json(nullptr)}});
   return true;
+}
+
+void Evaluator::look_at_log() {
+  if (times_) times_->look();
 }
 
 bool Evaluator::is_due_again() const { return again_at_ > 0 && monotonic_seconds() >= again_at_; }

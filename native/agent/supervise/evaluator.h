@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "agent/run/journal.h"
+#include "agent/run/log_times.h"
 #include "agent/run/run_folder.h"
 #include "agent/run/run_spec.h"
 #include "agent/system/spawn.h"
@@ -20,6 +21,9 @@ class Evaluator {
   /// be the same.
   bool is_due_again() const;
 
+  /// Notes when its log grew; to be called often.
+  void look_at_log();
+
   bool running() const { return process_.has_value(); }
   const std::optional<ProcessId>& process() const { return process_; }
 
@@ -36,6 +40,7 @@ class Evaluator {
   double again_at_ = 0;  ///< monotonic seconds; 0: never
   bool wanted_ = false;
   std::optional<ProcessId> process_;
+  std::optional<LogTimes> times_;
 };
 
 }  // namespace trainyard

@@ -124,6 +124,7 @@ void Supervisor::wait_and_look() {
   }
   if (now >= next_refresh_) save_state();  // other hosts conclude from it that we live
   samples_.tick();
+  evaluator_.look_at_log();
   if (!cluster_) return;
   cluster_->step();
   if (cluster_->changed()) save_state();

@@ -175,6 +175,11 @@ TEST_F(ClusterTest, ACutConnectionLosesAndDoublesNothing) {
     EXPECT_EQ(text(dir + log).size(), 8'000'000U);
     EXPECT_TRUE(text(dir + log) == text(second(dir) + log));
   }
+  // The times too: each once, and of the same sizes, since head and node began with no log.
+  for (const char* times : {"/logs/rank-2.times", "/logs/rank-3.times"}) {
+    EXPECT_NE(text(dir + times), "");
+    EXPECT_EQ(text(dir + times), text(second(dir) + times));
+  }
 }
 
 TEST_F(ClusterTest, ANodeThatDoesNotJoinIsNamed) {
