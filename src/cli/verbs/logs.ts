@@ -2,6 +2,7 @@ import { exitCodes, UserError } from '../../core/base/errors.js';
 import type { AgentClient } from '../../core/agent/agentClient.js';
 import type { RunDetails } from '../../core/contracts/agentApi.js';
 import { DisposableStore } from '../../core/base/lifecycle.js';
+import { LogTimes, TimedLogs, timesFile } from '../../core/follow/logTimes.js';
 import { RunFollower } from '../../core/follow/run.js';
 import {
   chooseLogs,
@@ -11,6 +12,7 @@ import {
   startOfLastLines,
   type RunLog,
 } from '../../core/follow/runLogs.js';
+import type { TailLine } from '../../core/streams/tail.js';
 import type { Args } from '../args.js';
 import type { Context, Verb } from '../context.js';
 import { join, type NodePath } from '../../core/base/nodePath.js';
@@ -23,6 +25,7 @@ export const logs: Verb = {
     { name: 'source', value: 'A,B', help: 'only these: a rank, eval, supervisor, mpiexec or tensorboard' },
     { name: 'lines', value: 'N', help: 'only the last N lines of each' },
     { name: 'follow', help: 'go on with what comes, until the run ends; Ctrl-C leaves it running' },
+    { name: 'times', help: "begin each line with the time at which it was written, in this machine's zone" },
     { name: 'raw', help: 'of one source: its bytes as they are, without labels' },
     {
       name: 'profile',
@@ -31,7 +34,7 @@ export const logs: Verb = {
     },
   ],
   details: [
-    'Logs carry no times: what was written before comes rank by rank, what is followed in the order in which it arrives.',
+    'What was written before comes rank by rank, what is followed in the order in which it arrives. A time is that of the clock of the node that ran the rank.',
     'Without --source: all ranks and the evaluator. Example: trainyard logs last --source 0,3 --lines 50 --follow',
   ],
   async run(context, args) {
@@ -51,22 +54,55 @@ export const logs: Verb = {
     );
     if (args.has('raw')) return showRaw(context, args, client, parts);
     const width = Math.max(...chosen.map(({ source }) => source.length), 'rank-0'.length);
-    const show = (source: string, offset: number, text: string): void => {
-      if (context.json) context.output.json({ type: 'log', source, offset, text });
-      else context.output.line(`${source.padEnd(width)} | ${text}`);
+    const withTimes = args.has('times');
+    const show: Show = (source, { offset, text }, time) => {
+      if (context.json) {
+        context.output.json({ type: 'log', source, offset, text, ...(withTimes ? { time } : {}) });
+      } else {
+        const stamp = withTimes ? `${stampOf(time)} ` : '';
+        context.output.line(`${stamp}${source.padEnd(width)} | ${text}`);
+      }
     };
     if (args.has('follow')) {
       const starts = new Map(parts.map(({ file, start }) => [file, start]));
-      return follow(context, dir, { wanted, starts, show });
+      return follow(context, dir, { wanted, starts, show, withTimes });
     }
-    for (const { source, path, ...range } of parts) {
-      await readLogLines(client, path, range, ({ offset, text }) => {
-        show(source, offset, text);
+    for (const { file, source, path, ...range } of parts) {
+      const times = withTimes ? await timesOf(client, dir, file, details.files) : undefined;
+      await readLogLines(client, path, range, (line) => {
+        show(source, line, times?.of(line.offset) ?? null);
       });
     }
     return exitCodes.done;
   },
 };
+
+/** `time` in seconds since the epoch; null where nobody knows. */
+type Show = (source: string, line: TailLine, time: number | null) => void;
+
+async function timesOf(
+  client: AgentClient,
+  dir: NodePath,
+  log: string,
+  files: Readonly<Record<string, number>>,
+): Promise<LogTimes> {
+  const times = new LogTimes();
+  const file = timesFile(log);
+  const size = file === log ? undefined : files[file];
+  if (size === undefined) return times; // of an older version, or no log of a rank
+  await readLogLines(client, join(dir, file), { start: 0, size }, ({ text }) => {
+    times.take(text);
+  });
+  return times;
+}
+
+/** `2026-11-24 00:31:05.123` in this machine's zone, and as many blanks where there is no time. */
+function stampOf(time: number | null): string {
+  if (time === null) return ' '.repeat(23);
+  const milliseconds = Math.round(time * 1000);
+  const local = new Date(milliseconds - new Date(milliseconds).getTimezoneOffset() * 60_000);
+  return local.toISOString().slice(0, 23).replace('T', ' ');
+}
 
 function lineCount(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
@@ -82,9 +118,13 @@ async function showRaw(
   parts: readonly { path: NodePath; start: number; size: number }[],
 ): Promise<number> {
   const [part, ...more] = parts;
-  if (!part || more.length > 0 || args.has('follow') || context.json) {
+  if (!part || more.length > 0 || args.has('follow') || args.has('times') || context.json) {
     const hint = 'Example: trainyard logs last --source 0 --raw';
-    throw new UserError('usage', '--raw shows one source, as far as it was written, and no JSON', hint);
+    throw new UserError(
+      'usage',
+      '--raw shows one source, as far as it was written, without times and JSON',
+      hint,
+    );
   }
   await readLog(client, part.path, part, (piece) => {
     context.output.bytes(piece);
@@ -96,11 +136,14 @@ interface Following {
   wanted: readonly string[] | undefined;
   /** Of the files that were there: where to begin. */
   starts: ReadonlyMap<string, number>;
-  show: (source: string, offset: number, text: string) => void;
+  show: Show;
+  withTimes: boolean;
 }
 
-async function follow(context: Context, dir: NodePath, { wanted, starts, show }: Following): Promise<number> {
+async function follow(context: Context, dir: NodePath, following: Following): Promise<number> {
+  const { wanted, starts, show, withTimes } = following;
   const store = new DisposableStore();
+  const timed = store.add(new TimedLogs());
   const present = ({ files }: RunDetails): RunLog[] => {
     const all = runLogs(files);
     return wanted ? all.filter(({ file }) => starts.has(file)) : chooseLogs(all);
@@ -111,14 +154,11 @@ async function follow(context: Context, dir: NodePath, { wanted, starts, show }:
       client: () => context.node.client(),
       logger: context.logger,
       extras: (details) =>
-        present(details).map(({ file, source }) => ({
-          name: file,
-          start: starts.get(file) ?? 0,
-          onLine: ({ offset, text }) => {
-            show(source, offset, text);
-          },
-          onReset: () => undefined,
-        })),
+        present(details).flatMap(({ file, source }) =>
+          timed.files(file, starts.get(file) ?? 0, withTimes ? details.files : {}, (line, time) => {
+            show(source, line, time);
+          }),
+        ),
     }),
   );
   follower.onConnection((change) => {

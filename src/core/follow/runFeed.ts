@@ -8,6 +8,7 @@ import type { AgentClient } from '../agent/agentClient.js';
 import { check } from '../base/validation.js';
 import { RunFollower, type ExtraFile } from './run.js';
 import { figureFile, figuresFile } from './figureLines.js';
+import { TimedLogs } from './logTimes.js';
 import { rankOf, runLogs } from './runLogs.js';
 import { RunModel } from '../model/runModel.js';
 import type { NodePath } from '../base/nodePath.js';
@@ -90,9 +91,9 @@ export class RunFeed implements Disposable {
 
   private async follow(store: DisposableStore): Promise<void> {
     const { dir, client } = this.options;
-    const follower = store.add(
-      new RunFollower({ dir, client, logger: this.logger, extras: (details) => this.extras(details) }),
-    );
+    const timed = store.add(new TimedLogs());
+    const extras = (details: RunDetails): ExtraFile[] => this.extras(details, timed);
+    const follower = store.add(new RunFollower({ dir, client, logger: this.logger, extras }));
     follower.onMetric(({ value }) => {
       if (value) {
         this.changed(() => {
@@ -159,7 +160,7 @@ export class RunFeed implements Disposable {
   }
 
   /** Figures of every node, and the ends of the first ranks' logs. */
-  private extras(details: RunDetails): ExtraFile[] {
+  private extras(details: RunDetails, timed: TimedLogs): ExtraFile[] {
     const { files } = details;
     const samples = Object.keys(files).flatMap((name) => {
       const host = /^gpus\/(.+)\.jsonl$/.exec(name)?.[1];
@@ -168,7 +169,7 @@ export class RunFeed implements Disposable {
     const logs = runLogs(files).flatMap(({ file, source }) => {
       const rank = rankOf(source);
       const isShown = rank === undefined ? otherLogs.includes(source) : rank < mostRankLogs;
-      return isShown ? [this.logFile(file, source.replace('-', ' '), files[file] ?? 0)] : [];
+      return isShown ? this.logFiles(timed, file, source.replace('-', ' '), files) : [];
     });
     return [...samples, ...logs, ...(figuresFile in files ? [this.figures()] : [])];
   }
@@ -204,23 +205,23 @@ export class RunFeed implements Disposable {
     };
   }
 
-  private logFile(name: string, source: string, size: number): ExtraFile {
-    const start = Math.max(0, size - logTail);
+  private logFiles(
+    timed: TimedLogs,
+    name: string,
+    source: string,
+    files: Readonly<Record<string, number>>,
+  ): ExtraFile[] {
+    const start = Math.max(0, (files[name] ?? 0) - logTail);
     let partial = start > 0;
-    return {
-      name,
-      start,
-      onLine: ({ text }) => {
-        // Where reading begins in the middle, the first line is half of one.
-        if (partial) partial = false;
-        else if (text.trim() !== '') {
-          this.changed(() => {
-            this.model.log.add(source, text);
-          });
-        }
-      },
-      onReset: () => undefined,
-    };
+    return timed.files(name, start, files, ({ text }, time) => {
+      // Where reading begins in the middle, the first line is half of one.
+      if (partial) partial = false;
+      else if (text.trim() !== '' && !this.disposed) {
+        this.changed(() => {
+          this.model.log.add(source, text, undefined, time);
+        });
+      }
+    });
   }
 }
 

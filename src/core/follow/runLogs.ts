@@ -1,5 +1,5 @@
 // A run's logs: which there are, and their lines. The files are raw bytes of what each process
-// printed, without times of their own.
+// printed; when, is in files beside them (logTimes.ts).
 import { UserError } from '../base/errors.js';
 import { ByteTail, type TailLine } from '../streams/tail.js';
 import type { AgentClient } from '../agent/agentClient.js';

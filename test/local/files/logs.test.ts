@@ -1,7 +1,7 @@
 // What the ranks print, through the command-line tool: labelled, cut to the last lines, raw, and
 // followed while the run goes on.
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cli, expectExit, runCli, start, temporaryFolder, until } from '../../support/harness.js';
@@ -62,6 +62,22 @@ describe('logs', () => {
     ]);
     const file = readFileSync(join(dir, 'logs/rank-1.log'));
     expect(file.subarray(shown[1]!.offset).toString()).toBe('no end of 1');
+  });
+
+  it('shows when each line was written', async () => {
+    const timed = ['logs', dir, '--source', '1', '--lines', '2', '--times'];
+    const { stdout } = await runCli([...timed, '--json']);
+    const shown = lines(stdout).map((line) => JSON.parse(line) as { text: string; time: number | null });
+    expect(shown.map(({ text }) => text)).toEqual(['rank 1 line 300', 'no end of 1']);
+    const log = statSync(join(dir, 'logs/rank-1.log'));
+    for (const { time } of shown) {
+      // The look at the log's size that gives the time may come later on a busy machine.
+      expect(time).toBeGreaterThanOrEqual(log.birthtimeMs / 1000 - 1);
+      expect(time).toBeLessThanOrEqual(Date.now() / 1000);
+    }
+    const plain = lines((await runCli(timed)).stdout);
+    expect(plain[0]).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} rank-1 \| rank 1 line 300$/);
+    expectExit(await runCli(['logs', dir, '--source', '1', '--raw', '--times']), 2);
   });
 
   it('says which there are when another is asked for', async () => {
