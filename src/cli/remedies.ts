@@ -63,6 +63,8 @@ export function remedyText(remedy: Remedy): string {
       return `Use --device cpu, ${insteadOfCpu[remedy.or]}`;
     case 'otherGpus':
       return `Wait for their end, or ask for others with --gpus; trainyard gpus ${remedy.profile} shows who holds each`;
+    case 'waitForGpus':
+      return `${remedyText(remedy.or)}. Or queue for them with --wait`;
     case 'correctData':
       return `Correct --${remedy.flag}, or copy the data there`;
     case 'nameCommand':

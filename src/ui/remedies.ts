@@ -177,6 +177,8 @@ export function editorRemedy(remedy: Remedy): EditorRemedy {
       };
     case 'otherGpus':
       return { text: 'Wait for their end, or take other GPUs: the Clusters view shows who holds each' };
+    case 'waitForGpus':
+      return editorRemedy(remedy.or);
     case 'useCpu':
       return useCpu(remedy);
     case 'correctData': {

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SshMachine } from '../../src/core/cluster/sshMachine.js';
 import type { Profile } from '../../src/core/contracts/profileSchema.js';
+import { requestOf } from '../../src/core/plan/request.js';
+import { until } from '../support/harness.js';
 import { practiceHosts, type FaultHosts } from './support/hosts.js';
 import { startRun, untilOver } from './support/runs.js';
 
@@ -94,5 +96,45 @@ describe.skipIf(!built)('two nodes of a GPU each (needs node scripts/native/nati
     expect(runs()).toHaveLength(before);
     await second.request('gpus.give_back', { locks });
     expect(await holders(machine)).toEqual([undefined, undefined]);
+  });
+
+  test('two starts that wait for both nodes get them one after the other', async () => {
+    const [one, two] = machines;
+    const second = await two?.nodes[1]?.node.client();
+    if (!one || !two || !second) throw new Error('two machines are needed');
+    const { gpus } = await second.request('host.sample');
+    const names = gpus.map(({ index, uuid }) => ({ index, uuid }));
+    const { locks } = await second.request('gpus.take', { gpus: names });
+    const ends = [join(dir, 'waits-one'), join(dir, 'waits-two')];
+    const said = ['', ''];
+    const starts = [one, two].map((machine, at) => {
+      const onProgress = (text: string): void => {
+        said[at] = text;
+      };
+      const words = program(ends[at] ?? '');
+      return machine.start(requestOf({ profile, words, cwd: '/', ranks: 2, wait: true }), { onProgress });
+    });
+    const places = (): string =>
+      said
+        .map((text) => /\d(st|nd) in the queue/.exec(text)?.[0] ?? '')
+        .sort()
+        .join();
+    await until('one to be first and one second', () => places() === '1st in the queue,2nd in the queue');
+    const queues = await Promise.all(
+      one.nodes.map(async ({ node }) => (await (await node.client()).request('host.sample')).waiting ?? []),
+    );
+    expect(queues[0]).toHaveLength(2);
+    expect(queues[1]?.map(({ ticket, number }) => [ticket, number])).toEqual(
+      queues[0]?.map(({ ticket, number }) => [ticket, number]),
+    );
+    await second.request('gpus.give_back', { locks });
+    for (const end of ends) writeFileSync(end, '');
+    const dirs = await Promise.all(starts.map(async (start) => (await start).dir));
+    for (const [at, machine] of [one, two].entries()) {
+      const { state } = await untilOver(machine, dirs[at] ?? ('' as never));
+      expect(state).toMatchObject({ phase: 'finished', world: 2 });
+    }
+    expect(await holders(one)).toEqual([undefined, undefined]);
+    for (const node of [0, 1]) expect(readdirSync(join(dir, `locks-${node}`, 'queue'))).toEqual([]);
   });
 });

@@ -2,13 +2,12 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
-#include <cstdlib>
 
+#include "agent/gpus/gpu_folder.h"
 #include "agent/messages/rpc_error.h"
 #include "agent/system/clock.h"
 #include "agent/system/paths.h"
@@ -22,12 +21,6 @@ namespace {
 constexpr double kPatience = 0.3;  // whoever only looks holds a lock for a moment
 constexpr int64_t kMostGpus = 1024;
 
-std::string locks_folder() {
-  const char* given = std::getenv("TRAINYARD_GPU_LOCKS");
-  if (given != nullptr && *given != '\0') return given;
-  return "/tmp/trainyard-gpus-" + std::to_string(::geteuid());
-}
-
 std::string file_name(const GpuName& gpu) {
   if (gpu.uuid.empty()) return "gpu-" + std::to_string(gpu.index);
   std::string name = gpu.uuid;
@@ -37,12 +30,6 @@ std::string file_name(const GpuName& gpu) {
     if (!plain) letter = '_';
   }
   return name;
-}
-
-bool is_the_file_at(const Descriptor& file, const std::string& path) {
-  struct stat held{}, there{};
-  return ::fstat(file.get(), &held) == 0 && ::stat(path.c_str(), &there) == 0 && held.st_dev == there.st_dev &&
-         held.st_ino == there.st_ino;
 }
 
 /// Without one where somebody else holds it. Throws file_error.
@@ -94,7 +81,7 @@ std::vector<GpuName> gpu_names(const Json& list, const std::string& where) {
 }
 
 GpuLocks::GpuLocks(const std::vector<GpuName>& gpus, const GpuHolder& holder) {
-  const std::string folder = locks_folder();
+  const std::string folder = gpu_locks_folder();
   make_private_folders(folder);
   for (const GpuName& gpu : gpus) {
     std::optional<Descriptor> lock = try_to_lock(folder + "/" + file_name(gpu));
@@ -146,7 +133,7 @@ void GpuLocks::give_back() {
 }
 
 Json holder_of(const GpuName& gpu) {
-  const std::string path = locks_folder() + "/" + file_name(gpu);
+  const std::string path = gpu_locks_folder() + "/" + file_name(gpu);
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!file || ::flock(file.get(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) return nullptr;
   const auto said = read_json_object(path);

@@ -1,4 +1,4 @@
-// RPC: gpus.take, gpus.give_back.
+// RPC: gpus.take, gpus.give_back, gpus.queue, gpus.leave.
 #include "agent/messages/hmac.h"
 #include "agent/messages/rpc_error.h"
 #include "agent/rpc/gpu_reservations.h"
@@ -9,6 +9,7 @@ namespace trainyard {
 namespace {
 
 constexpr size_t kNameBytes = 16;
+constexpr int64_t kHighestNumber = int64_t{1} << 53;
 
 Answer take(const Fields& params, ServeContext& context) {
   const Json* gpus = params.find("gpus");
@@ -19,6 +20,18 @@ Answer take(const Fields& params, ServeContext& context) {
 
 Answer give_back(const Fields& params, ServeContext& context) {
   context.gpus.give_back(params.string("locks"));
+  return Json::object();
+}
+
+Answer queue(const Fields& params, ServeContext& context) {
+  const GpuTicket ticket = gpu_ticket(params);
+  std::optional<int64_t> number;
+  if (params.find("number") != nullptr) number = params.integer("number", 1, kHighestNumber);
+  return Json{{"number", context.queue.enter(ticket, number)}};
+}
+
+Answer leave(const Fields& params, ServeContext& context) {
+  context.queue.leave(params.string("ticket"));
   return Json::object();
 }
 
@@ -44,6 +57,8 @@ GpuLocks GpuReservations::pass_on(const std::string& name) {
 void add_gpu_methods(MethodTable& table) {
   table["gpus.take"] = take;
   table["gpus.give_back"] = give_back;
+  table["gpus.queue"] = queue;
+  table["gpus.leave"] = leave;
 }
 
 }  // namespace trainyard

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "agent/gpus/gpu_locks.h"
+#include "agent/gpus/gpu_queue.h"
 #include "agent/messages/version.h"
 #include "agent/rpc/rpc.h"
 #include "agent/system/clock.h"
@@ -43,6 +44,7 @@ class SampleJob : public Job {
     if (!sampler_.ready(asked_, kFirstPatience)) return std::nullopt;
     Json sample = sampler_.sample();
     for (Json& gpu : sample["gpus"]) gpu["held_by"] = holder_of({gpu.value("index", 0), gpu.value("uuid", "")});
+    sample["waiting"] = waiting_starts();
     return sample;
   }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agent/figures/host_sample.h"
+#include "agent/gpus/gpu_queue.h"
 #include "agent/messages/frames.h"
 #include "agent/messages/json.h"
 #include "agent/rpc/follow.h"
@@ -37,6 +38,7 @@ struct ServeContext {
   Followers& followers;
   HostSampler& sampler;
   GpuReservations& gpus;
+  GpuQueue& queue;
 };
 
 using Method = std::function<Answer(const Fields& params, ServeContext& context)>;

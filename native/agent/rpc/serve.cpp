@@ -57,7 +57,7 @@ class Server {
           writer_.send(to_line({{"jsonrpc", "2.0"}, {"method", method}, {"params", params}}));
         }),
         sampler_(home_folder()),
-        dispatcher_(writer_, {followers_, sampler_, gpus_}) {}
+        dispatcher_(writer_, {followers_, sampler_, gpus_, queue_}) {}
 
   int run() {
     while (connected_) {
@@ -137,6 +137,7 @@ class Server {
   Followers followers_;
   HostSampler sampler_;
   GpuReservations gpus_;
+  GpuQueue queue_;
   Dispatcher dispatcher_;
   bool connected_ = true, greeted_ = false, more_ = false;
   size_t noise_ = 0;

@@ -78,4 +78,8 @@ function show(context: Context, sample: HostSample, cores: number): void {
       context.output.line(`    ${processWords(process)}${size}`);
     }
   }
+  for (const { gpus, count, by } of sample.waiting ?? []) {
+    const who = by === '' ? 'a start' : by;
+    context.output.line(`  ${who} waits for ${count} of GPU ${gpus.join(', ')}`);
+  }
 }

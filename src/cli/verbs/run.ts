@@ -24,6 +24,7 @@ export function typedRun(profile: Profile, cwd: string, args: Args): TypedRun {
     words: args.rest,
     cwd,
     tensorboard: args.has('tensorboard'),
+    wait: args.has('wait'),
     evaluator: !args.has('no-evaluator'),
     ...(ranks === undefined ? {} : { ranks: positiveInteger(ranks, '--ranks') }),
     ...(nodes === undefined ? {} : { nodes: positiveInteger(nodes, '--nodes') }),
@@ -72,6 +73,10 @@ export const run: Verb = {
       name: 'gpus',
       value: 'N|LIST',
       help: 'on each node: any N free GPUs, or these (0,2); 1, is GPU 1 alone',
+    },
+    {
+      name: 'wait',
+      help: 'queue until enough GPUs are free on every node of the run; Ctrl-C leaves the queue',
     },
     { name: 'name', value: 'LABEL', help: "part of the run's name; by default the model" },
     {

@@ -44,6 +44,8 @@ export type Remedy =
   | { kind: 'useCpu'; or: 'profileWithGpus' | 'otherGpus' | 'cudaBuild'; profile?: string }
   /** GPUs that were asked for are held by others. */
   | { kind: 'otherGpus'; profile: string }
+  /** The same, where they can be waited for. `or`: what else can be done. */
+  | { kind: 'waitForGpus'; or: Remedy }
   /** `flag`: without its dashes. `profile`: of the nodes to which data can be copied. */
   | { kind: 'correctData'; flag: string; profile?: string }
   | { kind: 'nameCommand' }

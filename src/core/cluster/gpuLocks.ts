@@ -1,9 +1,7 @@
 // The locks of a run's GPUs, taken on every node before anything of the run is made: see
 // docs/contracts/gpus.md.
-import { setTimeout as pause } from 'node:timers/promises';
 import { AgentError } from '../agent/agentClient.js';
 import type { AgentNode } from '../agent/agentNode.js';
-import { UserError } from '../base/errors.js';
 import type { NodePath } from '../base/nodePath.js';
 import { agentErrors } from '../contracts/agentApi.js';
 import type { NodeOffer, Placement } from '../plan/placement.js';
@@ -38,49 +36,15 @@ export class GpuLocks {
 }
 
 /** Another start has taken a GPU since the nodes were looked at. */
-class GpuTaken extends Error {
+export class GpuTaken extends Error {
   override readonly name = 'GpuTaken';
 }
 
-/** What holds the locks, as far as it is known before the start. */
-export interface LockHolder {
-  /** The run's folder where the user named one. */
-  dir: NodePath | undefined;
-}
-
-/** Times that GPUs are chosen before a start gives up. */
-const mostChoices = 5;
-
-/**
- * Chooses, and takes the locks of what was chosen. Where another start was quicker, `choose` is
- * asked once more, unless the GPUs were named. UserError (preflight) naming the holder, AgentError,
- * and what `choose` throws.
- */
-export async function chooseAndTake<C extends Chosen>(
-  choose: () => Promise<C>,
-  nodeOf: (host: string) => AgentNode,
-  options: LockHolder & { profile: string; named: boolean },
-): Promise<{ chosen: C; locks: GpuLocks }> {
-  for (let choice = 1; ; choice += 1) {
-    const chosen = await choose();
-    try {
-      return { chosen, locks: await takeGpus(chosen, nodeOf, options) };
-    } catch (error) {
-      if (!(error instanceof GpuTaken)) throw error;
-      if (options.named || choice === mostChoices) {
-        const hint = { kind: 'otherGpus', profile: options.profile } as const;
-        throw new UserError('preflight', error.message, hint, { cause: error });
-      }
-      await pause(50 + Math.random() * 200); // or the same two starts would meet again
-    }
-  }
-}
-
-/** All of them, or none and GpuTaken. AgentError. */
-async function takeGpus(
+/** All of them, or none and GpuTaken. `dir`: the run's folder where the user named one. AgentError. */
+export async function takeGpus(
   { placement, offers }: Chosen,
   nodeOf: (host: string) => AgentNode,
-  { dir }: LockHolder,
+  dir: NodePath | undefined,
 ): Promise<GpuLocks> {
   const taken = new Map<string, Locks>();
   const tries = await Promise.allSettled(

@@ -19,7 +19,8 @@ import {
   type StartedRun,
 } from './machine.js';
 import { assertPassed, type CheckResult } from '../base/checks.js';
-import { chooseAndTake, type GpuLocks } from './gpuLocks.js';
+import type { GpuLocks } from './gpuLocks.js';
+import { placeAndTake, type StartPlaces } from './gpuStart.js';
 import { gpuChecks, offerOf } from './offers.js';
 import { openLocalAgent } from '../agent/localAgent.js';
 import { AgentNode } from '../agent/agentNode.js';
@@ -119,22 +120,18 @@ export class LocalMachine implements Machine {
    * Cancelled.
    */
   async start(request: RunRequest, progress: Progress = {}): Promise<StartedRun> {
-    const choose = async (): Promise<PlacedRun & { offers: NodeOffer[] }> => {
-      const offers = [await this.offer(request.profile)];
-      const looks: DeviceLooks = {
-        before: () => deviceBefore(this.node, request),
-        backEnd: async ({ nodes }) => this.cudaTrouble(request.profile, nodes[0]?.gpus ?? [], progress),
-      };
-      return { ...(await placeRun(request, offers, looks)), offers };
+    const looks: DeviceLooks = {
+      before: () => deviceBefore(this.node, request),
+      backEnd: async ({ nodes }) => this.cudaTrouble(request.profile, nodes[0]?.gpus ?? [], progress),
     };
-    const holder = {
-      dir: request.runDir,
-      profile: request.profile.name,
-      named: request.gpus?.indices !== undefined,
+    const places: StartPlaces = {
+      offers: async () => [await this.offer(request.profile)],
+      place: (wanted, offers) => placeRun(wanted, offers, looks),
+      nodeOf: () => this.node,
     };
-    const { chosen, locks } = await chooseAndTake(choose, () => this.node, holder);
+    const { placed, locks } = await placeAndTake(request, places, progress);
     try {
-      return await this.startPlaced(request, chosen, locks, progress);
+      return await this.startPlaced(request, placed, locks, progress);
     } finally {
       await locks.giveBack();
     }

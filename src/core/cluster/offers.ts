@@ -27,7 +27,8 @@ export async function offerOf(node: AgentNode, host: Host, address: string): Pro
   const { cores } = await node.hello();
   const sample = await (await node.client()).request('host.sample');
   const gpus = sample.gpus.filter(({ problem }) => !problem);
-  return { host, address, cores, gpus: gpus.map(offeredGpu), trouble: troubleOf(sample) };
+  const { waiting = [] } = sample;
+  return { host, address, cores, gpus: gpus.map(offeredGpu), waiting, trouble: troubleOf(sample) };
 }
 
 /** Why a GPU may be lacking in the list, in words. */

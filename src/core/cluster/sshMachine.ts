@@ -20,9 +20,8 @@ import { checkRemoteData } from '../plan/preflight.js';
 import { cacheFolder, type NodeRuntime } from '../setup/runtime.js';
 import { findNativeSources } from '../setup/sources.js';
 import type { Profile } from '../contracts/profileSchema.js';
-import { withLibraries, type NodeOffer, type Placement } from '../plan/placement.js';
+import { withLibraries, type Placement } from '../plan/placement.js';
 import { givenWorkdir, workdirOf } from '../profiles/workdir.js';
-import type { AgentNode } from '../agent/agentNode.js';
 import { RunRegistry } from '../agent/runRegistry.js';
 import type { StopMode } from '../contracts/runSchema.js';
 import { assertTrainFlags, trainHelp } from '../plan/flagCheck.js';
@@ -36,7 +35,8 @@ import { ThroughHead } from '../ssh/throughHead.js';
 import type { SshShell, SshTransport } from '../ssh/base/transport.js';
 import { checkCluster, tryTrainer } from './clusterCheck.js';
 import { copyToAll } from './fanOut.js';
-import { chooseAndTake, type GpuLocks } from './gpuLocks.js';
+import type { GpuLocks } from './gpuLocks.js';
+import { placeAndTake } from './gpuStart.js';
 import { offersOf } from './offers.js';
 import { driverTrouble } from '../setup/cuda.js';
 import { noCudaLibrary, withoutCuda } from '../setup/nodeCuda.js';
@@ -119,7 +119,6 @@ export class SshMachine implements Machine {
   }
 
   async start(request: RunRequest, progress: Progress = {}): Promise<StartedRun> {
-    const { profile } = request;
     progress.onProgress?.('connecting');
     const tried: Runtimes[] = [];
     const looks: DeviceLooks = {
@@ -130,15 +129,17 @@ export class SshMachine implements Machine {
         return trouble;
       },
     };
-    const choose = async (): Promise<PlacedRun & { offers: NodeOffer[] }> => {
-      const offers = await offersOf(this.nodes, progress);
-      return { ...(await placeRun(request, offers, looks)), offers };
-    };
-    const holder = { dir: request.runDir, profile: profile.name, named: request.gpus?.indices !== undefined };
-    const nodeOf = (host: string): AgentNode => this.select([host])[0]?.node ?? this.node;
-    const { chosen, locks } = await chooseAndTake(choose, nodeOf, holder);
+    const { placed, locks } = await placeAndTake(
+      request,
+      {
+        offers: () => offersOf(this.nodes, progress),
+        place: (wanted, offers) => placeRun(wanted, offers, looks),
+        nodeOf: (host) => this.select([host])[0]?.node ?? this.node,
+      },
+      progress,
+    );
     try {
-      return await this.startPlaced(request, { ...chosen, tried, locks }, progress);
+      return await this.startPlaced(request, { ...placed, tried, locks }, progress);
     } finally {
       await locks.giveBack();
     }

@@ -63,6 +63,8 @@ export const agentResults = {
   'host.sample': hostSampleSchema,
   'gpus.take': z.object({ locks: z.string() }),
   'gpus.give_back': nothing,
+  'gpus.queue': z.object({ number: z.int() }),
+  'gpus.leave': nothing,
   'run.start': z.object({ id: z.string(), dir: nodePathSchema }),
   'run.joining': z.object({
     port: z.int(),
@@ -107,6 +109,8 @@ export interface AgentParams {
   'host.sample': undefined;
   'gpus.take': { gpus: { index: number; uuid: string }[]; dir?: NodePath };
   'gpus.give_back': { locks: string };
+  'gpus.queue': { ticket: string; gpus: number[]; count: number; by: string; number?: number };
+  'gpus.leave': { ticket: string };
   'run.start': { workdir: NodePath; spec: StartSpec; gpuLocks?: string };
   'run.joining': { dir: NodePath };
   'run.join': {

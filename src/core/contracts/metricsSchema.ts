@@ -187,6 +187,21 @@ export const gpuSchema = z.object({
   ),
 });
 
+/** A start that waits for GPUs of a node: for `count` of `gpus`, in their order. */
+const waitingStartSchema = z.object({
+  ticket: z.string(),
+  number: z.int(),
+  gpus: z.array(count),
+  count,
+  by: z.string(),
+  since: z.number(),
+});
+/**
+ * A start that waits for GPUs of a node. Its ticket and its number are the same on all its nodes.
+ * `by` is for people, `since` in seconds since the epoch.
+ */
+export type WaitingStart = z.infer<typeof waitingStartSchema>;
+
 /** One line of gpus/<host>.jsonl, and the result of `host.sample`. */
 export const hostSampleSchema = z.object({
   time: z.number(),
@@ -196,6 +211,8 @@ export const hostSampleSchema = z.object({
   memory_total: count,
   disk_free: z.nullable(count),
   gpus: z.array(gpuSchema),
+  /** Of `host.sample` alone: in the order of the queue. */
+  waiting: z.optional(z.array(waitingStartSchema)),
   missing: z.optional(
     z.array(
       z.object({

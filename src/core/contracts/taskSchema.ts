@@ -19,6 +19,7 @@ export const taskSchema = z
     nodes: z.optional(positive),
     perSlot: z.optional(z.boolean()),
     perNode: z.optional(z.boolean()),
+    wait: z.optional(z.boolean()),
     tensorboard: z.optional(z.boolean()),
     dashboard: z.optional(z.boolean()),
   })

@@ -1,5 +1,7 @@
 // What a run computes on: as asked for, or, with `auto`, CUDA where all that it needs is there,
 // else the CPU. And why.
+import { UserError } from '../base/errors.js';
+import type { Profile } from '../contracts/profileSchema.js';
 import type { DeviceChoice } from '../contracts/runSchema.js';
 import { noGpusFor, placeRanks, type NodeOffer, type Placement } from './placement.js';
 import { ofOurTrainer, wordsOf, type Device, type RunRequest } from './request.js';
@@ -39,17 +41,33 @@ export async function placeRun(
     choice,
   });
   if (asked === undefined) return on('cpu');
+  const blind = setsVisible(request.profile);
+  if (blind !== undefined && asked === 'cuda') {
+    const hint = 'Remove it from "env", and name GPUs as "gpus" of the host or for the run';
+    throw new UserError('usage', blind, hint);
+  }
   if (asked !== 'auto') {
     return on(asked, ofOurTrainer(request) ? { asked, used: asked, why: 'it was asked for' } : undefined);
   }
   const auto = (used: Device, why: string): PlacedRun => on(used, { asked, used, why });
   const before = await looks.before();
   if (before !== undefined) return auto(before, 'the earlier run in this folder used it');
-  const lacking = noGpusFor(wanted, offers);
+  const lacking = blind ?? noGpusFor(wanted, offers);
   if (lacking !== undefined) return auto('cpu', lacking);
   const placement = placeRanks(wanted, 'cuda', offers);
   const trouble = await looks.backEnd(placement);
   if (trouble !== undefined) return auto('cpu', trouble);
   const gpus = placement.nodes.map(({ host, slots }) => `${slots} on ${host}`).join(', ');
   return { placement, device: 'cuda', choice: { asked, used: 'cuda', why: `free GPUs: ${gpus}` } };
+}
+
+/**
+ * Why a run by this profile takes no GPUs: locks hold those that a run sees, and a variable of the
+ * profile would show it others.
+ */
+function setsVisible({ name, env = {} }: Profile): string | undefined {
+  const variable = 'CUDA_VISIBLE_DEVICES';
+  return variable in env
+    ? `profile ${name} sets ${variable}, which would hide the GPUs that a run takes`
+    : undefined;
 }

@@ -1,6 +1,7 @@
 // Which ranks run on which nodes: of a cluster, or on this machine alone.
 import { UserError } from '../base/errors.js';
 import type { Remedy } from '../base/remedy.js';
+import type { WaitingStart } from '../contracts/metricsSchema.js';
 import type { Host, Profile } from '../contracts/profileSchema.js';
 import { wishedFrom, type GpuWish } from './gpuWish.js';
 import type { Device, RunRequest } from './request.js';
@@ -21,6 +22,8 @@ export interface NodeOffer {
   address: string;
   cores: number;
   gpus: readonly OfferedGpu[];
+  /** Who waits for them, in the order of the queue; left out where nobody was asked. */
+  waiting?: readonly WaitingStart[];
   /** Why GPUs may be lacking above, in words; empty or left out where none are. */
   trouble?: string;
   /** This machine, of a profile of kind local. */

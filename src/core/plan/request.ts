@@ -31,6 +31,8 @@ export interface TypedRun {
   per?: 'slot' | 'node';
   /** `2` or `0,2`: see `gpuWishOf`. */
   gpus?: string;
+  /** Queue for GPUs that are held, rather than being refused. */
+  wait?: boolean;
   /** Part of the run's name, in place of the model or program. */
   name?: string;
   tensorboard?: boolean;
@@ -58,6 +60,8 @@ interface Common {
   nodes: number | undefined;
   /** Of each node of the run; undefined for as many as the ranks take. */
   gpus: GpuWish | undefined;
+  /** Queues until enough GPUs are free. */
+  wait: boolean;
   tensorboard: boolean;
   /** The folder that the user named for the run. */
   runDir: NodePath | undefined;
@@ -103,6 +107,13 @@ export type RunRequest = TrainRequest | CommandRequest;
 
 /** UserError (usage) for words that make no run. */
 export function requestOf(typed: TypedRun): RunRequest {
+  const request = readRequest(typed);
+  if (!request.wait || request.device === 'cuda' || request.device === 'auto') return request;
+  const what = 'there is nothing to wait for: this run takes no GPUs';
+  throw new UserError('usage', what, 'Ask for GPUs, or start it without waiting');
+}
+
+function readRequest(typed: TypedRun): RunRequest {
   const { profile } = typed;
   const isHere = profile.kind === 'local';
   // A folder of the user's machine means nothing on a node.
@@ -128,6 +139,7 @@ export function requestOf(typed: TypedRun): RunRequest {
     ranks: typed.ranks,
     nodes: typed.nodes,
     gpus: typed.gpus === undefined ? undefined : gpuWishOf(typed.gpus, 'the wish for GPUs'),
+    wait: typed.wait ?? false,
     tensorboard: typed.tensorboard ?? false,
     runDir: runDir === undefined ? undefined : resolve(cwd, runDir),
   };

@@ -44,6 +44,7 @@ export function taskRun(definition: unknown, folder: string): TaskRun {
     ...(perSlot === true ? { per: 'slot' as const } : {}),
     ...(perNode === true ? { per: 'node' as const } : {}),
     tensorboard: rest.tensorboard ?? false,
+    ...(rest.wait === undefined ? {} : { wait: rest.wait }),
     dashboard: rest.dashboard ?? false,
   };
 }

@@ -8,14 +8,20 @@ import type { Ui } from './ui.js';
 
 type Told = Pick<Ui, 'services' | 'showOutput'>;
 
-/** Resolves when the notification is gone, and what its button does is done. */
-export async function showError(ui: Told, error: unknown): Promise<void> {
+/**
+ * Resolves when the notification is gone, and what its button does is done. `more` is the title of a
+ * further button: whether it was pressed.
+ */
+export async function showError(ui: Told, error: unknown, more?: string): Promise<boolean> {
   const remedy = remedyOf(error);
   const button = remedy && editorRemedy(remedy).button;
-  const titles = [...new Set([...(button ? [button.title] : []), showOutput])];
-  const answer = await vscode.window.showErrorMessage(errorWords(error), ...titles);
+  const all = [...(more === undefined ? [] : [more]), ...(button ? [button.title] : []), showOutput];
+  const answer = await vscode.window.showErrorMessage(errorWords(error), ...new Set(all));
+  if (answer === undefined) return false;
+  if (answer === more) return true;
   if (answer === showOutput) ui.showOutput();
-  else if (button && answer === button.title) await press(ui, button);
+  else if (button?.title === answer) await press(ui, button);
+  return false;
 }
 
 async function press(ui: Told, { title, commands }: RemedyButton): Promise<void> {

@@ -87,7 +87,7 @@ export class TaskTerminal implements vscode.Pseudoterminal {
   }
 
   private async start(task: TaskRun): Promise<StartedRun> {
-    const { dashboard, tensorboard = false, ...recent } = task;
+    const { dashboard, tensorboard = false, wait = false, ...recent } = task;
     const { ui } = this;
     const backend = await ui.services.backend();
     const { profile } = await backend.session(task.profile);
@@ -96,7 +96,8 @@ export class TaskTerminal implements vscode.Pseudoterminal {
     const onProgress = (text: string): void => {
       this.line(text, 'note');
     };
-    const started = await beginRun(ui, recent, tensorboard, { onProgress, signal: this.starting.signal });
+    const how = { tensorboard, wait };
+    const started = await beginRun(ui, recent, how, { onProgress, signal: this.starting.signal });
     const run = { profile: task.profile, id: started.id, dir: started.dir };
     this.run = run;
     this.line(`run ${started.id}`, 'note');

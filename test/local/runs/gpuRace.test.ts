@@ -23,7 +23,8 @@ const env = {
   TRAINYARD_GPU_LOCKS: join(folder.path, 'locks'),
   XDG_CONFIG_HOME: join(folder.path, 'config'),
 };
-const rounds = process.env['TRAINYARD_FAULTS'] === 'long' ? 20 : 3;
+const isLong = process.env['TRAINYARD_FAULTS'] === 'long';
+const rounds = isLong ? 20 : 3;
 const possible = existsSync(join(standIn, 'libnvidia-ml.so.1'));
 
 beforeAll(async () => {
@@ -37,10 +38,10 @@ afterAll(async () => {
 
 const cli = (words: string[]): Promise<Outcome> => runCli(words, { env });
 /** A run on one GPU that lives until its file is there. */
-const start = (name: string): Promise<Outcome> => {
+const start = (name: string, ...flags: string[]): Promise<Outcome> => {
   const program = ['sh', '-c', `while [ ! -e '${join(folder.path, `${name}.end`)}' ]; do sleep 0.1; done`];
   const dir = join(folder.path, name);
-  return cli(['run', 'local', '--detach', '--run-dir', dir, '--', ...program, '--device', 'cuda']);
+  return cli(['run', 'local', ...flags, '--detach', '--run-dir', dir, '--', ...program, '--device', 'cuda']);
 };
 const record = (name: string): ReturnType<typeof runFileSchema.parse> =>
   runFileSchema.parse(JSON.parse(readFileSync(join(folder.path, name, 'run.json'), 'utf8')));
@@ -51,19 +52,29 @@ async function end(...names: string[]): Promise<void> {
   await until('the runs to end', () => names.every(isOver), 30);
 }
 
+/** A third one waits, and gets the GPU of whichever run ends. */
+async function getsItsTurn(third: string, [first = '', second = '']: readonly string[]): Promise<void> {
+  const waiting = start(third, '--wait');
+  await end(first);
+  expectExit(await waiting, 0);
+  expect(record(third).gpus).toEqual(record(first).gpus);
+  await end(second, third);
+}
+
 describe.skipIf(!possible)('runs on GPUs of one machine', () => {
   it('take different GPUs where two clients start in the same moment', async () => {
     writeFileSync(script, 'gpus 2\n');
     for (let round = 0; round < rounds; round += 1) {
       const names = [`a${round}`, `b${round}`];
-      for (const outcome of await Promise.all(names.map(start))) expectExit(outcome, 0);
+      for (const outcome of await Promise.all(names.map((name) => start(name)))) expectExit(outcome, 0);
       expect(names.flatMap((name) => record(name).gpus ?? []).sort()).toEqual([0, 1]);
       const third = `c${round}`;
       const late = await start(third);
       expectExit(late, 4);
       for (const name of names) expect(late.stderr).toContain(`is taken by run ${record(name).id} (process `);
       expect(existsSync(join(folder.path, third))).toBe(false);
-      await end(...names);
+      if (isLong) await getsItsTurn(third, names);
+      else await end(...names);
     }
   });
 
@@ -71,7 +82,7 @@ describe.skipIf(!possible)('runs on GPUs of one machine', () => {
     writeFileSync(script, 'gpus 1\n');
     for (let round = 0; round < rounds; round += 1) {
       const names = [`one${round}`, `two${round}`];
-      const outcomes = await Promise.all(names.map(start));
+      const outcomes = await Promise.all(names.map((name) => start(name)));
       expect(outcomes.map(({ code }) => code).sort()).toEqual([0, 4]);
       const winner = names[outcomes.findIndex(({ code }) => code === 0)] ?? '';
       const loser = outcomes.findIndex(({ code }) => code === 4);

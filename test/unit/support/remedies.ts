@@ -49,6 +49,10 @@ const byKind: ByKind = {
     { kind: 'useCpu', or: 'cudaBuild' },
   ],
   otherGpus: [{ kind: 'otherGpus', profile }],
+  waitForGpus: [
+    { kind: 'waitForGpus', or: { kind: 'otherGpus', profile } },
+    { kind: 'waitForGpus', or: { kind: 'useCpu', or: 'otherGpus', profile } },
+  ],
   correctData: [
     { kind: 'correctData', flag: 'data', profile },
     { kind: 'correctData', flag: 'eval-data' },

@@ -54,7 +54,7 @@ const ui = {
   },
 } as unknown as Parameters<typeof showError>[0];
 
-const show = (remedy: Remedy): Promise<void> => showError(ui, new UserError('usage', 'it broke', remedy));
+const show = (remedy: Remedy): Promise<boolean> => showError(ui, new UserError('usage', 'it broke', remedy));
 
 beforeEach(() => {
   editor.answer = undefined;

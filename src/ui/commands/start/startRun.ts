@@ -1,6 +1,7 @@
 // Starts a run, remembers it with the device that it took, and shows it.
 import * as vscode from 'vscode';
 import type { RunArgument } from '../../../contributions.js';
+import { Cancelled, remedyOf } from '../../../core/base/errors.js';
 import type { Progress } from '../../../core/base/progress.js';
 import type { StartedRun } from '../../../core/cluster/machine.js';
 import type { RunCode } from '../../../core/code/place.js';
@@ -8,16 +9,28 @@ import { takeSnapshot } from '../../../core/code/snapshot.js';
 import { requestOf, withDevice } from '../../../core/plan/request.js';
 import { cacheFolder } from '../../../core/setup/runtime.js';
 import { rememberRun, type RecentRun } from '../../recentRuns.js';
+import { errorWords } from '../../remedies.js';
 import { withProgress } from '../progress.js';
+import { showError } from '../showError.js';
 import type { Ui } from '../ui.js';
 
-/** Resolves once the run's supervisor holds the run. UserError, Cancelled. */
+const waitTitle = 'Wait for GPUs';
+
+/**
+ * Resolves once the run's supervisor holds the run. Where GPUs are held it is offered to wait for
+ * them. UserError, Cancelled.
+ */
 export async function startRun(ui: Ui, recent: RecentRun): Promise<RunArgument> {
   const { profile } = recent;
   const tensorboard = ui.services.setting('trainyard.openTensorBoardOnRun');
-  const started = await withProgress(`Run on ${profile}`, (progress) =>
-    beginRun(ui, recent, tensorboard, progress),
-  );
+  const begin = (wait: boolean): Promise<StartedRun> =>
+    withProgress(`Run on ${profile}`, (progress) => beginRun(ui, recent, { tensorboard, wait }, progress));
+  const started = await begin(false).catch(async (error: unknown) => {
+    if (remedyOf(error)?.kind !== 'waitForGpus') throw error;
+    ui.services.logger.log('error', errorWords(error));
+    if (await showError(ui, error, waitTitle)) return begin(true);
+    throw new Cancelled();
+  });
   const run: RunArgument = { profile, id: started.id, dir: started.dir };
   if (ui.services.setting('trainyard.openDashboardOnRun')) ui.dashboards.show(run);
   if (tensorboard) ui.tensorboards.show(run);
@@ -30,7 +43,7 @@ export async function startRun(ui: Ui, recent: RecentRun): Promise<RunArgument> 
 export async function beginRun(
   ui: Ui,
   recent: RecentRun,
-  tensorboard: boolean,
+  how: { tensorboard: boolean; wait: boolean },
   progress: Progress,
 ): Promise<StartedRun> {
   const { profile, words, cwd, codeFolder, ...rest } = recent;
@@ -45,7 +58,7 @@ export async function beginRun(
     profile: session.profile,
     words,
     cwd: cwd ?? (workspace?.scheme === 'file' ? workspace.fsPath : '/'),
-    tensorboard,
+    ...how,
   });
   const started = await machine.start(request, progress);
   const { device } = started;

@@ -18,6 +18,7 @@ const offer = (host: string, gpus: number, more: Partial<NodeOffer> = {}): NodeO
 const busy = { gpus: [{ index: 0, busy: 'process 7' }] };
 
 interface Case {
+  profile?: Profile;
   words?: string[];
   wanted?: Partial<TypedRun>;
   offers: NodeOffer[];
@@ -26,12 +27,28 @@ interface Case {
 const unasked = (): never => {
   throw new Error('nothing had to be asked');
 };
-function place({ words = ['train'], wanted = {}, offers, looks }: Case): Promise<PlacedRun> {
+function place({ profile = lab, words = ['train'], wanted = {}, offers, looks }: Case): Promise<PlacedRun> {
   const given: DeviceLooks = looks
     ? { before: () => Promise.resolve(looks.before), backEnd: () => Promise.resolve(looks.backEnd) }
     : { before: unasked, backEnd: unasked };
-  return placeRun(requestOf({ profile: lab, words, cwd: '/', ...wanted }), offers, given);
+  return placeRun(requestOf({ profile, words, cwd: '/', ...wanted }), offers, given);
 }
+
+describe('a profile that says itself which GPUs are visible', () => {
+  const profile: Profile = { ...lab, env: { CUDA_VISIBLE_DEVICES: '1' } };
+  const offers = [offer('a', 2), offer('b', 2)];
+
+  it('is refused where GPUs are asked for, and else computes on the CPU', async () => {
+    const asked = { profile, offers, words: ['python', 'x.py'], wanted: { gpus: '1' } };
+    await expect(place(asked)).rejects.toThrow(/lab sets CUDA_VISIBLE_DEVICES.*Remove it from "env"/);
+    const { device, choice } = await place({ profile, offers, looks: {} });
+    expect({ device, why: choice?.why }).toMatchObject({
+      device: 'cpu',
+      why: expect.stringContaining('lab sets CUDA_VISIBLE_DEVICES') as string,
+    });
+    expect(await place({ profile, offers, words: ['python', 'x.py'] })).toMatchObject({ device: 'cpu' });
+  });
+});
 
 describe('auto', () => {
   it.each<[string, Case, 'cpu' | 'cuda', string]>([

@@ -172,6 +172,7 @@ describe('requestOf', () => {
       argv: typed,
       cwd,
       tensorboard: false,
+      wait: false,
       ranks: undefined,
       nodes: undefined,
       runDir: undefined,

@@ -20,6 +20,7 @@ describe('taskRun', () => {
       name: 'mine',
       cwd: '/tmp',
       tensorboard: true,
+      wait: true,
       dashboard: true,
     };
     expect(of({ command: 'make data', ranks: 3, ...fields })).toEqual({
