@@ -94,7 +94,7 @@ const recent = { profile: 'local', words: ['python3', 'train.py'], gpus: '0,', n
 
 beforeEach(() => {
   for (const list of [editor.shown, editor.reported, editor.titles, requests, remembered, logged])
-    list.length = 0;
+    {list.length = 0;}
   editor.answer = undefined;
   editor.cancels = false;
   failure = held;
