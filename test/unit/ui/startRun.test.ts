@@ -93,8 +93,9 @@ const ui = {
 const recent = { profile: 'local', words: ['python3', 'train.py'], gpus: '0,', name: 'mine' };
 
 beforeEach(() => {
-  for (const list of [editor.shown, editor.reported, editor.titles, requests, remembered, logged])
-    {list.length = 0;}
+  for (const list of [editor.shown, editor.reported, editor.titles, requests, remembered, logged]) {
+    list.length = 0;
+  }
   editor.answer = undefined;
   editor.cancels = false;
   failure = held;
