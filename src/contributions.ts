@@ -61,6 +61,7 @@ export interface FileArgument {
 export interface CommandArguments {
   'trainyard.addProfile': [];
   'trainyard.editProfile': [place?: FieldArgument];
+  'trainyard.chooseKey': [host?: Partial<HostArgument>];
   'trainyard.duplicateProfile': [profile?: ProfileArgument];
   'trainyard.removeProfile': [profile?: ProfileArgument];
   'trainyard.importProfile': [];
@@ -101,6 +102,7 @@ export type CommandId = keyof CommandArguments;
 const commandTable: Record<CommandId, true> = {
   'trainyard.addProfile': true,
   'trainyard.editProfile': true,
+  'trainyard.chooseKey': true,
   'trainyard.duplicateProfile': true,
   'trainyard.removeProfile': true,
   'trainyard.importProfile': true,

@@ -17,6 +17,8 @@ export function remedyText(remedy: Remedy): string {
       return 'Name a private key in OpenSSH or PEM format, or set "transport": "openssh" in the profile for what only your own ssh can use';
     case 'nameKeyFile':
       return 'Servers allow a few tries and a minute or two: connect again, and name the right key as identityFile in the profile';
+    case 'chooseKeyFile':
+      return 'Name the right key as identityFile in the profile, or check the user name, and that your public key is in authorized_keys there';
     case 'checkHostName':
       return 'Check the name in the profile and in the SSH configuration, and the network';
     case 'useOwnSsh':

@@ -12,6 +12,7 @@ export { openNodeTerminal } from './commands/cluster/openNodeTerminal.js';
 export { openTunnel } from './commands/cluster/openTunnel.js';
 export { runOnAll } from './commands/cluster/runOnAll.js';
 export { addProfile } from './commands/profiles/addProfile.js';
+export { chooseKey } from './commands/profiles/chooseKey.js';
 export { duplicateProfile } from './commands/profiles/duplicateProfile.js';
 export { editProfile } from './commands/profiles/editProfile.js';
 export { importProfile } from './commands/profiles/importProfile.js';

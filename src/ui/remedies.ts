@@ -8,6 +8,7 @@ import type { Advice, ProfilePlace, Remedy } from '../core/base/remedy.js';
 type ProfileCommand = Extract<
   CommandId,
   | 'trainyard.editProfile'
+  | 'trainyard.chooseKey'
   | 'trainyard.connect'
   | 'trainyard.disconnect'
   | 'trainyard.checkProfile'
@@ -40,6 +41,10 @@ interface EditorRemedy {
 const openProfile = (remedy: ProfilePlace, field: string): RemedyButton => ({
   title: 'Open Profile',
   commands: [{ id: 'trainyard.editProfile', place: placeOf(remedy), field }],
+});
+const chooseKey = (place: ProfilePlace): RemedyButton => ({
+  title: 'Choose Key…',
+  commands: [{ id: 'trainyard.chooseKey', place: placeOf(place) }],
 });
 const connect = (place: ProfilePlace): RemedyButton => ({
   title: 'Connect',
@@ -83,18 +88,23 @@ export function editorRemedy(remedy: Remedy): EditorRemedy {
       };
     case 'correctKeyFile':
       return {
-        text: 'Correct "identityFile" in the profile, or the file',
-        button: openProfile(remedy, 'identityFile'),
+        text: 'Choose the key file that is right, or put it there',
+        button: chooseKey(remedy),
       };
     case 'otherKeyFile':
       return {
-        text: 'Name a private key in OpenSSH or PEM format as "identityFile" in the profile, or give the profile the "transport" "openssh" for what only your own ssh can use',
-        button: openProfile(remedy, 'identityFile'),
+        text: 'Choose a private key in OpenSSH or PEM format, or give the profile the "transport" "openssh" for what only your own ssh can use',
+        button: chooseKey(remedy),
       };
     case 'nameKeyFile':
       return {
-        text: 'Servers allow a few tries and a minute or two: name the right key as "identityFile" in the profile, and connect again',
-        button: openProfile(remedy, 'identityFile'),
+        text: 'Servers allow a few tries and a minute or two: choose the right key, so that it is the only one that is offered',
+        button: chooseKey(remedy),
+      };
+    case 'chooseKeyFile':
+      return {
+        text: 'Choose the key that the host knows, or check the user name, and that your public key is in authorized_keys there',
+        button: chooseKey(remedy),
       };
     case 'checkHostName':
       return {

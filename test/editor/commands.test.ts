@@ -101,6 +101,17 @@ test('profiles: add, edit, duplicate, remove, import, open', async () => {
   expect(profiles()).toContain('"host": "127.0.0.2"');
 });
 
+test('a key is chosen for the hosts of a profile', async () => {
+  const key = join(workbench.folder, 'no-such-key');
+  void command('trainyard.chooseKey', { profile: 'lab', host: '127.0.0.1' });
+  await workbench.page.getByPlaceholder('The key for 127.0.0.1, 127.0.0.2').waitFor();
+  await answer('Choose Key for lab', key);
+  const failed = workbench.page.locator('.notification-toast', { hasText: 'no-such-key' }).first();
+  await failed.getByText('Choose Key…').waitFor(); // it was tried, and may be chosen once more
+  expect(profiles().match(/no-such-key/g)).toHaveLength(2);
+  await workbench.host.command('notifications.clearAll');
+});
+
 test('connection: a host that cannot be reached is named, this machine connects again', async () => {
   await command('trainyard.connect', { profile: 'lab' });
   await until('why not', async () =>

@@ -15,6 +15,8 @@ export type Remedy =
   | { kind: 'correctKeyFile'; host: string }
   | { kind: 'otherKeyFile'; host: string }
   | { kind: 'nameKeyFile'; host: string }
+  /** The server takes none of the keys that were offered. */
+  | { kind: 'chooseKeyFile'; host: string }
   | { kind: 'checkHostName'; host: string }
   | { kind: 'useOwnSsh'; host: string }
   | { kind: 'useSsh2'; host: string }

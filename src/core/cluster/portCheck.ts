@@ -11,6 +11,9 @@ import type { SshNode } from './sshNode.js';
 const ringSchema = z.object({ port: z.int(), reachedAt: z.nullable(z.string()) });
 const heardSchema = z.object({ word: z.nullable(z.string()), problem: z.nullable(z.string()) });
 
+/** What the head itself says of a port is another thing than what reaches it. */
+const ofHead = 'head port';
+
 /** As long as a node tries. */
 const patience = 5000;
 
@@ -32,7 +35,7 @@ export async function checkPorts(
       rung = await bootstrap.request('ring', { firstPort, lastPort, word }, ringSchema);
     } catch (error) {
       if (!(error instanceof NodeRefusal)) throw error;
-      return [{ ...bad('ports', error.said, error.hint), host: head.name }];
+      return [{ ...bad(ofHead, error.said, error.hint), host: head.name }];
     }
     const { port, reachedAt } = rung;
     const results = await Promise.all(
@@ -43,7 +46,7 @@ export async function checkPorts(
       }),
     );
     const seen = await seenFromHere(`port ${port}`, reachedAt, () => hears(reachedAt ?? '', port, word));
-    return [{ ...good('ports', seen), host: head.name }, ...results];
+    return [{ ...good(ofHead, seen), host: head.name }, ...results];
   });
 }
 

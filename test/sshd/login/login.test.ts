@@ -99,9 +99,10 @@ test('a wrong passphrase is an error, and is not asked for again', async () => {
 test('a passphrase is not asked for when the server does not want the key', async () => {
   const server = await world.serve('127.0.0.4');
   world.know(known(byKey), known(byPassword), known(server));
-  await expect(whoami(targetOf(server, { identityFile: keys.encrypted }))).rejects.toThrow(
-    `127.0.0.4 does not let ${user} in (tried: the key ${keys.encrypted}; the server allows: publickey)`,
-  );
+  await expect(whoami(targetOf(server, { identityFile: keys.encrypted }))).rejects.toMatchObject({
+    what: `127.0.0.4 does not let ${user} in (tried: the key ${keys.encrypted}; the server allows: publickey)`,
+    hint: { kind: 'chooseKeyFile', host: '127.0.0.4' },
+  });
   expect(prompter.secrets).toEqual([]);
 });
 

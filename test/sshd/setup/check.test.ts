@@ -6,13 +6,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { CheckResult } from '../../../src/core/base/checks.js';
 import { checkTable } from '../../../src/core/model/checkTable.js';
+import { checkPorts } from '../../../src/core/cluster/portCheck.js';
 import { freePort } from '../support/hosts.js';
 import { testCluster, type TestCluster } from '../support/cluster.js';
 
 const dir = mkdtempSync(join(tmpdir(), 'trainyard-check-'));
 let cluster: TestCluster;
 beforeAll(async () => {
-  cluster = await testCluster(dir, { nodes: 2 });
+  cluster = await testCluster(dir, { nodes: 3 });
 });
 afterAll(async () => {
   await cluster.stop();
@@ -42,6 +43,19 @@ it('names every host that is not reached, and looks at the others without the he
   const { rows } = checkTable(results, names);
   const glibc = rows.find(({ name }) => name === 'glibc');
   expect(glibc?.cells.map((cell) => cell?.ok)).toEqual([undefined, undefined, true]);
+});
+
+it('what the head says of its port does not differ from what the others reach', async () => {
+  const machine = cluster.machine();
+  const results = await checkPorts(cluster.profile, machine.nodes);
+  const { rows } = checkTable(
+    results,
+    machine.nodes.map(({ name }) => name),
+  );
+  expect(rows.map(({ name, cells }) => [name, cells.map((cell) => cell?.differs)])).toEqual([
+    ['head port', [false, undefined, undefined]],
+    ['ports', [undefined, false, false]],
+  ]);
 });
 
 it('looks at the other nodes too where the head has what is wrong', async () => {

@@ -17,6 +17,7 @@ const byKind: ByKind = {
   correctKeyFile: [{ kind: 'correctKeyFile', host }],
   otherKeyFile: [{ kind: 'otherKeyFile', host }],
   nameKeyFile: [{ kind: 'nameKeyFile', host }],
+  chooseKeyFile: [{ kind: 'chooseKeyFile', host }],
   checkHostName: [{ kind: 'checkHostName', host }],
   useOwnSsh: [{ kind: 'useOwnSsh', host }],
   useSsh2: [{ kind: 'useSsh2', host }],

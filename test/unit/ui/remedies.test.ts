@@ -82,18 +82,27 @@ describe('remedies in the editor', () => {
 
   it('the button opens the profile at the field; the profile is found by its host', async () => {
     editor.answer = 'Open Profile';
-    await show({ kind: 'correctKeyFile', host: 'gpu1' });
+    await show({ kind: 'useOwnSsh', host: 'gpu1' });
     await show({ kind: 'moreSpace', profile: 'lab' });
-    await show({ kind: 'correctKeyFile', host: 'both' }); // two profiles have it: the command asks
-    await show({ kind: 'correctKeyFile', host: 'nowhere' });
-    await show({ kind: 'correctKeyFile', host: 'jump-of-other' });
+    await show({ kind: 'useOwnSsh', host: 'both' }); // two profiles have it: the command asks
+    await show({ kind: 'useOwnSsh', host: 'nowhere' });
+    await show({ kind: 'useOwnSsh', host: 'jump-of-other' });
     expect(editor.executed).toEqual([
-      ['trainyard.editProfile', { profile: 'lab', host: 'gpu1', field: 'identityFile' }],
+      ['trainyard.editProfile', { profile: 'lab', host: 'gpu1', field: 'transport' }],
       ['trainyard.editProfile', { profile: 'lab', field: 'workdir' }],
       ['trainyard.editProfile'],
       ['trainyard.editProfile'],
-      ['trainyard.editProfile', { profile: 'other', host: 'jump-of-other', field: 'identityFile' }],
+      ['trainyard.editProfile', { profile: 'other', host: 'jump-of-other', field: 'transport' }],
     ]);
+  });
+
+  it('the button chooses a key for the host', async () => {
+    editor.answer = 'Choose Key…';
+    for (const kind of ['correctKeyFile', 'otherKeyFile', 'nameKeyFile', 'chooseKeyFile'] as const) {
+      await show({ kind, host: 'gpu1' });
+    }
+    const chosen = ['trainyard.chooseKey', { profile: 'lab', host: 'gpu1' }];
+    expect(editor.executed).toEqual([chosen, chosen, chosen, chosen]);
   });
 
   it('the button starts the run again with as many ranks as there is room for', async () => {

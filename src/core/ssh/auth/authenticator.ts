@@ -159,10 +159,10 @@ export class Authenticator {
 
   private nothingLeft(): UserError {
     const { config } = this.options;
-    return failure(
-      `${config.host} does not let ${config.user} in (${this.story()})${this.said}`,
-      'Check the user name, and that your public key is in authorized_keys there',
-    );
+    return failure(`${config.host} does not let ${config.user} in (${this.story()})${this.said}`, {
+      kind: 'chooseKeyFile',
+      host: config.host,
+    });
   }
 
   /** Which ways were tried, and which the server allows. */

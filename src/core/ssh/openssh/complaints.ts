@@ -57,7 +57,7 @@ export function connectFailure(
     return failure(
       `${host} does not let ${user} in: ${said.replace(/\.$/, '')}${lastWords(lines.slice(0, -1).filter((line) => !own.test(line)))}`,
       unlocked === undefined
-        ? 'Check the user name, and that your public key is in authorized_keys there'
+        ? { kind: 'chooseKeyFile', host }
         : { kind: 'checkPassphrase', host, file: unlocked },
     );
   }
