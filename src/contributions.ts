@@ -59,6 +59,7 @@ export interface FileArgument {
 
 /** Command ids with their arguments. */
 export interface CommandArguments {
+  'trainyard.addCluster': [];
   'trainyard.addProfile': [];
   'trainyard.editProfile': [place?: FieldArgument];
   'trainyard.chooseKey': [host?: Partial<HostArgument>];
@@ -78,7 +79,7 @@ export interface CommandArguments {
   'trainyard.runTraining': [given?: RunWords | ProfileArgument];
   'trainyard.runOnCluster': [file?: FileArgument];
   'trainyard.runAgain': [];
-  'trainyard.runDemo': [];
+  'trainyard.runDemo': [profile?: ProfileArgument];
   'trainyard.attachRun': [];
   'trainyard.stopAfterCheckpoint': [run?: RunArgument];
   'trainyard.stopNow': [run?: RunArgument];
@@ -100,6 +101,7 @@ export type CommandId = keyof CommandArguments;
 
 /** The table whose keys the compiler holds against the interface. */
 const commandTable: Record<CommandId, true> = {
+  'trainyard.addCluster': true,
   'trainyard.addProfile': true,
   'trainyard.editProfile': true,
   'trainyard.chooseKey': true,

@@ -1,15 +1,17 @@
 // The part of the core that costs time to load, behind one dynamic import (loadLazy.ts).
 import type { AgentClient } from '../core/agent/agentClient.js';
 import { Clusters } from '../core/follow/clusters.js';
-import type { ClusterSession } from '../core/follow/clusterSession.js';
+import { ClusterSession } from '../core/follow/clusterSession.js';
 import type { Machine } from '../core/cluster/machine.js';
 import { makeMachine } from '../core/cluster/machines.js';
 import type { Disposable } from '../core/base/lifecycle.js';
 import type { Logger } from '../core/base/log.js';
 import { ProfileStore, trainyardHome } from '../core/profiles/store.js';
+import type { Profile } from '../core/contracts/profileSchema.js';
 import { RunChanges } from '../core/follow/runChanges.js';
 import { RunFeeds } from '../core/follow/runFeeds.js';
 import { RunsMonitor } from '../core/follow/runsMonitor.js';
+import type { Prompter } from '../core/ssh/base/transport.js';
 import { TensorBoards } from '../core/tunnels/tensorboard.js';
 import { editorPrompter } from './prompter.js';
 import { adviceText } from './remedies.js';
@@ -31,10 +33,10 @@ export class Backend implements Disposable {
   readonly boards: TensorBoards;
 
   constructor(private readonly options: BackendOptions) {
-    const { bundleDir, logger } = options;
+    const { logger } = options;
     this.clusters = new Clusters(
       () => this.profiles(),
-      (profile) => makeMachine(profile, { bundleDir, logger, home: this.home(), prompter: editorPrompter() }),
+      (profile) => this.makeMachine(profile, editorPrompter()),
       logger,
     );
     this.monitor = new RunsMonitor(() => this.clusters.list(), options.interval);
@@ -52,8 +54,9 @@ export class Backend implements Disposable {
     return new ProfileStore(this.home());
   }
 
-  private home(): string {
-    return this.options.home() ?? trainyardHome();
+  /** Of a profile that is not saved. `Clusters.adopt` takes it over, or the caller disposes it. */
+  trial(profile: Profile, prompter: Prompter): ClusterSession {
+    return new ClusterSession(profile, (of) => this.makeMachine(of, prompter), this.options.logger);
   }
 
   session(profile: string): Promise<ClusterSession> {
@@ -71,5 +74,14 @@ export class Backend implements Disposable {
     this.changes.dispose();
     this.monitor.dispose();
     this.clusters.dispose();
+  }
+
+  private makeMachine(profile: Profile, prompter: Prompter): Machine {
+    const { bundleDir, logger } = this.options;
+    return makeMachine(profile, { bundleDir, logger, home: this.home(), prompter });
+  }
+
+  private home(): string {
+    return this.options.home() ?? trainyardHome();
   }
 }

@@ -3,6 +3,7 @@
 // the core's classes. So code of the other bundle never tests an object of this one by `instanceof`.
 // Every command is exported here (commands/register.ts).
 export { Backend } from './backend.js';
+export { addCluster } from './commands/addCluster/addCluster.js';
 export { checkProfile } from './commands/cluster/checkProfile.js';
 export { closeTunnel } from './commands/cluster/closeTunnel.js';
 export { connect } from './commands/cluster/connect.js';

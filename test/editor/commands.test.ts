@@ -79,6 +79,10 @@ test('profiles: add, edit, duplicate, remove, import, open', async () => {
   await until('second in the tree', async () =>
     (await workbench.snapshot()).clusters.some(({ label }) => label === 'second') ? true : undefined,
   );
+  const clustering = command('trainyard.addCluster');
+  await workbench.page.locator('.quick-input-widget:visible').getByText('Add Cluster').waitFor();
+  await workbench.page.keyboard.press('Escape');
+  await clustering;
   const duplicating = command('trainyard.duplicateProfile', { profile: 'second' });
   await nameIt('third');
   await duplicating;

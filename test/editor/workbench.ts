@@ -50,9 +50,13 @@ export class Workbench {
 
   /**
    * With `vsix`, our extension is installed from it; otherwise it is the one of this clone. `files`
-   * are the workspace's.
+   * are the workspace's, `more` is what the editor's environment has besides.
    */
-  static async open(vsix?: string, files: Record<string, string> = {}): Promise<Workbench> {
+  static async open(
+    vsix?: string,
+    files: Record<string, string> = {},
+    more: Record<string, string> = {},
+  ): Promise<Workbench> {
     const { driver, suite } = await bundleEditorTests();
     const folder = mkdtempSync(join(tmpdir(), 'ty-editor-')); // short: paths of Unix sockets are limited
     const at = (name: string): string => join(folder, name);
@@ -72,7 +76,7 @@ export class Workbench {
       installVsix(vsix, folders);
       listExtension(folders.extensionsDir, driver);
     }
-    const env = { TRAINYARD_HOME: at('home'), TRAINYARD_TEST_DRIVER: at('driver') };
+    const env = { TRAINYARD_HOME: at('home'), TRAINYARD_TEST_DRIVER: at('driver'), ...more };
     const server = await startCodeServer({ ...folders, folder: at('workspace'), env });
     try {
       const browser = await chromium.launch({ executablePath: ensureChromium(), args: chromiumFlags });

@@ -145,8 +145,14 @@ export class SshMachine implements Machine {
     }
   }
 
-  async runTrainer(args: readonly string[], progress: Progress = {}): Promise<string> {
-    return this.headSays([(await this.runtime(progress)).trainer, ...args]);
+  runTrainer(args: readonly string[], progress: Progress = {}): Promise<string> {
+    return this.runTrainerOn(this.head, args, progress);
+  }
+
+  /** The same on another node. */
+  async runTrainerOn(node: SshNode, args: readonly string[], progress: Progress = {}): Promise<string> {
+    const { trainer } = await this.withPackages((packages) => node.prepare(packages, progress));
+    return nodeSays(node, [trainer, ...args]);
   }
 
   async trainerFlags(verb: string): Promise<TrainerFlag[]> {
@@ -253,7 +259,7 @@ export class SshMachine implements Machine {
       return found.map((result) => ({ ...result, host: node.name }));
     });
     assertPassed((await Promise.all(checks)).flat());
-    await assertTrainFlags(request, () => this.headSays([runtime.trainer, ...trainHelp]));
+    await assertTrainFlags(request, () => nodeSays(this.head, [runtime.trainer, ...trainHelp]));
     throwIfCancelled(progress.signal);
     progress.onProgress?.('starting');
     const client = await this.node.client();
@@ -298,13 +304,6 @@ export class SshMachine implements Machine {
         });
       }),
     );
-  }
-
-  /** What the trainer prints on the head. `argv`: with its program. */
-  private async headSays(argv: readonly string[]): Promise<string> {
-    const { code, output } = await this.head.tryProgram(argv);
-    if (code === 0) return output;
-    throw trainerError(argv.slice(1), output);
   }
 
   private takenBy({ nodes }: Placement): SshNode[] {
@@ -367,4 +366,11 @@ export class SshMachine implements Machine {
     this.payload ??= findNativeSources(bundleDir, env).then(readPayload);
     return this.payload;
   }
+}
+
+/** What the trainer prints on a node. `argv`: with its program. */
+async function nodeSays(node: SshNode, argv: readonly string[]): Promise<string> {
+  const { code, output } = await node.tryProgram(argv);
+  if (code === 0) return output;
+  throw trainerError(argv.slice(1), output);
 }

@@ -324,7 +324,8 @@ function describe({ name, bytes, sha256, executable }: PayloadFile): object {
   return { name, bytes: bytes.length, sha256, executable };
 }
 
-function targetOf({ host, port, user, identityFile, proxyJump }: Host): SshTarget {
+/** How the transport reaches a host of a profile. */
+export function targetOf({ host, port, user, identityFile, proxyJump }: Host): SshTarget {
   return {
     host,
     ...(port === undefined ? {} : { port }),

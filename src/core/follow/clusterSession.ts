@@ -1,7 +1,9 @@
 // One profile's cluster as somebody looks at it: connected or not, and the machine behind it.
-import { Cancelled } from '../base/errors.js';
+import type { CheckResult } from '../base/checks.js';
+import { Cancelled, isCancelled } from '../base/errors.js';
 import { Emitter, type Disposable, type Event } from '../base/lifecycle.js';
 import { nullLogger, type Logger } from '../base/log.js';
+import type { Progress } from '../base/progress.js';
 import type { Machine } from '../cluster/machine.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import { Tunnels } from '../tunnels/tunnels.js';
@@ -62,11 +64,29 @@ export class ClusterSession implements Disposable {
   machine(): Promise<Machine> {
     if (this.opened) return Promise.resolve(this.opened);
     if (this.opening) return this.opening;
-    const opening = this.open().finally(() => {
-      if (this.opening === opening) this.opening = undefined;
+    return this.opens(async (machine) => {
+      if (machine instanceof SshMachine) await machine.connectHead();
     });
-    this.opening = opening;
-    return opening;
+  }
+
+  /**
+   * Everything that a run needs, looked at on every node. Connects where that is not done yet, and
+   * stays connected where the head was reached; else the state says why not. UserError (preflight)
+   * where there is no such machine, Cancelled.
+   */
+  async check(progress: Progress = {}): Promise<CheckResult[]> {
+    const known = this.opened ?? (await this.opening?.catch(() => undefined));
+    if (known) return known.check(this.profileNow, progress);
+    let results: CheckResult[] | undefined;
+    const looking = this.opens(async (machine) => {
+      results = await machine.check(this.profileNow, progress);
+    });
+    try {
+      await looking;
+    } catch (error) {
+      if (results === undefined || isCancelled(error)) throw error;
+    }
+    return results ?? [];
   }
 
   /** Ends the connection; runs go on. */
@@ -80,7 +100,16 @@ export class ClusterSession implements Disposable {
     this.states.dispose();
   }
 
-  private async open(): Promise<Machine> {
+  private opens(reach: (machine: Machine) => Promise<void>): Promise<Machine> {
+    const opening = this.open(reach).finally(() => {
+      if (this.opening === opening) this.opening = undefined;
+    });
+    this.opening = opening;
+    return opening;
+  }
+
+  /** `reach`: what is done before the head is greeted. */
+  private async open(reach: (machine: Machine) => Promise<void>): Promise<Machine> {
     this.become({ kind: 'connecting' });
     let machine: Machine;
     try {
@@ -90,7 +119,7 @@ export class ClusterSession implements Disposable {
     }
     this.underway = machine;
     try {
-      if (machine instanceof SshMachine) await machine.connectHead();
+      await reach(machine);
       const { cores, host } = await machine.node.hello();
       this.assertWanted(machine);
       this.underway = undefined;
@@ -124,7 +153,7 @@ export class ClusterSession implements Disposable {
   }
 
   private fail(error: unknown): never {
-    this.become({ kind: 'failed', error });
+    this.become(isCancelled(error) ? { kind: 'disconnected' } : { kind: 'failed', error });
     throw error;
   }
 

@@ -52,12 +52,7 @@ export class Clusters implements Disposable {
         return known;
       }
       known?.dispose();
-      const session = new ClusterSession(profile, this.makeMachine, this.logger);
-      const subscription = session.onState(() => {
-        this.changes.fire(undefined);
-      });
-      this.sessions.set(profile.name, { session, subscription });
-      return session;
+      return this.own(new ClusterSession(profile, this.makeMachine, this.logger));
     });
   }
 
@@ -83,6 +78,15 @@ export class Clusters implements Disposable {
     );
   }
 
+  /** Takes over the session of a profile that was saved just now, with what is connected. */
+  adopt(session: ClusterSession): void {
+    const old = this.sessions.get(session.profile.name);
+    old?.subscription.dispose();
+    old?.session.dispose();
+    this.own(session);
+    this.changes.fire(undefined);
+  }
+
   /** Profiles were added, edited or removed. */
   profilesChanged(): void {
     this.changes.fire(undefined);
@@ -95,5 +99,13 @@ export class Clusters implements Disposable {
     }
     this.sessions.clear();
     this.changes.dispose();
+  }
+
+  private own(session: ClusterSession): ClusterSession {
+    const subscription = session.onState(() => {
+      this.changes.fire(undefined);
+    });
+    this.sessions.set(session.profile.name, { session, subscription });
+    return session;
   }
 }

@@ -1,30 +1,24 @@
-// The demo: labelled images drawn on this machine, and a small network that learns them.
-import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { Progress } from '../base/progress.js';
-import { cacheFolder } from '../setup/runtime.js';
+// The demo: labelled images that the trainer draws, and a small network that learns them.
+import { join, type NodePath } from '../base/nodePath.js';
 import recipe from './demo.json' with { type: 'json' };
 
-/** What runs the trainer to its end and returns its output. */
-interface TrainerRunner {
-  runTrainer(args: readonly string[], progress?: Progress): Promise<string>;
-}
+/** The folder of the drawn images below another one. */
+export const demoFolder = (below: NodePath): NodePath => join(below, 'demo', `shapes-${recipe.images}`);
 
-/**
- * Draws them into the user's cache, unless they are there. Returns the folder that holds train/ and
- * validation/.
- */
-export async function prepareDemoData(machine: TrainerRunner, progress: Progress = {}): Promise<string> {
-  const folder = join(cacheFolder(), 'demo', `shapes-${recipe.images}`);
-  const there = await stat(join(folder, 'validation')).catch(() => undefined);
-  if (there?.isDirectory() === true) return folder;
-  progress.onProgress?.('drawing labelled images');
-  await machine.runTrainer(['prep', '--from', `demo:${recipe.images}`, '--to', folder], progress);
-  return folder;
-}
+/** The part of them that is there once all are. */
+export const lastDrawn = (folder: NodePath): NodePath => join(folder, 'validation');
+
+/** The trainer's words that draw them. */
+export const drawing = (folder: NodePath): string[] => [
+  'prep',
+  '--from',
+  `demo:${recipe.images}`,
+  '--to',
+  folder,
+];
 
 /** The training command line of the demo; scripts/demo runs the same recipe without an editor. */
-export function demoTraining(data: string): string[] {
-  const where = ['--data', join(data, 'train'), '--eval-data', join(data, 'validation')];
+export function demoTraining(folder: NodePath): string[] {
+  const where = ['--data', join(folder, 'train'), '--eval-data', lastDrawn(folder)];
   return ['train', ...recipe.flags, ...where, '--epochs', String(recipe.epochs)];
 }

@@ -13,6 +13,7 @@ type Table = { [K in CommandId]: (...args: CommandArguments[K]) => Promise<void>
 
 function tableOf(ui: Ui): Table {
   return {
+    'trainyard.addCluster': async () => (await loadLazy()).addCluster(ui),
     'trainyard.addProfile': async () => (await loadLazy()).addProfile(ui),
     'trainyard.editProfile': async (profile) => (await loadLazy()).editProfile(ui, profile),
     'trainyard.chooseKey': async (host) => (await loadLazy()).chooseKey(ui, host),
@@ -36,7 +37,7 @@ function tableOf(ui: Ui): Table {
     'trainyard.runTraining': async (given) => (await loadLazy()).runTraining(ui, given),
     'trainyard.runOnCluster': async (file) => (await loadLazy()).runOnCluster(ui, file),
     'trainyard.runAgain': async () => (await loadLazy()).runAgain(ui),
-    'trainyard.runDemo': async () => (await loadLazy()).runDemo(ui),
+    'trainyard.runDemo': async (profile) => (await loadLazy()).runDemo(ui, profile),
     'trainyard.attachRun': async () => (await loadLazy()).attachRun(ui),
     'trainyard.stopAfterCheckpoint': async (run) => (await loadLazy()).stopRun(ui, 'checkpoint', run),
     'trainyard.stopNow': async (run) => (await loadLazy()).stopRun(ui, 'now', run),

@@ -9,8 +9,6 @@ export async function checkProfile(ui: Ui, given?: ProfileArgument): Promise<voi
   const session = await pickProfile(ui, given, 'Check Profile');
   if (!session) return;
   const { profile } = session;
-  const results = await withProgress(`Checking ${profile.name}`, async (progress) =>
-    (await session.machine()).check(profile, progress),
-  );
+  const results = await withProgress(`Checking ${profile.name}`, (progress) => session.check(progress));
   await showChecks(ui.documents, profile.name, results);
 }

@@ -12,7 +12,7 @@ const kinds = [
     description: 'another local profile, with its own folder or slots',
     place: 'local',
   },
-  { label: 'Machines reached by SSH', description: 'one or more hosts', place: 'ssh' },
+  { label: 'Machines reached by SSH', description: 'connects to them and checks them', place: 'ssh' },
   {
     label: 'A Slurm cluster',
     description: 'reached by SSH through its login node; described and kept, but nothing runs there yet',
@@ -26,6 +26,10 @@ export async function addProfile(ui: Ui): Promise<void> {
     placeHolder: 'Where do its runs go?',
   });
   if (!choice) return;
+  if (choice.place === 'ssh') {
+    await vscode.commands.executeCommand('trainyard.addCluster');
+    return;
+  }
   const name = await askName(ui, 'Add Profile', choice.place === 'local' ? 'local2' : 'lab');
   if (name === undefined) return;
   if (choice.place === 'local') {
@@ -34,9 +38,8 @@ export async function addProfile(ui: Ui): Promise<void> {
   }
   const hosts = await vscode.window.showInputBox({
     title: `Add Profile ${name}`,
-    prompt:
-      choice.place === 'slurm' ? 'The login node' : 'Hosts, as you reach them by ssh, separated by blanks',
-    placeHolder: 'gpu1 me@gpu2:2222',
+    prompt: 'The login node, as you reach it by ssh',
+    placeHolder: 'me@login:2222',
     ignoreFocusOut: true,
     validateInput: (text) => problemOf(() => parseHosts(text.replace(/[\s,]+/g, '\n'))),
   });

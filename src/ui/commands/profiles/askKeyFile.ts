@@ -1,7 +1,9 @@
 // Which private key: one of the user's own folder, one that is typed, or one that is looked for.
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
+import type { Host } from '../../../core/contracts/profileSchema.js';
 import { privateKeys } from '../../../core/ssh/auth/privateKeys.js';
+import { pickOrType } from '../pickOrType.js';
 
 interface Item extends vscode.QuickPickItem {
   /** Undefined: a file is chosen by the editor's own dialog. */
@@ -10,15 +12,42 @@ interface Item extends vscode.QuickPickItem {
 
 const otherFile: Item = { label: '$(folder-opened) Another File…', alwaysShow: true, path: undefined };
 
-/** The path as profiles have it: below the home folder with `~`. Undefined when it was given up. */
-export async function askKeyFile(title: string, placeholder: string): Promise<string | undefined> {
-  const keys = await privateKeys();
-  const known = keys.map(({ path, about }): Item => ({
+/** `hosts` with the key that is chosen for `named` of them. Undefined: it was given up. */
+export async function withChosenKey(
+  title: string,
+  hosts: readonly Host[],
+  named: readonly Host[],
+): Promise<Host[] | undefined> {
+  const identityFile = await askKeyFile(title, `The key for ${list(named)}`);
+  if (identityFile === undefined) return undefined;
+  return hosts.map((each) => (named.includes(each) ? { ...each, identityFile } : each));
+}
+
+/** The hosts that log in by the same key as this one; all where it is none of them. */
+export function hostsOfKey(hosts: readonly Host[], name: string | undefined): Host[] {
+  const one = hosts.find(({ host }) => host === name);
+  return hosts.filter(({ identityFile }) => !one || identityFile === one.identityFile);
+}
+
+function list(hosts: readonly Host[]): string {
+  const names = hosts.map(({ host }) => host);
+  return names.length <= 4
+    ? names.join(', ')
+    : `${names.slice(0, 3).join(', ')} and ${names.length - 3} more`;
+}
+
+/** The path as profiles have it: below the home folder with `~`. */
+async function askKeyFile(title: string, placeholder: string): Promise<string | undefined> {
+  const known = (await privateKeys()).map(({ path, about }): Item => ({
     label: `$(key) ${short(path)}`,
     description: about,
     path,
   }));
-  const item = await pickOrType(title, placeholder, [...known, otherFile]);
+  const item = await pickOrType({ title, placeholder }, [...known, otherFile], (path) =>
+    /^(~?[\\/]|[A-Za-z]:[\\/])./.test(path)
+      ? { label: `$(key) ${path}`, description: 'this file', path }
+      : undefined,
+  );
   if (!item) return undefined;
   if (item.path !== undefined) return short(item.path);
   const [file] = (await vscode.window.showOpenDialog({ title, openLabel: 'Choose' })) ?? [];
@@ -28,33 +57,4 @@ export async function askKeyFile(title: string, placeholder: string): Promise<st
 function short(path: string): string {
   const home = homedir();
   return path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
-}
-
-/** A path that is typed comes first in the list. */
-function pickOrType(title: string, placeholder: string, items: readonly Item[]): Promise<Item | undefined> {
-  const box = vscode.window.createQuickPick<Item>();
-  box.title = title;
-  box.placeholder = placeholder;
-  box.ignoreFocusOut = true;
-  const render = (): void => {
-    const typed = box.value.trim();
-    const isPath = /^(~?[\\/]|[A-Za-z]:[\\/])./.test(typed);
-    const own = { label: `$(key) ${typed}`, description: 'this file', alwaysShow: true, path: typed };
-    box.items = [...(isPath ? [own] : []), ...items];
-  };
-  return new Promise((resolve) => {
-    box.onDidChangeValue(render);
-    box.onDidAccept(() => {
-      const item = box.activeItems[0] ?? box.items[0];
-      if (!item) return;
-      resolve(item);
-      box.hide();
-    });
-    box.onDidHide(() => {
-      box.dispose();
-      resolve(undefined);
-    });
-    render();
-    box.show();
-  });
 }

@@ -4,11 +4,16 @@ import { check, problemsText } from '../../../core/base/validation.js';
 import { profileSchema } from '../../../core/contracts/profileSchema.js';
 import type { Ui } from '../ui.js';
 
-export async function askName(ui: Ui, title: string, value: string): Promise<string | undefined> {
+export async function askName(
+  ui: Ui,
+  title: string,
+  value: string,
+  prompt = 'A name for the profile',
+): Promise<string | undefined> {
   const taken = (await (await ui.services.backend()).profiles().list()).map(({ name }) => name);
   return vscode.window.showInputBox({
     title,
-    prompt: 'A name for the profile',
+    prompt,
     value,
     ignoreFocusOut: true,
     validateInput: (name) => {

@@ -1,6 +1,7 @@
 // Import Profile: from a hosts file, or from the SSH configuration.
 import { readFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
+import type { Host } from '../../../core/contracts/profileSchema.js';
 import { parseHosts, seenFromHere } from '../../../core/profiles/import.js';
 import { configuredHosts } from '../../../core/ssh/config/configuredHosts.js';
 import type { Ui } from '../ui.js';
@@ -30,11 +31,19 @@ export async function importProfile(ui: Ui): Promise<void> {
   if (name !== undefined) await save(ui, { name, kind: 'ssh', hosts: chosen.map((host) => ({ host })) });
 }
 
-/** `host slots=8`, `user@host:port`, machine files with a host a line. */
 async function importHostsFile(ui: Ui): Promise<void> {
+  const hosts = await hostsOfFile();
+  const name = hosts && (await askName(ui, 'Import Profile', 'lab'));
+  if (name !== undefined) await save(ui, { name, kind: 'ssh', hosts });
+}
+
+/**
+ * `host slots=8`, `user@host:port`, machine files with a host a line. Undefined when it was given up.
+ */
+export async function hostsOfFile(): Promise<Host[] | undefined> {
   const picked = await vscode.window.showOpenDialog({ title: 'Import a Hosts File', openLabel: 'Import' });
   const file = picked?.[0];
-  if (!file) return;
+  if (!file) return undefined;
   const listed = parseHosts(await readFile(file.fsPath, 'utf8'));
   let leader: string | undefined;
   if (problemOf(() => seenFromHere(listed, undefined)) !== undefined) {
@@ -44,9 +53,7 @@ async function importHostsFile(ui: Ui): Promise<void> {
       placeHolder: 'user@host:port',
       validateInput: (text) => problemOf(() => seenFromHere(listed, text)),
     });
-    if (leader === undefined) return;
+    if (leader === undefined) return undefined;
   }
-  const hosts = seenFromHere(listed, leader);
-  const name = await askName(ui, 'Import Profile', 'lab');
-  if (name !== undefined) await save(ui, { name, kind: 'ssh', hosts });
+  return seenFromHere(listed, leader);
 }

@@ -1,12 +1,21 @@
 // Run Demo.
-import { demoTraining, prepareDemoData } from '../../../core/plan/demo.js';
+import type { ProfileArgument } from '../../../contributions.js';
+import { prepareDemoData } from '../../../core/cluster/demoData.js';
+import { localProfile } from '../../../core/contracts/profileSchema.js';
+import { demoTraining } from '../../../core/plan/demo.js';
 import { withProgress } from '../progress.js';
 import type { Ui } from '../ui.js';
 import { startRun } from './startRun.js';
 
-/** Draws images where there are none yet, and trains a small network on them. */
-export async function runDemo(ui: Ui): Promise<void> {
-  const machine = await (await ui.services.backend()).machine('local');
-  const data = await withProgress('Trainyard demo', (progress) => prepareDemoData(machine, progress));
-  await startRun(ui, { profile: 'local', words: demoTraining(data), name: 'demo' });
+/** Draws images where there are none yet, and trains a small network on them; on this machine unless told. */
+export async function runDemo(
+  ui: Ui,
+  given: ProfileArgument = { profile: localProfile.name },
+): Promise<void> {
+  const session = await (await ui.services.backend()).session(given.profile);
+  const { profile } = session;
+  const data = await withProgress('Trainyard demo', async (progress) =>
+    prepareDemoData(await session.machine(), profile, progress),
+  );
+  await startRun(ui, { profile: profile.name, words: demoTraining(data), name: 'demo' });
 }

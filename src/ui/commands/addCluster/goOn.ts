@@ -1,0 +1,52 @@
+// What comes after a cluster was connected and checked.
+import * as vscode from 'vscode';
+import type { CheckResult } from '../../../core/base/checks.js';
+import type { ClusterSession } from '../../../core/follow/clusterSession.js';
+import { plural } from '../../words.js';
+import { showChecks } from '../cluster/checksDocument.js';
+import { editProfile } from '../profiles/editProfile.js';
+import { runDemo } from '../start/runDemo.js';
+import { runTraining } from '../start/runTraining.js';
+import type { Ui } from '../ui.js';
+
+interface Item extends vscode.QuickPickItem {
+  act: () => Promise<void>;
+}
+
+export async function goOn(ui: Ui, session: ClusterSession, results: readonly CheckResult[]): Promise<void> {
+  const { name, hosts = [] } = session.profile;
+  const failed = results.filter(({ ok }) => !ok).length;
+  const given = { profile: name };
+  const checks: Item = {
+    label: failed === 0 ? '$(checklist) Show the Checks' : '$(warning) Show What Failed',
+    description: failed === 0 ? 'what each node has' : 'with what to do about it',
+    act: () => showChecks(ui.documents, name, results),
+  };
+  const items: Item[] = [
+    {
+      label: '$(beaker) Try It on Drawn Images',
+      description: 'a small network, a minute or two',
+      act: () => runDemo(ui, given),
+    },
+    {
+      label: '$(play) Run Training…',
+      description: 'on images of your own',
+      act: () => runTraining(ui, given),
+    },
+    {
+      label: '$(edit) Edit Profile',
+      description: 'ports, restarts, environment',
+      act: () => editProfile(ui, given),
+    },
+  ];
+  const said =
+    failed === 0
+      ? `${plural(results.length, 'check')} passed`
+      : `${failed} of ${plural(results.length, 'check')} failed`;
+  const item = await vscode.window.showQuickPick(failed === 0 ? [...items, checks] : [checks, ...items], {
+    title: `${name} is connected: ${plural(hosts.length, 'node')}, ${said}`,
+    placeHolder: 'What next? Escape leaves it at that',
+    ignoreFocusOut: true,
+  });
+  await item?.act();
+}

@@ -1,0 +1,129 @@
+// Add Cluster by the keyboard alone: hosts of an SSH configuration, real sshd, a run on them; and a
+// host that takes none of the keys.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startPracticeCluster, type PracticeCluster } from '../../scripts/practice/practice.mjs';
+import { Workbench } from './workbench.js';
+
+let workbench: Workbench;
+let cluster: PracticeCluster;
+const dir = mkdtempSync(join(tmpdir(), 'ty-add-'));
+
+beforeAll(async () => {
+  cluster = await startPracticeCluster({ nodes: 2, dir: join(dir, 'practice') });
+  const { port, identityFile, nodes, profile } = cluster;
+  const home = join(dir, 'me');
+  const bin = join(dir, 'bin');
+  mkdirSync(join(home, '.ssh'), { recursive: true, mode: 0o700 });
+  mkdirSync(bin);
+  const entries = nodes.map(({ address }, index) => [`Host gpu${index + 1}`, `  HostName ${address}`]);
+  const user = profile.hosts[0]?.user ?? '';
+  const shared = [`  User ${user}`, `  Port ${port}`, `  IdentityFile ${identityFile}`];
+  const lines = entries.flatMap((entry) => [...entry, ...shared]);
+  const config = join(home, '.ssh/config');
+  writeFileSync(
+    config,
+    ['Host gate', '  HostName 10.0.0.1', ...lines, 'Host *.internal', '  User ada', ''].join('\n'),
+  );
+  // ssh takes the home folder from the list of users, and this one is nobody's.
+  writeFileSync(join(bin, 'ssh'), `#!/bin/sh\nexec /usr/bin/ssh -F ${config} "$@"\n`, { mode: 0o755 });
+  // The editor takes its variables from a login shell.
+  writeFileSync(join(home, '.profile'), `PATH=${bin}:$PATH\n`);
+  workbench = await Workbench.open(
+    undefined,
+    {},
+    {
+      HOME: home,
+      PATH: [bin, process.env['PATH'] ?? ''].join(delimiter),
+      XDG_CACHE_HOME: process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'),
+      SSH_AUTH_SOCK: '',
+    },
+  );
+  await workbench.showViews();
+});
+afterAll(async () => {
+  await workbench.close();
+  await cluster.stop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const press = (key: string): Promise<void> => workbench.page.keyboard.press(key);
+const widget = () => workbench.page.locator('.quick-input-widget:visible');
+const dialog = () => workbench.page.locator('.monaco-dialog-box:visible');
+const profiles = (): string => readFileSync(join(workbench.folder, 'home/profiles.json'), 'utf8');
+
+/** The palette, the command, Enter. */
+async function addCluster(): Promise<void> {
+  await workbench.palette('Trainyard: Add Cluster');
+  await press('Enter');
+  await widget().getByText('gpu2', { exact: true }).waitFor();
+}
+
+test('from the SSH configuration to a chart of a run there, in five steps', async () => {
+  await addCluster();
+  await widget().getByText('127.0.0.3').waitFor(); // what ssh says of the host
+  expect(await widget().locator('.monaco-list-row').allInnerTexts()).toHaveLength(3); // no pattern
+  await workbench.screenshot('add-hosts', 'dark', 1280, 800);
+  const begin = Date.now();
+  for (const key of ['ArrowDown', 'ArrowDown', 'Space', 'ArrowDown', 'Space', 'Enter']) await press(key);
+  await widget().getByText('Enter connects to gpu1, gpu2').waitFor();
+  expect(await widget().locator('input').first().inputValue()).toBe('gpu');
+  await press('Enter');
+  await dialog().getByText(cluster.nodes[1]!.hostKeyFingerprint).waitFor();
+  await press('Enter');
+  await widget().getByText('gpu is connected: 2 nodes').waitFor({ timeout: 60_000 });
+  await workbench.screenshot('add-done', 'dark', 1280, 800);
+  expect(await widget().innerText()).toMatch(/checks passed/);
+  expect(JSON.parse(profiles())).toMatchObject({
+    profiles: [{ name: 'local' }, { name: 'gpu', kind: 'ssh', hosts: [{ host: 'gpu1' }, { host: 'gpu2' }] }],
+  });
+  await press('Enter');
+  await workbench.webview().getByText('epoch 1/12').waitFor({ timeout: 60_000 });
+  await workbench.webview().getByText('profile gpu').waitFor();
+  expect(Date.now() - begin).toBeLessThan(60_000);
+  await workbench.screenshot('add-run', 'dark', 1280, 800);
+});
+
+test('a host that takes no key: why, and a key chosen; nothing is saved before it is connected', async () => {
+  const user = cluster.profile.hosts[0]?.user ?? '';
+  await addCluster();
+  await workbench.page.keyboard.type(`${user}@127.0.0.3:${cluster.port}`);
+  await widget().getByText('this host, as it is typed').waitFor();
+  await press('Enter');
+  await widget().getByText('Enter connects to 127.0.0.3').waitFor();
+  await press('Enter');
+  await dialog()
+    .getByText(/does not let .* in/)
+    .waitFor();
+  await workbench.screenshot('add-failed', 'dark', 1280, 800);
+  expect(profiles()).not.toContain('cluster');
+  await press('Enter'); // Choose Key… is in front
+  await workbench.page.getByPlaceholder('The key for 127.0.0.3').waitFor();
+  await workbench.page.keyboard.type(cluster.identityFile);
+  await widget().getByText('this file').waitFor();
+  await press('Enter');
+  await widget().getByText('cluster is connected: 1 node').waitFor({ timeout: 60_000 });
+  await press('Escape');
+  expect(JSON.parse(profiles())).toMatchObject({
+    profiles: [{ name: 'local' }, { name: 'gpu' }, { hosts: [{ identityFile: cluster.identityFile }] }],
+  });
+});
+
+test('a host that nobody answers at: given up, and nothing is kept', async () => {
+  const before = profiles();
+  await addCluster();
+  await workbench.page.keyboard.type('127.0.0.3:9');
+  await widget().getByText('this host, as it is typed').waitFor();
+  await press('Enter');
+  await widget().getByText('Enter connects to 127.0.0.3').waitFor();
+  await press('Enter');
+  await dialog()
+    .getByText(/refused the connection/)
+    .waitFor();
+  await dialog().getByText('Jump Host…').waitFor();
+  await press('Escape');
+  await dialog().waitFor({ state: 'detached' });
+  expect(profiles()).toBe(before);
+});
