@@ -207,4 +207,6 @@ export const contextKeys = {
   hasCluster: 'trainyard.hasCluster',
   hasTunnels: 'trainyard.hasTunnels',
   hasCheckpoints: 'trainyard.hasCheckpoints',
+  dashboardShown: 'trainyard.dashboardShown',
+  tensorboardShown: 'trainyard.tensorboardShown',
 } as const;

@@ -43,8 +43,12 @@ export function activate(context: vscode.ExtensionContext): Api {
     clusters: new ClusterTree(services, keys),
     runs,
     checkpoints: new CheckpointTree(services, keys),
-    dashboards: new RunPanels(services, dashboardPanels),
-    tensorboards: new RunPanels(services, tensorboardPanels),
+    dashboards: new RunPanels(services, dashboardPanels, () => {
+      keys.update({ dashboardShown: true });
+    }),
+    tensorboards: new RunPanels(services, tensorboardPanels, () => {
+      keys.update({ tensorboardShown: true });
+    }),
     terminals: new RunTerminals(services),
     documents: new ReadOnlyDocuments(),
     showOutput: () => {

@@ -61,6 +61,20 @@ async function addCluster(): Promise<void> {
   await widget().getByText('gpu2', { exact: true }).waitFor();
 }
 
+test('the walkthrough: Open Dashboard without a run says what to do, and the step stays open', async () => {
+  await workbench.host.command('workbench.action.openWalkthrough', 'trainyard.trainyard#start');
+  const step = workbench.page.locator('.getting-started-step', { hasText: 'Watch It Learn' });
+  await step.click();
+  await step.getByText('Open Dashboard').click();
+  const toast = workbench.page.locator('.notification-toast', { hasText: 'there is no run yet' });
+  await toast.getByText('Try It on Drawn Images').waitFor();
+  expect(await step.getByRole('checkbox').first().getAttribute('aria-checked')).toBe('false');
+  await workbench.page.locator('.getting-started-step', { hasText: 'reach by SSH' }).click();
+  for (const theme of ['dark', 'light'] as const) await workbench.screenshot('walkthrough', theme, 1280, 800);
+  await workbench.host.command('notifications.clearAll');
+  await workbench.host.command('workbench.action.closeAllEditors');
+});
+
 test('from the SSH configuration to a chart of a run there, in five steps', async () => {
   await addCluster();
   await widget().getByText('127.0.0.3').waitFor(); // what ssh says of the host

@@ -103,14 +103,19 @@ describe('package.json', () => {
     }
   });
 
-  it('brings its panels back and has a walkthrough of four steps', () => {
+  it('brings its panels back and has a walkthrough of five steps', () => {
     for (const type of Object.values(panelTypes)) {
       expect(manifest.activationEvents).toContain(`onWebviewPanel:${type}`);
     }
     const [walkthrough] = contributes.walkthroughs;
     expect(`trainyard.${walkthrough?.id ?? ''}`).toBe(walkthroughId);
-    expect(walkthrough?.steps).toHaveLength(4);
-    for (const { description, media } of walkthrough?.steps ?? []) {
+    expect(walkthrough?.steps).toHaveLength(5);
+    for (const { description, media, completionEvents } of walkthrough?.steps ?? []) {
+      // What was done counts, not that its button was pressed.
+      for (const event of completionEvents) {
+        const [, kind, id = ''] = /^on(\w+):(.+)$/.exec(event) ?? [];
+        expect(kind === 'View' ? Object.values(viewIds) : Object.values(contextKeys)).toContain(id);
+      }
       expect(existsSync(join(root, media.markdown)), media.markdown).toBe(true);
       for (const [, command] of description.matchAll(/\(command:([\w.]+)\)/g)) {
         if (command?.endsWith('.focus') !== true) expect(commandIds).toContain(command);

@@ -29,12 +29,25 @@ export async function pickRun(
       return { label: `$(${icon}) ${label}`, description, detail: profile, run: { profile, id, dir } };
     })
     .sort((a, b) => Number(b.run.dir === selected) - Number(a.run.dir === selected));
+  if (backend.monitor.all.length === 0) {
+    void offerRun(title);
+    return undefined;
+  }
   if (items.length === 0) {
     void vscode.window.showInformationMessage(`${title}: there is no such run.`);
     return undefined;
   }
   if (items.length === 1) return items[0]?.run;
   return (await vscode.window.showQuickPick(items, { title, placeHolder: 'Which run?' }))?.run;
+}
+
+/** Nothing was ever run, or its machine is not connected. */
+async function offerRun(title: string): Promise<void> {
+  const choices = { 'Try It on Drawn Images': 'trainyard.runDemo', 'Run Training…': 'trainyard.runTraining' };
+  const titles = Object.keys(choices) as (keyof typeof choices)[];
+  const what = `${title}: there is no run yet. Start one, or connect the profile whose runs you want to see.`;
+  const answer = await vscode.window.showInformationMessage(what, ...titles);
+  if (answer !== undefined) await vscode.commands.executeCommand(choices[answer]);
 }
 
 export async function pickProfile(

@@ -27,6 +27,7 @@ export class RunPanels<P extends RunPanel> implements Disposable {
   constructor(
     private readonly services: Services,
     private readonly kind: PanelKind<P>,
+    private readonly onOpen: () => void,
   ) {
     this.serializer = vscode.window.registerWebviewPanelSerializer(kind.type, {
       deserializeWebviewPanel: (panel: vscode.WebviewPanel, state: unknown) => {
@@ -66,6 +67,7 @@ export class RunPanels<P extends RunPanel> implements Disposable {
       this.panels.delete(run.dir);
     });
     this.panels.set(run.dir, added);
+    this.onOpen();
     return added;
   }
 }
