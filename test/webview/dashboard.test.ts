@@ -50,7 +50,7 @@ describe('figures', () => {
     expect(header).toContain(percent(Math.max(...run.evaluations.map(({ top1 }) => top1))));
     await expect
       .poll(() => dashboard.text('trainyard-chart:has(#chart-throughput) section .at'))
-      .toBe(`step ${count(run.lastStep)}`);
+      .toMatch(new RegExp(`^step ${count(run.lastStep)} `));
     await expect
       .poll(() => dashboard.text('.tile'))
       .toContain(`${Math.round(run.hosts[0]!.cpuPercent.at(-1)!)}%`);
@@ -79,7 +79,7 @@ describe('charts', () => {
     await page.waitForTimeout(100);
     const steps = await page.locator('.card .at').allInnerTexts();
     expect(new Set(steps).size).toBe(1);
-    expect(steps[0]).not.toBe(`step ${count(runOf('local', 900).lastStep)}`);
+    expect(steps[0]).not.toContain(`step ${count(runOf('local', 900).lastStep)} `);
     await page.mouse.move(box.x + box.width * 0.25, box.y + 50);
     await page.mouse.down();
     await page.mouse.move(box.x + box.width * 0.5, box.y + 60, { steps: 4 });
@@ -88,6 +88,26 @@ describe('charts', () => {
     expect(zoom[0]).toBeGreaterThan(200);
     expect(zoom[1]).toBeLessThan(470);
     await page.mouse.dblclick(box.x + box.width / 2, box.y + 50);
+    expect((await dashboard.kept())['zoom']).toBeUndefined();
+  });
+
+  it('stand by time, by step or by epoch', async () => {
+    const run = runOf('local', 900);
+    const dashboard = await show(run);
+    const { page } = dashboard;
+    const box = (await page.locator('trainyard-chart .u-over').first().boundingBox())!;
+    for (const axis of ['step', 'epoch', 'time']) {
+      await page.getByLabel('X axis').selectOption(axis);
+      await page.mouse.move(box.x + box.width * 0.5, box.y + 50);
+      await page.mouse.down();
+      await page.mouse.move(box.x + box.width * 0.9, box.y + 60, { steps: 4 });
+      await page.mouse.up();
+      const { zoom } = (await dashboard.kept()) as { zoom: [number, number] };
+      const end = { step: run.lastStep, epoch: run.steps.epoch.at(-1)!, time: 900 }[axis]!;
+      expect(zoom[0] / end).toBeCloseTo(0.5, 1);
+      expect(zoom[1] / end).toBeCloseTo(0.9, 1);
+    }
+    await page.getByLabel('X axis').selectOption('step');
     expect((await dashboard.kept())['zoom']).toBeUndefined();
   });
 
@@ -111,15 +131,18 @@ describe('charts', () => {
     const run = runOf('local', 300);
     const dashboard = await show(run);
     const before = run.lastStep;
-    await dashboard.page.getByRole('button', { name: 'Pause' }).click();
+    const top = async (): Promise<number> => (await dashboard.page.locator('.grid').boundingBox())!.y;
+    const stood = await top();
+    await dashboard.page.getByRole('button', { name: 'Pause charts' }).click();
     run.run(20);
     await dashboard.sendNews();
     const at = 'trainyard-chart:has(#chart-loss) section .at';
-    await expect.poll(() => dashboard.text(at)).toBe(`step ${count(before)}`);
-    await expect.poll(() => dashboard.text('.banner')).toContain(`Paused at step ${count(before)}`);
-    await dashboard.page.getByRole('button', { name: 'Resume' }).first().click();
+    await expect.poll(() => dashboard.text(at)).toMatch(new RegExp(`^step ${count(before)} `));
+    await expect.poll(() => dashboard.text('.pausedat')).toContain(`Charts paused at step ${count(before)}`);
+    expect(await top()).toBe(stood);
+    await dashboard.page.getByRole('button', { name: 'Follow' }).click();
     await dashboard.page.waitForSelector(`#app[data-step="${run.lastStep}"]`);
-    await expect.poll(() => dashboard.text(at)).toBe(`step ${count(run.lastStep)}`);
+    await expect.poll(() => dashboard.text(at)).toMatch(new RegExp(`^step ${count(run.lastStep)} `));
   });
 
   it('have a table with the newest row, and a summary in words', async () => {
@@ -127,7 +150,9 @@ describe('charts', () => {
     const dashboard = await show(run);
     const chart = dashboard.page.locator('trainyard-chart:has(#chart-loss)');
     await chart.getByRole('button', { name: 'Table' }).click();
-    await expect.poll(() => chart.locator('tbody tr').count()).toBe(50);
+    await expect.poll(() => chart.locator('tbody tr').count()).toBe(100);
+    await chart.getByRole('button', { name: 'Show all' }).click();
+    await expect.poll(() => chart.locator('tbody tr').count()).toBe(run.steps.step.length);
     await expect.poll(() => chart.locator('tbody tr').first().innerText()).toContain(count(run.lastStep));
     await expect
       .poll(() => chart.locator('.plot').getAttribute('aria-label'))
@@ -143,7 +168,7 @@ describe('charts', () => {
     await page.waitForTimeout(100);
     await expect
       .poll(() => page.locator('.card .at').last().innerText())
-      .toBe(`step ${count(run.lastStep - 1)}`);
+      .toMatch(new RegExp(`^step ${count(run.lastStep - 1)} `));
     await page.keyboard.press('+');
     await page.getByRole('button', { name: 'Reset zoom' }).waitFor();
     await page.keyboard.press('Escape');

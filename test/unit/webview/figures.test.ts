@@ -12,7 +12,7 @@ import {
   rate,
   significant,
 } from '../../../src/webview/dashboard/model/format.js';
-import { lastAtMost, sampleRows } from '../../../src/webview/dashboard/elements/sampling.js';
+import { between, lastAtMost, lastBefore } from '../../../src/webview/dashboard/elements/sampling.js';
 import { emptyAverage, smooth } from '../../../src/webview/dashboard/charts/smoothing.js';
 
 describe('figures', () => {
@@ -41,6 +41,8 @@ describe('figures', () => {
     [axisTime(0, 60), '0'],
     [axisTime(30, 10), '30 s'],
     [axisTime(90, 30), '1:30'],
+    [axisTime(0.4, 0.2), '0.4 s'],
+    [axisTime(61.2, 0.2), '1:01.2'],
     [axisTime(600, 300), '10 min'],
     [axisTime(7200, 1800), '2 h'],
     [axisTime(5400, 1800), '1:30 h'],
@@ -92,22 +94,23 @@ describe('smoothing', () => {
   });
 });
 
-describe('sampling', () => {
-  it('takes at most so many rows, in order, the first and the newest among them', () => {
-    fc.assert(
-      fc.property(fc.nat(5000), fc.integer({ min: 2, max: 60 }), (length, most) => {
-        const rows = sampleRows(length, most);
-        expect(rows.length).toBe(Math.min(length, most));
-        expect(new Set(rows).size).toBe(rows.length);
-        expect(rows).toEqual(rows.toSorted((a, b) => a - b));
-        if (length > 0) expect([rows[0], rows.at(-1)]).toEqual([0, length - 1]);
-      }),
-    );
-  });
-
+describe('rows of a rising column', () => {
   it('finds the last value that is not too large', () => {
     expect(lastAtMost([1, 2, 2, 5], 2)).toBe(2);
     expect(lastAtMost([1, 2], 0)).toBe(-1);
     expect(lastAtMost([1, 2], Infinity)).toBe(1);
+  });
+
+  it('finds the last value that is smaller', () => {
+    expect(lastBefore([1, 2, 2, 5], 2)).toBe(0);
+    expect(lastBefore([1, 2], 9)).toBe(1);
+    expect(lastBefore([1], 1)).toBe(-1);
+  });
+
+  it('finds a value of another column between two rows', () => {
+    expect(between([10, 20, 40], [1, 2, 4], 30)).toBe(3);
+    expect(between([10, 20], [1, 2], 20)).toBe(2);
+    expect([between([10, 20], [1, 2], 0), between([10, 20], [1, 2], 90)]).toEqual([1, 2]);
+    expect(between([], [], 3)).toBe(0);
   });
 });

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { absence } from '../../../src/webview/dashboard/model/absence.js';
+import { count } from '../../../src/webview/dashboard/model/format.js';
 import { ChartData } from '../../../src/webview/dashboard/charts/chartData.js';
 import {
   chartSpecs,
   chartTable,
+  shownPoints,
   hasData,
   legendAt,
   summary,
@@ -87,17 +89,17 @@ describe('charts', () => {
     const local = run('local', 30);
     const model = modelOf(local);
     const grown = new ChartData(model, 0.6);
-    grown.update(model, 0.6);
+    grown.update(model, 0.6, 'time');
     for (let round = 0; round < 4; round++) {
       local.run(7);
       model.apply(local.news());
-      grown.update(model, 0.6);
+      grown.update(model, 0.6, 'time');
     }
     const whole = new ChartData(modelOf(local), 0.6);
     expect(grown.x).toEqual(whole.x);
     expect(grown.stack).toEqual(whole.stack);
     expect(grown.smoothed('loss')).toEqual(whole.smoothed('loss'));
-    grown.update(model, 0.9);
+    grown.update(model, 0.9, 'time');
     expect(grown.smoothed('loss')).toEqual(new ChartData(modelOf(local), 0.9).smoothed('loss'));
   });
 
@@ -109,10 +111,35 @@ describe('charts', () => {
       expect(hasData(spec, data, model)).toBe(true);
       const newest = legendAt(spec, data, model, data.length - 1).map(({ value }) => value);
       const table = chartTable(spec, data, model);
-      expect(table.rows.length).toBe(50);
-      expect(table.rows.at(-1)?.slice(2)).toEqual(newest);
+      expect(table.rows.map(([, step]) => step)).toEqual(model.steps.step.map(count).reverse());
+      expect(table.rows[0]?.slice(2)).toEqual(newest);
+      expect(chartTable(spec, data, model, 7).rows).toEqual(table.rows.slice(0, 7));
       for (const value of newest) expect(summary(spec, data, model)).toContain(value);
     }
+  });
+
+  it('stand on the axis that was chosen, and what happened stands among them', () => {
+    const model = modelOf(run('local', 200));
+    const data = new ChartData(model, 0, 'step');
+    expect(data.x).toEqual(model.steps.step);
+    const [row, evaluation] = [40, model.evaluations[0]!];
+    expect(data.xOf({ time: model.steps.time[row]!, step: null })).toBe(model.steps.step[row]);
+    expect(data.xOf(evaluation)).toBe(evaluation.step);
+    expect(data.secondsOf(model.steps.step[row]!)).toBeCloseTo(model.steps.time[row]! - model.origin, 6);
+    data.update(model, 0, 'epoch');
+    expect(data.x).toEqual(model.steps.epoch);
+    expect(data.xOf({ time: 0, step: model.steps.step[row]! })).toBe(model.steps.epoch[row]);
+    data.update(model, 0, 'time');
+    expect(data.xOf(evaluation)).toBe(evaluation.time - model.origin);
+  });
+
+  it('leave out a top-5 that is always all', () => {
+    const model = modelOf(run('local', 200));
+    const accuracy = chartSpecs.find(({ id }) => id === 'accuracy')!;
+    const labels = (): string[] => shownPoints(accuracy, model).map(({ label }) => label);
+    expect(labels()).toEqual(['eval top-1', 'eval top-5']);
+    for (const evaluation of model.evaluations) evaluation.top5 = 1;
+    expect(labels()).toEqual(['eval top-1']);
   });
 
   it('layers of the step time add up to the step', () => {

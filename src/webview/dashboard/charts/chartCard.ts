@@ -2,9 +2,10 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import type { ChartGroup, Drawable } from './chartGroup.js';
 import { chartTable, legendAt, summary, type ChartSpec } from './chartSpecs.js';
-import { count } from '../model/format.js';
+import { count, elapsed, plural } from '../model/format.js';
 import { Plot } from './plot.js';
-import { tableBox } from './tableBox.js';
+import { firstRows, tableBox } from './tableBox.js';
+import type { XAxis } from '../model/viewState.js';
 import { define, Section } from '../elements/section.js';
 
 /** A table, or a summary read aloud, that changed ten times a second could not be read. */
@@ -17,6 +18,10 @@ class ChartCard extends Section implements Drawable {
     tableOpen: { attribute: false },
     smoothing: { attribute: false },
     logLoss: { attribute: false },
+    allValues: { attribute: false },
+    axis: { attribute: false },
+    outside: { state: true },
+    allRows: { state: true },
     row: { state: true },
     drawn: { state: true },
   };
@@ -25,6 +30,12 @@ class ChartCard extends Section implements Drawable {
   declare tableOpen: boolean;
   declare smoothing: number;
   declare logLoss: boolean;
+  declare allValues: boolean;
+  declare axis: XAxis;
+  /** Values outside the y axis. */
+  declare outside: number;
+  /** The table has all rows, not the newest alone. */
+  declare allRows: boolean;
   /** Under the crosshair. */
   declare row: number | null;
   declare drawn: number;
@@ -38,6 +49,8 @@ class ChartCard extends Section implements Drawable {
     super();
     this.row = null;
     this.drawn = 0;
+    this.outside = 0;
+    this.allRows = false;
   }
 
   get visible(): boolean {
@@ -54,8 +67,8 @@ class ChartCard extends Section implements Drawable {
     this.requestUpdate();
   }
 
-  moveCursor(seconds: number | undefined): void {
-    this.plot?.moveCursor(seconds);
+  moveCursor(x: number | undefined): void {
+    this.plot?.moveCursor(x);
   }
 
   override connectedCallback(): void {
@@ -80,19 +93,28 @@ class ChartCard extends Section implements Drawable {
     if (!this.plot || this.kind === this.madeFor) return;
     this.madeFor = this.kind;
     this.plot.rebuild();
+    this.reading = undefined;
   }
 
   private get kind(): string {
-    return `${this.smoothing > 0} ${this.spec.canLog === true && this.logLoss}`;
+    return `${this.smoothing > 0} ${this.spec.canLog === true && this.logLoss} ${this.axis} ${this.allValues}`;
   }
 
   private mount(): void {
     const host = this.querySelector<HTMLElement>('.plot');
     if (!host) return;
     this.madeFor = this.kind;
-    this.plot = new Plot(host, this.spec, this.group, (row) => {
-      this.row = row;
-    });
+    this.plot = new Plot(
+      host,
+      this.spec,
+      this.group,
+      (row) => {
+        this.row = row;
+      },
+      (hidden) => {
+        this.outside = hidden;
+      },
+    );
     this.resizes = new ResizeObserver(() => this.plot?.resize());
     this.resizes.observe(host);
     this.group.add(this);
@@ -107,9 +129,7 @@ class ChartCard extends Section implements Drawable {
     return html`<section class="card" aria-labelledby="chart-${spec.id}">
       <div class="cardhead">
         <h3 id="chart-${spec.id}">${spec.title}</h3>
-        <p class=${this.row === null ? 'at' : 'at cursor'} aria-hidden="true">
-          step <b>${at === undefined ? '' : count(at)}</b>
-        </p>
+        <p class=${this.row === null ? 'at' : 'at cursor'} aria-hidden="true">${this.place(row, at)}</p>
         ${
           spec.canLog
             ? html`<button type="button" class="toggle" aria-pressed=${this.logLoss} @click=${this.onLog}>
@@ -126,27 +146,56 @@ class ChartCard extends Section implements Drawable {
           ({ label, color, value }) => html`<li><i class="swatch ${color}"></i>${label} <b>${value}</b></li>`,
         )}
       </ul>
-      <div
-        class="plot"
-        tabindex="0"
-        role="group"
-        aria-roledescription="chart"
-        aria-label="${reading.text}. Arrow keys move the crosshair, plus and minus zoom, Escape resets."
-        @keydown=${this.onKey}
-        @blur=${() => {
-          this.group.moveCursor(undefined);
-        }}
-      ></div>
-      ${this.tableOpen ? reading.table : nothing}
+      <div class="plotbox">
+        <div
+          class="plot"
+          tabindex="0"
+          role="group"
+          aria-roledescription="chart"
+          aria-label="${reading.text}. Arrow keys move the crosshair, plus and minus zoom, Escape resets."
+          @keydown=${this.onKey}
+          @blur=${() => {
+            this.group.moveCursor(undefined);
+          }}
+        ></div>
+        ${this.outliers()} ${this.tableOpen ? reading.table : nothing}
+      </div>
     </section>`;
   }
+
+  /** Where the crosshair is, or the newest row: its step, and its place on the x axis. */
+  private place(row: number, step: number | undefined): TemplateResult {
+    const { data } = this.group;
+    if (step === undefined) return html`step <b></b>`;
+    const x =
+      this.axis === 'epoch' ? `epoch ${(data.steps.epoch[row] ?? 0).toFixed(2)}` : elapsed(data.seconds(row));
+    return html`step <b>${count(step)}</b><span class="x"> · ${x}</span>`;
+  }
+
+  private outliers(): TemplateResult | typeof nothing {
+    if (this.spec.canHideOutliers !== true || (this.outside === 0 && !this.allValues)) return nothing;
+    const text = this.allValues ? 'Hide outliers' : `${plural(this.outside, 'outlier')} hidden`;
+    const title = this.allValues
+      ? 'Leave a few values that lie far outside out of sight'
+      : 'A few values lie far outside. Show them too';
+    return html`<button type="button" class="toggle outliers" title=${title} @click=${this.onOutliers}>
+      ${text}
+    </button>`;
+  }
+
+  private readonly onOutliers = (): void => {
+    this.dispatchEvent(new CustomEvent('outliers-toggle', { bubbles: true }));
+  };
 
   private read(): { text: string; table: TemplateResult } {
     const now = performance.now();
     if (this.reading && now - this.reading.at < readingInterval) return this.reading;
     const { spec, group } = this;
-    const { head, rows } = chartTable(spec, group.data, group.model);
-    const table = tableBox(spec.title, { head, rows: rows.reverse() }, group.data.length);
+    const rows = chartTable(spec, group.data, group.model, this.allRows ? Infinity : firstRows);
+    const table = tableBox(spec.title, rows, group.data.length, () => {
+      this.reading = undefined;
+      this.allRows = true;
+    });
     this.reading = { at: now, text: summary(spec, group.data, group.model), table };
     return this.reading;
   }

@@ -2,6 +2,8 @@
 // New rows only.
 import type { StepColumns } from '../../protocol.js';
 import type { PageModel } from '../model/model.js';
+import { between } from '../elements/sampling.js';
+import type { XAxis } from '../model/viewState.js';
 import { emptyAverage, smooth, type Average } from './smoothing.js';
 
 export type LineKey = 'imagesPerSec' | 'loss' | 'top1' | 'compute' | 'comm' | 'input' | 'lr';
@@ -9,7 +11,7 @@ export type LineKey = 'imagesPerSec' | 'loss' | 'top1' | 'compute' | 'comm' | 'i
 const smoothedKeys: LineKey[] = ['imagesPerSec', 'loss', 'top1', 'compute', 'comm', 'input'];
 
 export class ChartData {
-  /** Seconds since the run's start, never falling. */
+  /** By the axis: seconds since the run's start, steps, or epochs; never falling. */
   readonly x: number[] = [];
   readonly compute: number[] = [];
   /**
@@ -24,14 +26,19 @@ export class ChartData {
   constructor(
     private model: PageModel,
     private factor: number,
+    public axis: XAxis = 'time',
   ) {
     this.steps = model.steps;
     this.renew(0);
   }
 
   /** Another model, or the same one after a full update: everything is derived again. */
-  update(model: PageModel, factor: number): void {
-    const sameRows = model === this.model && model.steps === this.steps && model.origin === this.origin;
+  update(model: PageModel, factor: number, axis: XAxis): void {
+    const sameRows =
+      axis === this.axis &&
+      model === this.model &&
+      model.steps === this.steps &&
+      model.origin === this.origin;
     const from = Math.min(
       model.takeNewSteps(),
       sameRows ? Infinity : 0,
@@ -39,6 +46,7 @@ export class ChartData {
     );
     this.model = model;
     this.factor = factor;
+    this.axis = axis;
     this.renew(from);
   }
 
@@ -62,6 +70,31 @@ export class ChartData {
     return this.averages.get(key)?.values ?? this.line(key);
   }
 
+  /** Where something that happened stands on the x axis. */
+  xOf({ time, step }: { time: number; step: number | null }): number {
+    const { steps } = this;
+    switch (this.axis) {
+      case 'time':
+        return time - this.origin;
+      case 'step':
+        return step ?? between(steps.time, steps.step, time);
+      case 'epoch':
+        return step === null
+          ? between(steps.time, steps.epoch, time)
+          : between(steps.step, steps.epoch, step);
+    }
+  }
+
+  /** Of a place on the x axis, seconds since the start. */
+  secondsOf(x: number): number {
+    return this.axis === 'time' ? x : between(this.x, this.steps.time, x) - this.origin;
+  }
+
+  /** Of a row, since the start. */
+  seconds(row: number): number {
+    return Math.max(0, (this.steps.time[row] ?? this.origin) - this.origin);
+  }
+
   get length(): number {
     return this.x.length;
   }
@@ -74,8 +107,8 @@ export class ChartData {
     this.x.length = from;
     this.compute.length = from;
     for (let row = from; row < time.length; row++) {
-      const seconds = (time[row] ?? 0) - this.origin;
-      this.x.push(Math.max(seconds, this.x[row - 1] ?? seconds));
+      const x = this.rowX(row);
+      this.x.push(Math.max(x, this.x[row - 1] ?? x));
       this.compute.push(Math.max(0, (stepMs[row] ?? 0) - (commMs[row] ?? 0) - (inputWaitMs[row] ?? 0)));
     }
     for (const key of smoothedKeys) {
@@ -84,6 +117,18 @@ export class ChartData {
       smooth(average, this.line(key), this.factor, from);
     }
     this.renewStack(from);
+  }
+
+  private rowX(row: number): number {
+    const { time, step, epoch } = this.steps;
+    switch (this.axis) {
+      case 'time':
+        return (time[row] ?? 0) - this.origin;
+      case 'step':
+        return step[row] ?? 0;
+      case 'epoch':
+        return epoch[row] ?? 0;
+    }
   }
 
   private renewStack(from: number): void {

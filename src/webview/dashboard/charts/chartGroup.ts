@@ -13,7 +13,7 @@ export interface Drawable {
   draw(): void;
   /** The same data, another range or other colours. */
   redraw(): void;
-  moveCursor(seconds: number | undefined): void;
+  moveCursor(x: number | undefined): void;
 }
 
 interface Turn {
@@ -26,6 +26,8 @@ export class ChartGroup {
   zoom: [number, number] | undefined;
   logLoss = false;
   smoothing = 0;
+  /** Outliers too. */
+  allValues = false;
   readonly syncKey = 'trainyard';
   private readonly turns = new Map<Drawable, Turn>();
   private cursorRow: number | undefined;
@@ -62,14 +64,25 @@ export class ChartGroup {
     for (const chart of this.turns.keys()) chart.redraw();
   }
 
-  /** What the time axes show, seconds since the start. */
+  /** What the x axes show, in their unit. */
   get range(): [number, number] {
     if (this.zoom) return this.zoom;
     const { x } = this.data;
     const low = Math.min(0, x[0] ?? 0);
-    const evaluated = (this.model.evaluations.at(-1)?.time ?? -Infinity) - this.data.origin;
-    const high = Math.max(x.at(-1) ?? 1, evaluated);
+    const evaluated = this.model.evaluations.at(-1);
+    const high = Math.max(x.at(-1) ?? 1, evaluated ? this.data.xOf(evaluated) : -Infinity);
     return [low, high > low ? high : low + 1];
+  }
+
+  /** The same in seconds since the start, for what is always drawn over time. */
+  get timeRange(): [number, number] {
+    const { data, zoom } = this;
+    const [low, high] = this.range;
+    if (data.axis === 'time') return [low, high];
+    const [first, last] = zoom
+      ? [data.secondsOf(low), data.secondsOf(high)]
+      : [0, data.seconds(data.length - 1)];
+    return [first, last > first ? last : first + 1];
   }
 
   setZoom(zoom: [number, number] | undefined): void {
@@ -96,8 +109,8 @@ export class ChartGroup {
       rows === undefined
         ? undefined
         : Math.max(0, Math.min(last, (this.cursorRow ?? last + (rows < 0 ? 1 : -1)) + rows));
-    const seconds = this.cursorRow === undefined ? undefined : this.data.x[this.cursorRow];
-    for (const chart of this.turns.keys()) chart.moveCursor(seconds);
+    const x = this.cursorRow === undefined ? undefined : this.data.x[this.cursorRow];
+    for (const chart of this.turns.keys()) chart.moveCursor(x);
   }
 
   /**

@@ -3,7 +3,7 @@ import type { Evaluation } from '../../protocol.js';
 import type { ChartData, LineKey } from './chartData.js';
 import { count, elapsed, milliseconds, percent, rate, significant } from '../model/format.js';
 import type { PageModel } from '../model/model.js';
-import { lastAtMost, sampleRows } from '../elements/sampling.js';
+import { lastAtMost } from '../elements/sampling.js';
 import type { ChartColor } from '../elements/colors.js';
 
 export interface LineSpec {
@@ -18,6 +18,8 @@ interface PointSpec {
   label: string;
   color: ChartColor;
   value: (evaluation: Evaluation) => number | null;
+  /** Left out while all its values are this: they say nothing. */
+  trivial?: number;
 }
 
 export interface ChartSpec {
@@ -32,6 +34,10 @@ export interface ChartSpec {
   /** The y axis begins at zero. */
   fromZero: boolean;
   canLog?: true;
+  /** A few values far away from the others may be left out of sight. */
+  canHideOutliers?: true;
+  /** Where all values are above this, the y axis need not begin at zero. */
+  nearTop?: number;
   format: (value: number | null) => string;
   axis: (value: number) => string;
 }
@@ -49,6 +55,7 @@ export const chartSpecs: readonly ChartSpec[] = [
     points: [],
     band: ['imagesPerSecMin', 'imagesPerSecMax'],
     fromZero: true,
+    canHideOutliers: true,
     format: rate,
     axis: short,
   },
@@ -60,6 +67,7 @@ export const chartSpecs: readonly ChartSpec[] = [
     band: ['lossMin', 'lossMax'],
     fromZero: false,
     canLog: true,
+    canHideOutliers: true,
     format: significant,
     axis: short,
   },
@@ -69,9 +77,10 @@ export const chartSpecs: readonly ChartSpec[] = [
     lines: [{ key: 'top1', label: 'train top-1', color: 'orange', smoothed: true }],
     points: [
       { label: 'eval top-1', color: 'purple', value: ({ top1 }) => top1 },
-      { label: 'eval top-5', color: 'green', value: ({ top5 }) => top5 },
+      { label: 'eval top-5', color: 'green', value: ({ top5 }) => top5, trivial: 1 },
     ],
     fromZero: true,
+    nearTop: 0.8,
     format: percent,
     axis: (value) => `${+(value * 100).toPrecision(3)}%`,
   },
@@ -86,6 +95,7 @@ export const chartSpecs: readonly ChartSpec[] = [
     points: [],
     stacked: true,
     fromZero: true,
+    canHideOutliers: true,
     format: milliseconds,
     axis: (value) => (value >= 1000 ? `${+(value / 1000).toPrecision(3)} s` : `${+value.toPrecision(3)} ms`),
   },
@@ -112,10 +122,19 @@ export function hasData(spec: ChartSpec, data: ChartData, model: PageModel): boo
   );
 }
 
-/** The evaluation that was the newest at `seconds` since the start. */
-function evaluationAt(model: PageModel, seconds: number): Evaluation | undefined {
+/** What is drawn of a chart's points: top-5 of five classes is left out. */
+export function shownPoints(spec: ChartSpec, model: PageModel): PointSpec[] {
+  return spec.points.filter(({ value, trivial }) =>
+    trivial === undefined
+      ? model.evaluations.length > 0
+      : model.evaluations.some((one) => value(one) !== trivial),
+  );
+}
+
+/** The evaluation that was the newest at `time`, seconds since the epoch. */
+function evaluationAt(model: PageModel, time: number): Evaluation | undefined {
   const times = model.evaluations.map(({ time }) => time);
-  return model.evaluations[lastAtMost(times, seconds + model.origin)];
+  return model.evaluations[lastAtMost(times, time)];
 }
 
 export interface LegendItem {
@@ -126,14 +145,14 @@ export interface LegendItem {
 
 /** Figures of one row, as measured: smoothing is for the eye. */
 export function legendAt(spec: ChartSpec, data: ChartData, model: PageModel, row: number): LegendItem[] {
-  const evaluation = evaluationAt(model, row >= data.length - 1 ? Infinity : (data.x[row] ?? 0));
+  const evaluation = evaluationAt(model, row >= data.length - 1 ? Infinity : (data.steps.time[row] ?? 0));
   return [
     ...spec.lines.map(({ key, label, color }) => ({
       label,
       color,
       value: spec.format(data.line(key)[row] ?? null),
     })),
-    ...(model.evaluations.length === 0 ? [] : spec.points).map(({ label, color, value }) => ({
+    ...shownPoints(spec, model).map(({ label, color, value }) => ({
       label,
       color,
       value: spec.format(evaluation ? value(evaluation) : null),
@@ -152,7 +171,7 @@ export function summary(spec: ChartSpec, data: ChartData, model: PageModel): str
   const high = known.reduce((a, b) => Math.max(a, b), -Infinity);
   const bounds =
     known.length > 0 ? `; ${first?.label ?? ''} between ${spec.format(low)} and ${spec.format(high)}` : '';
-  return `${spec.title} at step ${count(data.steps.step[last] ?? 0)}, ${elapsed(data.x[last] ?? 0)} after the start: ${figures.join(', ')}${bounds}`;
+  return `${spec.title} at step ${count(data.steps.step[last] ?? 0)}, ${elapsed(data.seconds(last))} after the start: ${figures.join(', ')}${bounds}`;
 }
 
 export interface ChartTable {
@@ -160,14 +179,15 @@ export interface ChartTable {
   rows: string[][];
 }
 
-/** The figures as measured, not smoothed; newest last. */
-export function chartTable(spec: ChartSpec, data: ChartData, model: PageModel, most = 50): ChartTable {
-  const points = model.evaluations.length === 0 ? [] : spec.points;
+/** The figures as measured, not smoothed: the newest `most` rows, newest first. */
+export function chartTable(spec: ChartSpec, data: ChartData, model: PageModel, most = Infinity): ChartTable {
+  const points = shownPoints(spec, model);
   const head = ['Time', 'Step', ...spec.lines.map(({ label }) => label), ...points.map(({ label }) => label)];
-  const rows = sampleRows(data.length, most).map((row) => {
-    const evaluation = evaluationAt(model, row === data.length - 1 ? Infinity : (data.x[row] ?? 0));
+  const rows = Array.from({ length: Math.min(data.length, most) }, (_, back) => {
+    const row = data.length - 1 - back;
+    const evaluation = evaluationAt(model, back === 0 ? Infinity : (data.steps.time[row] ?? 0));
     return [
-      elapsed(data.x[row] ?? 0),
+      elapsed(data.seconds(row)),
       count(data.steps.step[row] ?? 0),
       ...spec.lines.map(({ key }) => spec.format(data.line(key)[row] ?? null)),
       ...points.map(({ value }) => spec.format(evaluation ? value(evaluation) : null)),

@@ -4,8 +4,9 @@ import { repeat } from 'lit/directives/repeat.js';
 import './chartCard.js';
 import type { ChartGroup } from './chartGroup.js';
 import { chartSpecs, hasData } from './chartSpecs.js';
+import { pauseButton } from './pauseButton.js';
 import { define, Section } from '../elements/section.js';
-import type { ViewState } from '../model/viewState.js';
+import { xAxes, type ViewState } from '../model/viewState.js';
 
 class Charts extends Section {
   static override properties = {
@@ -14,6 +15,7 @@ class Charts extends Section {
     view: { attribute: false },
     faded: { attribute: false },
     empty: { attribute: false },
+    pausedAt: { attribute: false },
     change: { attribute: false },
   };
   declare group: ChartGroup;
@@ -23,6 +25,8 @@ class Charts extends Section {
   declare faded: boolean;
   /** Why there are no charts. */
   declare empty: string | undefined;
+  /** What stands beside the button while the charts are paused. */
+  declare pausedAt: string | undefined;
   declare change: (change: Partial<ViewState>) => void;
 
   protected override render(): TemplateResult {
@@ -43,6 +47,9 @@ class Charts extends Section {
         @log-toggle=${() => {
           this.change({ logLoss: !view.logLoss });
         }}
+        @outliers-toggle=${() => {
+          this.change({ allValues: !view.allValues });
+        }}
         @table-toggle=${this.onTable}
       >
         ${repeat(
@@ -55,6 +62,8 @@ class Charts extends Section {
               .tableOpen=${view.tables.includes(spec.id)}
               .smoothing=${view.smoothing}
               .logLoss=${view.logLoss}
+              .allValues=${view.allValues}
+              .axis=${view.axis}
             ></trainyard-chart>`,
         )}
       </div>
@@ -79,6 +88,12 @@ class Charts extends Section {
           : nothing
       }
       <label class="slider"
+        >X axis
+        <select @change=${this.onAxis}>
+          ${xAxes.map((axis) => html`<option value=${axis} ?selected=${axis === view.axis}>${axis}</option>`)}
+        </select></label
+      >
+      <label class="slider"
         >Smoothing
         <input
           type="range"
@@ -89,19 +104,16 @@ class Charts extends Section {
           @input=${this.onSmoothing}
         /><output>${view.smoothing.toFixed(2)}</output></label
       >
-      <button
-        type="button"
-        class="toggle pause"
-        aria-pressed=${view.paused}
-        @click=${() => {
-          this.change({ paused: !view.paused });
-        }}
-      >
-        <span class="codicon codicon-${view.paused ? 'play' : 'debug-pause'}" aria-hidden="true"></span
-        >${view.paused ? 'Resume' : 'Pause'}
-      </button>
+      ${pauseButton(view.paused, this.pausedAt, this.change)}
     </div>`;
   }
+
+  private readonly onAxis = (event: Event): void => {
+    const value = (event.target as HTMLSelectElement).value;
+    const axis = xAxes.find((one) => one === value);
+    // A zoom is in the unit of its axis.
+    if (axis) this.change({ axis, zoom: undefined });
+  };
 
   private readonly onSmoothing = (event: Event): void => {
     this.change({ smoothing: Number((event.target as HTMLInputElement).value) });

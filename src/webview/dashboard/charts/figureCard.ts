@@ -5,7 +5,7 @@ import { define, Section } from '../elements/section.js';
 import { FigurePlot, type FigureView } from './figurePlot.js';
 import { figureLegend, figureSummary, figureTable, lastStep, mostNamed } from './figureGroups.js';
 import { lastAtMost } from '../elements/sampling.js';
-import { tableBox } from './tableBox.js';
+import { firstRows, tableBox } from './tableBox.js';
 
 class FigureCard extends Section {
   static override properties = {
@@ -13,6 +13,7 @@ class FigureCard extends Section {
     tableOpen: { attribute: false },
     zoom: { attribute: false },
     at: { state: true },
+    allRows: { state: true },
   };
   declare view: FigureView;
   declare tableOpen: boolean;
@@ -20,8 +21,15 @@ class FigureCard extends Section {
   declare zoom: (zoom: [number, number] | undefined) => void;
   /** Under the crosshair, seconds since the start. */
   declare at: number | undefined;
+  /** The table has all rows, not the newest alone. */
+  declare allRows: boolean;
   private plot: FigurePlot | undefined;
   private resizes: ResizeObserver | undefined;
+
+  constructor() {
+    super();
+    this.allRows = false;
+  }
 
   override connectedCallback(): void {
     super.connectedCallback();
@@ -79,24 +87,29 @@ class FigureCard extends Section {
         )}
         ${more > 0 ? html`<li>and ${more} more</li>` : nothing}
       </ul>
-      <div
-        class="plot"
-        tabindex="0"
-        role="group"
-        aria-roledescription="chart"
-        aria-label="${figureSummary(chart)}. Arrow keys move the crosshair, Escape resets."
-        @keydown=${this.onKey}
-        @blur=${() => {
-          this.plot?.moveCursor(undefined);
-        }}
-      ></div>
-      ${this.tableOpen ? this.table() : nothing}
+      <div class="plotbox">
+        <div
+          class="plot"
+          tabindex="0"
+          role="group"
+          aria-roledescription="chart"
+          aria-label="${figureSummary(chart)}. Arrow keys move the crosshair, Escape resets."
+          @keydown=${this.onKey}
+          @blur=${() => {
+            this.plot?.moveCursor(undefined);
+          }}
+        ></div>
+        ${this.tableOpen ? this.table() : nothing}
+      </div>
     </section>`;
   }
 
   private table(): TemplateResult {
     const { chart, origin } = this.view;
-    return tableBox(chart.tag, figureTable(chart, origin), chart.series[0]?.step.length ?? 0);
+    const rows = figureTable(chart, origin, this.allRows ? Infinity : firstRows);
+    return tableBox(chart.tag, rows, chart.series[0]?.step.length ?? 0, () => {
+      this.allRows = true;
+    });
   }
 
   private readonly onTable = (): void => {

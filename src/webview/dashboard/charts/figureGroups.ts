@@ -1,7 +1,7 @@
 // The curves of an own program as charts: one for each tag, in groups by what stands before the
 // tag's first `/`.
 import type { FigureSeries } from '../../protocol.js';
-import { lastAtMost, sampleRows } from '../elements/sampling.js';
+import { lastAtMost } from '../elements/sampling.js';
 import { count, elapsed, significant } from '../model/format.js';
 import type { ChartColor } from '../elements/colors.js';
 
@@ -82,15 +82,24 @@ export function figureSummary(chart: FigureChart): string {
   return `${chart.tag} at step ${count(step)}: ${figures.join(', ')}${more}${bounds}`;
 }
 
-/** The figures of the first curve's rows, with those of the others at that time; newest first. */
-export function figureTable(chart: FigureChart, origin: number): { head: string[]; rows: string[][] } {
+/**
+ * The figures of the first curve's newest `most` rows, with those of the others at that time;
+ * newest first.
+ */
+export function figureTable(
+  chart: FigureChart,
+  origin: number,
+  most = Infinity,
+): { head: string[]; rows: string[][] } {
   const [first] = chart.series;
   const head = ['Time', 'Step', ...figureLegend(chart, Infinity).map(({ label }) => label)];
   if (!first) return { head, rows: [] };
-  const rows = sampleRows(first.step.length).map((row) => {
+  const { length } = first.step;
+  const rows = Array.from({ length: Math.min(length, most) }, (_, back) => {
+    const row = length - 1 - back;
     const time = first.time[row] ?? 0;
     const values = figureLegend(chart, time).map(({ value }) => value);
     return [elapsed(time - origin), count(first.step[row] ?? 0), ...values];
   });
-  return { head, rows: rows.reverse() };
+  return { head, rows };
 }

@@ -1,12 +1,12 @@
 // One chart of an own program's figures on a canvas.
 import uPlot from 'uplot';
 import type { Mark } from '../../protocol.js';
-import { axisTime, significant } from '../model/format.js';
+import { significant } from '../model/format.js';
 import type { Palette } from '../elements/theme.js';
 import { colorOf, type FigureChart } from './figureGroups.js';
 import { drawMarkLines } from './markLines.js';
 import { mixed, withAlpha } from './tints.js';
-import { fontSize, tickSteps } from './timeAxis.js';
+import { fontSize, xTicks } from './timeAxis.js';
 
 /** All that is drawn. */
 export interface FigureView {
@@ -110,8 +110,7 @@ export class FigurePlot {
           ...axis,
           size: 24,
           space: 64,
-          incrs: tickSteps,
-          values: (_plot, splits, _axis, _space, step) => splits.map((value) => axisTime(value, step)),
+          ...xTicks('time'),
         },
         {
           ...axis,
@@ -157,7 +156,8 @@ export class FigurePlot {
         ],
         drawAxes: [
           (plot) => {
-            drawMarkLines(plot, this.view);
+            const { marks, origin, range, palette: colors } = this.view;
+            drawMarkLines(plot, { marks, xOf: ({ time }) => time - origin, range, palette: colors });
           },
         ],
       },

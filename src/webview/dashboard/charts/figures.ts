@@ -5,6 +5,7 @@ import './figureCard.js';
 import { figureGroups, type FigureChart, type FigureGroup } from './figureGroups.js';
 import { plural } from '../model/format.js';
 import type { PageModel } from '../model/model.js';
+import { pauseButton } from './pauseButton.js';
 import { define, Section } from '../elements/section.js';
 import type { Palette } from '../elements/theme.js';
 import type { ViewState } from '../model/viewState.js';
@@ -19,6 +20,7 @@ class Figures extends Section {
     view: { attribute: false },
     palette: { attribute: false },
     faded: { attribute: false },
+    pausedAt: { attribute: false },
     change: { attribute: false },
     filter: { state: true },
   };
@@ -28,6 +30,8 @@ class Figures extends Section {
   declare view: ViewState;
   declare palette: Palette;
   declare faded: boolean;
+  /** What stands beside the button while the charts are paused. */
+  declare pausedAt: string | undefined;
   declare change: (change: Partial<ViewState>) => void;
   declare filter: string;
 
@@ -58,6 +62,7 @@ class Figures extends Section {
                 </button>`
               : nothing
           }
+          ${this.view.paused ? pauseButton(true, this.pausedAt, this.change) : nothing}
           ${
             isMany
               ? html`<input
@@ -114,7 +119,8 @@ class Figures extends Section {
 
   /** All time axes show the same. */
   private range(): [number, number] {
-    if (this.view.zoom) return this.view.zoom;
+    // A zoom of the training's charts may be in steps.
+    if (this.view.zoom && this.view.axis === 'time') return this.view.zoom;
     const { figures, origin } = this.model;
     const last = figures.reduce((latest, { time }) => Math.max(latest, time.at(-1) ?? 0), 0);
     return [0, Math.max(1, last - origin)];

@@ -6,23 +6,24 @@ import type { Palette } from '../elements/theme.js';
 /** Marks that are worth a line through every chart. */
 const lined = new Set<Mark['kind']>(['restart', 'rank-lost', 'hang', 'stop', 'checkpoint-failed']);
 
-/** `origin` is zero of the time axis, seconds since the epoch; `range` what the axis shows. */
+/** `xOf`: where a mark stands on the x axis; `range`: what the axis shows. */
 export function drawMarkLines(
   plot: uPlot,
   {
     marks,
-    origin,
+    xOf,
     range,
     palette,
-  }: { marks: readonly Mark[]; origin: number; range: [number, number]; palette: Palette },
+  }: { marks: readonly Mark[]; xOf: (mark: Mark) => number; range: [number, number]; palette: Palette },
 ): void {
   const { ctx, bbox } = plot;
   ctx.save();
   ctx.lineWidth = devicePixelRatio;
   ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio]);
   for (const mark of marks) {
-    const at = mark.time - origin;
-    if (!lined.has(mark.kind) || at < range[0] || at > range[1]) continue;
+    if (!lined.has(mark.kind)) continue;
+    const at = xOf(mark);
+    if (at < range[0] || at > range[1]) continue;
     ctx.strokeStyle = mark.kind === 'restart' || mark.kind === 'stop' ? palette.muted : palette.error;
     const left = Math.round(plot.valToPos(at, 'x', true)) + 0.5;
     ctx.beginPath();

@@ -2,23 +2,27 @@
 // draw by itself.
 import uPlot from 'uplot';
 import type { ChartGroup } from './chartGroup.js';
-import type { ChartSpec, LineSpec } from './chartSpecs.js';
-import { axisTime } from '../model/format.js';
+import { shownPoints, type ChartSpec, type LineSpec } from './chartSpecs.js';
+import { lastAtMost, lastBefore } from '../elements/sampling.js';
 import { drawMarkLines } from './markLines.js';
 import { mixed, withAlpha } from './tints.js';
-import { fontSize, tickSteps } from './timeAxis.js';
+import { fontSize, xTicks } from './timeAxis.js';
+import { axisRange } from './yRange.js';
 
 /** uPlot declares its scales' kinds as an enum that exists for the compiler only. */
 const logarithmic = 3 as unknown as uPlot.Scale.Distr;
 
 export class Plot {
   private plot: uPlot;
+  private hidden = 0;
 
   constructor(
     private readonly host: HTMLElement,
     private readonly spec: ChartSpec,
     private readonly group: ChartGroup,
     private readonly onCursor: (row: number | null) => void,
+    /** Called with how many values lie outside the y axis when their number changes. */
+    private readonly onHidden: (count: number) => void,
   ) {
     this.plot = this.make();
   }
@@ -44,9 +48,10 @@ export class Plot {
     if (width > 0 && height > 0) this.plot.setSize({ width, height });
   }
 
-  moveCursor(seconds: number | undefined): void {
-    if (seconds === undefined) this.plot.setCursor({ left: -10, top: -10 });
-    else this.plot.setCursor({ left: this.plot.valToPos(seconds, 'x'), top: 0 });
+  /** `x`: where on the x axis. */
+  moveCursor(x: number | undefined): void {
+    if (x === undefined) this.plot.setCursor({ left: -10, top: -10 });
+    else this.plot.setCursor({ left: this.plot.valToPos(x, 'x'), top: 0 });
   }
 
   destroy(): void {
@@ -121,7 +126,7 @@ export class Plot {
         x: { time: false, range: () => group.range },
         y: {
           ...(log ? { distr: logarithmic } : {}),
-          range: (_plot, min, max) => this.yRange(min, max, log),
+          range: () => this.yRange(log),
         },
       },
       axes: [
@@ -130,8 +135,7 @@ export class Plot {
           size: 24,
           gap: 4,
           space: 64,
-          incrs: tickSteps,
-          values: (_plot, splits, _axis, _space, step) => splits.map((value) => axisTime(value, step)),
+          ...xTicks(group.data.axis),
         },
         {
           ...axis,
@@ -196,36 +200,51 @@ export class Plot {
     this.group.setZoom([low, high]);
   }
 
-  /**
-   * uPlot's own range of the lines, widened by the evaluations in sight, which it does not know.
-   */
-  private yRange(lineMin: number | null, lineMax: number | null, log: boolean): [number, number] {
+  private yRange(log: boolean): [number, number] {
+    const { canHideOutliers = false, fromZero, nearTop } = this.spec;
+    const hideOutliers = canHideOutliers && !this.group.allValues;
+    const wish = { fromZero, log, hideOutliers, ...(nearTop === undefined ? {} : { nearTop }) };
+    const { range, hidden } = axisRange(this.valuesInSight(), wish);
+    if (hidden !== this.hidden) {
+      this.hidden = hidden;
+      this.onHidden(hidden);
+    }
+    return range;
+  }
+
+  private valuesInSight(): Float64Array {
     const { model, range, data } = this.group;
-    let min = lineMin ?? Infinity;
-    let max = lineMax ?? -Infinity;
-    for (const evaluation of model.evaluations) {
-      const at = evaluation.time - data.origin;
-      if (at < range[0] || at > range[1]) continue;
-      for (const { value } of this.spec.points) {
-        const height = value(evaluation);
-        if (height === null) continue;
-        min = Math.min(min, height);
-        max = Math.max(max, height);
+    const first = lastBefore(data.x, range[0]) + 1;
+    const end = lastAtMost(data.x, range[1]) + 1;
+    const values: number[] = [];
+    for (const column of this.heights()) {
+      for (let row = first; row < end; row++) {
+        const value = column[row] ?? null;
+        if (value !== null) values.push(value);
       }
     }
-    if (min > max) return [0, 1];
-    if (log) {
-      const low = min > 0 ? min : Math.max(max, 1e-6) / 1e4;
-      return [low * 0.9, Math.max(max, low) * 1.1];
+    for (const evaluation of model.evaluations) {
+      const at = data.xOf(evaluation);
+      if (at < range[0] || at > range[1]) continue;
+      for (const { value } of shownPoints(this.spec, model)) {
+        const height = value(evaluation);
+        if (height !== null) values.push(height);
+      }
     }
-    if (this.spec.fromZero) min = 0;
-    const room = max > min ? (max - min) * 0.06 : Math.abs(max) * 0.1 || 1;
-    return [this.spec.fromZero ? 0 : min - room, max + room];
+    return Float64Array.from(values);
+  }
+
+  /** The columns whose values the y axis is to show. */
+  private heights(): (number | null)[][] {
+    const { data } = this.group;
+    if (this.spec.stacked) return [data.stack[2]];
+    const band = this.spec.band?.map((name) => data.steps[name]) ?? [];
+    return [...band, ...this.spec.lines.map(({ key }) => data.line(key))];
   }
 
   private get markView(): Parameters<typeof drawMarkLines>[1] {
     const { model, data, range, palette } = this.group;
-    return { marks: model.marks, origin: data.origin, range, palette };
+    return { marks: model.marks, xOf: (mark) => data.xOf(mark), range, palette };
   }
 
   private drawPoints(plot: uPlot): void {
@@ -238,7 +257,7 @@ export class Plot {
     ctx.rect(bbox.left - radius, bbox.top, bbox.width + 2 * radius, bbox.height);
     ctx.clip();
     ctx.lineWidth = 1.5 * devicePixelRatio;
-    for (const { color, value } of this.spec.points) {
+    for (const { color, value } of shownPoints(this.spec, model)) {
       ctx.strokeStyle = ctx.fillStyle = palette.charts[color];
       const line = new Path2D();
       const dots = new Path2D();
@@ -246,7 +265,7 @@ export class Plot {
       for (const evaluation of model.evaluations) {
         const height = value(evaluation);
         if (height === null) continue;
-        const left = plot.valToPos(evaluation.time - data.origin, 'x', true);
+        const left = plot.valToPos(data.xOf(evaluation), 'x', true);
         const top = plot.valToPos(height, 'y', true);
         if (begun) line.lineTo(left, top);
         else line.moveTo(left, top);

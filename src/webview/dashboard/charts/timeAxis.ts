@@ -1,9 +1,38 @@
-// What every chart's time axis is made of.
+// What a chart's x axis is made of.
+import { axisTime, count } from '../model/format.js';
+import type { XAxis } from '../model/viewState.js';
 
 /** Distances between ticks of the time axis that people can count in. */
-export const tickSteps = [
+const tickSteps = [
   0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200,
   86_400, 172_800, 604_800,
 ];
 
+/** Steps are whole: 1, 2, 5, 10, 20, 50 and so on. */
+const wholeSteps = Array.from({ length: 12 }, (_, power) =>
+  [1, 2, 5].map((digit) => digit * 10 ** power),
+).flat();
+
 export const fontSize = 11;
+
+/** The parts of uPlot's x axis that depend on what it counts. */
+export function xTicks(axis: XAxis): {
+  incrs?: number[];
+  values: (plot: unknown, splits: number[], index: number, space: number, step: number) => string[];
+} {
+  switch (axis) {
+    case 'time':
+      return {
+        incrs: tickSteps,
+        values: (_plot, splits, _index, _space, step) => splits.map((value) => axisTime(value, step)),
+      };
+    case 'step':
+      return {
+        incrs: wholeSteps,
+        values: (_plot, splits) =>
+          splits.map((value) => (value >= 1e5 ? `${count(value / 1000)}k` : count(value))),
+      };
+    case 'epoch':
+      return { values: (_plot, splits) => splits.map((value) => String(+value.toPrecision(6))) };
+  }
+}

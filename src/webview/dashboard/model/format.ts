@@ -86,7 +86,13 @@ export function elapsed(seconds: number): string {
 /** A tick of the time axis; `step` is the distance to the next. */
 export function axisTime(seconds: number, step: number): string {
   if (seconds === 0) return '0';
-  if (step < 60) return seconds < 60 && step >= 1 ? `${Math.round(seconds)} s` : elapsed(seconds);
+  if (step < 1) {
+    const tenths = Math.round(seconds * 10);
+    return tenths < 600
+      ? `${(tenths / 10).toFixed(1)} s`
+      : `${elapsed(Math.floor(tenths / 10))}.${tenths % 10}`;
+  }
+  if (step < 60) return seconds < 60 ? `${Math.round(seconds)} s` : elapsed(seconds);
   const minutes = Math.round(seconds / 60);
   if (minutes < 60) return `${minutes} min`;
   const hours = Math.floor(minutes / 60);

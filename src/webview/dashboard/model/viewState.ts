@@ -1,14 +1,21 @@
 // How the page is set, kept over a hidden tab and a reloaded window.
 
+/** What the x axis of the charts counts. */
+export const xAxes = ['time', 'step', 'epoch'] as const;
+export type XAxis = (typeof xAxes)[number];
+
 export interface ViewState {
   runId: string | undefined;
   /** When somebody last looked, by the extension's clock. */
   lastSeen: number | undefined;
-  /** Seconds since the run's start. */
+  /** In the unit of the x axis. */
   zoom: [number, number] | undefined;
   /** 0 to 0.99. */
   smoothing: number;
   logLoss: boolean;
+  axis: XAxis;
+  /** Outliers too. */
+  allValues: boolean;
   paused: boolean;
   source: string;
   errorsOnly: boolean;
@@ -24,6 +31,8 @@ export const initialView = (): ViewState => ({
   zoom: undefined,
   smoothing: 0.6,
   logLoss: false,
+  axis: 'time',
+  allValues: false,
   paused: false,
   source: '',
   errorsOnly: false,
@@ -49,12 +58,13 @@ export function readView(kept: unknown): ViewState {
     if (isNumber(low) && isNumber(high) && low < high) view.zoom = [low, high];
   }
   if (isNumber(from.smoothing)) view.smoothing = Math.min(0.99, Math.max(0, from.smoothing));
-  for (const name of ['logLoss', 'paused', 'errorsOnly'] as const) {
+  for (const name of ['logLoss', 'allValues', 'paused', 'errorsOnly'] as const) {
     if (typeof from[name] === 'boolean') view[name] = from[name];
   }
   for (const name of ['source', 'filter'] as const) {
     if (typeof from[name] === 'string') view[name] = from[name];
   }
+  if (from.axis === 'step' || from.axis === 'epoch') view.axis = from.axis;
   if (from.heat === 'memory') view.heat = 'memory';
   if (Array.isArray(from.tables)) {
     view.tables = from.tables.filter((name): name is string => typeof name === 'string');

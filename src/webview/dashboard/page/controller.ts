@@ -45,7 +45,7 @@ export class Controller {
     private readonly render: () => void,
   ) {
     this.view = host.readView();
-    this.data = new ChartData(this.model, this.view.smoothing);
+    this.data = new ChartData(this.model, this.view.smoothing, this.view.axis);
     this.group = new ChartGroup(
       this.data,
       this.model,
@@ -156,6 +156,7 @@ export class Controller {
     this.group.zoom = this.view.zoom;
     this.group.smoothing = this.view.smoothing;
     this.group.logLoss = this.view.logLoss;
+    this.group.allValues = this.view.allValues;
   }
 
   private tick(): void {
@@ -193,11 +194,11 @@ export class Controller {
   private takeSteps(): void {
     const { shown, view } = this;
     const { steps, evaluations, marks } = shown.revisions;
-    const wanted = [shown === this.model, steps, evaluations, marks, view.smoothing].join();
+    const wanted = [shown === this.model, steps, evaluations, marks, view.smoothing, view.axis].join();
     if (wanted === this.stepsDrawn) return;
     this.stepsDrawn = wanted;
     this.group.model = shown;
-    this.data.update(shown, view.smoothing);
+    this.data.update(shown, view.smoothing, view.axis);
     this.group.invalidate();
   }
 

@@ -50,7 +50,7 @@ export class Page extends LitElement {
     const { model, shown, view, group, palette, slow } = controller;
     const now = Math.floor(controller.now);
     const lost = controller.state === 'lost';
-    const range = group.range.join();
+    const range = group.timeRange.join();
     const empty = instead(shown);
     const { revisions } = shown;
     return html`
@@ -71,26 +71,6 @@ export class Page extends LitElement {
             : nothing
         }
         ${this.awayStrip(controller)}
-        ${
-          view.paused
-            ? html`<p class="banner" role="status">
-                <span class="codicon codicon-debug-pause" aria-hidden="true"></span>
-                <span>
-                  <strong>Paused</strong> at step ${count(shown.steps.step.at(-1) ?? 0)}; news are kept
-                  <span class="tabular">(${count(Math.max(0, controller.withheld))} new rows)</span>
-                </span>
-                <button
-                  type="button"
-                  class="secondary"
-                  @click=${() => {
-                    this.change({ paused: false });
-                  }}
-                >
-                  Resume
-                </button>
-              </p>`
-            : nothing
-        }
       </header>
       <main>
         ${
@@ -101,6 +81,7 @@ export class Page extends LitElement {
                 .view=${view}
                 .palette=${palette}
                 .faded=${lost}
+                .pausedAt=${this.pausedAt(controller)}
                 .change=${this.change}
               ></trainyard-figures>`
             : this.charts(controller, empty)
@@ -136,7 +117,15 @@ export class Page extends LitElement {
     `;
   }
 
-  private charts({ shown, view, group, state }: Controller, empty: string | undefined): TemplateResult {
+  /** Of charts that stand still; their training goes on. */
+  private pausedAt({ shown, view, withheld }: Controller): string | undefined {
+    if (!view.paused) return undefined;
+    const step = count(shown.steps.step.at(-1) ?? 0);
+    return `Charts paused at step ${step}, ${count(Math.max(0, withheld))} new rows`;
+  }
+
+  private charts(controller: Controller, empty: string | undefined): TemplateResult {
+    const { shown, view, group, state } = controller;
     const { revisions, steps } = shown;
     return html`<trainyard-charts
       .group=${group}
@@ -144,6 +133,7 @@ export class Page extends LitElement {
       .view=${view}
       .faded=${state === 'lost'}
       .empty=${empty}
+      .pausedAt=${this.pausedAt(controller)}
       .change=${this.change}
     ></trainyard-charts>`;
   }
