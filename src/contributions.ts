@@ -148,7 +148,11 @@ export const viewIds = {
 } as const;
 
 /** Types of webview panels; `onWebviewPanel:` activation brings them back after a reload. */
-export const panelTypes = { dashboard: 'trainyard.dashboard', tensorboard: 'trainyard.tensorboard' } as const;
+export const panelTypes = {
+  dashboard: 'trainyard.dashboard',
+  tensorboard: 'trainyard.tensorboard',
+  checks: 'trainyard.checks',
+} as const;
 
 /** The `type` of a task that is a run. */
 export const taskType = 'trainyard';

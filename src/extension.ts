@@ -1,11 +1,13 @@
 // Composition root of the editor's side: builds what shows the core, and owns it all.
 import * as vscode from 'vscode';
 import type { Logger } from './core/base/log.js';
+import { pressRemedy } from './ui/commands/showError.js';
 import { registerCommands } from './ui/commands/register.js';
 import type { Ui } from './ui/commands/ui.js';
 import { recentRuns } from './ui/recentRuns.js';
 import { ContextKeys } from './ui/contextKeys.js';
 import { loadLazy } from './ui/loadLazy.js';
+import { CheckPanels } from './ui/panels/checkPanel.js';
 import { dashboardPanels } from './ui/panels/dashboardPanel.js';
 import { RunPanels } from './ui/panels/runPanels.js';
 import { tensorboardPanels } from './ui/panels/tensorboardPanel.js';
@@ -37,6 +39,9 @@ export function activate(context: vscode.ExtensionContext): Api {
   const services = new Services(context, logger, loadLazy);
   const keys = new ContextKeys();
   const runs = new RunTree(services, keys);
+  const showOutput = (): void => {
+    channel.show();
+  };
   const ui: Ui = {
     services,
     keys,
@@ -50,10 +55,9 @@ export function activate(context: vscode.ExtensionContext): Api {
       keys.update({ tensorboardShown: true });
     }),
     terminals: new RunTerminals(services),
+    checks: new CheckPanels(services, (button) => pressRemedy({ services, showOutput }, button)),
     documents: new ReadOnlyDocuments(),
-    showOutput: () => {
-      channel.show();
-    },
+    showOutput,
   };
   const statusBar = new StatusBar(services);
   keys.update({ canRunAgain: recentRuns(services).length > 0, canConnect: true });
@@ -67,6 +71,7 @@ export function activate(context: vscode.ExtensionContext): Api {
     ui.checkpoints,
     ui.dashboards,
     ui.tensorboards,
+    ui.checks,
     ui.documents,
     new ProfileWatcher(services),
     runs.onSelect((run) => void ui.checkpoints.choose(run)),

@@ -1,5 +1,5 @@
 // The table of a check in the terminal.
-import type { CheckCell, CheckTable } from '../core/model/checkTable.js';
+import { notesOf, type CheckCell, type CheckNote, type CheckTable } from '../core/model/checkTable.js';
 import { table as aligned } from './format.js';
 import { adviceText } from './remedies.js';
 
@@ -54,43 +54,20 @@ function nodesAsRows({ nodes, rows }: CheckTable): string[] {
   );
 }
 
-/** Each with what to do. Nodes that say the same share a line. */
+/** Each with what to do. */
 function failures(table: CheckTable): string[] {
   return notesOf(table, (cell) => !cell.ok).map(
-    ([name, where, cell]) => `FAILED ${name}, ${where}: ${said(cell)}`,
+    (note) => `FAILED ${note.name}, ${where(note)}: ${said(note.cell)}`,
   );
 }
 
 function differences(table: CheckTable): string[] {
   return notesOf(table, (cell) => cell.differs).map(
-    ([name, where, cell]) => `differs ${name}, ${where}: ${cell.detail}`,
+    (note) => `differs ${note.name}, ${where(note)}: ${note.cell.detail}`,
   );
 }
 
-function notesOf(
-  { nodes, rows }: CheckTable,
-  wanted: (cell: CheckCell) => boolean,
-): [name: string, where: string, cell: CheckCell][] {
-  return rows.flatMap(({ name, cells, whole }) => {
-    const groups = new Map<string, { where: string[]; cell: CheckCell }>();
-    const add = (cell: CheckCell | undefined, where: string): void => {
-      if (!cell || !wanted(cell)) return;
-      const text = said(cell);
-      const group = groups.get(text) ?? { where: [], cell };
-      group.where.push(where);
-      groups.set(text, group);
-    };
-    add(whole, 'all nodes');
-    cells.forEach((cell, at) => {
-      add(cell, nodes[at] ?? '');
-    });
-    return [...groups.values()].map(({ where, cell }): [string, string, CheckCell] => [
-      name,
-      where.join(', '),
-      cell,
-    ]);
-  });
-}
+const where = ({ nodes }: CheckNote): string => (nodes.length === 0 ? 'all nodes' : nodes.join(', '));
 
 /** What is wrong, and what to do. */
 function said({ detail, hint }: CheckCell): string {

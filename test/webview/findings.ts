@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
-import type { Dashboard } from './harness.js';
+import type { Page } from 'playwright-core';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** Serious and critical findings, one text each. */
-export async function findings(dashboard: Dashboard): Promise<string[]> {
+export async function findings(dashboard: { page: Page }): Promise<string[]> {
   await dashboard.page.evaluate(axe);
   const { violations } = await dashboard.page.evaluate(() =>
     (window as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),

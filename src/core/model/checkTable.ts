@@ -14,7 +14,7 @@ export interface CheckCell {
 }
 
 /** One check. A cell is undefined where that node was not looked at. */
-interface CheckRow {
+export interface CheckRow {
   name: string;
   ok: boolean;
   /** One for each node of the table. */
@@ -59,6 +59,33 @@ export function checkTable(results: readonly CheckResult[], nodes: readonly stri
     failed: bad.length,
     badNodes: columns.filter((node) => bad.some(({ host }) => (host ?? only) === node)),
   };
+}
+
+/** What one check said, the same at each of these nodes. */
+export interface CheckNote {
+  name: string;
+  /** Empty: of all nodes together. */
+  nodes: readonly string[];
+  cell: CheckCell;
+}
+
+/** The cells that are wanted, in the order of the rows. Nodes that say the same share a note. */
+export function notesOf({ nodes, rows }: CheckTable, wanted: (cell: CheckCell) => boolean): CheckNote[] {
+  return rows.flatMap(({ name, cells, whole }) => {
+    const groups = new Map<string, { name: string; nodes: string[]; cell: CheckCell }>();
+    const add = (cell: CheckCell | undefined, at: readonly string[]): void => {
+      if (!cell || !wanted(cell)) return;
+      const same = JSON.stringify([cell.detail, cell.hint]);
+      const group = groups.get(same) ?? { name, nodes: [], cell };
+      group.nodes.push(...at);
+      groups.set(same, group);
+    };
+    add(whole, []);
+    cells.forEach((cell, at) => {
+      add(cell, nodes.slice(at, at + 1));
+    });
+    return [...groups.values()];
+  });
 }
 
 /** Several results of one check at one node are told in one cell. */

@@ -20,11 +20,12 @@ export async function showError(ui: Told, error: unknown, more?: string): Promis
   if (answer === undefined) return false;
   if (answer === more) return true;
   if (answer === showOutput) ui.showOutput();
-  else if (button?.title === answer) await press(ui, button);
+  else if (button?.title === answer) await pressRemedy(ui, button);
   return false;
 }
 
-async function press(ui: Told, { title, commands }: RemedyButton): Promise<void> {
+/** Does what a remedy's button says. What goes wrong is logged, and the log shown. */
+export async function pressRemedy(ui: Told, { title, commands }: RemedyButton): Promise<void> {
   try {
     for (const command of commands) {
       await vscode.commands.executeCommand(command.id, ...(await argumentsOf(ui, command)));

@@ -1,5 +1,6 @@
 // What the commands act on.
 import type { ContextKeys } from '../contextKeys.js';
+import type { CheckPanels } from '../panels/checkPanel.js';
 import type { DashboardPanel } from '../panels/dashboardPanel.js';
 import type { RunPanels } from '../panels/runPanels.js';
 import type { TensorBoardPanel } from '../panels/tensorboardPanel.js';
@@ -19,6 +20,7 @@ export interface Ui {
   dashboards: RunPanels<DashboardPanel>;
   tensorboards: RunPanels<TensorBoardPanel>;
   terminals: RunTerminals;
+  checks: CheckPanels;
   documents: ReadOnlyDocuments;
   showOutput: () => void;
 }

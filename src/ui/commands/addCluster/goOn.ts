@@ -3,7 +3,6 @@ import * as vscode from 'vscode';
 import type { CheckResult } from '../../../core/base/checks.js';
 import type { ClusterSession } from '../../../core/follow/clusterSession.js';
 import { plural } from '../../words.js';
-import { showChecks } from '../cluster/checksDocument.js';
 import { editProfile } from '../profiles/editProfile.js';
 import { runDemo } from '../start/runDemo.js';
 import { runTraining } from '../start/runTraining.js';
@@ -20,7 +19,10 @@ export async function goOn(ui: Ui, session: ClusterSession, results: readonly Ch
   const checks: Item = {
     label: failed === 0 ? '$(checklist) Show the Checks' : '$(warning) Show What Failed',
     description: failed === 0 ? 'what each node has' : 'with what to do about it',
-    act: () => showChecks(ui.documents, name, results),
+    act: () => {
+      ui.checks.show(session.profile, { kind: 'done', results, at: new Date() });
+      return Promise.resolve();
+    },
   };
   const items: Item[] = [
     {

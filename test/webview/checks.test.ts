@@ -1,0 +1,152 @@
+// The page of a check in a real browser: what it shows, what its buttons ask for, and what axe finds.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bad, good, type CheckResult } from '../../src/core/base/checks.js';
+import { buttonsOf, checkPage, type CheckState } from '../../src/ui/panels/checkPage.js';
+import { findings } from './findings.js';
+import { openBrowser } from './harness.js';
+import { bodyClass, themeStyle, type Theme } from './themes.js';
+
+const artifacts = join(import.meta.dirname, '../artifacts');
+const origin = 'http://checks.test';
+let browser: Browser;
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+afterAll(async () => {
+  await browser.close();
+});
+
+const nodes = (count: number): string[] => Array.from({ length: count }, (_, index) => `gpu${index + 1}`);
+
+/** The second node has no room and no port, the last has an older glibc. */
+function results(names: readonly string[]): CheckResult[] {
+  const at = (host: string, result: CheckResult): CheckResult => ({ ...result, host });
+  const range = '47000-47100';
+  return names.flatMap((host, index) => [
+    at(host, good('connection', 'logged in')),
+    at(host, good('glibc', index === names.length - 1 ? '2.31' : '2.36')),
+    at(host, good('python', `3.11.2 in /opt/python-of-${host}/bin`)),
+    index === 1
+      ? at(host, bad('disk', '0.1 GB free in /home/ada/.trainyard', { kind: 'moreSpace', host }))
+      : at(host, good('disk', `${(812 - index).toFixed(1)} GB free in /home/ada/.trainyard`)),
+    ...(index === 0
+      ? [at(host, good('head port', 'port 47000 cannot be reached from this machine at 10.0.0.11'))]
+      : index === 1
+        ? [
+            at(
+              host,
+              bad('ports', 'cannot reach gpu1: <no> route', {
+                kind: 'openPorts',
+                profile: 'lab',
+                host: 'gpu1',
+                range,
+              }),
+            ),
+          ]
+        : [at(host, good('ports', 'reaches gpu1'))]),
+  ]);
+}
+
+const done = (count: number): CheckState => ({
+  kind: 'done',
+  results: results(nodes(count)),
+  at: new Date('2026-01-01T12:00:00'),
+});
+
+async function open(
+  count: number,
+  state: CheckState,
+  { width = 1200, theme = 'dark' }: { width?: number; theme?: Theme } = {},
+): Promise<{ page: Page; posted: unknown[] }> {
+  const page = await browser.newPage({ viewport: { width, height: 760 } });
+  const posted: unknown[] = [];
+  const place = { source: origin, style: 'dashboard.css', nonce: 'test' };
+  const text = checkPage({ name: 'lab', nodes: nodes(count) }, state, place)
+    .replace('<html lang="en">', `<html lang="en" style='${themeStyle(theme)}'>`)
+    .replace('<body>', `<body class="${bodyClass(theme)}">`);
+  await page.route('**/*', (route) => {
+    const { pathname } = new URL(route.request().url());
+    if (pathname === '/') return route.fulfill({ contentType: 'text/html', body: text });
+    const contentType = pathname.endsWith('.css') ? 'text/css' : 'font/ttf';
+    const known = /^\/(dashboard\.css|codicon\.ttf)$/.test(pathname);
+    if (!known) return route.fulfill({ status: 204 });
+    return route.fulfill({ contentType, body: readFileSync(join(artifacts, 'webview', pathname)) });
+  });
+  await page.exposeFunction('postToTest', (message: unknown) => posted.push(message));
+  await page.addInitScript(() => {
+    const scope = window as unknown as Record<string, (message: unknown) => unknown>;
+    scope['acquireVsCodeApi'] = () => ({
+      postMessage: (message: unknown) => scope['postToTest']?.(message),
+      setState: (state: unknown) => scope['postToTest']?.({ state }),
+    });
+  });
+  await page.goto(`${origin}/`);
+  return { page, posted };
+}
+
+test('what failed comes first, what differs is marked, and buttons do what the remedies say', async () => {
+  const { page, posted } = await open(3, done(3));
+  const rows = await page.locator('tbody tr').allInnerTexts();
+  expect(rows.map((row) => row.split(/\s{2,}|\t/)[0])).toEqual([
+    'disk',
+    'ports',
+    'connection',
+    'glibc',
+    'python',
+    'head port',
+  ]);
+  expect(rows[0]).toContain('failed');
+  expect(rows[2]).toContain('logged in on all nodes');
+  expect(await page.locator('.differs').count()).toBe(1);
+  expect(rows[3]).toContain('differs');
+  expect(await page.getByRole('status').innerText()).toMatch(/^2 of 15 checks failed, at gpu2\. Checked at/);
+  await expect(page.getByText('<no> route').first().innerText()).resolves.toContain('<no> route');
+  const buttons = page.getByRole('listitem').getByRole('button');
+  expect(await buttons.count()).toBe(2);
+  expect(buttonsOf({ name: 'lab', nodes: nodes(3) }, done(3)).map(({ commands }) => commands)).toMatchObject([
+    [{ id: 'trainyard.editProfile', place: { host: 'gpu2' }, field: 'workdir' }],
+    [{ id: 'trainyard.editProfile', place: { profile: 'lab', host: 'gpu1' }, field: 'address' }],
+  ]);
+  await buttons.nth(1).click();
+  await page.getByRole('button', { name: 'Check Again' }).press('Enter');
+  expect(posted).toEqual([{ state: { profile: 'lab' } }, { type: 'remedy', button: 1 }, { type: 'again' }]);
+  await page.close();
+});
+
+test.each(['dark', 'light', 'high-contrast'] as const)('axe finds nothing, %s', async (theme) => {
+  for (const [count, width] of [
+    [3, 1200],
+    [16, 600],
+  ] as const) {
+    const { page } = await open(count, done(count), { width, theme });
+    expect(await findings({ page })).toEqual([]);
+    await page.screenshot({ path: join(artifacts, `checks-${theme}-${count}-${width}.png`) });
+    await page.close();
+  }
+});
+
+test('16 nodes scroll below one another, with the names of the checks in sight', async () => {
+  const { page } = await open(16, done(16), { width: 600 });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(600);
+  await page.locator('.scroll').evaluate((box) => {
+    box.scrollLeft = box.scrollWidth;
+  });
+  const last = page.locator('thead th').last();
+  expect((await last.boundingBox())!.x).toBeLessThan(600);
+  expect((await page.locator('tbody th').first().boundingBox())!.x).toBeGreaterThanOrEqual(0);
+  await page.close();
+});
+
+test.each([
+  [{ kind: 'checking' }, 'Looking at every node…', 0],
+  [{ kind: 'failed', message: 'gpu1 <is> away.' }, 'gpu1 <is> away.', 1],
+  [{ kind: 'forgotten' }, 'Not checked since this window was loaded.', 1],
+] as const)('%j', async (state, words, buttons) => {
+  const { page } = await open(1, state);
+  expect(await page.getByRole('status').innerText()).toBe(words);
+  expect(await page.getByRole('button').count()).toBe(buttons);
+  await page.close();
+});
