@@ -129,8 +129,9 @@ function cellsOf({ cells, whole }: CheckRow): string {
 
 function cellOf(cell: CheckCell | undefined, span: number, isAll: boolean): string {
   const wide = span > 1 ? ` colspan="${span}"` : '';
-  if (!cell)
+  if (!cell) {
     return `<td${wide}><span aria-hidden="true">–</span><span class="hidden">not looked at</span></td>`;
+  }
   const detail = escapeHtml(cell.detail);
   if (!cell.ok) return `<td${wide}>${verdict('bad', 'error', 'failed')}<br>${detail}</td>`;
   if (cell.differs) return `<td${wide}>${verdict('differs', 'warning', 'differs')}<br>${detail}</td>`;

@@ -74,8 +74,9 @@ class CheckPanel {
     panel.title = `Checks of ${name}`;
     const messages = panel.webview.onDidReceiveMessage(
       ({ type, button }: { type: string; button?: number }) => {
-        if (type === 'again')
+        if (type === 'again') {
           void vscode.commands.executeCommand('trainyard.checkProfile', { profile: name });
+        }
         const remedy = type === 'remedy' ? this.buttons[button ?? -1] : undefined;
         if (remedy) void press(remedy);
       },
