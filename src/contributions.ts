@@ -169,6 +169,9 @@ export interface Settings {
   'trainyard.notifications.failed': boolean;
   'trainyard.notifications.stopped': boolean;
   'trainyard.notifications.restarted': boolean;
+  'trainyard.notifications.stalled': boolean;
+  'trainyard.notifications.nodeLost': boolean;
+  'trainyard.notifications.diskLow': boolean;
 }
 export const settingDefaults: Settings = {
   'trainyard.home': '',
@@ -179,6 +182,9 @@ export const settingDefaults: Settings = {
   'trainyard.notifications.failed': true,
   'trainyard.notifications.stopped': true,
   'trainyard.notifications.restarted': true,
+  'trainyard.notifications.stalled': true,
+  'trainyard.notifications.nodeLost': true,
+  'trainyard.notifications.diskLow': true,
 };
 
 /** `contextValue`s of tree items, which menus ask for. */

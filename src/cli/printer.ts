@@ -157,12 +157,9 @@ export class TablePrinter implements RunPrinter {
   event({ value }: FollowedLine<RunEvent>): void {
     if (!value) return;
     switch (value.kind) {
-      case 'rank_exited': {
-        if (!failed(value)) break;
-        const how = value.signal === null ? `exit ${value.exit_code ?? 'unknown'}` : `signal ${value.signal}`;
-        this.note(`rank ${value.rank} on ${value.host} ended: ${how}, last step ${value.last_step ?? '-'}`);
+      case 'rank_exited':
+        if (failed(value)) this.note(eventText(value));
         break;
-      }
       case 'hang':
         this.note(`no heartbeat from rank ${value.ranks.join(', ')} since step ${value.last_step ?? '-'}`);
         break;
@@ -170,11 +167,7 @@ export class TablePrinter implements RunPrinter {
         this.note(`stop (${value.mode}) requested by ${value.by}`);
         break;
       case 'evaluator_exited':
-        if (value.exit_code !== 0) {
-          this.note(
-            `the evaluator ended: ${value.signal === null ? `exit ${value.exit_code ?? '?'}` : `signal ${value.signal}`}`,
-          );
-        }
+        if (value.exit_code !== 0) this.note(eventText(value));
         break;
       case 'disk_low':
         this.note(`the disk is nearly full: ${bytesText(value.free_bytes)} free`);

@@ -16,6 +16,9 @@ const settings: Record<RunChangeKind, keyof Settings> = {
   interrupted: 'trainyard.notifications.failed',
   stopped: 'trainyard.notifications.stopped',
   restarted: 'trainyard.notifications.restarted',
+  stalled: 'trainyard.notifications.stalled',
+  'node-lost': 'trainyard.notifications.nodeLost',
+  'disk-low': 'trainyard.notifications.diskLow',
 };
 
 const buttons = { 'Open Dashboard': 'trainyard.openDashboard', 'Show Log': 'trainyard.openLogs' } as const;
@@ -57,10 +60,10 @@ export class RunNotifications implements vscode.Disposable {
 
 function say(kind: RunChangeKind, text: string, titles: string[]): Thenable<string | undefined> {
   if (kind === 'failed') return vscode.window.showErrorMessage(text, ...titles);
-  if (kind === 'interrupted' || kind === 'restarted') {
-    return vscode.window.showWarningMessage(text, ...titles);
+  if (kind === 'finished' || kind === 'stopped') {
+    return vscode.window.showInformationMessage(text, ...titles);
   }
-  return vscode.window.showInformationMessage(text, ...titles);
+  return vscode.window.showWarningMessage(text, ...titles);
 }
 
 /** `resnet20-1f2e on lab failed: rank 1 on gpu2 was killed by signal 9 (SIGKILL) at step 80`. */
@@ -77,6 +80,10 @@ function changeText({ kind, profile, run, why }: RunChange): string {
     }
     case 'failed':
       return `${name} failed${reason}`;
+    case 'stalled':
+    case 'node-lost':
+    case 'disk-low':
+      return `${name}${reason}`;
     case 'stopped':
       return `${name} stopped${reason}`;
     case 'interrupted':

@@ -3,9 +3,10 @@ import * as vscode from 'vscode';
 import type { RunArgument } from '../contributions.js';
 import { DisposableStore } from '../core/base/lifecycle.js';
 import type { RunsMonitor } from '../core/follow/runsMonitor.js';
+import { hasOldFigures } from '../core/model/runHealth.js';
 import { isOver } from '../core/model/runStatus.js';
 import type { Services } from './services.js';
-import { shortName } from './tree/describe.js';
+import { shortHealth, shortName } from './tree/describe.js';
 import { duration, percent, whole } from './words.js';
 
 export class StatusBar implements vscode.Disposable {
@@ -43,15 +44,19 @@ export class StatusBar implements vscode.Disposable {
       return;
     }
     const { profile, run } = found;
-    const { status, imagesPerSec, step, totalSteps, secondsLeft, entry } = run;
+    const { status, health, imagesPerSec, step, totalSteps, secondsLeft, entry } = run;
+    const isIll = health.level === 'warning' || health.level === 'error';
+    const isOld = hasOldFigures(health);
     const words = [
-      imagesPerSec === undefined ? status : `${whole(imagesPerSec)} img/s`,
+      isIll ? shortHealth(health) : '',
+      isOld ? '' : imagesPerSec === undefined ? status : `${whole(imagesPerSec)} img/s`,
       step === undefined || totalSteps === undefined ? '' : percent(step / totalSteps),
-      secondsLeft === undefined ? '' : duration(secondsLeft),
+      isOld || secondsLeft === undefined ? '' : duration(secondsLeft),
     ].filter((word) => word !== '');
     const argument: RunArgument = { profile, id: entry.id, dir: entry.dir };
-    this.item.text = `$(rocket) ${words.join(' · ')}`;
-    this.item.tooltip = `${shortName(entry.id)} on ${profile}: ${status}. Open its dashboard`;
+    this.item.text = `$(${isIll ? 'warning' : 'rocket'}) ${words.join(' · ')}`;
+    this.item.backgroundColor = isIll ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined;
+    this.item.tooltip = `${shortName(entry.id)} on ${profile}: ${status}, ${health.text}. Open its dashboard`;
     this.item.accessibilityInformation = { label: `Trainyard run: ${words.join(', ')}`, role: 'button' };
     this.item.command = {
       command: 'trainyard.openDashboard',

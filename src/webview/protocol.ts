@@ -20,6 +20,14 @@ export type StatusWord =
   | 'interrupted'
   | 'unknown';
 
+/** How the run is, in words. */
+interface HealthLine {
+  level: 'good' | 'note' | 'warning' | 'error';
+  text: string;
+  /** The newest figures are of a time that is over. */
+  hasOldFigures: boolean;
+}
+
 export interface RunHead {
   id: string;
   /** Short, for titles. */
@@ -32,7 +40,11 @@ export interface RunHead {
   over: boolean;
   /** Why it ended as it did, one line. */
   reason: string | null;
-  generation: number;
+  /** Starts after the first. */
+  restarts: number;
+  /** How often it may be started again; null when nobody knows. */
+  maxRestarts: number | null;
+  health: HealthLine;
   /**
    * What runs: the trainer, or any other program. Null when nobody knows.
    */

@@ -44,7 +44,9 @@ test('a run that ends well says so, and its button opens the dashboard', async (
 test('a restart says why, and a failure after it is one notification of its own', async () => {
   await clear();
   await run('sleep 2; kill -9 $$');
-  await toast(/was started again \(restart 1 of 1\): rank 0 on .* ended: signal 9/).waitFor({
+  await toast(
+    /was started again \(restart 1 of 1\): rank 0 on .* was killed by signal 9 \(SIGKILL\)/,
+  ).waitFor({
     timeout: 30_000,
   });
   const failure = toast(/on local failed: rank 0 on .* was killed by signal 9/);

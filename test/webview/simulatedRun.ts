@@ -43,6 +43,7 @@ export class SimulatedRun {
   private stepTime: number;
   private sampleTime: number;
   private generation = 1;
+  health: RunHead['health'] = { level: 'good', text: 'healthy', hasOldFigures: false };
   private drift = 0;
   private lossNoise = 0;
   private readonly random = randomFrom(7);
@@ -186,12 +187,12 @@ export class SimulatedRun {
 
   private restart(): void {
     this.now = this.stepTime;
-    this.mark('rank-lost', this.step, 'rank 5 on gpu2 ended: signal 9, last step 4300');
+    this.mark('rank-lost', this.step, 'rank 5 on gpu2 was killed by signal 9 (SIGKILL), last step 4300');
     this.say('rank 5', 'error', 'killed by signal 9');
     this.stepTime += 95;
     this.now = this.stepTime;
     this.generation = 2;
-    this.mark('restart', this.step, `started with ${this.options.ranks} ranks, generation 2`);
+    this.mark('restart', this.step, `started again with ${this.options.ranks} ranks, restart 1`);
   }
 
   private checkpoint(step: number): void {
@@ -282,7 +283,9 @@ export class SimulatedRun {
       status: this.status,
       over: this.over,
       reason: this.reason,
-      generation: this.generation,
+      restarts: this.generation - 1,
+      maxRestarts: 3,
+      health: this.health,
       program: isTrainer ? 'trainer' : 'command',
       command: options.command,
       model: options.model,

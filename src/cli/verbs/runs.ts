@@ -29,10 +29,12 @@ export const runs: Verb = {
           imagesPerSec = null,
           loss = null,
           top1 = null,
+          health,
         } = figures;
         const { id, dir, run, state } = entry;
         const about = {
           phase: status,
+          health,
           step,
           total_steps: totalSteps,
           images_per_sec: imagesPerSec,
@@ -55,7 +57,7 @@ export const runs: Verb = {
       context.output.note('no runs yet. Start one with: trainyard run local -- train …');
       return exitCodes.done;
     }
-    const head = ['RUN', 'PHASE', 'STEP', 'IMAGES/S', 'TOP-1', 'STARTED'];
+    const head = ['RUN', 'PHASE', 'STEP', 'IMAGES/S', 'TOP-1', 'STARTED', 'HEALTH'];
     for (const line of table(head, overviews.map(row), [2, 3, 4])) context.output.line(line);
     const hidden = entries.length - chosen.length;
     if (hidden > 0) context.output.note(`${hidden} older ones: trainyard runs --all`);
@@ -63,7 +65,7 @@ export const runs: Verb = {
   },
 };
 
-function row({ entry, status, step, totalSteps, imagesPerSec, top1 }: RunOverview): string[] {
+function row({ entry, status, health, step, totalSteps, imagesPerSec, top1 }: RunOverview): string[] {
   const steps = step === undefined ? '' : `${step}${totalSteps === undefined ? '' : `/${totalSteps}`}`;
   const rate = imagesPerSec === undefined ? '' : rateText(imagesPerSec);
   const accuracy = top1 === undefined ? '' : percentText(top1);
@@ -74,5 +76,6 @@ function row({ entry, status, step, totalSteps, imagesPerSec, top1 }: RunOvervie
     rate,
     accuracy,
     entry.state ? timeText(entry.state.started) : '',
+    health.kind === 'over' ? (entry.state?.reason ?? '') : health.text,
   ];
 }

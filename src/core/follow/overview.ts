@@ -7,6 +7,9 @@ import type { RunEntry } from '../contracts/agentApi.js';
 import type { AgentClient } from '../agent/agentClient.js';
 import { readRemote } from '../agent/remoteFile.js';
 import { check } from '../base/validation.js';
+import { eventSchema } from '../contracts/runSchema.js';
+import { healthOf, type Health } from '../model/runHealth.js';
+import { RunJournal } from '../model/runJournal.js';
 import { isOver, statusOf, type RunStatus } from '../model/runStatus.js';
 import { join, type NodePath } from '../base/nodePath.js';
 import { figuresFile, parseFigure } from './figureLines.js';
@@ -15,6 +18,8 @@ import { figuresFile, parseFigure } from './figureLines.js';
 const mostBytes = 4 * 1024 * 1024;
 /** Read of the end of what an own program reported: the newest figures are asked for. */
 const figureBytes = 1024 * 1024;
+/** Read of the end of a journal: what is wrong now stands there. */
+const journalBytes = 256 * 1024;
 /** Of a file beyond this only the two ends are read, when the run is over. */
 const wholeFile = 8 * 1024 * 1024;
 const headBytes = 8192;
@@ -26,6 +31,7 @@ const headBytes = 8192;
 export interface RunOverview extends RunProgress {
   entry: RunEntry;
   status: RunStatus;
+  health: Health;
   imagesPerSec: number | undefined;
   /** Of an own program: the newest loss, where its name says that it is one. */
   loss: number | undefined;
@@ -57,7 +63,7 @@ class Reading {
     return this.tail.received >= size;
   }
 
-  overview(entry: RunEntry, status: RunStatus, figures: Figures): RunOverview {
+  overview(entry: RunEntry, status: RunStatus, figures: Figures, journal: RunJournal): RunOverview {
     const { progress, lastStep, lastEvaluation, best, checkpoints, secondsLeft, secondsPerStep } =
       this.metrics;
     const over = isOver(status);
@@ -65,6 +71,16 @@ class Reading {
       ...progress,
       entry,
       status,
+      health: healthOf({
+        status,
+        reason: entry.state?.reason ?? null,
+        generation: Math.max(entry.state?.generation ?? 1, journal.generation),
+        maxRestarts: entry.run?.limits.maxRestarts,
+        isOwnProgram: entry.run?.program === 'command',
+        journal,
+        metrics: this.metrics,
+        now: entry.state?.updated ?? 0,
+      }),
       step: progress.step ?? figures.step,
       imagesPerSec: over ? undefined : (lastStep?.images_per_sec ?? figures.imagesPerSec),
       loss: figures.loss,
@@ -118,10 +134,38 @@ class FigureReading {
   }
 }
 
+/** What the end of the journal says. */
+class JournalReading {
+  journal = new RunJournal();
+  private tail: ByteTail | undefined;
+
+  async readOn(client: AgentClient, path: NodePath, size: number): Promise<void> {
+    if (size < (this.tail?.received ?? 0)) {
+      this.journal = new RunJournal();
+      this.tail = undefined;
+    }
+    this.tail ??= new ByteTail(Math.max(0, size - journalBytes));
+    const from = this.tail.received;
+    if (size <= from) return;
+    const bytes = await readRemote(client, path, from, Math.min(mostBytes, size - from));
+    for (const { text } of this.tail.push(from, bytes) ?? []) {
+      let raw: unknown;
+      try {
+        raw = JSON.parse(text);
+      } catch {
+        continue; // where reading begins in the middle of a file, the first line is half of one
+      }
+      const result = check(eventSchema, raw);
+      if (result.ok) this.journal.add(result.data);
+    }
+  }
+}
+
 /** Reads overviews; what it read of each run is kept until the run is no longer listed. */
 export class OverviewReader {
   private readonly readings = new Map<string, Reading>();
   private readonly reports = new Map<string, FigureReading>();
+  private readonly journals = new Map<string, JournalReading>();
   private readonly done = new Map<string, RunOverview>();
 
   async read(client: AgentClient, entry: RunEntry): Promise<RunOverview> {
@@ -137,7 +181,13 @@ export class OverviewReader {
     this.reports.set(entry.dir, reports);
     const reported = files[figuresFile] ?? 0;
     const wholeReports = await reports.readOn(client, join(entry.dir, figuresFile), reported);
-    const overview = reading.overview(entry, status, reports.figures);
+    const journal = this.journals.get(entry.dir) ?? new JournalReading();
+    this.journals.set(entry.dir, journal);
+    // How a run ended its state says.
+    if (!isOver(status)) {
+      await journal.readOn(client, join(entry.dir, 'events.jsonl'), files['events.jsonl'] ?? 0);
+    }
+    const overview = reading.overview(entry, status, reports.figures, journal.journal);
     if (isOver(status) && whole && wholeReports) this.done.set(entry.dir, overview);
     else this.done.delete(entry.dir);
     return overview;
@@ -150,6 +200,7 @@ export class OverviewReader {
       if (dirs.has(dir)) continue;
       this.readings.delete(dir);
       this.reports.delete(dir);
+      this.journals.delete(dir);
       this.done.delete(dir);
     }
   }

@@ -16,7 +16,10 @@ import type { ProfileRuns, RunsMonitor } from './runsMonitor.js';
 const journalBytes = 64 * 1024;
 
 /** What a run did. `interrupted`: its supervisor is gone without having said how it ended. */
-export type RunChangeKind = 'finished' | 'failed' | 'stopped' | 'interrupted' | 'restarted';
+export type RunChangeKind = 'finished' | 'failed' | 'stopped' | 'interrupted' | 'restarted' | Trouble;
+
+/** What a run may live through, or not. */
+type Trouble = 'stalled' | 'node-lost' | 'disk-low';
 
 /** One change of one run. `why` is one line for people, where something says it. */
 export interface RunChange {
@@ -29,6 +32,9 @@ export interface RunChange {
 interface Seen {
   status: RunStatus;
   generation: number;
+  trouble: Trouble | undefined;
+  /** The generation in which a trouble was reported that may end it. */
+  reportedIn: number;
 }
 
 /**
@@ -63,15 +69,18 @@ export class RunChanges implements Disposable {
     if (runs.length === 0 && !this.seen.has(profile)) return; // it was not looked at yet
     const before = this.seen.get(profile);
     const newest = before && [...before.keys()].sort().at(-1);
-    this.seen.set(profile, new Map(runs.map((run) => [run.entry.id, seenOf(run)])));
+    const after = new Map(runs.map((run) => [run.entry.id, seenAfter(before?.get(run.entry.id), run)]));
+    this.seen.set(profile, after);
     if (before === undefined) return;
     for (const run of runs) {
       const { id } = run.entry;
       const isNew = newest === undefined || id > newest; // ids sort by time
-      const kind = changeKind(before.get(id) ?? (isNew ? unseen : undefined), seenOf(run));
+      const then = before.get(id) ?? (isNew ? unseen : undefined);
+      const kind = changeKind(then, seenOf(run));
       if (kind === 'restarted') void this.reportRestart(profile, run);
       else if (kind !== undefined) {
-        this.changes.fire({ kind, profile, run, why: run.entry.state?.reason ?? undefined });
+        const why = isTrouble(kind) ? run.health.text : (run.entry.state?.reason ?? undefined);
+        this.changes.fire({ kind, profile, run, why });
       }
     }
   }
@@ -108,12 +117,24 @@ function eventOf(text: string): RunEvent[] {
   }
 }
 
-const unseen: Seen = { status: 'starting', generation: 1 };
+const unseen: Seen = { status: 'starting', generation: 1, trouble: undefined, reportedIn: 0 };
 
-const seenOf = ({ status, entry }: RunOverview): Seen => ({
+const isTrouble = (kind: string): kind is Trouble =>
+  kind === 'stalled' || kind === 'node-lost' || kind === 'disk-low';
+
+const seenOf = ({ status, entry, health }: RunOverview): Seen => ({
   status,
   generation: entry.state?.generation ?? 0,
+  trouble: isTrouble(health.kind) ? health.kind : undefined,
+  reportedIn: 0,
 });
+
+/** With what was reported of the run before. */
+function seenAfter(before: Seen | undefined, run: RunOverview): Seen {
+  const now = seenOf(run);
+  const endsGeneration = now.trouble === 'stalled' || now.trouble === 'node-lost';
+  return { ...now, reportedIn: endsGeneration ? now.generation : (before?.reportedIn ?? 0) };
+}
 
 function changeKind(before: Seen | undefined, now: Seen): RunChangeKind | undefined {
   if (before === undefined || isOver(before.status) || before.status === 'unknown') return undefined;
@@ -129,7 +150,11 @@ function changeKind(before: Seen | undefined, now: Seen): RunChangeKind | undefi
     case 'running':
     case 'stopping':
     case 'evaluating':
-      return now.generation > before.generation ? 'restarted' : undefined;
+      if (now.generation > before.generation) {
+        // One notification for one cause: the trouble that led to the restart was reported.
+        return before.reportedIn === before.generation ? undefined : 'restarted';
+      }
+      return now.trouble === before.trouble ? undefined : now.trouble;
   }
 }
 

@@ -14,10 +14,28 @@ export interface Mark {
   text: string;
 }
 
-/** How a process ended: `exit 1`, `signal 9`, `exit 0`. */
+/** Linux's signals that end programs. */
+const signalNames: Record<number, string> = {
+  1: 'SIGHUP',
+  2: 'SIGINT',
+  3: 'SIGQUIT',
+  4: 'SIGILL',
+  6: 'SIGABRT',
+  7: 'SIGBUS',
+  8: 'SIGFPE',
+  9: 'SIGKILL',
+  11: 'SIGSEGV',
+  13: 'SIGPIPE',
+  15: 'SIGTERM',
+};
+
+/** How a process ended: `was killed by signal 9 (SIGKILL)`, `ended with exit code 1`. */
 function ending(event: { exit_code: number | null; signal?: number | null }): string {
-  if (event.signal !== null && event.signal !== undefined) return `signal ${event.signal}`;
-  return event.exit_code === null ? 'unknown' : `exit ${event.exit_code}`;
+  if (event.signal !== null && event.signal !== undefined) {
+    const name = signalNames[event.signal];
+    return `was killed by signal ${event.signal}${name === undefined ? '' : ` (${name})`}`;
+  }
+  return event.exit_code === null ? 'ended, nobody knows how' : `ended with exit code ${event.exit_code}`;
 }
 
 function waitText({
@@ -46,11 +64,11 @@ export function eventText(event: RunEvent): string {
     case 'created':
       return `created ${event.id}`;
     case 'started':
-      return `started with ${event.world} ${event.world === 1 ? 'rank' : 'ranks'}${event.generation > 1 ? `, generation ${event.generation}` : ''}`;
+      return `started${event.generation > 1 ? ' again' : ''} with ${event.world} ${event.world === 1 ? 'rank' : 'ranks'}${event.generation > 1 ? `, restart ${event.generation - 1}` : ''}`;
     case 'rank_started':
       return `rank ${event.rank} started on ${event.host}, pid ${event.pid}`;
     case 'rank_exited':
-      return `rank ${event.rank} on ${event.host} ended: ${ending(event)}${event.last_step === null || event.last_step === 0 ? '' : `, last step ${event.last_step}`}`;
+      return `rank ${event.rank} on ${event.host} ${ending(event)}${event.last_step === null || event.last_step === 0 ? '' : `, last step ${event.last_step}`}`;
     case 'node_joined':
       return `${event.host} joined${event.shared === true ? ', sharing the run folder' : ''}`;
     case 'node_lost':
@@ -76,11 +94,11 @@ export function eventText(event: RunEvent): string {
     case 'evaluator_started':
       return `evaluator started, pid ${event.pid}`;
     case 'evaluator_exited':
-      return `evaluator ended: ${ending(event)}`;
+      return `the evaluator ${ending(event)}`;
     case 'tensorboard_started':
       return `TensorBoard started, pid ${event.pid}`;
     case 'tensorboard_exited':
-      return `TensorBoard ended: ${ending(event)}`;
+      return `TensorBoard ${ending(event)}`;
     case 'disk_low':
       return `disk is low: ${megabytes(event.free_bytes)} free`;
     case 'gap':

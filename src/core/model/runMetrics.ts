@@ -2,8 +2,9 @@
 // terminal, the list, the view of the checkpoints, the dashboard. Which lines still stand after a
 // restart is decided in generations.ts. The memory is bounded, however long the run.
 import { ByStep } from './byStep.js';
-import { Generations } from './generations.js';
+import { Generations, resumedStep } from './generations.js';
 import type { EvalLine, Metric, ServerFigures, StartLine, StepLine } from '../contracts/metricsSchema.js';
+import { RecentSteps } from './recentSteps.js';
 import { StepRate } from './stepRate.js';
 import type { StepTable } from './stepTable.js';
 
@@ -40,6 +41,9 @@ function bestOf(all: readonly Evaluation[]): Evaluation | undefined {
   );
 }
 
+/** Unreadable images that are told apart; a run ends long before. */
+const mostBadPaths = 10_000;
+
 /** Everything that the standing lines of one metrics.jsonl say, kept as the lines come. */
 export class RunMetrics {
   /** Those that stand. The best one stays however many there are. */
@@ -50,7 +54,9 @@ export class RunMetrics {
    */
   readonly checkpoints = new ByStep<{ step: number; time: number }>();
   private readonly generations = new Generations((step) => this.checkpoints.at(step)?.time);
+  readonly recent = new RecentSteps();
   private readonly rate = new StepRate();
+  private readonly badPaths = new Set<string>();
   private started: StartLine | undefined;
   private newest: StepLine | undefined;
   private serversInAll: ServerFigures[] | undefined;
@@ -70,10 +76,12 @@ export class RunMetrics {
         this.started = line;
         this.serversInAll = undefined;
         this.rate.clear();
+        this.recent.clear();
         break;
       case 'step':
         this.newest = line;
         this.rate.push(line);
+        this.recent.push(line);
         this.steps?.push(line, this.imagesOf(line, countsFrom));
         break;
       case 'eval':
@@ -85,10 +93,12 @@ export class RunMetrics {
       case 'end':
         this.serversInAll = line.servers;
         break;
+      case 'bad_image':
+        if (this.badPaths.size < mostBadPaths) this.badPaths.add(line.path);
+        break;
       case 'checkpoint_failed':
       case 'checkpoint_passed_over':
       case 'host':
-      case 'bad_image':
       case 'gap':
         break;
     }
@@ -97,6 +107,16 @@ export class RunMetrics {
   /** What the newest generation said of itself. */
   get start(): StartLine | undefined {
     return this.started;
+  }
+
+  /** Images that could not be read, each counted once. */
+  get badImages(): number {
+    return this.badPaths.size;
+  }
+
+  /** The step from which a generation goes on; undefined before it has said so. */
+  resumedAt(generation: number): number | undefined {
+    return this.started?.generation === generation ? resumedStep(this.started) : undefined;
   }
 
   get lastStep(): StepLine | undefined {
@@ -162,6 +182,7 @@ export class RunMetrics {
 
   private supersede(after: number): void {
     this.rate.clear();
+    this.recent.clear();
     this.steps?.truncate(after + 1);
     this.evaluations.cut(after);
     this.checkpoints.cut(after);

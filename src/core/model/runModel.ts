@@ -3,6 +3,8 @@ import { HostTable } from './hostTable.js';
 import { RankTable } from './rankTable.js';
 import type { FigureLine } from '../contracts/figureSchema.js';
 import { Figures } from './figures.js';
+import { healthOf, type Health } from './runHealth.js';
+import { RunJournal } from './runJournal.js';
 import { RunMetrics } from './runMetrics.js';
 import type { HostSample, Metric } from '../contracts/metricsSchema.js';
 import { GrowingList } from '../streams/slices.js';
@@ -24,6 +26,7 @@ export class RunModel {
   readonly hosts = new Map<string, HostTable>();
   readonly ranks = new Map<number, RankTable>();
   readonly log = new LogBuffer();
+  private readonly journal = new RunJournal();
   private current: RunDetails | undefined;
   private discarded = 0;
   private table = new StepTable();
@@ -40,6 +43,22 @@ export class RunModel {
 
   get status(): RunStatus {
     return this.current ? statusOf(this.current) : 'unknown';
+  }
+
+  /** How the run is; undefined before anything is known of it. */
+  get health(): Health | undefined {
+    const { current, journal, metrics } = this;
+    if (!current) return undefined;
+    return healthOf({
+      status: this.status,
+      reason: current.state?.reason ?? null,
+      generation: Math.max(current.state?.generation ?? 1, journal.generation),
+      maxRestarts: current.run?.limits.maxRestarts,
+      isOwnProgram: current.run?.program === 'command',
+      journal,
+      metrics,
+      now: current.state?.updated ?? 0,
+    });
   }
 
   /** What metrics.jsonl comes to; another one after each reset. */
@@ -68,6 +87,7 @@ export class RunModel {
   }
 
   addMetric(metric: Metric): void {
+    const { badImages } = this.read;
     this.read.add(metric);
     switch (metric.kind) {
       case 'start':
@@ -80,7 +100,10 @@ export class RunModel {
         this.rankTable(metric.rank).push(metric);
         break;
       case 'bad_image':
-        this.log.add('journal', `unreadable image ${metric.path}: ${metric.message}`, 'warning', metric.time);
+        if (this.read.badImages > badImages) {
+          const text = `unreadable image ${metric.path}: ${metric.message}`;
+          this.log.add('journal', text, 'warning', metric.time);
+        }
         break;
       case 'gap':
         this.log.add('journal', gapText(metric, 'metrics'), 'warning', metric.time);
@@ -112,9 +135,14 @@ export class RunModel {
   }
 
   addEvent(event: RunEvent): void {
-    const mark = markOf(event);
+    // Ranks that end because another one did are no losses of their own.
+    const isConsequence = event.kind === 'rank_exited' && this.journal.cause !== undefined;
+    this.journal.add(event);
+    const mark = isConsequence ? undefined : markOf(event);
     if (mark) this.marks.push(mark);
-    this.log.add('journal', eventText(event), eventLevel(event), event.time);
+    const level = eventLevel(event);
+    const shown = isConsequence && level === 'error' ? 'warning' : level;
+    this.log.add('journal', eventText(event), shown, event.time);
   }
 
   addSample(host: string, sample: HostSample): void {

@@ -3,6 +3,7 @@ import type { Cursor } from '../../core/streams/slices.js';
 import type { RunFeed } from '../../core/follow/runFeed.js';
 import type { FigureCursor, FigureSeries } from '../../core/model/figureSeries.js';
 import type { RunModel } from '../../core/model/runModel.js';
+import { hasOldFigures } from '../../core/model/runHealth.js';
 import { isOver } from '../../core/model/runStatus.js';
 import type { DashboardUpdate, HostColumns, Progress, RunHead, Slice } from '../../webview/protocol.js';
 import { shortName } from '../tree/describe.js';
@@ -109,7 +110,9 @@ function headOf(model: RunModel, dir: string, profile: string): RunHead {
     status,
     over: isOver(status),
     reason: state?.reason ?? null,
-    generation: state?.generation ?? 1,
+    restarts: Math.max(0, (state?.generation ?? 1) - 1),
+    maxRestarts: run?.limits.maxRestarts ?? null,
+    health: healthLine(model),
     program: run?.program ?? null,
     command: run?.argv.join(' ') ?? '',
     model: start?.model ?? null,
@@ -122,6 +125,11 @@ function headOf(model: RunModel, dir: string, profile: string): RunHead {
     started: state?.started ?? null,
     ended: state?.ended ?? null,
   };
+}
+
+function healthLine({ health }: RunModel): RunHead['health'] {
+  if (!health) return { level: 'note', text: '', hasOldFigures: false };
+  return { level: health.level, text: health.text, hasOldFigures: hasOldFigures(health) };
 }
 
 function progressOf(model: RunModel): Progress {

@@ -9,6 +9,7 @@ import type { Profile } from '../../core/contracts/profileSchema.js';
 import type { Tunnel } from '../../core/tunnels/tunnels.js';
 import type { RunOverview } from '../../core/follow/overview.js';
 import { errorWords } from '../remedies.js';
+import { hasOldFigures, type Health, type HealthKind } from '../../core/model/runHealth.js';
 import { isOver, statusText, type RunStatus } from '../../core/model/runStatus.js';
 import { duration, gigabytes, percent, plural, size, whole, epochUnderWay } from '../words.js';
 
@@ -34,16 +35,19 @@ const icons: Record<RunStatus, readonly [string, string?]> = {
   unknown: ['question'],
 };
 
+const ill = ['warning', 'charts.yellow'] as const;
+
 /**
  * `running · epoch 3/12 · 412 img/s · 3 min left`, `finished · 95.2% · 2 min`, `failed: out of
  * memory`.
  */
 export function describeRun(overview: RunOverview, now = Date.now() / 1000): ItemText {
-  const { entry, status, step, totalSteps, best } = overview;
-  const [icon, color] = icons[status];
+  const { entry, status, health, step, totalSteps, best } = overview;
+  const [icon, color] = health.level === 'warning' ? ill : icons[status];
   const reason = entry.state?.reason ?? '';
   const lines = [
     entry.id,
+    health.text,
     entry.dir,
     entry.run ? `${plural(entry.run.ranks, 'rank')}: ${entry.run.argv.join(' ')}` : '',
     step === undefined
@@ -65,22 +69,28 @@ export function describeRun(overview: RunOverview, now = Date.now() / 1000): Ite
 function activeParts(overview: RunOverview): string[] {
   const { entry, status, step, epoch, totalEpochs, fraction, imagesPerSec, loss, secondsLeft, best } =
     overview;
-  const parts: string[] = [statusText(status, entry)];
+  const { health } = overview;
+  const isIll = health.level === 'warning' || health.level === 'error';
+  const parts: string[] = [isIll ? shortHealth(health) : statusText(status, entry)];
   if (epoch !== undefined && totalEpochs !== undefined && totalEpochs >= 1) {
     parts.push(`epoch ${epochUnderWay(epoch, totalEpochs)}/${Math.ceil(totalEpochs)}`);
   } else if (step !== undefined) {
     parts.push(fraction === undefined ? `step ${whole(step)}` : percent(fraction));
   }
-  if (imagesPerSec !== undefined) parts.push(`${whole(imagesPerSec)} img/s`);
+  const isOld = hasOldFigures(health);
+  if (imagesPerSec !== undefined && !isOld) parts.push(`${whole(imagesPerSec)} img/s`);
   if (loss !== undefined) parts.push(`loss ${Number(loss.toPrecision(4))}`);
-  if (secondsLeft !== undefined && status === 'running') parts.push(`${duration(secondsLeft)} left`);
+  if (secondsLeft !== undefined && status === 'running' && !isOld) {
+    parts.push(`${duration(secondsLeft)} left`);
+  }
   if (best !== undefined) parts.push(`best ${percent(best.top1)}`);
   return parts;
 }
 
-function overParts({ entry, status, loss, top1, best }: RunOverview, now: number): string[] {
+function overParts({ entry, status, health, loss, top1, best }: RunOverview, now: number): string[] {
   const reason = entry.state?.reason ?? '';
   const parts: string[] = [status === 'failed' && reason !== '' ? `failed: ${reason}` : status];
+  if (health.kind === 'bad-images') parts.push(shortHealth(health));
   const accuracy = best?.top1 ?? top1;
   if (accuracy !== undefined && status !== 'failed') parts.push(percent(accuracy));
   else if (loss !== undefined && status !== 'failed') parts.push(`loss ${Number(loss.toPrecision(4))}`);
@@ -89,6 +99,20 @@ function overParts({ entry, status, loss, top1, best }: RunOverview, now: number
   if (state?.ended) parts.push(`${duration(Math.max(0, now - state.ended))} ago`);
   return parts;
 }
+
+/** What is wrong, in the few words that a line of a list has place for. */
+export const shortHealth = ({ kind, text }: Health): string => shortWords[kind] ?? text;
+
+const shortWords: Partial<Record<HealthKind, string>> = {
+  restarting: 'restarting',
+  'node-lost': 'node lost',
+  stalled: 'stalled',
+  silent: 'no figures',
+  waiting: 'waiting for nodes',
+  'checkpoint-failed': 'checkpoint failed',
+  'disk-low': 'disk low',
+  'bad-images': 'bad images',
+};
 
 /** `resnet20-1f2e` of `20261121-104500-resnet20-1f2e`. */
 export function shortName(id: string): string {

@@ -122,7 +122,7 @@ describe('for a person', () => {
     expect(text).toContain('eval of step 25: top-1 87.3%');
     expect(text).toContain('checkpoint step 25: 1.1 MB in 12 ms');
     expect(text).toContain('No space left on device');
-    expect(text).toContain('rank 1 on h ended: signal 9, last step 3');
+    expect(text).toContain('rank 1 on h was killed by signal 9 (SIGKILL), last step 3');
   });
 
   it('the summary has images/s, time, accuracy, checkpoints and folder, and the reason of a failure', () => {

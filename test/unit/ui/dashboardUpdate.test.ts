@@ -199,6 +199,7 @@ describe('the dashboard', () => {
       ranks: 2,
       program: 'trainer',
       argv: ['train'],
+      limits: { maxRestarts: 3 },
       nodes: planned?.map((host) => ({ host, address: host, slots: 2, gpus: null })),
     };
     const state = {
@@ -212,7 +213,13 @@ describe('the dashboard', () => {
 
   it('says the device before the trainer does, and why where nobody asked for one', () => {
     const model = new RunModel();
-    const run = { profile: { name: 'p', kind: 'local' }, ranks: 2, program: 'trainer', argv: ['train'] };
+    const run = {
+      profile: { name: 'p', kind: 'local' },
+      ranks: 2,
+      program: 'trainer',
+      argv: ['train'],
+      limits: { maxRestarts: 3 },
+    };
     const headWith = (device: object | undefined): object => {
       const details = { id: 'r', dir: nodePath('/w'), interrupted: false, files: {}, state: null };
       model.details = { ...details, run: { ...run, device } as never };

@@ -23,6 +23,7 @@ const overview = (status: RunStatus, fields: Partial<RunOverview> = {}): RunOver
     interrupted: false,
   },
   status,
+  health: { level: 'good', kind: 'healthy', text: 'healthy' },
   loss: undefined,
   step: 102,
   totalSteps: 300,

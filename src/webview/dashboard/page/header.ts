@@ -18,6 +18,13 @@ const icons: Record<StatusWord, string> = {
   unknown: 'question',
 };
 
+const healthIcons: Record<RunHead['health']['level'], string> = {
+  good: 'heart',
+  note: 'info',
+  warning: 'warning',
+  error: 'error',
+};
+
 class Header extends Section {
   static override properties = {
     model: { attribute: false },
@@ -74,12 +81,21 @@ class Header extends Section {
           ></trainyard-menu>
         </div>
       </div>
-      ${head.reason === null ? nothing : html`<p class="reason reason-${head.status}">${head.reason}</p>`}
-      <div class=${sharp ? 'standing' : 'standing faded'}>
+      ${head.reason === null ? this.health(head) : html`<p class="reason reason-${head.status}">${head.reason}</p>`}
+      <div class=${sharp && !head.health.hasOldFigures ? 'standing' : 'standing faded'}>
         ${this.bar(head, progress)} ${this.facts(head, progress)}
       </div>
       <p class="about">${about(head)}</p>
     `;
+  }
+
+  /** How the run is. */
+  private health({ health }: RunHead): TemplateResult | typeof nothing {
+    if (health.text === '') return nothing;
+    return html`<p class="health health-${health.level}" role="status">
+      <span class="codicon codicon-${healthIcons[health.level]}" aria-hidden="true"></span>
+      <span>${health.text}</span>
+    </p>`;
   }
 
   private readonly stopItems = [
@@ -195,7 +211,12 @@ class Header extends Section {
         head.over || age === null ? last : `${last}, ${duration(age)} ago`,
       ]);
     }
-    if (head.generation > 1) facts.push(['generation', count(head.generation)]);
+    if (head.restarts > 0) {
+      const most = head.maxRestarts === null ? undefined : `of ${count(head.maxRestarts)}`;
+      facts.push(
+        most === undefined ? ['restarts', count(head.restarts)] : ['restarts', count(head.restarts), most],
+      );
+    }
     if (facts.length === 0) return nothing;
     return html`<dl class="facts">
       ${facts.map(

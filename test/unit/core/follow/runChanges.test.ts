@@ -17,6 +17,7 @@ const runOf = (id: string, status: RunStatus, generation = 1, reason: string | n
     interrupted: status === 'interrupted',
   },
   status,
+  health: { level: 'good', kind: 'healthy', text: 'healthy' },
   step: undefined,
   totalSteps: undefined,
   epoch: undefined,
@@ -99,11 +100,33 @@ const lost: RunEvent = {
 };
 
 it.each<[string | undefined, RunEvent[]]>([
-  ['rank 1 on gpu2 ended: signal 9, last step 80', [{ ...lost, rank: 0, signal: null, exit_code: 0 }, lost]],
+  [
+    'rank 1 on gpu2 was killed by signal 9 (SIGKILL), last step 80',
+    [{ ...lost, rank: 0, signal: null, exit_code: 0 }, lost],
+  ],
   ['gpu2 was lost: no answer', [lost, { ...base, kind: 'node_lost', host: 'gpu2', reason: 'no answer' }]],
   ['no heartbeat from rank 1', [lost, { ...base, kind: 'hang', ranks: [1], last_step: 5 }]],
   ['power', [lost, { ...base, kind: 'restarting', reason: 'power', restarts_left: 1 }]],
   [undefined, [{ ...lost, generation: 2 }]],
 ])('gives the reason of a restart: %s', (expected, events) => {
   expect(whyRestarted(events, 2)).toBe(expected);
+});
+
+const ill = (run: RunOverview, kind: 'stalled' | 'node-lost' | 'disk-low'): RunOverview => ({
+  ...run,
+  health: { level: 'warning', kind, text: `${kind} now` },
+});
+
+it('says a trouble once, and not the restart that comes of it', async () => {
+  const run = runOf('1-a', 'running');
+  expect(
+    await reported(
+      [run],
+      [ill(run, 'stalled')],
+      [ill(run, 'stalled')],
+      [runOf('1-a', 'running', 2)],
+      [ill(runOf('1-a', 'running', 2), 'disk-low')],
+      [runOf('1-a', 'running', 3)],
+    ),
+  ).toEqual(['1-a stalled stalled now', '1-a disk-low disk-low now', '1-a restarted']);
 });

@@ -1,0 +1,184 @@
+// How a run is, in one line of words: the one answer that terminal, tree, status bar and dashboard
+// show.
+import { eventText } from './marks.js';
+import type { RunJournal } from './runJournal.js';
+import type { RunMetrics } from './runMetrics.js';
+import { isOver, type RunStatus } from './runStatus.js';
+
+/** `note`: worth a word, nothing is wrong. */
+type HealthLevel = 'good' | 'note' | 'warning' | 'error';
+
+/** What the line is about. */
+export type HealthKind =
+  | 'healthy'
+  | 'starting'
+  | 'restarting'
+  | 'node-lost'
+  | 'recovered'
+  | 'stalled'
+  | 'silent'
+  | 'waiting'
+  | 'checkpoint-failed'
+  | 'disk-low'
+  | 'bad-images'
+  | 'input-bound'
+  | 'communication-bound'
+  | 'over';
+
+/** `text` is a sentence without its end, for people; it begins with the word that matters. */
+export interface Health {
+  level: HealthLevel;
+  kind: HealthKind;
+  text: string;
+}
+
+/** What health is judged by. */
+export interface HealthFacts {
+  status: RunStatus;
+  /** Why the run ended as it did. */
+  reason: string | null;
+  /** Starts so far, from 1. */
+  generation: number;
+  /** How often the run may be started again; undefined where nobody knows. */
+  maxRestarts: number | undefined;
+  /** Without metrics of steps. */
+  isOwnProgram: boolean;
+  journal: RunJournal;
+  metrics: RunMetrics;
+  /** The node's clock, seconds since the epoch. */
+  now: number;
+}
+
+/** Seconds for which a restart that was survived is told of. */
+const recoveredFor = 120;
+/** Seconds without a step line that are never too many. */
+const patience = 15;
+/** So many times the usual distance of step lines is too long. */
+const missedBeats = 5;
+/** From these shares of a step's time on, input or communication is what limits the run. */
+const inputBound = 0.3;
+const communicationBound = 0.4;
+
+const line = (level: HealthLevel, kind: HealthKind, text: string): Health => ({ level, kind, text });
+const plural = (value: number, noun: string): string => `${value} ${noun}${value === 1 ? '' : 's'}`;
+const seconds = (value: number): string =>
+  value < 120 ? `${Math.round(value)} s` : `${Math.round(value / 60)} min`;
+
+/** The gravest of what is true now. */
+export function healthOf(facts: HealthFacts): Health {
+  if (isOver(facts.status)) return overHealth(facts);
+  if (facts.status === 'stopping') return line('note', 'over', 'stopping');
+  return (
+    restartHealth(facts) ??
+    silence(facts) ??
+    diskHealth(facts) ??
+    badImages(facts) ??
+    recovery(facts) ??
+    bound(facts) ??
+    line('good', 'healthy', `healthy${restartsText(facts)}`)
+  );
+}
+
+const restartsText = ({ generation }: HealthFacts): string =>
+  generation > 1 ? `, ${plural(generation - 1, 'restart')}` : '';
+
+function badImagesText({ metrics }: HealthFacts): string {
+  const { badImages, start } = metrics;
+  const of = start && badImages <= start.train_images ? ` of ${start.train_images}` : '';
+  return `${badImages}${of} images could not be read`;
+}
+
+function overHealth(facts: HealthFacts): Health {
+  const { status, reason, metrics } = facts;
+  if (status === 'failed') return line('error', 'over', reason === null ? 'failed' : `failed: ${reason}`);
+  if (status === 'interrupted') return line('error', 'over', 'interrupted: nobody supervises it any more');
+  const text = `${status}${restartsText(facts)}`;
+  if (metrics.badImages > 0) return line('warning', 'bad-images', `${text}, ${badImagesText(facts)}`);
+  return line('good', 'over', text);
+}
+
+/** Between the end of one generation and the first step of the next. */
+function restartHealth(facts: HealthFacts): Health | undefined {
+  const { journal, generation, maxRestarts, metrics, isOwnProgram } = facts;
+  const { cause, previous } = journal;
+  const count = (number: number): string =>
+    maxRestarts === undefined ? `restart ${number}` : `restart ${number} of ${maxRestarts}`;
+  if (cause) {
+    const isLast = maxRestarts !== undefined && generation > maxRestarts;
+    if (isLast) return line('error', cause.kind === 'node' ? 'node-lost' : 'restarting', cause.text);
+    const wait = journal.waiting ? `; ${eventText(journal.waiting)}` : '';
+    const kind = cause.kind === 'node' ? 'node-lost' : 'restarting';
+    return line('warning', kind, `restarting: ${cause.text}, ${count(generation)}${wait}`);
+  }
+  if (journal.waiting) {
+    const level = generation > 1 ? 'warning' : 'note';
+    return line(level, 'waiting', eventText(journal.waiting));
+  }
+  const hasStep = isOwnProgram || (metrics.lastStep?.generation ?? 0) >= generation;
+  if (generation > 1 && !hasStep) {
+    const from = metrics.resumedAt(generation);
+    const why = previous === undefined ? '' : `: ${previous.text}`;
+    const where = from === undefined ? '' : `, from step ${from}`;
+    return line('warning', 'restarting', `restarting${why}${where}, ${count(generation - 1)}`);
+  }
+  return facts.status === 'starting' ? line('note', 'starting', 'starting') : undefined;
+}
+
+/** Ranks that stand still, by the supervisor's word or by steps that do not come. */
+function silence({ journal, metrics, now, status }: HealthFacts): Health | undefined {
+  const last = metrics.lastStep?.time;
+  const { stalled } = journal;
+  if (stalled && (last === undefined || stalled.time > last)) {
+    return line('warning', 'stalled', `stalled: ${eventText(stalled)}`);
+  }
+  if (last === undefined || status !== 'running') return undefined;
+  const limit = Math.max(patience, missedBeats * (metrics.recent.longestGap ?? patience));
+  return now - last > limit
+    ? line(
+        'warning',
+        'silent',
+        `no figures for ${seconds(now - last)}, the last of step ${metrics.lastStep?.step ?? 0}`,
+      )
+    : undefined;
+}
+
+function diskHealth({ journal }: HealthFacts): Health | undefined {
+  const { checkpointFailed, diskLow } = journal;
+  if (checkpointFailed) return line('warning', 'checkpoint-failed', eventText(checkpointFailed));
+  return diskLow && line('warning', 'disk-low', eventText(diskLow));
+}
+
+function badImages(facts: HealthFacts): Health | undefined {
+  return facts.metrics.badImages > 0 ? line('warning', 'bad-images', badImagesText(facts)) : undefined;
+}
+
+/** What the last restart cost: from its cause to the first step line after it. */
+function recovery({ generation, journal, metrics, now }: HealthFacts): Health | undefined {
+  const { previous } = journal;
+  const { began } = metrics.recent;
+  if (generation <= 1 || !previous || began === undefined || now - began > recoveredFor) return undefined;
+  const from = metrics.resumedAt(generation);
+  const where = from === undefined ? '' : ` from step ${from}`;
+  const cost = `${seconds(Math.max(0, began - previous.time))} lost`;
+  return line('note', 'recovered', `recovered${where}, ${cost}: ${previous.text}`);
+}
+
+function bound({ metrics }: HealthFacts): Health | undefined {
+  const { shares } = metrics.recent;
+  if (!shares) return undefined;
+  const text = (share: number): string => `${Math.round(share * 100)}% of a step`;
+  if (shares.input >= inputBound && shares.input >= shares.communication) {
+    return line('note', 'input-bound', `input-bound: ${text(shares.input)} waits for images`);
+  }
+  if (shares.communication < communicationBound) return undefined;
+  return line(
+    'note',
+    'communication-bound',
+    `communication-bound: ${text(shares.communication)} sums gradients`,
+  );
+}
+
+const kindsWithoutNews = new Set<HealthKind>(['restarting', 'node-lost', 'waiting', 'stalled', 'silent']);
+
+/** Whether the newest figures are of a time that is over. */
+export const hasOldFigures = ({ kind }: Health): boolean => kindsWithoutNews.has(kind);

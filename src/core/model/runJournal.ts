@@ -1,0 +1,94 @@
+// What the journal says of a run's troubles: which of them stand, and which are over.
+import type { RunEvent } from '../contracts/runSchema.js';
+import { eventText, failed } from './marks.js';
+
+type EventOf<K extends RunEvent['kind']> = Extract<RunEvent, { kind: K }>;
+
+/** Why a generation ended, in one line, and when that was (seconds since the epoch). */
+export interface Cause {
+  kind: 'rank' | 'node';
+  text: string;
+  time: number;
+}
+
+/** Reads events in the order of the journal; it may begin in the middle of one. */
+export class RunJournal {
+  /** Counts the starts from 1. */
+  generation = 1;
+  /** Why the generation before this one ended. */
+  previous: Cause | undefined;
+  /** What ends the generation under way. */
+  cause: Cause | undefined;
+  waiting: EventOf<'waiting_for_nodes'> | undefined;
+  /** Stands until a later step. */
+  stalled: EventOf<'stalled'> | undefined;
+  /** These two stand until a later checkpoint. */
+  diskLow: EventOf<'disk_low'> | undefined;
+  checkpointFailed: EventOf<'checkpoint_failed'> | undefined;
+
+  add(event: RunEvent): void {
+    switch (event.kind) {
+      case 'started':
+        this.begin(event.generation);
+        break;
+      case 'rank_exited':
+        if (failed(event)) this.blame('rank', event);
+        break;
+      case 'hang':
+        this.blame('rank', event);
+        break;
+      case 'node_lost':
+        this.blame('node', event);
+        break;
+      case 'restarting':
+        // The supervisor has weighed all that happened.
+        if (event.reason !== null) {
+          const { kind = 'rank', time = event.time } = this.cause ?? {};
+          this.cause = { kind, text: event.reason, time };
+        }
+        break;
+      case 'waiting_for_nodes':
+        this.waiting = event;
+        break;
+      case 'stalled':
+        this.stalled = event;
+        break;
+      case 'disk_low':
+        this.diskLow = event;
+        break;
+      case 'checkpoint_failed':
+        this.checkpointFailed = event;
+        break;
+      case 'checkpoint':
+        this.diskLow = this.checkpointFailed = undefined;
+        break;
+      case 'created':
+      case 'rank_started':
+      case 'node_joined':
+      case 'stop_requested':
+      case 'checkpoint_passed_over': // no trouble, or one that the log shows
+      case 'evaluator_started':
+      case 'evaluator_exited':
+      case 'tensorboard_started':
+      case 'tensorboard_exited':
+      case 'gap':
+      case 'figures_damaged':
+      case 'figures_passed_over':
+      case 'figures_limited':
+      case 'figures_delayed':
+      case 'finished':
+        break;
+    }
+  }
+
+  private begin(generation: number): void {
+    if (generation > this.generation) this.previous = this.cause;
+    this.generation = generation;
+    this.cause = this.waiting = this.stalled = undefined;
+  }
+
+  /** The first event that ends a generation is its cause; what follows comes of it. */
+  private blame(kind: Cause['kind'], event: RunEvent): void {
+    this.cause ??= { kind, text: eventText(event), time: event.time };
+  }
+}

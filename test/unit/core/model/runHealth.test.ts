@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import type { Metric } from '../../../../src/core/contracts/metricsSchema.js';
+import type { RunEvent } from '../../../../src/core/contracts/runSchema.js';
+import { healthOf, type Health, type HealthFacts } from '../../../../src/core/model/runHealth.js';
+import { RunJournal } from '../../../../src/core/model/runJournal.js';
+import { RunMetrics } from '../../../../src/core/model/runMetrics.js';
+import { startLine, stepLine } from '../../support/lines.js';
+
+const begun = 1_795_258_500;
+const at = (time: number, generation = 1): { time: number; generation: number } => ({
+  time: begun + time,
+  generation,
+});
+const killed = (time: number, rank: number, generation = 1): RunEvent => ({
+  ...at(time, generation),
+  kind: 'rank_exited',
+  rank,
+  host: 'gpu2',
+  pid: 7,
+  exit_code: null,
+  signal: 9,
+  last_step: 80,
+});
+const started = (time: number, generation: number): RunEvent => ({
+  ...at(time, generation),
+  kind: 'started',
+  world: 2,
+  argv: [],
+});
+const steps = (first: number, last: number, fields: Partial<Parameters<typeof stepLine>[1]> = {}): Metric[] =>
+  Array.from({ length: last - first + 1 }, (_, row) =>
+    stepLine(first + row, { time: begun + first + row, ...fields }),
+  );
+
+function health(metrics: Metric[], events: RunEvent[], facts: Partial<HealthFacts> = {}): Health {
+  const journal = new RunJournal();
+  for (const event of events) journal.add(event);
+  const read = new RunMetrics();
+  for (const metric of metrics) read.add(metric);
+  return healthOf({
+    status: 'running',
+    reason: null,
+    generation: journal.generation,
+    maxRestarts: 2,
+    isOwnProgram: false,
+    journal,
+    metrics: read,
+    now: begun + 100,
+    ...facts,
+  });
+}
+const running = [startLine(), ...steps(1, 95)];
+
+describe('the health of a run', () => {
+  it('is good, with its restarts, while nothing is wrong', () => {
+    expect(health(running, [])).toEqual({ level: 'good', kind: 'healthy', text: 'healthy' });
+    expect(health([], [], { isOwnProgram: true, generation: 3 }).text).toBe('healthy, 2 restarts');
+  });
+
+  it('names the rank that was killed, the step to go on from, and the count of restarts', () => {
+    const lost = [killed(96, 1), killed(96.5, 0)];
+    expect(health(running, lost)).toEqual({
+      level: 'warning',
+      kind: 'restarting',
+      text: 'restarting: rank 1 on gpu2 was killed by signal 9 (SIGKILL), last step 80, restart 1 of 2',
+    });
+    const again = [...lost, started(99, 2)];
+    const resumed = [...running, startLine({ generation: 2, resumed_from: 'step-00000060' })];
+    expect(health(resumed, again).text).toBe(
+      'restarting: rank 1 on gpu2 was killed by signal 9 (SIGKILL), last step 80, from step 60, restart 1 of 2',
+    );
+    const on = [...resumed, ...steps(61, 70, { generation: 2 }).map((l) => ({ ...l, time: begun + 104 }))];
+    expect(health(on, again, { now: begun + 110 })).toMatchObject({
+      kind: 'recovered',
+      text: expect.stringMatching(/^recovered from step 60, 8 s lost: rank 1 on gpu2/) as unknown,
+    });
+    expect(health(on.concat(steps(300, 330, { generation: 2 })), again, { now: begun + 331 }).text).toBe(
+      'healthy, 1 restart',
+    );
+  });
+
+  it('does not promise a restart that is not allowed', () => {
+    const health3 = health(running, [started(0, 3), killed(96, 1, 3)]);
+    expect(health3.level).toBe('error');
+    expect(health3.text).not.toContain('restarting');
+  });
+
+  it('says that ranks stand still, until a step comes', () => {
+    const stalled: RunEvent = {
+      ...at(97),
+      kind: 'stalled',
+      seconds: 20,
+      waiting_for: [{ rank: 1, host: 'gpu2' }],
+      last_step: 95,
+    };
+    expect(health(running, [stalled])).toMatchObject({
+      kind: 'stalled',
+      text: 'stalled: no step for 20 s, waiting for rank 1 on gpu2',
+    });
+    expect(health([...running, ...steps(98, 99)], [stalled]).kind).toBe('healthy');
+  });
+
+  it('misses steps by their usual distance', () => {
+    const now = begun + 95 + 40;
+    expect(health(running, [], { now })).toMatchObject({
+      kind: 'silent',
+      text: 'no figures for 40 s, the last of step 95',
+    });
+    const slow = [10, 40, 70].map((time) => stepLine(time, { time: begun + time }));
+    expect(health(slow, [], { now: begun + 110 }).kind).toBe('healthy');
+  });
+
+  it('counts each unreadable image once, and does not call such a run simply finished', () => {
+    const bad = (path: string): Metric => ({ kind: 'bad_image', ...at(3), path, message: 'no', count: 1 });
+    const few = [startLine({ train_images: 36 }), bad('a'), bad('b'), bad('a')];
+    expect(health(few, [])).toMatchObject({ level: 'warning', text: '2 of 36 images could not be read' });
+    expect(health(few, [], { status: 'finished' })).toMatchObject({
+      level: 'warning',
+      text: 'finished, 2 of 36 images could not be read',
+    });
+    expect(health([], [], { status: 'finished' })).toMatchObject({ level: 'good', text: 'finished' });
+  });
+
+  it('says what a step waits for', () => {
+    const waiting = steps(1, 95, { step_ms: 100, input_wait_ms: 42, comm_ms: 10 });
+    expect(health(waiting, []).text).toBe('input-bound: 42% of a step waits for images');
+    const summing = steps(1, 95, { step_ms: 100, input_wait_ms: 1, comm_ms: 55 });
+    expect(health(summing, []).text).toBe('communication-bound: 55% of a step sums gradients');
+  });
+
+  it('says a lost node, a full disk and a failed checkpoint, until a checkpoint is written', () => {
+    const lost: RunEvent = { ...at(96), kind: 'node_lost', host: 'gpu2', reason: 'no answer for 20 s' };
+    expect(health(running, [lost])).toMatchObject({ kind: 'node-lost', level: 'warning' });
+    const low: RunEvent = { ...at(50), kind: 'disk_low', free_bytes: 1e6 };
+    expect(health(running, [low])).toMatchObject({ kind: 'disk-low', text: 'disk is low: 1.0 MB free' });
+    const saved: RunEvent = { ...at(60), kind: 'checkpoint', step: 60, path: 'p', bytes: 1 };
+    expect(health(running, [low, saved]).kind).toBe('healthy');
+  });
+
+  it('of a run that is over is how it ended', () => {
+    expect(health(running, [killed(96, 1)], { status: 'failed', reason: 'out of memory' })).toEqual({
+      level: 'error',
+      kind: 'over',
+      text: 'failed: out of memory',
+    });
+    expect(health(running, [], { status: 'interrupted' }).level).toBe('error');
+  });
+});
