@@ -36,6 +36,12 @@ describe('the y axis', () => {
     expect(hidden).toBe(1);
   });
 
+  it('counts nothing as hidden that the zero brings into sight', () => {
+    const steady = Array.from({ length: 60 }, (_, row) => (row === 5 ? 200 : 500 + (row % 7)));
+    expect(axisRange(Float64Array.from(steady), { ...wish, fromZero: true }).hidden).toBe(0);
+    expect(axisRange(Float64Array.from(steady), wish).hidden).toBe(1);
+  });
+
   it('begins at zero where that is asked for, but near the top where all is there', () => {
     expect(range([3, 5], { fromZero: true })[0]).toBe(0);
     expect(range([0.9, 0.95], { fromZero: true, nearTop: 0.8 })[0]).toBeGreaterThan(0.85);

@@ -141,11 +141,15 @@ class ChartCard extends Section implements Drawable {
           <span class="codicon codicon-table" aria-hidden="true"></span>Table
         </button>
       </div>
-      <ul class="legend" aria-hidden="true">
-        ${legendAt(spec, data, model, row).map(
-          ({ label, color, value }) => html`<li><i class="swatch ${color}"></i>${label} <b>${value}</b></li>`,
-        )}
-      </ul>
+      <div class="legendrow">
+        <ul class="legend" aria-hidden="true">
+          ${legendAt(spec, data, model, row).map(
+            ({ label, color, value }) =>
+              html`<li><i class="swatch ${color}"></i>${label} <b>${value}</b></li>`,
+          )}
+        </ul>
+        ${this.outliers()}
+      </div>
       <div class="plotbox">
         <div
           class="plot"
@@ -158,7 +162,7 @@ class ChartCard extends Section implements Drawable {
             this.group.moveCursor(undefined);
           }}
         ></div>
-        ${this.outliers()} ${this.tableOpen ? reading.table : nothing}
+        ${this.tableOpen ? reading.table : nothing}
       </div>
     </section>`;
   }

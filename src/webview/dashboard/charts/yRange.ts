@@ -26,8 +26,10 @@ export function axisRange(values: Float64Array, wish: AxisWish): AxisRange {
   if (values.length === 0) return { range: [0, 1], hidden: 0 };
   const sorted = values.slice().sort();
   const [low, high] = wish.hideOutliers ? withoutOutliers(sorted) : ends(sorted);
-  const hidden = sorted.reduce((count, value) => count + Number(value < low || value > high), 0);
-  return { range: roomAround(low, high, sorted, wish), hidden };
+  const range = roomAround(low, high, sorted, wish);
+  const isOutside = (value: number): boolean =>
+    (value < low && value < range[0]) || (value > high && value > range[1]);
+  return { range, hidden: sorted.reduce((count, value) => count + Number(isOutside(value)), 0) };
 }
 
 const ends = (sorted: Float64Array): [number, number] => [sorted[0] ?? 0, sorted.at(-1) ?? 0];

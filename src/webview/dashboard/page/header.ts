@@ -47,7 +47,7 @@ class Header extends Section {
     return html`
       <div class="title">
         <h1 title=${head.dir}>${head.name}</h1>
-        <p class="status status-${head.status}">
+        <p class="status status-${head.health.level === 'warning' ? 'stopping' : head.status}">
           <span class="codicon codicon-${icons[head.status]}" aria-hidden="true"></span>
           <span
             >${sharp ? nothing : 'last known: '}<strong>${head.status}</strong> ${head.over ? 'ran on' : 'on'}
