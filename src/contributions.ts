@@ -71,6 +71,7 @@ export interface CommandArguments {
   'trainyard.disconnect': [profile?: ProfileArgument];
   'trainyard.checkProfile': [profile?: ProfileArgument];
   'trainyard.openNodeTerminal': [host?: HostArgument];
+  'trainyard.copyNodeName': [host?: HostArgument];
   'trainyard.runOnAll': [profile?: ProfileArgument];
   'trainyard.copyToAll': [profile?: ProfileArgument];
   'trainyard.openTunnel': [profile?: ProfileArgument];
@@ -113,6 +114,7 @@ const commandTable: Record<CommandId, true> = {
   'trainyard.disconnect': true,
   'trainyard.checkProfile': true,
   'trainyard.openNodeTerminal': true,
+  'trainyard.copyNodeName': true,
   'trainyard.runOnAll': true,
   'trainyard.copyToAll': true,
   'trainyard.openTunnel': true,
@@ -157,11 +159,17 @@ export const panelTypes = {
 /** The `type` of a task that is a run. */
 export const taskType = 'trainyard';
 
+/** A terminal on a node, in the editor's own list of terminals. */
+export const terminalProfileId = 'trainyard.node';
+
 export const walkthroughId = 'trainyard.start';
 
 /** Settings with the type and default that package.json declares. */
 export interface Settings {
   'trainyard.home': string;
+  'trainyard.defaultProfile': string;
+  'trainyard.connectAtStart': 'none' | 'default' | 'all';
+  'trainyard.tensorboardPort': number;
   'trainyard.refreshInterval': number;
   'trainyard.openDashboardOnRun': boolean;
   'trainyard.openTensorBoardOnRun': boolean;
@@ -175,6 +183,9 @@ export interface Settings {
 }
 export const settingDefaults: Settings = {
   'trainyard.home': '',
+  'trainyard.defaultProfile': '',
+  'trainyard.connectAtStart': 'none',
+  'trainyard.tensorboardPort': 6006,
   'trainyard.refreshInterval': 2,
   'trainyard.openDashboardOnRun': true,
   'trainyard.openTensorBoardOnRun': false,

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import type { Logger } from './core/base/log.js';
 import { pressRemedy } from './ui/commands/showError.js';
 import { registerCommands } from './ui/commands/register.js';
+import { registerTerminalProfile } from './ui/commands/terminalProfile.js';
 import type { Ui } from './ui/commands/ui.js';
 import { recentRuns } from './ui/recentRuns.js';
 import { ContextKeys } from './ui/contextKeys.js';
@@ -77,6 +78,7 @@ export function activate(context: vscode.ExtensionContext): Api {
     runs.onSelect((run) => void ui.checkpoints.choose(run)),
     registerCommands(ui),
     registerTasks(ui),
+    registerTerminalProfile(ui),
   );
   return { snapshot: () => snapshotOf(ui, statusBar) };
 }

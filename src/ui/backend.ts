@@ -21,6 +21,8 @@ export interface BackendOptions {
   logger: Logger;
   /** Asked each time, because the setting may change; undefined stands for the usual folder. */
   home: () => string | undefined;
+  /** Of this machine; asked each time too. */
+  tensorboardPort: () => number;
   /** Milliseconds between two looks at the runs. */
   interval: () => number;
 }
@@ -47,7 +49,8 @@ export class Backend implements Disposable {
     };
     this.changes = new RunChanges(this.monitor, client, logger);
     this.feeds = new RunFeeds(client, logger);
-    this.boards = new TensorBoards({ logger, howToOpen: adviceText({ kind: 'openTensorBoard' }) });
+    const howToOpen = adviceText({ kind: 'openTensorBoard' });
+    this.boards = new TensorBoards({ logger, howToOpen, port: () => options.tensorboardPort() });
   }
 
   profiles(): ProfileStore {

@@ -45,6 +45,7 @@ export class Services implements vscode.Disposable {
       bundleDir: this.context.asAbsolutePath('dist'),
       logger: this.logger,
       home: () => this.setting('trainyard.home') || undefined,
+      tensorboardPort: () => this.setting('trainyard.tensorboardPort'),
       interval: () => this.setting('trainyard.refreshInterval') * 1000,
     });
     this.loaded = backend;

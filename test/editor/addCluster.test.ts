@@ -5,6 +5,7 @@ import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startPracticeCluster, type PracticeCluster } from '../../scripts/practice/practice.mjs';
+import { until } from './hostClient.js';
 import { Workbench } from './workbench.js';
 
 let workbench: Workbench;
@@ -61,6 +62,12 @@ async function addCluster(): Promise<void> {
   await widget().getByText('gpu2', { exact: true }).waitFor();
 }
 
+/** Into the list of hosts, until it is offered there. */
+async function typeHost(text: string): Promise<void> {
+  await widget().locator('input').first().fill(text);
+  await widget().getByText('this host, as it is typed').waitFor();
+}
+
 test('the walkthrough: Open Dashboard without a run says what to do, and the step stays open', async () => {
   await workbench.host.command('workbench.action.openWalkthrough', 'trainyard.trainyard#start');
   const step = workbench.page.locator('.getting-started-step', { hasText: 'Watch It Learn' });
@@ -98,13 +105,16 @@ test('from the SSH configuration to a chart of a run there, in five steps', asyn
   await workbench.webview().getByText('profile gpu').waitFor();
   expect(Date.now() - begin).toBeLessThan(60_000);
   await workbench.screenshot('add-run', 'dark', 1280, 800);
+  const stopping = workbench.host.command('trainyard.stopNow'); // the next tests need the processors
+  await dialog().getByText('Stop Now').first().waitFor();
+  await press('Enter');
+  await stopping;
 });
 
 test('a host that takes no key: why, and a key chosen; nothing is saved before it is connected', async () => {
   const user = cluster.profile.hosts[0]?.user ?? '';
   await addCluster();
-  await workbench.page.keyboard.type(`${user}@127.0.0.3:${cluster.port}`);
-  await widget().getByText('this host, as it is typed').waitFor();
+  await typeHost(`${user}@127.0.0.3:${cluster.port}`);
   await press('Enter');
   await widget().getByText('Enter connects to 127.0.0.3').waitFor();
   await press('Enter');
@@ -128,8 +138,7 @@ test('a host that takes no key: why, and a key chosen; nothing is saved before i
 test('a host that nobody answers at: given up, and nothing is kept', async () => {
   const before = profiles();
   await addCluster();
-  await workbench.page.keyboard.type('127.0.0.3:9');
-  await widget().getByText('this host, as it is typed').waitFor();
+  await typeHost('127.0.0.3');
   await press('Enter');
   await widget().getByText('Enter connects to 127.0.0.3').waitFor();
   await press('Enter');
@@ -140,4 +149,19 @@ test('a host that nobody answers at: given up, and nothing is kept', async () =>
   await press('Escape');
   await dialog().waitFor({ state: 'detached' });
   expect(profiles()).toBe(before);
+});
+
+test('the default profile is connected when the window is loaded anew, and no other', async () => {
+  await workbench.host.ask('setting', { key: 'trainyard.defaultProfile', value: 'cluster' });
+  await workbench.host.ask('setting', { key: 'trainyard.connectAtStart', value: 'default' });
+  await workbench.host.command('workbench.action.closeAllEditors'); // a dashboard connects its own
+  await workbench.reload();
+  await workbench.showViews();
+  const clusters = await until('figures of the cluster', async () => {
+    const { clusters } = await workbench.snapshot();
+    return JSON.stringify(clusters.find(({ label }) => label === 'cluster')).includes('GB')
+      ? clusters
+      : undefined;
+  });
+  expect(clusters.find(({ label }) => label === 'gpu')?.description).toContain('not connected');
 });

@@ -160,6 +160,15 @@ test('a cluster over SSH: keys reviewed once, checks, terminal, a command and a 
     await command('trainyard.openNodeTerminal', { ...given, host: '127.0.0.3' });
     const home = cluster.nodes[1]!.home;
     await typeInTerminal('echo typed > $HOME/seen', () => existsSync(join(home, 'seen')));
+    await command('trainyard.copyNodeName', { ...given, host: '127.0.0.3' });
+    const offering = workbench.host.command('workbench.action.terminal.newWithProfile');
+    const rows = workbench.page.locator('.quick-input-list:visible .monaco-list-row');
+    for (const words of ['Terminal on a Node', 'practice', '127.0.0.2'])
+      await rows.filter({ hasText: words }).click();
+    await offering;
+    await workbench.page.locator('.terminal-tabs-entry', { hasText: '127.0.0.2' }).click();
+    const other = join(cluster.nodes[0]!.home, 'seen');
+    await typeInTerminal('echo typed > $HOME/seen', () => existsSync(other));
     const running = command('trainyard.runOnAll', given);
     await answer('A shell command', 'echo I am at $HOME');
     await running;
@@ -281,6 +290,7 @@ test('a run: started, cloned, run again; dashboard, logs, terminal, checkpoints'
 
 test('TensorBoard opens in a tab with the curves', async () => {
   const [dir = ''] = workbench.runs();
+  await workbench.host.ask('setting', { key: 'trainyard.tensorboardPort', value: 18300 });
   await command('trainyard.openTensorBoard', { profile: 'local', id: dir.split('/').at(-1), dir });
   const [board] = await until(
     'TensorBoard',
@@ -290,7 +300,7 @@ test('TensorBoard opens in a tab with the curves', async () => {
     },
     60,
   );
-  expect(board?.url).toContain('pinnedCards');
+  expect(board?.url).toMatch(/\/proxy\/183\d\d\/.*pinnedCards/);
   expect(new URL(board?.url ?? '').pathname).toMatch(/\/[0-9a-f]{32}\/$/); // the bridge's key
   const inner = workbench.webview().frameLocator('iframe[title="TensorBoard"]');
   await inner.getByText('loss', { exact: true }).first().waitFor({ timeout: 60_000 });

@@ -9,6 +9,7 @@ import {
   contextValues,
   panelTypes,
   settingDefaults,
+  terminalProfileId,
   taskType,
   viewIds,
   walkthroughId,
@@ -121,6 +122,10 @@ describe('package.json', () => {
         if (command?.endsWith('.focus') !== true) expect(commandIds).toContain(command);
       }
     }
+  });
+
+  it('offers a terminal on a node by the name that the code provides', () => {
+    expect(contributes.terminal.profiles.map(({ id }) => id)).toEqual([terminalProfileId]);
   });
 
   it('names only files that exist', () => {

@@ -31,16 +31,24 @@ export interface TensorBoardStatus {
 }
 
 /** How the bridge logs, and how it names the way to open it anew. */
-export type BridgeOptions = Pick<HttpBridgeOptions, 'logger' | 'howToOpen'>;
+export interface BridgeOptions extends Pick<HttpBridgeOptions, 'logger' | 'howToOpen'> {
+  /** First port of this machine to try; asked for each bridge. */
+  port?: () => number;
+}
 
 /** A bridge to TensorBoard's private socket on the machine. */
 export function bridgeToSocket(
   machine: Pick<Machine, 'connectSocket'>,
   socketPath: NodePath,
-  { logger = nullLogger, howToOpen }: BridgeOptions = {},
+  { logger = nullLogger, howToOpen, port }: BridgeOptions = {},
 ): Promise<HttpBridge> {
   const connect = (): Promise<Duplex> => machine.connectSocket(socketPath);
-  return HttpBridge.open({ connect, logger, ...(howToOpen === undefined ? {} : { howToOpen }) });
+  return HttpBridge.open({
+    connect,
+    logger,
+    ...(howToOpen === undefined ? {} : { howToOpen }),
+    ...(port === undefined ? {} : { port: port() }),
+  });
 }
 
 /** The bridges, one for each run of each machine. */

@@ -59,7 +59,11 @@ export async function pickProfile(
   const backend = await ui.services.backend();
   const sessions = await backend.clusters.list();
   if (given) return backend.session(given.profile);
-  const items = sessions.filter(wanted).map((session) => {
+  const first = ui.services.setting('trainyard.defaultProfile');
+  const ordered = [...sessions].sort(
+    (a, b) => Number(b.profile.name === first) - Number(a.profile.name === first),
+  );
+  const items = ordered.filter(wanted).map((session) => {
     const { label, description } = describeProfile(session.profile, session.state, undefined);
     return { label, description, session };
   });

@@ -25,6 +25,7 @@ function tableOf(ui: Ui): Table {
     'trainyard.disconnect': async (profile) => (await loadLazy()).disconnect(ui, profile),
     'trainyard.checkProfile': async (profile) => (await loadLazy()).checkProfile(ui, profile),
     'trainyard.openNodeTerminal': async (host) => (await loadLazy()).openNodeTerminal(ui, host),
+    'trainyard.copyNodeName': async (host) => (await loadLazy()).copyNodeName(ui, host),
     'trainyard.runOnAll': async (profile) => (await loadLazy()).runOnAll(ui, profile),
     'trainyard.copyToAll': async (profile) => (await loadLazy()).copyToAll(ui, profile),
     'trainyard.openTunnel': async (profile) => (await loadLazy()).openTunnel(ui, profile),

@@ -160,10 +160,9 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
     this.changes.fire(undefined);
   }
 
-  /** This machine needs nobody's leave; a remote one is connected when somebody asks. */
   private connectOnce(session: ClusterSession): void {
-    const { name, kind } = session.profile;
-    if (kind !== 'local' || this.connectedByItself.has(name) || whyNotHere() !== undefined) return;
+    const { name } = session.profile;
+    if (!this.connectsByItself(session) || this.connectedByItself.has(name)) return;
     this.connectedByItself.add(name);
     session.machine().then(
       () => this.backend?.monitor.refresh(),
@@ -171,6 +170,14 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
         this.services.logger.log('warn', `${name}: ${errorWords(error)}`);
       },
     );
+  }
+
+  /** This machine needs nobody's leave; a remote one is connected when somebody asks, now or by a setting. */
+  private connectsByItself({ profile: { name, kind } }: ClusterSession): boolean {
+    if (kind === 'local') return whyNotHere() === undefined;
+    const which = this.services.setting('trainyard.connectAtStart');
+    const isDefault = name === this.services.setting('trainyard.defaultProfile');
+    return kind === 'ssh' && (which === 'all' || (which === 'default' && isDefault));
   }
 
   private sample(session: ClusterSession): void {

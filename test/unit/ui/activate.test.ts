@@ -1,12 +1,13 @@
 // The composition root with a stand-in for the editor's API: everything registers, and nothing is
 // left at the end.
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { commandIds, panelTypes, taskType, viewIds } from '../../../src/contributions.js';
+import { commandIds, panelTypes, taskType, terminalProfileId, viewIds } from '../../../src/contributions.js';
 
 const editor = vi.hoisted(() => ({
   commands: new Map<string, (...args: unknown[]) => Promise<void>>(),
   views: new Set<string>(),
   panels: new Set<string>(),
+  terminals: new Set<string>(),
   schemes: new Set<string>(),
   tasks: new Set<string>(),
   disposed: 0,
@@ -61,6 +62,10 @@ vi.mock('vscode', () => {
       registerWebviewPanelSerializer: (type: string) => {
         editor.panels.add(type);
         return disposable(() => editor.panels.delete(type));
+      },
+      registerTerminalProfileProvider: (id: string) => {
+        editor.terminals.add(id);
+        return disposable(() => editor.terminals.delete(id));
       },
       showErrorMessage: (text: string) => {
         editor.shown.push(text);
@@ -132,8 +137,10 @@ describe('activate', () => {
     expect([...editor.views].sort()).toEqual(Object.values(viewIds).sort());
     expect([...editor.panels].sort()).toEqual(Object.values(panelTypes).sort());
     expect([...editor.tasks]).toEqual([taskType]);
+    expect([...editor.terminals]).toEqual([terminalProfileId]);
     for (const item of context.subscriptions) item.dispose();
     expect([...editor.tasks]).toEqual([]);
+    expect([...editor.terminals]).toEqual([]);
     expect([...editor.panels]).toEqual([]);
     expect([...editor.schemes]).toEqual([]);
     expect([...editor.commands.keys()]).toEqual([]);
