@@ -92,6 +92,7 @@ export interface CommandArguments {
   'trainyard.revealRunFolder': [run?: RunArgument];
   'trainyard.copyRunFolder': [run?: RunArgument];
   'trainyard.cloneRun': [run?: RunArgument];
+  'trainyard.resumeRun': [run?: RunArgument];
   'trainyard.deleteRun': [run?: RunArgument];
   'trainyard.selectRun': [run?: RunArgument];
   'trainyard.verifyCheckpoints': [run?: RunArgument];
@@ -135,6 +136,7 @@ const commandTable: Record<CommandId, true> = {
   'trainyard.revealRunFolder': true,
   'trainyard.copyRunFolder': true,
   'trainyard.cloneRun': true,
+  'trainyard.resumeRun': true,
   'trainyard.deleteRun': true,
   'trainyard.selectRun': true,
   'trainyard.verifyCheckpoints': true,
@@ -212,6 +214,8 @@ export const contextValues = {
   runsOfProfile: 'runs.profile',
   activeRun: 'run.active',
   overRun: 'run.over',
+  /** Failed, stopped or interrupted: it can go on. */
+  earlyRun: 'run.over.early',
   checkpoint: 'checkpoint',
   note: 'note',
 } as const;

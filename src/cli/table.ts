@@ -10,6 +10,7 @@ import { importHosts } from './verbs/import.js';
 import { clean, killLeftovers } from './verbs/leftovers.js';
 import { logs } from './verbs/logs.js';
 import { profiles } from './verbs/profiles.js';
+import { resume } from './verbs/resume.js';
 import { run } from './verbs/run.js';
 import { runs } from './verbs/runs.js';
 import { runtime } from './verbs/runtime.js';
@@ -30,6 +31,7 @@ export const verbs: readonly Verb[] = [
   runs,
   attach,
   logs,
+  resume,
   stop,
   checkpoints,
   tensorboard,

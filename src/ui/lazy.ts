@@ -29,6 +29,7 @@ export { openLogs } from './commands/runs/openLogs.js';
 export { openTensorBoard } from './commands/runs/openTensorBoard.js';
 export { openTensorBoardInBrowser } from './commands/runs/openTensorBoardInBrowser.js';
 export { openTerminal } from './commands/runs/openTerminal.js';
+export { resumeRun } from './commands/runs/resumeRun.js';
 export { revealRunFolder } from './commands/runs/revealRunFolder.js';
 export { selectRun } from './commands/runs/selectRun.js';
 export { stopRun } from './commands/runs/stopRun.js';

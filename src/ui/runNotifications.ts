@@ -22,7 +22,8 @@ const settings: Record<RunChangeKind, keyof Settings> = {
 };
 
 const buttons = { 'Open Dashboard': 'trainyard.openDashboard', 'Show Log': 'trainyard.openLogs' } as const;
-const runAgain = { ...buttons, 'Clone Run…': 'trainyard.cloneRun' } as const;
+/** Beside a run that ended early. */
+const goOn = { Resume: 'trainyard.resumeRun', ...buttons, 'Clone Run…': 'trainyard.cloneRun' } as const;
 
 export class RunNotifications implements vscode.Disposable {
   private readonly store = new DisposableStore();
@@ -44,7 +45,7 @@ export class RunNotifications implements vscode.Disposable {
     const { id, dir } = run.entry;
     if (this.ui.services.setting(settings[kind]) === false || this.isInFront(dir)) return;
     const offered: Record<string, CommandId> =
-      kind === 'failed' || kind === 'interrupted' ? runAgain : buttons;
+      kind === 'failed' || kind === 'interrupted' || kind === 'stopped' ? goOn : buttons;
     const answer = await say(kind, changeText(change), Object.keys(offered));
     const command = answer === undefined ? undefined : offered[answer];
     if (command === undefined) return;

@@ -250,6 +250,7 @@ export type PageAction =
   | 'openTensorBoard'
   | 'openLogs'
   | 'revealFolder'
+  | 'resumeRun'
   | 'cloneRun'
   | 'openTerminal';
 

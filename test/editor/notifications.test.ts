@@ -54,6 +54,14 @@ test('a restart says why, and a failure after it is one notification of its own'
   await workbench.screenshot('notification-failed', 'dark', 1280);
   expect(await failure.getByRole('button', { name: 'Show Log' }).count()).toBe(1);
   expect(await toast(/failed/).count()).toBe(1);
+
+  const [id = ''] = workbench.runs().slice(-1);
+  const before = workbench.state(id).supervisor.pid;
+  await failure.getByRole('button', { name: 'Resume' }).click();
+  await until('the same run, started again', () =>
+    workbench.state(id).supervisor.pid !== before ? true : undefined,
+  );
+  await toast(/on local failed: rank 0/).waitFor({ timeout: 30_000 });
 });
 
 test('a kind that is muted says nothing, and neither does a run whose dashboard is in front', async () => {

@@ -6,6 +6,7 @@ import { gpuWishOf } from '../../core/plan/gpuWish.js';
 import { requestOf, type TypedRun } from '../../core/plan/request.js';
 import type { RunCode } from '../../core/code/place.js';
 import { takeSnapshot } from '../../core/code/snapshot.js';
+import type { StartedRun } from '../../core/cluster/machine.js';
 import type { Args } from '../args.js';
 import type { Context, Verb } from '../context.js';
 import { figuresFile } from '../../core/follow/figureLines.js';
@@ -109,35 +110,47 @@ export const run: Verb = {
     const { machine } = context;
     const code = await codeOf(context, args.value('code'));
     const request = requestOf({ ...typedRun(profile, context.cwd, args), code });
-    const { id, dir, before, interrupted } = await context.withProgress(async (progress) => {
-      const started = await machine.start(request, progress);
-      return { ...started, interrupted: progress.signal.aborted };
-    });
-    await context.book.add(id, profile.name);
-    const printer = makePrinter(context);
-    const details = await (await context.node.client()).request('run.get', { dir });
-    printer.run(id, dir, details.run);
-    if (args.has('detach') && !interrupted) {
-      if (!context.json) context.output.line(`attach with: trainyard attach ${id}`);
-      return exitCodes.done;
-    }
-    return followRun(context, printer, {
-      dir,
-      ownsRun: true,
-      tensorboard: args.has('tensorboard'),
-      showLog: details.run?.program === 'command',
-      interrupted,
-      ...(before === undefined
-        ? {}
-        : {
-            from: {
-              metrics: before.files['metrics.jsonl'] ?? 0,
-              events: before.files['events.jsonl'] ?? 0,
-              log: before.files[rankLog] ?? 0,
-              figures: before.files[figuresFile] ?? 0,
-            },
-            ...(before.state === null ? {} : { staleState: before.state.updated }),
-          }),
-    });
+    const started = await context.withProgress(async (progress) => ({
+      ...(await machine.start(request, progress)),
+      interrupted: progress.signal.aborted,
+    }));
+    await context.book.add(started.id, profile.name);
+    return stayWith(context, args, started);
   },
 };
+
+/**
+ * Prints what was started, and follows it unless `--detach` is given. `interrupted`: Ctrl-C came
+ * while it was being started. Returns the exit code.
+ */
+export async function stayWith(
+  context: Context,
+  args: Args,
+  { id, dir, before, interrupted }: StartedRun & { interrupted: boolean },
+): Promise<number> {
+  const printer = makePrinter(context);
+  const details = await (await context.node.client()).request('run.get', { dir });
+  printer.run(id, dir, details.run);
+  if (args.has('detach') && !interrupted) {
+    if (!context.json) context.output.line(`attach with: trainyard attach ${id}`);
+    return exitCodes.done;
+  }
+  return followRun(context, printer, {
+    dir,
+    ownsRun: true,
+    tensorboard: args.has('tensorboard'),
+    showLog: details.run?.program === 'command',
+    interrupted,
+    ...(before === undefined
+      ? {}
+      : {
+          from: {
+            metrics: before.files['metrics.jsonl'] ?? 0,
+            events: before.files['events.jsonl'] ?? 0,
+            log: before.files[rankLog] ?? 0,
+            figures: before.files[figuresFile] ?? 0,
+          },
+          ...(before.state === null ? {} : { staleState: before.state.updated }),
+        }),
+  });
+}

@@ -1,7 +1,45 @@
-// How a run that was interrupted goes on: by being started again in its folder, from its newest
-// valid checkpoint.
+// How a run that ended early goes on: by being started again in its folder, from its newest valid
+// checkpoint.
+import { UserError } from '../base/errors.js';
 import type { RunEntry } from '../contracts/agentApi.js';
-import { typedOf } from './request.js';
+import type { Profile } from '../contracts/profileSchema.js';
+import { isOver, statusOf } from '../model/runStatus.js';
+import { typedOf, type TypedRun } from './request.js';
+
+/**
+ * What asks for the same run once more, in its folder: it goes on from its newest valid checkpoint,
+ * and a program of the user's finds its folder as it was. `cwd`: where relative paths are read if
+ * the run's record does not say. UserError (usage) for a run that cannot go on.
+ */
+export function resumedRun(entry: RunEntry, profile: Profile, cwd: string): TypedRun {
+  const { id, run, dir } = entry;
+  const status = statusOf(entry);
+  if (!run) {
+    const what = `${id} has no run.json that can be read, so nobody knows its command`;
+    throw new UserError('usage', what, 'Start a new run');
+  }
+  if (!isOver(status)) {
+    throw new UserError('usage', `${id} is ${status}: there is nothing to resume`, 'Stop it first');
+  }
+  if (status === 'finished') {
+    const what = `${id} has finished: nothing is left to do`;
+    throw new UserError('usage', what, 'Start a new run with more epochs or steps');
+  }
+  const { words, ranks, nodes, per, gpus, logdir, tensorboard, evaluator } = typedOf(run);
+  return {
+    profile,
+    words,
+    ranks,
+    tensorboard,
+    evaluator,
+    cwd: run.cwd ?? cwd,
+    runDir: dir,
+    ...(nodes === undefined ? {} : { nodes }),
+    ...(per === undefined ? {} : { per }),
+    ...(gpus === undefined ? {} : { gpus }),
+    ...(logdir === undefined ? {} : { logdir }),
+  };
+}
 
 /**
  * The command line, for a POSIX shell; undefined where the folder's run.json is not there to tell

@@ -25,6 +25,7 @@ const commands: Record<PageAction, CommandId> = {
   openTensorBoard: 'trainyard.openTensorBoard',
   openLogs: 'trainyard.openLogs',
   revealFolder: 'trainyard.revealRunFolder',
+  resumeRun: 'trainyard.resumeRun',
   cloneRun: 'trainyard.cloneRun',
   openTerminal: 'trainyard.openTerminal',
 };

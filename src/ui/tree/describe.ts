@@ -62,8 +62,13 @@ export function describeRun(overview: RunOverview, now = Date.now() / 1000): Ite
     tooltip: lines.filter((line) => line !== '').join('\n'),
     icon,
     ...(color === undefined ? {} : { color }),
-    contextValue: isOver(status) ? contextValues.overRun : contextValues.activeRun,
+    contextValue: contextOf(status),
   };
+}
+
+function contextOf(status: RunStatus): string {
+  if (!isOver(status)) return contextValues.activeRun;
+  return status === 'finished' ? contextValues.overRun : contextValues.earlyRun;
 }
 
 function activeParts(overview: RunOverview): string[] {

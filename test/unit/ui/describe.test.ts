@@ -72,7 +72,7 @@ describe('a run in the tree', () => {
     const over = overview('finished', { best: { step: 50, top1: 0.99 } });
     const entry = { ...over.entry, state: ended };
     expect(describeRun({ ...over, entry }, 550).description).toBe('finished · 99.0% · 3 min · 5 min ago');
-    expect(describeRun(overview('interrupted')).contextValue).toBe('run.over');
+    expect(describeRun(overview('interrupted')).contextValue).toBe('run.over.early');
     const failed = overview('failed');
     const state = { reason: 'rank 1: out of memory' } as unknown as RunOverview['entry']['state'];
     expect(describeRun({ ...failed, entry: { ...failed.entry, state } }).description).toBe(

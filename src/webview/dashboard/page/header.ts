@@ -57,7 +57,7 @@ class Header extends Section {
         <div class="actions">
           ${
             head.over
-              ? nothing
+              ? this.resumeButton(head)
               : html`<trainyard-menu
                   .label=${'Stop'}
                   .icon=${'debug-stop'}
@@ -96,6 +96,22 @@ class Header extends Section {
       <span class="codicon codicon-${healthIcons[health.level]}" aria-hidden="true"></span>
       <span>${health.text}</span>
     </p>`;
+  }
+
+  /** Of a run that ended early. A program of the user's is started again in its folder. */
+  private resumeButton(head: RunHead): TemplateResult | typeof nothing {
+    if (head.status === 'finished' || head.program === null) return nothing;
+    const step = this.model.checkpoints?.latestStep ?? null;
+    return html`<button
+      type="button"
+      class="secondary"
+      @click=${() => {
+        this.act('resumeRun');
+      }}
+    >
+      <span class="codicon codicon-debug-restart" aria-hidden="true"></span
+      ><span>${step === null ? 'Resume' : `Resume from step ${count(step)}`}</span>
+    </button>`;
   }
 
   private readonly stopItems = [

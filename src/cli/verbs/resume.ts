@@ -1,0 +1,37 @@
+import { requestOf } from '../../core/plan/request.js';
+import { resumedRun } from '../../core/plan/resume.js';
+import type { Verb } from '../context.js';
+import { stayWith } from './run.js';
+
+export const resume: Verb = {
+  verb: 'resume',
+  summary: 'goes on with a run that failed, was stopped or interrupted',
+  words: ['RUN'],
+  flags: [
+    { name: 'detach', help: 'return once the run has started' },
+    { name: 'wait', help: 'queue until enough GPUs are free on every node of the run' },
+    { name: 'tensorboard', help: 'bring the TensorBoard that the run serves to 127.0.0.1' },
+    {
+      name: 'profile',
+      value: 'P',
+      help: 'whose runs; by default the profile that started RUN here, else local',
+    },
+  ],
+  details: [
+    'The run goes on in its folder, from its newest valid checkpoint, with the command that it had. A program of your own finds its folder as it was.',
+    'Ctrl-C once stops the run after a checkpoint, twice stops it now.',
+  ],
+  async run(context, args) {
+    const entry = await context.resolveRun(args);
+    const profile = context.currentProfile;
+    const typed = resumedRun(entry, profile, context.cwd);
+    const tensorboard = typed.tensorboard === true || args.has('tensorboard');
+    const request = requestOf({ ...typed, tensorboard, wait: args.has('wait') });
+    const started = await context.withProgress(async (progress) => ({
+      ...(await context.machine.start(request, progress)),
+      interrupted: progress.signal.aborted,
+    }));
+    await context.book.add(started.id, profile.name);
+    return stayWith(context, args, started);
+  },
+};

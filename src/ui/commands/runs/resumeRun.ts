@@ -1,0 +1,26 @@
+// Resume Run.
+import type { RunArgument } from '../../../contributions.js';
+import { requestOf } from '../../../core/plan/request.js';
+import { resumedRun } from '../../../core/plan/resume.js';
+import { pickRun } from '../pick.js';
+import { withProgress } from '../progress.js';
+import type { Ui } from '../ui.js';
+
+/** Goes on with a run that ended early, in its folder, and shows it. UserError, Cancelled. */
+export async function resumeRun(ui: Ui, given?: RunArgument): Promise<void> {
+  const canGoOn = ['failed', 'stopped', 'interrupted'];
+  const run = await pickRun(ui, given, 'Resume Run', ({ status }) => canGoOn.includes(status));
+  if (!run) return;
+  const backend = await ui.services.backend();
+  const session = await backend.session(run.profile);
+  await withProgress(`Resume on ${run.profile}`, async (progress) => {
+    const machine = await session.machine();
+    const details = await (await machine.node.client()).request('run.get', { dir: run.dir });
+    const typed = resumedRun(details, session.profile, '/');
+    const tensorboard = typed.tensorboard === true || ui.services.setting('trainyard.openTensorBoardOnRun');
+    return machine.start(requestOf({ ...typed, tensorboard }), progress);
+  });
+  ui.dashboards.show(run);
+  await backend.monitor.refresh();
+  await ui.checkpoints.choose(run);
+}
