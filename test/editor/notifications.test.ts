@@ -61,7 +61,11 @@ test('a restart says why, and a failure after it is one notification of its own'
   await until('the same run, started again', () =>
     workbench.state(id).supervisor.pid !== before ? true : undefined,
   );
-  await toast(/on local failed: rank 0/).waitFor({ timeout: 30_000 });
+  // Its dashboard is in front, and shows the end.
+  await until('its second failure', () => (workbench.state(id).phase === 'failed' ? true : undefined));
+  await workbench.webview().getByRole('button', { name: 'Resume' }).waitFor({ timeout: 10_000 });
+  await new Promise((resolve) => setTimeout(resolve, 4000)); // two looks at the list
+  await workbench.host.command('workbench.action.closeActiveEditor');
 });
 
 test('a kind that is muted says nothing, and neither does a run whose dashboard is in front', async () => {

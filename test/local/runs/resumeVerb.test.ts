@@ -24,7 +24,7 @@ afterAll(async () => {
 it('starts a program that failed again, and refuses one that has finished', async () => {
   const dir = join(folder.path, 'own');
   const script = 'cd "$TRAINYARD_RUN_DIR"; test -e tried || { touch tried; exit 3; }; echo went on';
-  expectExit(await runCli(['run', 'local', '--run-dir', dir, '--', 'sh', '-c', script]), 3);
+  expectExit(await runCli(['run', 'local', '--run-dir', dir, '--', 'sh', '-c', script]), 5);
   const resumed = await runCli(['resume', dir]);
   expectExit(resumed, 0);
   expect(resumed.stdout).toContain('went on');
