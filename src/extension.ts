@@ -76,6 +76,7 @@ export function activate(context: vscode.ExtensionContext): Api {
     ui.documents,
     new ProfileWatcher(services),
     runs.onSelect((run) => void ui.checkpoints.choose(run)),
+    ui.dashboards.onFront((run) => void ui.checkpoints.choose(run)),
     registerCommands(ui),
     registerTasks(ui),
     registerTerminalProfile(ui),

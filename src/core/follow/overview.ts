@@ -39,6 +39,8 @@ export interface RunOverview extends RunProgress {
   top1: number | undefined;
   /** The best evaluation; in a very long file that is over, the best of its end. */
   best: { step: number; top1: number } | undefined;
+  /** Of the checkpoint of a step, where it was evaluated; a fraction. */
+  top1At: (step: number) => number | undefined;
   /** The newest checkpoint that the metrics tell of. */
   checkpoint: { step: number; time: number } | undefined;
   secondsLeft: number | undefined;
@@ -86,6 +88,7 @@ class Reading {
       loss: figures.loss,
       top1: lastEvaluation?.top1 ?? lastStep?.top1 ?? undefined,
       best,
+      top1At: (wanted) => this.metrics.evaluations.at(wanted)?.top1,
       checkpoint: checkpoints.latest,
       secondsLeft: over ? undefined : secondsLeft,
       secondsPerStep,

@@ -2,7 +2,7 @@
 // window.
 import * as vscode from 'vscode';
 import type { RunArgument } from '../../contributions.js';
-import type { Disposable } from '../../core/base/lifecycle.js';
+import { Emitter, type Disposable, type Event } from '../../core/base/lifecycle.js';
 import { pathFromNode } from '../../core/base/nodePath.js';
 import type { Services } from '../services.js';
 
@@ -23,6 +23,10 @@ export interface PanelKind<P extends RunPanel> {
 export class RunPanels<P extends RunPanel> implements Disposable {
   private readonly panels = new Map<string, P>();
   private readonly serializer: Disposable;
+  private readonly fronts = new Emitter<RunArgument>();
+
+  /** Fires with the run whose tab came to the front. */
+  readonly onFront: Event<RunArgument> = this.fronts.event;
 
   constructor(
     private readonly services: Services,
@@ -59,15 +63,21 @@ export class RunPanels<P extends RunPanel> implements Disposable {
   }
 
   dispose(): void {
+    this.fronts.dispose();
     this.serializer.dispose(); // the tabs are the editor's: it brings them back
   }
 
   private add(panel: vscode.WebviewPanel, run: RunArgument): P {
+    const watching = panel.onDidChangeViewState(() => {
+      if (panel.active) this.fronts.fire(run);
+    });
     const added = this.kind.make(this.services, panel, run, () => {
+      watching.dispose();
       this.panels.delete(run.dir);
     });
     this.panels.set(run.dir, added);
     this.onOpen();
+    if (panel.active) this.fronts.fire(run);
     return added;
   }
 }

@@ -88,9 +88,10 @@ export class CheckpointTree implements vscode.TreeDataProvider<CheckpointTreeNod
         contextValue: contextValues.note,
       });
     }
-    const { best } = this.shown()?.overview ?? { best: undefined };
+    const overview = this.shown()?.overview;
     const marks = {
-      best: best?.step === node.step ? best.top1 : undefined,
+      top1: overview?.top1At(node.step),
+      best: overview?.best?.step === node.step,
       latest: this.listing?.checkpoints.at(-1)?.step === node.step,
     };
     return treeItem(
@@ -127,6 +128,8 @@ export class CheckpointTree implements vscode.TreeDataProvider<CheckpointTreeNod
   private async update(): Promise<void> {
     if (!this.view.visible || !this.backend) return;
     const shown = this.shown();
+    // What is shown stays: the end of a run must not put another one in its place.
+    if (shown && shown.argument.dir !== this.chosen?.dir) this.chosen = shown.argument;
     const key = shown
       ? `${shown.argument.dir} ${shown.overview.checkpoint?.step ?? 0} ${shown.overview.best?.step ?? 0} ${shown.overview.status}`
       : '';

@@ -38,11 +38,11 @@ const icons: Record<RunStatus, readonly [string, string?]> = {
 const ill = ['warning', 'charts.yellow'] as const;
 
 /**
- * `running · epoch 3/12 · 412 img/s · 3 min left`, `finished · 95.2% · 2 min`, `failed: out of
+ * `running · 34% · 3 min left · 74.1% · 412 img/s`, `finished · 95.2% · 2 min`, `failed: out of
  * memory`.
  */
 export function describeRun(overview: RunOverview, now = Date.now() / 1000): ItemText {
-  const { entry, status, health, step, totalSteps, best } = overview;
+  const { entry, status, health, step, totalSteps, epoch, totalEpochs, best } = overview;
   const [icon, color] = health.level === 'warning' ? ill : icons[status];
   const reason = entry.state?.reason ?? '';
   const lines = [
@@ -53,6 +53,9 @@ export function describeRun(overview: RunOverview, now = Date.now() / 1000): Ite
     step === undefined
       ? ''
       : `step ${whole(step)}${totalSteps === undefined ? '' : ` of ${whole(totalSteps)}`}`,
+    isOver(status) || epoch === undefined || totalEpochs === undefined || totalEpochs < 1
+      ? ''
+      : `epoch ${epochUnderWay(epoch, totalEpochs)} of ${Math.ceil(totalEpochs)}`,
     best === undefined ? '' : `best top-1 ${percent(best.top1)} at step ${whole(best.step)}`,
     reason,
   ];
@@ -72,29 +75,29 @@ function contextOf(status: RunStatus): string {
 }
 
 function activeParts(overview: RunOverview): string[] {
-  const { entry, status, step, epoch, totalEpochs, fraction, imagesPerSec, loss, secondsLeft, best } =
-    overview;
+  const { entry, status, step, fraction, imagesPerSec, loss, secondsLeft, best } = overview;
   const { health } = overview;
   const isIll = health.level === 'warning' || health.level === 'error';
   const parts: string[] = [isIll ? shortHealth(health) : statusText(status, entry)];
-  if (epoch !== undefined && totalEpochs !== undefined && totalEpochs >= 1) {
-    parts.push(`epoch ${epochUnderWay(epoch, totalEpochs)}/${Math.ceil(totalEpochs)}`);
-  } else if (step !== undefined) {
-    parts.push(fraction === undefined ? `step ${whole(step)}` : percent(fraction));
+  if (step !== undefined) {
+    parts.push(fraction === undefined ? `step ${whole(step)}` : `${Math.floor(fraction * 100)}%`);
   }
   const isOld = hasOldFigures(health);
-  if (imagesPerSec !== undefined && !isOld) parts.push(`${whole(imagesPerSec)} img/s`);
-  if (loss !== undefined) parts.push(`loss ${Number(loss.toPrecision(4))}`);
   if (secondsLeft !== undefined && status === 'running' && !isOld) {
     parts.push(`${duration(secondsLeft)} left`);
   }
-  if (best !== undefined) parts.push(`best ${percent(best.top1)}`);
+  if (best !== undefined) parts.push(percent(best.top1));
+  if (imagesPerSec !== undefined && !isOld) parts.push(`${whole(imagesPerSec)} img/s`);
+  if (loss !== undefined) parts.push(`loss ${Number(loss.toPrecision(4))}`);
   return parts;
 }
 
+/** Without the name of the program that says it. */
+const causeOf = (reason: string): string => reason.replace(/^(?:trainer: )?error: /, '');
+
 function overParts({ entry, status, health, loss, top1, best }: RunOverview, now: number): string[] {
   const reason = entry.state?.reason ?? '';
-  const parts: string[] = [status === 'failed' && reason !== '' ? `failed: ${reason}` : status];
+  const parts: string[] = [status === 'failed' && reason !== '' ? `failed: ${causeOf(reason)}` : status];
   if (health.kind === 'bad-images') parts.push(shortHealth(health));
   const accuracy = best?.top1 ?? top1;
   if (accuracy !== undefined && status !== 'failed') parts.push(percent(accuracy));
@@ -222,23 +225,23 @@ export function describeGpu(
 /** `best 74.1%  204 MB · 4 min ago · valid`. */
 export function describeCheckpoint(
   checkpoint: Checkpoint,
-  marks: { best: number | undefined; latest: boolean },
+  marks: { top1: number | undefined; best: boolean; latest: boolean },
   now: number,
 ): ItemText {
   const { step, bytes, time, valid, reason } = checkpoint;
   const words = [
-    marks.best === undefined ? '' : `best ${percent(marks.best)}`,
+    marks.top1 === undefined ? '' : `${marks.best ? 'best ' : ''}${percent(marks.top1)}`,
     marks.latest ? 'latest' : '',
     size(bytes),
     `${duration(now - time)} ago`,
-    valid ? 'valid' : `not valid: ${reason ?? 'unknown'}`,
+    valid ? '' : `not valid: ${reason ?? 'unknown'}`,
   ];
   return {
     label: `step ${whole(step)}`,
     description: words.filter((word) => word !== '').join(' · '),
-    tooltip: checkpoint.path,
-    icon: valid ? (marks.best === undefined ? 'save' : 'star-full') : 'warning',
-    ...(valid ? (marks.best === undefined ? {} : { color: 'charts.yellow' }) : { color: 'charts.red' }),
+    tooltip: `${checkpoint.path}${valid ? '\nvalid' : ''}`,
+    icon: valid ? (marks.best ? 'star-full' : 'save') : 'warning',
+    ...(valid ? (marks.best ? { color: 'charts.yellow' } : {}) : { color: 'charts.red' }),
     contextValue: contextValues.checkpoint,
   };
 }

@@ -33,6 +33,7 @@ const overview = (status: RunStatus, fields: Partial<RunOverview> = {}): RunOver
   imagesPerSec: 1204.4,
   top1: 0.952,
   best: undefined,
+  top1At: () => undefined,
   checkpoint: undefined,
   secondsLeft: undefined,
   secondsPerStep: undefined,
@@ -43,18 +44,17 @@ describe('a run in the tree', () => {
   it('says phase, progress and images/s while it runs', () => {
     expect(describeRun(overview('running'))).toMatchObject({
       label: 'resnet20-1f2e',
-      description: 'running · epoch 5/12 · 1,204 img/s',
+      description: 'running · 34% · 1,204 img/s',
       contextValue: 'run.active',
     });
     const best = { step: 100, top1: 0.741 };
     expect(describeRun(overview('running', { secondsLeft: 11_400, best })).description).toBe(
-      'running · epoch 5/12 · 1,204 img/s · 3 h 10 min left · best 74.1%',
+      'running · 34% · 3 h 10 min left · 74.1% · 1,204 img/s',
     );
     const { entry } = overview('running');
     const there = { entry: { ...entry, elsewhere: 'gpu1' } };
     expect(describeRun(overview('running', there)).description).toMatch(/^running on gpu1 · /);
-    const part = { totalEpochs: 0.5 };
-    expect(describeRun(overview('running', part)).description).toBe('running · 34.0% · 1,204 img/s');
+    expect(describeRun(overview('running')).tooltip).toContain('epoch 5 of 12');
     const endless = { totalSteps: undefined, totalEpochs: undefined, fraction: undefined };
     expect(describeRun(overview('running', endless)).description).toBe('running · step 102 · 1,204 img/s');
     expect(
@@ -74,9 +74,9 @@ describe('a run in the tree', () => {
     expect(describeRun({ ...over, entry }, 550).description).toBe('finished · 99.0% · 3 min · 5 min ago');
     expect(describeRun(overview('interrupted')).contextValue).toBe('run.over.early');
     const failed = overview('failed');
-    const state = { reason: 'rank 1: out of memory' } as unknown as RunOverview['entry']['state'];
+    const state = { reason: 'trainer: error: out of memory' } as unknown as RunOverview['entry']['state'];
     expect(describeRun({ ...failed, entry: { ...failed.entry, state } }).description).toBe(
-      'failed: rank 1: out of memory',
+      'failed: out of memory',
     );
   });
 
@@ -160,14 +160,16 @@ it('a profile, by how it is connected', () => {
 
 it('a checkpoint, with what it is', () => {
   const checkpoint = { step: 62_500, path: 'p', bytes: 204e6, time: 1000, valid: true };
-  const none = { best: undefined, latest: false };
+  const none = { top1: undefined, best: false, latest: false };
   expect(describeCheckpoint(checkpoint, none, 1240)).toMatchObject({
     label: 'step 62,500',
-    description: '204 MB · 4 min ago · valid',
+    description: '204 MB · 4 min ago',
   });
-  expect(describeCheckpoint(checkpoint, { best: 0.741, latest: true }, 1240).description).toBe(
-    'best 74.1% · latest · 204 MB · 4 min ago · valid',
+  expect(describeCheckpoint(checkpoint, { top1: 0.741, best: true, latest: true }, 1240).description).toBe(
+    'best 74.1% · latest · 204 MB · 4 min ago',
   );
+  const evaluated = describeCheckpoint(checkpoint, { ...none, top1: 0.736 }, 1240);
+  expect(evaluated.description).toBe('73.6% · 204 MB · 4 min ago');
   const broken = { ...checkpoint, valid: false, reason: 'a file is missing' };
   expect(describeCheckpoint(broken, none, 1240).description).toContain('not valid: a file is missing');
 });

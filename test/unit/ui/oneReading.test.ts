@@ -118,10 +118,10 @@ class Readers {
   get list(): object {
     const run = this.monitor.all[0]?.run;
     if (!run) throw new Error('the list is empty');
-    const { description, tooltip } = describeRun(run);
+    const { tooltip } = describeRun(run);
     return {
       step: run.step,
-      epoch: /epoch (\d+)\//.exec(description)?.[1],
+      epoch: /epoch (\d+) of /.exec(tooltip)?.[1],
       best: /best top-1 (\S+) at step (\d+)/.exec(tooltip)?.slice(1).join(' at '),
       last: run.top1,
       newest: run.checkpoint?.step,

@@ -27,6 +27,7 @@ const runOf = (id: string, status: RunStatus, generation = 1, reason: string | n
   loss: undefined,
   top1: undefined,
   best: undefined,
+  top1At: () => undefined,
   checkpoint: undefined,
   secondsLeft: undefined,
   secondsPerStep: undefined,
