@@ -42,8 +42,12 @@ export interface ChartSpec {
   axis: (value: number) => string;
 }
 
+/** `1.5M`, `2B`. */
+const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 4 });
+
 const short = (value: number): string => {
   if (value !== 0 && Math.abs(value) < 1e-3) return value.toExponential(0);
+  if (Math.abs(value) >= 1e6) return compact.format(value);
   return Math.abs(value) >= 1e4 ? `${+(value / 1000).toPrecision(4)}k` : String(+value.toPrecision(4));
 };
 
