@@ -8,6 +8,7 @@ import { StepTable } from '../core/model/stepTable.js';
 import type { RunDetails } from '../core/contracts/agentApi.js';
 import { exitCodeOf } from '../core/model/runExit.js';
 import { resumeCommand } from '../core/plan/resume.js';
+import { mostRankOutputs, outputFiles } from '../core/follow/runOutput.js';
 import { RunFollower, type ExtraFile } from '../core/follow/run.js';
 import { summarize } from '../core/model/runSummary.js';
 import { bridgeToSocket } from '../core/tunnels/tensorboard.js';
@@ -26,20 +27,19 @@ export interface FollowOptions {
    * Metrics and journal lines before these offsets are not shown: they belong to an earlier run in
    * the folder.
    */
-  from?: { metrics: number; events: number; log: number; figures: number };
+  from?: { metrics: number; events: number; logs: Readonly<Record<string, number>>; figures: number };
   /** `updated` of the state that an earlier run left. */
   staleState?: number;
   /** For a person, old step lines before this offset are left out. */
   stepsFrom?: number;
   /** Likewise of an own program's figures. */
   figuresFrom?: number;
-  /** For a person, show what rank 0 prints: a command has no metrics. */
+  /** For a person, show what the ranks print: a command has no metrics. */
   showLog?: boolean;
   /** Ctrl-C came already, while the run was being started. */
   interrupted?: boolean;
 }
 
-export const rankLog = 'logs/rank-0.log';
 const signalNumbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 type Leaving = keyof typeof signalNumbers;
 
@@ -56,7 +56,7 @@ export async function followRun(
   options: FollowOptions,
 ): Promise<number> {
   const store = new DisposableStore();
-  const from = options.from ?? { metrics: 0, events: 0, log: 0, figures: 0 };
+  const from = options.from ?? { metrics: 0, events: 0, logs: {}, figures: 0 };
   let figures = new Figures();
   const reports = figureFile(
     (line, offset) => {
@@ -68,22 +68,23 @@ export async function followRun(
       figures = new Figures();
     },
   );
-  const log: ExtraFile = {
-    name: rankLog,
-    start: 0,
-    onLine: ({ offset, text }) => {
-      if (offset >= from.log) context.output.line(text);
-    },
-    onReset: () => undefined,
+  let width = 0;
+  const output = outputFiles((rank, text) => {
+    context.output.line(width === 0 ? text : `${`[${rank}]`.padEnd(width)} ${text}`);
+  }, from.logs);
+  const logs = (details: RunDetails): ExtraFile[] => {
+    const ranks = details.run?.ranks ?? 1;
+    width = ranks === 1 ? 0 : `[${Math.min(ranks, mostRankOutputs) - 1}]`.length;
+    return output(details);
   };
   const follower = store.add(
     new RunFollower({
       dir: options.dir,
       client: () => context.node.client(),
       logger: context.logger,
-      extras: ({ files }) => [
-        ...(options.showLog === true && !context.json ? [log] : []),
-        ...(figuresFile in files ? [reports] : []),
+      extras: (details) => [
+        ...(options.showLog === true && !context.json ? logs(details) : []),
+        ...(figuresFile in details.files ? [reports] : []),
       ],
       ...(options.staleState === undefined ? {} : { staleState: options.staleState }),
     }),

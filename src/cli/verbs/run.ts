@@ -10,7 +10,7 @@ import type { StartedRun } from '../../core/cluster/machine.js';
 import type { Args } from '../args.js';
 import type { Context, Verb } from '../context.js';
 import { figuresFile } from '../../core/follow/figureLines.js';
-import { followRun, makePrinter, rankLog } from '../follow.js';
+import { followRun, makePrinter } from '../follow.js';
 
 /** What stands on the command line. UserError (usage) for a number that is none. */
 export function typedRun(profile: Profile, cwd: string, args: Args): TypedRun {
@@ -147,7 +147,7 @@ export async function stayWith(
           from: {
             metrics: before.files['metrics.jsonl'] ?? 0,
             events: before.files['events.jsonl'] ?? 0,
-            log: before.files[rankLog] ?? 0,
+            logs: before.files,
             figures: before.files[figuresFile] ?? 0,
           },
           ...(before.state === null ? {} : { staleState: before.state.updated }),

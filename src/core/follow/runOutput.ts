@@ -3,7 +3,7 @@ import type { RunDetails } from '../contracts/agentApi.js';
 import type { ExtraFile } from './run.js';
 import { rankOf, runLogs } from './runLogs.js';
 
-/** Ranks whose logs are followed; each is a file of its own. */
+/** Ranks whose logs are followed, the first ones; each is a file of its own. */
 export const mostRankOutputs = 16;
 
 /**

@@ -111,3 +111,17 @@ describe('logs', () => {
     expect(stdout.equals(readFileSync(log))).toBe(true);
   });
 });
+
+it('run shows what every process of a program prints, with its rank', async () => {
+  const script = 'echo "of $RANK"; printf "no end of $RANK"';
+  const both = await runCli(['run', 'local', '--ranks', '2', '--', 'sh', '-c', script]);
+  expectExit(both, 0);
+  const lines = both.stdout.split('\n');
+  for (const rank of [0, 1]) {
+    expect(lines).toContain(`[${rank}] of ${rank}`);
+    expect(lines).toContain(`[${rank}] no end of ${rank}`);
+  }
+  const alone = await runCli(['run', 'local', '--', 'sh', '-c', script]);
+  expectExit(alone, 0);
+  expect(alone.stdout.split('\n')).toContain('of 0');
+});
