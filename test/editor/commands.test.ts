@@ -358,6 +358,10 @@ test('the rest of them', async () => {
   await browser.getByText('loss', { exact: true }).first().waitFor({ timeout: 60_000 });
   expect(new URL(browser.url()).pathname).toMatch(/^\/proxy\/\d+\/[0-9a-f]{32}\/$/);
   await browser.close();
+  await command('trainyard.resumeRun', run);
+  await workbench.page
+    .locator('.notification-toast', { hasText: 'has finished: nothing is left to do' })
+    .waitFor();
   await command('trainyard.runDemo');
   const demo = newest();
   expect(demo.id).toContain('demo');

@@ -7,8 +7,8 @@ import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startPracticeCluster, type PracticeCluster } from '../../scripts/practice/practice.mjs';
 import { readLinesSoFar, type Line } from '../support/harness.js';
-import { until } from './hostClient.js';
-import { Workbench } from './workbench.js';
+import { until } from '../editor/hostClient.js';
+import { Workbench } from '../editor/workbench.js';
 
 /** Seconds after the supervisor's word. */
 const soon = 5;
