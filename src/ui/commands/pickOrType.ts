@@ -11,14 +11,26 @@ export function pickOrType<T extends vscode.QuickPickItem>(
   box.title = title;
   box.placeholder = placeholder;
   box.ignoreFocusOut = true;
+  /** Whether the list has said which of its items is active since they were last set. */
+  let settled = false;
   const render = (): void => {
     const own = typed(box.value.trim());
+    settled = false;
     box.items = [...(own ? [{ ...own, alwaysShow: true }] : []), ...items];
+  };
+  /** `activeItems` lag behind the typed text: Enter right after it means the text, and all of it. */
+  const accepted = (): T | undefined => {
+    const [active] = box.activeItems;
+    if (active && settled && items.includes(active)) return active;
+    return typed(box.value.trim()) ?? active ?? box.items[0];
   };
   return new Promise((resolve) => {
     box.onDidChangeValue(render);
+    box.onDidChangeActive(() => {
+      settled = true;
+    });
     box.onDidAccept(() => {
-      const item = box.activeItems[0] ?? box.items[0];
+      const item = accepted();
       if (!item) return;
       resolve(item);
       box.hide();
