@@ -38,6 +38,7 @@ const layerRules = layers.map(({ name, files, may }) => ({
 const coreFolders = [
   'base',
   'contracts',
+  'cost',
   'streams',
   'profiles',
   'ssh/base',

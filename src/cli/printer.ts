@@ -1,4 +1,5 @@
 // How a followed run appears: for a person, aligned lines; for a program, one JSON object a line.
+import { moneyText } from '../core/cost/runCost.js';
 import type { FigureLine } from '../core/contracts/figureSchema.js';
 import { FigureReports } from './figureReports.js';
 import type { FollowedLine } from '../core/follow/run.js';
@@ -226,6 +227,7 @@ export class TablePrinter implements RunPrinter {
       );
     }
     if (summary.seconds !== null) row('time', durationText(summary.seconds));
+    if (summary.cost) row('cost', moneyText(summary.cost.amount, summary.cost.currency));
     if (evaluated) {
       row(
         'top-1',

@@ -1,6 +1,7 @@
 import { exitCodes } from '../../core/base/errors.js';
 import { OverviewReader, type RunOverview } from '../../core/follow/overview.js';
 import { statusText } from '../../core/model/runStatus.js';
+import { moneyText, type RunCost } from '../../core/cost/runCost.js';
 import type { Verb } from '../context.js';
 import { percentText, rateText, table, timeText } from '../format.js';
 
@@ -30,6 +31,7 @@ export const runs: Verb = {
           loss = null,
           top1 = null,
           health,
+          cost,
         } = figures;
         const { id, dir, run, state } = entry;
         const about = {
@@ -40,6 +42,7 @@ export const runs: Verb = {
           images_per_sec: imagesPerSec,
           loss,
           top1,
+          cost: cost ? costRecord(cost) : null,
         };
         context.output.json({
           type: 'run',
@@ -57,15 +60,27 @@ export const runs: Verb = {
       context.output.note('no runs yet. Start one with: trainyard run local -- train …');
       return exitCodes.done;
     }
-    const head = ['RUN', 'PHASE', 'STEP', 'IMAGES/S', 'TOP-1', 'STARTED', 'HEALTH'];
-    for (const line of table(head, overviews.map(row), [2, 3, 4])) context.output.line(line);
+    const priced = overviews.some(({ cost }) => cost !== undefined);
+    const head = [
+      ...['RUN', 'PHASE', 'STEP', 'IMAGES/S', 'TOP-1'],
+      ...(priced ? ['COST'] : []),
+      ...['STARTED', 'HEALTH'],
+    ];
+    const rows = overviews.map((overview) => row(overview, priced));
+    for (const line of table(head, rows, priced ? [2, 3, 4, 5] : [2, 3, 4])) context.output.line(line);
     const hidden = entries.length - chosen.length;
     if (hidden > 0) context.output.note(`${hidden} older ones: trainyard runs --all`);
     return exitCodes.done;
   },
 };
 
-function row({ entry, status, health, step, totalSteps, imagesPerSec, top1 }: RunOverview): string[] {
+function costRecord({ currency, perHour, soFar, atEnd, perEpoch }: RunCost): object {
+  const forecast = { at_end: atEnd ?? null, per_epoch: perEpoch ?? null };
+  return { currency, per_hour: perHour, so_far: soFar, ...forecast };
+}
+
+function row(overview: RunOverview, priced: boolean): string[] {
+  const { entry, status, health, step, totalSteps, imagesPerSec, top1, cost } = overview;
   const steps = step === undefined ? '' : `${step}${totalSteps === undefined ? '' : `/${totalSteps}`}`;
   const rate = imagesPerSec === undefined ? '' : rateText(imagesPerSec);
   const accuracy = top1 === undefined ? '' : percentText(top1);
@@ -75,6 +90,7 @@ function row({ entry, status, health, step, totalSteps, imagesPerSec, top1 }: Ru
     steps,
     rate,
     accuracy,
+    ...(priced ? [cost ? moneyText(cost.soFar, cost.currency) : ''] : []),
     entry.state ? timeText(entry.state.started) : '',
     health.kind === 'over' ? (entry.state?.reason ?? '') : health.text,
   ];

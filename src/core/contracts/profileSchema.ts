@@ -62,7 +62,7 @@ const hostSchema = z.strictObject({
 });
 
 /** Fields that earlier versions took, and that nothing read. */
-const withdrawn = ['stage', 'pricePerNodeHour'];
+const withdrawn = ['stage'];
 
 /**
  * The error for fields that have no effect. Undefined for other errors: zod has a text of its own.
@@ -157,6 +157,25 @@ export const profileSchema = z
         ),
       ),
       maxRestarts: optional(z.int().check(z.gte(0), about('Restarts after a failure. Default 0.'))),
+      pricePerNodeHour: optional(
+        z.number().check(z.gte(0), about('Price of one node for one hour. Runs then show what they cost.')),
+      ),
+      pricePerGpuHour: optional(
+        z
+          .number()
+          .check(
+            z.gte(0),
+            about('Price of one GPU that a run holds for one hour, in place of a node price.'),
+          ),
+      ),
+      currency: optional(
+        z
+          .string()
+          .check(
+            z.regex(/^[A-Z]{3}$/, { error: 'must be three capital letters (ISO 4217), for example EUR' }),
+            about('Currency of the price, three letters. Default USD.'),
+          ),
+      ),
     },
     { error: unknownFields },
   )
@@ -192,6 +211,9 @@ export const profileSchema = z
       const { minNodes, maxNodes } = profile;
       if (minNodes !== undefined && maxNodes !== undefined && minNodes > maxNodes) {
         problem(['minNodes'], 'must not exceed maxNodes');
+      }
+      if (profile.pricePerNodeHour !== undefined && profile.pricePerGpuHour !== undefined) {
+        problem(['pricePerGpuHour'], 'give a price per node or per GPU, not both');
       }
       const range = portRangeText.exec(profile.portRange ?? '');
       if (

@@ -32,6 +32,14 @@ const codeRecordSchema = z.object({
 /** The record of a run's code. */
 export type CodeRecord = z.infer<typeof codeRecordSchema>;
 
+const priceSchema = z.object({
+  per: z.enum(['node', 'gpu']),
+  amount: z.number().check(z.gte(0)),
+  currency: z.string(),
+});
+/** What one node or one GPU costs for one hour, in units of `currency`. */
+export type Price = z.infer<typeof priceSchema>;
+
 /** What a run is to do. `limits` are in seconds, but `maxRestarts`, which is a count. */
 export const runSpecSchema = z.object({
   version: z.literal(1),
@@ -96,6 +104,8 @@ export const runSpecSchema = z.object({
   interface: z.optional(z.string()),
   portRange: z.optional(z.string()),
   minNodes: z.optional(count),
+  /** As the profile had it at the start. */
+  price: z.optional(priceSchema),
   totalSteps: z.nullable(count),
 });
 

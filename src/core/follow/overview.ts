@@ -1,4 +1,5 @@
 // A line on a run in a list: from its metrics file, of which only what is new is read at each look.
+import { costOf, type RunCost } from '../cost/runCost.js';
 import { Figures } from '../model/figures.js';
 import { RunMetrics, type RunProgress } from '../model/runMetrics.js';
 import { metricSchema } from '../contracts/metricsSchema.js';
@@ -46,6 +47,8 @@ export interface RunOverview extends RunProgress {
   secondsLeft: number | undefined;
   /** Time for one step lately, seconds. */
   secondsPerStep: number | undefined;
+  /** Undefined where the profile named no price at the start. */
+  cost: RunCost | undefined;
 }
 
 /** What one run's lines came to so far. */
@@ -92,6 +95,7 @@ class Reading {
       checkpoint: checkpoints.latest,
       secondsLeft: over ? undefined : secondsLeft,
       secondsPerStep,
+      cost: costOf(entry.run, entry.state, { ...progress, over, secondsLeft, secondsPerStep }),
     };
   }
 

@@ -1,4 +1,5 @@
 // What a run came to, in a few figures.
+import { costOf } from '../cost/runCost.js';
 import type { Figures } from './figures.js';
 import type { RunMetrics } from './runMetrics.js';
 import type { ServerFigures } from '../contracts/metricsSchema.js';
@@ -16,6 +17,8 @@ export interface RunSummary {
   images_per_sec: number | null;
   median_images_per_sec: number | null;
   seconds: number | null;
+  /** Price of the nodes or GPUs for that time; null where the profile had no price. */
+  cost: { amount: number; currency: string } | null;
   step: number | null;
   /** Accuracy of the last and of the best evaluation, as fractions. */
   top1: number | null;
@@ -41,6 +44,13 @@ export function summarize(
 ): RunSummary {
   const { state } = details;
   const rates = figures?.rates();
+  const pace = {
+    secondsLeft: undefined,
+    secondsPerStep: undefined,
+    totalSteps: undefined,
+    totalEpochs: undefined,
+  };
+  const cost = costOf(details.run, state, { ...pace, over: true });
   return {
     id: details.id,
     dir: details.dir,
@@ -49,6 +59,7 @@ export function summarize(
     images_per_sec: metrics.steps?.imagesPerSec() ?? rates?.mean ?? null,
     median_images_per_sec: metrics.steps?.medianImagesPerSec() ?? rates?.median ?? null,
     seconds: state ? (state.ended ?? state.updated) - state.started : null,
+    cost: cost ? { amount: cost.soFar, currency: cost.currency } : null,
     step: metrics.lastStep?.step ?? figures?.step ?? null,
     top1: metrics.lastEvaluation?.top1 ?? null,
     best_top1: metrics.best?.top1 ?? null,

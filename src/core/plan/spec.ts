@@ -1,6 +1,7 @@
 // From what the user asks for to the spec that `run.start` takes.
 import { randomBytes } from 'node:crypto';
 import type { NodeRuntime } from '../setup/runtime.js';
+import { priceOf } from '../cost/runCost.js';
 import { portRangeOf } from '../contracts/ports.js';
 import type { PlacedRun } from './device.js';
 import type { Placement } from './placement.js';
@@ -22,6 +23,7 @@ export interface RunPlace extends Pick<PlacedRun, 'placement' | 'choice'> {
 export function planRun(request: RunRequest, { placement, choice, runtime, home }: RunPlace): StartSpec {
   const { profile, label, runDir } = request;
   const { nodes, ranks, threadsPerRank } = placement;
+  const price = priceOf(profile);
   const evaluatedOn = request.kind === 'train' ? request.evaluatedOn : undefined;
   return {
     version: 1,
@@ -37,6 +39,7 @@ export function planRun(request: RunRequest, { placement, choice, runtime, home 
     ...perNodeFields(request, placement),
     ...(profile.prologue === undefined ? {} : { prologue: profile.prologue }),
     ...(request.gpus === undefined ? {} : { gpusAsked: request.gpus.text }),
+    ...(price === undefined ? {} : { price }),
     threadsPerRank,
     env: profile.env ?? {},
     evaluator:

@@ -1,6 +1,7 @@
 // What a tree item says, from a snapshot; nothing here knows the editor.
 import { contextValues } from '../../contributions.js';
 import type { Checkpoint } from '../../core/contracts/checkpointSchema.js';
+import { costText } from '../../core/cost/runCost.js';
 import type { SessionState } from '../../core/follow/clusterSession.js';
 import { gpuHolders } from '../../core/model/gpuHolders.js';
 import { gpuNotes, gpuTrouble, missingFigures } from '../../core/model/gpuTrouble.js';
@@ -42,7 +43,7 @@ const ill = ['warning', 'charts.yellow'] as const;
  * memory`.
  */
 export function describeRun(overview: RunOverview, now = Date.now() / 1000): ItemText {
-  const { entry, status, health, step, totalSteps, epoch, totalEpochs, best } = overview;
+  const { entry, status, health, step, totalSteps, epoch, totalEpochs, best, cost } = overview;
   const [icon, color] = health.level === 'warning' ? ill : icons[status];
   const reason = entry.state?.reason ?? '';
   const lines = [
@@ -56,6 +57,7 @@ export function describeRun(overview: RunOverview, now = Date.now() / 1000): Ite
     isOver(status) || epoch === undefined || totalEpochs === undefined || totalEpochs < 1
       ? ''
       : `epoch ${epochUnderWay(epoch, totalEpochs)} of ${Math.ceil(totalEpochs)}`,
+    cost === undefined ? '' : `cost ${costText(cost, isOver(status))}`,
     best === undefined ? '' : `best top-1 ${percent(best.top1)} at step ${whole(best.step)}`,
     reason,
   ];

@@ -40,6 +40,7 @@ const summary: RunSummary = {
   images_per_sec: 512.34,
   median_images_per_sec: 520,
   seconds: 75,
+  cost: { amount: 0.51, currency: 'USD' },
   step: 300,
   top1: 0.9,
   best_top1: 0.95,

@@ -37,10 +37,20 @@ const overview = (status: RunStatus, fields: Partial<RunOverview> = {}): RunOver
   checkpoint: undefined,
   secondsLeft: undefined,
   secondsPerStep: undefined,
+  cost: undefined,
   ...fields,
 });
 
 describe('a run in the tree', () => {
+  it('says in its tooltip what it costs', () => {
+    const cost = { currency: 'USD', perHour: 24.48, soFar: 3.4, atEnd: 6.8, perEpoch: undefined };
+    expect(describeRun(overview('running', { cost })).tooltip).toContain(
+      'cost 3.40 USD so far, about 6.80 USD in all',
+    );
+    expect(describeRun(overview('finished', { cost })).tooltip).toContain('\ncost 3.40 USD\n');
+    expect(describeRun(overview('running')).tooltip).not.toContain('cost');
+  });
+
   it('says phase, progress and images/s while it runs', () => {
     expect(describeRun(overview('running'))).toMatchObject({
       label: 'resnet20-1f2e',

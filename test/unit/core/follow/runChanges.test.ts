@@ -31,6 +31,7 @@ const runOf = (id: string, status: RunStatus, generation = 1, reason: string | n
   checkpoint: undefined,
   secondsLeft: undefined,
   secondsPerStep: undefined,
+  cost: undefined,
 });
 
 const noAgent = (): Promise<AgentClient> => Promise.reject(new Error('no connection'));

@@ -86,7 +86,9 @@ describe('a profile', () => {
     [{ ...lab, stopGrace: 0 }, /stopGrace/],
     [{ ...lab, hosts: [{ host: 'a', tasks: ['boss'] }] }, /must be chief, worker, ps or evaluator/],
     [{ ...lab, hosts: [{ host: 'a', tasks: ['ps:0'] }] }, /the port must lie between 1 and 65535/],
-    [{ ...lab, pricePerNodeHour: 12.24 }, /^pricePerNodeHour: not in this version/],
+    [{ ...lab, pricePerNodeHour: -1 }, /pricePerNodeHour/],
+    [{ ...lab, pricePerNodeHour: 12.24, pricePerGpuHour: 2 }, /a price per node or per GPU, not both/],
+    [{ ...lab, pricePerNodeHour: 12.24, currency: 'usd' }, /currency: must be three capital letters/],
     [
       { ...lab, stage: { from: '/a', to: '/b' }, password: 'x' },
       /^stage: not in this version .*; unknown: password$/,

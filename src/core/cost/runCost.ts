@@ -1,0 +1,80 @@
+// What a run costs: a price of the profile, times the hours for which the run holds its nodes.
+import type { Profile } from '../contracts/profileSchema.js';
+import type { Price, RunFile, RunState } from '../contracts/runSchema.js';
+
+/** Amounts are in whole units of `currency` (12.24 is 12 dollars and 24 cents), not rounded. */
+export interface RunCost {
+  currency: string;
+  /** Of one hour of all that the run holds. */
+  perHour: number;
+  soFar: number;
+  /** From the start to the last step at the present rate. Of a run that is over, `soFar`. */
+  atEnd: number | undefined;
+  /** Of one epoch at the present rate; undefined where the steps of an epoch are not known. */
+  perEpoch: number | undefined;
+}
+
+/** How fast a run goes, as its metrics say. Times are in seconds. */
+export interface Pace {
+  over: boolean;
+  secondsLeft: number | undefined;
+  secondsPerStep: number | undefined;
+  totalSteps: number | undefined;
+  totalEpochs: number | undefined;
+}
+
+/** The price that is kept with a run, so that a later change of the profile leaves it. */
+export function priceOf({ pricePerNodeHour, pricePerGpuHour, currency }: Profile): Price | undefined {
+  const money = currency ?? 'USD';
+  if (pricePerNodeHour !== undefined) return { per: 'node', amount: pricePerNodeHour, currency: money };
+  if (pricePerGpuHour !== undefined) return { per: 'gpu', amount: pricePerGpuHour, currency: money };
+  return undefined;
+}
+
+/**
+ * `soFar` is price x units x hours, from the supervisor's start to the run's end or its last update.
+ * Units are the nodes of the run, or the GPUs of its ranks (none on CPUs: the cost is 0). Time of
+ * restarts counts, since the nodes are held. Undefined without a price or before the start.
+ */
+export function costOf(
+  run: Pick<RunFile, 'price' | 'nodes' | 'gpus'> | null,
+  state: Pick<RunState, 'started' | 'ended' | 'updated'> | null,
+  pace: Pace,
+): RunCost | undefined {
+  if (!run?.price || !state) return undefined;
+  const { per, amount, currency } = run.price;
+  const perHour = amount * (per === 'node' ? (run.nodes?.length ?? 1) : gpusOf(run));
+  const of = (seconds: number): number => (perHour * seconds) / 3600;
+  const soFar = of(Math.max(0, (state.ended ?? state.updated) - state.started));
+  const left = pace.over ? 0 : pace.secondsLeft;
+  const { secondsPerStep, totalSteps, totalEpochs } = pace;
+  const knowsEpochs = secondsPerStep !== undefined && totalSteps !== undefined && totalEpochs !== undefined;
+  return {
+    currency,
+    perHour,
+    soFar,
+    atEnd: left === undefined ? undefined : soFar + of(left),
+    perEpoch: knowsEpochs && totalEpochs > 0 ? of((secondsPerStep * totalSteps) / totalEpochs) : undefined,
+  };
+}
+
+function gpusOf({ nodes, gpus }: Pick<RunFile, 'nodes' | 'gpus'>): number {
+  if (!nodes) return gpus?.length ?? 0;
+  return nodes.reduce((sum, node) => sum + (node.gpus?.length ?? 0), 0);
+}
+
+/** `0.42 USD so far, about 3.10 USD in all, 0.26 USD an epoch`; of a run that is over, `3.10 USD`. */
+export function costText(cost: RunCost, over: boolean): string {
+  const money = (amount: number): string => moneyText(amount, cost.currency);
+  if (over) return money(cost.soFar);
+  const parts = [`${money(cost.soFar)} so far`];
+  if (cost.atEnd !== undefined) parts.push(`about ${money(cost.atEnd)} in all`);
+  if (cost.perEpoch !== undefined) parts.push(`${money(cost.perEpoch)} an epoch`);
+  return parts.join(', ');
+}
+
+/** `3.10 USD`. Below one hundredth with as many digits as it takes to see something. */
+export function moneyText(amount: number, currency: string): string {
+  const text = amount > 0 && amount < 0.005 ? amount.toPrecision(1) : amount.toFixed(2);
+  return `${text} ${currency}`;
+}
