@@ -57,6 +57,11 @@ export interface FileArgument {
   fsPath: string;
 }
 
+/** Whether to ask before something starts, as a keybinding says it. */
+export interface AskArgument {
+  ask: boolean;
+}
+
 /** Command ids with their arguments. */
 export interface CommandArguments {
   'trainyard.addCluster': [];
@@ -79,7 +84,7 @@ export interface CommandArguments {
   'trainyard.refresh': [];
   'trainyard.runTraining': [given?: RunWords | ProfileArgument];
   'trainyard.runOnCluster': [file?: FileArgument];
-  'trainyard.runAgain': [];
+  'trainyard.runAgain': [how?: AskArgument];
   'trainyard.runDemo': [profile?: ProfileArgument];
   'trainyard.attachRun': [];
   'trainyard.stopAfterCheckpoint': [run?: RunArgument];

@@ -4,31 +4,35 @@ import type { ProfileArgument, RunArgument } from '../../contributions.js';
 import type { ClusterSession } from '../../core/follow/clusterSession.js';
 import type { RunOverview } from '../../core/follow/overview.js';
 import { describeProfile, describeRun } from '../tree/describe.js';
+import { orderedRuns } from './runOrder.js';
 import type { Ui } from './ui.js';
 
 /**
  * The given run; else the only one wanted; else the one that is chosen. Undefined when there is
- * none, which is said.
+ * none, which is said. First stands the run that is selected, or with `runningFirst` what is under
+ * way.
  */
 export async function pickRun(
   ui: Ui,
   given: RunArgument | undefined,
   title: string,
   wanted: (overview: RunOverview) => boolean = () => true,
+  { runningFirst = false } = {},
 ): Promise<RunArgument | undefined> {
   if (given) return { profile: given.profile, id: given.id, dir: given.dir };
   const backend = await ui.services.backend();
   await ui.clusters.refresh();
   await backend.monitor.refresh();
   const selected = ui.runs.selected?.dir;
-  const items = backend.monitor.all
-    .filter(({ run }) => wanted(run))
-    .map(({ profile, run }) => {
-      const { label, description, icon } = describeRun(run);
-      const { id, dir } = run.entry;
-      return { label: `$(${icon}) ${label}`, description, detail: profile, run: { profile, id, dir } };
-    })
-    .sort((a, b) => Number(b.run.dir === selected) - Number(a.run.dir === selected));
+  const items = orderedRuns(
+    backend.monitor.all.filter(({ run }) => wanted(run)),
+    selected,
+    runningFirst,
+  ).map(({ profile, run }) => {
+    const { label, description, icon } = describeRun(run);
+    const { id, dir } = run.entry;
+    return { label: `$(${icon}) ${label}`, description, detail: profile, run: { profile, id, dir } };
+  });
   if (backend.monitor.all.length === 0) {
     void offerRun(title);
     return undefined;

@@ -37,7 +37,7 @@ function tableOf(ui: Ui): Table {
     },
     'trainyard.runTraining': async (given) => (await loadLazy()).runTraining(ui, given),
     'trainyard.runOnCluster': async (file) => (await loadLazy()).runOnCluster(ui, file),
-    'trainyard.runAgain': async () => (await loadLazy()).runAgain(ui),
+    'trainyard.runAgain': async (how) => (await loadLazy()).runAgain(ui, how),
     'trainyard.runDemo': async (profile) => (await loadLazy()).runDemo(ui, profile),
     'trainyard.attachRun': async () => (await loadLazy()).attachRun(ui),
     'trainyard.stopAfterCheckpoint': async (run) => (await loadLazy()).stopRun(ui, 'checkpoint', run),

@@ -1,7 +1,7 @@
 // The Runs view: every connected profile's runs, newest first; grouped when there is more than one
 // profile with any.
 import * as vscode from 'vscode';
-import { contextValues, viewIds, type RunArgument } from '../../contributions.js';
+import { contextValues, viewIds, type CommandId, type RunArgument } from '../../contributions.js';
 import { DisposableStore, type Disposable } from '../../core/base/lifecycle.js';
 import type { ProfileRuns } from '../../core/follow/runsMonitor.js';
 import type { RunOverview } from '../../core/follow/overview.js';
@@ -77,6 +77,9 @@ export class RunTree implements vscode.TreeDataProvider<RunTreeNode>, vscode.Dis
   getTreeItem(node: RunTreeNode): vscode.TreeItem {
     if (node.kind === 'run') {
       const item = treeItem(`${node.profile}/${node.dir}`, describeRun(node.overview));
+      const run: RunArgument = { profile: node.profile, id: node.id, dir: node.dir };
+      const command: CommandId = 'trainyard.openDashboard';
+      item.command = { command, title: 'Open Dashboard', arguments: [run] };
       return item;
     }
     const { runs, problem } = this.groups.find(({ profile }) => profile === node.profile) ?? {
