@@ -50,6 +50,7 @@ const coreFolders = [
   'ssh/openssh',
   'ssh',
   'model',
+  'compare',
   'agent',
   'setup',
   'code',

@@ -12,7 +12,7 @@ export interface Flag {
 
 export interface Grammar {
   verb: string;
-  /** Names of the words it takes; one that ends in `?` may be left out. */
+  /** Names of the words it takes; one that ends in `?` may be left out, one in `…` may be repeated. */
   words: readonly string[];
   flags: readonly Flag[];
   /** Takes everything after `--`. */
@@ -65,7 +65,8 @@ export function parseVerb(grammar: Grammar, argv: readonly string[]): Args {
   if (end >= 0 && grammar.rest !== true) throw usage(grammar, `${grammar.verb} takes nothing after --`);
   const least = grammar.words.filter((word) => !word.endsWith('?')).length;
   if (words.length < least) throw usage(grammar, `${grammar.words[words.length] ?? 'a word'} is missing`);
-  if (words.length > grammar.words.length) {
+  const many = grammar.words.at(-1)?.endsWith('…') === true;
+  if (words.length > grammar.words.length && !many) {
     const extra = words[grammar.words.length] ?? '';
     const hint = grammar.rest === true ? ' (what is to run stands after --)' : '';
     throw usage(grammar, `"${extra}" is one word too many${hint}`);

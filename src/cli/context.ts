@@ -22,11 +22,19 @@ export interface Verb extends Grammar {
   run(context: Context, args: Args): Promise<number>;
 }
 
+/** A run, and the node that knows it. */
+export interface NamedRun {
+  profile: string;
+  entry: RunEntry;
+  node: AgentNode;
+}
+
 export class Context implements Disposable {
   readonly profiles: ProfileStore;
   readonly book: RunBook;
   private chosen: Machine | undefined;
   private chosenProfile: Profile | undefined;
+  private readonly others = new Map<string, Machine>();
   private readonly store = new DisposableStore();
 
   constructor(
@@ -68,12 +76,16 @@ export class Context implements Disposable {
    */
   async profile(name = 'local', { trustAll = false } = {}): Promise<Profile> {
     const profile = await this.profiles.get(name);
+    this.chosen ??= this.makeMachine(profile, trustAll);
+    this.chosenProfile ??= profile;
+    return profile;
+  }
+
+  private makeMachine(profile: Profile, trustAll = false): Machine {
     const { bundleDir, env, logger } = this;
     const prompter = terminalPrompter(this.output, profile.name, trustAll);
     const home = trainyardHome(env);
-    this.chosen ??= this.store.add(makeMachine(profile, { bundleDir, env, logger, home, prompter }));
-    this.chosenProfile ??= profile;
-    return profile;
+    return this.store.add(makeMachine(profile, { bundleDir, env, logger, home, prompter }));
   }
 
   /**
@@ -82,10 +94,28 @@ export class Context implements Disposable {
    */
   async resolveRun(args: Args): Promise<RunEntry> {
     const text = args.words[0] ?? '';
+    const profile = await this.profile(await this.profileOfRun(text, args));
+    return (await this.machine.registry(profile)).resolve(text, this.cwd);
+  }
+
+  /** Every run that a word names, each of its own profile as in `resolveRun`. */
+  async resolveRuns(args: Args): Promise<NamedRun[]> {
+    const runs: NamedRun[] = [];
+    for (const text of args.words) {
+      const profile = await this.profiles.get((await this.profileOfRun(text, args)) ?? 'local');
+      const machine = this.others.get(profile.name) ?? this.makeMachine(profile);
+      this.others.set(profile.name, machine);
+      const entry = await (await machine.registry(profile)).resolve(text, this.cwd);
+      runs.push({ profile: profile.name, entry, node: machine.node });
+    }
+    return runs;
+  }
+
+  /** Undefined where nothing tells: then it is `local`. */
+  private async profileOfRun(text: string, args: Args): Promise<string | undefined> {
     const named = args.value('profile') ?? (await this.book.profileOf(text));
     const known = named === undefined || (await this.profiles.list()).some(({ name }) => name === named);
-    const profile = await this.profile(args.has('profile') || known ? named : undefined);
-    return (await this.machine.registry(profile)).resolve(text, this.cwd);
+    return args.has('profile') || known ? named : undefined;
   }
 
   /** Shows progress while `work` goes on; Ctrl-C gives it up. */

@@ -3,6 +3,7 @@ import type { Verb } from './context.js';
 import { attach } from './verbs/attach.js';
 import { check } from './verbs/check.js';
 import { checkpoints } from './verbs/checkpoints.js';
+import { compare } from './verbs/compare.js';
 import { deleteRun } from './verbs/delete.js';
 import { copy, exec } from './verbs/exec.js';
 import { gpus } from './verbs/gpus.js';
@@ -29,6 +30,7 @@ export const verbs: readonly Verb[] = [
   copy,
   run,
   runs,
+  compare,
   attach,
   logs,
   resume,

@@ -1,6 +1,7 @@
 // What a run costs: a price of the profile, times the hours for which the run holds its nodes.
 import type { Profile } from '../contracts/profileSchema.js';
 import type { Price, RunFile, RunState } from '../contracts/runSchema.js';
+import { heldSeconds } from './heldTime.js';
 
 /** Amounts are in whole units of `currency` (12.24 is 12 dollars and 24 cents), not rounded. */
 export interface RunCost {
@@ -41,11 +42,11 @@ export function costOf(
   state: Pick<RunState, 'started' | 'ended' | 'updated'> | null,
   pace: Pace,
 ): RunCost | undefined {
-  if (!run?.price || !state) return undefined;
-  const { per, amount, currency } = run.price;
-  const perHour = amount * (per === 'node' ? (run.nodes?.length ?? 1) : gpusOf(run));
+  const perHour = run ? pricePerHour(run) : undefined;
+  if (perHour === undefined || !run?.price || !state) return undefined;
+  const { currency } = run.price;
   const of = (seconds: number): number => (perHour * seconds) / 3600;
-  const soFar = of(Math.max(0, (state.ended ?? state.updated) - state.started));
+  const soFar = of(heldSeconds(state));
   const left = pace.over ? 0 : pace.secondsLeft;
   const { secondsPerStep, totalSteps, totalEpochs } = pace;
   const knowsEpochs = secondsPerStep !== undefined && totalSteps !== undefined && totalEpochs !== undefined;
@@ -56,6 +57,13 @@ export function costOf(
     atEnd: left === undefined ? undefined : soFar + of(left),
     perEpoch: knowsEpochs && totalEpochs > 0 ? of((secondsPerStep * totalSteps) / totalEpochs) : undefined,
   };
+}
+
+/** Of all that the run holds, in units of its currency; undefined without a price. */
+export function pricePerHour(run: Pick<RunFile, 'price' | 'nodes' | 'gpus'>): number | undefined {
+  if (!run.price) return undefined;
+  const { per, amount } = run.price;
+  return amount * (per === 'node' ? (run.nodes?.length ?? 1) : gpusOf(run));
 }
 
 function gpusOf({ nodes, gpus }: Pick<RunFile, 'nodes' | 'gpus'>): number {

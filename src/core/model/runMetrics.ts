@@ -41,6 +41,19 @@ function bestOf(all: readonly Evaluation[]): Evaluation | undefined {
   );
 }
 
+/** A later generation that began. What it cost is the time from `since` to `time`. */
+export interface Restart {
+  /** The step from which it went on; undefined where its start line names none. */
+  fromStep: number | undefined;
+  /** When that step's checkpoint was written (of step 0, when the run began); seconds since the epoch. */
+  since: number | undefined;
+  /** When the generation began to train, seconds since the epoch. */
+  time: number;
+}
+
+/** Restarts kept; nobody looks at more. */
+const mostRestarts = 1000;
+
 /** Unreadable images that are told apart; a run ends long before. */
 const mostBadPaths = 10_000;
 
@@ -58,6 +71,8 @@ export class RunMetrics {
   private readonly rate = new StepRate();
   private readonly badPaths = new Set<string>();
   private started: StartLine | undefined;
+  private firstStart: number | undefined;
+  private readonly restarted: Restart[] = [];
   private newest: StepLine | undefined;
   private serversInAll: ServerFigures[] | undefined;
 
@@ -73,6 +88,8 @@ export class RunMetrics {
     if (supersedesAfter !== undefined) this.supersede(supersedesAfter);
     switch (line.kind) {
       case 'start':
+        if (this.started && line.generation > this.started.generation) this.noteRestart(line);
+        this.firstStart ??= line.time;
         this.started = line;
         this.serversInAll = undefined;
         this.rate.clear();
@@ -107,6 +124,11 @@ export class RunMetrics {
   /** What the newest generation said of itself. */
   get start(): StartLine | undefined {
     return this.started;
+  }
+
+  /** Every generation after the first one that the lines tell of, the first 1,000. */
+  get restarts(): readonly Restart[] {
+    return this.restarted;
   }
 
   /** Images that could not be read, each counted once. */
@@ -164,6 +186,14 @@ export class RunMetrics {
    */
   get servers(): ServerFigures[] | undefined {
     return this.serversInAll ?? this.newest?.servers;
+  }
+
+  private noteRestart(line: StartLine): void {
+    if (this.restarted.length >= mostRestarts) return;
+    const fromStep = resumedStep(line);
+    const written = fromStep === undefined ? undefined : this.checkpoints.at(fromStep)?.time;
+    const since = fromStep === 0 ? this.firstStart : written;
+    this.restarted.push({ fromStep, since, time: line.time });
   }
 
   private evaluationOf({ step, top1, top5, loss, time }: EvalLine): Evaluation {

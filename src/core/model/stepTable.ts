@@ -162,6 +162,14 @@ export class StepTable {
     return this.rows[low]?.time;
   }
 
+  /** The least loss of any line; undefined where no line has one. */
+  leastLoss(): number | undefined {
+    return this.rows.reduce<number | undefined>(
+      (least, { lossMin }) => (lossMin === null ? least : Math.min(least ?? lossMin, lossMin)),
+      undefined,
+    );
+  }
+
   /** All images over the seconds that their steps took; checkpoint writing is left out of it. */
   imagesPerSec(): number | undefined {
     const images = this.rows.reduce((sum, row) => sum + row.images, 0);

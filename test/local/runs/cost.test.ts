@@ -53,3 +53,27 @@ it('is left out without a price', async () => {
   const list = await runCli(['runs', 'local'], options);
   expect(list.stdout).toMatch(/TOP-1 +STARTED/);
 });
+
+it('is compared with that of other runs, also where one had no price', async () => {
+  const runs = await runCli(['runs', 'local', '--json'], options);
+  const [free = ''] = runs.stdout.split('\n').map((line) => /"id":"([^"]+)"/.exec(line)?.[1] ?? '');
+  saveProfile({ pricePerNodeHour: 3600, currency: 'EUR', workdir: join(folder.path, 'work2') });
+  expectExit(await runCli(['run', 'local', '--', 'sleep', '0.5'], options), 0);
+  const json = await runCli(['compare', free, 'last', '--json'], options);
+  expectExit(json, 0);
+  const [first, second, differences] = json.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(first).toMatchObject({ type: 'compared', id: free, currency: null, figures: { cost: null } });
+  const { seconds, cost } = second?.['figures'] as { seconds: number; cost: number };
+  expect(second).toMatchObject({ currency: 'EUR', status: 'finished' });
+  expect(cost).toBeCloseTo(seconds, 9);
+  expect(differences).toMatchObject({
+    accuracy: null,
+    settings: { command: ['true', 'sleep 0.5'], price: [null, '3600 EUR per node and hour'] },
+  });
+  const csv = await runCli(['compare', free, 'last', '--csv'], options);
+  expect(csv.stdout.split('\r\n')).toHaveLength(4);
+  expectExit(await runCli(['compare', free, free], options), 2);
+});

@@ -48,6 +48,12 @@ describe('parseVerb', () => {
     expect(parseVerb(grammar, ['local', '--ranks=3']).value('ranks')).toBe('3');
   });
 
+  it('takes a last word as often as it stands there', () => {
+    const many: Grammar = { verb: 'compare', words: ['RUN', 'RUN…'], flags: [] };
+    expect(parseVerb(many, ['a', 'b', 'c']).words).toEqual(['a', 'b', 'c']);
+    expect(failure(['a'], many)).toMatch(/RUN… is missing\. Usage: trainyard compare RUN RUN…/);
+  });
+
   it.each([
     [['local', '--rank', '2'], /no flag --rank\. Did you mean --ranks\?/],
     [['local', '--detached'], /Did you mean --detach\?/],
@@ -93,7 +99,7 @@ describe('the table of verbs', () => {
   it('has every verb of the contracts, each with help', () => {
     const names = verbs.map(({ verb }) => verb);
     const contract =
-      'profiles import trust check gpus exec copy run runs attach logs resume stop checkpoints tensorboard tunnel delete kill-leftovers clean runtime';
+      'profiles import trust check gpus exec copy run runs compare attach logs resume stop checkpoints tensorboard tunnel delete kill-leftovers clean runtime';
     expect([...names].sort()).toEqual(contract.split(' ').sort());
     for (const verb of verbs) {
       const text = verbHelp(verb).join('\n');

@@ -1,5 +1,5 @@
 // Everybody who shows a run reads its metrics the same way: the terminal, the list, the view of the
-// checkpoints and the dashboard are given the same random histories, each by its own code from the
+// checkpoints, the dashboard and the comparison are given the same random histories, each by its own code from the
 // file on, and show the same figures.
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
@@ -10,6 +10,7 @@ import type { ClusterSession } from '../../../src/core/follow/clusterSession.js'
 import { nullLogger } from '../../../src/core/base/log.js';
 import { nodePath } from '../../../src/core/base/nodePath.js';
 import { AgentNode } from '../../../src/core/agent/agentNode.js';
+import { CompareReader } from '../../../src/core/follow/compareReader.js';
 import { RunsMonitor } from '../../../src/core/follow/runsMonitor.js';
 import { RunFeed } from '../../../src/core/follow/runFeed.js';
 import type { RunSummary } from '../../../src/core/model/runSummary.js';
@@ -47,7 +48,7 @@ const json = (value: object): string => `${JSON.stringify(value)}\n`;
 const lastWords = 'the last image';
 const seed = 20261123;
 
-/** The four who read one run, all beginning to read it now. */
+/** The five who read one run, all beginning to read it now. */
 class Readers {
   private readonly node: AgentNode;
   private readonly monitor: RunsMonitor;
@@ -58,7 +59,7 @@ class Readers {
   private readonly said: object[] = [];
   private readonly terminal: Promise<number>;
 
-  constructor(run: FakeRun) {
+  constructor(private readonly run: FakeRun) {
     const dir = nodePath(run.dir);
     this.node = new AgentNode({ open: () => Promise.resolve(run.connect().stream()) });
     const { node } = this;
@@ -172,6 +173,19 @@ class Readers {
     };
   }
 
+  /** What the comparison shows of a run that is over. */
+  async comparison(): Promise<object> {
+    const client = await this.node.client();
+    const entry = await client.request('run.get', { dir: nodePath(this.run.dir) });
+    const { figures, evaluations } = await new CompareReader().read(client, 'local', entry);
+    return {
+      step: figures.steps ?? undefined,
+      best: figures.bestTop1 ?? undefined,
+      last: figures.top1 ?? undefined,
+      evaluated: evaluations.map((each) => each.step),
+    };
+  }
+
   dispose(): void {
     this.tree.dispose();
     this.monitor.dispose();
@@ -189,11 +203,11 @@ class Readers {
 
 const percent = (fraction: number): string => `${(100 * fraction).toFixed(1)}%`;
 
-/** What all four have to show. */
+/** What all have to show. */
 function expected(
   truth: Truth,
   over: boolean,
-): Record<'list' | 'checkpoints' | 'dashboard' | 'summary', object> {
+): Record<'list' | 'checkpoints' | 'dashboard' | 'summary' | 'comparison', object> {
   const { step, last, median, checkpoints } = truth;
   const best = truth.best && `${percent(truth.best.top1)} at ${truth.best.step}`;
   const epoch = step === undefined ? undefined : String(Math.min(12, Math.floor(step / 25) + 1));
@@ -211,10 +225,11 @@ function expected(
     checkpoints: { best, steps: checkpoints },
     dashboard: { step, epoch, fraction, median, best, evaluated: truth.evaluated, count, newest },
     summary: { step, median, best: truth.best?.top1, last, count },
+    comparison: { step, best: truth.best?.top1, last, evaluated: truth.evaluated },
   };
 }
 
-it(`terminal, list, checkpoints and dashboard show the same of any history (seed ${seed})`, async () => {
+it(`terminal, list, checkpoints, dashboard and comparison show the same of any history (seed ${seed})`, async () => {
   await fc.assert(
     fc.asyncProperty(acts, async (list) => {
       const history = new History(list);
@@ -243,7 +258,7 @@ it(`terminal, list, checkpoints and dashboard show the same of any history (seed
         await readers.caughtUp();
         await readers.look();
         const { list: listed, checkpoints, dashboard } = readers;
-        const { summary, ...running } = expected(truth, false);
+        const { summary, comparison, ...running } = expected(truth, false);
         expect({ list: listed, checkpoints, dashboard }).toEqual(running);
         run.state = stateOf('finished', 2);
         const end = { phase: 'finished', exit_code: 0, reason: null, seconds: 60 };
@@ -251,10 +266,16 @@ it(`terminal, list, checkpoints and dashboard show the same of any history (seed
         await readers.ended();
         await readers.look();
         const { list: finally_, checkpoints: kept, dashboard: last, summary: said } = readers;
-        expect({ list: finally_, checkpoints: kept, dashboard: last, summary: said }).toEqual(
-          expected(truth, true),
-        );
+        const compared = await readers.comparison();
+        expect({
+          list: finally_,
+          checkpoints: kept,
+          dashboard: last,
+          summary: said,
+          comparison: compared,
+        }).toEqual(expected(truth, true));
         expect(said).toEqual(summary);
+        expect(compared).toEqual(comparison);
       } finally {
         readers.dispose();
       }

@@ -1,0 +1,33 @@
+// A comparison of runs in the terminal.
+import type { Comparison } from '../core/compare/comparison.js';
+import { textTable } from '../core/compare/exports.js';
+import { table as aligned } from './format.js';
+
+/**
+ * Runs as columns where that fits into `width` characters, else runs as rows. What differs is a
+ * table of its own.
+ */
+export function comparisonLines(comparison: Comparison, width: number): string[] {
+  const { runs, differences, columns } = comparison;
+  const ids = runs.map(({ id }) => id);
+  const all = ids.map((_, index) => index + 1);
+  const figures = [
+    ['status', ...runs.map(({ status }) => status)],
+    ...columns.map(({ title, texts }) => [title, ...texts]),
+  ];
+  const settings = differences.map(({ name, values }) => [name, ...values.map((value) => value ?? '')]);
+  const upright = [
+    ...aligned(['FIGURE', ...ids], figures, all),
+    '',
+    ...(settings.length === 0
+      ? ['The settings do not differ.']
+      : aligned(['DIFFERS', ...ids], settings, all)),
+  ];
+  if (upright.every((line) => line.length <= width)) return upright;
+  const { head, rows, right } = textTable(comparison);
+  return aligned(
+    head.map((title) => title.toUpperCase()),
+    rows,
+    right,
+  );
+}

@@ -1,0 +1,79 @@
+import { exitCodes, UserError } from '../../core/base/errors.js';
+import { compareRuns, type Comparison } from '../../core/compare/comparison.js';
+import type { ComparedRun } from '../../core/compare/comparedRun.js';
+import { csvOf, markdownOf, recordsOf } from '../../core/compare/exports.js';
+import { CompareReader } from '../../core/follow/compareReader.js';
+import { comparisonLines } from '../comparisonTable.js';
+import type { Args } from '../args.js';
+import type { Verb } from '../context.js';
+
+const usualWidth = 100;
+
+export const compare: Verb = {
+  verb: 'compare',
+  summary: 'shows runs beside each other: settings that differ, figures, times and prices',
+  words: ['RUN', 'RUN…'],
+  flags: [
+    { name: 'accuracy', value: 'A', help: 'what time and price it took to reach top-1 of A, say 80%' },
+    { name: 'csv', help: 'comma-separated values, a run a line' },
+    { name: 'markdown', help: 'a table for a document, a run a row' },
+    {
+      name: 'profile',
+      value: 'P',
+      help: 'whose runs; by default each the profile that started it here, else local',
+    },
+  ],
+  details: [
+    'Runs of several profiles can be compared. Without --accuracy it is the greatest whole percent that every run with evaluations has reached.',
+  ],
+  async run(context, args) {
+    const write = writerOf(args, context.json);
+    const accuracy = accuracyOf(args.value('accuracy'));
+    const reader = new CompareReader();
+    const runs: ComparedRun[] = [];
+    const seen = new Set<string>();
+    for (const { profile, entry, node } of await context.resolveRuns(args)) {
+      if (seen.has(`${profile} ${entry.dir}`)) {
+        throw new UserError('usage', `${entry.id} is named twice`, 'Name each run once');
+      }
+      seen.add(`${profile} ${entry.dir}`);
+      runs.push(await reader.read(await node.client(), profile, entry));
+    }
+    const comparison = compareRuns(runs, accuracy);
+    if (write) context.output.bytes(Buffer.from(write(comparison)));
+    else if (context.json) for (const record of recordsOf(comparison)) context.output.json(record);
+    else {
+      for (const line of comparisonLines(comparison, context.output.width ?? usualWidth)) {
+        context.output.line(line);
+      }
+    }
+    return exitCodes.done;
+  },
+};
+
+function writerOf(args: Args, json: boolean): ((comparison: Comparison) => string) | undefined {
+  const asked = ['csv', 'markdown'].filter((flag) => args.has(flag));
+  if (asked.length + (json ? 1 : 0) > 1) {
+    throw new UserError(
+      'usage',
+      'more than one form was asked for',
+      'Use one of --json, --csv and --markdown',
+    );
+  }
+  if (args.has('csv')) return csvOf;
+  return args.has('markdown') ? markdownOf : undefined;
+}
+
+/** `80%`, `80` and `0.8` are the same. */
+function accuracyOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const [, digits, percent] = /^(\d+(?:\.\d+)?|\.\d+)(%?)$/.exec(text) ?? [];
+  const value = Number(digits);
+  const fraction = percent === '%' || value > 1 ? value / 100 : value;
+  if (fraction > 0 && fraction <= 1) return fraction;
+  throw new UserError(
+    'usage',
+    `--accuracy must be more than 0% and at most 100%, not "${text}"`,
+    'Write, say, 80%',
+  );
+}

@@ -1,0 +1,93 @@
+// A comparison as text for other programs, and for documents.
+import { ownName } from './comparedRun.js';
+import type { Comparison } from './comparison.js';
+
+/** A table with a head and a run a row; what is not known is empty. */
+export interface TextTable {
+  head: string[];
+  rows: string[][];
+  /** Columns of figures, by their index. */
+  right: number[];
+}
+
+/** For people: the runs, what differs, and the figures with their units. */
+export function textTable({ runs, differences, columns }: Comparison): TextTable {
+  const names = ['run', 'status', ...differences.map(({ name }) => name)];
+  return {
+    head: [...names, ...columns.map(({ title }) => title)],
+    rows: runs.map(({ id, status }, at) => [
+      id,
+      status,
+      ...differences.map(({ values }) => values[at] ?? ''),
+      ...columns.map(({ texts }) => texts[at] ?? ''),
+    ]),
+    right: columns.map((_, index) => names.length + index),
+  };
+}
+
+/** A table of GitHub's Markdown; it ends with a newline. */
+export function markdownOf(comparison: Comparison): string {
+  const { head, rows, right } = textTable(comparison);
+  const line = (cells: readonly string[]): string => `| ${cells.map(inMarkdown).join(' | ')} |\n`;
+  const rule = head.map((_, index) => (right.includes(index) ? '---:' : '---'));
+  return [line(head), `| ${rule.join(' | ')} |\n`, ...rows.map(line)].join('');
+}
+
+const inMarkdown = (text: string): string =>
+  text.replace(/[\\|]/g, (character) => `\\${character}`).replace(/\s+/g, ' ');
+
+/**
+ * Comma-separated values with names of columns that hold their units (RFC 4180). Figures are whole
+ * numbers and decimals, not rounded. Of what own programs reported there are the last, the least and
+ * the greatest value.
+ */
+export function csvOf({ runs, differences, columns }: Comparison): string {
+  const own = new Set(runs.flatMap((run) => run.own.map(ownName)));
+  const figures = columns.filter(({ key }) => !own.has(key));
+  const head = [
+    ...['run', 'profile', 'status', 'currency'],
+    ...differences.filter(({ name }) => name !== 'profile').map(({ name }) => name),
+    ...figures.map(({ key }) => key),
+    ...[...own].flatMap((name) => [name, `min of ${name}`, `max of ${name}`]),
+  ];
+  const rows = runs.map((run, at) => [
+    ...[run.id, run.profile, run.status, run.currency],
+    ...differences.filter(({ name }) => name !== 'profile').map(({ values }) => values[at]),
+    ...figures.map(({ values }) => values[at]),
+    ...[...own].flatMap((name) => {
+      const figure = run.own.find((each) => ownName(each) === name);
+      return [figure?.last, figure?.min, figure?.max];
+    }),
+  ]);
+  return [head, ...rows].map((row) => `${row.map(inCsv).join(',')}\r\n`).join('');
+}
+
+function inCsv(value: string | number | null | undefined): string {
+  const text = String(value ?? '');
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** One record for each run, then one with what differs. What is not known is null. */
+export function recordsOf({ runs, differences, columns, accuracy }: Comparison): object[] {
+  const own = new Set(runs.flatMap((run) => run.own.map(ownName)));
+  return [
+    ...runs.map((run, at) => ({
+      type: 'compared',
+      id: run.id,
+      dir: run.dir,
+      profile: run.profile,
+      status: run.status,
+      currency: run.currency,
+      settings: run.settings,
+      figures: Object.fromEntries(
+        columns.filter(({ key }) => !own.has(key)).map(({ key, values }) => [key, values[at] ?? null]),
+      ),
+      own: run.own,
+    })),
+    {
+      type: 'differences',
+      accuracy,
+      settings: Object.fromEntries(differences.map(({ name, values }) => [name, values])),
+    },
+  ];
+}
