@@ -58,6 +58,7 @@ const coreFolders = [
   'cluster',
   'tunnels',
   'follow',
+  'checkpoints',
 ];
 /** @param {string} folder of src/core */
 const filesOf = (folder) => `^src/core/${folder}/[^/]+$`;

@@ -102,6 +102,7 @@ export interface CommandArguments {
   'trainyard.selectRun': [run?: RunArgument];
   'trainyard.verifyCheckpoints': [run?: RunArgument];
   'trainyard.copyCheckpointPath': [checkpoint?: CheckpointArgument];
+  'trainyard.runFromCheckpoint': [checkpoint?: CheckpointArgument | RunArgument];
   'trainyard.showOutput': [];
 }
 export type CommandId = keyof CommandArguments;
@@ -146,6 +147,7 @@ const commandTable: Record<CommandId, true> = {
   'trainyard.selectRun': true,
   'trainyard.verifyCheckpoints': true,
   'trainyard.copyCheckpointPath': true,
+  'trainyard.runFromCheckpoint': true,
   'trainyard.showOutput': true,
 };
 export const commandIds = Object.keys(commandTable) as CommandId[];
@@ -221,7 +223,8 @@ export const contextValues = {
   overRun: 'run.over',
   /** Failed, stopped or interrupted: it can go on. */
   earlyRun: 'run.over.early',
-  checkpoint: 'checkpoint',
+  checkpoint: 'checkpoint.valid',
+  damagedCheckpoint: 'checkpoint.damaged',
   note: 'note',
 } as const;
 

@@ -13,6 +13,7 @@ import { logs } from './verbs/logs.js';
 import { profiles } from './verbs/profiles.js';
 import { resume } from './verbs/resume.js';
 import { run } from './verbs/run.js';
+import { runFrom } from './verbs/runFrom.js';
 import { runs } from './verbs/runs.js';
 import { runtime } from './verbs/runtime.js';
 import { stop } from './verbs/stop.js';
@@ -29,6 +30,7 @@ export const verbs: readonly Verb[] = [
   exec,
   copy,
   run,
+  runFrom,
   runs,
   compare,
   attach,

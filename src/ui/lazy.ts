@@ -4,6 +4,9 @@
 // Every command is exported here (commands/register.ts).
 export { Backend } from './backend.js';
 export { addCluster } from './commands/addCluster/addCluster.js';
+export { copyCheckpointPath } from './commands/checkpoints/copyCheckpointPath.js';
+export { runFromCheckpoint } from './commands/checkpoints/runFromCheckpoint.js';
+export { verifyCheckpoints } from './commands/checkpoints/verifyCheckpoints.js';
 export { checkProfile } from './commands/cluster/checkProfile.js';
 export { closeTunnel } from './commands/cluster/closeTunnel.js';
 export { connect } from './commands/cluster/connect.js';
@@ -21,7 +24,6 @@ export { importProfile } from './commands/profiles/importProfile.js';
 export { openProfiles } from './commands/profiles/openProfiles.js';
 export { removeProfile } from './commands/profiles/removeProfile.js';
 export { attachRun } from './commands/runs/attachRun.js';
-export { copyCheckpointPath } from './commands/runs/copyCheckpointPath.js';
 export { copyRunFolder } from './commands/runs/copyRunFolder.js';
 export { deleteRun } from './commands/runs/deleteRun.js';
 export { openDashboard } from './commands/runs/openDashboard.js';
@@ -33,7 +35,6 @@ export { resumeRun } from './commands/runs/resumeRun.js';
 export { revealRunFolder } from './commands/runs/revealRunFolder.js';
 export { selectRun } from './commands/runs/selectRun.js';
 export { stopRun } from './commands/runs/stopRun.js';
-export { verifyCheckpoints } from './commands/runs/verifyCheckpoints.js';
 export { cloneRun } from './commands/start/cloneRun.js';
 export { runAgain } from './commands/start/runAgain.js';
 export { runDemo } from './commands/start/runDemo.js';

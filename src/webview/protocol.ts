@@ -61,6 +61,10 @@ export interface RunHead {
   globalBatch: number | null;
   started: number | null;
   ended: number | null;
+  /** The checkpoint of another run whose weights it began with; the name is short. */
+  from: { name: string; step: number } | null;
+  /** The step of its own checkpoint from which it went on last. */
+  resumedFrom: number | null;
 }
 
 export interface Progress {
@@ -252,7 +256,10 @@ export type PageAction =
   | 'revealFolder'
   | 'resumeRun'
   | 'cloneRun'
-  | 'openTerminal';
+  | 'openTerminal'
+  | 'runFromCheckpoint'
+  | 'openOrigin'
+  | 'showCheckpoints';
 
 export type FromPage =
   | { type: 'ready' }

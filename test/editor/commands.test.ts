@@ -28,6 +28,8 @@ const endless = lastOnly([...words, '--steps', '1000000']);
 
 let workbench: Workbench;
 const given = new Set<CommandId>();
+/** By the menus of checkpoints, in checkpoints.test.ts. */
+const clicked: readonly CommandId[] = ['trainyard.runFromCheckpoint'];
 beforeAll(async () => {
   workbench = await Workbench.open();
   await workbench.showViews();
@@ -272,6 +274,10 @@ test('a run: started, cloned, run again; dashboard, logs, terminal, checkpoints'
   const clone = newest();
   expect(clone.dir).not.toBe(run.dir);
   await phase(clone.dir, 'finished');
+  await workbench.page.keyboard.press('Control+Alt+r');
+  await workbench.page.locator('.monaco-dialog-box', { hasText: 'Run again on local?' }).waitFor();
+  await press('Cancel');
+  expect(newest().dir).toBe(clone.dir);
   await command('trainyard.runAgain');
   await phase(newest().dir, 'finished');
   const script = join(workbench.folder, 'workspace/go.sh');
@@ -285,6 +291,15 @@ test('a run: started, cloned, run again; dashboard, logs, terminal, checkpoints'
   const attaching = command('trainyard.attachRun');
   await choose();
   await attaching;
+  const row = workbench.page.locator('.sidebar .monaco-list-row', {
+    hasText: clone.id.split('-').slice(2).join('-'),
+  });
+  await row.first().click();
+  await until('the dashboard of the row', async () =>
+    (await workbench.snapshot()).dashboards.some(({ dir, visible }) => dir === clone.dir && visible)
+      ? true
+      : undefined,
+  );
   await command('trainyard.showOutput');
 });
 
@@ -366,5 +381,5 @@ test('the rest of them', async () => {
   const demo = newest();
   expect(demo.id).toContain('demo');
   await phase(demo.dir, 'running');
-  expect([...given].sort()).toEqual([...commandIds].sort());
+  expect([...given, ...clicked].sort()).toEqual([...commandIds].sort());
 });

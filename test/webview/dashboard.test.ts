@@ -74,6 +74,25 @@ describe('figures', () => {
     await dashboard.page.waitForSelector('.standing:not(.faded)');
   });
 
+  it('a run that began with weights of another one, or went on, says so with links', async () => {
+    const run = runOf('local', 60);
+    const dashboard = await show(run);
+    await expect.poll(() => dashboard.text('trainyard-header')).toContain('running');
+    expect(await dashboard.page.locator('.origin').count()).toBe(0);
+    run.from = { name: 'resnet20-1f2e', step: 1200 };
+    run.resumedFrom = 60;
+    run.now += 1;
+    await dashboard.sendNews();
+    await expect
+      .poll(async () => (await dashboard.text('.origin')).replace(/\s+/g, ' ').trim())
+      .toBe('from resnet20-1f2e step 1,200 · resumed from step 60');
+    await dashboard.page.getByRole('button', { name: 'resnet20-1f2e step 1,200' }).click();
+    await expect.poll(() => dashboard.posted.at(-1)).toEqual({ type: 'action', action: 'openOrigin' });
+    await dashboard.page.locator('.origin').getByRole('button', { name: 'step 60', exact: true }).click();
+    await expect.poll(() => dashboard.posted.at(-1)).toEqual({ type: 'action', action: 'showCheckpoints' });
+    await dashboard.screenshot('origin');
+  });
+
   it('fade and say how old they are when no news come', async () => {
     const run = runOf('local', 60);
     run.now += 20;

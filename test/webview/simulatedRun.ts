@@ -43,6 +43,8 @@ export class SimulatedRun {
   private stepTime: number;
   private sampleTime: number;
   private generation = 1;
+  from: RunHead['from'] = null;
+  resumedFrom: number | null = null;
   health: RunHead['health'] = { level: 'good', text: 'healthy', hasOldFigures: false };
   private drift = 0;
   private lossNoise = 0;
@@ -297,6 +299,8 @@ export class SimulatedRun {
       globalBatch: isTrainer ? 256 * options.ranks : null,
       started: this.started,
       ended: this.over ? this.now : null,
+      from: this.from,
+      resumedFrom: this.resumedFrom,
     };
   }
 

@@ -104,6 +104,8 @@ export const runSpecSchema = z.object({
   interface: z.optional(z.string()),
   portRange: z.optional(z.string()),
   minNodes: z.optional(count),
+  /** The checkpoint whose weights the run began with: the folder of its run, and its step. */
+  from: z.optional(z.object({ dir: z.string(), step: count })),
   /** As the profile had it at the start. */
   price: z.optional(priceSchema),
   totalSteps: z.nullable(count),

@@ -5,6 +5,7 @@ import { priceOf } from '../cost/runCost.js';
 import { portRangeOf } from '../contracts/ports.js';
 import type { PlacedRun } from './device.js';
 import type { Placement } from './placement.js';
+import { originOf } from './origin.js';
 import { argvOf, type RunRequest } from './request.js';
 import type { StartSpec } from '../contracts/runSchema.js';
 import { isInHome, withHome, type NodePath } from '../base/nodePath.js';
@@ -24,6 +25,7 @@ export function planRun(request: RunRequest, { placement, choice, runtime, home 
   const { profile, label, runDir } = request;
   const { nodes, ranks, threadsPerRank } = placement;
   const price = priceOf(profile);
+  const from = request.kind === 'train' ? originOf(request.argv) : undefined;
   const evaluatedOn = request.kind === 'train' ? request.evaluatedOn : undefined;
   return {
     version: 1,
@@ -40,6 +42,7 @@ export function planRun(request: RunRequest, { placement, choice, runtime, home 
     ...(profile.prologue === undefined ? {} : { prologue: profile.prologue }),
     ...(request.gpus === undefined ? {} : { gpusAsked: request.gpus.text }),
     ...(price === undefined ? {} : { price }),
+    ...(from === undefined ? {} : { from }),
     threadsPerRank,
     env: profile.env ?? {},
     evaluator:

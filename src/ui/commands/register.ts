@@ -56,6 +56,7 @@ function tableOf(ui: Ui): Table {
     'trainyard.verifyCheckpoints': async (run) => (await loadLazy()).verifyCheckpoints(ui, run),
     'trainyard.copyCheckpointPath': async (checkpoint) =>
       (await loadLazy()).copyCheckpointPath(ui, checkpoint),
+    'trainyard.runFromCheckpoint': async (checkpoint) => (await loadLazy()).runFromCheckpoint(ui, checkpoint),
     'trainyard.showOutput': () => {
       ui.showOutput();
       return Promise.resolve();

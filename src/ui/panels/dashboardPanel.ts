@@ -1,6 +1,7 @@
 // One run's dashboard in a tab: sends its page what changed, and carries out what the page asks.
 import * as vscode from 'vscode';
 import { panelTypes, type CommandId, type RunArgument } from '../../contributions.js';
+import { basename, pathFromNode } from '../../core/base/nodePath.js';
 import { DisposableStore } from '../../core/base/lifecycle.js';
 import type { RunFeed } from '../../core/follow/runFeed.js';
 import type { FromPage, PageAction, ToPage } from '../../webview/protocol.js';
@@ -28,6 +29,9 @@ const commands: Record<PageAction, CommandId> = {
   resumeRun: 'trainyard.resumeRun',
   cloneRun: 'trainyard.cloneRun',
   openTerminal: 'trainyard.openTerminal',
+  runFromCheckpoint: 'trainyard.runFromCheckpoint',
+  openOrigin: 'trainyard.openDashboard',
+  showCheckpoints: 'trainyard.selectRun',
 };
 
 export class DashboardPanel implements RunPanel {
@@ -113,12 +117,22 @@ export class DashboardPanel implements RunPanel {
         else this.post({ type: 'problem', message: this.problem });
         break;
       case 'action':
-        await vscode.commands.executeCommand(commands[message.action], this.run);
+        await vscode.commands.executeCommand(
+          commands[message.action],
+          message.action === 'openOrigin' ? this.origin() : this.run,
+        );
         break;
       case 'failed':
         this.services.logger.log('error', `dashboard of ${this.run.id}: ${message.message}`);
         break;
     }
+  }
+
+  /** The run whose checkpoint this one began with. */
+  private origin(): RunArgument | undefined {
+    const from = this.feed?.model.details?.run?.from;
+    if (!from) return undefined;
+    return { profile: this.run.profile, id: basename(from.dir), dir: pathFromNode(from.dir) };
   }
 
   private interval(): number {

@@ -1,8 +1,10 @@
 // From a run's model to what its page lacks.
 import type { Cursor } from '../../core/streams/slices.js';
 import type { RunFeed } from '../../core/follow/runFeed.js';
+import { resumedStep } from '../../core/model/generations.js';
 import type { FigureCursor, FigureSeries } from '../../core/model/figureSeries.js';
 import type { RunModel } from '../../core/model/runModel.js';
+import { basename } from '../../core/base/nodePath.js';
 import { hasOldFigures } from '../../core/model/runHealth.js';
 import { isOver } from '../../core/model/runStatus.js';
 import type { DashboardUpdate, HostColumns, Progress, RunHead, Slice } from '../../webview/protocol.js';
@@ -124,6 +126,8 @@ function headOf(model: RunModel, dir: string, profile: string): RunHead {
     globalBatch: start?.global_batch ?? null,
     started: state?.started ?? null,
     ended: state?.ended ?? null,
+    from: run?.from ? { name: shortName(basename(run.from.dir)), step: run.from.step } : null,
+    resumedFrom: start?.resumed_from ? (resumedStep(start) ?? null) : null,
   };
 }
 

@@ -10,7 +10,7 @@ import type { Backend } from '../backend.js';
 import type { ContextKeys } from '../contextKeys.js';
 import type { Services } from '../services.js';
 import { duration, plural, whole } from '../words.js';
-import { describeCheckpoint, shortName } from './describe.js';
+import { describeCheckpoint, shortName, type ItemText } from './describe.js';
 import { treeItem } from './item.js';
 import { errorWords } from '../remedies.js';
 
@@ -88,16 +88,19 @@ export class CheckpointTree implements vscode.TreeDataProvider<CheckpointTreeNod
         contextValue: contextValues.note,
       });
     }
-    const overview = this.shown()?.overview;
+    return treeItem(`${node.dir}/${node.path}`, this.describe(node, node.checkpoint));
+  }
+
+  /** What a checkpoint of a run that is listed is called, and how good it is. */
+  describe({ dir }: Pick<RunArgument, 'dir'>, checkpoint: Checkpoint): ItemText {
+    const overview = this.backend?.monitor.all.find(({ run }) => run.entry.dir === dir)?.run;
+    const { listing } = this;
     const marks = {
-      top1: overview?.top1At(node.step),
-      best: overview?.best?.step === node.step,
-      latest: this.listing?.checkpoints.at(-1)?.step === node.step,
+      top1: overview?.top1At(checkpoint.step),
+      best: overview?.best?.step === checkpoint.step,
+      latest: listing?.run.dir === dir && listing.checkpoints.at(-1)?.step === checkpoint.step,
     };
-    return treeItem(
-      `${node.dir}/${node.path}`,
-      describeCheckpoint(node.checkpoint, marks, Date.now() / 1000),
-    );
+    return describeCheckpoint(checkpoint, marks, Date.now() / 1000);
   }
 
   getChildren(node?: CheckpointTreeNode): CheckpointTreeNode[] {

@@ -244,6 +244,6 @@ export function describeCheckpoint(
     tooltip: `${checkpoint.path}${valid ? '\nvalid' : ''}`,
     icon: valid ? (marks.best ? 'star-full' : 'save') : 'warning',
     ...(valid ? (marks.best ? { color: 'charts.yellow' } : {}) : { color: 'charts.red' }),
-    contextValue: contextValues.checkpoint,
+    contextValue: valid ? contextValues.checkpoint : contextValues.damagedCheckpoint,
   };
 }

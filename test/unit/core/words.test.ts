@@ -24,6 +24,7 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   'plan/demo.ts': /^--[a-z-]+$/,
   'plan/flagCheck.ts': /^--help$/,
   'plan/flags.ts': /^--[a-z-]+$/,
+  'plan/origin.ts': /^--[a-z-]+$/,
   'plan/preflight.ts': /^--(json|data|eval-data)$/,
   'plan/proposal.ts': /^--[a-z-]+$/,
   'plan/request.ts': /^--[a-z-]+$/,

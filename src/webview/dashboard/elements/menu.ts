@@ -3,7 +3,7 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { define } from './section.js';
 
-interface MenuItem {
+export interface MenuItem {
   label: string;
   icon: string;
   run: () => void;

@@ -3,6 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import type { PageAction, Progress, RunHead, StatusWord } from '../../protocol.js';
 import { count, duration, missing, percent, rate } from '../model/format.js';
 import '../elements/menu.js';
+import type { MenuItem } from '../elements/menu.js';
 import type { PageModel } from '../model/model.js';
 import { define, Section } from '../elements/section.js';
 
@@ -77,7 +78,7 @@ class Header extends Section {
             .label=${'More actions'}
             .icon=${'ellipsis'}
             .iconOnly=${true}
-            .items=${this.moreItems}
+            .items=${head.program === 'trainer' ? this.trainerItems : this.moreItems}
           ></trainyard-menu>
         </div>
       </div>
@@ -86,7 +87,30 @@ class Header extends Section {
         ${this.bar(head, progress)} ${this.facts(head, progress)}
       </div>
       <p class="about">${about(head)}</p>
+      ${this.origin(head)}
     `;
+  }
+
+  /** Where its weights came from, with links. */
+  private origin({ from, resumedFrom }: RunHead): TemplateResult | typeof nothing {
+    const parts: TemplateResult[] = [];
+    const link = (text: string, action: PageAction): TemplateResult =>
+      html`<button
+        type="button"
+        class="link"
+        @click=${() => {
+          this.act(action);
+        }}
+      >
+        ${text}
+      </button>`;
+    if (from) parts.push(html`from ${link(`${from.name} step ${count(from.step)}`, 'openOrigin')}`);
+    if (resumedFrom !== null) {
+      parts.push(html`resumed from ${link(`step ${count(resumedFrom)}`, 'showCheckpoints')}`);
+    }
+    return parts.length === 0
+      ? nothing
+      : html`<p class="origin">${parts.map((part, at) => (at === 0 ? part : html` · ${part}`))}</p>`;
   }
 
   /** How the run is. */
@@ -131,7 +155,7 @@ class Header extends Section {
     },
   ];
 
-  private readonly moreItems = [
+  private readonly moreItems: MenuItem[] = [
     {
       label: 'Open log file',
       icon: 'output',
@@ -158,6 +182,18 @@ class Header extends Section {
       icon: 'repo-clone',
       run: () => {
         this.act('cloneRun');
+      },
+    },
+  ];
+
+  /** Of a training by our trainer, whose checkpoints are known. */
+  private readonly trainerItems: MenuItem[] = [
+    ...this.moreItems,
+    {
+      label: 'New run from a checkpoint…',
+      icon: 'git-branch',
+      run: () => {
+        this.act('runFromCheckpoint');
       },
     },
   ];

@@ -1,0 +1,52 @@
+import { runFromCheckpoint } from '../../core/checkpoints/begin.js';
+import { checkpointChoice, chooseCheckpoint } from '../../core/checkpoints/choose.js';
+import { requestOf } from '../../core/plan/request.js';
+import type { Verb } from '../context.js';
+import { stayWith } from './run.js';
+
+export const runFrom: Verb = {
+  verb: 'run-from',
+  summary: "starts a new run with the weights of another run's checkpoint",
+  words: ['RUN', 'STEP?'],
+  flags: [
+    { name: 'detach', help: 'return once the run has started' },
+    { name: 'wait', help: 'queue until enough GPUs are free on every node of the run' },
+    { name: 'name', value: 'LABEL', help: "part of the run's name; by default the model" },
+    {
+      name: 'tensorboard',
+      help: 'serve TensorBoard with the run, and bring it to 127.0.0.1:6006 or the next free port',
+    },
+    {
+      name: 'profile',
+      value: 'P',
+      help: 'whose runs; by default the profile that started RUN here, else local',
+    },
+  ],
+  rest: true,
+  details: [
+    'STEP is a step, latest (the default) or best. The new run has the command of RUN and begins at step 0: weights alone are taken, neither the optimizer nor the schedule. To go on with RUN itself there is: trainyard resume RUN',
+    'Flags of train after -- take the place of those of RUN; train with all its flags takes the place of the whole command.',
+    'Example: trainyard run-from last best -- --data images/other --lr 0.01 --epochs 5',
+  ],
+  async run(context, args) {
+    const choice = checkpointChoice(args.words[1] ?? 'latest');
+    const entry = await context.resolveRun(args);
+    const profile = context.currentProfile;
+    const checkpoint = await chooseCheckpoint(await context.node.client(), entry, choice);
+    const typed = runFromCheckpoint(entry, checkpoint, profile, args.rest);
+    const name = args.value('name');
+    const request = requestOf({
+      ...typed,
+      cwd: context.cwd,
+      wait: args.has('wait'),
+      tensorboard: typed.tensorboard === true || args.has('tensorboard'),
+      ...(name === undefined ? {} : { name }),
+    });
+    const started = await context.withProgress(async (progress) => ({
+      ...(await context.machine.start(request, progress)),
+      interrupted: progress.signal.aborted,
+    }));
+    await context.book.add(started.id, profile.name);
+    return stayWith(context, args, started);
+  },
+};
