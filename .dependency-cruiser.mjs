@@ -54,6 +54,7 @@ const coreFolders = [
   'agent',
   'setup',
   'code',
+  'stage',
   'plan',
   'cluster',
   'tunnels',

@@ -63,6 +63,7 @@ class FrameWriter:
         self.number = 0
         self.held = []
         self.length = 0
+        self.sent = 0  # bytes
 
     def write(self, data):
         if self.length + len(data) > CHUNK:
@@ -85,6 +86,7 @@ class FrameWriter:
         self.connection.sendall(len(data).to_bytes(4, "big") + tag)
         self.connection.sendall(data)
         self.number += 1
+        self.sent += 4 + PROOF + len(data)
 
 
 class FrameReader:

@@ -104,6 +104,17 @@ def run(params):
     become(params["argv"], params.get("env"), params.get("cwd"))
 
 
+def staged(name):
+    """An operation of staging. That part of the program is compiled at the first need: most channels have none."""
+
+    def operation(params):
+        if "STAGE_OPERATIONS" not in globals():
+            exec(compile(STAGE_TEXT, "staging", "exec"), globals())
+        return STAGE_OPERATIONS[name](params)
+
+    return operation
+
+
 def operations(copies):
     code = Code()
     return {
@@ -114,6 +125,11 @@ def operations(copies):
         "code-fetch": code.fetch,
         "code-note": code_note,
         "code-drop": code_drop,
+        "stage-list": staged("list"),
+        "stage-offer": staged("offer"),
+        "stage-plan": staged("plan"),
+        "stage-get": staged("get"),
+        "stage-sent": staged("sent"),
         "probe": probe,
         "forget": forget_token,
         "install": install,

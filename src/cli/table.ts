@@ -16,6 +16,7 @@ import { run } from './verbs/run.js';
 import { runFrom } from './verbs/runFrom.js';
 import { runs } from './verbs/runs.js';
 import { runtime } from './verbs/runtime.js';
+import { stage } from './verbs/stage.js';
 import { stop } from './verbs/stop.js';
 import { tensorboard } from './verbs/tensorboard.js';
 import { trust } from './verbs/trust.js';
@@ -29,6 +30,7 @@ export const verbs: readonly Verb[] = [
   gpus,
   exec,
   copy,
+  stage,
   run,
   runFrom,
   runs,

@@ -5,6 +5,7 @@ import type { SshMachine } from '../../core/cluster/sshMachine.js';
 import type { SshNode } from '../../core/cluster/sshNode.js';
 import { exitCodes, UserError } from '../../core/base/errors.js';
 import { nodePath } from '../../core/base/nodePath.js';
+import { copySource } from '../../core/stage/spec.js';
 import type { Args, Flag } from '../args.js';
 import type { Context, Verb } from '../context.js';
 import { errorWords } from '../remedies.js';
@@ -66,19 +67,28 @@ export const exec: Verb = {
 
 export const copy: Verb = {
   verb: 'copy',
-  summary: 'copies a file or folder of this machine to every host of a cluster',
+  summary: 'copies a file or folder of this machine, or of a host, to every host of a cluster',
   words: ['P', 'SRC', 'DST'],
   flags: [hostsFlag],
   details: [
     'It is sent to one of them, and from there from node to node, on a port of the portRange.',
     'A folder is copied as it is: its files go below DST. A file becomes DST, or goes into it when DST ends with a slash. ~/ is the home folder of the host.',
+    'HOST:PATH is a file or folder of one of the hosts. It goes straight to the others; nothing passes through this machine.',
     "Example: trainyard copy lab ./images '~/images' (in quotes, or the shell here puts its own home there)",
   ],
   async run(context, args) {
     const [, from = '', to = ''] = args.words;
     const { machine, nodes } = await choose(context, args);
-    const files = await context.withProgress((progress) => machine.copy(nodes, from, nodePath(to), progress));
-    const hosts = nodes.map(({ name }) => name);
+    const names = machine.nodes.map(({ name }) => name);
+    const spec = copySource(from, nodePath(to), names);
+    const { files, hosts } = await context.withProgress(async (progress) => {
+      if (spec) {
+        const { files, nodes: got } = await machine.copyFrom(nodes, spec, progress);
+        return { files, hosts: got.map(({ host }) => host) };
+      }
+      const files = await machine.copy(nodes, from, nodePath(to), progress);
+      return { files, hosts: nodes.map(({ name }) => name) };
+    });
     if (context.json) context.output.json({ type: 'copied', files, hosts, to });
     else context.output.line(`${files} ${files === 1 ? 'file' : 'files'} to ${to} on ${hosts.join(', ')}`);
     return exitCodes.done;

@@ -32,6 +32,9 @@ import { openLocalBootstrap } from '../setup/localChannel.js';
 import { readBootstrap } from '../setup/payload.js';
 import type { RelayNode } from '../setup/relay.js';
 import { startWithCode } from './startCode.js';
+import { stageFolder, type StageOptions } from './stageNodes.js';
+import type { StageSpec } from '../stage/spec.js';
+import type { Staged } from '../stage/staging.js';
 import { findNativeSources } from '../setup/sources.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import { workdirOf } from '../profiles/workdir.js';
@@ -162,6 +165,21 @@ export class LocalMachine implements Machine {
     }
   }
 
+  stage(
+    profile: Profile,
+    spec: StageSpec,
+    { hosts, ...options }: StageOptions & { hosts?: readonly string[] } = {},
+    progress: Progress = {},
+  ): Promise<Staged> {
+    const node = this.asNode();
+    const nodeOf = (host = node.name): RelayNode => {
+      if (host === node.name) return node;
+      throw new UserError('usage', `${host} is not this machine`, `It is called ${node.name}`);
+    };
+    const nodes = hosts?.map(nodeOf) ?? [node];
+    return stageFolder({ profile, logger: this.logger, nodeOf, nodes }, spec, options, progress);
+  }
+
   async stop(dir: NodePath, mode: StopMode): Promise<void> {
     const by = `${userInfo().username}@${hostname()}`;
     await (await this.node.client()).request('run.stop', { dir, mode, by });
@@ -201,15 +219,15 @@ export class LocalMachine implements Machine {
     const { logger } = this;
     const held = locks.of(placement.nodes[0]?.host ?? '');
     const started = await startWithCode(
-      { request, spec, before, nodes: [this.codeNode()], workdir, logger },
+      { request, spec, before, nodes: [this.asNode()], workdir, logger },
       (spec) => client.request('run.start', { workdir, spec, ...held }, startOptions),
       progress,
     );
     return { ...started, before, device: choice?.used };
   }
 
-  /** This machine as a place for code. */
-  private codeNode(): RelayNode {
+  /** This machine as a place for code and data. */
+  private asNode(): RelayNode {
     const bootstrap = async (signal?: AbortSignal): Promise<Bootstrap> =>
       openLocalBootstrap(await readBootstrap(await this.sources()), signal);
     return { name: hostname(), address: '127.0.0.1', bootstrap };

@@ -13,8 +13,11 @@ import type { RunRegistry } from '../agent/runRegistry.js';
 import type { StopMode } from '../contracts/runSchema.js';
 import { usedDevice, type Device, type RunRequest } from '../plan/request.js';
 import type { TrainerFlag } from '../plan/trainerHelp.js';
+import type { StageSpec } from '../stage/spec.js';
+import type { Staged } from '../stage/staging.js';
 import type { SshShell } from '../ssh/base/transport.js';
 import type { NodePath } from '../base/nodePath.js';
+import type { StageOptions } from './stageNodes.js';
 
 /** A run that has started, and its folder on the machine. */
 export interface StartedRun {
@@ -73,6 +76,16 @@ export interface Machine extends Disposable {
    * cannot be read.
    */
   list(path: NodePath): Promise<FolderListing>;
+  /**
+   * Puts a folder of one node on the own disks of the others, or of `hosts`. UserError (usage,
+   * connection, preflight), Cancelled.
+   */
+  stage(
+    profile: Profile,
+    spec: StageSpec,
+    options?: StageOptions & { hosts?: readonly string[] },
+    progress?: Progress,
+  ): Promise<Staged>;
   stop(dir: NodePath, mode: StopMode): Promise<void>;
   /** A login shell on `node`; absent where that is this machine. */
   shell?(size: { columns: number; rows: number; term: string }): Promise<SshShell>;

@@ -35,6 +35,9 @@ import { ThroughHead } from '../ssh/throughHead.js';
 import type { SshShell, SshTransport } from '../ssh/base/transport.js';
 import { checkCluster, tryTrainer } from './clusterCheck.js';
 import { copyToAll } from './fanOut.js';
+import { copyFromNode, stageFolder, type StageOptions, type StagePlaces } from './stageNodes.js';
+import type { StageSpec } from '../stage/spec.js';
+import type { Staged } from '../stage/staging.js';
 import type { GpuLocks } from './gpuLocks.js';
 import { placeAndTake } from './gpuStart.js';
 import { offersOf } from './offers.js';
@@ -226,6 +229,20 @@ export class SshMachine implements Machine {
     return copyToAll({ profile, logger }, nodes, from, to, progress);
   }
 
+  stage(
+    profile: Profile,
+    spec: StageSpec,
+    { hosts, ...options }: StageOptions & { hosts?: readonly string[] } = {},
+    progress: Progress = {},
+  ): Promise<Staged> {
+    return stageFolder(this.places(profile, this.select(hosts)), spec, options, progress);
+  }
+
+  /** Puts files of one node on these nodes: see `copyFromNode`. */
+  copyFrom(nodes: readonly SshNode[], spec: StageSpec, progress: Progress = {}): Promise<Staged> {
+    return copyFromNode(this.places(this.options.profile, nodes), spec, progress);
+  }
+
   dispose(): void {
     for (const node of this.nodes) node.dispose();
     this.options.transport.dispose();
@@ -304,6 +321,13 @@ export class SshMachine implements Machine {
         });
       }),
     );
+  }
+
+  private places(profile: Profile, nodes: readonly SshNode[]): StagePlaces<SshNode> {
+    const { logger = nullLogger } = this.options;
+    const nodeOf = (host?: string): SshNode =>
+      (host === undefined ? this.head : this.select([host])[0]) ?? this.head;
+    return { profile, logger, nodeOf, nodes };
   }
 
   private takenBy({ nodes }: Placement): SshNode[] {

@@ -42,10 +42,10 @@ interface CudaPayload {
 }
 
 /**
- * All of native/node, in the order that makes one program of them: what others use first, what runs
- * it last.
+ * All of native/node but `stagingParts`, in the order that makes one program of them: what others
+ * use first, what runs it last.
  */
-export const bootstrapParts = [
+const bootstrapParts = [
   'wire',
   'beats',
   'owner',
@@ -62,6 +62,9 @@ export const bootstrapParts = [
   'leases',
   'verbs',
 ];
+
+/** Compiled on the node at the first need only, since most channels have none. */
+const stagingParts = ['tree', 'record', 'arrival', 'stage'];
 
 /**
  * Reads the payload from the files of this installation. Rejects with the error of the file system
@@ -90,9 +93,11 @@ export async function readPayload(sources: NativeSources): Promise<Payload> {
 }
 
 /** The set-up program's text. Rejects with the error of the file system. */
-export async function readBootstrap(sources: NativeSources): Promise<string> {
-  const parts = bootstrapParts.map((part) => readFile(join(sources.bootstrap, `${part}.py`), 'utf8'));
-  return (await Promise.all(parts)).join('\n\n');
+export async function readBootstrap({ bootstrap }: Pick<NativeSources, 'bootstrap'>): Promise<string> {
+  const read = async (parts: readonly string[]): Promise<string> =>
+    (await Promise.all(parts.map((part) => readFile(join(bootstrap, `${part}.py`), 'utf8')))).join('\n\n');
+  // Text as JSON writes it is text to Python too.
+  return `STAGE_TEXT = ${JSON.stringify(await read(stagingParts))}\n${await read(bootstrapParts)}`;
 }
 
 async function readCuda(

@@ -1,0 +1,68 @@
+// A folder of one node of a machine put on others: for a run, by itself, or as a plain copy.
+import { UserError } from '../base/errors.js';
+import type { Logger } from '../base/log.js';
+import { basename, dirname, join, type NodePath } from '../base/nodePath.js';
+import type { Progress } from '../base/progress.js';
+import type { Profile } from '../contracts/profileSchema.js';
+import type { RelayNode } from '../setup/relay.js';
+import type { StageSpec } from '../stage/spec.js';
+import { stageOn, type Staged } from '../stage/staging.js';
+
+/** Where something is staged. */
+export interface StagePlaces<N extends RelayNode> {
+  profile: Profile;
+  logger: Logger;
+  /** The node of that name, the head for undefined. UserError (usage) for one that is not there. */
+  nodeOf: (host: string | undefined) => N;
+  nodes: readonly N[];
+}
+
+/** `verify`: what is there is read and compared. `replace`: also files of others are written over. */
+export interface StageOptions {
+  verify?: boolean;
+  replace?: boolean;
+}
+
+/** A folder that stays in step with its source. UserError (usage, connection, preflight), Cancelled. */
+export function stageFolder<N extends RelayNode>(
+  { nodeOf, nodes, ...shared }: StagePlaces<N>,
+  { host, from, to }: StageSpec,
+  { verify = false, replace = false }: StageOptions,
+  progress: Progress,
+): Promise<Staged> {
+  const source = nodeOf(host);
+  if (isWithin(from, to) || isWithin(to, from)) {
+    const what = `${to} and ${from} are the same folder, or one lies in the other`;
+    throw new UserError('usage', what, 'Name two folders');
+  }
+  const target = (isFolder: boolean): { to: NodePath } => {
+    if (isFolder) return { to };
+    throw new UserError('usage', `${from} on ${source.name} is a file`, 'Name a folder, or copy the file');
+  };
+  return stageOn({ ...shared, source, from, target, nodes, keep: true, replace, verify }, progress);
+}
+
+/**
+ * A file or a folder's content as `copyToAll` puts it, over what is there. Where it would come to lie
+ * in its own place it is left out. UserError (usage, connection, preflight), Cancelled.
+ */
+export async function copyFromNode<N extends RelayNode>(
+  { nodeOf, nodes, ...shared }: StagePlaces<N>,
+  { host, from, to }: StageSpec,
+  progress: Progress,
+): Promise<Staged> {
+  const source = nodeOf(host);
+  const target = (isFolder: boolean): { to: NodePath; as?: string } => {
+    if (isFolder) return { to };
+    return to.endsWith('/') ? { to, as: basename(from) } : { to: dirname(to), as: basename(to) };
+  };
+  const others = isWithin(from, to) || isWithin(to, from) ? nodes.filter((node) => node !== source) : nodes;
+  if (others.length === 0) {
+    throw new UserError('usage', `there is no host but ${source.name}, where it lies`, 'Name other hosts');
+  }
+  const more = { keep: false, replace: true, verify: false };
+  return stageOn({ ...shared, source, from, target, nodes: others, ...more }, progress);
+}
+
+const slashed = (path: NodePath): string => `${join(path).replace(/\/$/, '')}/`;
+const isWithin = (path: NodePath, folder: NodePath): boolean => slashed(path).startsWith(slashed(folder));
