@@ -22,6 +22,7 @@ import { pathToFileURL } from 'node:url';
 import { build, cache, root, toolchainLink } from '../lib/paths.mjs';
 import { added } from '../lib/counts.mjs';
 import { capture, main, run, step } from '../lib/shell.mjs';
+import { compilerCacheWords } from './compilerCache.mjs';
 import { audit } from './cudaAudit.mjs';
 import { ensureCudaToolkit } from './cudaToolkit.mjs';
 import { runNativeTests } from './nativeTests.mjs';
@@ -80,7 +81,8 @@ function configure(...more) {
   const stamp = join(output, 'toolchain.txt');
   const toolchain = realpathSync(toolchainLink);
   const fresh = existsSync(stamp) && readFileSync(stamp, 'utf8') === toolchain ? [] : ['--fresh'];
-  const words = ['--preset', 'release', '-Wno-author', '-Wno-deprecated', ...fresh, ...more];
+  const quiet = ['-Wno-author', '-Wno-deprecated'];
+  const words = ['--preset', 'release', ...quiet, ...fresh, ...compilerCacheWords(), ...more];
   const log = capture(tool('cmake'), words, { cwd: native });
   if (!log.ok) throw new Error(`cmake failed:\n${log.stdout}\n${log.stderr}`);
   writeFileSync(stamp, toolchain);

@@ -1,11 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
-// Real clusters on two cores: one file at a time, so that no test slows another.
+// Real clusters on two cores. The tests mostly wait, so two files run at a time. Each file has
+// hosts, homes, ports and locks of its own.
 export default defineConfig({
   test: {
     include: ['test/cluster/**/*.test.ts'],
     setupFiles: ['test/support/ssh2AsPackaged.ts'],
-    fileParallelism: false,
+    maxWorkers: 2,
     testTimeout: 180_000,
     hookTimeout: 180_000,
   },

@@ -1,12 +1,31 @@
 import { defineConfig } from 'vitest/config';
 
-// Real servers on two cores: one file at a time, so that no test slows another.
+const all = 'test/sshd/**/*.test.ts';
+/** It says how long 32 hosts take. */
+const alone = 'test/sshd/runs/manyHosts.test.ts';
+
+// Real servers on two cores. The tests mostly wait, so two files run at a time. Each file has hosts,
+// homes, ports and locks of its own.
 export default defineConfig({
   test: {
-    include: ['test/sshd/**/*.test.ts'],
     setupFiles: ['test/support/ssh2AsPackaged.ts'],
-    fileParallelism: false,
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'together',
+          include: [all],
+          exclude: [alone],
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'alone', include: [alone], fileParallelism: false, sequence: { groupOrder: 1 } },
+      },
+    ],
   },
 });

@@ -1,0 +1,35 @@
+// Objects that were compiled before, in any clone on this machine. Debian's ccache keeps them in the
+// user's cache folder. Without ccache everything is compiled, as on a machine's first build.
+import { join } from 'node:path';
+import { cache, root } from '../lib/paths.mjs';
+import { capture, has } from '../lib/shell.mjs';
+
+/** What all compiled objects of this machine may take on disk. */
+const most = '4G';
+
+/**
+ * Words for CMake that put ccache in front of the compilers. Paths below this clone count as
+ * relative ones, so that clones share their objects. Where ccache is missing and this is root, apt
+ * brings it; where apt cannot, the build goes on without.
+ * @returns {string[]}
+ */
+export function compilerCacheWords() {
+  if (!has('ccache') && process.getuid?.() === 0 && has('apt-get')) {
+    const options = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } };
+    capture('apt-get', ['install', '-y', '-q', '--no-install-recommends', 'ccache'], options);
+  }
+  const settings = has('ccache')
+    ? [
+        'env',
+        `CCACHE_DIR=${join(cache, 'ccache')}`,
+        `CCACHE_BASEDIR=${root}`,
+        'CCACHE_NOHASHDIR=1',
+        // It tells by a compiler's name, and ours is called c++.
+        'CCACHE_COMPILERTYPE=clang',
+        `CCACHE_MAXSIZE=${most}`,
+        'ccache',
+      ]
+    : [];
+  const launcher = settings.join(';');
+  return ['C', 'CXX'].map((language) => `-DCMAKE_${language}_COMPILER_LAUNCHER=${launcher}`);
+}
