@@ -1,11 +1,13 @@
 # The user's code, by content (docs/contracts/code.md): blobs in `<workdir>/code`, and a folder of links for each run. A snapshot is a
 # manifest, whose SHA-256 is its name. What a node lacks comes in one stream without names or sizes, since the manifest has both.
+import re
 
 MARK = 946684800  # the modification time of a blob that is whole
 KEPT = 128 << 20  # bytes of a stream that are kept for other nodes
 LONG = 120  # seconds that another node may take to get the files itself
 DAY = 24 * 3600
 TIDYING = 1  # seconds, at most
+NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 RUN_MARK = "made-by-trainyard"
 OF_CODE = ("code", "code.json", "code.diff", RUN_MARK)
 
@@ -16,8 +18,13 @@ def hash_of(data):
     return hashlib.sha256(data).hexdigest()
 
 
+HASH = re.compile(r"[0-9a-f]{64}\Z")
+# An absolute path, one with an empty part, `.` or `..`, or with a zero byte.
+LEADS_OUT = re.compile(r"(?:^|/)\.{0,2}(?:/|\Z)|\0")
+
+
 def is_hash(text):
-    return isinstance(text, str) and len(text) == 64 and all(letter in "0123456789abcdef" for letter in text)
+    return isinstance(text, str) and HASH.match(text) is not None
 
 
 def boot_time():
@@ -41,12 +48,12 @@ class Manifest:
     def folders_of(self, paths):
         found = set()
         for path in paths:
-            if path.startswith("/") or "\0" in path or not {"", ".", ".."}.isdisjoint(path.split("/")):
+            if LEADS_OUT.search(path):
                 raise Refused("%s leads out of the code folder" % path, REPORT)
-            above = os.path.dirname(path)
+            above = path.rpartition("/")[0]
             while above and above not in found:
                 found.add(above)
-                above = os.path.dirname(above)
+                above = above.rpartition("/")[0]
         return sorted(found)
 
 
@@ -61,6 +68,7 @@ class Store:
         self.workdir = expand(workdir)
         self.root = os.path.join(self.workdir, "code")
         self.boot = boot_time()
+        self.read = None  # the manifest that was read last
 
     def make(self):
         make_own(self.root)
@@ -82,7 +90,11 @@ class Store:
             os.utime(self.snapshot(name))  # it is in use: nobody tidies it away
         except FileNotFoundError:
             return None
-        return Manifest(data) if hash_of(data) == name else None
+        if hash_of(data) != name:
+            return None
+        if self.read is None or self.read.data != data:
+            self.read = Manifest(data)
+        return self.read
 
     def keep(self, name, data):
         self.make()
@@ -90,11 +102,18 @@ class Store:
             raise Refused("the list of the code's files arrived with another checksum", "Try again")
         put_file(self.snapshot(name), data, 0o400)
 
+    def names(self):
+        """Of all blobs, whole or not."""
+        top = os.path.join(self.root, "blobs")
+        starts = os.listdir(top) if os.path.isdir(top) else []
+        return {start + rest for start in starts for rest in os.listdir(os.path.join(top, start))}
+
     def lacks(self, manifest):
         """The numbers of the blobs that are not whole here, as [first, last] each."""
         ranges = []
+        there = self.names()
         for number, (name, size) in enumerate(manifest.blobs):
-            if is_whole_blob(self.blob(name), name[:64], size, self.boot):
+            if name in there and is_whole_blob(self.blob(name), name[:64], size, self.boot):
                 continue
             if ranges and ranges[-1][1] == number - 1:
                 ranges[-1][1] = number
@@ -105,12 +124,7 @@ class Store:
     def write(self, name, size, stream):
         import hashlib
 
-        path = self.blob(name)
-        try:
-            os.unlink(path)  # cut short, or changed since
-        except FileNotFoundError:
-            pass
-        output = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o500 if len(name) > 64 else 0o400)
+        output = self.create(self.blob(name), 0o500 if len(name) > 64 else 0o400)
         try:
             digest = hashlib.sha256()
             while size > 0:
@@ -124,6 +138,13 @@ class Store:
             os.utime(output, (MARK, MARK))
         finally:
             os.close(output)
+
+    def create(self, path, mode):
+        try:
+            return os.open(path, NEW_FILE, mode)
+        except FileExistsError:
+            os.unlink(path)  # cut short, or changed since
+            return os.open(path, NEW_FILE, mode)
 
     def receive(self, manifest, ranges, stream):
         """Blobs as they come. One node at a time writes where several see one disk."""
@@ -156,7 +177,7 @@ def put_file(path, data, mode):
         os.unlink(partial)
     except FileNotFoundError:
         pass
-    output = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
+    output = os.open(partial, NEW_FILE, mode)
     with os.fdopen(output, "wb") as file:
         file.write(data)
     os.rename(partial, path)
@@ -259,17 +280,23 @@ class Code:
         self.manifest = None
         self.ranges = []
         self.shared = Shared([], 0)
+        self.whole = None  # the snapshot whose blobs this process has just put there
 
     def take(self, params):
         """The manifest, on standard input."""
         data = bytearray()
         read_exactly(params["bytes"], data.extend)
-        self.store = Store(params["workdir"])
-        self.store.keep(params["snapshot"], bytes(data))
+        self.store_of(params).keep(params["snapshot"], bytes(data))
         return self.look(params)
 
+    def store_of(self, params):
+        if self.store is None or self.store.workdir != expand(params["workdir"]):
+            self.store = Store(params["workdir"])
+        return self.store
+
     def look(self, params):
-        self.store = Store(params["workdir"])
+        self.store_of(params)
+        self.whole = None
         with beats_of(params["workdir"]):
             self.manifest = self.store.manifest(params["snapshot"])
             if self.manifest is None:
@@ -288,6 +315,7 @@ class Code:
             self.store.make()
             with beats_of(params["workdir"]):
                 self.store.receive(self.manifest, self.ranges, ChannelStream(self.shared.size, self.shared))
+            self.whole = params["snapshot"]
             is_broken = False
         finally:
             self.shared.end(is_broken)
@@ -298,9 +326,12 @@ class Code:
         run = run_folder(params)
         if is_placed(run, params["snapshot"]):
             return {"state": "placed", "lacks": [], "dir": run}
-        found = self.look(params)
+        found = {"state": "whole", "lacks": []} if self.whole == params["snapshot"] else self.look(params)
         if found["state"] == "whole":
-            self.make_folder(run, params["snapshot"])
+            try:
+                self.make_folder(run, params["snapshot"])
+            except FileNotFoundError:  # a blob went meanwhile
+                return dict(self.look(params), dir=run)
             found["state"] = "placed"
             tidy(self.store)
         return dict(found, dir=run)
@@ -316,8 +347,9 @@ class Code:
     def fill(self, folder):
         for name in self.manifest.folders:
             os.mkdir(os.path.join(folder, name), 0o700)
+        start = folder + "/"
         for file in self.manifest.files:
-            put_link(self.store.blob(blob_name(file)), folder + "/" + file[0])
+            put_link(self.store.blob(blob_name(file)), start + file[0])
         for path, target in self.manifest.links:
             os.symlink(target, os.path.join(folder, path))
 
@@ -325,8 +357,7 @@ class Code:
         """To every node that asks with the key, from now to the end of this process."""
         key = bytes.fromhex(params["key"])
         if self.manifest is None:
-            self.store = Store(params["workdir"])
-            self.manifest = self.store.manifest(params["snapshot"])
+            self.manifest = self.store_of(params).manifest(params["snapshot"])
         if self.manifest is None:
             raise Refused("it no longer has the list of the code's files", "Send the code again", "direct")
         listener, port = listen(params["address"], params["firstPort"], params["lastPort"])
@@ -374,8 +405,7 @@ class Code:
         return self.place(params)
 
     def fetch_by(self, params, asks, reader):
-        self.store = Store(params["workdir"])
-        self.manifest = self.store.manifest(params["snapshot"])
+        self.manifest = self.store_of(params).manifest(params["snapshot"])
         if self.manifest is None:
             asks.send(json.dumps({"manifest": True}).encode())
             self.store.keep(params["snapshot"], bytes(message_bytes(reader)))
@@ -385,6 +415,7 @@ class Code:
         if self.ranges:
             asks.send(json.dumps({"lacks": self.ranges}).encode())
             self.store.receive(self.manifest, self.ranges, FrameStream(reader))
+        self.whole = params["snapshot"]
 
 
 def message_bytes(reader):

@@ -23,9 +23,26 @@ const secrets = ignore().add(secretNames.map(anywhere));
 /** What the rules say of a path. `kept`: a rule says that it is sent. */
 export type Verdict = 'ignored' | 'kept' | 'unsaid';
 
+interface Level {
+  /** Empty, or a name that ends in a slash. */
+  base: string;
+  rules: Ignore;
+  /** What a path holds that one of the rules can be about; undefined where that is not known. */
+  hint?: RegExp;
+}
+
+/** What a path must hold for one of these rules, since the full test of a path takes long. */
+function hintOf(rules: readonly string[]): RegExp {
+  const literals = rules.map((rule) => {
+    const parts = rule.split('*').map((part) => part.replace(/^[!/]+|\/$/g, ''));
+    return parts.reduce((longest, part) => (part.length > longest.length ? part : longest));
+  });
+  return new RegExp(literals.map((text) => text.replaceAll('.', '\\.')).join('|'), 'i');
+}
+
 /** Rules of one folder, and of those above it. */
 export class Rules {
-  private constructor(private readonly levels: readonly { base: string; rules: Ignore }[]) {}
+  private constructor(private readonly levels: readonly Level[]) {}
 
   static none(): Rules {
     return new Rules([]);
@@ -33,7 +50,8 @@ export class Rules {
 
   /** What Trainyard leaves out unless the user's own rules say otherwise. */
   static usual(): Rules {
-    return Rules.none().with('', [...neverCode, ...secretNames.map(anywhere)].join('\n'));
+    const all = [...neverCode, ...secretNames.map(anywhere)];
+    return new Rules([{ base: '', rules: ignore().add(all), hint: hintOf(all) }]);
   }
 
   /** The same with the rules of a file in the folder `base`: empty, or a name that ends in a slash. */
@@ -43,8 +61,9 @@ export class Rules {
 
   /** Of a path below the root; that of a folder ends in a slash. The deepest rule counts. */
   verdict(path: string): Verdict {
-    for (const { base, rules } of this.levels.toReversed()) {
+    for (const { base, rules, hint } of this.levels.toReversed()) {
       if (!path.startsWith(base) || path.length === base.length) continue;
+      if (hint?.test(path) === false) continue;
       const { ignored, unignored } = rules.test(path.slice(base.length));
       if (ignored) return 'ignored';
       if (unignored) return 'kept';

@@ -1,7 +1,7 @@
 // A snapshot of a code folder: which files, with which content, as they are now.
 import { createHash } from 'node:crypto';
 import { lstatSync, readFileSync, readlinkSync, realpathSync, statSync, type Stats } from 'node:fs';
-import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { errorText, throwIfCancelled, UserError } from '../base/errors.js';
 import type { Progress } from '../base/progress.js';
 import type { CodeRecord } from '../contracts/runSchema.js';
@@ -67,6 +67,7 @@ export async function takeSnapshot(
   const [listing, commit] = await Promise.all([listed(root), git(root, ['rev-parse', 'HEAD'])]);
   const hashes = await HashCache.open(cache, root);
   const reader = new Reader(root, hashes, signal);
+  const compared = commit && differenceOf(root, listing.secrets); // git does so meanwhile
   await reader.readAll(listing.paths);
   const { files, links, bytes } = reader;
   if (files.length === 0) {
@@ -78,7 +79,7 @@ export async function takeSnapshot(
   }
   await hashes.save();
   const manifest = Buffer.from(JSON.stringify({ version: 1, files, links }));
-  const difference = commit && (await differenceOf(root, listing.secrets));
+  const difference = await compared;
   const notes = [...(listing.secrets.length > 0 ? [secretNote(listing.secrets)] : []), ...reader.notes()];
   return {
     record: {
@@ -191,7 +192,7 @@ class Reader {
 
   /** True for a repository of its own. */
   private readOne(path: string): boolean {
-    const full = join(this.root, path);
+    const full = this.root + sep + path;
     const stats = lstatSync(full, { throwIfNoEntry: false });
     if (!stats) {
       // Deleted, but still in git's list; or a name that is no text.
@@ -257,7 +258,7 @@ class Reader {
 
   private readFile(path: string): Buffer {
     try {
-      return readFileSync(join(this.root, path));
+      return readFileSync(this.root + sep + path);
     } catch (error) {
       throw unreadable(path, error);
     }
