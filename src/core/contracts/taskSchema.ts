@@ -17,6 +17,10 @@ export const taskSchema = z
     name: z.optional(word),
     ranks: z.optional(positive),
     nodes: z.optional(positive),
+    /** Of each node: so many, or these by their numbers. */
+    gpus: z.optional(z.union([positive, word])),
+    /** A folder of this machine that goes along. */
+    code: z.optional(word),
     perSlot: z.optional(z.boolean()),
     perNode: z.optional(z.boolean()),
     wait: z.optional(z.boolean()),
@@ -33,6 +37,9 @@ export const taskSchema = z
       }
       if (task.perSlot === true && task.perNode === true) {
         problem(['perNode'], 'cannot stand beside "perSlot"');
+      }
+      if (task.code !== undefined && task.cwd !== undefined) {
+        problem(['cwd'], 'cannot stand beside "code", in which the program starts');
       }
     }),
   );

@@ -3,13 +3,19 @@ import { UserError } from '../base/errors.js';
 import { check, problemsText } from '../base/validation.js';
 import { localProfile } from '../contracts/profileSchema.js';
 import { taskSchema } from '../contracts/taskSchema.js';
+import { gpuWishOf } from './gpuWish.js';
 import type { TypedRun } from './request.js';
 import { fileOf } from './runFile.js';
 import { splitWords } from './words.js';
 
-/** What a task asks for. `cwd` is as it was written, or the folder that the task belongs to. */
-export interface TaskRun extends Omit<TypedRun, 'profile' | 'evaluator' | 'runDir'> {
+/**
+ * What a task asks for. `cwd` is as it was written, or the folder that the task belongs to. `wait` is
+ * undefined where the task leaves that to the user.
+ */
+export interface TaskRun extends Omit<TypedRun, 'profile' | 'evaluator' | 'runDir' | 'code'> {
   profile: string;
+  /** The folder that goes along, as it was written. */
+  codeFolder?: string;
   /** Show the run's dashboard beside the terminal. */
   dashboard: boolean;
 }
@@ -31,6 +37,8 @@ export function taskRun(definition: unknown, folder: string): TaskRun {
     perSlot,
     ranks,
     perNode,
+    gpus,
+    code,
     ...rest
   } = result.data;
   const words = program ?? splitWords(command ?? '');
@@ -41,6 +49,8 @@ export function taskRun(definition: unknown, folder: string): TaskRun {
     ...(name === undefined ? {} : { name }),
     ...(ranks === undefined ? {} : { ranks }),
     ...(nodes === undefined ? {} : { nodes }),
+    ...(gpus === undefined ? {} : { gpus: gpuWishOf(String(gpus), '"gpus" of the task').text }),
+    ...(code === undefined ? {} : { codeFolder: code }),
     ...(perSlot === true ? { per: 'slot' as const } : {}),
     ...(perNode === true ? { per: 'node' as const } : {}),
     tensorboard: rest.tensorboard ?? false,

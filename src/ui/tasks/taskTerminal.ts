@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import * as vscode from 'vscode';
 import type { RunArgument } from '../../contributions.js';
-import { exitCodes, isCancelled, remedyOf, UserError } from '../../core/base/errors.js';
+import { Cancelled, exitCodes, isCancelled, remedyOf, UserError } from '../../core/base/errors.js';
 import { sharedAbort } from '../../core/base/lifecycle.js';
 import type { StartedRun } from '../../core/cluster/machine.js';
 import { AgentError } from '../../core/agent/agentClient.js';
@@ -17,7 +17,7 @@ import { statusOf } from '../../core/model/runStatus.js';
 import { checkFiles, taskRun, type TaskRun } from '../../core/plan/runTask.js';
 import { joinWords } from '../../core/plan/words.js';
 import { showError } from '../commands/showError.js';
-import { beginRun } from '../commands/start/startRun.js';
+import { beginRun, isWorthWaiting, wantsToWait } from '../commands/start/startRun.js';
 import { stopRun } from '../commands/runs/stopRun.js';
 import type { Ui } from '../commands/ui.js';
 import { errorWords } from '../remedies.js';
@@ -33,6 +33,8 @@ export class TaskTerminal implements vscode.Pseudoterminal {
   private follower: RunFollower | undefined;
   private run: RunArgument | undefined;
   private stops = 0;
+  /** The error that was shown last. */
+  private told: unknown;
   private over = false;
 
   readonly onDidWrite = this.written.event;
@@ -87,17 +89,27 @@ export class TaskTerminal implements vscode.Pseudoterminal {
   }
 
   private async start(task: TaskRun): Promise<StartedRun> {
-    const { dashboard, tensorboard = false, wait = false, ...recent } = task;
+    const { dashboard, tensorboard = false, wait, ...rest } = task;
     const { ui } = this;
+    const { codeFolder } = rest;
+    const recent =
+      codeFolder === undefined ? rest : { ...rest, codeFolder: resolve(this.folder, codeFolder) };
     const backend = await ui.services.backend();
     const { profile } = await backend.session(task.profile);
-    if (profile.kind === 'local') checkFiles(task, { exists: existsSync, resolve });
+    if (profile.kind === 'local' && codeFolder === undefined) {
+      checkFiles(task, { exists: existsSync, resolve });
+    }
     this.line(`${task.profile}> ${joinWords(task.words)}`, 'note');
     const onProgress = (text: string): void => {
       this.line(text, 'note');
     };
-    const how = { tensorboard, wait };
-    const started = await beginRun(ui, recent, how, { onProgress, signal: this.starting.signal });
+    const begin = (wait: boolean): Promise<StartedRun> =>
+      beginRun(ui, recent, { tensorboard, wait }, { onProgress, signal: this.starting.signal });
+    const started = await begin(wait ?? false).catch(async (error: unknown) => {
+      if (wait !== undefined || !isWorthWaiting(error)) throw error;
+      await this.askToWait(error);
+      return begin(true);
+    });
     const run = { profile: task.profile, id: started.id, dir: started.dir };
     this.run = run;
     this.line(`run ${started.id}`, 'note');
@@ -110,6 +122,26 @@ export class TaskTerminal implements vscode.Pseudoterminal {
     }
     await backend.monitor.refresh();
     return started;
+  }
+
+  /** Resolves where the user wants to wait for the GPUs; else throws the error, or Cancelled. */
+  private async askToWait(error: unknown): Promise<void> {
+    this.tell(error);
+    this.line('wait for the GPUs? The notification asks (Ctrl-C: no start)', 'warning');
+    const { signal } = this.starting;
+    let abort = (): void => undefined;
+    const givenUp = new Promise<never>((_, reject) => {
+      abort = () => {
+        reject(new Cancelled());
+      };
+      signal.addEventListener('abort', abort, { once: true });
+      if (signal.aborted) abort();
+    });
+    try {
+      if (!(await Promise.race([wantsToWait(this.ui, error), givenUp]))) throw error;
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
   }
 
   private async follow(profile: string, { dir, before }: StartedRun): Promise<RunDetails> {
@@ -172,12 +204,19 @@ export class TaskTerminal implements vscode.Pseudoterminal {
       this.line('given up before the run started', 'warning');
       return exitCodes.stopped;
     }
-    this.line(errorWords(error), 'error');
-    this.ui.services.logger.log('error', `task: ${errorWords(error)}`);
-    if (remedyOf(error) !== undefined) void showError(this.ui, error); // with its button
+    if (error !== this.told) {
+      this.tell(error);
+      if (remedyOf(error) !== undefined) void showError(this.ui, error); // with its button
+    }
     if (error instanceof UserError) return error.exitCode;
     if (!(error instanceof AgentError) || error.code <= 0) return exitCodes.defect;
     return error.code === agentErrors.notFound ? exitCodes.usage : exitCodes.preflight;
+  }
+
+  private tell(error: unknown): void {
+    this.told = error;
+    this.line(errorWords(error), 'error');
+    this.ui.services.logger.log('error', `task: ${errorWords(error)}`);
   }
 
   private line(text: string, colour: Colour = 'plain'): void {

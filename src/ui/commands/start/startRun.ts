@@ -26,9 +26,9 @@ export async function startRun(ui: Ui, recent: RecentRun): Promise<RunArgument> 
   const begin = (wait: boolean): Promise<StartedRun> =>
     withProgress(`Run on ${profile}`, (progress) => beginRun(ui, recent, { tensorboard, wait }, progress));
   const started = await begin(false).catch(async (error: unknown) => {
-    if (remedyOf(error)?.kind !== 'waitForGpus') throw error;
+    if (!isWorthWaiting(error)) throw error;
     ui.services.logger.log('error', errorWords(error));
-    if (await showError(ui, error, waitTitle)) return begin(true);
+    if (await wantsToWait(ui, error)) return begin(true);
     throw new Cancelled();
   });
   const run: RunArgument = { profile, id: started.id, dir: started.dir };
@@ -38,6 +38,12 @@ export async function startRun(ui: Ui, recent: RecentRun): Promise<RunArgument> 
   await ui.checkpoints.choose(run);
   return run;
 }
+
+/** Whether others hold the GPUs that a start wanted, so that a queue leads to them. */
+export const isWorthWaiting = (error: unknown): boolean => remedyOf(error)?.kind === 'waitForGpus';
+
+/** Shows the error of such a start, and resolves with whether the user wants to wait instead. */
+export const wantsToWait = (ui: Ui, error: unknown): Promise<boolean> => showError(ui, error, waitTitle);
 
 /** The same without showing anything. */
 export async function beginRun(

@@ -27,6 +27,9 @@ describe('taskRun', () => {
       ...fields,
       ...{ words: ['make', 'data'], ranks: 3 },
     });
+    expect(of({ command: 'make', gpus: 2, code: 'sub' })).toMatchObject({ gpus: '2', codeFolder: 'sub' });
+    expect(of({ command: 'make', gpus: '0,2' })).toMatchObject({ gpus: '0,2' });
+    expect(of({ command: 'make' })).not.toHaveProperty('wait');
     expect(of({ command: 'make data', perSlot: true })).toMatchObject({ per: 'slot' });
     expect(of({ command: 'torchrun a.py', perNode: true })).toMatchObject({ per: 'node' });
   });
@@ -38,6 +41,9 @@ describe('taskRun', () => {
     [{ command: 'a', ranks: 0 }, 'ranks: '],
     [{ command: 'a', perSlot: true, perNode: true }, 'perNode: cannot stand beside "perSlot"'],
     [{ command: 'a', profile: 3 }, 'profile: '],
+    [{ command: 'a', gpus: 0 }, 'gpus: '],
+    [{ command: 'a', gpus: '0,0' }, '"gpus" of the task names GPU 0 twice'],
+    [{ command: 'a', code: 'x', cwd: 'y' }, 'cwd: cannot stand beside "code"'],
     [{ command: 'echo "a' }, 'a " that does not end'],
   ])('refuses %j', (fields, words) => {
     expect(() => of(fields)).toThrow(UserError);
