@@ -98,6 +98,7 @@ export interface CommandArguments {
   'trainyard.copyRunFolder': [run?: RunArgument];
   'trainyard.cloneRun': [run?: RunArgument];
   'trainyard.resumeRun': [run?: RunArgument];
+  'trainyard.describeRun': [run?: RunArgument];
   'trainyard.deleteRun': [run?: RunArgument];
   'trainyard.selectRun': [run?: RunArgument];
   'trainyard.verifyCheckpoints': [run?: RunArgument];
@@ -143,6 +144,7 @@ const commandTable: Record<CommandId, true> = {
   'trainyard.copyRunFolder': true,
   'trainyard.cloneRun': true,
   'trainyard.resumeRun': true,
+  'trainyard.describeRun': true,
   'trainyard.deleteRun': true,
   'trainyard.selectRun': true,
   'trainyard.verifyCheckpoints': true,

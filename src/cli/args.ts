@@ -23,7 +23,10 @@ export interface Args {
   words: string[];
   rest: string[];
   has(flag: string): boolean;
+  /** The last one, of a flag that is given more than once. */
   value(flag: string): string | undefined;
+  /** Every one, in the order given. */
+  all(flag: string): readonly string[];
 }
 
 /** Parses what follows the verb. UserError (usage). */
@@ -44,7 +47,7 @@ export function parseVerb(grammar: Grammar, argv: readonly string[]): Args {
     allowPositionals: true,
     tokens: true,
   });
-  const values = new Map<string, string>();
+  const values = new Map<string, string[]>();
   const words: string[] = [];
   for (const token of tokens) {
     if (token.kind === 'positional') words.push(token.value);
@@ -60,7 +63,7 @@ export function parseVerb(grammar: Grammar, argv: readonly string[]): Args {
     ) {
       throw usage(grammar, `--${flag.name} needs a value`);
     }
-    values.set(flag.name, token.value ?? '');
+    values.set(flag.name, [...(values.get(flag.name) ?? []), token.value ?? '']);
   }
   if (end >= 0 && grammar.rest !== true) throw usage(grammar, `${grammar.verb} takes nothing after --`);
   const least = grammar.words.filter((word) => !word.endsWith('?')).length;
@@ -71,7 +74,13 @@ export function parseVerb(grammar: Grammar, argv: readonly string[]): Args {
     const hint = grammar.rest === true ? ' (what is to run stands after --)' : '';
     throw usage(grammar, `"${extra}" is one word too many${hint}`);
   }
-  return { words, rest, has: (flag) => values.has(flag), value: (flag) => values.get(flag) };
+  return {
+    words,
+    rest,
+    has: (flag) => values.has(flag),
+    value: (flag) => values.get(flag)?.at(-1),
+    all: (flag) => values.get(flag) ?? [],
+  };
 }
 
 /** `run P [--detach] …`, as help and error messages show it. */

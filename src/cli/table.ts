@@ -18,6 +18,7 @@ import { runs } from './verbs/runs.js';
 import { runtime } from './verbs/runtime.js';
 import { stage } from './verbs/stage.js';
 import { stop } from './verbs/stop.js';
+import { tag } from './verbs/tag.js';
 import { tensorboard } from './verbs/tensorboard.js';
 import { trust } from './verbs/trust.js';
 import { tunnel } from './verbs/tunnel.js';
@@ -35,6 +36,7 @@ export const verbs: readonly Verb[] = [
   runFrom,
   runs,
   compare,
+  tag,
   attach,
   logs,
   resume,

@@ -25,6 +25,7 @@ export { openProfiles } from './commands/profiles/openProfiles.js';
 export { removeProfile } from './commands/profiles/removeProfile.js';
 export { attachRun } from './commands/runs/attachRun.js';
 export { copyRunFolder } from './commands/runs/copyRunFolder.js';
+export { describeRun } from './commands/runs/describeRun.js';
 export { deleteRun } from './commands/runs/deleteRun.js';
 export { openDashboard } from './commands/runs/openDashboard.js';
 export { openLogs } from './commands/runs/openLogs.js';

@@ -4,7 +4,7 @@ import type { CommandId, RunArgument, Settings } from '../contributions.js';
 import { DisposableStore } from '../core/base/lifecycle.js';
 import type { RunChange, RunChangeKind } from '../core/follow/runChanges.js';
 import type { Ui } from './commands/ui.js';
-import { shortName } from './tree/describe.js';
+import { runName } from '../core/model/runName.js';
 import { duration, percent } from './words.js';
 
 /** Characters of a reason; the whole of it is in the dashboard. */
@@ -70,7 +70,7 @@ function say(kind: RunChangeKind, text: string, titles: string[]): Thenable<stri
 /** `resnet20-1f2e on lab failed: rank 1 on gpu2 was killed by signal 9 (SIGKILL) at step 80`. */
 function changeText({ kind, profile, run, why }: RunChange): string {
   const { entry, best } = run;
-  const name = `${shortName(entry.id)} on ${profile}`;
+  const name = `${runName(entry)} on ${profile}`;
   const reason = why === undefined ? '' : `: ${cut(why)}`;
   switch (kind) {
     case 'finished': {

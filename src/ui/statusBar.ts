@@ -4,9 +4,10 @@ import type { RunArgument } from '../contributions.js';
 import { DisposableStore } from '../core/base/lifecycle.js';
 import type { RunsMonitor } from '../core/follow/runsMonitor.js';
 import { hasOldFigures } from '../core/model/runHealth.js';
+import { runName } from '../core/model/runName.js';
 import { isOver } from '../core/model/runStatus.js';
 import type { Services } from './services.js';
-import { shortHealth, shortName } from './tree/describe.js';
+import { shortHealth } from './tree/describe.js';
 import { duration, percent, whole } from './words.js';
 
 export class StatusBar implements vscode.Disposable {
@@ -56,7 +57,7 @@ export class StatusBar implements vscode.Disposable {
     const argument: RunArgument = { profile, id: entry.id, dir: entry.dir };
     this.item.text = `$(${isIll ? 'warning' : 'rocket'}) ${words.join(' · ')}`;
     this.item.backgroundColor = isIll ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined;
-    this.item.tooltip = `${shortName(entry.id)} on ${profile}: ${status}, ${health.text}. Open its dashboard`;
+    this.item.tooltip = `${runName(entry)} on ${profile}: ${status}, ${health.text}. Open its dashboard`;
     this.item.accessibilityInformation = { label: `Trainyard run: ${words.join(', ')}`, role: 'button' };
     this.item.command = {
       command: 'trainyard.openDashboard',

@@ -30,8 +30,10 @@ interface HealthLine {
 
 export interface RunHead {
   id: string;
-  /** Short, for titles. */
+  /** Short, for titles: what somebody called the run, else a part of its id. */
   name: string;
+  tags: readonly string[];
+  notes: string;
   dir: string;
   profile: string;
   /** `this machine, 2 ranks`, `gpu1, 8 ranks`, `3 nodes, 24 ranks`. */
@@ -255,6 +257,7 @@ export type PageAction =
   | 'openLogs'
   | 'revealFolder'
   | 'resumeRun'
+  | 'describeRun'
   | 'cloneRun'
   | 'openTerminal'
   | 'runFromCheckpoint'

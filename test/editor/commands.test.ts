@@ -268,6 +268,13 @@ test('a run: started, cloned, run again; dashboard, logs, terminal, checkpoints'
     'echo $TRAINYARD_RUN_DIR > $TRAINYARD_RUN_DIR/seen; which mpiexec >> seen',
     () => existsSync(seen) && readFileSync(seen, 'utf8').includes('bin/mpiexec'),
   );
+  const naming = command('trainyard.describeRun', run);
+  await answer('Name of the run', 'larger batch');
+  await answer('Tags, with commas', 'baseline, lr 0.1');
+  await answer('Notes', 'as in the paper');
+  await naming;
+  const named = (await workbench.snapshot()).runs.find(({ label }) => label === 'larger batch');
+  expect(named?.description).toContain('#baseline #lr 0.1');
   const cloning = command('trainyard.cloneRun', run);
   await choose();
   await cloning;

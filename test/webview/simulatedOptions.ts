@@ -1,6 +1,8 @@
 // What a simulated run is made of: four kinds of runs that the dashboard is shown with.
 export interface SimulatedOptions {
   name: string;
+  tags: readonly string[];
+  notes: string;
   hosts: number;
   gpusPerHost: number;
   ranks: number;
@@ -18,6 +20,8 @@ export interface SimulatedOptions {
 export const simulated: Record<'local' | 'cluster' | 'huge' | 'command', SimulatedOptions> = {
   local: {
     name: 'simulated-resnet20-0412',
+    tags: [],
+    notes: '',
     hosts: 1,
     gpusPerHost: 0,
     ranks: 2,
@@ -31,6 +35,8 @@ export const simulated: Record<'local' | 'cluster' | 'huge' | 'command', Simulat
   },
   cluster: {
     name: 'simulated-resnet50-0412',
+    tags: ['baseline', 'bf16'],
+    notes: 'Batch 2048 with the rate of the paper.\nCompare with the run of last week.',
     hosts: 2,
     gpusPerHost: 4,
     ranks: 8,
@@ -45,6 +51,8 @@ export const simulated: Record<'local' | 'cluster' | 'huge' | 'command', Simulat
   },
   huge: {
     name: 'simulated-vit-256',
+    tags: [],
+    notes: '',
     hosts: 32,
     gpusPerHost: 8,
     ranks: 256,
@@ -58,6 +66,8 @@ export const simulated: Record<'local' | 'cluster' | 'huge' | 'command', Simulat
   },
   command: {
     name: 'simulated-sweep.py',
+    tags: [],
+    notes: '',
     hosts: 1,
     gpusPerHost: 2,
     ranks: 2,

@@ -279,6 +279,8 @@ export class SimulatedRun {
     return {
       id: options.name,
       name: options.name,
+      tags: options.tags,
+      notes: options.notes,
       dir: `/home/me/runs/${options.name}`,
       profile: options.hosts > 1 ? 'lab' : 'local',
       where: gpus > 0 ? `${options.hosts} nodes, ${gpus} GPUs` : `this machine, ${options.ranks} ranks`,

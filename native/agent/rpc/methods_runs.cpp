@@ -1,10 +1,11 @@
-// RPC: run.start, run.list, run.get, run.stop, run.kill.
+// RPC: run.start, run.list, run.get, run.describe, run.stop, run.kill.
 #include <filesystem>
 
 #include "agent/messages/rpc_error.h"
 #include "agent/rpc/rpc.h"
 #include "agent/rpc/run_start.h"
 #include "agent/run/lease.h"
+#include "agent/run/run_about.h"
 #include "agent/run/run_processes.h"
 #include "agent/run/stop_watch.h"
 #include "agent/system/clock.h"
@@ -29,6 +30,7 @@ Json describe(const RunFolder& folder) {
   json["dir"] = folder.dir();
   json["run"] = run ? *run : Json(nullptr);
   json["state"] = state ? *state : Json(nullptr);
+  json["about"] = read_about(folder);
   const Supervision now = supervision(folder, state, disk_of(folder.dir()));
   json["interrupted"] = now.kind == Supervision::Kind::nobody;
   json["elsewhere"] = now.kind == Supervision::Kind::elsewhere ? Json(now.host) : Json(nullptr);
@@ -69,6 +71,14 @@ Answer get(const Fields& params, ServeContext&) {
   }
   answer["files"] = std::move(files);
   return answer;
+}
+
+Answer set_about(const Fields& params, ServeContext&) {
+  const RunFolder folder = existing_run_folder(expand_path(params.string("dir")));
+  const Json* about = params.find("about");
+  if (about == nullptr) throw FieldError("params.about is missing");
+  write_about(folder, parse_about(*about, "params.about"));
+  return Json::object();
 }
 
 Answer start(const Fields& params, ServeContext& context) {
@@ -133,6 +143,7 @@ void add_run_methods(MethodTable& table) {
   table["run.start"] = start;
   table["run.list"] = list;
   table["run.get"] = get;
+  table["run.describe"] = set_about;
   table["run.stop"] = stop;
   table["run.kill"] = kill;
 }

@@ -7,6 +7,7 @@
 #include "agent/messages/rpc_error.h"
 #include "agent/run/journal.h"
 #include "agent/run/lease.h"
+#include "agent/run/run_about.h"
 #include "agent/run/run_content.h"
 #include "agent/run/run_spec.h"
 #include "agent/run/run_state.h"
@@ -57,8 +58,13 @@ RunFolder take_run_folder(const std::string& dir, RunSpec& spec, Json& json) {
 
 class StartRun : public Job {
  public:
-  StartRun(const RunFolder& folder, std::string agent, Json run, GpuLocks gpus)
-      : folder_(folder), agent_(std::move(agent)), run_(std::move(run)), gpus_(std::move(gpus)), hold_(folder) {}
+  StartRun(const RunFolder& folder, std::string agent, Json run, Json about, GpuLocks gpus)
+      : folder_(folder),
+        agent_(std::move(agent)),
+        run_(std::move(run)),
+        about_(std::move(about)),
+        gpus_(std::move(gpus)),
+        hold_(folder) {}
 
   std::optional<Json> step() override {
     if (!started_) {
@@ -81,6 +87,7 @@ class StartRun : public Job {
  private:
   void start() {
     const bool is_new = !file_exists(folder_.run());
+    if (!about_.is_null()) write_about(folder_, about_);
     replace_file(folder_.run(), to_line(run_) + "\n");
     if (is_new) Journal(folder_.events()).event("created", {{"id", run_["id"]}});
     hold_.let_supervise();
@@ -104,7 +111,8 @@ class StartRun : public Job {
 
   RunFolder folder_;
   std::string agent_;
-  Json run_;  ///< run.json, which is written once nobody else may supervise the folder
+  Json run_;    ///< run.json, which is written once nobody else may supervise the folder
+  Json about_;  ///< for about.json; null: what an earlier start or a person wrote there stays
   GpuLocks gpus_;
   FolderHold hold_;
   bool started_ = false;
@@ -121,6 +129,9 @@ std::unique_ptr<Job> start_run(const std::string& workdir, const Json& given, Gp
   if (const auto missing = missing_command(spec)) throw RpcError(RpcCode::bad_state, *missing);
   const auto dir = Fields(json, "spec").optional_string("dir");
   json.erase("created");
+  const Json* given_about = Fields(json, "spec").find("about");
+  Json about = given_about != nullptr ? parse_about(*given_about, "spec.about") : Json(nullptr);
+  json.erase("about");
   if (spec.has_code && !(dir && folder_exists(expand_path(*dir) + "/code"))) {
     throw RpcError(RpcCode::not_found, "the run's folder holds no code. Put it there first");
   }
@@ -131,7 +142,7 @@ std::unique_ptr<Job> start_run(const std::string& workdir, const Json& given, Gp
   for (const auto& [name, value] : json.items()) {
     if (name != "id") run[name] = value;
   }
-  return std::make_unique<StartRun>(folder, spec.agent, std::move(run), std::move(gpus));
+  return std::make_unique<StartRun>(folder, spec.agent, std::move(run), std::move(about), std::move(gpus));
 }
 
 }  // namespace trainyard

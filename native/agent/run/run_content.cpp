@@ -23,7 +23,8 @@ constexpr size_t kMostNamed = 20;
 
 /// `#` stands for digits, `*` for anything within one name. Each name may also end in .tmp-PID,
 /// which a write that was cut short leaves behind.
-constexpr std::array<std::string_view, 46> kFiles{"run.json",
+constexpr std::array<std::string_view, 47> kFiles{"run.json",
+                                                  "about.json",
                                                   "state.json",
                                                   "stop.json",
                                                   "supervisor.lock",

@@ -15,6 +15,7 @@ class RunFolder {
   std::string file(const std::string& name) const { return dir_ + "/" + name; }
   std::string run() const { return file("run.json"); }
   std::string state() const { return file("state.json"); }
+  std::string about() const { return file("about.json"); }
   std::string stop() const { return file("stop.json"); }
   std::string lock() const { return file("supervisor.lock"); }
   std::string events() const { return file("events.jsonl"); }

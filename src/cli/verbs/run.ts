@@ -18,6 +18,7 @@ export function typedRun(profile: Profile, cwd: string, args: Args): TypedRun {
   const nodes = args.value('nodes');
   const gpus = args.value('gpus');
   const name = args.value('name');
+  const notes = args.value('notes');
   const runDir = args.value('run-dir');
   const logdir = args.value('logdir');
   return {
@@ -32,6 +33,8 @@ export function typedRun(profile: Profile, cwd: string, args: Args): TypedRun {
     ...perOf(args),
     ...(gpus === undefined ? {} : { gpus: gpuWishOf(gpus, '--gpus').text }),
     ...(name === undefined ? {} : { name }),
+    ...(args.has('tag') ? { tags: args.all('tag') } : {}),
+    ...(notes === undefined ? {} : { notes }),
     ...(runDir === undefined ? {} : { runDir }),
     ...(logdir === undefined ? {} : { logdir }),
   };
@@ -79,7 +82,9 @@ export const run: Verb = {
       name: 'wait',
       help: 'queue until enough GPUs are free on every node of the run; Ctrl-C leaves the queue',
     },
-    { name: 'name', value: 'LABEL', help: "part of the run's name; by default the model" },
+    { name: 'name', value: 'NAME', help: 'what the run is called; by default its id, with the model in it' },
+    { name: 'tag', value: 'TAG', help: 'a word to find it by; may be given more than once' },
+    { name: 'notes', value: 'TEXT', help: 'what the run is for, in your own words' },
     {
       name: 'code',
       value: 'FOLDER',

@@ -1,7 +1,9 @@
+import { visible } from '../../core/base/visible.js';
 import { exitCodes } from '../../core/base/errors.js';
 import { OverviewReader, type RunOverview } from '../../core/follow/overview.js';
 import { statusText } from '../../core/model/runStatus.js';
 import { moneyText, type RunCost } from '../../core/cost/runCost.js';
+import type { RunEntry } from '../../core/contracts/agentApi.js';
 import type { Verb } from '../context.js';
 import { percentText, rateText, table, timeText } from '../format.js';
 
@@ -48,6 +50,7 @@ export const runs: Verb = {
           type: 'run',
           id,
           dir,
+          ...(entry.about ?? { name: '', tags: [], notes: '' }),
           ...about,
           elsewhere: entry.elsewhere ?? null,
           run,
@@ -61,13 +64,18 @@ export const runs: Verb = {
       return exitCodes.done;
     }
     const priced = overviews.some(({ cost }) => cost !== undefined);
+    const named = overviews.some(
+      ({ entry: { about } }) => about && (about.name !== '' || about.tags.length > 0),
+    );
     const head = [
-      ...['RUN', 'PHASE', 'STEP', 'IMAGES/S', 'TOP-1'],
+      ...['RUN', ...(named ? ['NAME'] : []), 'PHASE', 'STEP', 'IMAGES/S', 'TOP-1'],
       ...(priced ? ['COST'] : []),
       ...['STARTED', 'HEALTH'],
     ];
-    const rows = overviews.map((overview) => row(overview, priced));
-    for (const line of table(head, rows, priced ? [2, 3, 4, 5] : [2, 3, 4])) context.output.line(line);
+    const rows = overviews.map((overview) => row(overview, priced, named));
+    const figures = priced ? [2, 3, 4, 5] : [2, 3, 4];
+    const right = named ? figures.map((column) => column + 1) : figures;
+    for (const line of table(head, rows, right)) context.output.line(line);
     const hidden = entries.length - chosen.length;
     if (hidden > 0) context.output.note(`${hidden} older ones: trainyard runs --all`);
     return exitCodes.done;
@@ -79,13 +87,18 @@ function costRecord({ currency, perHour, soFar, atEnd, perEpoch }: RunCost): obj
   return { currency, per_hour: perHour, so_far: soFar, ...forecast };
 }
 
-function row(overview: RunOverview, priced: boolean): string[] {
+/** `first try #baseline`. */
+const nameText = ({ about }: RunEntry): string =>
+  visible([about?.name ?? '', ...(about?.tags ?? []).map((tag) => `#${tag}`)].join(' ').trim());
+
+function row(overview: RunOverview, priced: boolean, named: boolean): string[] {
   const { entry, status, health, step, totalSteps, imagesPerSec, top1, cost } = overview;
   const steps = step === undefined ? '' : `${step}${totalSteps === undefined ? '' : `/${totalSteps}`}`;
   const rate = imagesPerSec === undefined ? '' : rateText(imagesPerSec);
   const accuracy = top1 === undefined ? '' : percentText(top1);
   return [
     entry.id,
+    ...(named ? [nameText(entry)] : []),
     statusText(status, entry),
     steps,
     rate,

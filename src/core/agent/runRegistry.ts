@@ -7,10 +7,11 @@ import { AgentError, type AgentClient } from './agentClient.js';
 import { pathOfThisNode, resolve, withHome, type NodePath } from '../base/nodePath.js';
 
 /**
- * What `text` names among `entries` (newest first): `last`, an id, a unique prefix or a unique part
- * of one. UserError (usage) when that is none of them, or several.
+ * What `text` names among `entries` (newest first): `last`, an id, the name that somebody gave a
+ * run, a unique prefix or a unique part of an id. UserError (usage) when that is none of them, or
+ * several.
  */
-export function matchRun<E extends { id: string }>(text: string, entries: readonly E[]): E {
+export function matchRun<E extends Pick<RunEntry, 'id' | 'about'>>(text: string, entries: readonly E[]): E {
   const [newest] = entries;
   if (text === 'last') {
     if (newest) return newest;
@@ -18,8 +19,12 @@ export function matchRun<E extends { id: string }>(text: string, entries: readon
   }
   const exact = entries.find(({ id }) => id === text);
   if (exact) return exact;
-  const byPrefix = entries.filter(({ id }) => id.startsWith(text));
-  const matches = byPrefix.length > 0 ? byPrefix : entries.filter(({ id }) => id.includes(text));
+  const candidates = [
+    entries.filter(({ about }) => about?.name === text),
+    entries.filter(({ id }) => id.startsWith(text)),
+    entries.filter(({ id }) => id.includes(text)),
+  ];
+  const matches = candidates.find((some) => some.length > 0) ?? [];
   const [first] = matches;
   if (first && matches.length === 1) return first;
   if (first) {

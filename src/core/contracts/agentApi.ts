@@ -4,7 +4,14 @@ import { checkpointSchema } from './checkpointSchema.js';
 import { hostSampleSchema } from './metricsSchema.js';
 import type { NodePath } from '../base/nodePath.js';
 import { nodePathSchema } from '../base/nodePathSchema.js';
-import { runFileSchema, stateSchema, type StartSpec, type StopMode } from './runSchema.js';
+import {
+  aboutSchema,
+  runFileSchema,
+  stateSchema,
+  type RunAbout,
+  type StartSpec,
+  type StopMode,
+} from './runSchema.js';
 
 const count = z.int().check(z.gte(0));
 const nothing = z.object({});
@@ -36,6 +43,8 @@ const runEntrySchema = z.object({
   run: z.catch(z.nullable(runFileSchema), null),
   state: z.catch(z.nullable(stateSchema), null),
   interrupted: z.boolean(),
+  /** Null or left out where nobody named the run. */
+  about: z.optional(z.catch(z.nullable(aboutSchema), null)),
   /**
    * The host that supervises it, where that is not the one that was asked: they share the folder's
    * disk.
@@ -80,6 +89,7 @@ export const agentResults = {
   'leftovers.kill': z.object({ killed: z.array(processSchema), left: z.array(processSchema) }),
   'run.list': z.object({ runs: z.array(runEntrySchema) }),
   'run.get': runDetailsSchema,
+  'run.describe': nothing,
   'run.stop': nothing,
   'run.kill': z.object({ killed: z.array(processSchema), left: z.array(processSchema) }),
   'run.delete': remainsSchema,
@@ -126,6 +136,7 @@ export interface AgentParams {
   'leftovers.kill': { workdir: NodePath; all: boolean };
   'run.list': { workdir: NodePath };
   'run.get': { dir: NodePath };
+  'run.describe': { dir: NodePath; about: RunAbout };
   'run.stop': { dir: NodePath; mode: StopMode; by: string };
   'run.kill': { dir: NodePath };
   'run.delete': { dir: NodePath };

@@ -113,8 +113,16 @@ export const runSpecSchema = z.object({
 
 /** run.json as the client makes it. */
 type RunSpec = z.infer<typeof runSpecSchema>;
-/** What `run.start` takes: `label` names a run whose id is left out, `dir` its folder. */
-export type StartSpec = RunSpec & { label: string; dir?: NodePath };
+/** about.json: what people call a run. An empty text or list where nobody wrote anything. */
+export const aboutSchema = z.object({ name: z.string(), tags: z.array(z.string()), notes: z.string() });
+/** Name, tags and notes of a run. */
+export type RunAbout = z.infer<typeof aboutSchema>;
+
+/**
+ * What `run.start` takes: `label` names a run whose id is left out, `dir` its folder, and `about`
+ * is for about.json.
+ */
+export type StartSpec = RunSpec & { label: string; dir?: NodePath; about?: RunAbout };
 
 /** run.json as it lies in the run folder. `created` is in seconds since the epoch. */
 export const runFileSchema = z.extend(runSpecSchema, { id: z.string(), created: z.number() });

@@ -178,7 +178,9 @@ export class OverviewReader {
   async read(client: AgentClient, entry: RunEntry): Promise<RunOverview> {
     const status = statusOf(entry);
     const known = this.done.get(entry.dir);
-    if (known?.status === status && known.entry.state?.updated === entry.state?.updated) return known;
+    if (known?.status === status && known.entry.state?.updated === entry.state?.updated) {
+      return { ...known, entry };
+    }
     const reading = this.readings.get(entry.dir) ?? new Reading();
     this.readings.set(entry.dir, reading);
     const { files } = await client.request('run.get', { dir: entry.dir });

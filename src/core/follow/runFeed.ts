@@ -139,8 +139,15 @@ export class RunFeed implements Disposable {
     const known = this.model.details;
     if (!known) return false;
     const client = await this.options.client();
-    const { state, interrupted } = await client.request('run.get', { dir: this.options.dir });
-    return interrupted === known.interrupted && state?.updated === known.state?.updated;
+    const now = await client.request('run.get', { dir: this.options.dir });
+    const isSame = now.interrupted === known.interrupted && now.state?.updated === known.state?.updated;
+    // Of a run that is over, its name, tags and notes may still change.
+    if (isSame) {
+      this.changed(() => {
+        this.model.details = now;
+      });
+    }
+    return isSame;
   }
 
   /** Everything is read again from the start, so what is there must go. */

@@ -51,6 +51,11 @@ export class RunFeeds implements Disposable {
     };
   }
 
+  /** Looks anew at a run that somebody looks at, and may be over. */
+  look(profile: string, dir: NodePath): void {
+    this.entries.get(`${profile}\n${dir}`)?.feed.start();
+  }
+
   dispose(): void {
     for (const { feed, timer } of this.entries.values()) {
       clearTimeout(timer);

@@ -5,7 +5,8 @@ import type { RunCode } from '../code/place.js';
 import { assertProgramSent } from '../code/program.js';
 import { isAbsolute, isInHome, nodePath, pathOfThisNode, resolve, type NodePath } from '../base/nodePath.js';
 import type { Profile } from '../contracts/profileSchema.js';
-import type { DeviceChoice, RunFile } from '../contracts/runSchema.js';
+import type { DeviceChoice, RunAbout, RunFile } from '../contracts/runSchema.js';
+import { givenAbout } from './about.js';
 import { gpuWishOf, type GpuWish } from './gpuWish.js';
 import { absolutePaths, cleanLabel, flagValue, runLabel, trainerVerb, withoutFlag } from './flags.js';
 
@@ -33,8 +34,12 @@ export interface TypedRun {
   gpus?: string;
   /** Queue for GPUs that are held, rather than being refused. */
   wait?: boolean;
-  /** Part of the run's name, in place of the model or program. */
+  /** Part of the run's id, in place of the model or program. */
+  label?: string;
+  /** What the run is called; also part of its id where `label` is left out. */
   name?: string;
+  tags?: readonly string[];
+  notes?: string;
   tensorboard?: boolean;
   /** False: checkpoints are not evaluated while training. */
   evaluator?: boolean;
@@ -54,8 +59,10 @@ export interface NamedData {
 
 interface Common {
   profile: Profile;
-  /** Part of the run's name. */
+  /** Part of the run's id. */
   label: string;
+  /** Undefined where neither name, tags nor notes were given. */
+  about: RunAbout | undefined;
   ranks: number | undefined;
   nodes: number | undefined;
   /** Of each node of the run; undefined for as many as the ranks take. */
@@ -136,6 +143,7 @@ function readRequest(typed: TypedRun): RunRequest {
   const common = {
     profile,
     label: labelOf(typed, words),
+    about: givenAbout(typed),
     ranks: typed.ranks,
     nodes: typed.nodes,
     gpus: typed.gpus === undefined ? undefined : gpuWishOf(typed.gpus, 'the wish for GPUs'),
@@ -250,11 +258,9 @@ export function wordsOf(request: RunRequest): string[] {
   return [...request.argv, ...device, ...runDir];
 }
 
-function labelOf({ name }: TypedRun, words: readonly string[]): string {
-  const label = name === undefined ? runLabel(words) : cleanLabel(name);
-  if (label !== '') return label;
-  throw new UserError('usage', `the name ${name ?? ''} has no letter or digit`, 'Choose another');
-}
+/** A name of other letters than those of a folder's name leaves the model or program. */
+const labelOf = ({ name = '', label = name }: TypedRun, words: readonly string[]): string =>
+  cleanLabel(label) || runLabel(words);
 
 function deviceOf(words: readonly string[], gpus: GpuWish | undefined): DeviceChoice['asked'] | undefined {
   const device = onlyValue(words, '--device');

@@ -22,7 +22,7 @@ export interface RunPlace extends Pick<PlacedRun, 'placement' | 'choice'> {
  * that of an earlier run there.
  */
 export function planRun(request: RunRequest, { placement, choice, runtime, home }: RunPlace): StartSpec {
-  const { profile, label, runDir } = request;
+  const { profile, label, about, runDir } = request;
   const { nodes, ranks, threadsPerRank } = placement;
   const price = priceOf(profile);
   const from = request.kind === 'train' ? originOf(request.argv) : undefined;
@@ -30,6 +30,7 @@ export function planRun(request: RunRequest, { placement, choice, runtime, home 
   return {
     version: 1,
     label,
+    ...(about === undefined ? {} : { about }),
     ...(runDir === undefined ? { id: newRunId(label) } : { dir: runDir }),
     profile: { name: profile.name, kind: profile.kind },
     program: request.kind === 'train' ? 'trainer' : 'command',

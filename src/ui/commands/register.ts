@@ -51,6 +51,7 @@ function tableOf(ui: Ui): Table {
     'trainyard.copyRunFolder': async (run) => (await loadLazy()).copyRunFolder(ui, run),
     'trainyard.cloneRun': async (run) => (await loadLazy()).cloneRun(ui, run),
     'trainyard.resumeRun': async (run) => (await loadLazy()).resumeRun(ui, run),
+    'trainyard.describeRun': async (run) => (await loadLazy()).describeRun(ui, run),
     'trainyard.deleteRun': async (run) => (await loadLazy()).deleteRun(ui, run),
     'trainyard.selectRun': async (run) => (await loadLazy()).selectRun(ui, run),
     'trainyard.verifyCheckpoints': async (run) => (await loadLazy()).verifyCheckpoints(ui, run),

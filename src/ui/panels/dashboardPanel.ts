@@ -6,7 +6,7 @@ import { DisposableStore } from '../../core/base/lifecycle.js';
 import type { RunFeed } from '../../core/follow/runFeed.js';
 import type { FromPage, PageAction, ToPage } from '../../webview/protocol.js';
 import type { Services } from '../services.js';
-import { shortName } from '../tree/describe.js';
+import { runName, shortName } from '../../core/model/runName.js';
 import { DashboardSender } from './dashboardUpdate.js';
 import { escapeHtml, makeNonce, page } from './html.js';
 import type { PanelKind, RunPanel } from './runPanels.js';
@@ -27,6 +27,7 @@ const commands: Record<PageAction, CommandId> = {
   openLogs: 'trainyard.openLogs',
   revealFolder: 'trainyard.revealRunFolder',
   resumeRun: 'trainyard.resumeRun',
+  describeRun: 'trainyard.describeRun',
   cloneRun: 'trainyard.cloneRun',
   openTerminal: 'trainyard.openTerminal',
   runFromCheckpoint: 'trainyard.runFromCheckpoint',
@@ -145,7 +146,10 @@ export class DashboardPanel implements RunPanel {
     const { feed, sender } = this;
     if (!feed || !sender || !this.panel.visible) return;
     if (feed.problem !== undefined) this.post({ type: 'problem', message: errorWords(feed.problem) });
-    else if (feed.model.details) this.post(sender.next(feed, Date.now() / 1000));
+    else if (feed.model.details) {
+      this.panel.title = runName(feed.model.details);
+      this.post(sender.next(feed, Date.now() / 1000));
+    }
   }
 
   private post(message: ToPage): void {

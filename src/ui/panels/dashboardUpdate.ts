@@ -8,7 +8,7 @@ import { basename } from '../../core/base/nodePath.js';
 import { hasOldFigures } from '../../core/model/runHealth.js';
 import { isOver } from '../../core/model/runStatus.js';
 import type { DashboardUpdate, HostColumns, Progress, RunHead, Slice } from '../../webview/protocol.js';
-import { shortName } from '../tree/describe.js';
+import { runName, shortName } from '../../core/model/runName.js';
 import { plural, epochUnderWay } from '../words.js';
 import { placeOf } from './runPlace.js';
 
@@ -105,7 +105,9 @@ function headOf(model: RunModel, dir: string, profile: string): RunHead {
   const place = placeOf(details);
   return {
     id,
-    name: shortName(id),
+    name: runName({ id, about: details?.about }),
+    tags: details?.about?.tags ?? [],
+    notes: details?.about?.notes ?? '',
     dir,
     profile,
     where: run ? `${place}, ${plural(run.ranks, 'rank')}` : place,

@@ -5,7 +5,7 @@ import { isCancelled } from '../../core/base/errors.js';
 import { DisposableStore } from '../../core/base/lifecycle.js';
 import type { Progress } from '../../core/base/progress.js';
 import type { Services } from '../services.js';
-import { shortName } from '../tree/describe.js';
+import { shortName } from '../../core/model/runName.js';
 import { makeNonce } from './html.js';
 import type { PanelKind, RunPanel } from './runPanels.js';
 import { tabIcon } from './tabIcon.js';

@@ -6,7 +6,7 @@ import type { Machine } from '../../core/cluster/machine.js';
 import type { NodePath } from '../../core/base/nodePath.js';
 import { runShellLine } from '../../core/follow/runShell.js';
 import type { Services } from '../services.js';
-import { shortName } from '../tree/describe.js';
+import { shortName } from '../../core/model/runName.js';
 import { NodeTerminal, type OpenShell } from './nodeTerminal.js';
 import { loadPty, PtyTerminal } from './ptyTerminal.js';
 import { errorWords } from '../remedies.js';

@@ -5,12 +5,13 @@ import type { Checkpoint } from '../../core/contracts/checkpointSchema.js';
 import { isCancelled } from '../../core/base/errors.js';
 import { DisposableStore } from '../../core/base/lifecycle.js';
 import type { RunOverview } from '../../core/follow/overview.js';
+import { runName } from '../../core/model/runName.js';
 import { isOver } from '../../core/model/runStatus.js';
 import type { Backend } from '../backend.js';
 import type { ContextKeys } from '../contextKeys.js';
 import type { Services } from '../services.js';
 import { duration, plural, whole } from '../words.js';
-import { describeCheckpoint, shortName, type ItemText } from './describe.js';
+import { describeCheckpoint, type ItemText } from './describe.js';
 import { treeItem } from './item.js';
 import { errorWords } from '../remedies.js';
 
@@ -147,8 +148,13 @@ export class CheckpointTree implements vscode.TreeDataProvider<CheckpointTreeNod
     this.changes.fire(undefined); // ages and the risk change by themselves
   }
 
+  private nameOf(run: RunArgument): string {
+    const listed = this.backend?.monitor.all.find((each) => each.run.entry.dir === run.dir);
+    return runName(listed?.run.entry ?? run);
+  }
+
   private async read(run: RunArgument | undefined): Promise<void> {
-    this.view.description = run ? shortName(run.id) : '';
+    this.view.description = run ? this.nameOf(run) : '';
     if (!run) {
       this.listing = undefined;
       this.keys.update({ hasCheckpoints: false });

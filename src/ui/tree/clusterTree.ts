@@ -7,20 +7,14 @@ import { DisposableStore } from '../../core/base/lifecycle.js';
 import type { HostSample } from '../../core/contracts/metricsSchema.js';
 import { isOver } from '../../core/model/runStatus.js';
 import type { Tunnel } from '../../core/tunnels/tunnels.js';
+import { runName } from '../../core/model/runName.js';
 import { tunnelText } from '../../core/tunnels/tunnelSpec.js';
 import { whyNotHere } from '../../core/plan/whyNotHere.js';
 import type { Backend } from '../backend.js';
 import type { ContextKeys } from '../contextKeys.js';
 import type { Services } from '../services.js';
 import { ageText, ClusterFigures, freshSample, type HostFigures } from './clusterFigures.js';
-import {
-  describeGpu,
-  describeHost,
-  describeProfile,
-  describeTunnel,
-  shortName,
-  type ItemText,
-} from './describe.js';
+import { describeGpu, describeHost, describeProfile, describeTunnel, type ItemText } from './describe.js';
 import { treeItem } from './item.js';
 import { errorWords } from '../remedies.js';
 
@@ -220,7 +214,7 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
     const found = this.backend?.monitor.all.find(
       ({ run }) => !isOver(run.status) && run.entry.state?.ranks.some(isIt),
     );
-    return found && shortName(found.run.entry.id);
+    return found && runName(found.run.entry);
   }
 }
 

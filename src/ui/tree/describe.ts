@@ -11,6 +11,7 @@ import type { Tunnel } from '../../core/tunnels/tunnels.js';
 import type { RunOverview } from '../../core/follow/overview.js';
 import { errorWords } from '../remedies.js';
 import { hasOldFigures, type Health, type HealthKind } from '../../core/model/runHealth.js';
+import { runName } from '../../core/model/runName.js';
 import { isOver, statusText, type RunStatus } from '../../core/model/runStatus.js';
 import { duration, gigabytes, percent, plural, size, whole, epochUnderWay } from '../words.js';
 
@@ -46,8 +47,12 @@ export function describeRun(overview: RunOverview, now = Date.now() / 1000): Ite
   const { entry, status, health, step, totalSteps, epoch, totalEpochs, best, cost } = overview;
   const [icon, color] = health.level === 'warning' ? ill : icons[status];
   const reason = entry.state?.reason ?? '';
+  const tags = (entry.about?.tags ?? []).map((tag) => `#${tag}`).join(' ');
   const lines = [
+    entry.about?.name ?? '',
     entry.id,
+    tags,
+    entry.about?.notes ?? '',
     health.text,
     entry.dir,
     entry.run ? `${plural(entry.run.ranks, 'rank')}: ${entry.run.argv.join(' ')}` : '',
@@ -62,8 +67,11 @@ export function describeRun(overview: RunOverview, now = Date.now() / 1000): Ite
     reason,
   ];
   return {
-    label: shortName(entry.id),
-    description: (isOver(status) ? overParts(overview, now) : activeParts(overview)).join(' · '),
+    label: runName(entry),
+    description: [
+      ...(isOver(status) ? overParts(overview, now) : activeParts(overview)),
+      ...(tags === '' ? [] : [tags]),
+    ].join(' · '),
     tooltip: lines.filter((line) => line !== '').join('\n'),
     icon,
     ...(color === undefined ? {} : { color }),
@@ -123,11 +131,6 @@ const shortWords: Partial<Record<HealthKind, string>> = {
   'disk-low': 'disk low',
   'bad-images': 'bad images',
 };
-
-/** `resnet20-1f2e` of `20261121-104500-resnet20-1f2e`. */
-export function shortName(id: string): string {
-  return /^\d{8}-\d{6}-(.+)$/.exec(id)?.[1] ?? id;
-}
 
 /** A profile, with its host's figures when it is one machine and they are known. */
 export function describeProfile(

@@ -46,6 +46,8 @@ describe('parseVerb', () => {
     expect(args.has('detach')).toBe(false);
     expect(args.rest).toEqual(['train', '--ranks', '--detach', '--']);
     expect(parseVerb(grammar, ['local', '--ranks=3']).value('ranks')).toBe('3');
+    const twice = parseVerb(grammar, ['local', '--ranks=3', '--ranks', '4']);
+    expect([twice.value('ranks'), twice.all('ranks'), twice.all('json')]).toEqual(['4', ['3', '4'], []]);
   });
 
   it('takes a last word as often as it stands there', () => {
@@ -99,7 +101,7 @@ describe('the table of verbs', () => {
   it('has every verb of the contracts, each with help', () => {
     const names = verbs.map(({ verb }) => verb);
     const contract =
-      'profiles import trust check gpus exec copy stage run runs compare attach logs resume run-from stop checkpoints tensorboard tunnel delete kill-leftovers clean runtime';
+      'profiles import trust check gpus exec copy stage run runs compare tag attach logs resume run-from stop checkpoints tensorboard tunnel delete kill-leftovers clean runtime';
     expect([...names].sort()).toEqual(contract.split(' ').sort());
     for (const verb of verbs) {
       const text = verbHelp(verb).join('\n');

@@ -4,6 +4,7 @@ import { nodePath } from '../../../src/core/base/nodePath.js';
 import type { RunOverview } from '../../../src/core/follow/overview.js';
 import type { RunStatus } from '../../../src/core/model/runStatus.js';
 import type { SessionState } from '../../../src/core/follow/clusterSession.js';
+import { runName, shortName } from '../../../src/core/model/runName.js';
 import { localProfile, type Profile } from '../../../src/core/contracts/profileSchema.js';
 import {
   describeCheckpoint,
@@ -11,7 +12,6 @@ import {
   describeHost,
   describeProfile,
   describeRun,
-  shortName,
 } from '../../../src/ui/tree/describe.js';
 
 const overview = (status: RunStatus, fields: Partial<RunOverview> = {}): RunOverview => ({
@@ -112,6 +112,19 @@ describe('a run in the tree', () => {
   it('shows a foreign name as it is', () => {
     expect(shortName('my-run')).toBe('my-run');
     expect(shortName('20261121-104500-resnet20-1f2e')).toBe('resnet20-1f2e');
+  });
+
+  it('has the name that somebody gave it, its tags, and its id and notes in the tooltip', () => {
+    const { entry } = overview('running');
+    const about = { name: 'larger batch', tags: ['baseline', 'lr 0.1'], notes: 'see the paper' };
+    const item = describeRun(overview('running', { entry: { ...entry, about } }));
+    expect(item.label).toBe('larger batch');
+    expect(item.description).toBe('running · 34% · 1,204 img/s · #baseline #lr 0.1');
+    expect(item.tooltip).toMatch(
+      /^larger batch\n20261121-104500-resnet20-1f2e\n#baseline #lr 0\.1\nsee the paper\n/,
+    );
+    expect(runName({ ...entry, about: { ...about, name: '' } })).toBe('resnet20-1f2e');
+    expect(runName({ ...entry, about: null })).toBe('resnet20-1f2e');
   });
 });
 

@@ -61,9 +61,9 @@ TEST(Rpc, NonsenseIsAnsweredAndSurvived) {
   EXPECT_EQ(code_of(client, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":7}"), -32600);
   EXPECT_EQ(code_of(client, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"no.such\"}"), -32601);
   EXPECT_EQ(client.error("hello", Json::array({1}))["code"], -32602);
-  for (const char* method :
-       {"run.start", "run.list", "run.get", "run.stop", "run.kill", "run.delete", "checkpoint.list", "file.read",
-        "file.follow", "file.unfollow", "disk.free", "tensorboard.start", "tensorboard.status", "tensorboard.stop"}) {
+  for (const char* method : {"run.start", "run.list", "run.get", "run.describe", "run.stop", "run.kill", "run.delete",
+                             "checkpoint.list", "file.read", "file.follow", "file.unfollow", "disk.free",
+                             "tensorboard.start", "tensorboard.status", "tensorboard.stop"}) {
     EXPECT_EQ(client.error(method)["code"], -32602) << method;
     EXPECT_EQ(client.error(method, {{"dir", 3}, {"path", Json::array()}, {"workdir", true}})["code"], -32602) << method;
   }

@@ -38,7 +38,7 @@ export async function runOnCluster(ui: Ui, given?: FileArgument): Promise<void> 
     profile: profile.name,
     words,
     ...(isHere ? { cwd: place.folder } : { codeFolder: place.folder }),
-    name: basename(path),
+    label: basename(path),
     ...perOf(spread),
   });
 }

@@ -47,7 +47,8 @@ class Header extends Section {
     const sharp = head.over || !this.faded;
     return html`
       <div class="title">
-        <h1 title=${head.dir}>${head.name}</h1>
+        <h1 title="${head.id} in ${head.dir}">${head.name}</h1>
+        ${tags(head)}
         <p class="status status-${head.health.level === 'warning' ? 'stopping' : head.status}">
           <span class="codicon codicon-${icons[head.status]}" aria-hidden="true"></span>
           <span
@@ -86,6 +87,7 @@ class Header extends Section {
       <div class=${sharp && !head.health.hasOldFigures ? 'standing' : 'standing faded'}>
         ${this.bar(head, progress)} ${this.facts(head, progress)}
       </div>
+      ${head.notes === '' ? nothing : html`<p class="notes">${head.notes}</p>`}
       <p class="about">${about(head)}</p>
       ${this.origin(head)}
     `;
@@ -175,6 +177,13 @@ class Header extends Section {
       icon: 'terminal',
       run: () => {
         this.act('openTerminal');
+      },
+    },
+    {
+      label: 'Name, tags and notes…',
+      icon: 'tag',
+      run: () => {
+        this.act('describeRun');
       },
     },
     {
@@ -280,6 +289,14 @@ class Header extends Section {
       )}
     </dl>`;
   }
+}
+
+/** The words to find the run by. */
+function tags(head: RunHead): TemplateResult | typeof nothing {
+  if (head.tags.length === 0) return nothing;
+  return html`<ul class="tags" aria-label="Tags">
+    ${head.tags.map((tag) => html`<li>${tag}</li>`)}
+  </ul>`;
 }
 
 const deviceText = (device: string, why: string | null): string =>

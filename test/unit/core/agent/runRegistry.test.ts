@@ -35,6 +35,21 @@ describe('matchRun', () => {
     expect(matchRun(text, ids).id).toBe(id);
   });
 
+  it('takes the name that somebody gave, before a part of an id', () => {
+    const named = (id: string, name: string): (typeof entries)[number] => ({
+      id,
+      about: { name, tags: [], notes: '' },
+    });
+    const entries: { id: string; about?: { name: string; tags: string[]; notes: string } }[] = [
+      { id: 'x-mlp-1' },
+      named('y', 'mlp'),
+      named('z', 'twice'),
+      named('w', 'twice'),
+    ];
+    expect(matchRun('mlp', entries).id).toBe('y');
+    expect(() => matchRun('twice', entries)).toThrow(/names 2 runs: z, w/);
+  });
+
   it('prefers a prefix to a part', () => {
     const entries = [{ id: 'x-2026' }, { id: '2026-y' }];
     expect(matchRun('2026', entries).id).toBe('2026-y');

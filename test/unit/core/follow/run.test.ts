@@ -205,7 +205,9 @@ describe('OverviewReader', () => {
     const first = await reader.read(client, over);
     expect(first.imagesPerSec).toBeUndefined();
     const before = agent.requests.length;
-    expect(await reader.read(client, over)).toBe(first);
+    expect(await reader.read(client, over)).toEqual(first);
+    const about = { name: 'said later', tags: [], notes: '' };
+    expect((await reader.read(client, { ...over, about })).entry.about).toBe(about);
     expect(agent.requests.length).toBe(before);
     reader.retain([]);
     expect(await reader.read(client, over)).not.toBe(first);

@@ -1,0 +1,48 @@
+// Name, Tags and Notes.
+import * as vscode from 'vscode';
+import type { RunArgument } from '../../../contributions.js';
+import { aboutOf, type TypedAbout } from '../../../core/plan/about.js';
+import { errorWords } from '../../remedies.js';
+import { pickRun } from '../pick.js';
+import type { Ui } from '../ui.js';
+
+/** Asks for each in turn, with what is there now; the run may be under way. UserError, AgentError. */
+export async function describeRun(ui: Ui, given?: RunArgument): Promise<void> {
+  const run = await pickRun(ui, given, 'Name, Tags and Notes');
+  if (!run) return;
+  const backend = await ui.services.backend();
+  const client = await (await backend.machine(run.profile)).node.client();
+  const { about: before } = await client.request('run.get', { dir: run.dir });
+  const name = await ask('Name of the run', before?.name ?? '', (text) => ({ name: text }));
+  if (name === undefined) return;
+  const tags = await ask('Tags, with commas between them', before?.tags.join(', ') ?? '', (text) => ({
+    tags: [text],
+  }));
+  if (tags === undefined) return;
+  const notes = await ask('Notes', before?.notes ?? '', (text) => ({ notes: text }));
+  if (notes === undefined) return;
+  await client.request('run.describe', { dir: run.dir, about: aboutOf({ name, tags: [tags], notes }) });
+  backend.feeds.look(run.profile, run.dir);
+  await backend.monitor.refresh();
+}
+
+function ask(
+  prompt: string,
+  value: string,
+  typed: (text: string) => TypedAbout,
+): Thenable<string | undefined> {
+  return vscode.window.showInputBox({
+    title: 'Name, Tags and Notes',
+    prompt: `${prompt}. Leave it empty for none`,
+    value,
+    ignoreFocusOut: true,
+    validateInput: (text) => {
+      try {
+        aboutOf(typed(text));
+        return undefined;
+      } catch (error) {
+        return errorWords(error);
+      }
+    },
+  });
+}

@@ -1,0 +1,46 @@
+// Name, tags and notes of a run, on the command line: given at the start, changed when it is over.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectExit, runCli, temporaryFolder } from '../../support/harness.js';
+
+const folder = temporaryFolder('about');
+const home = join(folder.path, 'home');
+const options = { env: { TRAINYARD_HOME: home } };
+const command = (...words: string[]): ReturnType<typeof runCli> => runCli(words, options);
+
+beforeAll(async () => {
+  mkdirSync(home, { recursive: true });
+  const profile = { name: 'local', kind: 'local', workdir: join(folder.path, 'work') };
+  writeFileSync(join(home, 'profiles.json'), JSON.stringify({ version: 1, profiles: [profile] }));
+  expectExit(await command('runtime'), 0);
+});
+afterAll(folder.remove);
+
+it('a run is called as its user wants, and found by that name', async () => {
+  const start = await command(
+    ...['run', 'local', '--name', 'Größe 3', '--tag', 'baseline', '--tag', 'lr 0.1,wide'],
+    ...['--notes', 'first\nsecond', '--', 'true'],
+  );
+  expectExit(start, 0);
+  const id = /^run +(\S+)$/m.exec(start.stdout)?.[1] ?? '';
+  expect(id).toMatch(/-gr-e-3-/);
+  const list = await command('runs');
+  expect(list.stdout).toMatch(/^RUN +NAME +PHASE/);
+  expect(list.stdout).toContain('Größe 3 #baseline #lr 0.1 #wide');
+
+  expectExit(await command('tag', 'Größe 3', '--name', 'wider', '--untag', 'wide', '--tag', 'x'), 0);
+  expect((await command('tag', 'wider')).stdout).toBe(
+    `run    ${id}\nname   wider\ntags   baseline, lr 0.1, x\nnotes  first\n       second\n`,
+  );
+  const json = JSON.parse((await command('runs', '--json')).stdout) as object;
+  expect(json).toMatchObject({ name: 'wider', tags: ['baseline', 'lr 0.1', 'x'], notes: 'first\nsecond' });
+
+  const missing = await command('tag', 'wider', '--untag', 'wide');
+  expectExit(missing, 2);
+  expect(missing.stderr).toContain('the run has no tag wide. It has: baseline, lr 0.1, x');
+  const long = await command('run', 'local', '--name', 'x'.repeat(81), '--', 'true');
+  expectExit(long, 2);
+  expect(long.stderr).toContain('the name has 81 characters, and 80 are possible');
+  expect(JSON.parse((await command('runs', '--json')).stdout)).toEqual(json); // nothing was started
+});
