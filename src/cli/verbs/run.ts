@@ -4,6 +4,7 @@ import { exitCodes, UserError } from '../../core/base/errors.js';
 import { positiveInteger } from '../../core/plan/flags.js';
 import { gpuWishOf } from '../../core/plan/gpuWish.js';
 import { requestOf, type TypedRun } from '../../core/plan/request.js';
+import { parseStage } from '../../core/stage/spec.js';
 import type { RunCode } from '../../core/code/place.js';
 import { takeSnapshot } from '../../core/code/snapshot.js';
 import type { StartedRun } from '../../core/cluster/machine.js';
@@ -21,6 +22,7 @@ export function typedRun(profile: Profile, cwd: string, args: Args): TypedRun {
   const notes = args.value('notes');
   const runDir = args.value('run-dir');
   const logdir = args.value('logdir');
+  const stage = args.value('stage');
   return {
     profile,
     words: args.rest,
@@ -37,6 +39,7 @@ export function typedRun(profile: Profile, cwd: string, args: Args): TypedRun {
     ...(notes === undefined ? {} : { notes }),
     ...(runDir === undefined ? {} : { runDir }),
     ...(logdir === undefined ? {} : { logdir }),
+    ...(stage === undefined ? {} : { stage: parseStage(stage) }),
   };
 }
 
@@ -89,6 +92,11 @@ export const run: Verb = {
       name: 'code',
       value: 'FOLDER',
       help: 'send this folder along, and start the command in it: what git does not ignore; not node_modules, .venv and files with secrets',
+    },
+    {
+      name: 'stage',
+      value: 'FROM:TO',
+      help: "put the head's folder FROM on each node's own disk as TO before; in place of the profile's stage",
     },
     { name: 'run-dir', value: 'DIR', help: 'the run folder; by default one is made under the workdir' },
     {

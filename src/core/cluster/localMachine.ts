@@ -32,7 +32,7 @@ import { openLocalBootstrap } from '../setup/localChannel.js';
 import { readBootstrap } from '../setup/payload.js';
 import type { RelayNode } from '../setup/relay.js';
 import { startWithCode } from './startCode.js';
-import { stageFolder, type StageOptions } from './stageNodes.js';
+import { stageFolder, stageForRun, type StageOptions, type StagePlaces } from './stageNodes.js';
 import type { StageSpec } from '../stage/spec.js';
 import type { Staged } from '../stage/staging.js';
 import { findNativeSources } from '../setup/sources.js';
@@ -168,16 +168,10 @@ export class LocalMachine implements Machine {
   stage(
     profile: Profile,
     spec: StageSpec,
-    { hosts, ...options }: StageOptions & { hosts?: readonly string[] } = {},
+    options: StageOptions = {},
     progress: Progress = {},
   ): Promise<Staged> {
-    const node = this.asNode();
-    const nodeOf = (host = node.name): RelayNode => {
-      if (host === node.name) return node;
-      throw new UserError('usage', `${host} is not this machine`, `It is called ${node.name}`);
-    };
-    const nodes = hosts?.map(nodeOf) ?? [node];
-    return stageFolder({ profile, logger: this.logger, nodeOf, nodes }, spec, options, progress);
+    return stageFolder(this.places(profile, options.hosts), spec, options, progress);
   }
 
   async stop(dir: NodePath, mode: StopMode): Promise<void> {
@@ -205,6 +199,7 @@ export class LocalMachine implements Machine {
     const spec = planRun(request, { placement, choice, runtime });
     const client = await this.node.client();
     const workdir = await this.workdir(request.profile);
+    await stageForRun(this.places(request.profile), request.stage, progress);
     progress.onProgress?.('checking');
     const checks: Promise<CheckResult | CheckResult[]>[] = [
       checkDisk(client, workdir, request.profile.name),
@@ -224,6 +219,15 @@ export class LocalMachine implements Machine {
       progress,
     );
     return { ...started, before, device: choice?.used };
+  }
+
+  private places(profile: Profile, hosts?: readonly string[]): StagePlaces<RelayNode> {
+    const node = this.asNode();
+    const nodeOf = (host = node.name): RelayNode => {
+      if (host === node.name) return node;
+      throw new UserError('usage', `${host} is not this machine`, `It is called ${node.name}`);
+    };
+    return { profile, logger: this.logger, nodeOf, nodes: hosts?.map(nodeOf) ?? [node] };
   }
 
   /** This machine as a place for code and data. */

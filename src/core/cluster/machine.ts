@@ -80,12 +80,7 @@ export interface Machine extends Disposable {
    * Puts a folder of one node on the own disks of the others, or of `hosts`. UserError (usage,
    * connection, preflight), Cancelled.
    */
-  stage(
-    profile: Profile,
-    spec: StageSpec,
-    options?: StageOptions & { hosts?: readonly string[] },
-    progress?: Progress,
-  ): Promise<Staged>;
+  stage(profile: Profile, spec: StageSpec, options?: StageOptions, progress?: Progress): Promise<Staged>;
   stop(dir: NodePath, mode: StopMode): Promise<void>;
   /** A login shell on `node`; absent where that is this machine. */
   shell?(size: { columns: number; rows: number; term: string }): Promise<SshShell>;

@@ -9,7 +9,6 @@ import {
   deviceBefore,
   earlierRun,
   startOptions,
-  trainerError,
   type FolderListing,
   type Machine,
   type StartedRun,
@@ -35,7 +34,7 @@ import { ThroughHead } from '../ssh/throughHead.js';
 import type { SshShell, SshTransport } from '../ssh/base/transport.js';
 import { checkCluster, tryTrainer } from './clusterCheck.js';
 import { copyToAll } from './fanOut.js';
-import { copyFromNode, stageFolder, type StageOptions, type StagePlaces } from './stageNodes.js';
+import { copyFromNode, stageFolder, stageForRun, type StageOptions, type StagePlaces } from './stageNodes.js';
 import type { StageSpec } from '../stage/spec.js';
 import type { Staged } from '../stage/staging.js';
 import type { GpuLocks } from './gpuLocks.js';
@@ -45,7 +44,7 @@ import { driverTrouble } from '../setup/cuda.js';
 import { noCudaLibrary, withoutCuda } from '../setup/nodeCuda.js';
 import { Packages } from '../setup/packages.js';
 import type { Questions } from './retry.js';
-import { headFirst, SshNode } from './sshNode.js';
+import { headFirst, nodeSays, SshNode } from './sshNode.js';
 import { Survey } from './survey.js';
 import { join, type NodePath } from '../base/nodePath.js';
 
@@ -232,10 +231,10 @@ export class SshMachine implements Machine {
   stage(
     profile: Profile,
     spec: StageSpec,
-    { hosts, ...options }: StageOptions & { hosts?: readonly string[] } = {},
+    options: StageOptions = {},
     progress: Progress = {},
   ): Promise<Staged> {
-    return stageFolder(this.places(profile, this.select(hosts)), spec, options, progress);
+    return stageFolder(this.places(profile, this.select(options.hosts)), spec, options, progress);
   }
 
   /** Puts files of one node on these nodes: see `copyFromNode`. */
@@ -265,6 +264,7 @@ export class SshMachine implements Machine {
     const { home } = await this.node.hello();
     const folders = new Map([...runtimes].map(([node, { nvidia }]) => [node.name, nvidia]));
     const spec = planRun(request, { placement: withLibraries(placement, folders), choice, runtime, home });
+    await stageForRun(this.places(profile, taken), request.stage, progress);
     progress.onProgress?.('checking');
     const checks = taken.map(async (node) => {
       const found = await node.withBootstrap(async (channel) => {
@@ -390,11 +390,4 @@ export class SshMachine implements Machine {
     this.payload ??= findNativeSources(bundleDir, env).then(readPayload);
     return this.payload;
   }
-}
-
-/** What the trainer prints on a node. `argv`: with its program. */
-async function nodeSays(node: SshNode, argv: readonly string[]): Promise<string> {
-  const { code, output } = await node.tryProgram(argv);
-  if (code === 0) return output;
-  throw trainerError(argv.slice(1), output);
 }

@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { Cancelled } from '../base/errors.js';
 import type { Disposable } from '../base/lifecycle.js';
 import { nullLogger, type Logger } from '../base/log.js';
-import { mostListed, type FolderListing } from './machine.js';
+import { mostListed, trainerError, type FolderListing } from './machine.js';
 import type { Progress } from '../base/progress.js';
 import type { AgentResult } from '../contracts/agentApi.js';
 import { Bootstrap } from '../setup/bootstrap.js';
@@ -322,6 +322,13 @@ export class SshNode implements Disposable {
  */
 function describe({ name, bytes, sha256, executable }: PayloadFile): object {
   return { name, bytes: bytes.length, sha256, executable };
+}
+
+/** What the trainer prints on a node. `argv`: with its program. UserError (failed) with its words. */
+export async function nodeSays(node: SshNode, argv: readonly string[]): Promise<string> {
+  const { code, output } = await node.tryProgram(argv);
+  if (code === 0) return output;
+  throw trainerError(argv.slice(1), output);
 }
 
 /** How the transport reaches a host of a profile. */

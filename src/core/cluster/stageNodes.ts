@@ -17,8 +17,12 @@ export interface StagePlaces<N extends RelayNode> {
   nodes: readonly N[];
 }
 
-/** `verify`: what is there is read and compared. `replace`: also files of others are written over. */
+/**
+ * `hosts`: only these. `verify`: what is there is read and compared. `replace`: also files of others
+ * are written over.
+ */
 export interface StageOptions {
+  hosts?: readonly string[];
   verify?: boolean;
   replace?: boolean;
 }
@@ -40,6 +44,18 @@ export function stageFolder<N extends RelayNode>(
     throw new UserError('usage', `${from} on ${source.name} is a file`, 'Name a folder, or copy the file');
   };
   return stageOn({ ...shared, source, from, target, nodes, keep: true, replace, verify }, progress);
+}
+
+/** What a run asks for, on its nodes. Errors as for `stageFolder`. */
+export async function stageForRun<N extends RelayNode>(
+  places: StagePlaces<N>,
+  spec: StageSpec | undefined,
+  progress: Progress,
+): Promise<void> {
+  if (!spec) return;
+  const { leftOutCount, leftOut } = await stageFolder(places, spec, {}, progress);
+  if (leftOutCount === 0) return;
+  places.logger.log('info', `${leftOutCount} names were not staged, among them ${leftOut.join(', ')}`);
 }
 
 /**

@@ -61,124 +61,120 @@ const hostSchema = z.strictObject({
   proxyJump: optional(plainWord.check(about('Jump host, or several separated by commas.'))),
 });
 
-/** Fields that earlier versions took, and that nothing read. */
-const withdrawn = ['stage'];
-
-/**
- * The error for fields that have no effect. Undefined for other errors: zod has a text of its own.
- */
-function unknownFields(issue: { code?: string; keys?: unknown }): string | undefined {
-  if (issue.code !== 'unrecognized_keys' || !Array.isArray(issue.keys)) return undefined;
-  const keys = issue.keys.map(String);
-  const ours = keys.filter((key) => withdrawn.includes(key));
-  if (ours.length === 0) return undefined;
-  const others = keys.filter((key) => !withdrawn.includes(key));
-  const text = `${ours.join(', ')}: not in this version of Trainyard, remove it`;
-  return others.length === 0 ? text : `${text}; unknown: ${others.join(', ')}`;
-}
+/** A folder on a node. It may name the host that it lies on, `HOST:PATH`. */
+const placedPath = z.string().check(
+  z.regex(/^(?:[^/~:][^/:]*:)?[/~][^\p{Cc}]*$/u, {
+    error: 'must be a path of the head with a leading / or ~/, or HOST: and such a path',
+  }),
+);
+const ownPath = z
+  .string()
+  .check(z.regex(/^[/~][^\p{Cc}]*$/u, { error: 'must be a path of each node, with a leading / or ~/' }));
 
 /**
  * One profile. What zod cannot say field by field (one host a name, the head among the hosts,
  * ranges) is checked at the end.
  */
 export const profileSchema = z
-  .strictObject(
-    {
-      name: nameText.check(about('How you call this profile.')),
-      kind: z
-        .enum(['local', 'ssh', 'slurm'])
-        .check(about('Where its runs go: this machine, hosts reached by SSH, or a Slurm cluster.')),
-      hosts: optional(z.array(hostSchema).check(about('The nodes. For `local`, at most one entry.'))),
-      head: optional(
-        plainWord.check(about('The host on which runs live and are supervised. Left out: the first.')),
-      ),
-      workdir: optional(path.check(about('Folder for runs on the node. Left out: `~/.trainyard`.'))),
-      interface: optional(
-        plainWord.check(about('Network interface of the ranks, or `auto`. That network must be private.')),
-      ),
-      portRange: optional(
-        z
-          .string()
-          .check(
-            z.regex(portRangeText, { error: 'must read FIRST-LAST, for example 47000-47100' }),
-            about('Ports that joins, offers of files and MPI take on the nodes.'),
-          ),
-      ),
-      transport: optional(z.enum(['auto', 'ssh2', 'openssh']).check(about('How this machine speaks SSH.'))),
-      launcher: optional(
-        z
-          .enum(['auto', 'manual', 'ssh'])
-          .check(
-            about(
-              'How the nodes are reached: each from here (auto, manual), or, all but the head, by the own ssh of the head with the keys that lie there (ssh).',
-            ),
-          ),
-      ),
-      slurm: optional(
-        z
-          .strictObject({
-            partition: optional(text.check(about('`--partition` of sbatch.'))),
-            account: optional(text.check(about('`--account` of sbatch.'))),
-            gres: optional(text.check(about('`--gres` of sbatch, for example `gpu:8`.'))),
-            time: optional(text.check(about('`--time` of sbatch, for example `24:00:00`.'))),
-          })
-          .check(about('What a `slurm` profile asks of the queue.')),
-      ),
-      hangTimeout: optional(
-        positive.check(about('Seconds without a heartbeat after which a rank counts as hung. Default 300.')),
-      ),
-      env: optional(
-        z
-          .record(z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/)), variable)
-          .check(about('Environment of the ranks. No secrets: it is stored with every run.')),
-      ),
-      prologue: optional(
-        z.string().check(
-          z.minLength(1),
-          // eslint-disable-next-line no-control-regex -- it is the one character that cannot be in it
-          z.regex(/^[^\u0000]*$/, { error: 'must not contain a zero character' }),
+  .strictObject({
+    name: nameText.check(about('How you call this profile.')),
+    kind: z
+      .enum(['local', 'ssh', 'slurm'])
+      .check(about('Where its runs go: this machine, hosts reached by SSH, or a Slurm cluster.')),
+    hosts: optional(z.array(hostSchema).check(about('The nodes. For `local`, at most one entry.'))),
+    head: optional(
+      plainWord.check(about('The host on which runs live and are supervised. Left out: the first.')),
+    ),
+    workdir: optional(path.check(about('Folder for runs on the node. Left out: `~/.trainyard`.'))),
+    interface: optional(
+      plainWord.check(about('Network interface of the ranks, or `auto`. That network must be private.')),
+    ),
+    portRange: optional(
+      z
+        .string()
+        .check(
+          z.regex(portRangeText, { error: 'must read FIRST-LAST, for example 47000-47100' }),
+          about('Ports that joins, offers of files and MPI take on the nodes.'),
+        ),
+    ),
+    transport: optional(z.enum(['auto', 'ssh2', 'openssh']).check(about('How this machine speaks SSH.'))),
+    launcher: optional(
+      z
+        .enum(['auto', 'manual', 'ssh'])
+        .check(
           about(
-            'Shell text that `bash -l` runs on the node before each process, for example `module load cuda`.',
+            'How the nodes are reached: each from here (auto, manual), or, all but the head, by the own ssh of the head with the keys that lie there (ssh).',
           ),
         ),
-      ),
-      stopGrace: optional(
-        positive.check(
-          about('Seconds between SIGTERM and SIGKILL when an own program is stopped. Default 30.'),
+    ),
+    slurm: optional(
+      z
+        .strictObject({
+          partition: optional(text.check(about('`--partition` of sbatch.'))),
+          account: optional(text.check(about('`--account` of sbatch.'))),
+          gres: optional(text.check(about('`--gres` of sbatch, for example `gpu:8`.'))),
+          time: optional(text.check(about('`--time` of sbatch, for example `24:00:00`.'))),
+        })
+        .check(about('What a `slurm` profile asks of the queue.')),
+    ),
+    hangTimeout: optional(
+      positive.check(about('Seconds without a heartbeat after which a rank counts as hung. Default 300.')),
+    ),
+    env: optional(
+      z
+        .record(z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/)), variable)
+        .check(about('Environment of the ranks. No secrets: it is stored with every run.')),
+    ),
+    prologue: optional(
+      z.string().check(
+        z.minLength(1),
+        // eslint-disable-next-line no-control-regex -- it is the one character that cannot be in it
+        z.regex(/^[^\u0000]*$/, { error: 'must not contain a zero character' }),
+        about(
+          'Shell text that `bash -l` runs on the node before each process, for example `module load cuda`.',
         ),
       ),
-      minNodes: optional(positive.check(about('Fewest nodes with which a run goes on.'))),
-      maxNodes: optional(positive.check(about('Most nodes a run takes.'))),
-      nodeReturnTimeout: optional(
-        positive.check(
-          about(
-            'Seconds for which a restart waits for a lost node. Where minNodes are left, it goes on without the node after 30 s. Default 600.',
-          ),
+    ),
+    stage: optional(
+      z
+        .strictObject({
+          from: placedPath.check(about('Folder as the head sees it, or HOST: and a folder of that host.')),
+          to: ownPath.check(about("Folder on each node's own disk.")),
+        })
+        .check(about("What is put on each node's own disk before a run starts there.")),
+    ),
+    stopGrace: optional(
+      positive.check(
+        about('Seconds between SIGTERM and SIGKILL when an own program is stopped. Default 30.'),
+      ),
+    ),
+    minNodes: optional(positive.check(about('Fewest nodes with which a run goes on.'))),
+    maxNodes: optional(positive.check(about('Most nodes a run takes.'))),
+    nodeReturnTimeout: optional(
+      positive.check(
+        about(
+          'Seconds for which a restart waits for a lost node. Where minNodes are left, it goes on without the node after 30 s. Default 600.',
         ),
       ),
-      maxRestarts: optional(z.int().check(z.gte(0), about('Restarts after a failure. Default 0.'))),
-      pricePerNodeHour: optional(
-        z.number().check(z.gte(0), about('Price of one node for one hour. Runs then show what they cost.')),
-      ),
-      pricePerGpuHour: optional(
-        z
-          .number()
-          .check(
-            z.gte(0),
-            about('Price of one GPU that a run holds for one hour, in place of a node price.'),
-          ),
-      ),
-      currency: optional(
-        z
-          .string()
-          .check(
-            z.regex(/^[A-Z]{3}$/, { error: 'must be three capital letters (ISO 4217), for example EUR' }),
-            about('Currency of the price, three letters. Default USD.'),
-          ),
-      ),
-    },
-    { error: unknownFields },
-  )
+    ),
+    maxRestarts: optional(z.int().check(z.gte(0), about('Restarts after a failure. Default 0.'))),
+    pricePerNodeHour: optional(
+      z.number().check(z.gte(0), about('Price of one node for one hour. Runs then show what they cost.')),
+    ),
+    pricePerGpuHour: optional(
+      z
+        .number()
+        .check(z.gte(0), about('Price of one GPU that a run holds for one hour, in place of a node price.')),
+    ),
+    currency: optional(
+      z
+        .string()
+        .check(
+          z.regex(/^[A-Z]{3}$/, { error: 'must be three capital letters (ISO 4217), for example EUR' }),
+          about('Currency of the price, three letters. Default USD.'),
+        ),
+    ),
+  })
   .check(
     z.superRefine((profile, context) => {
       const problem = (path: (string | number)[], message: string): void => {

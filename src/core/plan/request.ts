@@ -5,6 +5,7 @@ import type { RunCode } from '../code/place.js';
 import { assertProgramSent } from '../code/program.js';
 import { isAbsolute, isInHome, nodePath, pathOfThisNode, resolve, type NodePath } from '../base/nodePath.js';
 import type { Profile } from '../contracts/profileSchema.js';
+import { stageSpec, type StageSpec } from '../stage/spec.js';
 import type { DeviceChoice, RunAbout, RunFile } from '../contracts/runSchema.js';
 import { givenAbout } from './about.js';
 import { gpuWishOf, type GpuWish } from './gpuWish.js';
@@ -49,6 +50,8 @@ export interface TypedRun {
   code?: RunCode | undefined;
   /** The run folder, as `--run-dir` among the trainer's flags. */
   runDir?: string;
+  /** What is put on the nodes' own disks before, in place of the profile's. */
+  stage?: StageSpec;
 }
 
 /** Images that a request names by their place. */
@@ -79,6 +82,8 @@ interface Common {
   device: DeviceChoice['asked'] | undefined;
   /** Empty for an own program, whose flags are its own affair. */
   data: readonly NamedData[];
+  /** What is put on the nodes' own disks before. */
+  stage: StageSpec | undefined;
   /** Computes on every slot that there is. Anything else is one process unless told how many. */
   everySlot: boolean;
 }
@@ -150,6 +155,7 @@ function readRequest(typed: TypedRun): RunRequest {
     wait: typed.wait ?? false,
     tensorboard: typed.tensorboard ?? false,
     runDir: runDir === undefined ? undefined : resolve(cwd, runDir),
+    stage: typed.stage ?? (profile.stage && stageSpec(profile.stage)),
   };
   const inFolder = isHere ? cwd : undefined;
   if (verb === undefined) {

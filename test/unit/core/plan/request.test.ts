@@ -220,3 +220,22 @@ describe('typedOf', () => {
     expect(typedOf({ ...cpu, program: 'command' }).words).toEqual(cpu.argv);
   });
 });
+
+describe('what is staged', () => {
+  const staging: Profile = {
+    ...profiles[0]!,
+    stage: { from: 'gpu2:/shared/images', to: '/scratch/images' },
+  };
+  const asked = (profile: Profile, ...words: string[]): RunRequest['stage'] =>
+    requestOf(typedRun(profile, cwd, parseVerb(run, [profile.name, ...words, '--', 'train']))).stage;
+
+  it('is that of the profile, unless the command line names another', () => {
+    expect(asked(staging)).toEqual({ host: 'gpu2', from: '/shared/images', to: '/scratch/images' });
+    expect(asked(staging, '--stage', '~/a:~/b')).toEqual({ host: undefined, from: '~/a', to: '~/b' });
+    expect(asked(profiles[0]!)).toBeUndefined();
+  });
+
+  it('is refused where it does not name two folders', () => {
+    expect(() => asked(staging, '--stage', '/a')).toThrow('/a does not name two folders');
+  });
+});

@@ -81,7 +81,11 @@ describe('a profile', () => {
     [{ ...lab, env: { 'A B': 'x' } }, /env/],
     [{ ...lab, password: 'secret' }, /password/],
     [{ ...lab, name: '../x' }, /name/],
-    [{ ...lab, stage: 'x' }, /^stage: not in this version of Trainyard, remove it$/],
+    [{ ...lab, stage: { from: 'images', to: '/b' } }, /stage\.from: must be a path of the head/],
+    [{ ...lab, stage: { from: 'gpu2:images', to: '/b' } }, /stage\.from: must be a path of the head/],
+    [{ ...lab, stage: { from: '/a', to: 'gpu2:/b' } }, /stage\.to: must be a path of each node/],
+    [{ ...lab, stage: { from: '/a' } }, /stage\.to/],
+    [{ ...lab, stage: { from: '/a', to: '/b', speed: 1 } }, /speed/],
     [{ ...lab, prologue: '' }, /prologue/],
     [{ ...lab, stopGrace: 0 }, /stopGrace/],
     [{ ...lab, hosts: [{ host: 'a', tasks: ['boss'] }] }, /must be chief, worker, ps or evaluator/],
@@ -89,10 +93,6 @@ describe('a profile', () => {
     [{ ...lab, pricePerNodeHour: -1 }, /pricePerNodeHour/],
     [{ ...lab, pricePerNodeHour: 12.24, pricePerGpuHour: 2 }, /a price per node or per GPU, not both/],
     [{ ...lab, pricePerNodeHour: 12.24, currency: 'usd' }, /currency: must be three capital letters/],
-    [
-      { ...lab, stage: { from: '/a', to: '/b' }, password: 'x' },
-      /^stage: not in this version .*; unknown: password$/,
-    ],
     [{ name: 'here', kind: 'local', hosts: [{ host: 'a' }, { host: 'b' }] }, /hosts/],
   ])('that is wrong is refused with its field (%#)', (profile, expected) => {
     const result = check(profileSchema, profile);
