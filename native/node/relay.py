@@ -83,10 +83,10 @@ class FrameWriter:
 
     def send(self, data):
         tag = proof(self.key, self.number.to_bytes(8, "big"), data)
+        self.sent += 4 + PROOF + len(data)
         self.connection.sendall(len(data).to_bytes(4, "big") + tag)
         self.connection.sendall(data)
         self.number += 1
-        self.sent += 4 + PROOF + len(data)
 
 
 class FrameReader:

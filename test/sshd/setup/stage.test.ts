@@ -1,6 +1,7 @@
 // A folder of the head on three nodes' own disks: read once, passed on from node to node, and gone on
 // with where it was left.
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import {
   appendFileSync,
   existsSync,
@@ -272,6 +273,17 @@ it('lists once more when a file changes while it is sent, and says so when it do
   for (const home of homes()) expect(readFileSync(join(home, 'growing/2'), 'utf8')).toBe('two0');
   await expect(stage(from, '~/growing', {}, appending(100))).rejects.toThrow('2 changed while it was sent');
   for (const home of homes()) expect(readFileSync(join(home, 'growing/2'), 'utf8')).toBe('two0');
+});
+
+it('has a list that is longer than a piece on its way', async () => {
+  const from = join(dir, 'many');
+  mkdirSync(from);
+  // Names that cannot be made shorter: the list has more than 1 MiB.
+  for (let index = 0; index < 11_000; ++index)
+    writeFileSync(join(from, randomBytes(110).toString('hex')), '');
+  const staged = await stage(from, '~/many', { hosts: ['127.0.0.3'] });
+  expect(got(staged)).toEqual([11_000]);
+  expect(namesIn(join(homes()[1] ?? '', 'many'))).toEqual(namesIn(from));
 });
 
 it.runIf(root)('names the node and the figures where there is no room', async () => {
