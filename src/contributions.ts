@@ -103,6 +103,10 @@ export interface CommandArguments {
   'trainyard.selectRun': [run?: RunArgument];
   'trainyard.verifyCheckpoints': [run?: RunArgument];
   'trainyard.copyCheckpointPath': [checkpoint?: CheckpointArgument];
+  'trainyard.downloadCheckpoint': [checkpoint?: CheckpointArgument | RunArgument];
+  'trainyard.revealCheckpoint': [checkpoint?: CheckpointArgument | RunArgument];
+  'trainyard.deleteCheckpoint': [checkpoint?: CheckpointArgument | RunArgument];
+  'trainyard.evaluateCheckpoint': [checkpoint?: CheckpointArgument | RunArgument];
   'trainyard.runFromCheckpoint': [checkpoint?: CheckpointArgument | RunArgument];
   'trainyard.showOutput': [];
 }
@@ -149,6 +153,10 @@ const commandTable: Record<CommandId, true> = {
   'trainyard.selectRun': true,
   'trainyard.verifyCheckpoints': true,
   'trainyard.copyCheckpointPath': true,
+  'trainyard.downloadCheckpoint': true,
+  'trainyard.revealCheckpoint': true,
+  'trainyard.deleteCheckpoint': true,
+  'trainyard.evaluateCheckpoint': true,
   'trainyard.runFromCheckpoint': true,
   'trainyard.showOutput': true,
 };
@@ -226,6 +234,8 @@ export const contextValues = {
   /** Failed, stopped or interrupted: it can go on. */
   earlyRun: 'run.over.early',
   checkpoint: 'checkpoint.valid',
+  /** No other one is valid: it must stay. */
+  lastCheckpoint: 'checkpoint.valid.last',
   damagedCheckpoint: 'checkpoint.damaged',
   note: 'note',
 } as const;

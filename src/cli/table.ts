@@ -5,6 +5,8 @@ import { check } from './verbs/check.js';
 import { checkpoints } from './verbs/checkpoints.js';
 import { compare } from './verbs/compare.js';
 import { deleteRun } from './verbs/delete.js';
+import { download } from './verbs/download.js';
+import { evaluate } from './verbs/eval.js';
 import { copy, exec } from './verbs/exec.js';
 import { gpus } from './verbs/gpus.js';
 import { importHosts } from './verbs/import.js';
@@ -42,6 +44,8 @@ export const verbs: readonly Verb[] = [
   resume,
   stop,
   checkpoints,
+  evaluate,
+  download,
   tensorboard,
   tunnel,
   deleteRun,

@@ -5,6 +5,10 @@
 export { Backend } from './backend.js';
 export { addCluster } from './commands/addCluster/addCluster.js';
 export { copyCheckpointPath } from './commands/checkpoints/copyCheckpointPath.js';
+export { deleteCheckpoint } from './commands/checkpoints/deleteCheckpoint.js';
+export { downloadCheckpoint } from './commands/checkpoints/downloadCheckpoint.js';
+export { evaluateCheckpoint } from './commands/checkpoints/evaluateCheckpoint.js';
+export { revealCheckpoint } from './commands/checkpoints/revealCheckpoint.js';
 export { runFromCheckpoint } from './commands/checkpoints/runFromCheckpoint.js';
 export { verifyCheckpoints } from './commands/checkpoints/verifyCheckpoints.js';
 export { checkProfile } from './commands/cluster/checkProfile.js';

@@ -260,7 +260,9 @@ export type PageAction =
   | 'describeRun'
   | 'cloneRun'
   | 'openTerminal'
+  | 'evaluateCheckpoint'
   | 'runFromCheckpoint'
+  | 'downloadCheckpoint'
   | 'openOrigin'
   | 'showCheckpoints';
 

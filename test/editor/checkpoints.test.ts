@@ -1,25 +1,35 @@
 // What a person does with checkpoints in the Checkpoints view: by clicks in the menus of its items.
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { trainer } from '../support/harness.js';
 import { until } from './hostClient.js';
-import { choose, clickMenu } from './questions.js';
+import { answer, choose, clickMenu } from './questions.js';
 import { Workbench } from './workbench.js';
 
-const words = ['train', '--model', 'mlp', '--data', 'synthetic', '--threads', '1'];
-const flags = ['--steps', '60', '--checkpoint-every', '20'];
+const flags = ['--threads', '1', '--batch-size', '8', '--steps', '60', '--checkpoint-every', '20'];
 
 let workbench: Workbench;
 let dir = '';
 beforeAll(async () => {
   workbench = await Workbench.open();
   await workbench.showViews();
-  await workbench.host.command('trainyard.runTraining', { words: [...words, ...flags], ranks: 1 });
+  const images = join(workbench.folder, 'images');
+  execFileSync(trainer, ['prep', '--from', 'demo:3x20', '--to', images, '--image-size', '32']);
+  const words = ['train', '--model', 'mlp', '--data', join(images, 'train'), ...flags];
+  await workbench.host.command('trainyard.runTraining', { words, ranks: 1 });
   dir = await finished(1);
-  await until('checkpoints', async () =>
-    (await workbench.snapshot()).checkpoints.length === 3 ? true : undefined,
-  );
+  await workbench.page.locator('.sidebar .monaco-list-row', { hasText: 'latest' }).waitFor();
+  // Where rows are still being put in, a click meets the row that has just come there.
+  await until('three checkpoints that stay', async () => {
+    const before = await workbench.page.locator('.sidebar .monaco-list-row').allInnerTexts();
+    await workbench.page.waitForTimeout(1500);
+    const steps = before.filter((text) => /step \d/.test(text));
+    const after = await workbench.page.locator('.sidebar .monaco-list-row').allInnerTexts();
+    return steps.length === 3 && after.length === before.length ? true : undefined;
+  });
 });
 afterAll(() => workbench.close());
 
@@ -48,4 +58,52 @@ test('a new run from a checkpoint, and the way back to where it came from', asyn
       ? true
       : undefined,
   );
+});
+
+test('an evaluation stands on the row then', async () => {
+  await clickMenu(workbench, row(40), 'Evaluate Now');
+  const images = join(workbench.folder, 'images/validation');
+  const widget = workbench.page.locator('.quick-input-widget:visible');
+  await widget.getByText('on which images?').waitFor();
+  await widget.locator('input').first().fill(`${images}/`);
+  await widget.getByText('evaluate on this folder').waitFor();
+  await workbench.page.keyboard.press('Enter');
+  const toast = workbench.page.locator('.notification-toast', { hasText: /top-1 [\d.]+% of \d+ images/ });
+  await toast.waitFor();
+  await until('its accuracy on the row', async () =>
+    (await workbench.snapshot()).checkpoints.some(
+      ({ label, description }) => label === 'step 40' && /^best [\d.]+%/.test(description),
+    )
+      ? true
+      : undefined,
+  );
+  await workbench.host.command('notifications.clearAll');
+});
+
+test('a download into a folder that is chosen', async () => {
+  await clickMenu(workbench, row(60), 'Download Checkpoint…');
+  await answer(workbench, 'Download step 60', join(workbench.folder, 'workspace'));
+  const toast = workbench.page.locator('.notification-toast', { hasText: 'has the SHA-256' });
+  await toast.waitFor();
+  await workbench.screenshot('download', 'dark', 1280);
+  expect(readdirSync(join(workbench.folder, 'workspace/step-00000060'))).toContain('model.safetensors');
+  await toast.getByRole('button', { name: 'Show Folder' }).click();
+  const shown = join(workbench.folder, 'workspace/step-00000060');
+  await workbench.page.locator('.notification-toast', { hasText: shown }).first().waitFor();
+  await workbench.host.command('notifications.clearAll');
+});
+
+test('its folder is shown, and one is deleted after a question that says what is lost', async () => {
+  await clickMenu(workbench, row(40), 'Reveal Checkpoint');
+  const folder = join(dir, 'checkpoints/step-00000040');
+  await workbench.page.locator('.notification-toast', { hasText: folder }).first().waitFor();
+  await clickMenu(workbench, row(40), 'Delete Checkpoint…');
+  const dialog = workbench.page.locator('.monaco-dialog-box', { hasText: 'This cannot be undone.' });
+  await dialog.getByText('the checkpoint of step 40').first().waitFor();
+  await workbench.screenshot('delete-checkpoint', 'dark', 1280);
+  await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
+  await until('two checkpoints', async () =>
+    (await workbench.snapshot()).checkpoints.length === 2 ? true : undefined,
+  );
+  expect(readdirSync(join(dir, 'checkpoints')).sort()).toEqual(['step-00000020', 'step-00000060']);
 });

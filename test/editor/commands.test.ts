@@ -29,7 +29,13 @@ const endless = lastOnly([...words, '--steps', '1000000']);
 let workbench: Workbench;
 const given = new Set<CommandId>();
 /** By the menus of checkpoints, in checkpoints.test.ts. */
-const clicked: readonly CommandId[] = ['trainyard.runFromCheckpoint'];
+const clicked: readonly CommandId[] = [
+  'trainyard.runFromCheckpoint',
+  'trainyard.evaluateCheckpoint',
+  'trainyard.downloadCheckpoint',
+  'trainyard.revealCheckpoint',
+  'trainyard.deleteCheckpoint',
+];
 beforeAll(async () => {
   workbench = await Workbench.open();
   await workbench.showViews();

@@ -2,6 +2,7 @@ import { Cancelled, exitCodes, UserError } from '../../core/base/errors.js';
 import { deleteRunFolders, deletionNotes } from '../../core/follow/deletion.js';
 import type { Verb } from '../context.js';
 import { confirm } from '../prompter.js';
+import { deleteCheckpoint } from './deleteCheckpoint.js';
 import { errorWords } from '../remedies.js';
 
 export const deleteRun: Verb = {
@@ -14,11 +15,18 @@ export const deleteRun: Verb = {
       value: 'P',
       help: 'whose runs; by default the profile that started RUN here, else local',
     },
+    {
+      name: 'step',
+      value: 'STEP',
+      help: 'remove this checkpoint alone (a step, latest or best), also while the run is under way; never the last valid one',
+    },
     { name: 'yes', help: 'without asking; needed where there is no terminal to ask on' },
   ],
   details: ['Files in its folder that are not of the run stay, and are named.'],
   async run(context, args) {
+    const step = args.value('step');
     const entry = await context.resolveRun(args);
+    if (step !== undefined) return deleteCheckpoint(context, entry, step, args.has('yes'));
     const { dir, id } = entry;
     const question = `Delete ${id} with its checkpoints, metrics and logs, ${dir}? Type yes: `;
     const answer = args.has('yes') || (await confirm(question));

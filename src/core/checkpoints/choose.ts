@@ -28,25 +28,41 @@ export async function chooseCheckpoint(
   entry: RunEntry,
   choice: CheckpointChoice,
 ): Promise<Checkpoint> {
-  const { checkpoints } = await client.request('checkpoint.list', { dir: entry.dir });
-  const sorted = [...checkpoints].sort((a, b) => a.step - b.step);
-  const known = sorted.map(({ step }) => step).join(', ');
-  const there = known === '' ? 'It has none' : `Its checkpoints are those of step ${known}`;
-  if (choice === 'latest') {
-    const newest = sorted.filter(({ valid }) => valid).at(-1);
-    if (newest) return newest;
-    throw new UserError('usage', `${entry.id} has no valid checkpoint`, there);
+  const step = await stepOf(client, entry, choice);
+  const checkpoints = await listed(client, entry);
+  const found = checkpoints.find((each) => each.step === step);
+  if (!found) {
+    throw new UserError('usage', `${entry.id} has no checkpoint of step ${step}`, known(checkpoints));
   }
-  const step = choice === 'best' ? await bestStep(client, entry) : choice;
-  const found = sorted.find((each) => each.step === step);
-  if (!found) throw new UserError('usage', `${entry.id} has no checkpoint of step ${step}`, there);
   if (found.valid) return found;
   const what = `the checkpoint of step ${step} is not valid: ${found.reason ?? 'unknown'}`;
   throw new UserError('failed', what, 'Choose another one');
 }
 
-async function bestStep(client: AgentClient, entry: RunEntry): Promise<number> {
+/** The step that was chosen. UserError (usage) where no checkpoint is valid, or none was evaluated. */
+export async function stepOf(
+  client: AgentClient,
+  entry: RunEntry,
+  choice: CheckpointChoice,
+): Promise<number> {
+  if (choice === 'latest') {
+    const checkpoints = await listed(client, entry);
+    const newest = checkpoints.filter(({ valid }) => valid).at(-1);
+    if (newest) return newest.step;
+    throw new UserError('usage', `${entry.id} has no valid checkpoint`, known(checkpoints));
+  }
+  if (choice !== 'best') return choice;
   const { best } = await new OverviewReader().read(client, entry);
   if (best) return best.step;
   throw new UserError('usage', `no checkpoint of ${entry.id} was evaluated`, 'Name one by its step');
+}
+
+async function listed(client: AgentClient, { dir }: RunEntry): Promise<Checkpoint[]> {
+  const { checkpoints } = await client.request('checkpoint.list', { dir });
+  return [...checkpoints].sort((a, b) => a.step - b.step);
+}
+
+function known(checkpoints: readonly Checkpoint[]): string {
+  const steps = checkpoints.map(({ step }) => step).join(', ');
+  return steps === '' ? 'It has none' : `Its checkpoints are those of step ${steps}`;
 }

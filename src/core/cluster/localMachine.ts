@@ -1,6 +1,6 @@
 // This machine as a place to run on: its agent, its runtime, its runs.
 import { once } from 'node:events';
-import { readdir } from 'node:fs/promises';
+import { readdir, rename, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { homedir, hostname, userInfo } from 'node:os';
 import type { Progress } from '../base/progress.js';
@@ -21,6 +21,7 @@ import {
 import { assertPassed, type CheckResult } from '../base/checks.js';
 import type { GpuLocks } from './gpuLocks.js';
 import { placeAndTake, type StartPlaces } from './gpuStart.js';
+import { nameWhileRemoved } from './nodeProgram.js';
 import { gpuChecks, offerOf } from './offers.js';
 import { openLocalAgent } from '../agent/localAgent.js';
 import { AgentNode } from '../agent/agentNode.js';
@@ -172,6 +173,17 @@ export class LocalMachine implements Machine {
     progress: Progress = {},
   ): Promise<Staged> {
     return stageFolder(this.places(profile, options.hosts), spec, options, progress);
+  }
+
+  async removeFolder(path: NodePath): Promise<void> {
+    const away = nameWhileRemoved(path);
+    try {
+      await rename(path, away);
+      await rm(away, { recursive: true });
+    } catch (error) {
+      const what = `${path} cannot be removed: ${errorText(error)}`;
+      throw new UserError('failed', what, 'Look at its permissions', { cause: error });
+    }
   }
 
   async stop(dir: NodePath, mode: StopMode): Promise<void> {

@@ -81,6 +81,8 @@ export interface Machine extends Disposable {
    * connection, preflight), Cancelled.
    */
   stage(profile: Profile, spec: StageSpec, options?: StageOptions, progress?: Progress): Promise<Staged>;
+  /** Removes a folder of `node`, in one step for its readers. UserError (failed). */
+  removeFolder(path: NodePath): Promise<void>;
   stop(dir: NodePath, mode: StopMode): Promise<void>;
   /** A login shell on `node`; absent where that is this machine. */
   shell?(size: { columns: number; rows: number; term: string }): Promise<SshShell>;

@@ -39,6 +39,7 @@ import type { StageSpec } from '../stage/spec.js';
 import type { Staged } from '../stage/staging.js';
 import type { GpuLocks } from './gpuLocks.js';
 import { placeAndTake } from './gpuStart.js';
+import { removeOnNode, trainerOn } from './nodeProgram.js';
 import { offersOf } from './offers.js';
 import { driverTrouble } from '../setup/cuda.js';
 import { noCudaLibrary, withoutCuda } from '../setup/nodeCuda.js';
@@ -154,7 +155,7 @@ export class SshMachine implements Machine {
   /** The same on another node. */
   async runTrainerOn(node: SshNode, args: readonly string[], progress: Progress = {}): Promise<string> {
     const { trainer } = await this.withPackages((packages) => node.prepare(packages, progress));
-    return nodeSays(node, [trainer, ...args]);
+    return trainerOn(node, [trainer, ...args], progress);
   }
 
   async trainerFlags(verb: string): Promise<TrainerFlag[]> {
@@ -163,6 +164,10 @@ export class SshMachine implements Machine {
 
   list(path: NodePath): Promise<FolderListing> {
     return this.head.list(path);
+  }
+
+  removeFolder(path: NodePath): Promise<void> {
+    return removeOnNode(this.head, path);
   }
 
   async stop(dir: NodePath, mode: StopMode): Promise<void> {

@@ -202,6 +202,11 @@ export class OverviewReader {
     return overview;
   }
 
+  /** Reads a run anew at the next look, also one that is over: something was added to its files. */
+  readAgain(dir: NodePath): void {
+    this.done.delete(dir);
+  }
+
   /** Forgets runs that are no longer listed. */
   retain(entries: readonly RunEntry[]): void {
     const dirs = new Set<string>(entries.map(({ dir }) => dir));

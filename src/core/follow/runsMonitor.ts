@@ -2,6 +2,7 @@
 // runs.
 import { Cancelled } from '../base/errors.js';
 import { Emitter, type Disposable, type Event } from '../base/lifecycle.js';
+import type { NodePath } from '../base/nodePath.js';
 import type { ClusterSession } from './clusterSession.js';
 import { OverviewReader, type RunOverview } from './overview.js';
 import { isOver } from '../model/runStatus.js';
@@ -68,6 +69,12 @@ export class RunsMonitor implements Disposable {
       this.plan();
     });
     await this.reading;
+  }
+
+  /** Looks now, and reads this run anew although it is over. */
+  async readAgain(profile: string, dir: NodePath): Promise<void> {
+    this.readers.get(profile)?.readAgain(dir);
+    await this.refresh();
   }
 
   dispose(): void {

@@ -57,6 +57,12 @@ function tableOf(ui: Ui): Table {
     'trainyard.verifyCheckpoints': async (run) => (await loadLazy()).verifyCheckpoints(ui, run),
     'trainyard.copyCheckpointPath': async (checkpoint) =>
       (await loadLazy()).copyCheckpointPath(ui, checkpoint),
+    'trainyard.downloadCheckpoint': async (checkpoint) =>
+      (await loadLazy()).downloadCheckpoint(ui, checkpoint),
+    'trainyard.revealCheckpoint': async (checkpoint) => (await loadLazy()).revealCheckpoint(ui, checkpoint),
+    'trainyard.deleteCheckpoint': async (checkpoint) => (await loadLazy()).deleteCheckpoint(ui, checkpoint),
+    'trainyard.evaluateCheckpoint': async (checkpoint) =>
+      (await loadLazy()).evaluateCheckpoint(ui, checkpoint),
     'trainyard.runFromCheckpoint': async (checkpoint) => (await loadLazy()).runFromCheckpoint(ui, checkpoint),
     'trainyard.showOutput': () => {
       ui.showOutput();

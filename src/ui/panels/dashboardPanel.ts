@@ -30,7 +30,9 @@ const commands: Record<PageAction, CommandId> = {
   describeRun: 'trainyard.describeRun',
   cloneRun: 'trainyard.cloneRun',
   openTerminal: 'trainyard.openTerminal',
+  evaluateCheckpoint: 'trainyard.evaluateCheckpoint',
   runFromCheckpoint: 'trainyard.runFromCheckpoint',
+  downloadCheckpoint: 'trainyard.downloadCheckpoint',
   openOrigin: 'trainyard.openDashboard',
   showCheckpoints: 'trainyard.selectRun',
 };

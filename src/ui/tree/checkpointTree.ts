@@ -100,6 +100,7 @@ export class CheckpointTree implements vscode.TreeDataProvider<CheckpointTreeNod
       top1: overview?.top1At(checkpoint.step),
       best: overview?.best?.step === checkpoint.step,
       latest: listing?.run.dir === dir && listing.checkpoints.at(-1)?.step === checkpoint.step,
+      alone: listing?.run.dir === dir && listing.checkpoints.filter(({ valid }) => valid).length === 1,
     };
     return describeCheckpoint(checkpoint, marks, Date.now() / 1000);
   }

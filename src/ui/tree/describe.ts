@@ -230,7 +230,7 @@ export function describeGpu(
 /** `best 74.1%  204 MB · 4 min ago · valid`. */
 export function describeCheckpoint(
   checkpoint: Checkpoint,
-  marks: { top1: number | undefined; best: boolean; latest: boolean },
+  marks: { top1: number | undefined; best: boolean; latest: boolean; alone: boolean },
   now: number,
 ): ItemText {
   const { step, bytes, time, valid, reason } = checkpoint;
@@ -247,6 +247,11 @@ export function describeCheckpoint(
     tooltip: `${checkpoint.path}${valid ? '\nvalid' : ''}`,
     icon: valid ? (marks.best ? 'star-full' : 'save') : 'warning',
     ...(valid ? (marks.best ? { color: 'charts.yellow' } : {}) : { color: 'charts.red' }),
-    contextValue: valid ? contextValues.checkpoint : contextValues.damagedCheckpoint,
+    contextValue: contextOfCheckpoint(valid, marks.alone),
   };
+}
+
+function contextOfCheckpoint(valid: boolean, alone: boolean): string {
+  if (!valid) return contextValues.damagedCheckpoint;
+  return alone ? contextValues.lastCheckpoint : contextValues.checkpoint;
 }

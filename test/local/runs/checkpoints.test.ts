@@ -1,33 +1,47 @@
 // What a person does with checkpoints by `trainyard`, on real ones.
-import { readFileSync, readdirSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   checkpointName,
+  cli as program,
   expectExit,
   processesNaming,
   readLines,
   runCli,
+  runTrainer,
+  start,
   temporaryFolder,
   until,
   type Outcome,
 } from '../../support/harness.js';
+import { makeCheckpoint } from '../../support/madeCheckpoint.js';
 
 const folder = temporaryFolder('checkpoint-verbs');
 const home = join(folder.path, 'home');
 const cli = (...words: string[]): Promise<Outcome> => runCli(words, { env: { TRAINYARD_HOME: home } });
 const dir = join(folder.path, 'first');
+const data = join(folder.path, 'shapes');
+const images = join(data, 'train');
 const record = (run: string): Record<string, unknown> =>
   JSON.parse(readFileSync(join(run, 'run.json'), 'utf8')) as Record<string, unknown>;
 
 beforeAll(async () => {
   expectExit(await cli('runtime'), 0);
-  const { mkdirSync, writeFileSync } = await import('node:fs');
   mkdirSync(home, { recursive: true });
   const profiles = [{ name: 'local', kind: 'local', workdir: join(folder.path, 'work') }];
   writeFileSync(join(home, 'profiles.json'), JSON.stringify({ version: 1, profiles }));
-  const train = ['train', '--model', 'mlp', '--data', 'synthetic', '--threads', '1', '--steps', '60'];
-  const flags = ['--checkpoint-every', '20', '--seed', '3'];
+  expectExit(await runTrainer(['prep', '--from', 'demo:3x20', '--to', data, '--image-size', '32']), 0);
+  const train = ['train', '--model', 'mlp', '--data', images, '--threads', '1', '--steps', '60'];
+  const flags = ['--checkpoint-every', '20', '--seed', '3', '--batch-size', '8'];
   expectExit(await cli('run', 'local', '--ranks', '1', '--run-dir', dir, '--', ...train, ...flags), 0);
 });
 afterAll(async () => {
@@ -44,8 +58,8 @@ it('run-from starts a new run with the weights, and says where it came from', as
   expect(record(made)).toMatchObject({
     from: { dir, step: 40 },
     argv: [
-      ...['train', '--model', 'mlp', '--data', 'synthetic', '--threads', '1'],
-      ...['--checkpoint-every', '20', '--seed', '3', '--steps', '1', '--lr', '1e-9'],
+      ...['train', '--model', 'mlp', '--data', images, '--threads', '1'],
+      ...['--checkpoint-every', '20', '--seed', '3', '--batch-size', '8', '--steps', '1', '--lr', '1e-9'],
       ...['--init-weights', join(dir, 'checkpoints', checkpointName(40), 'model.safetensors')],
       ...['--device', 'cpu'],
     ],
@@ -56,4 +70,75 @@ it('run-from starts a new run with the weights, and says where it came from', as
   const none = await cli('run-from', dir, '41');
   expectExit(none, 2);
   expect(none.stderr).toContain('no checkpoint of step 41. Its checkpoints are those of step 20, 40, 60');
+});
+
+it('download: killed in the middle it goes on, a damaged byte is found, and only the whole gets the name', async () => {
+  const made = makeCheckpoint(dir, 99, 40_000_000);
+  const to = join(folder.path, 'here');
+  const final = join(to, checkpointName(99));
+  const weights = join(`${final}.partial`, 'model.safetensors');
+  const words = ['download', dir, '99', to];
+  const first = start(process.execPath, [program, ...words], { env: { TRAINYARD_HOME: home } });
+  await until('some megabytes', () => existsSync(weights) && statSync(weights).size > 1_000_000);
+  first.child.kill('SIGKILL');
+  await first.ended;
+  const before = statSync(weights).size;
+  expect(before).toBeLessThan(40_000_000);
+  expect(existsSync(final)).toBe(false);
+
+  const bytes = readFileSync(weights);
+  bytes[500_000] = (bytes[500_000] ?? 0) ^ 1;
+  writeFileSync(weights, bytes);
+  const damaged = await cli(...words);
+  expectExit(damaged, 5);
+  expect(damaged.stderr).toMatch(
+    /model\.safetensors has another SHA-256 than [0-9a-f]{64}, so it was removed/,
+  );
+  expect([existsSync(final), existsSync(weights)]).toEqual([false, false]);
+
+  const whole = await cli(...words, '--json');
+  expectExit(whole, 0);
+  const said = JSON.parse(whole.stdout) as Record<string, unknown>;
+  expect(said).toEqual({ type: 'downloaded', step: 99, path: final, bytes: 40_001_013, kept: 1013 });
+  expect(readdirSync(to)).toEqual([checkpointName(99)]);
+  for (const name of readdirSync(made)) {
+    expect(readFileSync(join(final, name)).equals(readFileSync(join(made, name))), name).toBe(true);
+  }
+  expectExit(await cli(...words), 0);
+  appendFileSync(join(final, 'manifest.json'), ' ');
+  const other = await cli(...words);
+  expectExit(other, 2);
+  expect(other.stderr).toContain('is there already, and is not this checkpoint');
+});
+
+it('delete --step: says what is lost, asks, and leaves the last valid one', async () => {
+  const other = join(folder.path, 'other');
+  const train = ['train', '--model', 'mlp', '--data', 'synthetic', '--threads', '1', '--steps', '2'];
+  expectExit(
+    await cli('run', 'local', '--ranks', '1', '--run-dir', other, '--', ...train, '--checkpoint-every', '1'),
+    0,
+  );
+  const asked = await cli('delete', other, '--step', '1');
+  expectExit(asked, 2);
+  expect(asked.stderr).toContain('there is no terminal to ask on');
+  const gone = await cli('delete', other, '--step', '1', '--yes', '--json');
+  expectExit(gone, 0);
+  expect(JSON.parse(gone.stdout)).toMatchObject({ type: 'deleted-checkpoint', step: 1, dir: other });
+  expect(readdirSync(join(other, 'checkpoints'))).toEqual([checkpointName(2)]);
+  const last = await cli('delete', other, '--step', 'latest', '--yes');
+  expectExit(last, 2);
+  expect(last.stderr).toContain('step 2 is the last valid checkpoint of');
+  expectExit(await cli('delete', other, '--step', '7', '--yes'), 2);
+});
+
+it('eval: the result is a line of the metrics, and without data to evaluate on it says so', async () => {
+  const unnamed = await cli('eval', dir, '20');
+  expectExit(unnamed, 2);
+  expect(unnamed.stderr).toContain('nobody knows on which images');
+  const outcome = await cli('eval', dir, '20', '--data', join(data, 'validation'), '--json');
+  expectExit(outcome, 0);
+  const said = JSON.parse(outcome.stdout) as Record<string, unknown>;
+  const line = readLines(join(dir, 'metrics.jsonl')).at(-1);
+  expect(line).toMatchObject({ kind: 'eval', step: 20, top1: said['top1'], images: said['images'] });
+  expect(said).toMatchObject({ type: 'evaluation', step: 20 });
 });

@@ -183,16 +183,23 @@ it('a profile, by how it is connected', () => {
 
 it('a checkpoint, with what it is', () => {
   const checkpoint = { step: 62_500, path: 'p', bytes: 204e6, time: 1000, valid: true };
-  const none = { top1: undefined, best: false, latest: false };
+  const none = { top1: undefined, best: false, latest: false, alone: false };
   expect(describeCheckpoint(checkpoint, none, 1240)).toMatchObject({
     label: 'step 62,500',
     description: '204 MB · 4 min ago',
   });
-  expect(describeCheckpoint(checkpoint, { top1: 0.741, best: true, latest: true }, 1240).description).toBe(
-    'best 74.1% · latest · 204 MB · 4 min ago',
-  );
+  expect(
+    describeCheckpoint(checkpoint, { ...none, top1: 0.741, best: true, latest: true }, 1240).description,
+  ).toBe('best 74.1% · latest · 204 MB · 4 min ago');
   const evaluated = describeCheckpoint(checkpoint, { ...none, top1: 0.736 }, 1240);
   expect(evaluated.description).toBe('73.6% · 204 MB · 4 min ago');
   const broken = { ...checkpoint, valid: false, reason: 'a file is missing' };
-  expect(describeCheckpoint(broken, none, 1240).description).toContain('not valid: a file is missing');
+  expect(describeCheckpoint(broken, none, 1240)).toMatchObject({
+    description: expect.stringContaining('not valid: a file is missing') as string,
+    contextValue: 'checkpoint.damaged',
+  });
+  expect(describeCheckpoint(checkpoint, none, 1240).contextValue).toBe('checkpoint.valid');
+  expect(describeCheckpoint(checkpoint, { ...none, alone: true }, 1240).contextValue).toBe(
+    'checkpoint.valid.last',
+  );
 });

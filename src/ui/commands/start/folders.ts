@@ -59,9 +59,9 @@ interface Item extends vscode.QuickPickItem {
 /**
  * The editor sorts by how well labels match what was typed: that of the folder itself matches best.
  */
-const choice = (folder: string, content: string): Item => ({
+const choice = (folder: string, act: string, content: string): Item => ({
   label: `$(check) ${folder}`,
-  description: `train on this folder: ${content}`,
+  description: `${act} this folder: ${content}`,
   alwaysShow: true,
   path: folder.replace(/\/$/, '') || folder,
   isChoice: true,
@@ -75,8 +75,11 @@ const step = (path: string, icon: string, description = ''): Item => ({
   isChoice: false,
 });
 
-/** Resolves with a path without a slash at its end, or undefined when it was given up. */
-export function browse(title: string, folders: Folders): Promise<string | undefined> {
+/**
+ * Resolves with a path without a slash at its end, or undefined when it was given up. `act`: what is
+ * done with the folder.
+ */
+export function browse(title: string, folders: Folders, act = 'train on'): Promise<string | undefined> {
   const box = vscode.window.createQuickPick<Item>();
   const render = (): void => {
     const { value } = box;
@@ -91,7 +94,7 @@ export function browse(title: string, folders: Folders): Promise<string | undefi
     const isThere = value === folder && listed !== undefined && !('problem' in listed);
     const none = below.length === 0 && listed !== undefined;
     box.items = [
-      ...(isThere ? [choice(folder, describe(listed))] : []),
+      ...(isThere ? [choice(folder, act, describe(listed))] : []),
       ...(none && !isThere ? [step(value, '$(circle-slash) There is no folder', describe(listed))] : []),
       ...below.map((path) => step(path, '$(folder)')),
     ];

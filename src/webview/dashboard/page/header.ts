@@ -205,6 +205,20 @@ class Header extends Section {
         this.act('runFromCheckpoint');
       },
     },
+    {
+      label: 'Evaluate a checkpoint…',
+      icon: 'beaker',
+      run: () => {
+        this.act('evaluateCheckpoint');
+      },
+    },
+    {
+      label: 'Download a checkpoint…',
+      icon: 'cloud-download',
+      run: () => {
+        this.act('downloadCheckpoint');
+      },
+    },
   ];
 
   private bar(head: RunHead, progress: Progress): TemplateResult | typeof nothing {

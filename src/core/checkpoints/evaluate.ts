@@ -1,0 +1,83 @@
+// One checkpoint evaluated now, by the trainer where the run lies.
+import { readRemote } from '../agent/remoteFile.js';
+import type { AgentClient } from '../agent/agentClient.js';
+import { UserError } from '../base/errors.js';
+import { join } from '../base/nodePath.js';
+import type { Progress } from '../base/progress.js';
+import { check } from '../base/validation.js';
+import type { Machine } from '../cluster/machine.js';
+import type { RunEntry } from '../contracts/agentApi.js';
+import type { Checkpoint } from '../contracts/checkpointSchema.js';
+import { metricSchema, type Metric } from '../contracts/metricsSchema.js';
+import { isOver, statusOf } from '../model/runStatus.js';
+import { flagValue } from '../plan/flags.js';
+import { ByteTail } from '../streams/tail.js';
+
+/** What an evaluation found; `top1` and `top5` are fractions. */
+export type Evaluation = Extract<Metric, { kind: 'eval' }>;
+
+/** The data on which a run's checkpoints are evaluated, as its record names them. */
+export function evaluationData({ run }: Pick<RunEntry, 'run'>): string | undefined {
+  if (run?.program !== 'trainer') return undefined;
+  return flagValue(run.evaluator?.argv ?? [], '--data') ?? flagValue(run.argv, '--eval-data');
+}
+
+/**
+ * Threads for work beside a run: one while ranks compute on the node, else every core.
+ */
+const threadsBeside = (entry: RunEntry, cores: number): number => (isOver(statusOf(entry)) ? cores : 1);
+
+/**
+ * Evaluates a checkpoint on `data`, on the CPU in fp32. The trainer adds the result to the run's
+ * metrics and event files, as the evaluator does. UserError (usage, failed, connection), Cancelled.
+ */
+export async function evaluateCheckpoint(
+  machine: Machine,
+  entry: RunEntry,
+  checkpoint: Pick<Checkpoint, 'path' | 'step'>,
+  data: string | undefined,
+  progress: Progress = {},
+): Promise<Evaluation> {
+  const { dir, id } = entry;
+  if (data === undefined) {
+    const what = `nobody knows on which images ${id} is evaluated`;
+    throw new UserError('usage', what, 'Name a folder of images on the node');
+  }
+  const metrics = join(dir, 'metrics.jsonl');
+  const client = await machine.node.client();
+  const before = (await client.request('run.get', { dir })).files['metrics.jsonl'] ?? 0;
+  const { cores } = await machine.node.hello();
+  progress.onProgress?.(`evaluating step ${checkpoint.step} on ${data}`);
+  const flags = ['--once', '--checkpoint', join(dir, checkpoint.path), '--data', data];
+  const threads = ['--threads', String(threadsBeside(entry, cores))];
+  await machine.runTrainer(['eval', '--run-dir', dir, ...flags, ...threads], progress);
+  const found = (await linesSince(await machine.node.client(), metrics, before)).filter(
+    (line): line is Evaluation => line.kind === 'eval' && line.step === checkpoint.step,
+  );
+  const last = found.at(-1);
+  if (last) return last;
+  throw new UserError('failed', `the evaluation of step ${checkpoint.step} left no line in ${metrics}`, '');
+}
+
+async function linesSince(
+  client: AgentClient,
+  path: Parameters<typeof readRemote>[1],
+  from: number,
+): Promise<Metric[]> {
+  const pieces: Metric[] = [];
+  const bytes = await readRemote(client, path, from, mostBytes);
+  for (const { text } of new ByteTail(from).push(from, bytes) ?? []) {
+    let raw: unknown;
+    try {
+      raw = JSON.parse(text);
+    } catch {
+      continue; // a line that was cut short says nothing
+    }
+    const line = check(metricSchema, raw);
+    if (line.ok) pieces.push(line.data);
+  }
+  return pieces;
+}
+
+/** Bytes of new metrics that are looked through: a run under way writes beside the evaluation. */
+const mostBytes = 64 * 1024 * 1024;
