@@ -39,6 +39,7 @@ const coreFolders = [
   'base',
   'contracts',
   'cost',
+  'slurm',
   'streams',
   'profiles',
   'ssh/base',

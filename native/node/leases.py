@@ -49,6 +49,7 @@ def supervised_by(folder):
 def refuse_while_supervised(workdir):
     """Refuses when any run below the workdir is under way, on whatever host."""
     runs = os.path.join(workdir, "runs")
+    refuse_while_queued(runs)
     for name in sorted(os.listdir(runs)) if os.path.isdir(runs) else ():
         host = supervised_by(os.path.join(runs, name))
         if host is not None:

@@ -146,6 +146,11 @@ def operations(copies):
         "hear": hear,
         "forward": forward,
         "clean": clean,
+        "slurm-submit": slurm_submit,
+        "slurm-queue": slurm_queue,
+        "slurm-cancel": slurm_cancel,
+        "slurm-signal": slurm_signal,
+        "slurm-partitions": slurm_partitions,
         "serve": serve,
         "run": run,
     }

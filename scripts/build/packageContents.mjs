@@ -12,7 +12,7 @@ const permitted = [
   /^dist\/webview\/(dashboard\.(js|css)|codicon\.ttf)$/,
   /^dist\/bin\/(agent|trainer|mpiexec_control\.so)$/,
   /^dist\/cuda\/libtrainer_cuda\.so$/, // ours; NVIDIA's libraries never
-  /^dist\/share\/(tensorboard_server\.py|(requirements|cuda|pip)\.txt|(node|fetch)\/[a-z]+\.py)$/,
+  /^dist\/share\/((tensorboard_server|slurm_job)\.py|(requirements|cuda|pip)\.txt|(node|fetch)\/[a-z]+\.py)$/,
 ];
 const wanted = [
   'package.json',
@@ -30,6 +30,7 @@ const wanted = [
   'dist/bin/mpiexec_control.so',
   'dist/bin/trainer',
   'dist/share/tensorboard_server.py',
+  'dist/share/slurm_job.py',
   'dist/share/fetch/download.py',
   'dist/share/node/wire.py',
   'media/profiles.schema.json',

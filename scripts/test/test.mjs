@@ -4,6 +4,7 @@
 import { ensureChromium } from '../editor/chromium.mjs';
 import { ensureCudaToolkit } from '../native/cudaToolkit.mjs';
 import { ensureBuilt, ensurePackages } from '../build/prepare.mjs';
+import { ensureSlurm } from '../practice/slurm.mjs';
 import { ensureSshd } from '../practice/sshd.mjs';
 import { vitest } from './vitest.mjs';
 import { ensureWindowsNode } from './windowsNode.mjs';
@@ -40,6 +41,16 @@ const suites = {
   cluster: {
     budget: 12,
     run: (files) => (ensureBuilt(), ensureSshd(), vitest('test/cluster/vitest.config.mts', files)),
+  },
+  // Skipped without root.
+  slurm: {
+    budget: 3,
+    run: (files) => (
+      ensureBuilt(),
+      ensureSshd(),
+      ensureSlurm(),
+      vitest('test/slurm/vitest.config.mts', files)
+    ),
   },
   // Skipped where there is no Wine.
   windows: {

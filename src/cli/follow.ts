@@ -106,6 +106,13 @@ export async function followRun(
       void bringTensorBoard(context, printer, store, options.dir);
     }
   });
+  let stand = '';
+  follower.onState(({ queue }) => {
+    // How much time is left changes with every look.
+    const now = queue?.kind === 'running' ? queue.kind : (queue?.text ?? '');
+    if (queue && now !== stand) printer.queue(queue);
+    stand = now;
+  });
   follower.onConnection((change) => {
     context.output.note(change === 'lost' ? 'the connection was lost; trying again' : 'connected again');
   });

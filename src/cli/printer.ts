@@ -1,5 +1,6 @@
 // How a followed run appears: for a person, aligned lines; for a program, one JSON object a line.
 import { moneyText } from '../core/cost/runCost.js';
+import type { QueueStand } from '../core/contracts/agentApi.js';
 import type { FigureLine } from '../core/contracts/figureSchema.js';
 import { FigureReports } from './figureReports.js';
 import type { FollowedLine } from '../core/follow/run.js';
@@ -23,6 +24,8 @@ export interface RunPrinter {
   event(line: FollowedLine<RunEvent>): void;
   figure(line: FigureLine, offset: number): void;
   tensorboard(url: string): void;
+  /** Each change of how the run's job stands in the queue of Slurm. */
+  queue(stand: QueueStand): void;
   summary(summary: RunSummary): void;
 }
 
@@ -48,6 +51,10 @@ export class JsonPrinter implements RunPrinter {
 
   tensorboard(url: string): void {
     this.output.json({ type: 'tensorboard', url });
+  }
+
+  queue(stand: QueueStand): void {
+    this.output.json({ type: 'queue', ...stand });
   }
 
   summary(summary: RunSummary): void {
@@ -207,6 +214,10 @@ export class TablePrinter implements RunPrinter {
 
   tensorboard(url: string): void {
     this.output.line(`TensorBoard  ${url}`);
+  }
+
+  queue({ kind, job, text }: QueueStand): void {
+    this.output.line(`${kind === 'waiting' ? `in the queue of Slurm as job ${job}` : 'Slurm'}: ${text}`);
   }
 
   summary(summary: RunSummary): void {

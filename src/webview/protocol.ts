@@ -10,6 +10,7 @@
 
 /** A word for how the run stands; the page shows it as it is. */
 export type StatusWord =
+  | 'queued'
   | 'starting'
   | 'running'
   | 'stopping'

@@ -53,6 +53,7 @@ export const runs: Verb = {
           ...(entry.about ?? { name: '', tags: [], notes: '' }),
           ...about,
           elsewhere: entry.elsewhere ?? null,
+          queue: entry.queue ?? null,
           run,
           state,
         });
@@ -105,6 +106,6 @@ function row(overview: RunOverview, priced: boolean, named: boolean): string[] {
     accuracy,
     ...(priced ? [cost ? moneyText(cost.soFar, cost.currency) : ''] : []),
     entry.state ? timeText(entry.state.started) : '',
-    health.kind === 'over' ? (entry.state?.reason ?? '') : health.text,
+    health.kind === 'over' ? (entry.state?.reason ?? entry.queue?.text ?? '') : health.text,
   ];
 }

@@ -14,6 +14,7 @@ import {
   type AgentNotification,
   type AgentParams,
   type AgentResult,
+  type RunEntry,
 } from '../contracts/agentApi.js';
 import { LineFramer, NonceGate } from '../streams/framing.js';
 
@@ -78,7 +79,12 @@ export interface AgentClientOptions {
   keepAlive?: number;
   signal?: AbortSignal;
   logger?: Logger;
+  /** What else is known of runs, put into what the agent answers about them. */
+  entries?: AmendEntries | undefined;
 }
+
+/** Adds to what an agent says of runs; gives as many back, in the same order. */
+export type AmendEntries = <E extends RunEntry>(entries: readonly E[]) => Promise<E[]>;
 
 /** One connection to `agent serve`. Owns the stream; whoever connected disposes the client. */
 export class AgentClient implements Disposable {
@@ -94,6 +100,7 @@ export class AgentClient implements Disposable {
   private readonly closes = new Emitter<Error>();
   private readonly requestTimeout: number;
   private readonly logger: Logger;
+  private readonly entries: AmendEntries | undefined;
 
   readonly onNotification: Event<AgentNotification> = this.notifications.event;
   /** Fires once, when the connection is gone; not for `dispose`. */
@@ -105,6 +112,7 @@ export class AgentClient implements Disposable {
   ) {
     this.requestTimeout = options.requestTimeout ?? 60_000;
     this.logger = options.logger ?? nullLogger;
+    this.entries = options.entries;
     stream.input.on('data', (chunk: Buffer) => {
       this.receive(chunk);
     });
@@ -179,11 +187,23 @@ export class AgentClient implements Disposable {
     try {
       const timeout = options?.timeout ?? this.requestTimeout;
       const result = check(agentResults[method], await this.within(answer, method, timeout, options?.signal));
-      if (result.ok) return result.data as AgentResult<M>;
+      if (result.ok) return (await this.amended(method, result.data)) as AgentResult<M>;
       throw this.protocolError(`${method} answered ${problemsText(result.problems)}`);
     } finally {
       this.pending.delete(id);
     }
+  }
+
+  /** The answer about runs, with what is known of them besides. */
+  private async amended(method: AgentMethod, answer: unknown): Promise<unknown> {
+    if (this.entries === undefined) return answer;
+    if (method === 'run.get') {
+      const [entry] = await this.entries([answer as AgentResult<'run.get'>]);
+      return entry;
+    }
+    if (method !== 'run.list') return answer;
+    const list = answer as AgentResult<'run.list'>;
+    return { ...list, runs: await this.entries(list.runs) };
   }
 
   /** Ends the connection, and with it `agent serve`; runs go on. */

@@ -3,13 +3,15 @@
 import { Cancelled } from '../base/errors.js';
 import type { Disposable } from '../base/lifecycle.js';
 import { nullLogger, type Logger } from '../base/log.js';
-import { AgentClient, type AgentStream } from './agentClient.js';
+import { AgentClient, type AgentStream, type AmendEntries } from './agentClient.js';
 import type { Hello } from '../contracts/agentApi.js';
 
 /** How a node's agent is reached. `open` starts an agent; what it opened belongs to the node. */
 export interface NodeOptions {
   open: () => Promise<AgentStream>;
   logger?: Logger;
+  /** As of AgentClientOptions. */
+  entries?: AmendEntries | undefined;
 }
 
 /** The agent of one machine. Owns the connection. */
@@ -61,8 +63,8 @@ export class AgentNode implements Disposable {
   }
 
   private async connect(): Promise<AgentClient> {
-    const { open, logger = nullLogger } = this.options;
-    const client = await AgentClient.connect(await open(), { logger });
+    const { open, logger = nullLogger, entries } = this.options;
+    const client = await AgentClient.connect(await open(), { logger, entries });
     if (!this.disposed) return client;
     client.dispose();
     throw new Cancelled('the node was disposed');

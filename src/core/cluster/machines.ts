@@ -1,7 +1,7 @@
 // The machine that a profile stands for.
 import { Questions } from './retry.js';
+import { SlurmMachine } from './slurmMachine.js';
 import { SshMachine } from './sshMachine.js';
-import { UserError } from '../base/errors.js';
 import { LocalMachine } from './localMachine.js';
 import { whyNotHere } from '../plan/whyNotHere.js';
 import type { Logger } from '../base/log.js';
@@ -21,18 +21,15 @@ export interface MachineOptions {
   env?: NodeJS.ProcessEnv;
 }
 
-/** Connects to nothing yet. UserError (preflight) for a kind that this version cannot run on. */
+/** Connects to nothing yet. UserError (preflight) where this machine cannot be a node. */
 export function makeMachine(profile: Profile, options: MachineOptions): Machine {
   if (profile.kind === 'local') {
     const reason = whyNotHere();
     if (reason !== undefined) throw reason;
     return new LocalMachine(options);
   }
-  if (profile.kind === 'slurm') {
-    const what = `profile ${profile.name} is of kind slurm, and this version runs on this machine and over SSH`;
-    throw new UserError('preflight', what, 'Use a profile of kind local or ssh');
-  }
   const questions = new Questions(options.prompter);
   const transport = new LazyTransport(profile, { ...options, prompter: questions });
-  return new SshMachine({ ...options, profile, transport, questions });
+  const own = { ...options, profile, transport, questions };
+  return profile.kind === 'slurm' ? new SlurmMachine(own) : new SshMachine(own);
 }

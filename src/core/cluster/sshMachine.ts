@@ -1,6 +1,7 @@
 // A cluster of hosts reached by SSH as one place to run on. What lasts is on its nodes; this only
 // looks and asks.
 import { hostname, userInfo } from 'node:os';
+import type { AmendEntries } from '../agent/agentClient.js';
 import type { Progress } from '../base/progress.js';
 import type { Duplex } from 'node:stream';
 import { throwIfCancelled, UserError } from '../base/errors.js';
@@ -59,6 +60,9 @@ export interface SshMachineOptions {
   bundleDir: string;
   env?: NodeJS.ProcessEnv;
   logger?: Logger;
+  /** Of a profile of kind slurm, as of SshNodeOptions. */
+  entries?: AmendEntries;
+  gpusElsewhere?: boolean;
 }
 
 type Runtimes = ReadonlyMap<SshNode, NodeRuntime>;
@@ -74,14 +78,14 @@ interface JoiningNodes {
 /** A cluster. Owns its nodes and the transport. */
 export class SshMachine implements Machine {
   readonly nodes: readonly SshNode[];
-  private readonly head: SshNode;
+  protected readonly head: SshNode;
   private payload: Promise<Payload> | undefined;
 
-  constructor(private readonly options: SshMachineOptions) {
-    const { profile, transport, questions, logger = nullLogger } = options;
+  constructor(protected readonly options: SshMachineOptions) {
+    const { profile, transport, questions, logger = nullLogger, entries, gpusElsewhere } = options;
     const workdir = givenWorkdir(profile);
     const payload = (): Promise<Payload> => this.readPayload();
-    const shared = { questions, payload, workdir, logger };
+    const shared = { questions, payload, workdir, logger, entries, gpusElsewhere };
     const [first, ...others] = headFirst(profile);
     if (!first) {
       const hint = { kind: 'addHosts', profile: profile.name } as const;
@@ -380,7 +384,7 @@ export class SshMachine implements Machine {
     return Survey.of({ head: this.head, workdir }, nodes, { wantsGpu });
   }
 
-  private async withPackages<T>(task: (packages: Packages) => Promise<T>): Promise<T> {
+  protected async withPackages<T>(task: (packages: Packages) => Promise<T>): Promise<T> {
     const { profile, env, logger = nullLogger } = this.options;
     const packages = new Packages({ profile, cache: cacheFolder(env), logger });
     try {
@@ -390,7 +394,7 @@ export class SshMachine implements Machine {
     }
   }
 
-  private readPayload(): Promise<Payload> {
+  protected readPayload(): Promise<Payload> {
     const { bundleDir, env } = this.options;
     this.payload ??= findNativeSources(bundleDir, env).then(readPayload);
     return this.payload;

@@ -10,6 +10,7 @@ import type { AgentResult } from '../contracts/agentApi.js';
 import { Bootstrap } from '../setup/bootstrap.js';
 import { assertPassed, type CheckResult } from '../base/checks.js';
 import type { Place } from './forwardProgram.js';
+import type { AmendEntries } from '../agent/agentClient.js';
 import { AgentNode } from '../agent/agentNode.js';
 import type { Payload, PayloadFile } from '../setup/payload.js';
 import { takesCuda } from '../setup/cuda.js';
@@ -35,6 +36,10 @@ export interface SshNodeOptions {
   /** The profile's, `~` standing for the node's home folder. */
   workdir: NodePath;
   logger?: Logger;
+  /** What else is known of the runs there. */
+  entries?: AmendEntries | undefined;
+  /** GPUs are on other nodes, which see this one's disk: what they need is put here. */
+  gpusElsewhere?: boolean | undefined;
 }
 
 /** What a probe looks for. */
@@ -67,8 +72,8 @@ export class SshNode implements Disposable {
     private readonly options: SshNodeOptions,
   ) {
     this.name = host.host;
-    const { logger = nullLogger } = options;
-    this.node = new AgentNode({ open: () => this.openAgent(), logger });
+    const { logger = nullLogger, entries } = options;
+    this.node = new AgentNode({ open: () => this.openAgent(), logger, entries });
     this.reach = new Reach({
       where: this.name,
       connection: () => this.connection(),
@@ -272,7 +277,9 @@ export class SshNode implements Disposable {
       ...(cuda ? { cudaNode: cuda.node, cudaFiles: [...payload.files, cuda.library].map(describe) } : {}),
     };
     const params = { workdir, runtime, token, leaveToken, hashAll, ...programs };
-    return withOwnFolder(await bootstrap.request('probe', params, probeSchema), payload);
+    const { gpusElsewhere } = this.options;
+    const found = await bootstrap.request('probe', params, probeSchema);
+    return withOwnFolder(gpusElsewhere === true ? { ...found, gpusElsewhere } : found, payload);
   }
 
   private async install(

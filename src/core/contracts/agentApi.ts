@@ -33,6 +33,24 @@ const helloSchema = z.object({
 /** What an agent says of itself and its host, as the answer to `hello`. */
 export type Hello = z.infer<typeof helloSchema>;
 
+/** How a run's job stands in the queue of Slurm. The agent does not say it: the client adds it. */
+const queueStandSchema = z.object({
+  job: z.string(),
+  kind: z.enum(['waiting', 'running', 'ended']),
+  /** Slurm's words for the job's state, and for why it waits. */
+  state: z.string(),
+  reason: z.nullable(z.string()),
+  /** Among the jobs of its partition that wait; 1 is the next. */
+  place: z.nullable(z.int()),
+  /** Seconds since the epoch: when it began, or when Slurm expects it to. */
+  start: z.nullable(z.number()),
+  secondsLeft: z.nullable(z.number()),
+  /** All of it, for people. */
+  text: z.string(),
+});
+/** How a run's job stands in the queue of Slurm. */
+export type QueueStand = z.infer<typeof queueStandSchema>;
+
 /**
  * A run as the agent lists it. A half-written or foreign folder has null where its file could not
  * be understood.
@@ -50,6 +68,7 @@ const runEntrySchema = z.object({
    * disk.
    */
   elsewhere: z.optional(z.nullable(z.string())),
+  queue: z.optional(queueStandSchema),
 });
 /** A run as the agent lists it. */
 export type RunEntry = z.infer<typeof runEntrySchema>;

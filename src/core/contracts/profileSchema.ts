@@ -16,7 +16,6 @@ const plainWord = z.string().check(
     error: 'must not be empty, start with a dash or contain blanks',
   }),
 );
-const text = z.string().check(z.minLength(1));
 /** A line break in it would end a line of what launches the ranks. */
 const path = z.string().check(
   z.regex(/^[^\p{Cc}]+$/u, {
@@ -29,6 +28,13 @@ const variable = z.string().check(
   z.regex(/^[^\u0000]*$/, { error: 'must not contain a zero character' }),
 );
 const positive = z.int().check(z.gte(1));
+/** An option, since anything else would end what sbatch reads. */
+const sbatchLine = z.string().check(
+  z.regex(/^--?[A-Za-z][^\p{Cc}]*$/u, {
+    error:
+      'must be one option of sbatch, with its dashes, and without line breaks or other control characters',
+  }),
+);
 
 const hostSchema = z.strictObject({
   host: plainWord.check(about('Name or address, as you reach it; an alias of your SSH configuration works.')),
@@ -110,10 +116,27 @@ export const profileSchema = z
     slurm: optional(
       z
         .strictObject({
-          partition: optional(text.check(about('`--partition` of sbatch.'))),
-          account: optional(text.check(about('`--account` of sbatch.'))),
-          gres: optional(text.check(about('`--gres` of sbatch, for example `gpu:8`.'))),
-          time: optional(text.check(about('`--time` of sbatch, for example `24:00:00`.'))),
+          partition: optional(path.check(about('`--partition` of sbatch.'))),
+          account: optional(path.check(about('`--account` of sbatch.'))),
+          qos: optional(path.check(about('`--qos` of sbatch.'))),
+          gres: optional(path.check(about('`--gres` of sbatch, for each node: for example `gpu:8`.'))),
+          gpusPerNode: optional(positive.check(about('`--gpus-per-node` of sbatch: GPUs of each node.'))),
+          constraint: optional(path.check(about('`--constraint` of sbatch: features that nodes must have.'))),
+          time: optional(path.check(about('`--time` of sbatch, for example `24:00:00`.'))),
+          nodes: optional(positive.check(about('Nodes of a run that names no other number. Left out: 1.'))),
+          cpusPerTask: optional(positive.check(about('`--cpus-per-task` of sbatch: CPUs of each rank.'))),
+          exclusive: optional(z.boolean().check(about('`--exclusive` of sbatch: whole nodes.'))),
+          requeue: optional(
+            z.boolean().check(about('Whether a run that its time limit or another job ends goes on later.')),
+          ),
+          stopAhead: optional(
+            positive.check(
+              about('Seconds before the time limit at which a run stops after a checkpoint. Default 120.'),
+            ),
+          ),
+          lines: optional(
+            z.array(sbatchLine).check(about('Further options of sbatch, one each, for example `--mem=64G`.')),
+          ),
         })
         .check(about('What a `slurm` profile asks of the queue.')),
     ),

@@ -40,6 +40,30 @@ const priceSchema = z.object({
 /** What one node or one GPU costs for one hour, in units of `currency`. */
 export type Price = z.infer<typeof priceSchema>;
 
+/** What Slurm is asked for a run, and its job. */
+const slurmRecordSchema = z.object({
+  /** The number that Slurm gave the job; absent until Slurm has taken it. */
+  job: z.optional(z.string()),
+  /** Whether Slurm starts the job again after it ended it. */
+  requeue: z.boolean(),
+  /** Slurm ended the job, and starts it again once the queue lets it. */
+  goesOn: z.optional(z.boolean()),
+  /** What each node of the allocation gets, in the order of its nodes. */
+  layout: z
+    .array(
+      z.object({
+        slots: z.int().check(z.gte(1)),
+        workers: z.optional(z.int().check(z.gte(1))),
+        /** How many GPUs its ranks take. */
+        gpus: count,
+        nvidia: z.optional(z.array(z.string())),
+      }),
+    )
+    .check(z.minLength(1)),
+});
+/** The part of run.json that is about Slurm. */
+export type SlurmRecord = z.infer<typeof slurmRecordSchema>;
+
 /** What a run is to do. `limits` are in seconds, but `maxRestarts`, which is a count. */
 export const runSpecSchema = z.object({
   version: z.literal(1),
@@ -85,6 +109,8 @@ export const runSpecSchema = z.object({
     stopGrace: z.optional(z.number()),
   }),
   launcher: z.string(),
+  /** Of a run that Slurm starts. */
+  slurm: z.optional(slurmRecordSchema),
   /** Of a run that spans hosts, the head first. */
   nodes: z.optional(
     z.array(

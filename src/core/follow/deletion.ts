@@ -1,4 +1,6 @@
 // Deleting a run: on the node that has it, and what it left on its other nodes.
+import type { AgentClient } from '../agent/agentClient.js';
+import { UserError } from '../base/errors.js';
 import type { Machine } from '../cluster/machine.js';
 import type { RunEntry } from '../contracts/agentApi.js';
 import type { Profile } from '../contracts/profileSchema.js';
@@ -23,7 +25,7 @@ export interface Deletion {
 }
 
 /**
- * AgentError while it runs, naming where. A node that cannot be reached is no error: it is named in
+ * AgentError while it runs, naming where; UserError (usage) while Slurm has a job of it. A node that cannot be reached is no error: it is named in
  * the answer.
  */
 export async function deleteRunFolders(
@@ -32,8 +34,10 @@ export async function deleteRunFolders(
   { id, dir, run }: Pick<RunEntry, 'id' | 'dir' | 'run'>,
 ): Promise<Deletion> {
   const client = await machine.node.client();
+  if (run?.slurm !== undefined) await assertNotQueued(client, dir);
   const kept = await client.request('run.delete', { dir }, { timeout: patience });
-  const [, ...others] = run?.nodes ?? [];
+  // The nodes of an allocation see the disk of the login node.
+  const [, ...others] = run?.slurm === undefined ? (run?.nodes ?? []) : [];
   const workdir = givenWorkdir(profile);
   const results = await Promise.all(
     others.map(async ({ host }) => {
@@ -56,6 +60,13 @@ export async function deleteRunFolders(
       error === undefined ? [] : [{ host, dir: join(workdir, 'runs', id), error }],
     ),
   };
+}
+
+/** A job of Slurm would start in a folder that is gone. UserError (usage). */
+async function assertNotQueued(client: AgentClient, dir: NodePath): Promise<void> {
+  const { id, queue } = await client.request('run.get', { dir });
+  if (queue === undefined || queue.kind === 'ended') return;
+  throw new UserError('usage', `${id} is Slurm's job ${queue.job}, which is not over`, 'Stop it first');
 }
 
 /**

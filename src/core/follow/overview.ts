@@ -79,6 +79,7 @@ class Reading {
       health: healthOf({
         status,
         reason: entry.state?.reason ?? null,
+        queue: entry.queue,
         generation: Math.max(entry.state?.generation ?? 1, journal.generation),
         maxRestarts: entry.run?.limits.maxRestarts,
         isOwnProgram: entry.run?.program === 'command',

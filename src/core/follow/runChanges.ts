@@ -145,6 +145,7 @@ function changeKind(before: Seen | undefined, now: Seen): RunChangeKind | undefi
     case 'interrupted':
       return now.status;
     case 'unknown':
+    case 'queued':
       return undefined;
     case 'starting':
     case 'running':

@@ -1,5 +1,6 @@
 // How a run is, in one line of words: the one answer that terminal, tree, status bar and dashboard
 // show.
+import type { QueueStand } from '../contracts/agentApi.js';
 import { eventText } from './marks.js';
 import type { RunJournal } from './runJournal.js';
 import type { RunMetrics } from './runMetrics.js';
@@ -11,6 +12,7 @@ type HealthLevel = 'good' | 'note' | 'warning' | 'error';
 /** What the line is about. */
 export type HealthKind =
   | 'healthy'
+  | 'queued'
   | 'starting'
   | 'restarting'
   | 'node-lost'
@@ -37,6 +39,8 @@ export interface HealthFacts {
   status: RunStatus;
   /** Why the run ended as it did. */
   reason: string | null;
+  /** Of a run that Slurm starts: its job. */
+  queue?: QueueStand | undefined;
   /** Starts so far, from 1. */
   generation: number;
   /** How often the run may be started again; undefined where nobody knows. */
@@ -67,6 +71,7 @@ const seconds = (value: number): string =>
 /** The gravest of what is true now. */
 export function healthOf(facts: HealthFacts): Health {
   if (isOver(facts.status)) return overHealth(facts);
+  if (facts.status === 'queued') return line('note', 'queued', `queued: ${facts.queue?.text ?? ''}`);
   if (facts.status === 'stopping') return line('note', 'over', 'stopping');
   return (
     restartHealth(facts) ??
@@ -75,12 +80,18 @@ export function healthOf(facts: HealthFacts): Health {
     badImages(facts) ??
     recovery(facts) ??
     bound(facts) ??
-    line('good', 'healthy', `healthy${restartsText(facts)}`)
+    line('good', 'healthy', `healthy${restartsText(facts)}${limitText(facts)}`)
   );
 }
 
 const restartsText = ({ generation }: HealthFacts): string =>
   generation > 1 ? `, ${plural(generation - 1, 'restart')}` : '';
+
+/** A batch script's end is Slurm's time limit, which comes whatever the run does. */
+function limitText({ queue }: HealthFacts): string {
+  if (queue?.kind !== 'running' || queue.secondsLeft === null) return '';
+  return `, ${seconds(queue.secondsLeft)} until Slurm's time limit`;
+}
 
 function badImagesText({ metrics }: HealthFacts): string {
   const { badImages, start } = metrics;
@@ -91,7 +102,10 @@ function badImagesText({ metrics }: HealthFacts): string {
 function overHealth(facts: HealthFacts): Health {
   const { status, reason, metrics } = facts;
   if (status === 'failed') return line('error', 'over', reason === null ? 'failed' : `failed: ${reason}`);
-  if (status === 'interrupted') return line('error', 'over', 'interrupted: nobody supervises it any more');
+  if (status === 'interrupted') {
+    const why = facts.queue?.kind === 'ended' ? facts.queue.text : 'nobody supervises it any more';
+    return line('error', 'over', `interrupted: ${why}`);
+  }
   const text = `${status}${restartsText(facts)}`;
   if (metrics.badImages > 0) return line('warning', 'bad-images', `${text}, ${badImagesText(facts)}`);
   return line('good', 'over', text);

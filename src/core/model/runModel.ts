@@ -52,6 +52,7 @@ export class RunModel {
     return healthOf({
       status: this.status,
       reason: current.state?.reason ?? null,
+      queue: current.queue,
       generation: Math.max(current.state?.generation ?? 1, journal.generation),
       maxRestarts: current.run?.limits.maxRestarts,
       isOwnProgram: current.run?.program === 'command',

@@ -3,11 +3,16 @@
 import type { RunEntry } from '../contracts/agentApi.js';
 import type { Phase } from '../contracts/runSchema.js';
 
-/** A run's phase, or `interrupted`: its supervisor is gone without having said how it ended. */
-export type RunStatus = Phase | 'interrupted' | 'unknown';
+/**
+ * A run's phase; `interrupted`: its supervisor is gone without having said how it ended; `queued`:
+ * Slurm has no nodes for it yet.
+ */
+export type RunStatus = Phase | 'interrupted' | 'queued' | 'unknown';
 
 /** The status of a run from its entry; `unknown` where its state.json could not be understood. */
-export function statusOf(entry: Pick<RunEntry, 'state' | 'interrupted'>): RunStatus {
+export function statusOf(entry: Pick<RunEntry, 'state' | 'interrupted' | 'queue'>): RunStatus {
+  if (entry.queue?.kind === 'waiting') return 'queued';
+  if (entry.queue?.kind === 'running' && entry.state === null) return 'starting';
   if (entry.interrupted) return 'interrupted';
   return entry.state?.phase ?? 'unknown';
 }

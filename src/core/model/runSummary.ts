@@ -32,6 +32,10 @@ export interface RunSummary {
   reason: string | null;
 }
 
+/** Why nobody supervises it, as far as that is known. */
+const interruption = ({ queue }: RunDetails): string =>
+  queue?.kind === 'ended' ? queue.text : 'its supervisor ended without saying how';
+
 /**
  * `metrics` with a table of steps; `checkpoints` are the valid ones on disk. `figures` are those of
  * an own program, of which images/s, loss and step are known by their names.
@@ -67,6 +71,6 @@ export function summarize(
     train_loss: metrics.lastStep?.loss ?? figures?.loss ?? null,
     servers: metrics.servers ?? null,
     checkpoints,
-    reason: state?.reason ?? (details.interrupted ? 'its supervisor ended without saying how' : null),
+    reason: state?.reason ?? (details.interrupted ? interruption(details) : null),
   };
 }

@@ -10,9 +10,17 @@ import { nodePathSchema } from '../base/nodePathSchema.js';
  */
 export const oldestDriver = 580;
 
-/** Whether a node has an NVIDIA GPU whose driver runs CUDA 13. */
-export const takesCuda = ({ driver }: { driver: string | null }): boolean =>
-  Number.parseInt(driver ?? '', 10) >= oldestDriver;
+/**
+ * Whether a node has an NVIDIA GPU whose driver runs CUDA 13, or holds the programs of nodes that
+ * have one.
+ */
+export const takesCuda = ({
+  driver,
+  gpusElsewhere,
+}: {
+  driver: string | null;
+  gpusElsewhere?: boolean | undefined;
+}): boolean => gpusElsewhere === true || Number.parseInt(driver ?? '', 10) >= oldestDriver;
 
 /** Why its driver does not run CUDA 13; undefined where it does. */
 export function driverTrouble({ driver }: { driver: string | null }): string | undefined {

@@ -60,6 +60,7 @@ const bootstrapParts = [
   'code',
   'forward',
   'leases',
+  'slurm',
   'verbs',
 ];
 

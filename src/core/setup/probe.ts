@@ -39,6 +39,8 @@ export const probeSchema = z.object({
   hasRuntime: z.optional(z.boolean()),
   cudaNodeDir: z.optional(nodePathSchema),
   hasCudaNode: z.optional(z.boolean()),
+  /** The client's own word: nodes that see this one's disk have GPUs. */
+  gpusElsewhere: z.optional(z.boolean()),
 });
 /** A node as its set-up program sees it. */
 export type Probe = z.infer<typeof probeSchema>;

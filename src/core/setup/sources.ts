@@ -11,6 +11,9 @@ export const fetchParts = ['common', 'download', 'part', 'places'];
 /** Below a node folder, and beside `bin` where it comes from. */
 export const cudaLibraryName = 'cuda/libtrainer_cuda.so';
 
+/** What a batch script of Slurm becomes, below a node folder. */
+export const slurmJobName = 'share/slurm_job.py';
+
 const mpiexecControlName = 'bin/mpiexec_control.so';
 
 /** Absolute paths of what a node needs. */
@@ -20,6 +23,7 @@ export interface NativeSources {
   /** What keeps mpiexec from opening a port; the agent looks for it beside itself. */
   mpiexecControl: string;
   tensorboardServer: string;
+  slurmJob: string;
   /** Folder of the downloader's parts. */
   fetch: string;
   requirements: string;
@@ -36,6 +40,7 @@ export function scriptsOf(sources: NativeSources): { name: string; path: string 
   return [
     { name: mpiexecControlName, path: sources.mpiexecControl },
     { name: 'share/tensorboard_server.py', path: sources.tensorboardServer },
+    { name: slurmJobName, path: sources.slurmJob },
     ...fetchParts.map((part) => ({
       name: `share/fetch/${part}.py`,
       path: join(sources.fetch, `${part}.py`),
@@ -60,6 +65,7 @@ function packaged(bundleDir: string): NativeSources {
     trainer: join(bundleDir, 'bin', 'trainer'),
     mpiexecControl: join(bundleDir, mpiexecControlName),
     tensorboardServer: join(bundleDir, 'share', 'tensorboard_server.py'),
+    slurmJob: join(bundleDir, slurmJobName),
     fetch: join(bundleDir, 'share', 'fetch'),
     requirements: join(bundleDir, 'share', 'requirements.txt'),
     cudaRequirements: join(bundleDir, 'share', 'cuda.txt'),
@@ -75,6 +81,7 @@ function built(root: string, bin: string): NativeSources {
     trainer: join(bin, 'trainer'),
     mpiexecControl: join(bin, 'mpiexec_control.so'),
     tensorboardServer: join(root, 'native', 'agent', 'tensorboard', 'tensorboard_server.py'),
+    slurmJob: join(root, 'native', 'agent', 'slurm', 'slurm_job.py'),
     fetch: join(root, 'native', 'trainer', 'data', 'fetch'),
     requirements: join(root, 'native', 'runtime', 'requirements.txt'),
     cudaRequirements: join(root, 'native', 'runtime', 'cuda.txt'),
@@ -112,6 +119,7 @@ async function firstMissing(sources: NativeSources): Promise<string | undefined>
     [sources.trainer, constants.X_OK],
     [sources.mpiexecControl, constants.R_OK],
     [sources.tensorboardServer, constants.R_OK],
+    [sources.slurmJob, constants.R_OK],
     [sources.fetch, constants.R_OK],
     [sources.requirements, constants.R_OK],
     [sources.cudaRequirements, constants.R_OK],

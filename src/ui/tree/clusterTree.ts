@@ -144,7 +144,7 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
       canConnect: states.some((kind) => kind === 'disconnected' || kind === 'failed'),
       canDisconnect: states.includes('connected'),
       hasOwnProfiles: this.sessions.length > 1,
-      hasCluster: this.sessions.some(({ connected, profile }) => connected && profile.kind === 'ssh'),
+      hasCluster: this.sessions.some(({ connected, profile }) => connected && profile.kind !== 'local'),
       hasTunnels: this.sessions.some(({ tunnels }) => (tunnels?.all.length ?? 0) > 0),
     });
     for (const session of this.sessions) {
@@ -171,7 +171,7 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
     if (kind === 'local') return whyNotHere() === undefined;
     const which = this.services.setting('trainyard.connectAtStart');
     const isDefault = name === this.services.setting('trainyard.defaultProfile');
-    return kind === 'ssh' && (which === 'all' || (which === 'default' && isDefault));
+    return which === 'all' || (which === 'default' && isDefault);
   }
 
   private sample(session: ClusterSession): void {

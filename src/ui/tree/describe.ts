@@ -26,6 +26,7 @@ export interface ItemText {
 }
 
 const icons: Record<RunStatus, readonly [string, string?]> = {
+  queued: ['watch', 'charts.blue'],
   starting: ['sync', 'charts.blue'],
   running: ['play-circle', 'charts.blue'],
   stopping: ['sync', 'charts.yellow'],
@@ -122,6 +123,7 @@ function overParts({ entry, status, health, loss, top1, best }: RunOverview, now
 export const shortHealth = ({ kind, text }: Health): string => shortWords[kind] ?? text;
 
 const shortWords: Partial<Record<HealthKind, string>> = {
+  queued: 'queued',
   restarting: 'restarting',
   'node-lost': 'node lost',
   stalled: 'stalled',
@@ -162,7 +164,7 @@ export function describeProfile(
 }
 
 function profileContext({ name, kind }: Profile, connected: boolean): string {
-  if (kind === 'ssh') return connected ? contextValues.sshConnected : contextValues.sshDisconnected;
+  if (kind !== 'local') return connected ? contextValues.sshConnected : contextValues.sshDisconnected;
   if (name !== 'local') return connected ? contextValues.ownConnected : contextValues.ownDisconnected;
   return connected ? contextValues.builtinConnected : contextValues.builtinDisconnected;
 }

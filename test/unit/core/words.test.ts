@@ -21,7 +21,7 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   'code/snapshot.ts': /^--[a-z-]+$/,
   'cluster/sshMachine.ts': /^--help$/,
   // About fields that are handed to sbatch.
-  'contracts/profileSchema.ts': /^`--(partition|account|gres|time)` of sbatch/,
+  'contracts/profileSchema.ts': /^(`--[a-z-]+` of sbatch|Further options of sbatch)/,
   'plan/demo.ts': /^--[a-z-]+$/,
   'plan/flagCheck.ts': /^--help$/,
   'plan/flags.ts': /^--[a-z-]+$/,
@@ -33,6 +33,7 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   'plan/resume.ts': /^--[a-z-]+$/,
   'plan/spec.ts': /^--[a-z-]+$/,
   'plan/trainerHelp.ts': /^--(help|model|device)$/,
+  'slurm/script.ts': /^--[a-z-]+(=[A-Za-z:@0-9]+)?$/,
   'setup/pythonRuntime.ts': /^--[a-z-]+$/,
   'setup/wheels.ts': /^--[a-z-]+(=:all:)?$/,
 };

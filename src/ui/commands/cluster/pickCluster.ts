@@ -16,7 +16,7 @@ export async function pickCluster(
   given: ProfileArgument | undefined,
   title: string,
 ): Promise<Cluster | undefined> {
-  const session = await pickProfile(ui, given, title, ({ profile }) => profile.kind === 'ssh');
+  const session = await pickProfile(ui, given, title, ({ profile }) => profile.kind !== 'local');
   if (!session) return undefined;
   const hint = 'Choose a profile whose hosts are reached by SSH';
   return { session, machine: demandCluster(await session.machine(), session.profile, hint) };

@@ -13,7 +13,7 @@ import { changed } from './saveProfile.js';
 export async function chooseKey(ui: Ui, given?: Partial<HostArgument>): Promise<void> {
   const { profile: name, host } = given ?? {};
   const target = name === undefined ? undefined : { profile: name };
-  const session = await pickProfile(ui, target, 'Choose Key', ({ profile }) => profile.kind === 'ssh');
+  const session = await pickProfile(ui, target, 'Choose Key', ({ profile }) => profile.kind !== 'local');
   if (!session) return;
   const { profile } = session;
   const before = profile.hosts ?? [];

@@ -33,6 +33,8 @@ export function instead(model: PageModel): string | undefined {
   if (head.over) return `The run ${head.status} before its first step.`;
   const model_ = head.model === null ? '' : ` ${head.model}`;
   switch (head.status) {
+    case 'queued':
+      return 'In the queue of Slurm, without nodes yet. Charts appear with the first step.';
     case 'starting':
       return `Starting${model_}: the ranks are not up yet. Charts appear with the first step.`;
     case 'stopping':

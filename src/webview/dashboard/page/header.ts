@@ -8,6 +8,7 @@ import type { PageModel } from '../model/model.js';
 import { define, Section } from '../elements/section.js';
 
 const icons: Record<StatusWord, string> = {
+  queued: 'watch',
   starting: 'circle-outline',
   running: 'circle-filled',
   stopping: 'debug-stop',

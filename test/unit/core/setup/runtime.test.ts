@@ -214,7 +214,7 @@ async function stateOfProcess(pid: number): Promise<string | undefined> {
 
 describe('ensureLocalRuntime', () => {
   function sources(folder: string): Parameters<typeof ensureLocalRuntime>[0] {
-    for (const name of ['tensorboard_server', ...fetchParts]) {
+    for (const name of ['tensorboard_server', 'slurm_job', ...fetchParts]) {
       writeFileSync(join(folder, `${name}.py`), 'print()');
     }
     return {
@@ -222,6 +222,7 @@ describe('ensureLocalRuntime', () => {
       trainer: script(folder, 'trainer', 'echo trainer'),
       mpiexecControl: script(folder, 'mpiexec_control.so', ''),
       tensorboardServer: join(folder, 'tensorboard_server.py'),
+      slurmJob: join(folder, 'slurm_job.py'),
       fetch: folder,
       requirements: requirements(folder),
       cudaRequirements: requirements(folder),
@@ -278,6 +279,7 @@ describe('findNativeSources', () => {
     }
     for (const name of [
       'native/agent/tensorboard/tensorboard_server.py',
+      'native/agent/slurm/slurm_job.py',
       'native/runtime/requirements.txt',
       'native/runtime/cuda.txt',
     ]) {
@@ -290,6 +292,7 @@ describe('findNativeSources', () => {
       'bin/trainer',
       'bin/mpiexec_control.so',
       'share/tensorboard_server.py',
+      'share/slurm_job.py',
       'share/requirements.txt',
       'share/cuda.txt',
     ]) {

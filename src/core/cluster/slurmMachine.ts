@@ -1,0 +1,274 @@
+// A Slurm cluster as a place to run on. Its head is the login node: programs, folders and files of
+// runs are there, on a disk that the compute nodes see, and nothing that computes.
+import { hostname, userInfo } from 'node:os';
+import * as z from 'zod/mini';
+import { agentErrors, type RunDetails } from '../contracts/agentApi.js';
+import { AgentError } from '../agent/agentClient.js';
+import { bad, good, assertPassed, type CheckResult } from '../base/checks.js';
+import { throwIfCancelled, UserError } from '../base/errors.js';
+import { nullLogger } from '../base/log.js';
+import { join, withHome, type NodePath } from '../base/nodePath.js';
+import { nodePathSchema } from '../base/nodePathSchema.js';
+import type { Progress } from '../base/progress.js';
+import type { Profile } from '../contracts/profileSchema.js';
+import type { SlurmRecord, StartSpec, StopMode } from '../contracts/runSchema.js';
+import { isOver, statusOf } from '../model/runStatus.js';
+import { placeRun, type DeviceLooks, type PlacedRun } from '../plan/device.js';
+import { assertTrainFlags, trainHelp } from '../plan/flagCheck.js';
+import type { NodeOffer, Placement } from '../plan/placement.js';
+import { checkRemoteData } from '../plan/preflight.js';
+import { ofOurTrainer, type RunRequest } from '../plan/request.js';
+import { newRunId, planRun } from '../plan/spec.js';
+import { givenWorkdir } from '../profiles/workdir.js';
+import { noCudaLibrary, withoutCuda } from '../setup/nodeCuda.js';
+import { slurmJobName } from '../setup/sources.js';
+import type { NodeRuntime } from '../setup/runtime.js';
+import { allocationOf, type Allocation } from '../slurm/allocation.js';
+import { gpusPerNodeOf } from '../slurm/options.js';
+import { parseSinfo, sinfoFormat } from '../slurm/queue.js';
+import { batchScript } from '../slurm/script.js';
+import { tryTrainer } from './clusterCheck.js';
+import { deviceBefore, earlierRun, type StartedRun } from './machine.js';
+import { SlurmQueue } from './slurmQueue.js';
+import { SshMachine, type SshMachineOptions } from './sshMachine.js';
+import { nodeSays } from './sshNode.js';
+import { startWithCode } from './startCode.js';
+
+const submittedSchema = z.object({ id: z.string(), dir: nodePathSchema, job: z.string() });
+const partitionsSchema = z.object({ version: z.string(), partitions: z.string() });
+const nothing = z.unknown();
+/** Seconds without a request after which TensorBoard ends. */
+const tensorboardIdle = 3600;
+
+/** Nodes as placing ranks wants them: none is known yet, and all are alike. */
+function offersOf({ nodes, slots, gpusPerNode, cpusPerTask }: Allocation): NodeOffer[] {
+  const perNode = slots ?? Math.max(1, gpusPerNode);
+  return Array.from({ length: nodes }, (_, index) => {
+    const name = `node ${index + 1} of the allocation`;
+    return {
+      host: { host: name, ...(slots === undefined ? {} : { slots }) },
+      address: name,
+      cores: perNode * cpusPerTask,
+      gpus: Array.from({ length: gpusPerNode }, (_, gpu) => ({ index: gpu, busy: undefined })),
+    };
+  });
+}
+
+/** What each node of the allocation gets. */
+function layoutOf({ nodes }: Placement, nvidia: readonly string[] | undefined): SlurmRecord['layout'] {
+  return nodes.map(({ slots, workers, gpus }) => ({
+    slots,
+    ...(workers === undefined ? {} : { workers }),
+    gpus: gpus?.length ?? 0,
+    ...(nvidia === undefined || gpus === null ? {} : { nvidia: [...nvidia] }),
+  }));
+}
+
+/** A Slurm cluster, reached at its login node. */
+export class SlurmMachine extends SshMachine {
+  private readonly queue: SlurmQueue;
+
+  constructor(options: SshMachineOptions) {
+    const asked = { queue: undefined as SlurmQueue | undefined };
+    super({
+      ...options,
+      gpusElsewhere: gpusPerNodeOf(options.profile.slurm ?? {}) > 0,
+      entries: async (entries) => (asked.queue ? asked.queue.entries(entries) : [...entries]),
+    });
+    this.queue = new SlurmQueue({
+      withBootstrap: (task) => this.head.withBootstrap(task),
+      logger: options.logger,
+    });
+    asked.queue = this.queue;
+  }
+
+  override async check(profile: Profile, progress: Progress = {}): Promise<CheckResult[]> {
+    const results = await super.check(profile, progress);
+    const ofLoginNode = results.filter(({ name }) => !['slots', 'head port', 'GPUs'].includes(name));
+    if (ofLoginNode.some(({ name, ok }) => name === 'connection' && !ok)) return ofLoginNode;
+    return [...ofLoginNode, await this.checkSlurm(profile)];
+  }
+
+  override async start(request: RunRequest, progress: Progress = {}): Promise<StartedRun> {
+    progress.onProgress?.('connecting');
+    const { profile } = request;
+    const allocation = allocationOf(request);
+    if (request.stage !== undefined) {
+      const what = 'a folder was to be staged, and the nodes of a Slurm run are not known before it starts';
+      throw new UserError('usage', what, 'Put the folder on the shared disk, and leave the staging out');
+    }
+    const looks: DeviceLooks = {
+      before: () => deviceBefore(this.node, request),
+      backEnd: async () => ((await this.readPayload()).cuda === undefined ? noCudaLibrary : undefined),
+    };
+    const placed = await placeRun(request, offersOf(allocation), looks);
+    const wantsGpu = placed.device === 'cuda' && ofOurTrainer(request);
+    if (wantsGpu && (await this.readPayload()).cuda === undefined) throw withoutCuda();
+    const runtime = await this.withPackages((packages) =>
+      this.head.prepare(packages, progress, { cuda: wantsGpu }),
+    );
+    const { home } = await this.node.hello();
+    progress.onProgress?.('checking');
+    await this.assertReady(request, runtime);
+    throwIfCancelled(progress.signal);
+    const planned = planRun(request, { ...placed, runtime, home });
+    const client = await this.node.client();
+    const before = planned.dir === undefined ? undefined : await earlierRun(client, planned.dir);
+    assertOver(before);
+    progress.onProgress?.('submitting');
+    const spec = specOf(planned, { placed, runtime, before, requeue: profile.slurm?.requeue === true });
+    const { logger = nullLogger } = this.options;
+    const workdir = await this.workdir(profile);
+    const started = await startWithCode(
+      { request, spec, before, nodes: [this.head], workdir: givenWorkdir(profile), logger },
+      (spec) => this.submit(spec, { allocation, placed, runtime, workdir, home }),
+      progress,
+    );
+    if (request.tensorboard) {
+      const { python, tensorboardServer: server } = runtime;
+      await client.request('tensorboard.start', { dir: started.dir, python, server, idle: tensorboardIdle });
+    }
+    return { ...started, before, device: placed.choice?.used };
+  }
+
+  /** A run that waits in the queue leaves it; one that runs is asked as any other. */
+  override async stop(dir: NodePath, mode: StopMode): Promise<void> {
+    const client = await this.node.client();
+    const { queue } = await client.request('run.get', { dir });
+    const by = `${userInfo().username}@${hostname()}`;
+    try {
+      if (queue?.kind === 'waiting') {
+        await this.ask('slurm-cancel', { dir, job: queue.job, by });
+        return;
+      }
+      await super.stop(dir, mode);
+    } catch (error) {
+      const unseen = error instanceof AgentError && error.code === agentErrors.badState;
+      if (!unseen || queue?.kind !== 'running') throw error;
+      // The login node does not see yet who supervises the run: its job is told.
+      await this.ask('slurm-signal', { job: queue.job });
+    } finally {
+      this.queue.expectChange();
+    }
+  }
+
+  /** The job's script and its place in the queue. UserError (preflight) where Slurm refuses it. */
+  private async submit(
+    spec: StartSpec,
+    {
+      allocation,
+      placed,
+      runtime,
+      workdir,
+      home,
+    }: { allocation: Allocation; placed: PlacedRun; runtime: NodeRuntime; workdir: NodePath; home: NodePath },
+  ): Promise<{ id: string; dir: NodePath }> {
+    const { dir: given } = spec;
+    const id = spec.id ?? newRunId(spec.label);
+    const dir = given === undefined ? join(workdir, 'runs', id) : withHome(home, given);
+    const { nodes } = placed.placement;
+    const script = batchScript({
+      name: id,
+      fields: allocation.fields,
+      nodes: nodes.length,
+      tasksPerNode: Math.max(...nodes.map(({ slots, workers = 1 }) => slots * workers)),
+      dir,
+      python: runtime.python,
+      program: join(runtime.nodeDir, slurmJobName),
+    });
+    try {
+      return await this.head.withBootstrap((bootstrap) =>
+        bootstrap.request(
+          'slurm-submit',
+          { dir, script, run: { ...spec, id, dir: undefined } },
+          submittedSchema,
+        ),
+      );
+    } finally {
+      this.queue.expectChange();
+    }
+  }
+
+  /** What a start needs of the login node. UserError (preflight). */
+  private async assertReady(request: RunRequest, runtime: NodeRuntime): Promise<void> {
+    const { head } = this;
+    const results = await head.withBootstrap(async (channel) => {
+      const look = (paths: NodePath[]): Promise<string[]> => head.lookBy(channel, paths);
+      const data = await checkRemoteData(request.data, look, request.profile.name);
+      return request.kind === 'train' ? [...data, await tryTrainer(head, channel, runtime)] : data;
+    });
+    assertPassed(results.map((result) => ({ ...result, host: head.name })));
+    await assertTrainFlags(request, () => nodeSays(head, [runtime.trainer, ...trainHelp]));
+  }
+
+  private async checkSlurm({ slurm = {} }: Profile): Promise<CheckResult> {
+    try {
+      const { version, partitions } = await this.head.withBootstrap((bootstrap) =>
+        bootstrap.request('slurm-partitions', { format: sinfoFormat }, partitionsSchema),
+      );
+      const lines = parseSinfo(partitions);
+      const wanted = slurm.partition?.split(',') ?? [];
+      const names = [...new Set(lines.map(({ partition }) => partition))];
+      const missing = wanted.find((name) => !names.includes(name));
+      if (missing !== undefined) {
+        const hint = `Name one of its partitions: ${names.join(', ')}`;
+        return this.judged(bad('slurm', `Slurm has no partition ${missing}`, hint));
+      }
+      const used = lines.filter(({ partition, isDefault }) =>
+        wanted.length === 0 ? isDefault : wanted.includes(partition),
+      );
+      const nodes = used.reduce((sum, line) => sum + line.nodes, 0);
+      const idle = used.filter(({ state }) => state === 'idle').reduce((sum, line) => sum + line.nodes, 0);
+      const name = wanted.join(',') || 'the default partition';
+      return this.judged(good('slurm', `${version.trim()}, ${name}: ${idle} of ${nodes} nodes idle`));
+    } catch (error) {
+      if (!(error instanceof UserError) || error.code !== 'preflight') throw error;
+      return this.judged(bad('slurm', error.what, error.hint));
+    }
+  }
+
+  private judged(result: CheckResult): CheckResult {
+    return { ...result, host: this.head.name };
+  }
+
+  private async ask(op: string, params: object): Promise<void> {
+    await this.head.withBootstrap((bootstrap) => bootstrap.request(op, params, nothing));
+  }
+}
+
+/** Of a folder that the user named. UserError (usage) where its run is under way. */
+function assertOver(before: RunDetails | undefined): void {
+  if (!before?.run) return;
+  const status = statusOf(before);
+  if (isOver(status)) return;
+  const what = `a run in ${before.dir} is under way: it is ${status}`;
+  throw new UserError('usage', what, 'Attach to it, or stop it first');
+}
+
+/** The spec of a run whose nodes Slurm chooses. */
+function specOf(
+  planned: StartSpec,
+  {
+    placed,
+    runtime,
+    before,
+    requeue,
+  }: { placed: PlacedRun; runtime: NodeRuntime; before: RunDetails | undefined; requeue: boolean },
+): StartSpec {
+  const id = before?.run?.id;
+  const hasState = (before?.state ?? null) !== null;
+  return {
+    ...planned,
+    nodes: undefined,
+    minNodes: undefined,
+    ...(id === undefined ? {} : { id }),
+    launcher: 'slurm',
+    tensorboard: false,
+    slurm: {
+      requeue,
+      // What the earlier run left in the folder is not how this one stands.
+      ...(hasState ? { goesOn: true } : {}),
+      layout: layoutOf(placed.placement, runtime.nvidia),
+    },
+  };
+}

@@ -1,0 +1,108 @@
+// What Slurm says of the jobs of runs: asked on the login node, not often, and only where a run is
+// not over.
+import * as z from 'zod/mini';
+import { UserError } from '../base/errors.js';
+import { nullLogger, type Logger } from '../base/log.js';
+import type { RunEntry } from '../contracts/agentApi.js';
+import type { Bootstrap } from '../setup/bootstrap.js';
+import { parseSacct, parseScontrolJob, parseSqueue, sacctFields, squeueFormat } from '../slurm/queue.js';
+import { jobsToAsk, withStand, type QueueLook } from '../slurm/stand.js';
+
+/** Milliseconds between two looks; fewer for a while after something was asked of Slurm. */
+const usualPause = 15_000;
+const eagerPause = 2_000;
+const eagerFor = 60_000;
+/** Milliseconds for which an old look serves where a new one fails. */
+const staleFor = 300_000;
+
+const answerSchema = z.object({
+  mine: z.string(),
+  waiting: z.string(),
+  ended: z.array(z.string()),
+  records: z.string(),
+});
+
+/** What a queue is asked through. */
+export interface SlurmQueueOptions {
+  withBootstrap: <T>(task: (bootstrap: Bootstrap) => Promise<T>) => Promise<T>;
+  logger?: Logger | undefined;
+}
+
+/** From what Slurm's programs printed. */
+function lookOf({ mine, waiting, ended, records }: z.infer<typeof answerSchema>): QueueLook {
+  const queued = new Map(parseSqueue(mine).map((job) => [job.id, job]));
+  const others = parseSqueue(waiting);
+  const ahead = new Map<string, number>();
+  for (const job of queued.values()) {
+    const before = others.filter(
+      ({ id, partition, priority }) =>
+        id !== job.id &&
+        partition === job.partition &&
+        (priority > job.priority || (priority === job.priority && Number(id) < Number(job.id))),
+    );
+    if (others.some(({ id }) => id === job.id)) ahead.set(job.id, before.length);
+  }
+  const over = [...parseSacct(records), ...ended.flatMap((text) => parseScontrolJob(text) ?? [])];
+  return { queued, ahead, ended: new Map(over.map((job) => [job.id, job])) };
+}
+
+/** The queue as it was seen last. */
+export class SlurmQueue {
+  private last: { jobs: ReadonlySet<string>; at: number; look: Promise<QueueLook> } | undefined;
+  private eagerUntil = 0;
+
+  constructor(private readonly options: SlurmQueueOptions) {}
+
+  /** After something was asked of Slurm: what was seen before no longer counts. */
+  expectChange(): void {
+    this.last = undefined;
+    this.eagerUntil = Date.now() + eagerFor;
+  }
+
+  /** Each run with its stand in the queue. UserError (connection) where Slurm gives no answer. */
+  entries = async <E extends RunEntry>(entries: readonly E[]): Promise<E[]> => {
+    const jobs = jobsToAsk(entries);
+    if (jobs.length === 0) return [...entries];
+    const look = await this.look(jobs);
+    return entries.map((entry) => withStand(entry, look));
+  };
+
+  private async look(jobs: readonly string[]): Promise<QueueLook> {
+    const now = Date.now();
+    const { last } = this;
+    const pause = now < this.eagerUntil ? eagerPause : usualPause;
+    const knows = last !== undefined && jobs.every((job) => last.jobs.has(job));
+    if (knows && now - last.at < pause) return last.look;
+    const look = this.ask(jobs);
+    this.last = { jobs: new Set(jobs), at: now, look };
+    try {
+      return await look;
+    } catch (error) {
+      if (!knows || now - last.at > staleFor) {
+        this.last = undefined;
+        throw error;
+      }
+      this.options.logger?.log('warn', `Slurm was not heard: ${String(error)}`);
+      this.last = { ...last, at: last.at };
+      return last.look;
+    }
+  }
+
+  private async ask(jobs: readonly string[]): Promise<QueueLook> {
+    const { withBootstrap, logger = nullLogger } = this.options;
+    const params = { jobs, format: squeueFormat, fields: sacctFields };
+    try {
+      const answer = await withBootstrap((bootstrap) =>
+        bootstrap.request('slurm-queue', params, answerSchema),
+      );
+      return lookOf(answer);
+    } catch (error) {
+      logger.log('info', `slurm-queue: ${String(error)}`);
+      // A run that cannot be asked about now may be asked about later.
+      if (error instanceof UserError && error.code === 'preflight') {
+        throw new UserError('connection', error.what, error.hint, { cause: error });
+      }
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,216 @@
+// Runs by a real Slurm: one controller and two compute nodes on this machine, each with a boot id of
+// its own, and a real sshd as login node. Driven by the command line, as a person does it.
+import { createHash } from 'node:crypto';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startPracticeSlurm, whyNoSlurm, type PracticeSlurm } from '../../scripts/practice/slurm.mjs';
+import { linkRuntime } from '../cluster/support/hosts.js';
+import {
+  cli,
+  expectExit,
+  readLines,
+  readLinesSoFar,
+  start,
+  until,
+  type Outcome,
+  type Running,
+} from '../support/harness.js';
+
+const why = whyNoSlurm();
+const training = (steps: number, ...more: string[]): string[] => [
+  ...['--', 'train', '--model', 'mlp', '--data', 'synthetic', '--steps', String(steps), '--threads', '1'],
+  ...more,
+];
+/** A training that does not end by itself. */
+const endless = training(100_000_000);
+
+describe.skipIf(why)(`Slurm${why === undefined ? '' : ` (${why})`}`, () => {
+  let slurm: PracticeSlurm;
+  let home: string;
+  let runs: string;
+
+  const begin = (...words: string[]): Running =>
+    start(process.execPath, [cli, ...words], { env: { ...process.env, TRAINYARD_HOME: home } });
+  const trainyard = (...words: string[]): Promise<Outcome> => begin(...words).ended;
+  const listed = async (): Promise<Record<string, unknown>[]> => {
+    const outcome = await trainyard('runs', 'slurm', '--json');
+    expectExit(outcome, 0);
+    return outcome.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  };
+  const folderOf = (label: string): string =>
+    join(runs, readdirSync(runs).find((name) => name.includes(`-${label}-`)) ?? 'none');
+  const jobOf = (label: string): string => {
+    const run = JSON.parse(readFileSync(join(folderOf(label), 'run.json'), 'utf8')) as {
+      slurm: { job: string };
+    };
+    return run.slurm.job;
+  };
+  const steps = (label: string): number => {
+    const file = join(folderOf(label), 'metrics.jsonl');
+    const last = existsSync(file) ? readLinesSoFar(file).findLast(({ kind }) => kind === 'step') : undefined;
+    return Number(last?.['step'] ?? 0);
+  };
+  const weights = (label: string, step: string): string =>
+    createHash('sha256')
+      .update(readFileSync(join(folderOf(label), `checkpoints/step-${step}/model.safetensors`)))
+      .digest('hex');
+  /** Takes both nodes, so that whoever comes next waits. */
+  const occupy = (): string =>
+    slurm
+      .ask(
+        ...([
+          'sbatch',
+          '--parsable',
+          '-N2',
+          '--exclusive',
+          '-o',
+          '/dev/null',
+          '--wrap',
+          'sleep 300',
+        ] as const),
+      )
+      .trim();
+
+  beforeAll(async () => {
+    slurm = await startPracticeSlurm();
+    home = join(slurm.dir, 'trainyard');
+    mkdirSync(home, { mode: 0o700 });
+    copyFileSync(slurm.login.knownHosts, join(home, 'known_hosts'));
+    const again = { ...slurm.profile, name: 'again', slurm: { partition: 'work', requeue: true } };
+    const wrong = { ...slurm.profile, name: 'wrong', slurm: { partition: 'no"such\\one' } };
+    const profiles = { version: 1, profiles: [slurm.profile, again, wrong] };
+    writeFileSync(join(home, 'profiles.json'), JSON.stringify(profiles));
+    const workdir = join(slurm.login.nodes[0]?.home ?? '', '.trainyard');
+    linkRuntime(workdir);
+    runs = join(workdir, 'runs');
+    mkdirSync(runs, { mode: 0o700 });
+  });
+  afterAll(async () => {
+    await slurm.stop();
+  });
+
+  test('a check tells the partition, and one that is not there', async () => {
+    const good = await trainyard('check', 'slurm');
+    expectExit(good, 0);
+    expect(good.stdout).toMatch(/slurm +ok +slurm-wlm .*, work: 2 of 2 nodes idle/);
+    const bad = await trainyard('check', 'wrong');
+    expectExit(bad, 4);
+    expect(bad.stdout).toContain('Slurm has no partition no"such\\one');
+  });
+
+  test('a run over two nodes finishes, each rank on a node of its own, and nothing of it is left', async () => {
+    const outcome = await trainyard(
+      'run',
+      'slurm',
+      '--nodes',
+      '2',
+      '--ranks',
+      '2',
+      '--name',
+      'two',
+      ...training(40),
+    );
+    expectExit(outcome, 0);
+    const dir = folderOf('two');
+    const ranks = [0, 1].map(
+      (rank) =>
+        JSON.parse(readFileSync(join(dir, `exits/gen-1-rank-${rank}.json`), 'utf8')) as { host: string },
+    );
+    expect(ranks.map(({ host }) => host)).toEqual(['n1', 'n2']);
+    await until('the job to be over', () => !slurm.ask('squeue', '-h').includes('two'), 20);
+    expect(slurm.ask('scontrol', 'show', 'job', '-o', jobOf('two'))).toContain('JobState=COMPLETED');
+    expect(readFileSync(join(dir, 'slurm.sh'), 'utf8')).toContain('#SBATCH --partition="work"\n');
+    expectExit(await trainyard('delete', 'two', '--profile', 'slurm', '--yes'), 0);
+    expect(existsSync(dir)).toBe(false);
+  });
+
+  test('what Slurm refuses is said in its words, and leaves nothing', async () => {
+    const outcome = await trainyard('run', 'wrong', '--name', 'refused', ...training(5));
+    expectExit(outcome, 4);
+    expect(outcome.stderr).toContain('Slurm refused the job');
+    expect(outcome.stderr).toContain('invalid partition specified: no"such\\one');
+    expect(readdirSync(runs).filter((name) => name.includes('refused'))).toEqual([]);
+  });
+
+  test('a run waits with its place and the reason, is not deleted, and leaves the queue when it is stopped', async () => {
+    const other = occupy();
+    expectExit(await trainyard('run', 'slurm', '--detach', '--name', 'waits', ...endless), 0);
+    await until(
+      'a reason',
+      () => slurm.ask('squeue', '-h', '-t', 'PD', '-o', '%r').includes('Resources'),
+      20,
+    );
+    const [run] = await listed();
+    expect(run).toMatchObject({
+      phase: 'queued',
+      queue: { kind: 'waiting', place: 1, reason: 'Resources', job: jobOf('waits') },
+    });
+    expect((await trainyard('runs', 'slurm')).stdout).toMatch(
+      /queued.*place 1 in work; it is next, and waits for nodes to be free; Slurm expects a start at/,
+    );
+    const refused = await trainyard('delete', 'waits', '--yes');
+    expectExit(refused, 2);
+    expect(refused.stderr).toContain(`is Slurm's job ${jobOf('waits')}, which is not over`);
+    const follower = begin('attach', 'waits');
+    await until('its place', () => follower.stdout.includes('in the queue of Slurm as job'));
+    expectExit(await trainyard('stop', 'waits'), 0);
+    expectExit(await follower.ended, 75);
+    expect(slurm.ask('squeue', '-h', '-o', '%i')).not.toContain(jobOf('waits'));
+    expect((await listed())[0]).toMatchObject({ phase: 'stopped', queue: null });
+    slurm.ask('scancel', other);
+  });
+
+  test('a run on another machine is seen from the login node, stops after a checkpoint, and goes on', async () => {
+    const client = begin('run', 'slurm', '--name', 'stops', ...endless);
+    await until('a step', () => steps('stops') > 0);
+    await expect
+      .poll(async () => (await listed())[0], { timeout: 20_000 })
+      .toMatchObject({
+        phase: 'running',
+        elsewhere: 'n1',
+        queue: { kind: 'running', state: 'RUNNING' },
+      });
+    expectExit(await trainyard('stop', 'stops'), 0);
+    expectExit(await client.ended, 75);
+    const dir = folderOf('stops');
+    const [first] = readdirSync(join(dir, 'checkpoints')).sort().reverse();
+    const stoppedAt = Number(first?.slice('step-'.length));
+    const on = ['run', 'slurm', '--run-dir', dir, ...training(stoppedAt + 20)];
+    const outcome = await trainyard(...on);
+    expectExit(outcome, 0);
+    expect(outcome.stdout).toContain(`resumed from ${first ?? ''}`);
+    const created = readLines(join(dir, 'events.jsonl')).filter(({ kind }) => kind === 'created');
+    expect(created).toHaveLength(1);
+  });
+
+  test('the warning of the time limit makes a checkpoint, and the job goes on with the same weights', async () => {
+    const length = ['--checkpoint-every', '100', '--log-every', '10'];
+    const whole = begin('run', 'again', '--name', 'whole', ...training(400, ...length));
+    const cut = begin('run', 'again', '--name', 'cut', ...training(400, ...length));
+    await until('steps', () => steps('cut') >= 20);
+    slurm.ask('scancel', '--batch', '--signal=USR1', jobOf('cut')); // as Slurm does it ahead of the limit
+    expectExit(await cut.ended, 0);
+    expectExit(await whole.ended, 0);
+    expect(cut.stdout).toContain('stopped at step');
+    expect(cut.stdout).toContain('resumed from step-');
+    expect(weights('cut', '00000400')).toBe(weights('whole', '00000400'));
+    expect(slurm.ask('scontrol', 'show', 'job', '-o', jobOf('cut'))).toContain('Restarts=1');
+  });
+
+  test('a run whose supervisor is killed is interrupted, with what Slurm says of its job', async () => {
+    const client = begin('run', 'slurm', '--name', 'killed', ...endless);
+    await until('a step', () => steps('killed') > 0);
+    const state = JSON.parse(readFileSync(join(folderOf('killed'), 'state.json'), 'utf8')) as {
+      supervisor: { pid: number };
+    };
+    process.kill(state.supervisor.pid, 'SIGKILL');
+    expectExit(await client.ended, 5);
+    expect(client.stdout + client.stderr).toMatch(
+      /Slurm's job \d+ is over: its script failed with exit code 1/,
+    );
+  });
+});

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import type { RunEntry } from '../../../../src/core/contracts/agentApi.js';
+import { statusOf } from '../../../../src/core/model/runStatus.js';
+import { parseScontrolJob, parseSqueue } from '../../../../src/core/slurm/queue.js';
+import { jobsToAsk, withStand, type QueueLook } from '../../../../src/core/slurm/stand.js';
+import { endedWords, waitingWords } from '../../../../src/core/slurm/words.js';
+
+/** As the agent lists a run that nobody supervises. */
+function entry(phase?: string, more: { goesOn?: boolean; interrupted?: boolean } = {}): RunEntry {
+  const { goesOn, interrupted = phase === undefined || !['finished', 'stopped', 'failed'].includes(phase) } =
+    more;
+  const slurm = { job: '5', requeue: true, layout: [], ...(goesOn === true ? { goesOn } : {}) };
+  const state = phase === undefined ? null : { phase, started: 1 };
+  return { id: 'r', dir: '/r', run: { slurm }, state, interrupted, elsewhere: null } as unknown as RunEntry;
+}
+const queued = (line: string): QueueLook => ({
+  queued: new Map(parseSqueue(line).map((job) => [job.id, job])),
+  ahead: new Map([['5', 2]]),
+  ended: new Map(),
+});
+const pending = queued('5|PENDING|2026-11-24T23:04:17|1:00:00|work|1||Priority');
+const running = queued('5|RUNNING|2026-11-24T22:04:17|59:57|work|1|n[1-2]|None');
+const ended = (state: string): QueueLook => {
+  const job = parseScontrolJob(`JobId=5 JobName=r JobState=${state} Reason=None ExitCode=0:0 NodeList=n1`);
+  return { queued: new Map(), ahead: new Map(), ended: new Map(job ? [['5', job]] : []) };
+};
+
+const nothing: QueueLook = { queued: new Map(), ahead: new Map(), ended: new Map() };
+
+describe('a run that Slurm has', () => {
+  it('is queued without nodes, with its place and why', () => {
+    const stood = withStand(entry(), pending);
+    expect(statusOf(stood)).toBe('queued');
+    expect(stood.interrupted).toBe(false);
+    expect(stood.queue).toMatchObject({ kind: 'waiting', place: 3, reason: 'Priority', job: '5' });
+    expect(stood.queue?.text).toMatch(
+      /^place 3 in work; jobs of higher priority come first; Slurm expects a start at 2026-11-2\d \d\d:04$/,
+    );
+  });
+
+  it('starts between its nodes and its first state, and then is what its state says', () => {
+    expect(statusOf(withStand(entry(), running))).toBe('starting');
+    const old = withStand(entry('running'), running); // a state that this node sees late
+    expect(statusOf(old)).toBe('running');
+    expect(old.queue).toMatchObject({
+      kind: 'running',
+      secondsLeft: 3597,
+      text: 'job 5, on n[1-2], 60 min left',
+    });
+  });
+
+  it('that a supervisor holds is not queued by an old look', () => {
+    expect(statusOf(withStand(entry('running', { interrupted: false }), pending))).toBe('running');
+  });
+
+  it('goes on after Slurm ended it: neither the state before nor its age ends it', () => {
+    const before = entry('stopped', { goesOn: true });
+    expect(statusOf(withStand(before, pending))).toBe('queued');
+    expect(statusOf(withStand(before, running))).toBe('starting');
+    expect(jobsToAsk([before, entry('stopped'), entry()])).toEqual(['5', '5']);
+    const cancelled = withStand(before, ended('CANCELLED'));
+    expect(statusOf(cancelled)).toBe('stopped');
+  });
+
+  it('that is over is left as it is', () => {
+    const over = entry('finished');
+    expect(withStand(over, pending)).toBe(over);
+  });
+
+  it('whose job ended without a word is interrupted, and says why', () => {
+    for (const [state, words] of [
+      ['TIMEOUT', 'it reached its time limit'],
+      ['OUT_OF_MEMORY', 'it ran out of memory'],
+      ['NODE_FAIL', 'a node failed'],
+      ['PREEMPTED', 'a job of higher priority took its nodes'],
+    ] as const) {
+      const stood = withStand(entry('running'), ended(state));
+      expect(statusOf(stood)).toBe('interrupted');
+      expect(stood.queue?.text).toBe(`Slurm's job 5 is over: ${words} (${state})`);
+    }
+    expect(withStand(entry('running'), nothing).queue?.text).toBe('Slurm no longer knows job 5');
+  });
+});
+
+describe('the words', () => {
+  it('say why a job waits, and lose nothing that they do not know', () => {
+    expect(waitingWords('Resources')).toBe('it is next, and waits for nodes to be free');
+    expect(waitingWords('')).toBe('Slurm has not looked at it yet');
+    expect(waitingWords('QOSMaxGRESPerUser')).toBe(
+      'the QOS has as many GPUs for you as it may have (QOSMaxGRESPerUser)',
+    );
+    expect(waitingWords('AssocGrpCPUMinutesLimit')).toContain('AssocGrpCPUMinutesLimit');
+    expect(waitingWords('ReqNodeNotAvail, UnavailableNodes:n[1-2]')).toBe(
+      'nodes that it needs are down, drained or reserved (UnavailableNodes:n[1-2])',
+    );
+    expect(waitingWords('PartitionTimeLimit')).toBe('it asks for more time than the partition allows');
+    expect(waitingWords('SomethingNew')).toBe('SomethingNew');
+  });
+
+  it('say how a job ended', () => {
+    const how = { exitCode: 0, signal: 0 };
+    expect(endedWords({ state: 'FAILED', exitCode: 3, signal: 0 })).toBe(
+      'its script failed with exit code 3',
+    );
+    expect(endedWords({ state: 'FAILED', exitCode: 0, signal: 9 })).toBe('its script failed by signal 9');
+    expect(endedWords({ ...how, state: 'CANCELLED' })).toBe('it was cancelled');
+    expect(endedWords({ ...how, state: 'ODD' })).toBe('Slurm calls it ODD');
+  });
+});
