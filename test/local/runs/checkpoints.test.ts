@@ -1,10 +1,12 @@
 // What a person does with checkpoints by `trainyard`, on real ones.
 import {
   appendFileSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   readFileSync,
   readdirSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -141,4 +143,20 @@ it('eval: the result is a line of the metrics, and without data to evaluate on i
   const line = readLines(join(dir, 'metrics.jsonl')).at(-1);
   expect(line).toMatchObject({ kind: 'eval', step: 20, top1: said['top1'], images: said['images'] });
   expect(said).toMatchObject({ type: 'evaluation', step: 20 });
+});
+
+it('a run from a checkpoint goes on from its own, also when the file that it began with is gone', async () => {
+  const weights = join(folder.path, 'weights.safetensors');
+  const flags = ['--batch-size', '8', '--init-weights', weights, '--checkpoint-every', '1'];
+  const train = ['train', '--model', 'mlp', '--data', images, '--threads', '1', ...flags];
+  const own = join(folder.path, 'own');
+  const first = await runTrainer([...train, '--run-dir', own, '--steps', '1']);
+  expectExit(first, 2);
+  expect(first.stderr).toContain(`--init-weights ${weights} does not exist`);
+  copyFileSync(join(dir, 'checkpoints', checkpointName(20), 'model.safetensors'), weights);
+  expectExit(await runTrainer([...train, '--run-dir', own, '--steps', '1']), 0);
+  rmSync(weights);
+  expectExit(await runTrainer([...train, '--run-dir', own, '--steps', '2']), 0);
+  const starts = readLines(join(own, 'metrics.jsonl')).filter(({ kind }) => kind === 'start');
+  expect(starts.map((line) => line['resumed_from'])).toEqual([null, checkpointName(1)]);
 });

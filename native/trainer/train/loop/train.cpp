@@ -126,7 +126,11 @@ class TrainRun {
 
   void build() {
     // Only rank 0's folder holds checkpoints where the ranks run on several hosts.
-    if (leader()) resume();
+    if (leader()) {
+      resume();
+      // A run that goes on has its own weights, and the file may be gone by then.
+      if (!plan_.resume_from) require_init_weights(options_);
+    }
     finish_plan(options_, plan_);
     say_changes();
     const double start = static_cast<double>(plan_.start_step);

@@ -114,6 +114,9 @@ void check_options(const TrainOptions& options) {
   require(options.shuffle_buffer >= 0, "--shuffle-buffer must not be negative; 0 mixes each epoch whole");
   require(options.prefetch >= 1, "--prefetch must be at least 1");
   require(options.loader_threads >= 0, "--loader-threads must not be negative; 0 takes as many as suit the device");
+}
+
+void require_init_weights(const TrainOptions& options) {
   require(options.init_weights.empty() || std::filesystem::exists(options.init_weights),
           "--init-weights " + options.init_weights + " does not exist");
 }

@@ -36,6 +36,10 @@ struct TrainPlan {
 /// Throws Error(Exit::usage) for values that make no sense together.
 void check_options(const TrainOptions& options);
 
+/// Throws Error(Exit::usage) where the file is not there. Asked by the rank that reads it, in a run
+/// that has no checkpoint of its own yet.
+void require_init_weights(const TrainOptions& options);
+
 /// Fills in world, batch and global_batch. world: the ranks that train. Where fewer replicas are
 /// left than were planned, each takes a larger part of the same global batch: order of images,
 /// learning rate and number of steps stay as they were. Throws Error(Exit::usage) when it cannot be
