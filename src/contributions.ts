@@ -99,6 +99,7 @@ export interface CommandArguments {
   'trainyard.cloneRun': [run?: RunArgument];
   'trainyard.resumeRun': [run?: RunArgument];
   'trainyard.describeRun': [run?: RunArgument];
+  'trainyard.compareRuns': [run?: RunArgument, all?: readonly RunArgument[]];
   'trainyard.deleteRun': [run?: RunArgument];
   'trainyard.selectRun': [run?: RunArgument];
   'trainyard.verifyCheckpoints': [run?: RunArgument];
@@ -149,6 +150,7 @@ const commandTable: Record<CommandId, true> = {
   'trainyard.cloneRun': true,
   'trainyard.resumeRun': true,
   'trainyard.describeRun': true,
+  'trainyard.compareRuns': true,
   'trainyard.deleteRun': true,
   'trainyard.selectRun': true,
   'trainyard.verifyCheckpoints': true,
@@ -173,6 +175,7 @@ export const panelTypes = {
   dashboard: 'trainyard.dashboard',
   tensorboard: 'trainyard.tensorboard',
   checks: 'trainyard.checks',
+  compare: 'trainyard.compare',
 } as const;
 
 /** The `type` of a task that is a run. */

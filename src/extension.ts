@@ -9,6 +9,7 @@ import { recentRuns } from './ui/recentRuns.js';
 import { ContextKeys } from './ui/contextKeys.js';
 import { loadLazy } from './ui/loadLazy.js';
 import { CheckPanels } from './ui/panels/checkPanel.js';
+import { ComparePanels } from './ui/panels/comparePanel.js';
 import { dashboardPanels } from './ui/panels/dashboardPanel.js';
 import { RunPanels } from './ui/panels/runPanels.js';
 import { tensorboardPanels } from './ui/panels/tensorboardPanel.js';
@@ -57,6 +58,7 @@ export function activate(context: vscode.ExtensionContext): Api {
     }),
     terminals: new RunTerminals(services),
     checks: new CheckPanels(services, (button) => pressRemedy({ services, showOutput }, button)),
+    comparisons: new ComparePanels(services),
     documents: new ReadOnlyDocuments(),
     showOutput,
   };
@@ -73,6 +75,7 @@ export function activate(context: vscode.ExtensionContext): Api {
     ui.dashboards,
     ui.tensorboards,
     ui.checks,
+    ui.comparisons,
     ui.documents,
     new ProfileWatcher(services),
     runs.onSelect((run) => void ui.checkpoints.choose(run)),

@@ -159,6 +159,8 @@ if (watch) {
       'trainyard.cjs.map',
       'webview/dashboard.js.map',
       'webview/dashboard.css.map',
+      'webview/compare.js.map',
+      'webview/compare.css.map',
     ]) {
       rmSync(join(dist, name), { force: true });
     }

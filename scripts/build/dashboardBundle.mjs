@@ -1,4 +1,4 @@
-// How the dashboard's page is bundled; the build, the page's tests and its benchmark use the same.
+// How the pages of dashboard and comparison are bundled; the build, the page's tests and its benchmark use the same.
 /** @import { BuildOptions } from 'esbuild' */
 
 /**
@@ -14,6 +14,8 @@ export const dashboardBundle = {
   entryPoints: [
     { in: 'src/webview/dashboard/main.ts', out: 'dashboard' },
     { in: 'src/webview/dashboard/dashboard.css', out: 'dashboard' },
+    { in: 'src/webview/compare/main.ts', out: 'compare' },
+    { in: 'src/webview/compare/compare.css', out: 'compare' },
   ],
   outdir: 'dist/webview',
   loader: { '.ttf': 'file' }, // the icons' font, beside the style sheet that names it

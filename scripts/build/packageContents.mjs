@@ -9,7 +9,7 @@ const permitted = [
   /^media\/[^/]+\.(svg|png|json)$/,
   /^media\/walkthrough\/[^/]+\.md$/,
   /^dist\/(extension\.js|lazy\.js|trainyard\.cjs|node-pty\.cjs|ssh2\.cjs|tar\.cjs)$/,
-  /^dist\/webview\/(dashboard\.(js|css)|codicon\.ttf)$/,
+  /^dist\/webview\/((dashboard|compare)\.(js|css)|codicon\.ttf)$/,
   /^dist\/bin\/(agent|trainer|mpiexec_control\.so)$/,
   /^dist\/cuda\/libtrainer_cuda\.so$/, // ours; NVIDIA's libraries never
   /^dist\/share\/((tensorboard_server|slurm_job)\.py|(requirements|cuda|pip)\.txt|(node|fetch)\/[a-z]+\.py)$/,
@@ -25,6 +25,8 @@ const wanted = [
   'dist/tar.cjs',
   'dist/webview/dashboard.js',
   'dist/webview/dashboard.css',
+  'dist/webview/compare.js',
+  'dist/webview/compare.css',
   'dist/webview/codicon.ttf',
   'dist/bin/agent',
   'dist/bin/mpiexec_control.so',

@@ -9,19 +9,19 @@ import { table as aligned } from './format.js';
  */
 export function comparisonLines(comparison: Comparison, width: number): string[] {
   const { runs, differences, columns } = comparison;
-  const ids = runs.map(({ id }) => id);
-  const all = ids.map((_, index) => index + 1);
+  const names = runs.map(({ name }) => name);
+  const all = names.map((_, index) => index + 1);
   const figures = [
     ['status', ...runs.map(({ status }) => status)],
     ...columns.map(({ title, texts }) => [title, ...texts]),
   ];
   const settings = differences.map(({ name, values }) => [name, ...values.map((value) => value ?? '')]);
   const upright = [
-    ...aligned(['FIGURE', ...ids], figures, all),
+    ...aligned(['FIGURE', ...names], figures, all),
     '',
     ...(settings.length === 0
       ? ['The settings do not differ.']
-      : aligned(['DIFFERS', ...ids], settings, all)),
+      : aligned(['DIFFERS', ...names], settings, all)),
   ];
   if (upright.every((line) => line.length <= width)) return upright;
   const { head, rows, right } = textTable(comparison);

@@ -13,6 +13,7 @@ import { RunFeeds } from '../core/follow/runFeeds.js';
 import { RunsMonitor } from '../core/follow/runsMonitor.js';
 import type { Prompter } from '../core/ssh/base/transport.js';
 import { TensorBoards } from '../core/tunnels/tensorboard.js';
+import { Comparer } from './comparer.js';
 import { editorPrompter } from './prompter.js';
 import { adviceText } from './remedies.js';
 
@@ -33,6 +34,7 @@ export class Backend implements Disposable {
   readonly changes: RunChanges;
   readonly feeds: RunFeeds;
   readonly boards: TensorBoards;
+  readonly comparer: Comparer;
 
   constructor(private readonly options: BackendOptions) {
     const { logger } = options;
@@ -49,6 +51,7 @@ export class Backend implements Disposable {
     };
     this.changes = new RunChanges(this.monitor, client, logger);
     this.feeds = new RunFeeds(client, logger);
+    this.comparer = new Comparer(client);
     const howToOpen = adviceText({ kind: 'openTensorBoard' });
     this.boards = new TensorBoards({ logger, howToOpen, port: () => options.tensorboardPort() });
   }

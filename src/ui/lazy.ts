@@ -28,6 +28,7 @@ export { importProfile } from './commands/profiles/importProfile.js';
 export { openProfiles } from './commands/profiles/openProfiles.js';
 export { removeProfile } from './commands/profiles/removeProfile.js';
 export { attachRun } from './commands/runs/attachRun.js';
+export { compareRuns } from './commands/runs/compareRuns.js';
 export { copyRunFolder } from './commands/runs/copyRunFolder.js';
 export { describeRun } from './commands/runs/describeRun.js';
 export { deleteRun } from './commands/runs/deleteRun.js';

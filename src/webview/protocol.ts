@@ -272,3 +272,67 @@ export type FromPage =
   | { type: 'action'; action: PageAction }
   /** A defect in the page, for the extension's log. */
   | { type: 'failed'; message: string };
+
+/** One curve of a run that is compared: columns of equal length. */
+interface ComparedCurve {
+  name: string;
+  step: number[];
+  epoch: Figure[];
+  /** For which the run had held its nodes. */
+  hours: number[];
+  value: Figure[];
+}
+
+interface ComparedRow {
+  id: string;
+  /** What people call it; else the id without its date. */
+  label: string;
+  tags: string[];
+  profile: string;
+  dir: string;
+  status: string;
+  curves: ComparedCurve[];
+}
+
+/** One figure of every run, in the order of the runs. */
+export interface ComparedColumn {
+  key: string;
+  title: string;
+  /** Which values are the better ones; null where that means nothing. */
+  better: 'high' | 'low' | null;
+  values: Figure[];
+  texts: string[];
+}
+
+/** Everything that the page of a comparison shows. */
+export interface ComparisonUpdate {
+  type: 'comparison';
+  runs: ComparedRow[];
+  /** Null where a run lacks the setting. */
+  differences: { name: string; values: (string | null)[] }[];
+  columns: ComparedColumn[];
+  /** The fraction that time and price are asked for; null where no run has one. */
+  accuracy: number | null;
+  /** Runs that are still to be read. */
+  pending: number;
+  /** Why runs could not be read, a sentence each. */
+  problems: string[];
+  /** When the newest was read, seconds since the epoch. */
+  time: number;
+}
+
+export type TableForm = 'csv' | 'json' | 'markdown';
+export type ImageForm = 'png' | 'svg';
+
+export type FromComparePage =
+  | { type: 'ready' }
+  /** Reads all runs again. */
+  | { type: 'refresh' }
+  | { type: 'accuracy'; fraction: number }
+  /** `rows` are places in `runs`, in the order in which they are shown. */
+  | { type: 'export'; form: TableForm; rows: number[] }
+  /** `data` is SVG's text, or a PNG in base64. */
+  | { type: 'save'; form: ImageForm; name: string; data: string }
+  | { type: 'open'; row: number }
+  /** A defect in the page, for the extension's log. */
+  | { type: 'failed'; message: string };

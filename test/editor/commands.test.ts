@@ -10,7 +10,7 @@ import { commandIds, type CommandId } from '../../src/contributions.js';
 import { configuredHosts } from '../../src/core/ssh/config/configuredHosts.js';
 import { lastOnly } from '../support/harness.js';
 import { until } from './hostClient.js';
-import { answer as answerBox, choose as chooseFirst, pick } from './questions.js';
+import { answer as answerBox, choose as chooseFirst, clickMenu, pick } from './questions.js';
 import { Workbench } from './workbench.js';
 
 const words = [
@@ -314,6 +314,20 @@ test('a run: started, cloned, run again; dashboard, logs, terminal, checkpoints'
       : undefined,
   );
   await command('trainyard.showOutput');
+});
+
+test('two runs that are selected in the list are compared, by the menu of one of them', async () => {
+  const rows = workbench.page.locator('.sidebar .monaco-list-row', { hasText: 'finished' });
+  await rows.nth(1).waitFor();
+  await rows.nth(0).click();
+  await rows.nth(1).click({ modifiers: ['Control'] });
+  given.add('trainyard.compareRuns');
+  await clickMenu(workbench, rows.nth(1), 'Compare Runs…');
+  const comparison = workbench.webview();
+  await comparison.getByRole('heading', { name: '2 runs compared' }).waitFor();
+  await comparison.locator('.runs tbody tr').nth(1).waitFor();
+  expect(await comparison.locator('.runs tbody tr').count()).toBe(2);
+  expect(await comparison.getByRole('heading', { name: 'Loss of training' }).isVisible()).toBe(true);
 });
 
 test('TensorBoard opens in a tab with the curves', async () => {

@@ -1,7 +1,7 @@
-// The style variables that the editor gives a page, in its default dark, light and high-contrast
+// The style variables that the editor gives a page, in its default dark, light and two high-contrast
 // themes.
 
-export type Theme = 'dark' | 'light' | 'high-contrast';
+export type Theme = 'dark' | 'light' | 'high-contrast' | 'high-contrast-light';
 
 const common = {
   'font-family': '"Segoe WPC", "Segoe UI", system-ui, "Ubuntu", "Droid Sans", sans-serif',
@@ -168,6 +168,44 @@ const variables: Record<Theme, Record<string, string>> = {
     'charts-orange': '#d18616',
     'charts-green': '#89d185',
     'charts-purple': '#b180d7',
+  },
+  'high-contrast-light': {
+    foreground: '#292929',
+    descriptionForeground: '#292929',
+    focusBorder: '#006bbd',
+    contrastBorder: '#0f4a85',
+    contrastActiveBorder: '#006bbd',
+    'editor-background': '#ffffff',
+    'editor-foreground': '#292929',
+    'editorWidget-background': '#ffffff',
+    'button-secondaryBackground': '#ffffff',
+    'button-secondaryForeground': '#292929',
+    'input-background': '#ffffff',
+    'input-foreground': '#292929',
+    'input-border': '#0f4a85',
+    'input-placeholderForeground': '#595959',
+    'inputOption-activeBackground': 'rgba(0, 0, 0, 0)',
+    'inputOption-activeBorder': '#0f4a85',
+    'inputOption-activeForeground': '#292929',
+    'inputValidation-errorBorder': '#0f4a85',
+    'dropdown-background': '#ffffff',
+    'dropdown-foreground': '#292929',
+    'dropdown-border': '#0f4a85',
+    'menu-background': '#ffffff',
+    'menu-foreground': '#292929',
+    'menu-border': '#0f4a85',
+    'menu-selectionBorder': '#006bbd',
+    'progressBar-background': '#0f4a85',
+    'editor-selectionBackground': '#0f4a85',
+    'textLink-foreground': '#0f4a85',
+    'charts-foreground': '#292929',
+    'charts-lines': 'rgba(41, 41, 41, 0.5)',
+    'charts-red': '#b5200d',
+    'charts-blue': '#1a85ff',
+    'charts-yellow': '#895503',
+    'charts-orange': '#d18616',
+    'charts-green': '#374e06',
+    'charts-purple': '#652d90',
   },
 };
 

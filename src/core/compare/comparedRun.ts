@@ -23,7 +23,7 @@ export interface RunFigures {
   /** Images of all steps over the time of these steps. */
   imagesPerSec: number | null;
   cost: number | null;
-  /** For a run under way: what it comes to at its end. Of a run that is over its cost. */
+  /** Of a run under way: what it comes to at its end. */
   costAtEnd: number | null;
   costPerEpoch: number | null;
   /** Generations after the first one. */
@@ -67,6 +67,9 @@ export interface RunCurve {
 /** One run among those that are compared. */
 export interface ComparedRun {
   id: string;
+  /** What people call it; else the id without its date. */
+  name: string;
+  tags: string[];
   dir: string;
   profile: string;
   status: RunStatus;

@@ -12,6 +12,8 @@ interface Column {
   key: string;
   title: string;
   kind: ColumnKind;
+  /** Which values are the better ones; null where that means nothing. */
+  better: 'high' | 'low' | null;
   values: (number | null)[];
   texts: string[];
 }
@@ -26,17 +28,12 @@ export interface Comparison {
   columns: Column[];
 }
 
-const figureColumns: readonly [keyof RunFigures, string, string, ColumnKind][] = [
-  ['steps', 'steps', 'steps', 'count'],
-  ['epochs', 'epochs', 'epochs', 'count'],
-  ['loss', 'loss', 'loss', 'number'],
-  ['bestLoss', 'best_loss', 'best loss', 'number'],
-  ['evalLoss', 'eval_loss', 'eval loss', 'number'],
-  ['bestEvalLoss', 'best_eval_loss', 'best eval loss', 'number'],
-  ['top1', 'top1', 'top-1', 'fraction'],
+/** Of a figure: its key, its title, and how it is written. */
+type FigureColumn = [keyof RunFigures, string, string, ColumnKind];
+
+/** What people compare first. */
+const priceColumns: readonly FigureColumn[] = [
   ['bestTop1', 'best_top1', 'best top-1', 'fraction'],
-  ['top5', 'top5', 'top-5', 'fraction'],
-  ['bestTop5', 'best_top5', 'best top-5', 'fraction'],
   ['secondsPerEpoch', 'seconds_per_epoch', 'time an epoch', 'seconds'],
   ['seconds', 'seconds', 'total time', 'seconds'],
   ['imagesPerSec', 'images_per_sec', 'images/s', 'rate'],
@@ -44,7 +41,18 @@ const figureColumns: readonly [keyof RunFigures, string, string, ColumnKind][] =
   ['costAtEnd', 'cost_at_end', 'price at the end', 'money'],
   ['costPerEpoch', 'cost_per_epoch', 'price of an epoch', 'money'],
 ];
-const restartColumns: readonly [keyof RunFigures, string, string, ColumnKind][] = [
+const figureColumns: readonly FigureColumn[] = [
+  ['epochs', 'epochs', 'epochs', 'count'],
+  ['steps', 'steps', 'steps', 'count'],
+  ['top1', 'top1', 'top-1', 'fraction'],
+  ['top5', 'top5', 'top-5', 'fraction'],
+  ['bestTop5', 'best_top5', 'best top-5', 'fraction'],
+  ['loss', 'loss', 'loss', 'number'],
+  ['bestLoss', 'best_loss', 'best loss', 'number'],
+  ['evalLoss', 'eval_loss', 'eval loss', 'number'],
+  ['bestEvalLoss', 'best_eval_loss', 'best eval loss', 'number'],
+];
+const restartColumns: readonly FigureColumn[] = [
   ['restarts', 'restarts', 'restarts', 'count'],
   ['secondsLost', 'seconds_lost', 'lost to restarts', 'seconds'],
   ['costLost', 'cost_lost', 'price of restarts', 'money'],
@@ -59,10 +67,11 @@ export function compareRuns(runs: readonly ComparedRun[], accuracy = commonAccur
     key,
     title,
     kind,
+    better: betterOf(key),
     values,
     texts: values.map((value, at) => valueText(kind, value, runs[at]?.currency ?? null)),
   });
-  const figures = (of: typeof figureColumns): Column[] =>
+  const figures = (of: readonly FigureColumn[]): Column[] =>
     of.map(([name, key, title, kind]) =>
       column(
         key,
@@ -72,8 +81,9 @@ export function compareRuns(runs: readonly ComparedRun[], accuracy = commonAccur
       ),
     );
   const columns = [
-    ...figures(figureColumns),
+    ...figures(priceColumns),
     ...(accuracy === undefined ? [] : reachColumns(runs, accuracy, column)),
+    ...figures(figureColumns),
     ...figures(restartColumns),
     ...ownColumns(runs, column),
   ];
@@ -121,6 +131,19 @@ function ownColumns(runs: readonly ComparedRun[], column: MakeColumn): Column[] 
     const values = runs.map(({ own }) => own.find((each) => ownName(each) === name)?.last ?? null);
     return column(name, name, 'number', values);
   });
+}
+
+const high = new Set(['top1', 'best_top1', 'top5', 'best_top5', 'images_per_sec']);
+const neither = new Set(['steps', 'epochs']);
+const low = new Set(
+  [...priceColumns, ...figureColumns, ...restartColumns]
+    .map(([, key]) => key)
+    .filter((key) => !high.has(key) && !neither.has(key)),
+);
+
+function betterOf(key: string): Column['better'] {
+  if (high.has(key)) return 'high';
+  return low.has(key) || key.endsWith('_to_accuracy') ? 'low' : null;
 }
 
 /** For people. Empty where nothing is known. */

@@ -12,12 +12,14 @@ export interface TextTable {
 
 /** For people: the runs, what differs, and the figures with their units. */
 export function textTable({ runs, differences, columns }: Comparison): TextTable {
-  const names = ['run', 'status', ...differences.map(({ name }) => name)];
+  const tagged = runs.some(({ tags }) => tags.length > 0);
+  const names = ['run', 'status', ...(tagged ? ['tags'] : []), ...differences.map(({ name }) => name)];
   return {
     head: [...names, ...columns.map(({ title }) => title)],
-    rows: runs.map(({ id, status }, at) => [
-      id,
+    rows: runs.map(({ name, status, tags }, at) => [
+      name,
       status,
+      ...(tagged ? [tags.map((tag) => `#${tag}`).join(' ')] : []),
       ...differences.map(({ values }) => values[at] ?? ''),
       ...columns.map(({ texts }) => texts[at] ?? ''),
     ]),
@@ -45,13 +47,13 @@ export function csvOf({ runs, differences, columns }: Comparison): string {
   const own = new Set(runs.flatMap((run) => run.own.map(ownName)));
   const figures = columns.filter(({ key }) => !own.has(key));
   const head = [
-    ...['run', 'profile', 'status', 'currency'],
+    ...['run', 'name', 'tags', 'profile', 'status', 'currency'],
     ...differences.filter(({ name }) => name !== 'profile').map(({ name }) => name),
     ...figures.map(({ key }) => key),
     ...[...own].flatMap((name) => [name, `min of ${name}`, `max of ${name}`]),
   ];
   const rows = runs.map((run, at) => [
-    ...[run.id, run.profile, run.status, run.currency],
+    ...[run.id, run.name, run.tags.join(' '), run.profile, run.status, run.currency],
     ...differences.filter(({ name }) => name !== 'profile').map(({ values }) => values[at]),
     ...figures.map(({ values }) => values[at]),
     ...[...own].flatMap((name) => {
@@ -74,6 +76,8 @@ export function recordsOf({ runs, differences, columns, accuracy }: Comparison):
     ...runs.map((run, at) => ({
       type: 'compared',
       id: run.id,
+      name: run.name,
+      tags: run.tags,
       dir: run.dir,
       profile: run.profile,
       status: run.status,

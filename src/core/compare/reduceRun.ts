@@ -4,6 +4,7 @@ import { heldSeconds } from '../cost/heldTime.js';
 import type { RunEntry } from '../contracts/agentApi.js';
 import type { Figures, NamedSeries } from '../model/figures.js';
 import type { Evaluation, Restart, RunMetrics } from '../model/runMetrics.js';
+import { runName } from '../model/runName.js';
 import { isOver, statusOf } from '../model/runStatus.js';
 import {
   ownName,
@@ -39,6 +40,8 @@ export function reduceRun({ profile, entry, metrics, figures }: ReadRun): Compar
     : [];
   return {
     id,
+    name: runName(entry),
+    tags: entry.about?.tags ?? [],
     dir,
     profile,
     status: statusOf(entry),
@@ -86,7 +89,7 @@ function figuresOf(
     seconds: state ? heldSeconds(state) : null,
     imagesPerSec: steps?.imagesPerSec() ?? figures.rates()?.mean ?? null,
     cost: cost?.soFar ?? null,
-    costAtEnd: cost?.atEnd ?? null,
+    costAtEnd: over ? null : (cost?.atEnd ?? null),
     costPerEpoch: priced(perEpoch),
     restarts: restarts ?? null,
     secondsLost: lost ?? null,

@@ -31,7 +31,7 @@ export class CompareReader {
     const { files } = await client.request('run.get', { dir: entry.dir });
     const metricBytes = files['metrics.jsonl'] ?? 0;
     const figureBytes = files[figuresFile] ?? 0;
-    const state = JSON.stringify([entry.run, entry.state, entry.interrupted]);
+    const state = JSON.stringify([entry.run, entry.state, entry.interrupted, entry.about]);
     const stamp = [metricBytes, figureBytes, state].join(' ');
     const known = await this.kept?.get(profile, entry.dir, stamp);
     if (known) return known;

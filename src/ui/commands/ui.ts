@@ -1,6 +1,7 @@
 // What the commands act on.
 import type { ContextKeys } from '../contextKeys.js';
 import type { CheckPanels } from '../panels/checkPanel.js';
+import type { ComparePanels } from '../panels/comparePanel.js';
 import type { DashboardPanel } from '../panels/dashboardPanel.js';
 import type { RunPanels } from '../panels/runPanels.js';
 import type { TensorBoardPanel } from '../panels/tensorboardPanel.js';
@@ -21,6 +22,7 @@ export interface Ui {
   tensorboards: RunPanels<TensorBoardPanel>;
   terminals: RunTerminals;
   checks: CheckPanels;
+  comparisons: ComparePanels;
   documents: ReadOnlyDocuments;
   showOutput: () => void;
 }

@@ -38,7 +38,10 @@ export class RunTree implements vscode.TreeDataProvider<RunTreeNode>, vscode.Dis
     private readonly services: Services,
     private readonly keys: ContextKeys,
   ) {
-    this.view = vscode.window.createTreeView(viewIds.runs, { treeDataProvider: this });
+    this.view = vscode.window.createTreeView(viewIds.runs, {
+      treeDataProvider: this,
+      canSelectMany: true,
+    });
     this.store.add(this.changes);
     this.store.add(this.view);
     this.store.defer(() => this.watching?.dispose());
@@ -64,6 +67,10 @@ export class RunTree implements vscode.TreeDataProvider<RunTreeNode>, vscode.Dis
   /** The run that is selected in the view. */
   get selected(): RunArgument | undefined {
     return this.view.selection.find((node) => node.kind === 'run');
+  }
+
+  get selectedRuns(): RunArgument[] {
+    return this.view.selection.filter((node) => node.kind === 'run');
   }
 
   /** Fires with the run that somebody selected. */

@@ -1,0 +1,193 @@
+// One chart of a comparison on a canvas: uPlot draws axes and crosshair, and the lines are drawn here,
+// since each run has x values of its own.
+import uPlot from 'uplot';
+import { significant } from '../../dashboard/model/format.js';
+import { fontSize, xTicks } from '../../dashboard/charts/timeAxis.js';
+import { withAlpha } from '../../dashboard/charts/tints.js';
+import { axisRange } from '../../dashboard/charts/yRange.js';
+import type { Palette } from '../../dashboard/elements/theme.js';
+import type { ChartLine, CompareChart } from '../model/curves.js';
+import type { CompareAxis } from '../model/view.js';
+
+/** All that is drawn. */
+export interface PlotView {
+  chart: CompareChart;
+  axis: CompareAxis;
+  /** What the x axis shows. */
+  range: [number, number];
+  palette: Palette;
+  /** The run that stands out. */
+  emphasized: number | undefined;
+}
+
+/** What the y axis shows: of the values in sight. */
+export function yRangeOf({ chart, range }: Pick<PlotView, 'chart' | 'range'>): [number, number] {
+  const values: number[] = [];
+  for (const { x, y } of chart.lines) {
+    x.forEach((at, index) => {
+      const value = y[index] ?? null;
+      if (value !== null && at >= range[0] && at <= range[1]) values.push(value);
+    });
+  }
+  return axisRange(Float64Array.from(values), {
+    fromZero: chart.name === 'images/s',
+    log: false,
+    hideOutliers: false,
+  }).range;
+}
+
+const isShare = (name: string): boolean => name === 'top-1' || name === 'top-5';
+
+/** A tick of the y axis. */
+export const yTick = (name: string, value: number): string =>
+  isShare(name) ? `${+(value * 100).toFixed(1)}%` : value === 0 ? '0' : String(+significant(value, 3));
+
+export class ComparePlot {
+  private plot: uPlot;
+
+  constructor(
+    private readonly host: HTMLElement,
+    private view: PlotView,
+    private readonly onCursor: (x: number | undefined) => void,
+    private readonly onZoom: (zoom: [number, number] | undefined) => void,
+  ) {
+    this.plot = this.make();
+  }
+
+  update(view: PlotView): void {
+    const same = view.palette === this.view.palette && view.axis === this.view.axis;
+    this.view = view;
+    if (same) this.plot.setData([[...view.range], [null, null]]);
+    else {
+      this.plot.destroy();
+      this.plot = this.make();
+    }
+  }
+
+  resize(): void {
+    const { clientWidth: width, clientHeight: height } = this.host;
+    if (width > 0 && height > 0) this.plot.setSize({ width, height });
+  }
+
+  moveCursor(x: number | undefined): void {
+    if (x === undefined) this.plot.setCursor({ left: -10, top: -10 });
+    else this.plot.setCursor({ left: this.plot.valToPos(x, 'x'), top: 0 });
+  }
+
+  destroy(): void {
+    this.plot.destroy();
+  }
+
+  private make(): uPlot {
+    const { palette, axis: unit, range } = this.view;
+    const axis = {
+      stroke: palette.muted,
+      font: `${fontSize}px ${palette.font}`,
+      grid: { stroke: withAlpha(palette.foreground, 0.14), width: 1 },
+      ticks: { show: false },
+      gap: 4,
+    };
+    const options: uPlot.Options = {
+      width: Math.max(50, this.host.clientWidth),
+      height: Math.max(50, this.host.clientHeight),
+      padding: [8, 12, 0, 0],
+      legend: { show: false },
+      series: [{}, { show: false }],
+      scales: {
+        x: { time: false, range: () => this.view.range },
+        y: { range: () => yRangeOf(this.view) },
+      },
+      axes: [
+        { ...axis, size: 24, space: 64, ...xTicks(unit === 'step' ? 'step' : 'epoch') },
+        {
+          ...axis,
+          space: 28,
+          size: (_plot, values) =>
+            12 + 6.5 * Math.max(3, ...((values as string[] | null) ?? []).map(({ length }) => length)),
+          values: (_plot, splits) => splits.map((value) => yTick(this.view.chart.name, value)),
+        },
+      ],
+      cursor: {
+        y: false,
+        points: { show: false },
+        drag: { x: true, y: false, setScale: false, dist: 4 },
+        bind: {
+          dblclick: () => () => {
+            this.onZoom(undefined);
+            return null;
+          },
+        },
+        sync: {
+          key: 'trainyard-compare',
+          setSeries: false,
+          scales: ['x', null],
+          filters: { pub: (type) => type === 'mousemove' || type === 'mouseleave' },
+        },
+      },
+      hooks: {
+        setSelect: [
+          (plot) => {
+            const { left, width } = plot.select;
+            if (width < 4) return;
+            const zoom: [number, number] = [plot.posToVal(left, 'x'), plot.posToVal(left + width, 'x')];
+            plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+            this.onZoom(zoom);
+          },
+        ],
+        setCursor: [
+          (plot) => {
+            const { left = -1 } = plot.cursor;
+            this.onCursor(left < 0 ? undefined : plot.posToVal(left, 'x'));
+          },
+        ],
+        draw: [
+          (plot) => {
+            this.drawLines(plot);
+          },
+        ],
+      },
+    };
+    return new uPlot(options, [[...range], [null, null]], this.host);
+  }
+
+  private drawLines(plot: uPlot): void {
+    const { ctx, bbox } = plot;
+    const { chart, palette, emphasized } = this.view;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    ctx.lineJoin = 'round';
+    const last = (a: ChartLine): number => Number(a.row === emphasized);
+    for (const line of [...chart.lines].sort((a, b) => last(a) - last(b))) {
+      const faint = emphasized !== undefined && line.row !== emphasized;
+      const color = palette.charts[line.color];
+      ctx.strokeStyle = ctx.fillStyle = faint ? withAlpha(color, 0.25) : color;
+      ctx.lineWidth = (line.row === emphasized ? 2.5 : 1.5) * devicePixelRatio;
+      ctx.setLineDash(line.dash.map((length) => length * devicePixelRatio));
+      this.drawLine(plot, line);
+    }
+    ctx.restore();
+  }
+
+  private drawLine(plot: uPlot, { x, y }: ChartLine): void {
+    const path = new Path2D();
+    let begun = false;
+    let points = 0;
+    x.forEach((at, index) => {
+      const value = y[index] ?? null;
+      if (value === null) {
+        begun = false;
+        return;
+      }
+      const [left, top] = [plot.valToPos(at, 'x', true), plot.valToPos(value, 'y', true)];
+      if (begun) path.lineTo(left, top);
+      else path.moveTo(left, top);
+      begun = true;
+      points++;
+      // A line needs two points; one alone would not be seen.
+      if (x.length === 1) path.arc(left, top, 2.5 * devicePixelRatio, 0, 2 * Math.PI);
+    });
+    if (points > 0) plot.ctx.stroke(path);
+  }
+}

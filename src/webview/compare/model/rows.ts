@@ -1,0 +1,44 @@
+// Which runs are shown, and in which order.
+import type { ComparedColumn, ComparisonUpdate } from '../../protocol.js';
+import type { CompareView } from './view.js';
+
+/** Places in `runs` of those that the filter lets through, sorted. What is unknown stands last. */
+export function shownRows(update: ComparisonUpdate, { filter, sort }: CompareView): number[] {
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  const rows = update.runs
+    .map((_, at) => at)
+    .filter((at) => {
+      const text = textOf(update, at);
+      return words.every((word) => text.includes(word));
+    });
+  if (!sort) return rows;
+  const sign = sort.down ? -1 : 1;
+  const value = valueOf(update, sort.key);
+  return rows.sort((a, b) => {
+    const [x, y] = [value(a), value(b)];
+    if (x === null || y === null) return Number(x === null) - Number(y === null) || a - b;
+    return (x < y ? -sign : x > y ? sign : 0) || a - b;
+  });
+}
+
+/** All that the filter looks at: name, tags, profile, status, and the settings that differ. */
+function textOf({ runs, differences }: ComparisonUpdate, at: number): string {
+  const { id = '', label = '', tags = [], profile = '', status = '' } = runs[at] ?? {};
+  const settings = differences.map(({ name, values }) => `${name}=${values[at] ?? ''}`);
+  return [id, label, ...tags.map((tag) => `#${tag}`), profile, status, ...settings].join('\n').toLowerCase();
+}
+
+function valueOf({ runs, columns }: ComparisonUpdate, key: string): (at: number) => number | string | null {
+  if (key === 'run') return (at) => runs[at]?.label ?? null;
+  if (key === 'status') return (at) => runs[at]?.status ?? null;
+  const column = columns.find((each) => each.key === key);
+  return (at) => column?.values[at] ?? null;
+}
+
+/** Of the rows that are shown, those with the best value; none where all are equal. */
+export function bestRows({ better, values }: ComparedColumn, rows: readonly number[]): Set<number> {
+  const known = rows.flatMap((at) => values[at] ?? []);
+  if (better === null || known.length < 2 || new Set(known).size < 2) return new Set();
+  const best = better === 'high' ? Math.max(...known) : Math.min(...known);
+  return new Set(rows.filter((at) => values[at] === best));
+}
