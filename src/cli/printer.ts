@@ -232,9 +232,11 @@ export class TablePrinter implements RunPrinter {
     if (summary.reason !== null && summary.phase !== 'finished') row('reason', summary.reason);
     if (summary.images_per_sec !== null) {
       const median = summary.median_images_per_sec;
+      const writers = summary.images_per_sec_writers;
+      const sum = writers > 1 ? `, sum of ${writers} writers` : '';
       row(
         'images/s',
-        `${rateText(summary.images_per_sec)}${median === null ? '' : `, median ${rateText(median)}`}`,
+        `${rateText(summary.images_per_sec)}${median === null ? '' : `, median ${rateText(median)}`}${sum}`,
       );
     }
     if (summary.seconds !== null) row('time', durationText(summary.seconds));

@@ -80,6 +80,8 @@ export interface Progress {
   fraction: number | null;
   imagesPerSec: number | null;
   medianImagesPerSec: number | null;
+  /** How many writers of an own program both are the sum of. */
+  rateWriters: number;
   secondsLeft: number | null;
   bestTop1: number | null;
   bestStep: number | null;

@@ -328,6 +328,7 @@ export class SimulatedRun {
         fraction,
         imagesPerSec: steps.imagesPerSec[last] ?? null,
         medianImagesPerSec: sorted[Math.floor(sorted.length / 2)] ?? null,
+        rateWriters: 1,
         secondsLeft: this.over || last < 0 ? null : (options.totalSteps - this.step) * options.secondsPerStep,
         bestTop1: best?.top1 ?? null,
         bestStep: best?.step ?? null,

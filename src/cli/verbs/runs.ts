@@ -30,6 +30,7 @@ export const runs: Verb = {
           step = null,
           totalSteps = null,
           imagesPerSec = null,
+          rateWriters,
           loss = null,
           top1 = null,
           health,
@@ -42,6 +43,7 @@ export const runs: Verb = {
           step,
           total_steps: totalSteps,
           images_per_sec: imagesPerSec,
+          images_per_sec_writers: rateWriters,
           loss,
           top1,
           cost: cost ? costRecord(cost) : null,
@@ -93,9 +95,10 @@ const nameText = ({ about }: RunEntry): string =>
   visible([about?.name ?? '', ...(about?.tags ?? []).map((tag) => `#${tag}`)].join(' ').trim());
 
 function row(overview: RunOverview, priced: boolean, named: boolean): string[] {
-  const { entry, status, health, step, totalSteps, imagesPerSec, top1, cost } = overview;
+  const { entry, status, health, step, totalSteps, imagesPerSec, rateWriters, top1, cost } = overview;
   const steps = step === undefined ? '' : `${step}${totalSteps === undefined ? '' : `/${totalSteps}`}`;
-  const rate = imagesPerSec === undefined ? '' : rateText(imagesPerSec);
+  const sum = rateWriters > 1 ? `, sum of ${rateWriters}` : '';
+  const rate = imagesPerSec === undefined ? '' : rateText(imagesPerSec) + sum;
   const accuracy = top1 === undefined ? '' : percentText(top1);
   return [
     entry.id,

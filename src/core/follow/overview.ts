@@ -34,6 +34,8 @@ export interface RunOverview extends RunProgress {
   status: RunStatus;
   health: Health;
   imagesPerSec: number | undefined;
+  /** How many writers of an own program `imagesPerSec` is the sum of; 1 for one alone, and ours. */
+  rateWriters: number;
   /** Of an own program: the newest loss, where its name says that it is one. */
   loss: number | undefined;
   /** Of the last step's evaluation; without any, of the last training steps. A fraction. */
@@ -89,6 +91,7 @@ class Reading {
       }),
       step: progress.step ?? figures.step,
       imagesPerSec: over ? undefined : (lastStep?.images_per_sec ?? figures.imagesPerSec),
+      rateWriters: lastStep ? 1 : Math.max(1, figures.rateWriters),
       loss: figures.loss,
       top1: lastEvaluation?.top1 ?? lastStep?.top1 ?? undefined,
       best,

@@ -9,9 +9,12 @@ const mostSeries = 2000;
 /** As names are compared: `Images per_sec` and `images_per_sec` are one. */
 const plain = (tag: string): string => tag.toLowerCase().replace(/[^a-z0-9/]/g, '');
 const rate =
-  /(^|\/)((train|training)?(images|image|imgs|img|samples|examples)(\/s|\/sec|\/second|pers|persec|persecond|ps)|throughput|ips)$/;
+  /(^|\/)((train|training|total|global|overall)?(images|image|imgs|img|samples|examples)(\/s|\/sec|\/second|pers|persec|persecond|ps)|(total|global|overall)?throughput|ips)$/;
 const loss = /(^|\/)(train|training|total)?loss$/;
 const ofEvaluation = /(^|\/)(eval|evaluation|val|valid|validation|test)\//;
+
+/** Of images/s that are those of all processes, by their name. */
+const ofWholeRun = /(^|\/)(total|global|overall)[a-z0-9]*(\/s|\/sec|\/second)?$/;
 
 /** Whether a tag's figures are images/s, by its name. */
 export const isRate = (tag: string): boolean => rate.test(plain(tag)) && !ofEvaluation.test(plain(tag));
@@ -55,30 +58,66 @@ export class Figures {
     return this.newestStep;
   }
 
-  /** Of several writers that of the first, by name. */
+  /** Of the whole run: the sum of what each writer reports, since each is taken to report its own. */
   get imagesPerSec(): number | undefined {
-    return this.first(isRate)?.last?.value ?? undefined;
+    return sumOf(this.rated().map((series) => series.last?.value));
   }
 
+  /** How many writers `imagesPerSec` and `rates` are the sum of. */
+  get rateWriters(): number {
+    return this.rated().length;
+  }
+
+  /** Of several writers that of the first, by name. */
   get loss(): number | undefined {
-    return this.first(isLoss)?.last?.value ?? undefined;
+    return this.first(isLoss)?.series.last?.value ?? undefined;
   }
 
-  /** Mean and median of the program's images/s; undefined where it reports none. */
+  /**
+   * Mean and median of the program's images/s: the sum of those of each writer; undefined where it
+   * reports none.
+   */
   rates(): { mean: number; median: number } | undefined {
-    const values = this.first(isRate)?.values.sort((a, b) => a - b) ?? [];
-    const [lower, upper] = [values[(values.length - 1) >> 1], values[values.length >> 1]];
-    if (lower === undefined || upper === undefined) return undefined;
-    return {
-      mean: values.reduce((sum, value) => sum + value, 0) / values.length,
-      median: (lower + upper) / 2,
-    };
+    const each = this.rated().map(({ values }) => centreOf(values));
+    const mean = sumOf(each.map((one) => one?.mean));
+    const median = sumOf(each.map((one) => one?.median));
+    return mean === undefined || median === undefined ? undefined : { mean, median };
   }
 
-  private first(is: (tag: string) => boolean): FigureSeries | undefined {
+  /**
+   * One series of each writer: those with the tag of the first, of its newest generation. That alone
+   * where the tag says that it is of all processes.
+   */
+  private rated(): readonly FigureSeries[] {
+    const first = this.first(isRate);
+    if (!first) return [];
+    if (ofWholeRun.test(plain(first.tag))) return [first.series];
+    const all = this.all.filter(
+      ({ writer, tag }) => tag === first.tag && !ofEvaluation.test(plain(`${writer}/${tag}`)),
+    );
+    const newest = Math.max(...all.map(({ series }) => series.last?.generation ?? 0));
+    const standing = all.filter(({ series }) => series.last?.generation === newest);
+    return standing.map(({ series }) => series);
+  }
+
+  /** By name of the writer, then of the tag. */
+  private first(is: (tag: string) => boolean): NamedSeries | undefined {
     const order = ({ writer, tag }: NamedSeries): string => `${writer}\n${tag}`;
     return this.all
-      .filter(({ tag }) => is(tag))
-      .reduce<NamedSeries | undefined>((a, b) => (a && order(a) <= order(b) ? a : b), undefined)?.series;
+      .filter(({ writer, tag }) => is(tag) && !ofEvaluation.test(plain(`${writer}/${tag}`)))
+      .reduce<NamedSeries | undefined>((a, b) => (a && order(a) <= order(b) ? a : b), undefined);
   }
+}
+
+/** Undefined where there is none. */
+function sumOf(values: readonly (number | null | undefined)[]): number | undefined {
+  const numbers = values.filter((value) => typeof value === 'number');
+  return numbers.length === 0 ? undefined : numbers.reduce((sum, value) => sum + value, 0);
+}
+
+function centreOf(values: readonly number[]): { mean: number; median: number } | undefined {
+  const sorted = values.toSorted((a, b) => a - b);
+  const [lower, upper] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
+  if (lower === undefined || upper === undefined) return undefined;
+  return { mean: (sumOf(sorted) ?? 0) / sorted.length, median: (lower + upper) / 2 };
 }

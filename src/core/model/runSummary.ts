@@ -15,6 +15,8 @@ export interface RunSummary {
   exit_code: number | null;
   /** Images of all steps over their time; null when no step was made. */
   images_per_sec: number | null;
+  /** How many writers of an own program it is the sum of. */
+  images_per_sec_writers: number;
   median_images_per_sec: number | null;
   seconds: number | null;
   /** Price of the nodes or GPUs for that time; null where the profile had no price. */
@@ -61,6 +63,7 @@ export function summarize(
     phase: statusOf(details),
     exit_code: state?.exitCode ?? null,
     images_per_sec: metrics.steps?.imagesPerSec() ?? rates?.mean ?? null,
+    images_per_sec_writers: metrics.steps?.imagesPerSec() === undefined ? (figures?.rateWriters ?? 0) : 1,
     median_images_per_sec: metrics.steps?.medianImagesPerSec() ?? rates?.median ?? null,
     seconds: state ? (state.ended ?? state.updated) - state.started : null,
     cost: cost ? { amount: cost.soFar, currency: cost.currency } : null,

@@ -152,6 +152,7 @@ function progressOf(model: RunModel): Progress {
     fraction: fraction ?? null,
     imagesPerSec: over ? null : (lastStep?.images_per_sec ?? figures.imagesPerSec ?? null),
     medianImagesPerSec: median ?? null,
+    rateWriters: lastStep ? 1 : Math.max(1, figures.rateWriters),
     secondsLeft: over ? null : (secondsLeft ?? null),
     bestTop1: best?.top1 ?? null,
     bestStep: best?.step ?? null,

@@ -87,7 +87,7 @@ function contextOf(status: RunStatus): string {
 
 function activeParts(overview: RunOverview): string[] {
   const { entry, status, step, fraction, imagesPerSec, loss, secondsLeft, best } = overview;
-  const { health } = overview;
+  const { health, rateWriters } = overview;
   const isIll = health.level === 'warning' || health.level === 'error';
   const parts: string[] = [isIll ? shortHealth(health) : statusText(status, entry)];
   if (step !== undefined) {
@@ -98,7 +98,9 @@ function activeParts(overview: RunOverview): string[] {
     parts.push(`${duration(secondsLeft)} left`);
   }
   if (best !== undefined) parts.push(percent(best.top1));
-  if (imagesPerSec !== undefined && !isOld) parts.push(`${whole(imagesPerSec)} img/s`);
+  if (imagesPerSec !== undefined && !isOld) {
+    parts.push(`${whole(imagesPerSec)} img/s${rateWriters > 1 ? `, sum of ${rateWriters}` : ''}`);
+  }
   if (loss !== undefined) parts.push(`loss ${Number(loss.toPrecision(4))}`);
   return parts;
 }

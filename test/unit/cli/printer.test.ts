@@ -38,6 +38,7 @@ const summary: RunSummary = {
   phase: 'finished',
   exit_code: 0,
   images_per_sec: 512.34,
+  images_per_sec_writers: 1,
   median_images_per_sec: 520,
   seconds: 75,
   cost: { amount: 0.51, currency: 'USD' },

@@ -31,6 +31,7 @@ const overview = (status: RunStatus, fields: Partial<RunOverview> = {}): RunOver
   totalEpochs: 12,
   fraction: 0.34,
   imagesPerSec: 1204.4,
+  rateWriters: 1,
   top1: 0.952,
   best: undefined,
   top1At: () => undefined,

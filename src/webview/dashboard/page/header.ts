@@ -263,12 +263,14 @@ class Header extends Section {
       facts.push(['left', duration(progress.secondsLeft), `${duration(ran)} so far`]);
     } else if (ran !== null) facts.push(['so far', duration(ran)]);
     const median = progress.medianImagesPerSec;
-    if (head.over && median !== null) facts.push(['images/s', rate(median), 'median']);
+    const sum = progress.rateWriters > 1 ? [`sum of ${progress.rateWriters} writers`] : [];
+    if (head.over && median !== null) facts.push(['images/s', rate(median), ['median', ...sum].join(', ')]);
     else if (progress.imagesPerSec !== null) {
+      const notes = [...(median === null ? [] : [`median ${rate(median)}`]), ...sum];
       facts.push([
         'images/s',
         rate(progress.imagesPerSec),
-        median === null ? undefined : `median ${rate(median)}`,
+        notes.length === 0 ? undefined : notes.join(', '),
       ] as [string, string, string?]);
     }
     if (progress.bestTop1 !== null) {

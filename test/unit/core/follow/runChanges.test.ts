@@ -24,6 +24,7 @@ const runOf = (id: string, status: RunStatus, generation = 1, reason: string | n
   totalEpochs: undefined,
   fraction: undefined,
   imagesPerSec: undefined,
+  rateWriters: 1,
   loss: undefined,
   top1: undefined,
   best: undefined,

@@ -95,6 +95,53 @@ describe('names', () => {
     expect(figures.imagesPerSec).toBe(20);
     expect(figures.rates()).toEqual({ mean: 20, median: 20 });
     expect(figures.step).toBe(8);
+    expect(figures.rateWriters).toBe(1);
+  });
+
+  describe('of images/s that several writers report', () => {
+    const reported = (writers: [writer: string, values: number[], generation?: number][], tag = 'img/s') => {
+      const figures = new Figures();
+      for (const [writer, values, generation = 1] of writers) {
+        for (const [step, value] of values.entries()) {
+          figures.add(line(step, value, { writer, tag, generation }));
+        }
+      }
+      return figures;
+    };
+
+    it('are summed, and say of how many', () => {
+      const figures = reported([
+        ['', [90, 100]],
+        ['#2', [190, 200]],
+        ['#3', [300, 320]],
+      ]);
+      expect(figures.imagesPerSec).toBe(620);
+      expect(figures.rates()).toEqual({ mean: 600, median: 600 });
+      expect(figures.rateWriters).toBe(3);
+    });
+
+    it('are those of the first where the name says that they are of all', () => {
+      const writers: [string, number[]][] = [
+        ['rank 0', [400]],
+        ['rank 1', [400]],
+      ];
+      for (const tag of ['global_img/s', 'perf/total_images_per_sec', 'overall throughput']) {
+        const figures = reported(writers, tag);
+        expect([figures.imagesPerSec, figures.rateWriters], tag).toEqual([400, 1]);
+      }
+      expect(reported(writers, 'global/img_per_sec').imagesPerSec).toBe(800); // a group says nothing
+    });
+
+    it('leave out ranks that a restart did not bring back, other tags, and evaluation', () => {
+      const figures = reported([
+        ['rank 0', [100], 2],
+        ['rank 1', [100], 2],
+        ['rank 2', [100], 1],
+        ['validation', [5000], 2],
+      ]);
+      figures.add(line(1, 100, { writer: 'rank 0', tag: 'throughput', generation: 2 }));
+      expect([figures.imagesPerSec, figures.rateWriters]).toEqual([200, 2]);
+    });
   });
 });
 
