@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { until } from '../../support/harness.js';
-import { program } from '../support/setUpProgram.js';
+import { program, pythonWords } from '../support/setUpProgram.js';
 
 const workdir = mkdtempSync(join(tmpdir(), 'trainyard-clean-'));
 const run = join(workdir, 'runs/20261122-000000-x-0000');
@@ -24,7 +24,7 @@ beforeEach(() => {
 
 function clean(all: boolean): { result?: { removed: string[] }; error?: { what: string } } {
   const input = `${JSON.stringify({ op: 'clean', params: { workdir, all } })}\n`;
-  const { stdout, stderr } = spawnSync('python3', ['-ISc', program], { input, encoding: 'utf8' });
+  const { stdout, stderr } = spawnSync('python3', pythonWords(program), { input, encoding: 'utf8' });
   const [line = ''] = stdout.split('\n');
   if (line === '') throw new Error(stderr);
   return JSON.parse(line) as ReturnType<typeof clean>;

@@ -29,7 +29,7 @@ import { cacheFolder, type NodeRuntime } from '../../../src/core/setup/runtime.j
 import { findNativeSources } from '../../../src/core/setup/sources.js';
 import type { Profile } from '../../../src/core/contracts/profileSchema.js';
 import { bundleDir, root } from '../support/cluster.js';
-import { program } from '../support/setUpProgram.js';
+import { program, pythonWords } from '../support/setUpProgram.js';
 import { known, ScriptedPrompter, World } from '../support/hosts.js';
 
 const toolkit = join(root, 'build', 'cuda');
@@ -74,7 +74,7 @@ with zipfile.ZipFile(sys.argv[1], "w") as wheel:
 
 /** One request to the set-up program, as a node gets it. */
 function ask(op: string, params: object, env: Record<string, string> = {}): Record<string, unknown> {
-  const { stdout, stderr } = spawnSync('python3', ['-ISc', program], {
+  const { stdout, stderr } = spawnSync('python3', pythonWords(program), {
     input: `${JSON.stringify({ op, params })}\n`,
     env: { ...process.env, ...env },
   });

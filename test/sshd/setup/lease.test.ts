@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ensureStrace } from '../../../scripts/test/strace.mjs';
 import { LineFramer } from '../../../src/core/streams/framing.js';
-import { program } from '../support/setUpProgram.js';
+import { program, pythonWords } from '../support/setUpProgram.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'trainyard-lease-'));
 const agent = randomBytes(200_000);
@@ -58,7 +58,7 @@ class SetUp {
       .replace('SILENCE = 30 ', `SILENCE = ${silence} `)
       .replace('BEAT = 5 ', 'BEAT = 0.5 ');
     if (quick.length === program.length) throw new Error('the limits were not found in the program');
-    this.child = spawn('env', [...before, 'python3', '-ISc', quick]);
+    this.child = spawn('env', [...before, 'python3', ...pythonWords(quick)]);
     this.child.stdout.on('data', (chunk: Buffer) => {
       for (const line of this.framer.push(chunk)) this.lines.push(JSON.parse(line.toString()) as Line);
     });
@@ -245,7 +245,8 @@ it('what is looked at in a runtime is not taken for whole when a file of it is e
   const wanted = ['bin/python', 'bin/mpiexec', 'lib/libmpi.so.12', 'lib/libdnnl.so.3'];
   for (const name of wanted) writeFileSync(join(runtime, name), 'x');
   const whole = `${program.replace(/main\(\)\s*$/, '')}\nprint(runtime_problem(sys.argv[1]))`;
-  const ask = (): string => spawnSync('python3', ['-c', whole, runtime], { encoding: 'utf8' }).stdout.trim();
+  const ask = (): string =>
+    spawnSync('python3', [...pythonWords(whole), runtime], { encoding: 'utf8' }).stdout.trim();
   expect(ask()).toBe('None');
   truncateSync(join(runtime, 'lib/libmpi.so.12'), 0);
   expect(ask()).toBe('lib/libmpi.so.12');

@@ -23,7 +23,7 @@ import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { TarDigest } from '../../../src/core/streams/tarDigest.js';
 import { until } from '../../support/harness.js';
-import { program } from '../support/setUpProgram.js';
+import { program, pythonWords } from '../support/setUpProgram.js';
 
 const key = 'ab'.repeat(32);
 const dir = mkdtempSync(join(tmpdir(), 'trainyard-relay-'));
@@ -41,7 +41,7 @@ class Node {
   private readonly lines: AsyncIterator<string>;
 
   constructor() {
-    this.process = spawn('python3', ['-ISc', program], { stdio: ['pipe', 'pipe', 'inherit'] });
+    this.process = spawn('python3', pythonWords(program), { stdio: ['pipe', 'pipe', 'inherit'] });
     this.lines = createInterface({ input: this.process.stdout! })[Symbol.asyncIterator]();
     nodes.push(this);
   }

@@ -18,7 +18,7 @@ import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { TarDigest } from '../../../src/core/streams/tarDigest.js';
 import { until } from '../../support/harness.js';
-import { program } from '../support/setUpProgram.js';
+import { program, pythonWords } from '../support/setUpProgram.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'trainyard-unpack-'));
 let to: string;
@@ -72,7 +72,7 @@ function digestOf(bytes: Buffer): string {
 /** What the node answers to this archive. */
 function unpack(input: Buffer, digest?: string): { files?: number; refused?: string } {
   const request = Buffer.from(`${JSON.stringify({ op: 'unpack', params: { to, digest } })}\n`);
-  const { stdout, stderr } = spawnSync('python3', ['-ISc', program], {
+  const { stdout, stderr } = spawnSync('python3', pythonWords(program), {
     input: Buffer.concat([request, input]),
   });
   const [line = ''] = stdout.toString().split('\n');
@@ -146,7 +146,7 @@ it('no link below the target is followed, wherever it leads, and a link of a fil
 
 it('a file in the making has a name that nobody can foretell, and an error names the file itself', async () => {
   const whole = archive([{ name: 'deep/big', text: 'f'.repeat(700_000) }], 'PAX');
-  const node = spawn('python3', ['-ISc', program], { stdio: ['pipe', 'ignore', 'inherit'] });
+  const node = spawn('python3', pythonWords(program), { stdio: ['pipe', 'ignore', 'inherit'] });
   node.stdin.write(`${JSON.stringify({ op: 'unpack', params: { to } })}\n`);
   node.stdin.write(whole.subarray(0, 300_000));
   await until('the file', () => existsSync(join(to, 'deep')) && readdirSync(join(to, 'deep')).length > 0, 30);

@@ -5,7 +5,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { afterEach, describe, expect, it } from 'vitest';
 import { FrameReader, frameBytes, frameWindow } from '../../../../src/core/streams/forwardFrames.js';
 import { ForwardProgram } from '../../../../src/core/cluster/forwardProgram.js';
-import { program as setUp } from '../../../sshd/support/setUpProgram.js';
+import { program as setUp, pythonWords } from '../../../sshd/support/setUpProgram.js';
 
 const ends: (() => void)[] = [];
 afterEach(() => {
@@ -13,7 +13,7 @@ afterEach(() => {
 });
 
 function started(): ForwardProgram {
-  const child = spawn('python3', ['-ISc', setUp], { stdio: 'pipe' });
+  const child = spawn('python3', pythonWords(setUp), { stdio: 'pipe' });
   const closed = once(child, 'close').then(() => ({ code: child.exitCode, signal: child.signalCode }));
   const { stdin, stdout, stderr } = child;
   stdin.write(`${JSON.stringify({ op: 'forward', params: {} })}\n`);
