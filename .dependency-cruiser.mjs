@@ -3,8 +3,8 @@
 
 /** The editor's API, as the packages' types declare it. */
 const vscode = '^(vscode|node_modules/@types/vscode)(/|$)';
-/** The page's messages: all that both sides of a webview know of one another. */
-const protocol = '^src/webview/protocol\\.ts$';
+/** The pages' messages: all that both sides of a webview know of one another. */
+const protocol = '^src/webview/(protocol|formProtocol)\\.ts$';
 
 /** What the files of each layer may import, besides packages and Node's own modules. */
 const layers = [

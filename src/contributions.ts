@@ -82,6 +82,7 @@ export interface CommandArguments {
   'trainyard.openTunnel': [profile?: ProfileArgument];
   'trainyard.closeTunnel': [tunnel?: TunnelArgument];
   'trainyard.refresh': [];
+  'trainyard.newRun': [from?: ProfileArgument | RunArgument];
   'trainyard.runTraining': [given?: RunWords | ProfileArgument];
   'trainyard.runOnCluster': [file?: FileArgument];
   'trainyard.runAgain': [how?: AskArgument];
@@ -133,6 +134,7 @@ const commandTable: Record<CommandId, true> = {
   'trainyard.openTunnel': true,
   'trainyard.closeTunnel': true,
   'trainyard.refresh': true,
+  'trainyard.newRun': true,
   'trainyard.runTraining': true,
   'trainyard.runOnCluster': true,
   'trainyard.runAgain': true,
@@ -177,6 +179,9 @@ export const panelTypes = {
   checks: 'trainyard.checks',
   compare: 'trainyard.compare',
 } as const;
+
+/** The tab of the run form. The editor does not bring it back: its draft is kept. */
+export const formPanelType = 'trainyard.form';
 
 /** The `type` of a task that is a run. */
 export const taskType = 'trainyard';

@@ -8,6 +8,7 @@ import type { Ui } from './ui/commands/ui.js';
 import { recentRuns } from './ui/recentRuns.js';
 import { ContextKeys } from './ui/contextKeys.js';
 import { loadLazy } from './ui/loadLazy.js';
+import { RunForms } from './ui/form/runForms.js';
 import { CheckPanels } from './ui/panels/checkPanel.js';
 import { ComparePanels } from './ui/panels/comparePanel.js';
 import { dashboardPanels } from './ui/panels/dashboardPanel.js';
@@ -59,6 +60,7 @@ export function activate(context: vscode.ExtensionContext): Api {
     terminals: new RunTerminals(services),
     checks: new CheckPanels(services, (button) => pressRemedy({ services, showOutput }, button)),
     comparisons: new ComparePanels(services),
+    forms: new RunForms(),
     documents: new ReadOnlyDocuments(),
     showOutput,
   };
@@ -76,6 +78,7 @@ export function activate(context: vscode.ExtensionContext): Api {
     ui.tensorboards,
     ui.checks,
     ui.comparisons,
+    ui.forms,
     ui.documents,
     new ProfileWatcher(services),
     runs.onSelect((run) => void ui.checkpoints.choose(run)),

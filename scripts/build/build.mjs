@@ -161,6 +161,8 @@ if (watch) {
       'webview/dashboard.css.map',
       'webview/compare.js.map',
       'webview/compare.css.map',
+      'webview/form.js.map',
+      'webview/form.css.map',
     ]) {
       rmSync(join(dist, name), { force: true });
     }

@@ -1,4 +1,5 @@
-// How the pages of dashboard and comparison are bundled; the build, the page's tests and its benchmark use the same.
+// How the pages of dashboard, comparison and run form are bundled; the build, their tests and the
+// benchmark use the same.
 /** @import { BuildOptions } from 'esbuild' */
 
 /**
@@ -16,6 +17,8 @@ export const dashboardBundle = {
     { in: 'src/webview/dashboard/dashboard.css', out: 'dashboard' },
     { in: 'src/webview/compare/main.ts', out: 'compare' },
     { in: 'src/webview/compare/compare.css', out: 'compare' },
+    { in: 'src/webview/form/main.ts', out: 'form' },
+    { in: 'src/webview/form/form.css', out: 'form' },
   ],
   outdir: 'dist/webview',
   loader: { '.ttf': 'file' }, // the icons' font, beside the style sheet that names it

@@ -27,6 +27,8 @@ const wanted = [
   'dist/webview/dashboard.css',
   'dist/webview/compare.js',
   'dist/webview/compare.css',
+  'dist/webview/form.js',
+  'dist/webview/form.css',
   'dist/webview/codicon.ttf',
   'dist/bin/agent',
   'dist/bin/mpiexec_control.so',

@@ -10,20 +10,11 @@ import { commandIds, type CommandId } from '../../src/contributions.js';
 import { configuredHosts } from '../../src/core/ssh/config/configuredHosts.js';
 import { lastOnly } from '../support/harness.js';
 import { until } from './hostClient.js';
-import { answer as answerBox, choose as chooseFirst, clickMenu, pick } from './questions.js';
+import { answer as answerBox, choose as chooseFirst } from './questions.js';
+import { clickMenu, fillForm, pick, typeLine } from './questions.js';
 import { Workbench } from './workbench.js';
 
-const words = [
-  'train',
-  '--model',
-  'mlp',
-  '--data',
-  'synthetic',
-  '--steps',
-  '400',
-  '--checkpoint-every',
-  '100',
-];
+const words = 'train --model mlp --data synthetic --steps 400 --checkpoint-every 100'.split(' ');
 const endless = lastOnly([...words, '--steps', '1000000']);
 
 let workbench: Workbench;
@@ -48,18 +39,7 @@ const command = (id: CommandId, ...args: unknown[]): Promise<unknown> => {
 };
 const choose = (): Promise<void> => chooseFirst(workbench);
 const answer = (question: string, text: string): Promise<void> => answerBox(workbench, question, text);
-/** Types a line until it has had its effect: a shell that is still starting may lose it. */
-async function typeInTerminal(line: string, done: () => boolean): Promise<void> {
-  const terminal = workbench.page.locator('.terminal-wrapper.active');
-  await until(`effect of ${line}`, async () => {
-    if (done()) return true;
-    // Without the focus an open profiles.json would take what is typed, and save it.
-    await terminal.click();
-    await workbench.page.keyboard.type(`${line}\n`);
-    await workbench.page.waitForTimeout(1500);
-    return undefined;
-  });
-}
+const typeInTerminal = (line: string, done: () => boolean): Promise<void> => typeLine(workbench, line, done);
 const nameIt = (name: string): Promise<void> => answer('A name for the profile', name);
 const press = (name: string): Promise<void> =>
   workbench.page.locator('.monaco-dialog-box').getByRole('button', { name, exact: true }).click();
@@ -301,6 +281,8 @@ test('a run: started, cloned, run again; dashboard, logs, terminal, checkpoints'
   await answer('Arguments of go.sh', '');
   await going;
   await phase(newest().dir, 'finished');
+  await command('trainyard.newRun', { profile: 'local' });
+  await fillForm(workbench, 'echo filled in');
   const attaching = command('trainyard.attachRun');
   await choose();
   await attaching;

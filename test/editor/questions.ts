@@ -1,4 +1,6 @@
 // Answers to what a command asks in the window, and clicks in its menus.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { until } from './hostClient.js';
 import type { Workbench } from './workbench.js';
@@ -39,4 +41,33 @@ export async function clickMenu({ page }: Workbench, item: Locator, entry: strin
   // A menu takes no click in its first moments, lest the click that opened it chooses.
   await page.waitForTimeout(400);
   await line.click();
+}
+
+/** Fills the run form in by keyboard, with a program of one's own, and starts it; to its end. */
+export async function fillForm(workbench: Workbench, command: string): Promise<void> {
+  const form = workbench.webview();
+  await form.getByLabel('A program of your own').press('Space');
+  const line = form.getByLabel('Command', { exact: true });
+  await line.pressSequentially(command);
+  await form.getByText(`-- ${command}`).waitFor();
+  const before = workbench.runs().length;
+  await line.press('Control+Enter');
+  await until('the run of the form', () => {
+    const [newest = ''] = workbench.runs().slice(before);
+    if (!existsSync(join(newest, 'state.json'))) return undefined;
+    return workbench.state(newest).phase === 'finished' ? true : undefined;
+  });
+}
+
+/** Types a line until it has had its effect: a shell that is still starting may lose it. */
+export async function typeLine(workbench: Workbench, line: string, done: () => boolean): Promise<void> {
+  const terminal = workbench.page.locator('.terminal-wrapper.active');
+  await until(`effect of ${line}`, async () => {
+    if (done()) return true;
+    // Without the focus an open profiles.json would take what is typed, and save it.
+    await terminal.click();
+    await workbench.page.keyboard.type(`${line}\n`);
+    await workbench.page.waitForTimeout(1500);
+    return undefined;
+  });
 }

@@ -26,6 +26,11 @@ export async function offersOf(nodes: readonly SshNode[], progress: Progress = {
 export async function offerOf(node: AgentNode, host: Host, address: string): Promise<NodeOffer> {
   const { cores } = await node.hello();
   const sample = await (await node.client()).request('host.sample');
+  return offerIn(sample, cores, host, address);
+}
+
+/** The same by figures that are there already. */
+export function offerIn(sample: HostSample, cores: number, host: Host, address = host.host): NodeOffer {
   const gpus = sample.gpus.filter(({ problem }) => !problem);
   const { waiting = [] } = sample;
   return { host, address, cores, gpus: gpus.map(offeredGpu), waiting, trouble: troubleOf(sample) };

@@ -4,6 +4,7 @@ import { UserError } from '../base/errors.js';
 import type { RunEntry } from '../contracts/agentApi.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import { isOver, statusOf } from '../model/runStatus.js';
+import { commandLineOf } from './commandLine.js';
 import { typedOf, type TypedRun } from './request.js';
 
 /**
@@ -50,19 +51,5 @@ export function resumeCommand(
   profile: string,
 ): string | undefined {
   if (!run) return undefined;
-  const { words: again, ranks, nodes, per, gpus, tensorboard, evaluator, logdir } = typedOf(run);
-  const words = [
-    ...['trainyard', 'run', profile, '--run-dir', dir, '--ranks', String(ranks)],
-    ...(nodes === undefined ? [] : ['--nodes', String(nodes)]),
-    ...(per === undefined ? [] : [`--per-${per}`]),
-    ...(gpus === undefined ? [] : ['--gpus', gpus]),
-    ...(logdir === undefined ? [] : ['--logdir', logdir]),
-    ...(tensorboard ? ['--tensorboard'] : []),
-    ...(evaluator ? [] : ['--no-evaluator']),
-    ...['--', ...again],
-  ];
-  return words.map(quoted).join(' ');
+  return commandLineOf({ profile, runDir: dir, ...typedOf(run) });
 }
-
-const quoted = (word: string): string =>
-  /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

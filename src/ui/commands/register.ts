@@ -35,6 +35,7 @@ function tableOf(ui: Ui): Table {
       await ui.runs.refresh();
       await ui.checkpoints.refresh();
     },
+    'trainyard.newRun': async (from) => (await loadLazy()).newRun(ui, from),
     'trainyard.runTraining': async (given) => (await loadLazy()).runTraining(ui, given),
     'trainyard.runOnCluster': async (file) => (await loadLazy()).runOnCluster(ui, file),
     'trainyard.runAgain': async (how) => (await loadLazy()).runAgain(ui, how),

@@ -1,5 +1,6 @@
 // What the commands act on.
 import type { ContextKeys } from '../contextKeys.js';
+import type { RunForms } from '../form/runForms.js';
 import type { CheckPanels } from '../panels/checkPanel.js';
 import type { ComparePanels } from '../panels/comparePanel.js';
 import type { DashboardPanel } from '../panels/dashboardPanel.js';
@@ -23,6 +24,7 @@ export interface Ui {
   terminals: RunTerminals;
   checks: CheckPanels;
   comparisons: ComparePanels;
+  forms: RunForms;
   documents: ReadOnlyDocuments;
   showOutput: () => void;
 }

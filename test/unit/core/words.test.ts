@@ -22,6 +22,8 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   'cluster/sshMachine.ts': /^--help$/,
   // About fields that are handed to sbatch.
   'contracts/profileSchema.ts': /^(`--[a-z-]+` of sbatch|Further options of sbatch)/,
+  // The command line that starts a run, for people to copy.
+  'plan/commandLine.ts': /^--[a-z-]+$/,
   'plan/demo.ts': /^--[a-z-]+$/,
   'plan/flagCheck.ts': /^--help$/,
   'plan/flags.ts': /^--[a-z-]+$/,
@@ -29,8 +31,7 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   'plan/preflight.ts': /^--(json|data|eval-data)$/,
   'plan/proposal.ts': /^--[a-z-]+$/,
   'plan/request.ts': /^--[a-z-]+$/,
-  // The command line that starts a run again, which the terminal prints.
-  'plan/resume.ts': /^--[a-z-]+$/,
+  'plan/runForm.ts': /^--[a-z-]+$/,
   'plan/spec.ts': /^--[a-z-]+$/,
   'plan/trainerHelp.ts': /^--(help|model|device)$/,
   'slurm/script.ts': /^--[a-z-]+(=[A-Za-z:@0-9]+)?$/,

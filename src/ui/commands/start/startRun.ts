@@ -20,12 +20,16 @@ const waitTitle = 'Wait for GPUs';
  * Resolves once the run's supervisor holds the run. Where GPUs are held it is offered to wait for
  * them. UserError, Cancelled.
  */
-export async function startRun(ui: Ui, recent: RecentRun): Promise<RunArgument> {
+export async function startRun(
+  ui: Ui,
+  recent: RecentRun,
+  how: { tensorboard?: boolean; wait?: boolean } = {},
+): Promise<RunArgument> {
   const { profile } = recent;
-  const tensorboard = ui.services.setting('trainyard.openTensorBoardOnRun');
+  const tensorboard = how.tensorboard ?? ui.services.setting('trainyard.openTensorBoardOnRun');
   const begin = (wait: boolean): Promise<StartedRun> =>
     withProgress(`Run on ${profile}`, (progress) => beginRun(ui, recent, { tensorboard, wait }, progress));
-  const started = await begin(false).catch(async (error: unknown) => {
+  const started = await begin(how.wait ?? false).catch(async (error: unknown) => {
     if (!isWorthWaiting(error)) throw error;
     ui.services.logger.log('error', errorWords(error));
     if (await wantsToWait(ui, error)) return begin(true);

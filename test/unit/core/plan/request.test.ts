@@ -6,6 +6,7 @@ import { nodePath } from '../../../../src/core/base/nodePath.js';
 import { UserError } from '../../../../src/core/base/errors.js';
 import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
 import type { RunFile } from '../../../../src/core/contracts/runSchema.js';
+import { commandLineOf } from '../../../../src/core/plan/commandLine.js';
 import { placeRun } from '../../../../src/core/plan/device.js';
 import type { NodeOffer } from '../../../../src/core/plan/placement.js';
 import {
@@ -73,15 +74,12 @@ const typedRuns: fc.Arbitrary<TypedRun> = fc
   )
   .map(([profile, typed, numbers, switches]) => ({ profile, cwd, words: typed, ...numbers, ...switches }));
 
-const commandLine = ({ profile, ranks, nodes, runDir, ...typed }: TypedRun): string[] => [
-  profile.name,
-  ...(ranks === undefined ? [] : ['--ranks', String(ranks)]),
-  ...(nodes === undefined ? [] : ['--nodes', String(nodes)]),
-  ...(runDir === undefined ? [] : ['--run-dir', runDir]),
-  ...(typed.tensorboard === true ? ['--tensorboard'] : []),
-  ...(typed.evaluator === false ? ['--no-evaluator'] : []),
-  ...['--', ...typed.words],
-];
+/** The words after `trainyard run`. */
+const commandLine = ({ profile, ...typed }: TypedRun): string[] => {
+  const { cwd: folder, code, ...asked } = typed;
+  expect([folder, code]).toEqual([cwd, undefined]);
+  return splitWords(commandLineOf({ ...asked, profile: profile.name })).slice(2);
+};
 
 /** As `trainyard run` reads it. */
 const read = (profile: Profile, line: readonly string[]): RunRequest =>

@@ -1,0 +1,162 @@
+// The form that asks for a run: what is filled in, as the run that it asks for, and back.
+import { aboutOf, tagsOf } from './about.js';
+import type { AskedRun } from './commandLine.js';
+import { flagValue, positiveInteger, trainerVerb, withoutFlag } from './flags.js';
+import { joinWords, splitWords } from './words.js';
+
+/** What is filled in; an empty text is nothing. */
+export interface RunFormValues {
+  profile: string;
+  /** Our trainer, or a program of the user's. */
+  what: 'train' | 'program';
+  model: string;
+  /** A folder as the node calls it, or `synthetic`. */
+  data: string;
+  evalData: string;
+  /** The trainer's flags that have a field of their own, by name. */
+  options: Record<string, string>;
+  /** Further flags of the trainer. */
+  flags: string;
+  device: string;
+  /** The command line of the own program. */
+  command: string;
+  spread: 'one' | 'slot' | 'node';
+  /** Of this machine: where the program starts, or what goes along to the nodes. */
+  folder: string;
+  logdir: string;
+  nodes: string;
+  gpus: string;
+  ranks: string;
+  wait: boolean;
+  tensorboard: boolean;
+  name: string;
+  /** With commas between them. */
+  tags: string;
+  notes: string;
+}
+
+/** The trainer's flags that matter to most: each has a field of its own. */
+export const optionFlags = ['--epochs', '--batch-size', '--lr', '--optimizer', '--precision'] as const;
+
+/** The trainer's flags that other fields stand for. */
+export const fieldFlags: Readonly<Record<string, keyof RunFormValues>> = {
+  '--model': 'model',
+  '--data': 'data',
+  '--eval-data': 'evalData',
+  '--device': 'device',
+};
+
+/** A form as it opens: a short training that works on any machine. */
+export const emptyForm = (profile: string): RunFormValues => ({
+  profile,
+  what: 'train',
+  model: 'resnet20',
+  data: 'synthetic',
+  evalData: '',
+  options: {},
+  flags: '',
+  device: 'auto',
+  command: '',
+  spread: 'one',
+  folder: '',
+  logdir: '',
+  nodes: '',
+  gpus: '',
+  ranks: '',
+  wait: false,
+  tensorboard: false,
+  name: '',
+  tags: '',
+  notes: '',
+});
+
+/**
+ * The words of the run: a verb of the trainer with its flags, or the program's. UserError (usage)
+ * for a quote that does not end.
+ */
+export function formWords(values: RunFormValues): string[] {
+  if (values.what === 'program') return splitWords(values.command);
+  const { model, data, evalData, device, options } = values;
+  const flag = (name: string, value: string): string[] => (value.trim() === '' ? [] : [name, value.trim()]);
+  return [
+    'train',
+    ...flag('--model', model),
+    ...flag('--data', data),
+    ...flag('--eval-data', evalData),
+    ...optionFlags.flatMap((name) => flag(name, options[name] ?? '')),
+    ...splitWords(values.flags),
+    ...(device === 'auto' ? [] : flag('--device', device)),
+  ];
+}
+
+/**
+ * The run that the form asks for. `isHere`: the profile's node is this machine. UserError (usage)
+ * for a number that is none, a quote that does not end, and as `aboutOf`.
+ */
+export function askedRun(values: RunFormValues, isHere: boolean): AskedRun {
+  const { profile, what, spread, gpus, wait, tensorboard } = values;
+  const { name, tags, notes } = aboutOf({ ...values, tags: tagsOf([values.tags]) });
+  const [nodes, ranks] = [values.nodes.trim(), values.ranks.trim()];
+  const isProgram = what === 'program';
+  const folder = isProgram ? values.folder.trim() : '';
+  const logdir = isProgram ? values.logdir.trim() : '';
+  return {
+    profile,
+    words: formWords(values),
+    ...(ranks === '' ? {} : { ranks: positiveInteger(ranks, 'the number of ranks') }),
+    ...(nodes === '' || isHere ? {} : { nodes: positiveInteger(nodes, 'the number of nodes') }),
+    ...(isProgram && spread !== 'one' ? { per: spread } : {}),
+    ...(gpus.trim() === '' ? {} : { gpus: gpus.trim() }),
+    ...(wait ? { wait } : {}),
+    ...(tensorboard ? { tensorboard } : {}),
+    ...(name === '' ? {} : { name }),
+    ...(tags.length === 0 ? {} : { tags }),
+    ...(notes === '' ? {} : { notes }),
+    ...(folder === '' ? {} : isHere ? { cwd: folder } : { codeFolder: folder }),
+    ...(logdir === '' ? {} : { logdir }),
+  };
+}
+
+/** The form that asks for this run: of an earlier one, or of a preset. */
+export function formOf(run: AskedRun): RunFormValues {
+  const words = run.words[0] === 'trainer' ? run.words.slice(1) : run.words;
+  const trains = trainerVerb(words) === 'train';
+  return {
+    ...emptyForm(run.profile),
+    ...(trains
+      ? trainingOf(run.evaluator === false ? withoutFlag(words, '--eval-data') : words)
+      : { what: 'program', command: joinWords(words) }),
+    spread: run.per ?? 'one',
+    folder: run.codeFolder ?? (trains ? '' : (run.cwd ?? '')),
+    logdir: run.logdir ?? '',
+    nodes: numberText(run.nodes),
+    gpus: run.gpus ?? '',
+    ranks: numberText(run.ranks),
+    wait: run.wait ?? false,
+    tensorboard: run.tensorboard ?? false,
+    name: run.name ?? '',
+    tags: (run.tags ?? []).join(', '),
+    notes: run.notes ?? '',
+  };
+}
+
+const numberText = (value: number | undefined): string => (value === undefined ? '' : String(value));
+
+/** A flag that is given twice stays among the further ones, where its problem is told. */
+function trainingOf(words: readonly string[]): Partial<RunFormValues> {
+  let rest = words.slice(1);
+  const take = (name: string): string => {
+    const given = rest.filter((word) => word === name || word.startsWith(`${name}=`)).length;
+    const value = given === 1 ? flagValue(rest, name) : undefined;
+    if (value === undefined) return '';
+    rest = withoutFlag(rest, name);
+    return value;
+  };
+  const fields = Object.fromEntries(
+    Object.entries(fieldFlags).map(([name, field]) => [field, take(name)]),
+  ) as Pick<RunFormValues, 'model' | 'data' | 'evalData' | 'device'>;
+  const options = Object.fromEntries(
+    optionFlags.map((name) => [name, take(name)]).filter(([, value]) => value !== ''),
+  ) as Record<string, string>;
+  return { what: 'train', ...fields, device: fields.device || 'auto', options, flags: joinWords(rest) };
+}

@@ -1,0 +1,292 @@
+// What stands behind the run form: its values, the profile's machine, and all that the page shows.
+import * as vscode from 'vscode';
+import { nodePath } from '../../core/base/nodePath.js';
+import { isCancelled } from '../../core/base/errors.js';
+import { DisposableStore, Emitter, type Disposable } from '../../core/base/lifecycle.js';
+import type { Machine } from '../../core/cluster/machine.js';
+import type { ClusterSession } from '../../core/follow/clusterSession.js';
+import { commandLineOf, type AskedRun } from '../../core/plan/commandLine.js';
+import { askedRun, emptyForm, formOf, type RunFormValues } from '../../core/plan/runForm.js';
+import { checkForm, type CheckedForm } from '../../core/plan/runFormCheck.js';
+import type { TrainerFlag } from '../../core/plan/trainerHelp.js';
+import type { FormFolder, FormView } from '../../webview/formProtocol.js';
+import type { Backend } from '../backend.js';
+import { dataFlags } from '../commands/start/chooseData.js';
+import { errorWords } from '../remedies.js';
+import type { Services } from '../services.js';
+import { ClusterFigures } from '../tree/clusterFigures.js';
+import { describeProfile } from '../tree/describe.js';
+import { recentRuns } from '../recentRuns.js';
+import { flagSuggestions, formNodes, modelChoices, optionsOf, placeText, problemsText } from './formView.js';
+import type { FormStart } from './runForms.js';
+import { runSources, type FormSource } from './formSources.js';
+
+const draftKey = 'trainyard.runForm';
+
+export class FormSession implements Disposable {
+  private readonly store = new DisposableStore();
+  private readonly changes = new Emitter<'values' | 'view'>();
+  private form: RunFormValues;
+  private sessions: readonly ClusterSession[] = [];
+  private machine: Machine | undefined;
+  private figures: ClusterFigures | undefined;
+  private readonly flags = new Map<string, readonly TrainerFlag[]>();
+  private problem = '';
+  private folder: FormFolder | null = null;
+  private tried = false;
+  private shown = false;
+  /** What the last button did. */
+  said = { text: '', isError: false };
+  starting = false;
+
+  /** `values`: the page's own are out of date. */
+  readonly onChange = this.changes.event;
+
+  constructor(
+    private readonly services: Services,
+    private readonly backend: Backend,
+    from: FormStart | undefined,
+  ) {
+    const usual = services.setting('trainyard.defaultProfile') || 'local';
+    const draft = services.context.workspaceState.get<RunFormValues>(draftKey);
+    const blank = emptyForm(typeof from === 'string' ? from : usual);
+    if (typeof from === 'object') this.form = formOf(from);
+    else if (draft === undefined) this.form = blank;
+    else this.form = { ...blank, ...draft, ...(from === undefined ? {} : { profile: from }) };
+    this.store.defer(() => {
+      this.figures?.dispose();
+    });
+    this.store.add(
+      backend.monitor.onChange(() => {
+        this.changed();
+      }),
+    );
+  }
+
+  get values(): RunFormValues {
+    return this.form;
+  }
+
+  /** Reads the profiles and, where its machine is there, looks at it. */
+  async begin(): Promise<void> {
+    this.sessions = await this.backend.clusters.list();
+    if (!this.session && this.sessions[0]) {
+      this.form = { ...this.form, profile: this.sessions[0].profile.name };
+    }
+    this.changes.fire('values');
+    await this.look();
+  }
+
+  /** While nobody sees the page, nothing is asked. */
+  show(shown: boolean): void {
+    this.shown = shown;
+    if (shown) this.figures?.start();
+    else this.figures?.stop();
+  }
+
+  change(values: RunFormValues): void {
+    const { profile } = this.form;
+    this.form = values;
+    this.said = { text: '', isError: false };
+    void this.services.context.workspaceState.update(draftKey, values);
+    this.changed();
+    if (values.profile !== profile) void this.look();
+    else if (this.machine) void this.askFlags(this.machine);
+  }
+
+  /** Takes over what a source has; the profile too. */
+  load(source: string): void {
+    const found = this.sources().find(({ value }) => value === source);
+    if (!found) return;
+    this.replace(formOf(found.run));
+  }
+
+  fill(from: FormStart): void {
+    this.replace(typeof from === 'string' ? { ...this.form, profile: from } : formOf(from));
+  }
+
+  /** New values, which the page does not have. */
+  replace(values: RunFormValues): void {
+    this.change(values);
+    this.changes.fire('values');
+  }
+
+  async connect(): Promise<void> {
+    const { session } = this;
+    if (!session) return;
+    try {
+      this.problem = '';
+      const opening = session.machine();
+      this.changed();
+      await opening;
+    } catch (error) {
+      if (!isCancelled(error)) this.problem = errorWords(error);
+    }
+    await this.look();
+  }
+
+  async lookInto(path: string): Promise<void> {
+    const { machine } = this;
+    this.folder = path === '' || !machine ? null : { path };
+    this.changed();
+    if (!machine || path === '') return;
+    try {
+      const { folders, others } = await machine.list(nodePath(path));
+      if (this.folder?.path === path) this.folder = { path, folders, others };
+    } catch (error) {
+      if (this.folder?.path === path) this.folder = { path, folders: [], problem: errorWords(error) };
+    }
+    this.changed();
+  }
+
+  /** The folder as data, with its parts where it has any. */
+  async take(path: string): Promise<void> {
+    const { machine } = this;
+    if (!machine) return;
+    const folder = path.replace(/\/$/, '') || path;
+    const [, data = folder, , evalData = ''] = await dataFlags(machine, folder);
+    this.folder = null;
+    this.replace({ ...this.form, data, evalData });
+  }
+
+  /** What a start would start. `said` says why it would not. */
+  asked(): AskedRun | undefined {
+    const checked = this.check();
+    this.tried = true;
+    if (!checked || checked.problems.length > 0) {
+      this.say('Nothing was started: correct what is marked.', true);
+      return undefined;
+    }
+    return askedRun(this.form, this.isHere);
+  }
+
+  say(text: string, isError = false): void {
+    this.said = { text, isError };
+    this.changed();
+  }
+
+  commandLine(): string {
+    const checked = this.check();
+    if (!checked || checked.problems.length > 0) return '';
+    return commandLineOf(askedRun(this.form, this.isHere));
+  }
+
+  /** The workspace's folder, against which relative paths of this machine are read. */
+  get cwd(): string {
+    const workspace = vscode.workspace.workspaceFolders?.[0]?.uri;
+    return workspace?.scheme === 'file' ? workspace.fsPath : '/';
+  }
+
+  get isHere(): boolean {
+    return this.session?.profile.kind === 'local';
+  }
+
+  async view(): Promise<FormView> {
+    const { form, session, figures } = this;
+    const flags = this.flags.get(form.profile);
+    const checked = this.check();
+    const hosts = figures?.hosts ?? [];
+    const place = checked && 'request' in checked ? await placeText(checked.request, hosts) : undefined;
+    const state = session?.state.kind ?? 'disconnected';
+    return {
+      profiles: this.sessions.map(({ profile, state: now }) => {
+        const { label, description } = describeProfile(profile, now, undefined);
+        return { value: profile.name, label: `${label} · ${description}`, group: '' };
+      }),
+      sources: this.sources().map(({ value, label, group }) => ({ value, label, group })),
+      models: modelChoices(flags, form.model),
+      options: optionsOf(flags),
+      isHere: this.isHere,
+      connection: this.machine
+        ? 'connected'
+        : state === 'disconnected'
+          ? 'none'
+          : state === 'connected'
+            ? 'connecting'
+            : state,
+      connectionText: this.connectionText(state),
+      nodeCount: session?.profile.hosts?.length ?? 1,
+      nodes: formNodes(hosts),
+      placeText: place?.text ?? '',
+      placeFits: place?.fits ?? true,
+      problems: problemsText(checked?.problems ?? [], this.tried),
+      command: this.commandLine(),
+      suggestions: flags ? flagSuggestions(form.flags, flags) : [],
+      folder: this.folder,
+      starting: this.starting,
+      said: this.said.text,
+      saidIsError: this.said.isError,
+    };
+  }
+
+  dispose(): void {
+    this.store.dispose();
+    this.changes.dispose();
+  }
+
+  private get session(): ClusterSession | undefined {
+    return this.sessions.find(({ profile }) => profile.name === this.form.profile);
+  }
+
+  private sources(): readonly FormSource[] {
+    return runSources(recentRuns(this.services), this.backend);
+  }
+
+  private check(): CheckedForm | undefined {
+    const { session, form } = this;
+    if (!session) return undefined;
+    return checkForm(form, session.profile, { flags: this.flags.get(form.profile), cwd: this.cwd });
+  }
+
+  private connectionText(state: string): string {
+    if (this.problem !== '') return this.problem;
+    if (this.machine) return '';
+    if (state === 'connecting') return 'Connecting…';
+    if (this.isHere) return 'Looking at this machine…';
+    return 'Not connected: its GPUs, folders and flags are shown once it is. Starting a run connects too.';
+  }
+
+  /** At the machine of the profile, where it is connected; this machine always is. */
+  private async look(): Promise<void> {
+    const { session } = this;
+    this.figures?.dispose();
+    this.figures = undefined;
+    this.machine = session?.connected;
+    this.folder = null;
+    if (session && !this.machine && this.isHere) {
+      try {
+        this.machine = await session.machine();
+      } catch (error) {
+        this.problem = errorWords(error);
+      }
+      if (session !== this.session) return; // another profile was chosen meanwhile
+    }
+    if (this.machine) {
+      this.problem = '';
+      this.figures = new ClusterFigures(this.machine.nodes, () => {
+        this.changed();
+      });
+      if (this.shown) this.figures.start();
+      void this.askFlags(this.machine);
+    }
+    this.changed();
+  }
+
+  /** Without them the form can still be filled in, so what went wrong is only logged. */
+  private async askFlags(machine: Machine): Promise<void> {
+    const { profile, what } = this.form;
+    if (what !== 'train' || this.flags.has(profile)) return;
+    this.flags.set(profile, []); // asked once
+    try {
+      this.flags.set(profile, await machine.trainerFlags('train'));
+      this.changed();
+    } catch (error) {
+      this.flags.delete(profile);
+      this.services.logger.log('info', `no completion of flags: ${errorWords(error)}`);
+    }
+  }
+
+  private changed(): void {
+    if (!this.store.isDisposed) this.changes.fire('view');
+  }
+}

@@ -1,0 +1,54 @@
+// What the run form can be filled in from: runs that were started here, and those of the list.
+import type { Backend } from '../backend.js';
+import type { RunOverview } from '../../core/follow/overview.js';
+import { runName } from '../../core/model/runName.js';
+import type { AskedRun } from '../../core/plan/commandLine.js';
+import { typedOf } from '../../core/plan/request.js';
+import { joinWords } from '../../core/plan/words.js';
+import type { FormChoice } from '../../webview/formProtocol.js';
+import type { RecentRun } from '../recentRuns.js';
+
+/** Runs of the list that are offered. */
+const mostRuns = 30;
+/** Characters of a line. */
+const longest = 70;
+
+/** One run to fill the form in from. */
+export interface FormSource extends FormChoice {
+  run: AskedRun;
+}
+
+/** What was started here lately, newest first, and then the runs of the list. */
+export const runSources = (
+  recent: readonly RecentRun[],
+  { monitor }: Pick<Backend, 'monitor'>,
+): FormSource[] => [
+  ...recent.map((run, index) => ({
+    value: `recent ${index}`,
+    label: cut(`${run.profile}: ${joinWords(run.words)}`),
+    group: 'Started here lately',
+    run,
+  })),
+  ...monitor.all.slice(0, mostRuns).flatMap(({ profile, run }) => {
+    const asked = askedOf(profile, run.entry);
+    if (!asked) return [];
+    const label = cut(`${runName(run.entry)} on ${profile}: ${joinWords(asked.words)}`);
+    return [{ value: `run ${profile} ${run.entry.dir}`, label, group: 'Runs', run: asked }];
+  }),
+];
+
+/** The same run once more, in a folder of its own and without its name. */
+export function askedOf(profile: string, { run, about }: RunOverview['entry']): AskedRun | undefined {
+  if (!run) return undefined;
+  const { code, ...typed } = typedOf(run);
+  const { cwd } = run;
+  return {
+    profile,
+    ...typed,
+    ...(cwd === undefined || run.profile.kind !== 'local' ? {} : { cwd }),
+    ...(code === undefined ? {} : { codeFolder: code.record.folder }),
+    ...(about && about.tags.length > 0 ? { tags: about.tags } : {}),
+  };
+}
+
+const cut = (text: string): string => (text.length <= longest ? text : `${text.slice(0, longest - 1)}…`);

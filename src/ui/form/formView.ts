@@ -1,0 +1,137 @@
+// What the run form's page is told of the trainer's flags, the nodes and what is wrong.
+import { errorWords } from '../remedies.js';
+import { offerIn } from '../../core/cluster/offers.js';
+import type { Profile } from '../../core/contracts/profileSchema.js';
+import type { HostSample } from '../../core/contracts/metricsSchema.js';
+import { gpuHolders } from '../../core/model/gpuHolders.js';
+import { placeRun } from '../../core/plan/device.js';
+import { offerInTurn } from '../../core/plan/gpuQueue.js';
+import type { NodeOffer } from '../../core/plan/placement.js';
+import { proposedModels } from '../../core/plan/proposal.js';
+import type { RunRequest } from '../../core/plan/request.js';
+import { optionFlags } from '../../core/plan/runForm.js';
+import type { FormProblem } from '../../core/plan/runFormCheck.js';
+import { suggestions } from '../../core/plan/suggest.js';
+import { modelsOf, type TrainerFlag } from '../../core/plan/trainerHelp.js';
+import { valueWords } from '../../core/plan/flagCheck.js';
+import type { FormChoice, FormNode, FormOption, FormSuggestion } from '../../webview/formProtocol.js';
+import { ageText, freshSample, type HostFigures } from '../tree/clusterFigures.js';
+import { gigabytes, plural } from '../words.js';
+
+const labels: Record<(typeof optionFlags)[number], string> = {
+  '--epochs': 'Epochs',
+  '--batch-size': 'Batch size',
+  '--lr': 'Learning rate',
+  '--optimizer': 'Optimizer',
+  '--precision': 'Precision',
+};
+
+/** The fields of the trainer's flags; without help as long as nobody knows it. */
+export const optionsOf = (flags: readonly TrainerFlag[] | undefined): FormOption[] =>
+  optionFlags.map((flag) => {
+    const known = flags?.find(({ name }) => name === flag);
+    const range = known?.choices.length === 0 ? valueWords(known) : '';
+    return {
+      flag,
+      label: labels[flag],
+      help: [known?.help ?? '', range].filter((part) => part !== '').join('; '),
+      initial: known?.initial ?? '',
+      choices: known?.choices ?? [],
+    };
+  });
+
+/** The trainer's models, with a line about those that are well known. */
+export function modelChoices(flags: readonly TrainerFlag[] | undefined, chosen: string): FormChoice[] {
+  const names = modelsOf(flags ?? []).map(({ name }) => name);
+  const known = names.length > 0 ? names : proposedModels.map(({ label }) => label);
+  const all = known.includes(chosen) || chosen === '' ? known : [chosen, ...known];
+  return all.map((value) => {
+    const about = proposedModels.find(({ label }) => label === value)?.description;
+    return { value, label: about === undefined ? value : `${value} · ${about}`, group: '' };
+  });
+}
+
+/** Of the further flags: none that has a field of its own. */
+export function flagSuggestions(line: string, flags: readonly TrainerFlag[]): FormSuggestion[] {
+  const owned: readonly string[] = [
+    ...optionFlags,
+    '--model',
+    '--data',
+    '--eval-data',
+    '--device',
+    '--run-dir',
+  ];
+  const others = flags.filter(({ name }) => !owned.includes(name));
+  return suggestions(`train ${line}`, others);
+}
+
+/** Each problem at its field; what is only missing yet is told once somebody tried to start. */
+export function problemsText(problems: readonly FormProblem[], tried: boolean): Record<string, string> {
+  const told = problems.filter(({ missing }) => tried || missing !== true);
+  return Object.fromEntries(told.reverse().map(({ field, error }) => [field, errorWords(error)]));
+}
+
+export function formNodes(hosts: readonly HostFigures[]): FormNode[] {
+  return hosts.map((figures) => {
+    const sample = freshSample(figures);
+    if (!sample) return { host: figures.name, text: ageText(figures), gpus: [] };
+    const free = sample.memory_total - sample.memory_used;
+    const gpus = sample.gpus.length === 0 ? ', no GPU' : '';
+    return {
+      host: figures.name,
+      text: `${plural(figures.cores, 'core')} at ${sample.cpu_percent.toFixed(0)}%, ${gigabytes(free)} GB of memory free${gpus}`,
+      gpus: gpusOf(sample),
+    };
+  });
+}
+
+const gpusOf = (sample: HostSample): FormNode['gpus'] =>
+  offerIn(sample, 1, { host: sample.host }).gpus.map(({ index, busy }) => {
+    const gpu = sample.gpus.find((each) => each.index === index);
+    const room = gpu ? `${gigabytes(gpu.memory_total - gpu.memory_used)} GB` : '';
+    return {
+      index,
+      name: [gpu?.name ?? '', ...(gpu ? gpuHolders(gpu) : [])].join('\n'),
+      free: busy === undefined,
+      text: busy === undefined ? `free, ${room}` : `taken by ${busy}`,
+    };
+  });
+
+/**
+ * Where the run would go by the newest figures: `2 ranks on gpu1 (GPU 0, 1)`, or why it does not
+ * fit. Undefined while not all nodes have told theirs.
+ */
+export async function placeText(
+  request: RunRequest,
+  hosts: readonly HostFigures[],
+): Promise<{ text: string; fits: boolean } | undefined> {
+  const { profile } = request;
+  const offers: NodeOffer[] = [];
+  for (const figures of hosts) {
+    const sample = freshSample(figures);
+    if (!sample) return undefined;
+    const offer = offerIn(sample, figures.cores, hostOf(profile, figures.name));
+    offers.push(offerInTurn({ ...offer, ...(profile.kind === 'local' ? { isHere: true } : {}) }, undefined));
+  }
+  const unknown = (): Promise<undefined> => Promise.resolve(undefined);
+  try {
+    const { placement, device, choice } = await placeRun(request, offers, {
+      before: unknown,
+      backEnd: unknown,
+    });
+    const nodes = placement.nodes.map(({ host, slots, gpus }) => {
+      const which = gpus === null ? '' : ` (GPU ${gpus.join(', ')})`;
+      return `${plural(slots, 'rank')} on ${host}${which}`;
+    });
+    const why = choice?.asked === 'auto' && device === 'cpu' ? `, on the CPU: ${choice.why}` : '';
+    return { text: `${nodes.join(', ')}${why}.`, fits: true };
+  } catch (error) {
+    return { text: errorWords(error), fits: false };
+  }
+}
+
+const hostOf = ({ kind, hosts = [] }: Profile, name: string): NodeOffer['host'] =>
+  (kind === 'local' ? undefined : hosts.find(({ host }) => host === name)) ?? {
+    ...(kind === 'local' ? hosts[0] : {}),
+    host: name,
+  };

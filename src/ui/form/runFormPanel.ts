@@ -1,0 +1,188 @@
+// The run form in a tab: sends its page what it shows, and carries out what the page asks.
+import * as vscode from 'vscode';
+import { formPanelType } from '../../contributions.js';
+import { isCancelled } from '../../core/base/errors.js';
+import { DisposableStore } from '../../core/base/lifecycle.js';
+import type { AskedRun } from '../../core/plan/commandLine.js';
+import type { FromForm, ToForm } from '../../webview/formProtocol.js';
+import { makeNonce } from '../panels/html.js';
+import { tabIcon } from '../panels/tabIcon.js';
+import { Throttle } from '../panels/throttle.js';
+import { errorWords } from '../remedies.js';
+import type { Services } from '../services.js';
+import type { FormSession } from './formSession.js';
+import { formPage } from './formPage.js';
+import type { FormStart, RunFormTab } from './runForms.js';
+
+/** Milliseconds between two updates of the page. */
+const updateInterval = 80;
+
+export class RunFormPanel implements RunFormTab {
+  private readonly store = new DisposableStore();
+  private readonly panel: vscode.WebviewPanel;
+  private readonly throttle: Throttle;
+  /** Of the newest values that the page sent. */
+  private sequence = 0;
+  private ready = false;
+
+  /** `start`: starts the run and shows it. Owns the session. */
+  constructor(
+    private readonly services: Services,
+    private readonly session: FormSession,
+    private readonly start: (run: AskedRun) => Promise<void>,
+    onGone: () => void,
+  ) {
+    const folder = vscode.Uri.file(services.context.asAbsolutePath('dist/webview'));
+    this.panel = vscode.window.createWebviewPanel(
+      formPanelType,
+      'New Run',
+      { viewColumn: vscode.ViewColumn.Active },
+      { enableScripts: true, localResourceRoots: [folder] },
+    );
+    this.panel.iconPath = tabIcon(services);
+    this.throttle = this.store.add(
+      new Throttle(
+        () => void this.sendView(),
+        () => updateInterval,
+      ),
+    );
+    this.store.add(session);
+    this.store.add(
+      session.onChange((what) => {
+        if (what === 'values') this.sendValues();
+        this.throttle.poke();
+      }),
+    );
+    this.store.add(this.panel.webview.onDidReceiveMessage((message: FromForm) => void this.receive(message)));
+    this.store.add(
+      this.panel.onDidChangeViewState(() => {
+        // A hidden page is gone; it says `ready` when it comes back.
+        if (!this.panel.visible) this.ready = false;
+        session.show(this.panel.visible);
+      }),
+    );
+    this.store.add(
+      this.panel.onDidDispose(() => {
+        this.store.dispose();
+        onGone();
+      }),
+    );
+    session.show(true);
+    const at = (name: string): string =>
+      this.panel.webview.asWebviewUri(vscode.Uri.joinPath(folder, name)).toString();
+    const nonce = makeNonce();
+    const { cspSource: source } = this.panel.webview;
+    this.panel.webview.html = formPage({ source, nonce, style: at('form.css'), script: at('form.js') });
+    void this.attempt(() => session.begin());
+  }
+
+  reveal(): void {
+    this.panel.reveal();
+  }
+
+  fill(start: FormStart): void {
+    this.session.fill(start);
+  }
+
+  dispose(): void {
+    this.panel.dispose();
+  }
+
+  private receive(message: FromForm): Promise<void> {
+    const { session } = this;
+    return this.attempt(async () => {
+      switch (message.type) {
+        case 'ready':
+          this.ready = true;
+          this.sequence = 0;
+          this.sendValues();
+          await this.sendView();
+          break;
+        case 'change':
+          this.sequence = message.sequence;
+          session.change(message.values);
+          break;
+        case 'load':
+          session.load(message.source);
+          break;
+        case 'connect':
+          await session.connect();
+          break;
+        case 'look':
+          await session.lookInto(message.path);
+          break;
+        case 'take':
+          await session.take(message.path);
+          break;
+        case 'chooseFolder':
+          await this.chooseFolder();
+          break;
+        case 'copy':
+          await vscode.env.clipboard.writeText(session.commandLine());
+          session.say('Copied.');
+          break;
+        case 'start':
+          await this.startNow();
+          break;
+        case 'failed':
+          this.services.logger.log('error', `run form: ${message.message}`);
+          break;
+      }
+    });
+  }
+
+  /** What goes wrong is said in the page. */
+  private async attempt(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (isCancelled(error)) return;
+      this.services.logger.log('error', `run form: ${errorWords(error)}`);
+      this.session.say(errorWords(error), true);
+    }
+  }
+
+  private async startNow(): Promise<void> {
+    const { session } = this;
+    if (session.starting) return;
+    const asked = session.asked();
+    if (!asked) return;
+    session.starting = true;
+    session.say('');
+    try {
+      await this.start(asked);
+      session.say('Started.');
+    } finally {
+      session.starting = false;
+      this.throttle.poke();
+    }
+  }
+
+  private async chooseFolder(): Promise<void> {
+    const picked = await vscode.window.showOpenDialog({
+      canSelectFiles: false,
+      canSelectFolders: true,
+      openLabel: 'Choose This Folder',
+      defaultUri: vscode.Uri.file(this.session.values.folder || this.session.cwd),
+    });
+    const folder = picked?.[0]?.fsPath;
+    if (folder !== undefined) this.session.replace({ ...this.session.values, folder });
+  }
+
+  private sendValues(): void {
+    this.post({ type: 'values', values: this.session.values });
+  }
+
+  private async sendView(): Promise<void> {
+    if (!this.ready) return;
+    const { sequence } = this;
+    this.post({ type: 'view', sequence, view: await this.session.view() });
+  }
+
+  private post(message: ToForm): void {
+    if (!this.ready) return;
+    this.panel.webview.postMessage(message).then(undefined, (error: unknown) => {
+      this.services.logger.log('debug', `run form: ${errorWords(error)}`);
+    });
+  }
+}

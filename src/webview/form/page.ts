@@ -1,0 +1,377 @@
+// The run form as a page: what is asked, section by section, and beside it what it comes to.
+import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import { define } from '../dashboard/elements/section.js';
+import type { FormOption, FormValues, FormView, FromForm, ToForm } from '../formProtocol.js';
+import { checkBox, choiceField, field, radios, textField, textInput } from './fields.js';
+import './flagsBox.js';
+import './folderBox.js';
+import { nodesOf } from './nodes.js';
+import { summary } from './summary.js';
+
+type Change = Partial<FormValues>;
+
+export class FormPage extends LitElement {
+  static override properties = { values: { state: true }, view: { state: true } };
+  declare values: FormValues | undefined;
+  declare view: FormView | undefined;
+  post: (message: FromForm) => void = () => undefined;
+  private sequence = 0;
+  /** A start was asked for, so what is wrong gets the focus. */
+  private wantsFocus = false;
+
+  receive(message: ToForm): void {
+    if (message.type === 'values') this.values = message.values;
+    // What is about values that were typed over since would flicker.
+    else if (message.sequence >= this.sequence) this.view = message.view;
+  }
+
+  protected override createRenderRoot(): HTMLElement {
+    return this;
+  }
+
+  protected override updated(): void {
+    const wrong = this.wantsFocus ? this.querySelector<HTMLElement>('[aria-invalid=true]') : null;
+    if (!wrong) return;
+    this.wantsFocus = false;
+    wrong.focus();
+  }
+
+  protected override render(): TemplateResult {
+    const { values, view } = this;
+    if (!values || !view) return html`<main><p role="status">Looking at the profiles…</p></main>`;
+    return html`<main
+      class="form"
+      data-sequence=${this.sequence}
+      @keydown=${(event: KeyboardEvent) => {
+        if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+        event.preventDefault();
+        this.send({ type: 'start' });
+      }}
+    >
+      <header>
+        <h1>New run</h1>
+        ${this.sources(view)}
+      </header>
+      <div>
+        ${this.what(values, view)} ${values.what === 'train' ? this.data(values, view) : nothing}
+        ${this.where(values, view)} ${values.what === 'train' ? this.options(values, view) : nothing}
+        ${this.about(values, view)}
+      </div>
+      ${summary(view, this.send)}
+    </main>`;
+  }
+
+  private readonly send = (message: FromForm): void => {
+    this.wantsFocus = message.type === 'start';
+    this.post(message);
+  };
+
+  private change(change: Change): void {
+    if (!this.values) return;
+    this.values = { ...this.values, ...change };
+    this.sequence++;
+    this.post({ type: 'change', sequence: this.sequence, values: this.values });
+  }
+
+  /** What a field of one text says when it changes. */
+  private readonly set =
+    (name: keyof FormValues) =>
+    (value: string): void => {
+      this.change({ [name]: value });
+    };
+
+  private sources(view: FormView): TemplateResult {
+    return choiceField({
+      id: 'source',
+      label: 'Fill in from',
+      value: '',
+      choices: [{ value: '', label: 'an earlier run…', group: '' }, ...view.sources],
+      change: (source) => {
+        if (source !== '') this.post({ type: 'load', source });
+      },
+    });
+  }
+
+  private what(values: FormValues, view: FormView): TemplateResult {
+    const { problems } = view;
+    const kinds = [
+      ['train', "Trainyard's trainer"],
+      ['program', 'A program of your own'],
+    ] as const;
+    return html`<fieldset>
+      <legend>What</legend>
+      ${radios('what', 'What runs', values.what, kinds, (what) => {
+        this.change({ what });
+      })}
+      ${
+        values.what === 'train'
+          ? choiceField({
+              id: 'model',
+              label: 'Model',
+              value: values.model,
+              choices: view.models,
+              problem: problems['model'],
+              wide: true,
+              change: this.set('model'),
+            })
+          : this.program(values, view)
+      }
+    </fieldset>`;
+  }
+
+  private program(values: FormValues, view: FormView): TemplateResult {
+    const { problems, isHere } = view;
+    const folder = {
+      id: 'folder',
+      label: isHere ? 'Folder it starts in' : 'Folder that goes along',
+      help: isHere
+        ? 'Left out: the workspace.'
+        : 'Of this machine. The program starts in its copy on the nodes; left out: nothing goes along.',
+      value: values.folder,
+      problem: problems['folder'],
+      wide: true,
+      change: this.set('folder'),
+    };
+    const spreads = [
+      ['one', 'One process'],
+      ['slot', 'One for each slot'],
+      ['node', 'One for each node'],
+    ] as const;
+    return html`${textField({
+      id: 'command',
+      label: 'Command',
+      placeholder: 'python train.py --epochs 10',
+      value: values.command,
+      problem: problems['command'],
+      code: true,
+      lines: 2,
+      wide: true,
+      change: this.set('command'),
+    })}
+    ${radios('spread', 'How often it starts', values.spread, spreads, (spread) => {
+      this.change({ spread });
+    })}
+    ${field(
+      folder,
+      html`<div class="row">
+        ${textInput(folder)}
+        <button
+          type="button"
+          class="secondary"
+          @click=${() => {
+            this.post({ type: 'chooseFolder' });
+          }}
+        >
+          Choose…
+        </button>
+      </div>`,
+    )}
+    ${textField({
+      id: 'logdir',
+      label: 'Folder with event files',
+      help: 'A further folder whose figures are followed; relative to where it starts.',
+      value: values.logdir,
+      problem: problems['logdir'],
+      wide: true,
+      change: this.set('logdir'),
+    })}`;
+  }
+
+  private data(values: FormValues, view: FormView): TemplateResult {
+    const { problems, folder, connection } = view;
+    const data = {
+      id: 'data',
+      label: 'Training images',
+      help: 'A folder with one folder for each class, or of TFRecord shards, as the node calls it; or synthetic.',
+      placeholder: '/data/images/train',
+      value: values.data,
+      problem: problems['data'],
+      wide: true,
+      change: this.set('data'),
+    };
+    return html`<fieldset>
+      <legend>Data</legend>
+      ${field(
+        data,
+        html`<div class="row">
+          ${textInput(data)}
+          <button
+            type="button"
+            class="secondary"
+            aria-expanded=${folder ? 'true' : 'false'}
+            ?disabled=${connection !== 'connected'}
+            @click=${() => {
+              const isPath = /^(\/|~\/)/.test(values.data);
+              const start = isPath ? values.data.replace(/[^/]*\/?$/, '') : '~/';
+              this.post({ type: 'look', path: folder ? '' : start });
+            }}
+          >
+            Browse
+          </button>
+        </div>`,
+      )}
+      ${
+        folder
+          ? html`<trainyard-folder
+              class="wide"
+              .folder=${folder}
+              .look=${(path: string) => {
+                this.post({ type: 'look', path });
+              }}
+              .take=${(path: string) => {
+                this.post({ type: 'take', path });
+              }}
+            ></trainyard-folder>`
+          : nothing
+      }
+      ${textField({
+        id: 'evalData',
+        label: 'Validation images',
+        help: 'Checkpoints are evaluated on them while training; left out: they are not.',
+        placeholder: '/data/images/validation',
+        value: values.evalData,
+        problem: problems['evalData'],
+        wide: true,
+        change: this.set('evalData'),
+      })}
+    </fieldset>`;
+  }
+
+  private where(values: FormValues, view: FormView): TemplateResult {
+    const { problems, isHere, nodeCount } = view;
+    const devices = ['auto', 'cpu', 'cuda'].map((value) => ({ value, label: value, group: '' }));
+    return html`<fieldset>
+      <legend>Where</legend>
+      ${choiceField({
+        id: 'profile',
+        label: 'Profile',
+        value: values.profile,
+        choices: view.profiles,
+        problem: problems['profile'],
+        wide: true,
+        change: this.set('profile'),
+      })}
+      ${nodesOf(view, this.post)}
+      ${
+        isHere
+          ? nothing
+          : textField({
+              id: 'nodes',
+              label: 'Nodes',
+              placeholder: `all ${nodeCount}`,
+              value: values.nodes,
+              problem: problems['nodes'],
+              change: this.set('nodes'),
+            })
+      }
+      ${textField({
+        id: 'gpus',
+        label: isHere ? 'GPUs' : 'GPUs of each node',
+        placeholder: values.what === 'train' ? 'free ones, one a rank' : 'none',
+        help: '2 is any two, 0,2 are these.',
+        value: values.gpus,
+        problem: problems['gpus'],
+        change: this.set('gpus'),
+      })}
+      ${textField({
+        id: 'ranks',
+        label: 'Ranks',
+        placeholder: values.what === 'train' ? 'all that fit' : 'one',
+        help: 'Processes of the run.',
+        value: values.ranks,
+        problem: problems['ranks'],
+        change: this.set('ranks'),
+      })}
+      ${
+        values.what === 'train'
+          ? choiceField({
+              id: 'device',
+              label: 'Device',
+              value: values.device,
+              choices: devices,
+              problem: problems['device'],
+              change: this.set('device'),
+            })
+          : nothing
+      }
+      <div class="tabs wide">
+        ${checkBox('wait', 'Wait in the queue for GPUs that are taken', values.wait, (wait) => {
+          this.change({ wait });
+        })}
+        ${checkBox('tensorboard', 'Start TensorBoard with it', values.tensorboard, (tensorboard) => {
+          this.change({ tensorboard });
+        })}
+      </div>
+    </fieldset>`;
+  }
+
+  private options(values: FormValues, view: FormView): TemplateResult {
+    return html`<fieldset>
+      <legend>Training</legend>
+      ${view.options.map((option) => this.option(values, view, option))}
+      <trainyard-flags
+        class="wide"
+        .value=${values.flags}
+        .problem=${view.problems['flags']}
+        .suggestions=${view.suggestions}
+        .change=${this.set('flags')}
+      ></trainyard-flags>
+    </fieldset>`;
+  }
+
+  private option(values: FormValues, view: FormView, option: FormOption): TemplateResult {
+    const { flag, label, help, initial, choices } = option;
+    const common = {
+      id: flag.replace(/^-+/, ''),
+      label,
+      help,
+      value: values.options[flag] ?? '',
+      problem: view.problems[flag],
+      change: (value: string): void => {
+        const { [flag]: before, ...others } = this.values?.options ?? {};
+        if (before !== value) this.change({ options: value === '' ? others : { ...others, [flag]: value } });
+      },
+    };
+    if (choices.length === 0) return textField({ ...common, placeholder: initial });
+    const usual = { value: '', label: initial === '' ? 'the default' : `${initial} (default)`, group: '' };
+    const others = choices
+      .filter((choice) => choice !== initial)
+      .map((choice) => ({ value: choice, label: choice, group: '' }));
+    return choiceField({ ...common, choices: [usual, ...others] });
+  }
+
+  private about(values: FormValues, view: FormView): TemplateResult {
+    const { problems } = view;
+    return html`<fieldset>
+      <legend>Name</legend>
+      ${textField({
+        id: 'name',
+        label: 'Name',
+        placeholder: values.what === 'train' ? values.model : 'the program',
+        value: values.name,
+        problem: problems['name'],
+        change: this.set('name'),
+      })}
+      ${textField({
+        id: 'tags',
+        label: 'Tags',
+        placeholder: 'baseline, lr 0.1',
+        help: 'With commas between them.',
+        value: values.tags,
+        problem: problems['tags'],
+        change: this.set('tags'),
+      })}
+      ${textField({
+        id: 'notes',
+        label: 'Notes',
+        value: values.notes,
+        problem: problems['notes'],
+        lines: 2,
+        wide: true,
+        change: this.set('notes'),
+      })}
+    </fieldset>`;
+  }
+}
+
+define('trainyard-form', FormPage);

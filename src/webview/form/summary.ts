@@ -1,0 +1,60 @@
+// What the form comes to: where the run would go, the command line that does the same, and Start.
+import { html, nothing, type TemplateResult } from 'lit';
+import type { FormView, FromForm } from '../formProtocol.js';
+
+export function summary(view: FormView, post: (message: FromForm) => void): TemplateResult {
+  const { command, problems, placeText, placeFits, starting, said, saidIsError } = view;
+  const count = Object.keys(problems).length;
+  const general = problems[''];
+  const button = (label: string, icon: string, kind: string, message: FromForm): TemplateResult =>
+    html`<button
+      type="button"
+      class=${kind}
+      ?disabled=${starting && message.type === 'start'}
+      @click=${() => {
+        post(message);
+      }}
+    >
+      <span class="codicon codicon-${icon}" aria-hidden="true"></span>${label}
+    </button>`;
+  return html`<div class="summary">
+    <section aria-label="The run">
+      <h2>As a command</h2>
+      ${
+        command === ''
+          ? html`<p class="help">Not complete yet.</p>`
+          : html`<pre tabindex="0" aria-label="Command line">${command}</pre>`
+      }
+      <p class="buttons">
+        ${command === '' ? nothing : button('Copy', 'copy', 'secondary', { type: 'copy' })}
+      </p>
+      ${
+        placeText === ''
+          ? nothing
+          : html`<p class="place">
+              <b>${placeFits ? 'Would start now: ' : 'Does not fit now: '}</b>${placeText}
+            </p>`
+      }
+      ${
+        general === undefined
+          ? nothing
+          : html`<p class="problem">
+              <span class="codicon codicon-error" aria-hidden="true"></span><span>${general}</span>
+            </p>`
+      }
+      <p class="buttons" style="margin-top: 12px">
+        ${button(starting ? 'Starting…' : 'Start Run', 'play', 'primary', { type: 'start' })}
+      </p>
+      <p class="help" role="status">
+        ${count === 0 ? '' : count === 1 ? 'One field is to be corrected.' : `${count} fields are to be corrected.`}
+      </p>
+      ${
+        said === ''
+          ? nothing
+          : html`<p role=${saidIsError ? 'alert' : 'status'} class=${saidIsError ? 'problem' : 'help'}>
+              ${said}
+            </p>`
+      }
+    </section>
+  </div>`;
+}

@@ -1,0 +1,122 @@
+// What the page of the run form and the extension tell each other. The extension has the values
+// and judges them; the page shows them and says what was changed.
+
+/** What is filled in; an empty text is nothing. The same as `RunFormValues` of the core. */
+export interface FormValues {
+  profile: string;
+  what: 'train' | 'program';
+  model: string;
+  data: string;
+  evalData: string;
+  /** By the flag's name. */
+  options: Record<string, string>;
+  flags: string;
+  device: string;
+  command: string;
+  spread: 'one' | 'slot' | 'node';
+  folder: string;
+  logdir: string;
+  nodes: string;
+  gpus: string;
+  ranks: string;
+  wait: boolean;
+  tensorboard: boolean;
+  name: string;
+  tags: string;
+  notes: string;
+}
+
+/** A word to choose, with a line about it. */
+export interface FormChoice {
+  value: string;
+  label: string;
+  /** The group that it stands in; empty for none. */
+  group: string;
+}
+
+/** A flag of the trainer that has a field of its own. */
+export interface FormOption {
+  flag: string;
+  label: string;
+  help: string;
+  /** What it is where nothing is filled in; empty where nobody knows. */
+  initial: string;
+  /** Where only some values are possible. */
+  choices: readonly string[];
+}
+
+/** A GPU, or a node without one, as it is now. */
+export interface FormNode {
+  host: string;
+  /** Cores and memory, or why nobody knows. */
+  text: string;
+  gpus: readonly { index: number; name: string; free: boolean; text: string }[];
+}
+
+/** A word that could stand next among the further flags. */
+export interface FormSuggestion {
+  word: string;
+  value: string;
+  help: string;
+}
+
+/** What is in a folder of the node. */
+export interface FormFolder {
+  /** With a slash at its end. */
+  path: string;
+  /** Undefined while it is being read. */
+  folders?: readonly string[];
+  /** How many entries are no folders. */
+  others?: number;
+  problem?: string;
+}
+
+/** All that the page shows besides the values. */
+export interface FormView {
+  profiles: readonly FormChoice[];
+  /** Earlier runs. */
+  sources: readonly FormChoice[];
+  models: readonly FormChoice[];
+  options: readonly FormOption[];
+  /** Whether the profile's node is this machine. */
+  isHere: boolean;
+  connection: 'none' | 'connecting' | 'connected' | 'failed';
+  /** One line about the connection; empty where there is nothing to say. */
+  connectionText: string;
+  /** How many nodes the profile has. */
+  nodeCount: number;
+  nodes: readonly FormNode[];
+  /** Where the run would go now, or why it does not fit; empty while nobody knows. */
+  placeText: string;
+  placeFits: boolean;
+  /** By field, or by the flag of an option; the empty name is the form as a whole. */
+  problems: Readonly<Record<string, string>>;
+  command: string;
+  suggestions: readonly FormSuggestion[];
+  folder: FormFolder | null;
+  starting: boolean;
+  /** What the last button did, or what went wrong; empty for nothing. */
+  said: string;
+  saidIsError: boolean;
+}
+
+export type ToForm =
+  /** New values, which take the place of what the page shows. */
+  | { type: 'values'; values: FormValues }
+  /** `sequence`: of the newest values that it is about. */
+  | { type: 'view'; sequence: number; view: FormView };
+
+export type FromForm =
+  | { type: 'ready' }
+  | { type: 'change'; sequence: number; values: FormValues }
+  | { type: 'load'; source: string }
+  | { type: 'connect' }
+  /** Looks into a folder of the node; an empty path closes it. */
+  | { type: 'look'; path: string }
+  /** Takes the folder as data, with its part for validation. */
+  | { type: 'take'; path: string }
+  | { type: 'chooseFolder' }
+  | { type: 'copy' }
+  | { type: 'start' }
+  /** A defect in the page, for the extension's log. */
+  | { type: 'failed'; message: string };

@@ -1,0 +1,130 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseVerb } from '../../../../src/cli/args.js';
+import { run, typedRun } from '../../../../src/cli/verbs/run.js';
+import { errorWords } from '../../../../src/cli/remedies.js';
+import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
+import { commandLineOf } from '../../../../src/core/plan/commandLine.js';
+import { requestOf } from '../../../../src/core/plan/request.js';
+import { askedRun, emptyForm, formOf, type RunFormValues } from '../../../../src/core/plan/runForm.js';
+import { checkForm } from '../../../../src/core/plan/runFormCheck.js';
+import { offeredFlags } from '../../../../src/core/plan/trainerHelp.js';
+import { splitWords } from '../../../../src/core/plan/words.js';
+
+const local: Profile = { name: 'local', kind: 'local' };
+const lab: Profile = { name: 'lab', kind: 'ssh', hosts: [{ host: 'a' }, { host: 'b' }] };
+const cwd = '/home/me';
+const help = `train a network
+  --model TEXT=resnet20       mlp (32 px), resnet20 (32 px)
+  --data TEXT                 a folder
+  --eval-data TEXT            a folder
+  --epochs INT:0..1000000=10  passes over the data
+  --batch-size INT:1..65536=32
+                              images per replica
+  --lr FLOAT:>0..1000         peak learning rate
+  --optimizer TEXT:{sgd,lars,adam}=sgd
+                              how gradients change weights
+  --precision TEXT:{fp32,bf16}=fp32
+                              of the arithmetic
+  --device TEXT:{cpu,cuda}=cpu
+                              where to compute
+  --seed INT:0..100=1         of the weights
+  --sync-batch-norm           statistics over all
+`;
+const flags = offeredFlags('train', help);
+
+const text = fc.constantFrom('', 'a', "it's here", 'ä "b"', '-x', '$HOME');
+const number = fc.constantFrom('', '1', '2');
+const forms: fc.Arbitrary<RunFormValues> = fc.record({
+  profile: fc.constantFrom('local', 'lab'),
+  what: fc.constantFrom('train', 'program'),
+  model: fc.constantFrom('mlp', 'resnet20'),
+  data: fc.constantFrom('synthetic', '/d/my images', '~/images'),
+  evalData: fc.constantFrom('', '/d/val'),
+  options: fc.constantFrom({}, { '--epochs': '3' }, { '--lr': '0.1', '--optimizer': 'adam' }),
+  flags: fc.constantFrom('', '--seed 3', '--sync-batch-norm --seed=2'),
+  device: fc.constantFrom('auto', 'cpu', 'cuda'),
+  command: fc.constantFrom('python train.py', 'bash "my script.sh" --a=1', "echo 'x y'"),
+  spread: fc.constantFrom('one', 'slot', 'node'),
+  folder: fc.constantFrom('', '/home/me/pro ject'),
+  logdir: fc.constantFrom('', 'logs'),
+  nodes: number,
+  gpus: fc.constantFrom('', '1', '0,2'),
+  ranks: number,
+  wait: fc.boolean(),
+  tensorboard: fc.boolean(),
+  name: text,
+  tags: fc.constantFrom('', 'a, b', '#x'),
+  notes: text,
+});
+
+describe('the form', () => {
+  it('asks for what its command line asks for, and is filled in again from it', () => {
+    fc.assert(
+      fc.property(forms, (values) => {
+        const profile = values.profile === 'local' ? local : lab;
+        const isHere = profile === local;
+        const checked = checkForm(values, profile, { flags, cwd });
+        if (!('request' in checked)) {
+          // GPUs and the CPU, waiting without GPUs, or one launcher a node for the trainer.
+          expect(checked.problems).toHaveLength(1);
+          return;
+        }
+        const asked = askedRun(values, isHere);
+        const line = splitWords(commandLineOf(asked));
+        const at = line.indexOf('trainyard');
+        expect(line.slice(0, at)).toEqual(asked.cwd === undefined ? [] : ['cd', asked.cwd, '&&']);
+        const args = parseVerb(run, line.slice(at + 2));
+        expect(args.value('code')).toBe(asked.codeFolder);
+        expect(requestOf(typedRun(profile, asked.cwd ?? cwd, args))).toEqual(checked.request);
+        expect(askedRun(formOf(asked), isHere)).toEqual(asked);
+      }),
+    );
+  });
+
+  it('opens as a training that works on any machine', () => {
+    expect(checkForm(emptyForm('local'), local, { flags, cwd }).problems).toEqual([]);
+    expect(commandLineOf(askedRun(emptyForm('local'), true))).toBe(
+      'trainyard run local -- train --model resnet20 --data synthetic',
+    );
+  });
+
+  const problems = (values: Partial<RunFormValues>, profile = lab): string[] =>
+    checkForm({ ...emptyForm('lab'), ...values }, profile, { flags, cwd }).problems.map(
+      ({ field, error }) => `${field}: ${errorWords(error).replace(/\.$/, '')}`,
+    );
+
+  it.each<[Partial<RunFormValues>, string]>([
+    [{ data: ' ' }, 'data: no data is chosen. Name a folder of images on the node, or synthetic'],
+    [
+      { model: 'resnet2' },
+      'model: --model must be mlp or resnet20, not "resnet2"; did you mean resnet20? Correct it',
+    ],
+    [
+      { options: { '--epochs': 'many' } },
+      '--epochs: --epochs must be a whole number from 0 to 1000000, not "many". Correct it',
+    ],
+    [{ flags: '--sed 3' }, 'flags: the trainer has no flag --sed. Did you mean --seed?'],
+    [
+      { flags: '--seed 3 --epochs 2', options: { '--epochs': '1' } },
+      '--epochs: --epochs is given twice. Give it once',
+    ],
+    [{ flags: '--seed "3' }, 'flags: the command line has a " that does not end. Close it'],
+    [{ nodes: '3' }, 'nodes: profile lab has 2 nodes, not 3. Use fewer'],
+    [{ ranks: 'x' }, 'ranks: the number of ranks must be a whole number from 1, not "x". Correct it'],
+    [
+      { gpus: '0,0' },
+      'gpus: the wish for GPUs names GPU 0 twice. Give a number of GPUs, such as 2, or their indices, such as 0,2',
+    ],
+    [{ name: '***' }, 'name: the name *** has no letter or digit. Choose another'],
+    [{ what: 'program' }, 'command: there is nothing to run. Write the command line of your program'],
+    [{ device: 'cpu', gpus: '1' }, ': GPUs were asked for, and the device cpu. Ask for one of them'],
+  ])('%j', (values, expected) => {
+    expect(problems(values)).toEqual([expected]);
+  });
+
+  it('does not judge flags that nobody knows yet, nor the nodes of this machine', () => {
+    const values = { ...emptyForm('local'), flags: '--sed 3', nodes: '9' };
+    expect(checkForm(values, local, { flags: undefined, cwd }).problems).toEqual([]);
+  });
+});
