@@ -309,7 +309,7 @@ test('two runs that are selected in the list are compared, by the menu of one of
   await comparison.getByRole('heading', { name: '2 runs compared' }).waitFor();
   await comparison.locator('.runs tbody tr').nth(1).waitFor();
   expect(await comparison.locator('.runs tbody tr').count()).toBe(2);
-  expect(await comparison.getByRole('heading', { name: 'Loss of training' }).isVisible()).toBe(true);
+  await comparison.getByRole('heading', { name: 'Loss of training' }).waitFor();
 });
 
 test('TensorBoard opens in a tab with the curves', async () => {
