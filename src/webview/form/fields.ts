@@ -13,7 +13,7 @@ interface FieldOptions {
 }
 
 /** What names the help and the problem of a control to a screen reader. */
-export const describedBy = ({ id, help, problem }: FieldOptions): string | typeof nothing => {
+const describedBy = ({ id, help, problem }: FieldOptions): string | typeof nothing => {
   const ids = [...(problem === undefined ? [] : [`${id}-problem`]), ...(help ? [`${id}-help`] : [])];
   return ids.length === 0 ? nothing : ids.join(' ');
 };

@@ -1,10 +1,11 @@
 // What Run Training runs: choices, from recent runs to an own command.
 import * as vscode from 'vscode';
 import { proposedModels, proposeTraining } from '../../../core/plan/proposal.js';
+import { dataFlags } from '../../../core/cluster/dataFlags.js';
 import { joinWords } from '../../../core/plan/words.js';
 import { recentRuns } from '../../recentRuns.js';
 import type { Ui } from '../ui.js';
-import { dataFlags, workspaceImages } from './chooseData.js';
+import { workspaceImages } from './chooseData.js';
 import { browse, Folders } from './folders.js';
 
 type What = vscode.QuickPickItem & { words?: () => Promise<readonly string[] | undefined> };
