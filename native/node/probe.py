@@ -20,6 +20,24 @@ def driver_version():
     return next((word for word in words if word[:1].isdigit() and "." in word), None)
 
 
+def nvidia_gpus():
+    """The PCI device number of each of NVIDIA's GPUs: what they are, without asking a driver that may hang."""
+    import glob
+
+    found = []
+    for device in sorted(glob.glob("/sys/bus/pci/devices/*")):
+        said = []
+        for name in ("vendor", "class", "device"):
+            try:
+                with open(os.path.join(device, name)) as file:
+                    said.append(file.read().strip().lower())
+            except OSError:
+                pass
+        if len(said) == 3 and said[0] == "0x10de" and said[1].startswith("0x03"):
+            found.append(said[2].replace("0x", ""))
+    return found
+
+
 def kills_user_processes():
     """logind's KillUserProcesses, unless this user lingers."""
     user = os.environ.get("USER") or os.environ.get("LOGNAME") or ""
@@ -91,7 +109,8 @@ def probe(params):
 
     home = os.path.expanduser("~")
     workdir = expand(params["workdir"])
-    names = [name for name in (params["node"], params.get("cudaNode")) if name]
+    builds = params.get("cudaNodes", [])
+    names = [params["node"]] + [build["node"] for build in builds]
     nodes = [os.path.join(workdir, "node", name) for name in names]
     runtime = os.path.join(workdir, "runtime", params["runtime"])
     programs = [os.path.join(node, "bin", name) for node in nodes for name in ("agent", "trainer")]
@@ -108,6 +127,7 @@ def probe(params):
         "problemHint": hint,
         "libgomp": has_library("libgomp.so.1"),
         "driver": driver_version(),
+        "gpus": nvidia_gpus(),
         "killsUserProcesses": kills_user_processes(),
         "cores": len(os.sched_getaffinity(0)),
     }
@@ -124,9 +144,9 @@ def probe(params):
         info["nodeDir"] = nodes[0]
         info["runtimeDir"] = runtime
         info["hasNode"] = programs_problem(nodes[0], params["files"], hashed) is None
-        if params.get("cudaNode"):
-            info["cudaNodeDir"] = nodes[1]
-            info["hasCudaNode"] = programs_problem(nodes[1], params["cudaFiles"], hashed) is None
+        info["cudaNodes"] = [
+            {"dir": node, "has": programs_problem(node, build["files"], hashed) is None} for node, build in zip(nodes[1:], builds)
+        ]
         info["hasRuntime"] = runtime_problem(runtime) is None
     return info
 

@@ -124,7 +124,11 @@ const carried = [
   ...programs('native/trainer/data/fetch', 'fetch'),
   { from: join(root, 'native/runtime/requirements.txt'), to: 'share/requirements.txt', mode: 0o644 },
   { from: join(root, 'native/runtime/cuda.txt'), to: 'share/cuda.txt', mode: 0o644 },
-  { from: join(native, '../cuda/libtrainer_cuda.so'), to: 'cuda/libtrainer_cuda.so', mode: 0o644 },
+  { from: join(root, 'native/runtime/cuda12.txt'), to: 'share/cuda12.txt', mode: 0o644 },
+  ...['cuda', 'cuda12'].map((folder) => {
+    const to = `${folder}/libtrainer_cuda.so`;
+    return { from: join(native, '..', to), to, mode: 0o644 };
+  }),
   { from: join(root, 'native/runtime/pip.txt'), to: 'share/pip.txt', mode: 0o644 },
   ...programs('native/node', 'node'),
 ];

@@ -11,8 +11,8 @@ const permitted = [
   /^dist\/(extension\.js|lazy\.js|trainyard\.cjs|node-pty\.cjs|ssh2\.cjs|tar\.cjs)$/,
   /^dist\/webview\/((dashboard|compare)\.(js|css)|codicon\.ttf)$/,
   /^dist\/bin\/(agent|trainer|mpiexec_control\.so)$/,
-  /^dist\/cuda\/libtrainer_cuda\.so$/, // ours; NVIDIA's libraries never
-  /^dist\/share\/((tensorboard_server|slurm_job)\.py|(requirements|cuda|pip)\.txt|(node|fetch)\/[a-z]+\.py)$/,
+  /^dist\/cuda(12)?\/libtrainer_cuda\.so$/, // ours; NVIDIA's libraries never
+  /^dist\/share\/((tensorboard_server|slurm_job)\.py|(requirements|cuda|cuda12|pip)\.txt|(node|fetch)\/[a-z]+\.py)$/,
 ];
 const wanted = [
   'package.json',

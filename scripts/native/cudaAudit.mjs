@@ -1,12 +1,13 @@
 // npm run cuda:audit: what the machine code of the kernels in libtrainer_cuda.so does, without a
-// GPU. A table of the kernels in which a training step spends its time, and exit code 1 where one
-// does not keep its limits.
+// GPU: all of CUDA 13's build, and Volta's of CUDA 12's. A table of the kernels in which a training
+// step spends its time, and exit code 1 where one does not keep its limits.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from '../lib/paths.mjs';
 import { capture } from '../lib/shell.mjs';
 import { cudaLink, ensureCudaToolkit } from './cudaToolkit.mjs';
+import { ensureDisassembler } from './disassembler.mjs';
 import { hotLoop, kernelsOf, registersOf, tally } from './sass.mjs';
 
 /** @import { Kernel } from './sass.mjs' */
@@ -106,53 +107,84 @@ function judge(kernel, registers, limits) {
 }
 
 /**
+ * What to read: a library, the folder of the disassembler's programs, and the GPUs whose code is
+ * read, all of them where none is named.
+ * @typedef {{ library: string, tools: string, archs?: readonly string[] }} Reading
+ */
+
+/**
  * What cuobjdump says of the library.
- * @param {string} library
+ * @param {Reading} reading
  * @param {string} what
  */
-function disassembled(library, what) {
-  const tool = join(cudaLink, 'cu13/bin/cuobjdump');
+function disassembled({ library, tools, archs = [] }, what) {
+  const tool = join(tools, 'cuobjdump');
   // It finds nvdisasm on PATH.
-  const env = { ...process.env, PATH: `${join(cudaLink, 'cu13/bin')}:${process.env['PATH']}` };
-  const { ok, stdout, stderr } = capture(tool, [what, library], { env, maxBuffer: 2 ** 30 });
-  if (!ok) throw new Error(`${tool} ${what} ${library}: ${stderr}`);
+  const env = { ...process.env, PATH: `${tools}:${process.env['PATH']}` };
+  const words = [...archs.flatMap((arch) => ['-arch', arch]), what, library];
+  const { ok, stdout, stderr } = capture(tool, words, { env, maxBuffer: 2 ** 30 });
+  if (!ok) throw new Error(`${tool} ${words.join(' ')}: ${stderr}`);
   return stdout;
 }
 
+/** Both libraries as they were built; of CUDA 12's the code that CUDA 13's has not. */
+export function ownReadings() {
+  ensureCudaToolkit();
+  const node = join(build, 'native/release/node');
+  return [
+    { library: join(node, 'cuda/libtrainer_cuda.so'), tools: join(cudaLink, 'cu13/bin') },
+    { library: join(node, 'cuda12/libtrainer_cuda.so'), tools: ensureDisassembler(), archs: ['sm_70'] },
+  ];
+}
+
 /**
- * Reads the library and prints the table. Returns what does not keep its limits, one line each.
- * @param {string} library
+ * Reads the libraries and prints the table. Returns what does not keep its limits, one line each.
+ * @param {readonly Reading[]} readings
  * @returns {string[]}
  */
-export function audit(library) {
-  const registers = registersOf(disassembled(library, '-res-usage'));
-  const kernels = kernelsOf(disassembled(library, '-sass'));
+export function audit(readings) {
   const heads = ['kernel', 'GPU', 'registers', 'resident blocks', '16-byte loads', '16-byte stores', 'narrow', 'instructions', 'integer', 'double'];
   process.stdout.write(`| ${heads.join(' | ')} |\n|${heads.map(() => '---|').join('')}\n`);
+  const wrong = readings.flatMap((reading) => auditOne(reading));
+  process.stdout.write('Instructions are those of the loop with the most loads, an element of the result.\n');
+  return wrong;
+}
+
+/** The trainer refuses bf16 on Volta, which has no arithmetic for it. @param {Kernel} kernel */
+const isUsed = ({ name, arch }) => !(arch === 'sm_70' && name.includes('8BFloat16'));
+
+/**
+ * The rows of one library. Returns what does not keep its limits.
+ * @param {Reading} reading
+ * @returns {string[]}
+ */
+function auditOne(reading) {
+  const registers = registersOf(disassembled(reading, '-res-usage'));
+  const kernels = kernelsOf(disassembled(reading, '-sass')).filter(({ arch }) => reading.archs?.includes(arch) ?? true);
   const wrong = kernels
     .filter(({ instructions }) => tally(instructions).local > 0)
     .map(({ name, arch }) => `${name}, ${arch}: it uses local memory`);
   for (const limits of hot) {
-    const matching = kernels.filter(({ name }) => limits.name.test(name));
-    if (matching.length === 0) wrong.push(`no kernel ${limits.name} in ${library}`);
+    const matching = kernels.filter((kernel) => limits.name.test(kernel.name) && isUsed(kernel));
+    if (matching.length === 0) wrong.push(`no kernel ${limits.name} in ${reading.library}`);
     for (const kernel of matching) {
       const judged = judge(kernel, registers.get(`${kernel.arch} ${kernel.name}`), limits);
       process.stdout.write(`| ${judged.row.join(' | ')} |\n`);
       wrong.push(...judged.wrong.map((text) => `${readable(kernel.name)}, ${kernel.arch}: ${text}`));
     }
   }
-  process.stdout.write('Instructions are those of the loop with the most loads, an element of the result.\n');
   return wrong;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  ensureCudaToolkit();
-  const library = process.argv[2] ?? join(build, 'native/release/node/cuda/libtrainer_cuda.so');
-  if (!existsSync(library)) {
-    process.stderr.write(`cuda:audit: error: ${library} is missing. Build it: node scripts/native/native.mjs cuda\n`);
+  const [library] = process.argv.slice(2);
+  const readings = library === undefined ? ownReadings() : [{ library, tools: join(cudaLink, 'cu13/bin') }];
+  const missing = readings.find((reading) => !existsSync(reading.library))?.library;
+  if (missing !== undefined) {
+    process.stderr.write(`cuda:audit: error: ${missing} is missing. Build it: node scripts/native/native.mjs cuda\n`);
     process.exit(2);
   }
-  const wrong = audit(library);
+  const wrong = audit(readings);
   for (const line of wrong) process.stderr.write(`cuda:audit: ${line}\n`);
   process.exit(wrong.length > 0 ? 1 : 0);
 }

@@ -1,4 +1,5 @@
-// Builds and tests the native parts: node scripts/native/native.mjs build|cuda|test|format|format:check
+// Builds and tests the native parts:
+// node scripts/native/native.mjs build|cuda|cuda12:engines|test|format|format:check
 import {
   cpSync,
   existsSync,
@@ -23,7 +24,8 @@ import { build, cache, root, toolchainLink } from '../lib/paths.mjs';
 import { added } from '../lib/counts.mjs';
 import { capture, main, run, step } from '../lib/shell.mjs';
 import { compilerCacheWords } from './compilerCache.mjs';
-import { audit } from './cudaAudit.mjs';
+import { audit, ownReadings } from './cudaAudit.mjs';
+import { ensureCuda12Toolkit } from './cuda12Toolkit.mjs';
 import { ensureCudaToolkit } from './cudaToolkit.mjs';
 import { runNativeTests } from './nativeTests.mjs';
 import { ensureToolchain } from './toolchain.mjs';
@@ -158,23 +160,32 @@ export function buildNative() {
   store(binaries, kept);
 }
 
+/** CMake makes both libraries in one tree, whose rules are there for whoever has both toolkits. */
+const bothLibraries = ['-DTRAINYARD_CUDA=ON', '-DTRAINYARD_CUDA12=ON'];
+
 /**
- * Makes build/native/release/node/cuda: libtrainer_cuda.so, and what the assembler said of its
- * kernels.
+ * Makes build/native/release/node/cuda and cuda12: libtrainer_cuda.so for CUDA 13 and for CUDA 12,
+ * and what the assembler said of their kernels.
  */
 export function buildCuda() {
   const toolchain = ensureToolchain();
-  const tools = ensureCudaToolkit();
-  const folder = join(output, 'node', 'cuda');
-  const kept = join(cache, 'cuda-library', sourcesHash(toolchain + tools, ofCudaLibrary));
-  if (existsSync(kept)) {
-    restore(kept, folder);
-    return;
+  const builds = [
+    { target: 'trainer_cuda', name: 'cuda', tools: ensureCudaToolkit() },
+    { target: 'trainer_cuda12', name: 'cuda12', tools: ensureCuda12Toolkit() },
+  ].map((each) => ({
+    ...each,
+    folder: join(output, 'node', each.name),
+    kept: join(cache, `${each.name}-library`, sourcesHash(toolchain + each.tools, ofCudaLibrary)),
+  }));
+  const lacking = builds.filter(({ kept }) => !existsSync(kept));
+  for (const { kept, folder } of builds.filter((each) => !lacking.includes(each))) restore(kept, folder);
+  if (lacking.length === 0) return;
+  configure(...bothLibraries);
+  for (const { target, folder, kept } of lacking) {
+    step(`native: CUDA library (${target})`);
+    ninja([target]);
+    store(folder, kept);
   }
-  step('native: CUDA library');
-  configure('-DTRAINYARD_CUDA=ON');
-  ninja(['trainer_cuda']);
-  store(folder, kept);
 }
 
 /**
@@ -204,17 +215,27 @@ export async function testNative() {
   ensureToolchain();
   buildCuda();
   step('native: tests');
-  configure('-DTRAINYARD_CUDA=ON');
+  configure(...bothLibraries);
   ninja(['all']);
   // The agent's tests wait for processes and deadlines most of their time.
   const tests = await runNativeTests(join(output, 'node', 'bin'), { shares: { test_agent: 2 } });
   step('native: machine code of the CUDA kernels');
-  const wrong = audit(join(output, 'node/cuda/libtrainer_cuda.so'));
+  const wrong = audit(ownReadings());
   for (const line of wrong) process.stdout.write(`  cuda:audit: ${line}\n`);
   const audited = { passed: wrong.length === 0 ? 1 : 0, failed: wrong.length === 0 ? 0 : 1, skipped: 0 };
   step('native: fuzz targets');
   const fuzzed = fuzz();
   return added(added(tests, audited), fuzzed);
+}
+
+/** Asks cuDNN for CUDA 12 for its engines on V100, A100 and H100, without a GPU. Not part of CI. */
+function planForCuda12() {
+  ensureToolchain();
+  ensureCuda12Toolkit();
+  step('native: engines of cuDNN for CUDA 12');
+  configure(...bothLibraries);
+  ninja(['test_cuda12_engines']);
+  run(join(output, 'node/bin/test_cuda12_engines'), ['--gtest_brief=1']);
 }
 
 /** @param {readonly string[]} arguments_ */
@@ -227,6 +248,7 @@ function format(arguments_) {
 const verbs = {
   build: buildNative,
   cuda: buildCuda,
+  'cuda12:engines': planForCuda12,
   test: async () => {
     const { failed } = await testNative();
     if (failed > 0) process.exitCode = 1;

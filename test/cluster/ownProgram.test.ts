@@ -36,7 +36,7 @@ describe.skipIf(!built)('a node with two GPUs (needs node scripts/native/native.
     profile = { ...hosts.profile, hosts: [{ host: '', ...host, slots: 2 }] };
     machine = hosts.machine(profile);
     const sources = await findNativeSources(join(import.meta.dirname, '../../dist'));
-    hasLibrary = (await readCudaLibrary(sources)) !== undefined;
+    hasLibrary = (await readCudaLibrary(sources, 13)) !== undefined;
   });
   afterAll(async () => {
     await hosts.stop();

@@ -59,3 +59,28 @@ arch = sm_90
   expect(registers.get('sm_80 _Zsum')).toBe(40);
   expect(registers.get('sm_90 _Zsum')).toBe(106);
 });
+
+it("reads Volta's, whose accesses end in .SYS", () => {
+  const [kernel] = kernelsOf(`
+arch = sm_70
+	code for sm_70
+		Function : _Zcopy
+	.headerflags	@"EF_CUDA_SM70 EF_CUDA_PTX_SM(EF_CUDA_SM70)"
+        /*0000*/                   IMAD.MOV.U32 R1, RZ, RZ, c[0x0][0x28] ;             /* 0x00000a00ff017624 */
+        /*0010*/                   LDG.E.128.SYS R16, [R24] ;                          /* 0x0000000018107381 */
+        /*0020*/              @!P0 LDG.E.SYS R18, [R18] ;                              /* 0x0000000012128381 */
+        /*0030*/                   STG.E.128.SYS [R28], R16 ;                          /* 0x000000101c007386 */
+        /*0040*/              @!P1 BRA 0x10 ;                                          /* 0xffffffc000009947 */
+        /*0050*/                   EXIT ;                                              /* 0x000000000000794d */
+`);
+  if (!kernel) throw new Error('no kernel was found');
+  expect(kernel.arch).toBe('sm_70');
+  expect(tally(hotLoop(kernel))).toMatchObject({
+    instructions: 4,
+    wideLoads: 1,
+    narrowLoads: 1,
+    wideStores: 1,
+    narrowStores: 0,
+    local: 0,
+  });
+});

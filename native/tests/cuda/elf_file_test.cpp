@@ -88,6 +88,23 @@ TEST_F(ElfFile, HeadersThatOverflowAreNotBelieved) {
   EXPECT_NE(damage_of(with_header(wild)), "");
 }
 
+TEST_F(ElfFile, NamesWhatItNeeds) {
+  const auto needs_of = [this](const std::string& bytes) {
+    std::ofstream(path_, std::ios::binary) << bytes;
+    return elf_needs(path_.string());
+  };
+  // The C library needs the loader alone.
+  const auto needs = needs_of(whole_);
+  ASSERT_EQ(needs.size(), 1U);
+  EXPECT_EQ(needs[0].rfind("ld-linux-x86-64.so", 0), 0U) << needs[0];
+  EXPECT_TRUE(needs_of("no library").empty());
+  EXPECT_TRUE(needs_of(whole_.substr(0, 100)).empty());
+  Elf64_Ehdr wild = header();
+  wild.e_phoff = ~uint64_t{0} - 8;
+  EXPECT_TRUE(needs_of(with_header(wild)).empty());
+  EXPECT_TRUE(elf_needs("/nowhere/lib.so").empty());
+}
+
 /// As many devices as it is told.
 class Devices final : public CudaLibrary {
  public:

@@ -1,5 +1,5 @@
-// libtrainer_cuda.so as it was built: loads or says why not, refuses another trainer, and has
-// kernels without spills.
+// libtrainer_cuda.so as it was built, for CUDA 13 and in another program for CUDA 12: loads or says
+// why not, refuses another trainer, and has kernels without spills.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -22,6 +22,8 @@ namespace fs = std::filesystem;
 
 const fs::path kFolder = TRAINYARD_CUDA_FOLDER;
 const fs::path kLibrary = kFolder / "libtrainer_cuda.so";
+#define RELEASE TRAINYARD_CUDA_RELEASE
+const std::string kOwnLibraries = TRAINYARD_CUDA_TOOLKIT "/cu" RELEASE "/lib";
 
 class CudaLibraryFile : public testing::Test {
  protected:
@@ -29,7 +31,7 @@ class CudaLibraryFile : public testing::Test {
     if (!fs::exists(kLibrary)) GTEST_SKIP() << kLibrary << " was not built: node scripts/native/native.mjs cuda";
     const std::string toolkit = TRAINYARD_CUDA_TOOLKIT;
     ::setenv("TRAINYARD_CUDA_LIBRARY", kLibrary.c_str(), 1);
-    ::setenv("TRAINYARD_NVIDIA_LIBRARIES", (toolkit + "/cu13/lib:" + toolkit + "/cudnn/lib").c_str(), 1);
+    ::setenv("TRAINYARD_NVIDIA_LIBRARIES", (kOwnLibraries + ":" + toolkit + "/cudnn/lib").c_str(), 1);
   }
   void TearDown() override {
     ::unsetenv("TRAINYARD_CUDA_LIBRARY");
@@ -49,24 +51,22 @@ class CudaLibraryFile : public testing::Test {
 
   /// Of an empty kernel by NVRTC, as cuDNN finds it: by its name.
   static std::string compiled() {
-    void* nvrtc = ::dlopen("libnvrtc.so.13", RTLD_LAZY | RTLD_NOLOAD);
+    void* nvrtc = ::dlopen("libnvrtc.so." RELEASE, RTLD_LAZY | RTLD_NOLOAD);
     if (nvrtc == nullptr) return "NVRTC is not loaded";
     const auto create = reinterpret_cast<int (*)(void**, const char*, const char*, int, const char**, const char**)>(
         ::dlsym(nvrtc, "nvrtcCreateProgram"));
     const auto compile = reinterpret_cast<int (*)(void*, int, const char**)>(::dlsym(nvrtc, "nvrtcCompileProgram"));
     void* program = nullptr;
     if (create(&program, "__global__ void nothing() {}", "nothing.cu", 0, nullptr, nullptr) != 0) return "no program";
-    const char* target = "--gpu-architecture=sm_90";
+    const char* target = "--gpu-architecture=" TRAINYARD_CUDA_FIRST_TARGET;
     const int result = compile(program, 1, &target);
     return result == 0 ? "compiled" : "NVRTC's error " + std::to_string(result);
   }
 
-  /// That `load` names the file it looked for in the toolkit's `part` and a folder that is not
-  /// there, and the way round.
-  static void expect_missing(std::string (*load)(CudaLibrary&), const std::string& file, const char* part,
+  /// That `load` names the file it looked for in `folder` and a folder that is not there, and the way round.
+  static void expect_missing(std::string (*load)(CudaLibrary&), const std::string& file, const std::string& folder,
                              const std::string& instead) {
     const auto library = load_cuda_library();
-    const std::string folder = TRAINYARD_CUDA_TOOLKIT + std::string(part);
     ::setenv("TRAINYARD_NVIDIA_LIBRARIES", (folder + ":/nowhere").c_str(), 1);
     if (::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) GTEST_SKIP() << "this system has " << file;
     try {
@@ -84,7 +84,8 @@ class CudaLibraryFile : public testing::Test {
 TEST_F(CudaLibraryFile, SaysWhatItWasBuiltFor) {
   const std::string versions = load_cuda_library()->versions();
   EXPECT_TRUE(
-      std::regex_search(versions, std::regex("^CUDA 13\\.0, .*cuDNN 9\\.[0-9]+\\.[0-9]+, cuBLAS 13\\..*sm_80 sm_90")))
+      std::regex_search(versions, std::regex("^CUDA " RELEASE "\\.[0-9], .*cuDNN 9\\.[0-9]+\\.[0-9]+, cuBLAS " RELEASE
+                                             "\\..*for " TRAINYARD_CUDA_FIRST_TARGET " .*sm_90$")))
       << versions;
 }
 
@@ -117,19 +118,20 @@ TEST_F(CudaLibraryFile, SaysWhereNvrtcIsMissingAndGoesOn) {
   const fs::path folder = fs::path(testing::TempDir()) / "cublas-alone";
   fs::remove_all(folder);
   fs::create_directories(folder);
-  for (const char* name : {"libcublasLt.so.13", "libcublas.so.13"}) {
-    fs::create_symlink(toolkit + "/cu13/lib/" + name, folder / name);
+  for (const char* name : {"libcublasLt.so." RELEASE, "libcublas.so." RELEASE}) {
+    fs::create_symlink(kOwnLibraries + "/" + name, folder / name);
   }
   EXPECT_EXIT(
       {
         ::setenv("TRAINYARD_NVIDIA_LIBRARIES", (folder.string() + ":" + toolkit + "/cudnn/lib").c_str(), 1);
-        const bool system = ::dlopen("libnvrtc.so.13", RTLD_LAZY | RTLD_LOCAL) != nullptr;
+        const bool system = ::dlopen("libnvrtc.so." RELEASE, RTLD_LAZY | RTLD_LOCAL) != nullptr;
         load_cuda_library();
         std::fprintf(stderr, "%s", system ? "this system has one" : nvrtc_trouble().c_str());
         std::exit(0);
       },
       testing::ExitedWithCode(0),
-      "^this system has one$|^libnvrtc.so.13 was looked for in .*/cublas-alone, .* and where the system "
+      "^this system has one$|^libnvrtc.so." RELEASE
+      " was looked for in .*/cublas-alone, .* and where the system "
       ".*nvidia-cuda-nvrtc");
   fs::remove_all(folder);
 }
@@ -148,7 +150,7 @@ TEST_F(CudaLibraryFile, LoadsNvrtcSoThatItCompiles) {
 
 // Before the next test, after which it is loaded.
 TEST_F(CudaLibraryFile, SaysWhereNcclIsMissing) {
-  expect_missing(load_nccl, "libnccl.so.2", "/cu13/lib", "--comm mpi");
+  expect_missing(load_nccl, "libnccl.so.2", kOwnLibraries, "--comm mpi");
 }
 
 TEST_F(CudaLibraryFile, MeetsTheNcclOfTheFolders) {
@@ -160,12 +162,12 @@ TEST_F(CudaLibraryFile, MeetsTheNcclOfTheFolders) {
 
 // Before the next test, after which it is loaded.
 TEST_F(CudaLibraryFile, SaysWhereNvjpegIsMissing) {
-  expect_missing(load_nvjpeg, "libnvjpeg.so.13", "/cudnn/lib", "--jpeg-decoder cpu");
+  expect_missing(load_nvjpeg, "libnvjpeg.so." RELEASE, TRAINYARD_CUDA_TOOLKIT "/cudnn/lib", "--jpeg-decoder cpu");
 }
 
 TEST_F(CudaLibraryFile, MeetsTheNvjpegOfTheFolders) {
   const auto library = load_cuda_library();
-  EXPECT_TRUE(std::regex_match(load_nvjpeg(*library), std::regex("13\\.[0-9]+\\.[0-9]+")));
+  EXPECT_TRUE(std::regex_match(load_nvjpeg(*library), std::regex(RELEASE "\\.[0-9]+\\.[0-9]+")));
 }
 
 /// Errors of a decoder leave the library as Errors, with or without a device.
@@ -245,8 +247,9 @@ TEST_F(CudaLibraryFile, NoKernelSpills) {
     }
   }
   EXPECT_GE(targets.size(), 28U);
-  EXPECT_EQ(measured, static_cast<int>(2 * targets.size()));
-  for (const auto& [kernel, made] : targets) EXPECT_EQ(made, (std::set<std::string>{"sm_80", "sm_90"})) << kernel;
+  const std::set<std::string> wanted{TRAINYARD_CUDA_FIRST_TARGET, "sm_80", "sm_90"};
+  EXPECT_EQ(measured, static_cast<int>(wanted.size() * targets.size()));
+  for (const auto& [kernel, made] : targets) EXPECT_EQ(made, wanted) << kernel;
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
-// The real libnvjpeg.so.13, as far as it goes without a GPU.
+// The real libnvjpeg.so, as far as it goes without a GPU.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "tests/cuda/throwing.h"
+#include "trainer/ops/cuda/library/cuda_release.h"
 #include "trainer/ops/cuda/library/nvjpeg_api.h"
 
 namespace trainyard::cuda {
@@ -14,7 +15,7 @@ class Nvjpeg : public testing::Test {
  protected:
   void SetUp() override {
     // As the trainer does, so that its name is enough from then on.
-    const std::string path = std::string(TRAINYARD_NVJPEG_FOLDER) + "/libnvjpeg.so.13";
+    const std::string path = std::string(TRAINYARD_NVJPEG_FOLDER) + "/libnvjpeg.so." TRAINYARD_CUDA_RELEASE;
     ASSERT_NE(::dlopen(path.c_str(), RTLD_LAZY | RTLD_GLOBAL), nullptr) << ::dlerror();
   }
 };

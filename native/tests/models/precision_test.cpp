@@ -123,5 +123,27 @@ TEST(Precision, IsRefusedWhereItDoesNotWork) {
   for (const std::string& name : precision_names()) EXPECT_EQ(precision_name(parse_precision(name)), name);
 }
 
+TEST(Precision, OfAnOlderGpuIsFp16) {
+  const auto refusal = [](Precision precision, int capability_major) {
+    try {
+      require_gpu_precision(precision, "Tesla V100-SXM2-32GB", capability_major);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Exit::device);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refusal(Precision::bf16, 7),
+            "--precision bf16 needs a GPU of compute capability 8.0 (Ampere) or newer, and Tesla V100-SXM2-32GB has "
+            "7.x. Use --precision fp16, or fp32");
+  EXPECT_NE(refusal(Precision::tf32, 7), "");
+  EXPECT_EQ(refusal(Precision::fp16, 7), "");
+  EXPECT_EQ(refusal(Precision::fp32, 7), "");
+  for (const Precision any : {Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp16}) {
+    EXPECT_EQ(refusal(any, 8), "");
+    EXPECT_EQ(refusal(any, 10), "");
+  }
+}
+
 }  // namespace
 }  // namespace trainyard

@@ -45,8 +45,11 @@ void add_loader_threads_flag(CLI::App& command, int& threads) {
 }
 
 void require_device(const std::string& device, const std::string& precision) {
-  require_precision(parse_precision(precision), device);
-  if (device == "cuda") require_cuda_device(*load_cuda_library(), 0);
+  const Precision wanted = parse_precision(precision);
+  require_precision(wanted, device);
+  if (device != "cuda") return;
+  const CudaDevice gpu = require_cuda_device(*load_cuda_library(), 0);
+  require_gpu_precision(wanted, gpu.name, gpu.capability_major);
 }
 
 }  // namespace trainyard

@@ -34,4 +34,11 @@ void prepare_backend(Backend& backend, Precision precision) {
                                 ", which does not compute with it. Use --precision fp32, or fp16 on a GPU");
 }
 
+void require_gpu_precision(Precision precision, const std::string& name, int capability_major) {
+  if (precision == Precision::fp32 || precision == Precision::fp16 || capability_major >= 8) return;
+  throw Error(Exit::device, std::string("--precision ") + precision_name(precision) +
+                                " needs a GPU of compute capability 8.0 (Ampere) or newer, and " + name + " has " +
+                                std::to_string(capability_major) + ".x. Use --precision fp16, or fp32");
+}
+
 }  // namespace trainyard

@@ -33,4 +33,9 @@ void prepare_backend(Backend& backend, Precision precision);
 /// compute with `precision`.
 void require_precision(Precision precision, const std::string& device);
 
+/// Throws Error(Exit::device), and names fp16, when the GPU `name` of compute capability
+/// `capability_major`.x has no arithmetic for `precision`. Before anything is computed;
+/// prepare_backend() refuses the same.
+void require_gpu_precision(Precision precision, const std::string& name, int capability_major);
+
 }  // namespace trainyard

@@ -20,9 +20,29 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kLibrary = "libtrainer_cuda.so";
-/// In the order of what needs what.
-constexpr std::array<const char*, 3> kNvidia{"libcublasLt.so.13", "libcublas.so.13", "libcudnn.so.9"};
 constexpr const char* kAdvice = ". Use --device cpu, or see docs/architecture.md for how the CUDA library is built";
+
+/// What libtrainer_cuda.so was built for: the names of NVIDIA's libraries, and of their wheels.
+struct Release {
+  const char* blas;
+  const char* blas_core;  ///< which `blas` needs
+  const char* nvrtc;      ///< with which cuDNN compiles kernels, where an engine of its wants that
+  const char* nvjpeg;
+  const char* titles;  ///< of what cannot be done without
+  const char* blas_wheel;
+  const char* dnn_wheel;
+  const char* nvrtc_wheel;
+  const char* nccl_wheel;
+  const char* nvjpeg_wheel;
+};
+
+constexpr const char* kDnn = "libcudnn.so.9";
+constexpr std::array<Release, 2> kReleases{{
+    {"libcublas.so.13", "libcublasLt.so.13", "libnvrtc.so.13", "libnvjpeg.so.13", "cuBLAS 13 and cuDNN 9 for CUDA 13",
+     "nvidia-cublas", "nvidia-cudnn-cu13", "nvidia-cuda-nvrtc", "nvidia-nccl-cu13", "nvidia-nvjpeg"},
+    {"libcublas.so.12", "libcublasLt.so.12", "libnvrtc.so.12", "libnvjpeg.so.12", "cuBLAS 12 and cuDNN 9 for CUDA 12",
+     "nvidia-cublas-cu12", "nvidia-cudnn-cu12", "nvidia-cuda-nvrtc-cu12", "nvidia-nccl-cu12", "nvidia-nvjpeg-cu12"},
+}};
 
 std::vector<fs::path> split(const char* list) {
   std::vector<fs::path> parts;
@@ -56,6 +76,15 @@ fs::path find_library() {
   }
   throw Error(Exit::device,
               std::string("there is no CUDA back end: ") + kLibrary + " was looked for at " + joined(places) + kAdvice);
+}
+
+/// By what the library names as needed; the newest where it names none of them.
+const Release& release_of(const fs::path& library) {
+  const std::vector<std::string> needed = elf_needs(library.string());
+  for (const Release& release : kReleases) {
+    if (std::ranges::find(needed, std::string(release.blas)) != needed.end()) return release;
+  }
+  return kReleases.front();
 }
 
 /// Where NVIDIA's wheels put their libraries below the node's runtime.
@@ -98,9 +127,6 @@ bool load_from(const std::vector<fs::path>& folders, const char* name) {
   return false;
 }
 
-/// With what cuDNN compiles kernels, where an engine of its wants that.
-constexpr const char* kNvrtc = "libnvrtc.so.13";
-
 /// What NVRTC opens by this name when it compiles; "" where it does not tell its version.
 std::string nvrtc_builtins(void* nvrtc) {
   const auto version = reinterpret_cast<int (*)(int*, int*)>(::dlsym(nvrtc, "nvrtcVersion"));
@@ -112,12 +138,12 @@ std::string nvrtc_builtins(void* nvrtc) {
 
 /// Where NVRTC is in one of the folders: loaded with its builtins, so that cuDNN and NVRTC find them
 /// by their names.
-void load_nvrtc_from(const std::vector<fs::path>& folders) {
-  const auto has_it = [](const fs::path& folder) { return fs::exists(folder / kNvrtc); };
+void load_nvrtc_from(const std::vector<fs::path>& folders, const char* name) {
+  const auto has_it = [name](const fs::path& folder) { return fs::exists(folder / name); };
   const auto folder = std::ranges::find_if(folders, has_it);
   if (folder == folders.end()) return;
-  load_from({*folder}, kNvrtc);
-  const std::string builtins = nvrtc_builtins(::dlopen(kNvrtc, RTLD_LAZY | RTLD_NOLOAD));
+  load_from({*folder}, name);
+  const std::string builtins = nvrtc_builtins(::dlopen(name, RTLD_LAZY | RTLD_NOLOAD));
   if (!builtins.empty()) load_from({*folder}, builtins.c_str());
 }
 
@@ -162,15 +188,16 @@ std::unique_ptr<CudaLibrary> load_cuda_library() {
   require_whole(path);
   // Those that are in none of the folders are left to the system; if it has none either, loading
   // the library says so.
-  for (const char* name : kNvidia) load_from(folders, name);
-  load_nvrtc_from(folders);
+  const Release& release = release_of(path);
+  for (const char* name : {release.blas_core, release.blas, kDnn}) load_from(folders, name);
+  load_nvrtc_from(folders, release.nvrtc);
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    throw Error(Exit::device,
-                std::string("the CUDA back end ") + path.string() + " cannot be loaded: " + last_error() +
-                    ". NVIDIA's libraries were looked for in " + text_of(folders) +
-                    " and where the system has its own. Install cuBLAS 13 and cuDNN 9 there (pip's nvidia-cublas and "
-                    "nvidia-cudnn-cu13), name their folders in TRAINYARD_NVIDIA_LIBRARIES, or use --device cpu");
+    throw Error(Exit::device, std::string("the CUDA back end ") + path.string() + " cannot be loaded: " + last_error() +
+                                  ". NVIDIA's libraries were looked for in " + text_of(folders) +
+                                  " and where the system has its own. Install " + release.titles + " there (pip's " +
+                                  release.blas_wheel + " and " + release.dnn_wheel +
+                                  "), name their folders in TRAINYARD_NVIDIA_LIBRARIES, or use --device cpu");
   }
   const auto entry = reinterpret_cast<CudaEntry>(::dlsym(library, kCudaEntryName));
   const char* error = "it has no entry for this trainer";
@@ -181,34 +208,36 @@ std::unique_ptr<CudaLibrary> load_cuda_library() {
 }
 
 std::string nvrtc_trouble() {
-  const auto said = [](const std::string& name) {
+  const Release& release = release_of(find_library());
+  const auto said = [&release](const std::string& name) {
     return name + " was looked for in " + text_of(nvidia_folders()) + " and where the system has its own (" +
            last_error() + "), so cuDNN goes without the engines that it compiles at run time. " +
-           "Install it there (pip's nvidia-cuda-nvrtc), or name its folder in TRAINYARD_NVIDIA_LIBRARIES";
+           "Install it there (pip's " + release.nvrtc_wheel + "), or name its folder in TRAINYARD_NVIDIA_LIBRARIES";
   };
-  void* nvrtc = ::dlopen(kNvrtc, RTLD_LAZY | RTLD_LOCAL);
+  void* nvrtc = ::dlopen(release.nvrtc, RTLD_LAZY | RTLD_LOCAL);
   const std::string builtins = nvrtc == nullptr ? "" : nvrtc_builtins(nvrtc);
-  if (builtins.empty()) return said(kNvrtc);
+  if (builtins.empty()) return said(release.nvrtc);
   return ::dlopen(builtins.c_str(), RTLD_LAZY | RTLD_LOCAL) == nullptr ? said(builtins) : "";
 }
 
 std::string load_nccl(CudaLibrary& library) {
   load_optional({.name = "libnccl.so.2",
                  .need = "several GPUs sum their gradients by NCCL",
-                 .wheel = "nvidia-nccl-cu13",
+                 .wheel = release_of(find_library()).nccl_wheel,
                  .instead = "--comm mpi, which sums on the host"});
   return library.nccl_version();
 }
 
 std::string load_nvjpeg(CudaLibrary& library) {
-  load_optional({.name = "libnvjpeg.so.13",
+  const Release& release = release_of(find_library());
+  load_optional({.name = release.nvjpeg,
                  .need = "--jpeg-decoder nvjpeg decodes by nvJPEG",
-                 .wheel = "nvidia-nvjpeg",
+                 .wheel = release.nvjpeg_wheel,
                  .instead = "--jpeg-decoder cpu"});
   return library.nvjpeg_version();
 }
 
-void require_cuda_device(CudaLibrary& library, int index) {
+CudaDevice require_cuda_device(CudaLibrary& library, int index) {
   const std::vector<CudaDevice> devices = library.devices();
   if (devices.empty()) {
     throw Error(Exit::device,
@@ -222,7 +251,7 @@ void require_cuda_device(CudaLibrary& library, int index) {
                                   "Start no more ranks than there are GPUs");
   }
   const CudaDevice& device = devices[static_cast<size_t>(index)];
-  if (device.usable) return;
+  if (device.usable) return device;
   throw Error(Exit::device, device.name + " has compute capability " + std::to_string(device.capability_major) + "." +
                                 std::to_string(device.capability_minor) + ", for which " + kLibrary +
                                 " holds no code (" + library.versions() +

@@ -28,9 +28,9 @@ std::string load_nccl(CudaLibrary& library);
 /// Loads nvJPEG for decoding images, likewise. Returns its version. Throws Error(Exit::device).
 std::string load_nvjpeg(CudaLibrary& library);
 
-/// Throws Error(Exit::device) unless device `index` is there and the library has code for it. Takes
-/// no memory of it.
-void require_cuda_device(CudaLibrary& library, int index);
+/// Device `index`. Throws Error(Exit::device) unless it is there and the library has code for it.
+/// Takes no memory of it.
+CudaDevice require_cuda_device(CudaLibrary& library, int index);
 
 /// Which device is a rank's, the `local_rank`-th of its host: that one, or the only one it sees
 /// where the agent chose.

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <optional>
 #include <vector>
 
 namespace trainyard {
@@ -20,7 +22,61 @@ std::string cut_short(uint64_t size) {
   return "is shorter than its own headers say: it was cut short at " + std::to_string(size) + " bytes";
 }
 
+/// One thing of the file, or nothing where the file ends before it.
+template <class T>
+std::optional<T> at(const std::string& file, uint64_t offset) {
+  if (!inside(offset, sizeof(T), file.size())) return std::nullopt;
+  T made{};
+  std::memcpy(&made, file.data() + offset, sizeof(T));
+  return made;
+}
+
+std::vector<Elf64_Phdr> segments_of(const std::string& file) {
+  std::vector<Elf64_Phdr> segments;
+  const auto header = at<Elf64_Ehdr>(file, 0);
+  for (uint64_t i = 0; header && i < header->e_phnum; ++i) {
+    const auto segment = at<Elf64_Phdr>(file, header->e_phoff + i * sizeof(Elf64_Phdr));
+    if (segment) segments.push_back(*segment);
+  }
+  return segments;
+}
+
+/// Where in the file the byte is that is loaded to `address`.
+std::optional<uint64_t> place_of(const std::vector<Elf64_Phdr>& segments, uint64_t address) {
+  for (const Elf64_Phdr& segment : segments) {
+    const bool has_it =
+        segment.p_type == PT_LOAD && address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz;
+    if (has_it) return segment.p_offset + (address - segment.p_vaddr);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::vector<std::string> elf_needs(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  const std::string file{std::istreambuf_iterator<char>(stream), {}};
+  const std::vector<Elf64_Phdr> segments = segments_of(file);
+  const auto dynamic =
+      std::ranges::find_if(segments, [](const Elf64_Phdr& segment) { return segment.p_type == PT_DYNAMIC; });
+  if (dynamic == segments.end()) return {};
+  std::vector<uint64_t> names;  // counted from where the strings begin
+  std::optional<uint64_t> strings;
+  for (uint64_t offset = 0; offset < dynamic->p_filesz; offset += sizeof(Elf64_Dyn)) {
+    const auto entry = at<Elf64_Dyn>(file, dynamic->p_offset + offset);
+    if (!entry || entry->d_tag == DT_NULL) break;
+    if (entry->d_tag == DT_NEEDED) names.push_back(entry->d_un.d_val);
+    if (entry->d_tag == DT_STRTAB) strings = place_of(segments, entry->d_un.d_ptr);
+  }
+  std::vector<std::string> needed;
+  for (const uint64_t name : names) {
+    if (!strings || !inside(*strings, name, file.size())) continue;
+    const uint64_t begin = *strings + name;
+    const size_t end = file.find('\0', begin);
+    if (end != std::string::npos) needed.push_back(file.substr(begin, end - begin));
+  }
+  return needed;
+}
 
 std::string elf_damage(const std::string& path) {
   std::error_code error;

@@ -99,11 +99,11 @@ export class SlurmMachine extends SshMachine {
     }
     const looks: DeviceLooks = {
       before: () => deviceBefore(this.node, request),
-      backEnd: async () => ((await this.readPayload()).cuda === undefined ? noCudaLibrary : undefined),
+      backEnd: async () => ((await this.readPayload()).cuda.length === 0 ? noCudaLibrary : undefined),
     };
     const placed = await placeRun(request, offersOf(allocation), looks);
     const wantsGpu = placed.device === 'cuda' && ofOurTrainer(request);
-    if (wantsGpu && (await this.readPayload()).cuda === undefined) throw withoutCuda();
+    if (wantsGpu && (await this.readPayload()).cuda.length === 0) throw withoutCuda();
     const runtime = await this.withPackages((packages) =>
       this.head.prepare(packages, progress, { cuda: wantsGpu }),
     );

@@ -42,8 +42,7 @@ import type { GpuLocks } from './gpuLocks.js';
 import { placeAndTake } from './gpuStart.js';
 import { removeOnNode, trainerOn } from './nodeProgram.js';
 import { offersOf } from './offers.js';
-import { driverTrouble } from '../setup/cuda.js';
-import { noCudaLibrary, withoutCuda } from '../setup/nodeCuda.js';
+import { buildTrouble, noCudaLibrary, withoutCuda } from '../setup/nodeCuda.js';
 import { Packages } from '../setup/packages.js';
 import type { Questions } from './retry.js';
 import { headFirst, nodeSays, SshNode } from './sshNode.js';
@@ -347,7 +346,7 @@ export class SshMachine implements Machine {
   private async prepare(nodes: readonly SshNode[], wantsGpu: boolean, progress: Progress): Promise<Runtimes> {
     const survey = await this.survey(nodes, wantsGpu, progress);
     assertPassed(survey.results);
-    if (wantsGpu && (await this.readPayload()).cuda === undefined) throw withoutCuda();
+    if (wantsGpu && (await this.readPayload()).cuda.length === 0) throw withoutCuda();
     return this.withPackages((packages) => survey.prepare(packages, progress, wantsGpu));
   }
 
@@ -359,12 +358,11 @@ export class SshMachine implements Machine {
     placement: Placement,
     progress: Progress,
   ): Promise<{ trouble: string | undefined; runtimes?: Runtimes }> {
-    if ((await this.readPayload()).cuda === undefined) return { trouble: noCudaLibrary };
+    const payload = await this.readPayload();
+    if (payload.cuda.length === 0) return { trouble: noCudaLibrary };
     const survey = await this.survey(this.takenBy(placement), false, progress);
-    for (const { node, probe } of survey.findings) {
-      const trouble = driverTrouble(probe);
-      if (trouble !== undefined) return { trouble: `${node.name}: ${trouble}` };
-    }
+    const unfit = survey.findings.flatMap(({ node, probe }) => buildTrouble(node.name, probe, payload))[0];
+    if (unfit !== undefined) return { trouble: unfit };
     assertPassed(survey.results);
     const runtimes = await this.withPackages((packages) => survey.prepare(packages, progress, true));
     const { env } = this.options.profile;

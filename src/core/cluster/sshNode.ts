@@ -13,7 +13,7 @@ import type { Place } from './forwardProgram.js';
 import type { AmendEntries } from '../agent/agentClient.js';
 import { AgentNode } from '../agent/agentNode.js';
 import type { Payload, PayloadFile } from '../setup/payload.js';
-import { takesCuda } from '../setup/cuda.js';
+import { chooseCudaBuild } from '../setup/cudaBuild.js';
 import { checkProbe, filesFor, probeSchema, withOwnFolder, type Probe } from '../setup/probe.js';
 import { neededBytes } from '../setup/pythonRuntime.js';
 import { programsOf, type NodeRuntime } from '../setup/runtime.js';
@@ -26,6 +26,8 @@ import { RetryPolicy, type Questions } from './retry.js';
 import { jumpHosts } from '../ssh/base/jumps.js';
 import type { SshChannel, SshConnection, SshTarget, SshTransport } from '../ssh/base/transport.js';
 import { nodePath, type NodePath } from '../base/nodePath.js';
+
+const takesCuda = (probe: Probe): boolean => chooseCudaBuild(probe).release !== undefined;
 
 /** What one node shares with the others of its cluster. */
 export interface SshNodeOptions {
@@ -274,7 +276,10 @@ export class SshNode implements Disposable {
     const programs = {
       node,
       files: payload.files.map(describe),
-      ...(cuda ? { cudaNode: cuda.node, cudaFiles: [...payload.files, cuda.library].map(describe) } : {}),
+      cudaNodes: cuda.map((build) => ({
+        node: build.node,
+        files: [...payload.files, build.library].map(describe),
+      })),
     };
     const params = { workdir, runtime, token, leaveToken, hashAll, ...programs };
     const { gpusElsewhere } = this.options;

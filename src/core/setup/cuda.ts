@@ -3,31 +3,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { nodePathSchema } from '../base/nodePathSchema.js';
-
-/**
- * Release 580 is the first whose driver runs CUDA 13 programs (CUDA 13.0 release notes, table of
- * minimum drivers).
- */
-export const oldestDriver = 580;
-
-/**
- * Whether a node has an NVIDIA GPU whose driver runs CUDA 13, or holds the programs of nodes that
- * have one.
- */
-export const takesCuda = ({
-  driver,
-  gpusElsewhere,
-}: {
-  driver: string | null;
-  gpusElsewhere?: boolean | undefined;
-}): boolean => gpusElsewhere === true || Number.parseInt(driver ?? '', 10) >= oldestDriver;
-
-/** Why its driver does not run CUDA 13; undefined where it does. */
-export function driverTrouble({ driver }: { driver: string | null }): string | undefined {
-  if (takesCuda({ driver })) return undefined;
-  if (driver === null) return 'there is no NVIDIA driver';
-  return `the NVIDIA driver is ${driver}, and CUDA 13 needs ${oldestDriver} or newer`;
-}
+import type { CudaRelease } from './cudaBuild.js';
 
 interface Library {
   title: string;
@@ -38,17 +14,40 @@ interface Library {
    * it uses nothing that is newer. cuDNN asks for any NVRTC of its CUDA's major version.
    */
   oldest: readonly [number, number, number];
+  /** Not this one or a newer one. */
+  before?: readonly [number, number, number];
   /** On disk, with what pip needs meanwhile. */
   bytes: number;
 }
 
-/** By the wheel that brings it, as in native/runtime/cuda.txt. */
-export const nvidiaLibraries: Readonly<Record<string, Library>> = {
-  'nvidia-cublas': { title: 'cuBLAS', folder: 'cu13', oldest: [13, 0, 0], bytes: 1_300_000_000 },
-  'nvidia-cuda-nvrtc': { title: 'NVRTC', folder: 'cu13', oldest: [13, 0, 0], bytes: 320_000_000 },
-  'nvidia-cudnn-cu13': { title: 'cuDNN', folder: 'cudnn', oldest: [9, 19, 0], bytes: 1_000_000_000 },
-  'nvidia-nccl-cu13': { title: 'NCCL', folder: 'nccl', oldest: [2, 27, 7], bytes: 900_000_000 },
-  'nvidia-nvjpeg': { title: 'nvJPEG', folder: 'cu13', oldest: [13, 0, 0], bytes: 20_000_000 },
+/** By the wheel that brings it, as in native/runtime/cuda.txt and cuda12.txt. */
+export const nvidiaLibraries: Readonly<Record<CudaRelease, Readonly<Record<string, Library>>>> = {
+  13: {
+    'nvidia-cublas': { title: 'cuBLAS', folder: 'cu13', oldest: [13, 0, 0], bytes: 1_300_000_000 },
+    'nvidia-cuda-nvrtc': { title: 'NVRTC', folder: 'cu13', oldest: [13, 0, 0], bytes: 320_000_000 },
+    'nvidia-cudnn-cu13': { title: 'cuDNN', folder: 'cudnn', oldest: [9, 19, 0], bytes: 1_000_000_000 },
+    'nvidia-nccl-cu13': { title: 'NCCL', folder: 'nccl', oldest: [2, 27, 7], bytes: 900_000_000 },
+    'nvidia-nvjpeg': { title: 'nvJPEG', folder: 'cu13', oldest: [13, 0, 0], bytes: 20_000_000 },
+  },
+  12: {
+    'nvidia-cublas-cu12': { title: 'cuBLAS', folder: 'cublas', oldest: [12, 9, 0], bytes: 1_500_000_000 },
+    'nvidia-cuda-nvrtc-cu12': {
+      title: 'NVRTC',
+      folder: 'cuda_nvrtc',
+      oldest: [12, 0, 0],
+      bytes: 350_000_000,
+    },
+    // 9.10 is the last that runs on Volta.
+    'nvidia-cudnn-cu12': {
+      title: 'cuDNN',
+      folder: 'cudnn',
+      oldest: [9, 10, 2],
+      before: [9, 11, 0],
+      bytes: 1_800_000_000,
+    },
+    'nvidia-nccl-cu12': { title: 'NCCL', folder: 'nccl', oldest: [2, 27, 7], bytes: 800_000_000 },
+    'nvidia-nvjpeg-cu12': { title: 'nvJPEG', folder: 'nvjpeg', oldest: [12, 0, 0], bytes: 20_000_000 },
+  },
 };
 
 const count = z.int().check(z.gte(0));
@@ -78,18 +77,24 @@ export interface CudaChoice {
     { name: string; requirements: string; titles: string[]; bytes: number; folders: string[] } | undefined;
 }
 
-/** `pinned`: the text of native/runtime/cuda.txt. */
-export function chooseLibraries(found: readonly FoundLibrary[], pinned: string): CudaChoice {
+/** `pinned`: the text of native/runtime/cuda.txt or cuda12.txt. */
+export function chooseLibraries(
+  found: readonly FoundLibrary[],
+  pinned: string,
+  release: CudaRelease,
+): CudaChoice {
   const reused: FoundLibrary[] = [];
   const missing: string[] = [];
-  for (const [name, { oldest }] of Object.entries(nvidiaLibraries)) {
-    const good = found.find((one) => one.package === name && one.cuda === 13 && fits(one.version, oldest));
+  for (const [name, library] of Object.entries(nvidiaLibraries[release])) {
+    const good = found.find(
+      (one) => one.package === name && one.cuda === release && fits(one.version, library),
+    );
     if (good) reused.push(good);
     else missing.push(name);
   }
   if (missing.length === 0) return { reused, wheels: undefined };
   const requirements = requirementsOf(pinned, missing);
-  const libraries = missing.flatMap((name) => nvidiaLibraries[name] ?? []);
+  const libraries = missing.flatMap((name) => nvidiaLibraries[release][name] ?? []);
   return {
     reused,
     wheels: {
@@ -106,9 +111,10 @@ export function chooseLibraries(found: readonly FoundLibrary[], pinned: string):
  * Of the same major version, and not older: a newer major version has another name of its file, but
  * for NCCL's.
  */
-function fits(version: readonly number[], oldest: Library['oldest']): boolean {
+function fits(version: readonly number[], { oldest, before }: Library): boolean {
   const [major = 0, minor = 0, patch = 0] = version;
-  return major === oldest[0] && (minor - oldest[1] || patch - oldest[2]) >= 0;
+  const beyond = (limit: Library['oldest']): boolean => (minor - limit[1] || patch - limit[2]) >= 0;
+  return major === oldest[0] && beyond(oldest) && !(before !== undefined && beyond(before));
 }
 
 /** The lines of these packages. TypeError where one is not pinned. */

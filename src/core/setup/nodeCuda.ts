@@ -5,6 +5,8 @@ import { UserError } from '../base/errors.js';
 import { join, type NodePath } from '../base/nodePath.js';
 import type { Bootstrap } from './bootstrap.js';
 import { chooseLibraries, foundSchema } from './cuda.js';
+import { chooseCudaBuild, type CudaRelease } from './cudaBuild.js';
+import { cudaOf } from './probe.js';
 import type { Payload } from './payload.js';
 import type { Probe } from './probe.js';
 import type { Installation } from './packages.js';
@@ -24,13 +26,21 @@ export interface CudaNeeds {
  */
 export async function provideLibraries(needs: CudaNeeds, progress: Progress): Promise<NodePath[]> {
   const { bootstrap, probe, payload, installPackages, logger } = needs;
-  if (payload.cuda === undefined) throw withoutCuda();
+  const { release, why } = chooseCudaBuild(probe);
+  const build = cudaOf(probe, payload);
+  if (build === undefined) throw withoutCuda(release && noCudaBuild(release, why));
+  logger?.log('info', `the CUDA ${build.release} build is used: ${why}`);
   progress.onProgress?.("looking for NVIDIA's libraries");
-  const { found, left } = await bootstrap.request('cuda-look', {}, foundSchema, progress);
+  const { found, left } = await bootstrap.request(
+    'cuda-look',
+    { release: build.release },
+    foundSchema,
+    progress,
+  );
   for (const { package: name, why } of left) {
     logger?.log('warn', `${name} of this node is not used: ${why}`);
   }
-  const { reused, wheels } = chooseLibraries(found, payload.cuda.requirements);
+  const { reused, wheels } = chooseLibraries(found, build.requirements, build.release);
   for (const { package: name, folder, version } of reused) {
     logger?.log('info', `${name} ${version.join('.')} of ${folder} is used`);
   }
@@ -51,7 +61,18 @@ export async function provideLibraries(needs: CudaNeeds, progress: Progress): Pr
 /** Of a build that lacks what `node scripts/native/native.mjs cuda` makes. */
 export const noCudaLibrary = 'this build of Trainyard has no CUDA back end (libtrainer_cuda.so)';
 
+/** Why `node` gets no build of the CUDA back end, in words that name it; nothing where it gets one. */
+export function buildTrouble(node: string, probe: Probe, payload: Payload): string[] {
+  const { release, why } = chooseCudaBuild(probe);
+  if (release === undefined) return [`${node}: ${why}`];
+  return cudaOf(probe, payload) === undefined ? [`${node}: ${noCudaBuild(release, why)}`] : [];
+}
+
+/** Of one that has the other build only; `why` is that of the choice. */
+const noCudaBuild = (release: CudaRelease, why: string): string =>
+  `this build of Trainyard has no CUDA back end for CUDA ${release} (${why})`;
+
 /** Said before anything is put on a node. */
-export function withoutCuda(): UserError {
-  return new UserError('preflight', noCudaLibrary, { kind: 'useCpu', or: 'cudaBuild' });
+export function withoutCuda(what = noCudaLibrary): UserError {
+  return new UserError('preflight', what, { kind: 'useCpu', or: 'cudaBuild' });
 }

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { cudaReleases, type CudaRelease } from './cudaBuild.js';
 import { cudaLibraryName, readCudaLibrary, scriptsOf, type NativeSources } from './sources.js';
 
 /** One file that is put on a node. `sha256` is in hex. */
@@ -27,13 +28,15 @@ export interface Payload {
   /** Name of the runtime's folder, 16 hex digits. */
   runtime: string;
   hashes: { agent: string; trainer: string; requirements: string };
-  /** For nodes with a GPU; undefined where this build has no libtrainer_cuda.so. */
-  cuda: CudaPayload | undefined;
+  /** For nodes with a GPU, one for each build of libtrainer_cuda.so that is there. */
+  cuda: readonly CudaPayload[];
   /** The set-up program's text. */
   bootstrap: string;
 }
 
-interface CudaPayload {
+/** What a node with a GPU gets beside the programs. */
+export interface CudaPayload {
+  release: CudaRelease;
   library: PayloadFile;
   /** Name of the node folder that has it too, 16 hex digits. */
   node: string;
@@ -88,7 +91,7 @@ export async function readPayload(sources: NativeSources): Promise<Payload> {
     pip,
     runtime: requirementsHash.slice(0, 16),
     hashes: { agent: agent.sha256, trainer: trainer.sha256, requirements: requirementsHash },
-    cuda: await readCuda(sources, files),
+    cuda: (await Promise.all(cudaReleases.map((release) => readCuda(sources, files, release)))).flat(),
     bootstrap: await readBootstrap(sources),
   };
 }
@@ -104,12 +107,13 @@ export async function readBootstrap({ bootstrap }: Pick<NativeSources, 'bootstra
 async function readCuda(
   sources: NativeSources,
   files: readonly PayloadFile[],
-): Promise<CudaPayload | undefined> {
-  const bytes = await readCudaLibrary(sources);
-  if (bytes === undefined) return undefined;
+  release: CudaRelease,
+): Promise<CudaPayload[]> {
+  const bytes = await readCudaLibrary(sources, release);
+  if (bytes === undefined) return [];
   const library = fileOf(cudaLibraryName, bytes, false);
-  const requirements = await readFile(sources.cudaRequirements, 'utf8');
-  return { library, node: nameOf([...files, library]), requirements };
+  const requirements = await readFile(sources.cuda[release].requirements, 'utf8');
+  return [{ release, library, node: nameOf([...files, library]), requirements }];
 }
 
 const nameOf = (files: readonly PayloadFile[]): string =>

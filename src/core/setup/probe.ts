@@ -3,8 +3,8 @@
 import * as z from 'zod/mini';
 import { bad, good, type CheckResult } from '../base/checks.js';
 import type { Remedy } from '../base/remedy.js';
-import { oldestDriver, takesCuda } from './cuda.js';
-import type { Payload, PayloadFile } from './payload.js';
+import { chooseCudaBuild, oldestDrivers } from './cudaBuild.js';
+import type { CudaPayload, Payload, PayloadFile } from './payload.js';
 import { nodePathSchema } from '../base/nodePathSchema.js';
 import { neededBytes } from './pythonRuntime.js';
 
@@ -12,8 +12,8 @@ const count = z.int().check(z.gte(0));
 
 /**
  * What the set-up program answers about a node. `python` is the version of Python, `driver` that of
- * NVIDIA's driver or null where there is none, `free` is in bytes, and `problem` says why `workdir`
- * cannot be used.
+ * NVIDIA's driver or null where there is none, `gpus` are NVIDIA's by their PCI device numbers in
+ * hex, `free` is in bytes, and `problem` says why `workdir` cannot be used.
  */
 export const probeSchema = z.object({
   python: z.array(count),
@@ -28,6 +28,7 @@ export const probeSchema = z.object({
   problemHint: z.optional(z.nullable(z.string())),
   libgomp: z.boolean(),
   driver: z.nullable(z.string()),
+  gpus: z.optional(z.array(z.string())),
   killsUserProcesses: z.boolean(),
   cores: count,
   free: z.optional(count),
@@ -37,8 +38,8 @@ export const probeSchema = z.object({
   runtimeDir: z.optional(nodePathSchema),
   hasNode: z.optional(z.boolean()),
   hasRuntime: z.optional(z.boolean()),
-  cudaNodeDir: z.optional(nodePathSchema),
-  hasCudaNode: z.optional(z.boolean()),
+  /** Of each build of the CUDA back end that was asked for, in that order. */
+  cudaNodes: z.optional(z.array(z.object({ dir: nodePathSchema, has: z.boolean() }))),
   /** The client's own word: nodes that see this one's disk have GPUs. */
   gpusElsewhere: z.optional(z.boolean()),
 });
@@ -50,16 +51,23 @@ const oldestGlibc = [2, 28] as const;
 /** Bytes that the programs take on disk. */
 const programBytes = 20_000_000;
 
+/** The build of the CUDA back end that a node gets: undefined where none fits, or is not there. */
+export function cudaOf(probe: Probe, { cuda }: Pick<Payload, 'cuda'>): CudaPayload | undefined {
+  const { release } = chooseCudaBuild(probe);
+  return cuda.find((each) => each.release === release);
+}
+
 /** What of the payload a node gets: the CUDA back end where its GPU can run it. */
-export function filesFor(probe: Probe, { files, cuda }: Payload): readonly PayloadFile[] {
-  return cuda && takesCuda(probe) ? [...files, cuda.library] : files;
+export function filesFor(probe: Probe, payload: Payload): readonly PayloadFile[] {
+  const cuda = cudaOf(probe, payload);
+  return cuda ? [...payload.files, cuda.library] : payload.files;
 }
 
 /** As the node answered, with the folder of the files it gets. */
-export function withOwnFolder(probe: Probe, { cuda }: Payload): Probe {
-  const { cudaNodeDir, hasCudaNode } = probe;
-  if (!cuda || !takesCuda(probe) || cudaNodeDir === undefined) return probe;
-  return { ...probe, nodeDir: cudaNodeDir, hasNode: hasCudaNode === true };
+export function withOwnFolder(probe: Probe, payload: Payload): Probe {
+  const cuda = cudaOf(probe, payload);
+  const own = cuda && probe.cudaNodes?.[payload.cuda.indexOf(cuda)];
+  return own ? { ...probe, nodeDir: own.dir, hasNode: own.has } : probe;
 }
 
 /**
@@ -95,12 +103,17 @@ export function checkProbe(probe: Probe, wantsGpu: boolean, host: string): Check
     const hint = 'Run on the node: loginctl enable-linger';
     results.push(bad('logind', 'it ends your processes when you log out (KillUserProcesses)', hint));
   }
-  const version = Number.parseInt(driver ?? '', 10);
-  if (driver !== null && wantsGpu && version < oldestDriver) {
-    results.push(
-      bad('driver', `the NVIDIA driver is ${driver}`, `CUDA 13 needs driver ${oldestDriver} or newer`),
-    );
-  } else if (driver !== null) results.push(good('driver', `NVIDIA ${driver}`));
+  if (driver !== null) {
+    const { release, why } = chooseCudaBuild(probe);
+    const hint = `Install driver ${oldestDrivers[13]}, or ${oldestDrivers[12]} at least`;
+    if (release !== undefined) {
+      results.push(good('driver', `NVIDIA ${driver}: CUDA ${release}'s build, since ${why}`));
+    } else {
+      results.push(
+        wantsGpu ? bad('driver', why, hint) : good('driver', `NVIDIA ${driver}, too old for CUDA`),
+      );
+    }
+  }
   return results;
 }
 

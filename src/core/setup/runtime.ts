@@ -8,6 +8,8 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { systemCode } from '../base/errors.js';
 import { writeFileAtomic } from '../base/files.js';
+import { chooseCudaBuild } from './cudaBuild.js';
+import { localGpus } from './localGpus.js';
 import { ensurePythonRuntime, type RuntimeOptions } from './pythonRuntime.js';
 import { cudaLibraryName, readCudaLibrary, scriptsOf, type NativeSources } from './sources.js';
 import { join as joinOnNode, pathOfThisNode, type NodePath } from '../base/nodePath.js';
@@ -146,7 +148,9 @@ async function refresh(sources: NativeSources, dir: string, lib: string): Promis
     await rename(temporary, link);
   }
   for (const { name, path } of scriptsOf(sources)) await refreshFile(join(dir, name), await readFile(path));
-  const cuda = await readCudaLibrary(sources);
+  // Without a driver the CUDA 13 build is what says so.
+  const { release = 13 } = chooseCudaBuild(await localGpus());
+  const cuda = await readCudaLibrary(sources, release);
   if (cuda) await refreshFile(join(dir, cudaLibraryName), cuda);
 }
 

@@ -4,15 +4,22 @@ import { constants } from 'node:fs';
 import { access, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { systemCode, UserError } from '../base/errors.js';
+import type { CudaRelease } from './cudaBuild.js';
 
 /** The Python files of the downloader, without `.py`. */
 export const fetchParts = ['common', 'download', 'part', 'places'];
 
-/** Below a node folder, and beside `bin` where it comes from. */
+/** Below a node folder, whichever build it is. */
 export const cudaLibraryName = 'cuda/libtrainer_cuda.so';
 
 /** What a batch script of Slurm becomes, below a node folder. */
 export const slurmJobName = 'share/slurm_job.py';
+
+/** Beside `bin`, where the builds come from. */
+const cudaBuildNames: Readonly<Record<CudaRelease, string>> = {
+  13: cudaLibraryName,
+  12: 'cuda12/libtrainer_cuda.so',
+};
 
 const mpiexecControlName = 'bin/mpiexec_control.so';
 
@@ -27,10 +34,11 @@ export interface NativeSources {
   /** Folder of the downloader's parts. */
   fetch: string;
   requirements: string;
-  /** The pinned libraries of NVIDIA. */
-  cudaRequirements: string;
-  /** libtrainer_cuda.so, which a build need not have. */
-  cudaLibrary: string;
+  /**
+   * By its CUDA, libtrainer_cuda.so, which a build need not have, and the pinned libraries of
+   * NVIDIA.
+   */
+  cuda: Readonly<Record<CudaRelease, { library: string; requirements: string }>>;
   /** Folder of the set-up program's parts. */
   bootstrap: string;
 }
@@ -49,14 +57,22 @@ export function scriptsOf(sources: NativeSources): { name: string; path: string 
 }
 
 /** Undefined where this build has none. */
-export async function readCudaLibrary({ cudaLibrary }: NativeSources): Promise<Buffer | undefined> {
+export async function readCudaLibrary(
+  { cuda }: NativeSources,
+  release: CudaRelease,
+): Promise<Buffer | undefined> {
   try {
-    return await readFile(cudaLibrary);
+    return await readFile(cuda[release].library);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
+
+const cudaSources = (beside: string, pinned: string): NativeSources['cuda'] => ({
+  13: { library: join(beside, cudaBuildNames[13]), requirements: join(pinned, 'cuda.txt') },
+  12: { library: join(beside, cudaBuildNames[12]), requirements: join(pinned, 'cuda12.txt') },
+});
 
 /** As an installed extension has them: `bin/` and `share/` beside the bundle. */
 function packaged(bundleDir: string): NativeSources {
@@ -68,8 +84,7 @@ function packaged(bundleDir: string): NativeSources {
     slurmJob: join(bundleDir, slurmJobName),
     fetch: join(bundleDir, 'share', 'fetch'),
     requirements: join(bundleDir, 'share', 'requirements.txt'),
-    cudaRequirements: join(bundleDir, 'share', 'cuda.txt'),
-    cudaLibrary: join(bundleDir, cudaLibraryName),
+    cuda: cudaSources(bundleDir, join(bundleDir, 'share')),
     bootstrap: join(bundleDir, 'share', 'node'),
   };
 }
@@ -84,8 +99,7 @@ function built(root: string, bin: string): NativeSources {
     slurmJob: join(root, 'native', 'agent', 'slurm', 'slurm_job.py'),
     fetch: join(root, 'native', 'trainer', 'data', 'fetch'),
     requirements: join(root, 'native', 'runtime', 'requirements.txt'),
-    cudaRequirements: join(root, 'native', 'runtime', 'cuda.txt'),
-    cudaLibrary: join(bin, '..', cudaLibraryName),
+    cuda: cudaSources(join(bin, '..'), join(root, 'native', 'runtime')),
     bootstrap: join(root, 'native', 'node'),
   };
 }
@@ -122,7 +136,8 @@ async function firstMissing(sources: NativeSources): Promise<string | undefined>
     [sources.slurmJob, constants.R_OK],
     [sources.fetch, constants.R_OK],
     [sources.requirements, constants.R_OK],
-    [sources.cudaRequirements, constants.R_OK],
+    [sources.cuda[13].requirements, constants.R_OK],
+    [sources.cuda[12].requirements, constants.R_OK],
     [sources.bootstrap, constants.R_OK],
   ];
   for (const [path, mode] of wanted) {

@@ -53,6 +53,10 @@ const possible =
   existsSync('/proc/driver') &&
   userInfo().uid === 0;
 
+const toolkit12 = join(root, 'build', 'cuda12');
+const library12 = join(native, 'cuda12', 'libtrainer_cuda.so');
+const possible12 = existsSync(library12) && existsSync(join(toolkit12, 'cudnn/lib/libcudnn.so.9'));
+
 const sha256 = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex');
 
 /** A wheel by the name of NCCL's, with one file. Returns its SHA-256. */
@@ -160,6 +164,48 @@ describe.skipIf(!possible)('nodes and CUDA', () => {
     expect(output).toMatch(/cudaGetDeviceCount|no CUDA device is visible|"device":"cuda".*"usable":true/);
   });
 
+  it.skipIf(!possible12)('with an older driver get the CUDA 12 build, and its libraries', async () => {
+    const ours = ['cu12', 'cudnn', 'nccl'].map((part) => join(toolkit12, part, 'lib'));
+    const older = prefix.map((word) => word.replace('580.65.06', '535.104.05'));
+    const environment = { TRAINYARD_NVIDIA_LIBRARIES: [...ours, ...folders].join(':') };
+    const server = await world.serve('127.0.0.5', { prefix: older, environment });
+    world.know(...[...servers, server].map(known));
+    const payload = await readPayload(await findNativeSources(bundleDir, env));
+    linkedRuntime(server, payload);
+    const host = { host: server.address, port: server.port, identityFile: world.key };
+    const prompter = new ScriptedPrompter();
+    const node = new SshNode(host, {
+      transport: world.transport(prompter),
+      questions: new Questions(prompter),
+      payload: () => Promise.resolve(payload),
+      workdir: nodePath('~/.trainyard'),
+    });
+    const alone: Profile = { name: 'alone', kind: 'ssh', hosts: [host] };
+    const packages = new Packages({ profile: alone, cache: cacheFolder(), logger: nullLogger });
+    try {
+      const { nvidia, nodeDir, trainer } = await node.prepare(packages, {}, { cuda: true });
+      expect(sha256(join(nodeDir, 'cuda', 'libtrainer_cuda.so'))).toBe(sha256(library12));
+      expect(nvidia).toEqual(
+        ours.map((folder) => execFileSync('realpath', [folder], { encoding: 'utf8' }).trim()),
+      );
+      const rows = node.judge(await node.probe(), true);
+      expect(rows).toContainEqual(
+        expect.objectContaining({
+          name: 'driver',
+          ok: true,
+          detail: "NVIDIA 535.104.05: CUDA 12's build, since driver 535.104.05 is older than 580",
+        }),
+      );
+      const words = ['env', `TRAINYARD_NVIDIA_LIBRARIES=${nvidia!.join(':')}`, trainer, 'devices', '--json'];
+      const { code, output } = await node.tryProgram(words);
+      expect(code, output).toBe(0);
+      expect(output).toMatch(/release 525 or newer|no CUDA device is visible|"device":"cuda".*"usable":true/);
+    } finally {
+      packages.dispose();
+      node.dispose();
+    }
+  });
+
   it('do not take a library that is cut short, or of another version', () => {
     const cut = join(found, 'cut');
     mkdirSync(cut);
@@ -176,7 +222,11 @@ describe.skipIf(!possible)('nodes and CUDA', () => {
     const builtins = join(toolkit, 'cu13/lib/libnvrtc-builtins.so.13.0');
     symlinkSync(builtins, join(foreign, 'libnvrtc-builtins.so.13.99'));
     const given = [cut, bare, foreign, ...folders].join(':');
-    const answer = ask('cuda-look', {}, { TRAINYARD_NVIDIA_LIBRARIES: '', LD_LIBRARY_PATH: given });
+    const answer = ask(
+      'cuda-look',
+      { release: 13 },
+      { TRAINYARD_NVIDIA_LIBRARIES: '', LD_LIBRARY_PATH: given },
+    );
     const { found: seen } = answer['result'] as {
       found: { package: string; version: number[]; cuda: number }[];
     };
@@ -215,16 +265,16 @@ describe.skipIf(!possible)('nodes and CUDA', () => {
     const payload = await readPayload(await findNativeSources(bundleDir, env));
     const cache = join(world.dir, 'cache');
     const staged = join(world.dir, 'staged');
-    const pinned = payload.cuda!.requirements.replace(
+    const pinned = payload.cuda[0]!.requirements.replace(
       /(nvidia-nccl-cu13)==.*\n.*/,
       `$1==2.28.7 \\\n    --hash=sha256:${makeWheel(staged)}`,
     );
     const { found: seen } = ask(
       'cuda-look',
-      {},
+      { release: 13 },
       { TRAINYARD_NVIDIA_LIBRARIES: folders.slice(0, 2).join(':') },
     )['result'] as { found: FoundLibrary[] };
-    const lacking = chooseLibraries(seen, pinned).wheels!;
+    const lacking = chooseLibraries(seen, pinned, 13).wheels!;
     expect(lacking.titles).toEqual(['NCCL']);
     const version = (await machine.nodes[0]!.probe()).python.slice(0, 2).join('.');
     mkdirSync(join(cache, 'wheels'), { recursive: true });
@@ -242,7 +292,7 @@ describe.skipIf(!possible)('nodes and CUDA', () => {
     const node = new SshNode(host, {
       transport: world.transport(prompter),
       questions: new Questions(prompter),
-      payload: () => Promise.resolve({ ...payload, cuda: { ...payload.cuda!, requirements: pinned } }),
+      payload: () => Promise.resolve({ ...payload, cuda: [{ ...payload.cuda[0]!, requirements: pinned }] }),
       workdir: nodePath('~/.trainyard'),
     });
     const packages = new Packages({ profile: alone, cache, logger: nullLogger });

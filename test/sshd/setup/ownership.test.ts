@@ -91,7 +91,7 @@ int ncclGetVersion(int *version) { *version = 22807; return 0; }`,
   });
   const machine = cluster.machine();
   const look = (): Promise<z.output<typeof foundSchema>> =>
-    machine.nodes[0]!.withBootstrap((channel) => channel.request('cuda-look', {}, foundSchema));
+    machine.nodes[0]!.withBootstrap((channel) => channel.request('cuda-look', { release: 13 }, foundSchema));
   const own = 'nvidia-nccl-cu13';
   for (const [path, mode] of [
     [nccl, 0o777],

@@ -5,7 +5,6 @@ import { placeRun, type DeviceLooks, type PlacedRun } from '../../../../src/core
 import type { NodeOffer } from '../../../../src/core/plan/placement.js';
 import { requestOf, type TypedRun } from '../../../../src/core/plan/request.js';
 import { nodePath } from '../../../../src/core/base/nodePath.js';
-import { driverTrouble } from '../../../../src/core/setup/cuda.js';
 
 const lab: Profile = { name: 'lab', kind: 'ssh', hosts: [{ host: 'a' }, { host: 'b' }] };
 const offer = (host: string, gpus: number, more: Partial<NodeOffer> = {}): NodeOffer => ({
@@ -151,14 +150,6 @@ describe('a device that is asked for', () => {
 });
 
 describe('the back end', () => {
-  it.each([
-    ['580.65.06', undefined],
-    ['550.54.15', 'the NVIDIA driver is 550.54.15, and CUDA 13 needs 580 or newer'],
-    [null, 'there is no NVIDIA driver'],
-  ])('with driver %s', (driver, expected) => {
-    expect(driverTrouble({ driver })).toBe(expected);
-  });
-
   it('is tried with the libraries and the environment of the ranks', () => {
     const runtime = {
       trainer: nodePath('/n/bin/trainer'),

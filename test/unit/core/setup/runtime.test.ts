@@ -225,8 +225,10 @@ describe('ensureLocalRuntime', () => {
       slurmJob: join(folder, 'slurm_job.py'),
       fetch: folder,
       requirements: requirements(folder),
-      cudaRequirements: requirements(folder),
-      cudaLibrary: join(folder, 'none'),
+      cuda: {
+        13: { library: join(folder, 'none'), requirements: requirements(folder) },
+        12: { library: join(folder, 'none12'), requirements: requirements(folder) },
+      },
       bootstrap: folder,
     };
   }
@@ -248,7 +250,7 @@ describe('ensureLocalRuntime', () => {
     expect(made.hashes.agent).toMatch(/^[0-9a-f]{64}$/);
     expect(existsSync(join(made.nodeDir, 'cuda'))).toBe(false);
     writeFileSync(from.tensorboardServer, 'print(2)');
-    writeFileSync(from.cudaLibrary, 'a library');
+    writeFileSync(from.cuda[13].library, 'a library');
     const refreshed = await ensureLocalRuntime(from, cache, options);
     expect(refreshed.nodeDir).toBe(made.nodeDir);
     expect(readFileSync(refreshed.tensorboardServer, 'utf8')).toBe('print(2)');
@@ -282,6 +284,7 @@ describe('findNativeSources', () => {
       'native/agent/slurm/slurm_job.py',
       'native/runtime/requirements.txt',
       'native/runtime/cuda.txt',
+      'native/runtime/cuda12.txt',
     ]) {
       script(folder, name, '');
     }
@@ -295,6 +298,7 @@ describe('findNativeSources', () => {
       'share/slurm_job.py',
       'share/requirements.txt',
       'share/cuda.txt',
+      'share/cuda12.txt',
     ]) {
       script(dist, name, '');
     }

@@ -4,6 +4,7 @@
 
 #include "common/error.h"
 #include "trainer/ops/cuda/kernels/report.h"
+#include "trainer/ops/cuda/library/cuda_release.h"
 
 namespace trainyard::cuda {
 
@@ -36,7 +37,7 @@ bool is_worth_retrying(cudaError_t error) {
 std::string advice(cudaError_t error) {
   switch (error) {
     case cudaErrorInsufficientDriver:
-      return "Install the NVIDIA driver, release 580 or newer, or use --device cpu";
+      return "Install the NVIDIA driver, release " TRAINYARD_OLDEST_DRIVER " or newer, or use --device cpu";
     case cudaErrorNoDevice:
       return "Check that nvidia-smi lists a GPU and that CUDA_VISIBLE_DEVICES is not empty, or use --device cpu";
     case cudaErrorInvalidDevice:

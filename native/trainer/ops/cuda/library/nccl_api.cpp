@@ -3,6 +3,9 @@
 #include <cstring>
 
 #include "trainer/ops/cuda/library/runtime_library.h"
+#ifdef TRAINYARD_NCCL
+#include "trainer/ops/cuda/library/cuda_release.h"
+#endif
 
 namespace trainyard::cuda {
 
@@ -10,9 +13,9 @@ namespace {
 
 #ifdef TRAINYARD_NCCL
 
-/// The first for CUDA 13, as ncclGetVersion counts.
+/// The first for CUDA 13, as ncclGetVersion counts, and the one for CUDA 12 that has Volta.
 constexpr int kOldest = NCCL_VERSION(2, 27, 7);
-constexpr const char* kAdvice = ". Install nvidia-nccl-cu13, or use --comm mpi";
+constexpr const char* kAdvice = ". Install nvidia-nccl-cu" TRAINYARD_CUDA_RELEASE ", or use --comm mpi";
 
 #endif
 
@@ -45,7 +48,7 @@ std::string nccl_version(const Launcher& launcher) {
     fail_device(launcher, std::string("ncclGetVersion: ") + api.get_error_string(result) + kAdvice);
   const std::string text =
       std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." + std::to_string(version % 100);
-  if (version < kOldest) fail_device(launcher, "NCCL " + text + " is older than CUDA 13" + kAdvice);
+  if (version < kOldest) fail_device(launcher, "NCCL " + text + " is older than 2.27.7" + kAdvice);
   return text;
 }
 

@@ -1,6 +1,9 @@
 #include "trainer/ops/cuda/library/nvjpeg_api.h"
 
 #include "trainer/ops/cuda/library/runtime_library.h"
+#ifdef TRAINYARD_NVJPEG
+#include "trainer/ops/cuda/library/cuda_release.h"
+#endif
 
 namespace trainyard::cuda {
 
@@ -8,7 +11,8 @@ namespace {
 
 #ifdef TRAINYARD_NVJPEG
 
-constexpr const char* kAdvice = ". Install nvidia-nvjpeg, or use --jpeg-decoder cpu";
+constexpr const char* kFile = "libnvjpeg.so." TRAINYARD_CUDA_RELEASE;
+constexpr const char* kAdvice = ". Install nvidia-nvjpeg" TRAINYARD_WHEEL_SUFFIX ", or use --jpeg-decoder cpu";
 
 #endif
 
@@ -17,7 +21,7 @@ constexpr const char* kAdvice = ". Install nvidia-nvjpeg, or use --jpeg-decoder 
 #ifdef TRAINYARD_NVJPEG
 
 NvjpegApi load_nvjpeg_api(const Launcher& launcher) {
-  const RuntimeLibrary library(launcher, {.file = "libnvjpeg.so.13", .name = "nvJPEG", .advice = kAdvice});
+  const RuntimeLibrary library(launcher, {.file = kFile, .name = "nvJPEG", .advice = kAdvice});
   NvjpegApi api;
   library.find(api.get_property, "nvjpegGetProperty");
   library.find(api.create_ex, "nvjpegCreateEx");
