@@ -85,6 +85,15 @@ export interface Progress {
   secondsLeft: number | null;
   bestTop1: number | null;
   bestStep: number | null;
+  /** Null without a price. */
+  cost: RunPrice | null;
+}
+
+/** Amounts with their currency, `4.61 USD`. Null is what nobody knows, and of a run that is over. */
+interface RunPrice {
+  soFar: string;
+  atEnd: string | null;
+  perEpoch: string | null;
 }
 
 /** Figure that may be missing: a diverged loss, a GPU that does not say. */

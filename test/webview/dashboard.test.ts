@@ -93,6 +93,19 @@ describe('figures', () => {
     await dashboard.screenshot('origin');
   });
 
+  it('what a run costs stands beside its time', async () => {
+    const run = runOf('local', 60);
+    run.cost = { soFar: '4.61 USD', atEnd: '35.20 USD', perEpoch: '0.39 USD' };
+    const dashboard = await show(run);
+    const facts = async (): Promise<string> => (await dashboard.text('.facts')).replace(/\s+/g, ' ').trim();
+    await expect.poll(facts).toContain('cost so far 4.61 USD about 35.20 USD in all, 0.39 USD an epoch');
+    await dashboard.screenshot('cost');
+    run.cost = null;
+    run.now += 1;
+    await dashboard.sendNews();
+    await expect.poll(facts).not.toContain('cost');
+  });
+
   it('fade and say how old they are when no news come', async () => {
     const run = runOf('local', 60);
     run.now += 20;

@@ -45,6 +45,7 @@ export class SimulatedRun {
   private generation = 1;
   from: RunHead['from'] = null;
   resumedFrom: number | null = null;
+  cost: DashboardUpdate['progress']['cost'] = null;
   health: RunHead['health'] = { level: 'good', text: 'healthy', hasOldFigures: false };
   private drift = 0;
   private lossNoise = 0;
@@ -332,6 +333,7 @@ export class SimulatedRun {
         secondsLeft: this.over || last < 0 ? null : (options.totalSteps - this.step) * options.secondsPerStep,
         bestTop1: best?.top1 ?? null,
         bestStep: best?.step ?? null,
+        cost: this.cost,
       },
       checkpoints: {
         count: checkpoints.length,

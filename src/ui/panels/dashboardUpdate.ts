@@ -5,6 +5,7 @@ import { resumedStep } from '../../core/model/generations.js';
 import type { FigureCursor, FigureSeries } from '../../core/model/figureSeries.js';
 import type { RunModel } from '../../core/model/runModel.js';
 import { basename } from '../../core/base/nodePath.js';
+import { costOf, moneyText } from '../../core/cost/runCost.js';
 import { hasOldFigures } from '../../core/model/runHealth.js';
 import { isOver } from '../../core/model/runStatus.js';
 import type { DashboardUpdate, HostColumns, Progress, RunHead, Slice } from '../../webview/protocol.js';
@@ -156,6 +157,21 @@ function progressOf(model: RunModel): Progress {
     secondsLeft: over ? null : (secondsLeft ?? null),
     bestTop1: best?.top1 ?? null,
     bestStep: best?.step ?? null,
+    cost: priceOf(model, over),
+  };
+}
+
+function priceOf({ details, metrics }: RunModel, over: boolean): Progress['cost'] {
+  const { progress, secondsLeft, secondsPerStep } = metrics;
+  const pace = { ...progress, over, secondsLeft, secondsPerStep };
+  const cost = costOf(details?.run ?? null, details?.state ?? null, pace);
+  if (!cost) return null;
+  const text = (amount: number | undefined): string | null =>
+    over || amount === undefined ? null : moneyText(amount, cost.currency);
+  return {
+    soFar: moneyText(cost.soFar, cost.currency),
+    atEnd: text(cost.atEnd),
+    perEpoch: text(cost.perEpoch),
   };
 }
 

@@ -186,6 +186,29 @@ describe('the dashboard', () => {
     expect(new DashboardSender('local').next(feedOf(model), 1).progress.secondsLeft).toBeNull();
   });
 
+  it('says what the run costs, where it has a price', () => {
+    const model = new RunModel();
+    const price = { per: 'node', amount: 3600, currency: 'USD' }; // of one node 1 USD a second
+    const details = {
+      id: '20261121-104500-demo-1f2e',
+      dir: nodePath('/w/runs/r'),
+      interrupted: false,
+      files: {},
+      state: stateOf('running', 130) as never, // it started at 100
+    };
+    const run = { profile: { kind: 'local' }, ranks: 2, argv: [], limits: {} };
+    model.details = { ...details, run: { ...run, price } as never };
+    model.addMetric(startLine());
+    for (let step = 10; step <= 100; step += 10) model.addMetric(stepLine(step, { time: 1000 + step / 10 }));
+    const cost = (): unknown => new DashboardSender('local').next(feedOf(model), 1).progress.cost;
+    // 200 steps are left at ten a second, and an epoch has 25 steps.
+    expect(cost()).toEqual({ soFar: '30.00 USD', atEnd: '50.00 USD', perEpoch: '2.50 USD' });
+    model.details = { ...model.details, state: stateOf('finished') as never }; // it ended at 160
+    expect(cost()).toEqual({ soFar: '60.00 USD', atEnd: null, perEpoch: null });
+    model.details = { ...details, run: run as never };
+    expect(cost()).toBeNull();
+  });
+
   it.each([
     [['gpu1'], [], 'gpu1, 2 ranks'],
     [['gpu1'], ['login-7', 'login-7'], 'gpu1, 2 ranks'],

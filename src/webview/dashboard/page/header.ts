@@ -295,6 +295,15 @@ class Header extends Section {
         most === undefined ? ['restarts', count(head.restarts)] : ['restarts', count(head.restarts), most],
       );
     }
+    if (progress.cost !== null) {
+      const { soFar, atEnd, perEpoch } = progress.cost;
+      const more = [
+        ...(atEnd === null ? [] : [`about ${atEnd} in all`]),
+        ...(perEpoch === null ? [] : [`${perEpoch} an epoch`]),
+      ];
+      const name = head.over ? 'cost' : 'cost so far';
+      facts.push(more.length === 0 ? [name, soFar] : [name, soFar, more.join(', ')]);
+    }
     if (facts.length === 0) return nothing;
     return html`<dl class="facts">
       ${facts.map(
