@@ -1,12 +1,15 @@
 // Makes packages (VSIX), and refuses one that carries what does not belong in it, or lacks
 // something.
 //   npm run package [-- --target linux-x64|linux-arm64|darwin-x64|darwin-arm64|win32-x64|universal|all]…
+// It builds the CUDA libraries first; --without-cuda saves their toolkits (5 GB on disk), and makes a
+// package for CPUs alone.
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createVSIX, listFiles } from '@vscode/vsce';
 import { judgeBytes, judgeNames } from './packageContents.mjs';
 import { filesOf, targets, universal } from './packageTargets.mjs';
+import { buildCuda } from '../native/native.mjs';
 import { root } from '../lib/paths.mjs';
 import { main } from '../lib/shell.mjs';
 
@@ -15,8 +18,9 @@ const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'u
 /**
  * Builds dist/ first, by vscode:prepublish.
  * @param {string} target
+ * @param {boolean} cuda
  */
-async function make(target) {
+async function make(target, cuda) {
   const packagePath = join(root, 'build', `${name}-${target}-${version}.vsix`);
   const ignoreFile = join(root, 'build', `vscodeignore-${target}`);
   const common = readFileSync(join(root, '.vscodeignore'), 'utf8');
@@ -32,7 +36,7 @@ async function make(target) {
     });
     const files = await listFiles(shared);
     const problems = [
-      ...judgeNames(target, files),
+      ...judgeNames(target, files, { cuda }),
       ...files.flatMap((file) => judgeBytes(file, readFileSync(join(root, file)))),
     ];
     if (problems.length > 0) throw new Error(`${target}: ${problems.join('; ')}`);
@@ -48,7 +52,10 @@ async function make(target) {
 
 main(async () => {
   const { values } = parseArgs({
-    options: { target: { type: 'string', multiple: true, default: ['linux-x64'] } },
+    options: {
+      target: { type: 'string', multiple: true, default: ['linux-x64'] },
+      'without-cuda': { type: 'boolean', default: false },
+    },
   });
   const chosen = values.target.includes('all') ? targets : values.target;
   const unknown = chosen.find((target) => !targets.includes(target));
@@ -59,5 +66,9 @@ main(async () => {
       throw new Error(`${program} is not built. Build it with: node scripts/native/native.mjs build`);
   }
   mkdirSync(join(root, 'build'), { recursive: true });
-  for (const target of chosen) await make(target);
+  const cuda = !values['without-cuda'];
+  const built = join(root, 'build/native/release/node');
+  if (cuda) buildCuda();
+  else for (const folder of ['cuda', 'cuda12']) rmSync(join(built, folder), { recursive: true, force: true });
+  for (const target of chosen) await make(target, cuda);
 });

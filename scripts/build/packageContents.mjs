@@ -9,7 +9,7 @@ const permitted = [
   /^media\/[^/]+\.(svg|png|json)$/,
   /^media\/walkthrough\/[^/]+\.md$/,
   /^dist\/(extension\.js|lazy\.js|trainyard\.cjs|node-pty\.cjs|ssh2\.cjs|tar\.cjs)$/,
-  /^dist\/webview\/((dashboard|compare)\.(js|css)|codicon\.ttf)$/,
+  /^dist\/webview\/((dashboard|compare|form)\.(js|css)|codicon\.ttf)$/,
   /^dist\/bin\/(agent|trainer|mpiexec_control\.so)$/,
   /^dist\/cuda(12)?\/libtrainer_cuda\.so$/, // ours; NVIDIA's libraries never
   /^dist\/share\/((tensorboard_server|slurm_job)\.py|(requirements|cuda|cuda12|pip)\.txt|(node|fetch)\/[a-z]+\.py)$/,
@@ -40,17 +40,22 @@ const wanted = [
   'media/profiles.schema.json',
 ];
 
+const cudaLibraries = ['dist/cuda/libtrainer_cuda.so', 'dist/cuda12/libtrainer_cuda.so'];
+
 /**
- * One line for each name that is a stranger in this target's package, and for each it lacks.
+ * One line for each name that is a stranger in this target's package, and for each it lacks. `cuda`:
+ * whether it has to bring the CUDA libraries.
  * @param {string} target
  * @param {readonly string[]} names
+ * @param {{ cuda?: boolean }} [options]
  */
-export function judgeNames(target, names) {
+export function judgeNames(target, names, { cuda = true } = {}) {
   const own = filesOf(target);
   const strangers = names.filter(
     (name) => !own.includes(name) && !permitted.some((pattern) => pattern.test(name)),
   );
-  const missing = [...wanted, ...own].filter((name) => !names.includes(name));
+  const needed = [...wanted, ...(cuda ? cudaLibraries : []), ...own];
+  const missing = needed.filter((name) => !names.includes(name));
   return [
     ...strangers.map((name) => `${name} does not belong in the package`),
     ...missing.map((name) => `${name} is missing from the package`),
