@@ -14,6 +14,7 @@ const foreign = /(?:^|[^\w-])--[a-z]|\btrainyard [a-z]|\bnpm (?:run|test|ci)\b|\
 /** Words for programs and files, not for people: argv, flags that are looked for, and `sbatch`. */
 const forPrograms: Readonly<Record<string, RegExp>> = {
   'checkpoints/evaluate.ts': /^--[a-z-]+$/,
+  'cluster/dataFlags.ts': /^--[a-z-]+$/,
   'cluster/localMachine.ts': /^--help$/,
   // Of git, and of programs that start Python.
   'code/listing.ts': /^--[a-z-]+$/,
