@@ -4,6 +4,7 @@ import type { Logger } from '../base/log.js';
 import type { Progress } from '../base/progress.js';
 import { dropCode, placeCode, type RunCode } from '../code/place.js';
 import type { RunDetails } from '../contracts/agentApi.js';
+import { startsOf } from '../cost/runCost.js';
 import type { StartSpec } from '../contracts/runSchema.js';
 import type { RunRequest } from '../plan/request.js';
 import { newRunId } from '../plan/spec.js';
@@ -29,15 +30,22 @@ function codeOf(request: RunRequest, before: RunDetails | undefined): RunCode | 
   return request.code ?? (record && { record });
 }
 
+/** Time and price of the earlier starts in the same folder count on. */
+function withEarlierStarts(spec: StartSpec, before: RunDetails | undefined): StartSpec {
+  const earlier = before ? startsOf(before.run, before.state) : [];
+  return earlier.length === 0 ? spec : { ...spec, earlier };
+}
+
 /**
  * Puts the code there, where the run has any, and starts the run by `start`. Where that fails the
  * code goes again. UserError (usage, connection, preflight), Cancelled, and what `start` throws.
  */
 export async function startWithCode<T>(
-  { request, spec, before, nodes, workdir, logger }: CodeStart,
+  { request, spec: planned, before, nodes, workdir, logger }: CodeStart,
   start: (spec: StartSpec) => Promise<T>,
   progress: Progress,
 ): Promise<T> {
+  const spec = withEarlierStarts(planned, before);
   const code = codeOf(request, before);
   if (!code) return start(spec);
   const { runDir, profile } = request;

@@ -1,5 +1,5 @@
 // From what a run's files say to what a comparison needs of it.
-import { costOf, pricePerHour } from '../cost/runCost.js';
+import { costOf, costUntil, pricePerHour } from '../cost/runCost.js';
 import { heldSeconds } from '../cost/heldTime.js';
 import type { RunEntry } from '../contracts/agentApi.js';
 import type { Figures, NamedSeries } from '../model/figures.js';
@@ -34,9 +34,10 @@ export interface ReadRun {
 export function reduceRun({ profile, entry, metrics, figures }: ReadRun): ComparedRun {
   const { id, dir, run, state } = entry;
   const perHour = run ? pricePerHour(run) : undefined;
-  const heldAt = (time: number): number => (state ? heldSeconds(state, time) : 0);
+  const heldAt = (time: number): number => (state ? heldSeconds(run, state, time) : 0);
+  const costAt = (time: number): number | null => costUntil(run, state, time) ?? null;
   const evaluations = state
-    ? metrics.evaluations.all.map((each) => point(each, metrics, heldAt, perHour))
+    ? metrics.evaluations.all.map((each) => point(each, metrics, heldAt, costAt))
     : [];
   return {
     id,
@@ -70,7 +71,7 @@ function figuresOf(
   const cost = costOf(run, state, { ...progress, over, secondsLeft, secondsPerStep: perStep });
   const restarts = state ? Math.max(metrics.restarts.length, state.generation - 1) : undefined;
   const lost = state
-    ? lostSeconds(metrics.restarts, restarts ?? 0, (time) => heldSeconds(state, time))
+    ? lostSeconds(metrics.restarts, restarts ?? 0, (time) => heldSeconds(run, state, time))
     : undefined;
   const priced = (seconds: number | undefined): number | null =>
     seconds === undefined || perHour === undefined ? null : (perHour * seconds) / 3600;
@@ -86,7 +87,7 @@ function figuresOf(
     top5: last?.top5 ?? null,
     bestTop5: extreme(Math.max, evaluations, ({ top5 }) => top5),
     secondsPerEpoch: perEpoch ?? null,
-    seconds: state ? heldSeconds(state) : null,
+    seconds: state ? heldSeconds(run, state) : null,
     imagesPerSec: steps?.imagesPerSec() ?? figures.rates()?.mean ?? null,
     cost: cost?.soFar ?? null,
     costAtEnd: over ? null : (cost?.atEnd ?? null),
@@ -128,11 +129,11 @@ function point(
   { step, top1, top5, loss, time }: Evaluation,
   { start }: RunMetrics,
   heldAt: (time: number) => number,
-  perHour: number | undefined,
+  costAt: (time: number) => number | null,
 ): EvaluatedPoint {
   const hours = heldAt(time) / 3600;
   const epoch = start && start.steps_per_epoch > 0 ? step / start.steps_per_epoch : null;
-  return { step, epoch, hours, top1, top5, loss, cost: perHour === undefined ? null : perHour * hours };
+  return { step, epoch, hours, top1, top5, loss, cost: costAt(time) };
 }
 
 function curvesOf({ steps }: RunMetrics, heldAt: (time: number) => number): RunCurve[] {

@@ -40,6 +40,18 @@ const priceSchema = z.object({
 /** What one node or one GPU costs for one hour, in units of `currency`. */
 export type Price = z.infer<typeof priceSchema>;
 
+const heldSpanSchema = z.object({
+  from: z.number(),
+  to: z.number(),
+  perHour: z.optional(z.number().check(z.gte(0))),
+  currency: z.optional(z.string()),
+});
+/**
+ * When one start of a run held its nodes, in seconds since the epoch, and the price of an hour of
+ * all that it held; without a price where it had none.
+ */
+export type HeldSpan = z.infer<typeof heldSpanSchema>;
+
 /** What Slurm is asked for a run, and its job. */
 const slurmRecordSchema = z.object({
   /** The number that Slurm gave the job; absent until Slurm has taken it. */
@@ -134,6 +146,8 @@ export const runSpecSchema = z.object({
   from: z.optional(z.object({ dir: z.string(), step: count })),
   /** As the profile had it at the start. */
   price: z.optional(priceSchema),
+  /** Of a run that was resumed: its starts before this one, the oldest first. */
+  earlier: z.optional(z.array(heldSpanSchema)),
   totalSteps: z.nullable(count),
 });
 

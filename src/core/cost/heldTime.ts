@@ -1,13 +1,38 @@
-// For how long a run has held its nodes: what its price is paid for.
-import type { RunState } from '../contracts/runSchema.js';
+// For how long a run has held its nodes, over all its starts: what its price is paid for.
+import type { HeldSpan, RunFile, RunState } from '../contracts/runSchema.js';
 
-/** What tells how long a run held its nodes. */
-export type HeldState = Pick<RunState, 'started' | 'ended' | 'updated'>;
+/** What tells how long one start of a run held its nodes. */
+type HeldState = Pick<RunState, 'started' | 'ended' | 'updated'>;
+/** What a run knows of its earlier starts. */
+type EarlierStarts = Pick<RunFile, 'earlier'> | null;
+
+const lengthOf = ({ from, to }: Pick<HeldSpan, 'from' | 'to'>, until = Infinity): number =>
+  Math.max(0, Math.min(to, until) - from);
 
 /**
- * Seconds from the supervisor's start to the run's end or its last update, or to `until` (seconds
- * since the epoch) where that is earlier. Time of restarts counts.
+ * The starts before the one that `state` tells of, the oldest first. A start whose state is not
+ * there yet leaves the last one's, which counts once.
  */
-export function heldSeconds({ started, ended, updated }: HeldState, until = Infinity): number {
-  return Math.max(0, Math.min(ended ?? updated, until) - started);
+export function earlierSpans(run: EarlierStarts, state: HeldState): readonly HeldSpan[] {
+  return (run?.earlier ?? []).filter(({ from }) => from !== state.started);
+}
+
+/** The seconds and the price of an earlier start, up to `until`. Without a price there, 0. */
+export function spanCost(span: HeldSpan, currency: string, until = Infinity): number {
+  if (span.perHour === undefined || span.currency !== currency) return 0;
+  return (span.perHour * lengthOf(span, until)) / 3600;
+}
+
+/** From the supervisor's start to the run's end or its last update; times are since the epoch. */
+export function presentSpan({ started, ended, updated }: HeldState): Pick<HeldSpan, 'from' | 'to'> {
+  return { from: started, to: ended ?? updated };
+}
+
+/**
+ * Seconds for which the run held its nodes, in all its starts, up to `until` (seconds since the
+ * epoch). Time of restarts counts.
+ */
+export function heldSeconds(run: EarlierStarts, state: HeldState, until = Infinity): number {
+  const spans = [...earlierSpans(run, state), presentSpan(state)];
+  return spans.reduce((sum, span) => sum + lengthOf(span, until), 0);
 }

@@ -1,7 +1,7 @@
 // What a run costs: a price of the profile, times the hours for which the run holds its nodes.
 import type { Profile } from '../contracts/profileSchema.js';
-import type { Price, RunFile, RunState } from '../contracts/runSchema.js';
-import { heldSeconds } from './heldTime.js';
+import type { HeldSpan, Price, RunFile, RunState } from '../contracts/runSchema.js';
+import { earlierSpans, presentSpan, spanCost } from './heldTime.js';
 
 /** Amounts are in whole units of `currency` (12.24 is 12 dollars and 24 cents), not rounded. */
 export interface RunCost {
@@ -32,21 +32,39 @@ export function priceOf({ pricePerNodeHour, pricePerGpuHour, currency }: Profile
   return undefined;
 }
 
+/** What of run.json decides the cost. */
+type PricedRun = Pick<RunFile, 'price' | 'nodes' | 'gpus' | 'earlier'>;
+type Times = Pick<RunState, 'started' | 'ended' | 'updated'>;
+
 /**
- * `soFar` is price x units x hours, from the supervisor's start to the run's end or its last update.
- * Units are the nodes of the run, or the GPUs of its ranks (none on CPUs: the cost is 0). Time of
- * restarts counts, since the nodes are held. Undefined without a price or before the start.
+ * The cost up to `until` (seconds since the epoch): price x units x hours, from each supervisor's
+ * start to its run's end or last update. Units are the nodes of the run, or the GPUs of its ranks
+ * (none on CPUs: the cost is 0). Time of restarts counts, since the nodes are held. Each start has
+ * its own price; one in another currency counts 0. Undefined without a price.
  */
-export function costOf(
-  run: Pick<RunFile, 'price' | 'nodes' | 'gpus'> | null,
-  state: Pick<RunState, 'started' | 'ended' | 'updated'> | null,
-  pace: Pace,
-): RunCost | undefined {
+export function costUntil(run: PricedRun | null, state: Times | null, until = Infinity): number | undefined {
   const perHour = run ? pricePerHour(run) : undefined;
   if (perHour === undefined || !run?.price || !state) return undefined;
   const { currency } = run.price;
+  const spans: HeldSpan[] = [...earlierSpans(run, state), { ...presentSpan(state), perHour, currency }];
+  return spans.reduce((sum, span) => sum + spanCost(span, currency, until), 0);
+}
+
+/** What a run that goes on in the folder of an earlier one keeps of its starts. */
+export function startsOf(run: PricedRun | null, state: Times | null): HeldSpan[] {
+  if (!state) return [...(run?.earlier ?? [])];
+  const perHour = run ? pricePerHour(run) : undefined;
+  const price = perHour === undefined || !run?.price ? {} : { perHour, currency: run.price.currency };
+  return [...earlierSpans(run, state), { ...presentSpan(state), ...price }];
+}
+
+/** `soFar` is of all starts (`costUntil`). Undefined without a price or before the start. */
+export function costOf(run: PricedRun | null, state: Times | null, pace: Pace): RunCost | undefined {
+  const perHour = run ? pricePerHour(run) : undefined;
+  const soFar = costUntil(run, state);
+  if (perHour === undefined || soFar === undefined || !run?.price) return undefined;
+  const { currency } = run.price;
   const of = (seconds: number): number => (perHour * seconds) / 3600;
-  const soFar = of(heldSeconds(state));
   const left = pace.over ? 0 : pace.secondsLeft;
   const { secondsPerStep, totalSteps, totalEpochs } = pace;
   const knowsEpochs = secondsPerStep !== undefined && totalSteps !== undefined && totalEpochs !== undefined;

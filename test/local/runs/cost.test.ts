@@ -45,6 +45,24 @@ it('is at the end of the run, in the list and in its record', async () => {
   expect(cost.so_far).toBeCloseTo(amount, 9);
 });
 
+it('goes on where the run does', async () => {
+  saveProfile({ pricePerNodeHour: 3600, currency: 'EUR', workdir: join(folder.path, 'work3') });
+  const start = await runCli(['run', 'local', '--', 'sh', '-c', 'sleep 0.5; exit 3'], options);
+  expectExit(start, 5);
+  const dir = /^folder +(\S+)$/m.exec(start.stdout)?.[1] ?? '';
+  const spans = (): number => {
+    const { started, ended } = JSON.parse(readFileSync(join(dir, 'state.json'), 'utf8')) as Record<
+      string,
+      number
+    >;
+    return (ended ?? 0) - (started ?? 0);
+  };
+  const first = spans();
+  const again = await runCli(['resume', 'last'], options);
+  expectExit(again, 5);
+  expect(again.stdout).toContain(`cost         ${(first + spans()).toFixed(2)} EUR`);
+});
+
 it('is left out without a price', async () => {
   saveProfile({ workdir: join(folder.path, 'work2') });
   const start = await runCli(['run', 'local', '--', 'true'], options);

@@ -1,6 +1,14 @@
 // Expected amounts are worked out by hand beside each.
 import { describe, expect, it } from 'vitest';
-import { costOf, costText, moneyText, priceOf } from '../../../../src/core/cost/runCost.js';
+import {
+  costOf,
+  costText,
+  costUntil,
+  moneyText,
+  priceOf,
+  startsOf,
+} from '../../../../src/core/cost/runCost.js';
+import { heldSeconds } from '../../../../src/core/cost/heldTime.js';
 import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
 
 const node = { host: 'a', address: 'a', slots: 8 };
@@ -65,6 +73,44 @@ describe('the cost of a run', () => {
     expect(costOf({ price: undefined, nodes: undefined, gpus: null }, times(5), unknown)).toBeUndefined();
     expect(costOf({ price: perNode, nodes: undefined, gpus: null }, null, unknown)).toBeUndefined();
     expect(costOf(null, times(5), unknown)).toBeUndefined();
+  });
+});
+
+describe('a run that was resumed', () => {
+  const run = { price: perNode, nodes: [eight, eight], gpus: undefined }; // 48.96 an hour
+  it('costs what all its starts cost, each by its own price', () => {
+    // 30 min at 48.96 an hour are 24.48; then 15 min of one node are 6.12.
+    const earlier = startsOf(run, times(1800, true));
+    expect(earlier).toEqual([{ from: 1000, to: 2800, perHour: 48.96, currency: 'USD' }]);
+    const again = { ...run, nodes: [eight], earlier };
+    const state = { started: 5000, ended: 5900, updated: 5900 };
+    expect(costOf(again, state, { ...unknown, over: true })?.soFar).toBeCloseTo(30.6, 10);
+    // Half of the first start; the pause between both; a third of the second one.
+    expect(costUntil(again, state, 1900)).toBeCloseTo(12.24, 10);
+    expect(costUntil(again, state, 4000)).toBeCloseTo(24.48, 10);
+    expect(costUntil(again, state, 5300)).toBeCloseTo(26.52, 10);
+    expect(heldSeconds(again, state)).toBe(2700);
+    expect(heldSeconds(again, state, 1900)).toBe(900);
+    expect(startsOf(again, state)).toEqual([
+      ...earlier,
+      { from: 5000, to: 5900, perHour: 24.48, currency: 'USD' },
+    ]);
+  });
+
+  it('counts a start once whose state is still there', () => {
+    const state = times(1800, true);
+    const again = { ...run, earlier: startsOf(run, state) };
+    expect(costUntil(again, state)).toBeCloseTo(24.48, 10);
+    expect(startsOf(again, state)).toEqual(again.earlier);
+  });
+
+  it('adds nothing of a start without a price, or in another currency', () => {
+    const free = startsOf({ ...run, price: undefined }, times(1800, true));
+    expect(free).toEqual([{ from: 1000, to: 2800 }]);
+    const state = { started: 5000, ended: 5900, updated: 5900 };
+    for (const earlier of [free, [{ from: 1000, to: 2800, perHour: 9, currency: 'EUR' }]]) {
+      expect(costUntil({ ...run, earlier }, state)).toBeCloseTo(12.24, 10);
+    }
   });
 });
 
