@@ -55,6 +55,12 @@ const newest = (): Run => {
   const dir = workbench.runs().at(-1) ?? '';
   return { profile: 'local', id: dir.split('/').at(-1) ?? '', dir };
 };
+/** In front: of this run, or of any. */
+const dashboardOf = (run?: string): Promise<true> =>
+  until('a dashboard in front', async () => {
+    const { dashboards } = await workbench.snapshot();
+    return dashboards.some(({ dir, visible }) => visible && dir === (run ?? dir)) ? true : undefined;
+  });
 const phase = (dir: string, wanted: string): Promise<true> =>
   until(`run ${wanted}`, () => (workbench.state(dir).phase === wanted ? true : undefined), 60);
 
@@ -259,8 +265,9 @@ test('a run: started, cloned, run again; dashboard, logs, terminal, checkpoints'
   await answer('Tags, with commas', 'baseline, lr 0.1');
   await answer('Notes', 'as in the paper');
   await naming;
-  const named = (await workbench.snapshot()).runs.find(({ label }) => label === 'larger batch');
-  expect(named?.description).toContain('#baseline #lr 0.1');
+  await workbench.page
+    .locator('.sidebar .monaco-list-row', { hasText: /larger batch.*#baseline #lr 0\.1/ })
+    .waitFor();
   const cloning = command('trainyard.cloneRun', run);
   await choose();
   await cloning;
@@ -290,18 +297,17 @@ test('a run: started, cloned, run again; dashboard, logs, terminal, checkpoints'
     hasText: clone.id.split('-').slice(2).join('-'),
   });
   await row.first().click();
-  await until('the dashboard of the row', async () =>
-    (await workbench.snapshot()).dashboards.some(({ dir, visible }) => dir === clone.dir && visible)
-      ? true
-      : undefined,
-  );
+  await dashboardOf(clone.dir);
   await command('trainyard.showOutput');
 });
 
 test('two runs that are selected in the list are compared, by the menu of one of them', async () => {
-  const rows = workbench.page.locator('.sidebar .monaco-list-row', { hasText: 'finished' });
+  // Trainings, which have a loss.
+  const rows = workbench.page.locator('.sidebar .monaco-list-row', { hasText: /mlp-.*finished/ });
   await rows.nth(1).waitFor();
+  await workbench.host.command('workbench.action.closeAllEditors');
   await rows.nth(0).click();
+  await dashboardOf();
   await rows.nth(1).click({ modifiers: ['Control'] });
   given.add('trainyard.compareRuns');
   await clickMenu(workbench, rows.nth(1), 'Compare Runs…');

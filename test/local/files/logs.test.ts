@@ -114,14 +114,15 @@ describe('logs', () => {
 
 it('run shows what every process of a program prints, with its rank', async () => {
   const script = 'echo "of $RANK"; printf "no end of $RANK"';
-  const both = await runCli(['run', 'local', '--ranks', '2', '--', 'sh', '-c', script]);
+  const other = `${dir}-shown`; // none of the user's own
+  const both = await runCli(['run', 'local', '--ranks', '2', '--run-dir', other, '--', 'sh', '-c', script]);
   expectExit(both, 0);
   const lines = both.stdout.split('\n');
   for (const rank of [0, 1]) {
     expect(lines).toContain(`[${rank}] of ${rank}`);
     expect(lines).toContain(`[${rank}] no end of ${rank}`);
   }
-  const alone = await runCli(['run', 'local', '--', 'sh', '-c', script]);
+  const alone = await runCli(['run', 'local', '--run-dir', other, '--', 'sh', '-c', script]);
   expectExit(alone, 0);
   expect(alone.stdout.split('\n')).toContain('of 0');
 });
