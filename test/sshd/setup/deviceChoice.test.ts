@@ -68,7 +68,7 @@ describe.skipIf(!possible)('a training that does not say its device', () => {
     };
     const servers = [
       await world.serve('127.0.0.2', { prefix: claiming('580.65.06'), environment }),
-      await world.serve('127.0.0.3', { prefix: claiming('550.54.15'), environment }),
+      await world.serve('127.0.0.3', { prefix: claiming('470.256.02'), environment }),
       await world.serve('127.0.0.4', {}),
     ];
     world.know(...servers.map(known));
@@ -122,11 +122,11 @@ describe.skipIf(!possible)('a training that does not say its device', () => {
 
   it('takes the CPU where the driver is too old, which --device cuda does not', async () => {
     const node = machineOf(oldDriver);
-    const why = '127.0.0.3: the NVIDIA driver is 550.54.15, and CUDA 13 needs 580 or newer';
+    const why = '127.0.0.3: the NVIDIA driver is 470.256.02, and CUDA needs 525 or newer';
     expect(await trained(node)).toEqual({ asked: 'auto', used: 'cpu', why });
     await expect(trained(node, { words: ['--device', 'cuda'] })).rejects.toMatchObject({
       code: 'preflight',
-      message: expect.stringContaining('the NVIDIA driver is 550.54.15') as string,
+      message: expect.stringContaining('the NVIDIA driver is 470.256.02') as string,
     });
   });
 
