@@ -121,8 +121,9 @@ describe.skipIf(why)(`Slurm${why === undefined ? '' : ` (${why})`}`, () => {
         JSON.parse(readFileSync(join(dir, `exits/gen-1-rank-${rank}.json`), 'utf8')) as { host: string },
     );
     expect(ranks.map(({ host }) => host)).toEqual(['n1', 'n2']);
-    await until('the job to be over', () => !slurm.ask('squeue', '-h').includes('two'), 20);
-    expect(slurm.ask('scontrol', 'show', 'job', '-o', jobOf('two'))).toContain('JobState=COMPLETED');
+    await until('the job to be over', () =>
+      slurm.ask('scontrol', 'show', 'job', '-o', jobOf('two')).includes('JobState=COMPLETED'),
+    );
     expect(readFileSync(join(dir, 'slurm.sh'), 'utf8')).toContain('#SBATCH --partition="work"\n');
     expectExit(await trainyard('delete', 'two', '--profile', 'slurm', '--yes'), 0);
     expect(existsSync(dir)).toBe(false);
