@@ -61,6 +61,10 @@ test('a new run from a checkpoint, and the way back to where it came from', asyn
 });
 
 test('an evaluation stands on the row then', async () => {
+  // The view follows the dashboard in front. Both runs have the same steps.
+  const name = dir.split('/').at(-1)?.split('-').slice(2).join('-') ?? '';
+  await workbench.page.locator('.pane-header', { hasText: 'Checkpoints' }).getByText(name).waitFor();
+  await workbench.page.waitForTimeout(1500);
   await clickMenu(workbench, row(40), 'Evaluate Now');
   const images = join(workbench.folder, 'images/validation');
   const widget = workbench.page.locator('.quick-input-widget:visible');
