@@ -1,4 +1,4 @@
-// A checkpoint brought to this machine: in pieces, over lost connections, and whole or not at all.
+// Downloads a checkpoint. It goes on after a lost connection, and gets its name once it is whole.
 import { mkdir, stat, statfs } from 'node:fs/promises';
 import { join as joinHere } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -138,7 +138,7 @@ async function* piecesOf(
     if (asked >= end) return;
     const length = Math.min(pieceBytes, end - asked);
     const answer = client.request('file.read', { path, offset: asked, length }, options);
-    answer.catch(() => undefined); // who waits for it is told; the others behind it are given up
+    answer.catch(() => undefined); // the first failure is thrown below; requests behind it are given up
     waiting.push(answer);
     asked += length;
   };

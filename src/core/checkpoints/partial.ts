@@ -96,7 +96,7 @@ export class PartialFolder {
     return 0;
   }
 
-  /** Appends what comes to a file that has `from` bytes. */
+  /** Appends the bytes received to a file that has `from` bytes. */
   async append(name: string, from: number, pieces: AsyncIterable<Buffer>): Promise<void> {
     const handle = await open(this.file(name), from === 0 ? 'w' : 'r+', 0o644);
     try {

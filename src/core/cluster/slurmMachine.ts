@@ -145,7 +145,7 @@ export class SlurmMachine extends SshMachine {
     } catch (error) {
       const unseen = error instanceof AgentError && error.code === agentErrors.badState;
       if (!unseen || queue?.kind !== 'running') throw error;
-      // The login node does not see yet who supervises the run: its job is told.
+      // The login node does not see yet who supervises the run, so its job gets the signal.
       await this.ask('slurm-signal', { job: queue.job });
     } finally {
       this.queue.expectChange();

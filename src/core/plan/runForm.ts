@@ -142,7 +142,7 @@ export function formOf(run: AskedRun): RunFormValues {
 
 const numberText = (value: number | undefined): string => (value === undefined ? '' : String(value));
 
-/** A flag that is given twice stays among the further ones, where its problem is told. */
+/** A flag that is given twice stays among the further ones, where it is refused. */
 function trainingOf(words: readonly string[]): Partial<RunFormValues> {
   let rest = words.slice(1);
   const take = (name: string): string => {
