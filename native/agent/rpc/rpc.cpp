@@ -14,6 +14,7 @@ Dispatcher::Dispatcher(FrameWriter& writer, ServeContext context) : writer_(writ
   add_node_methods(table_);
   add_delete_methods(table_);
   add_file_methods(table_);
+  add_metric_methods(table_);
   add_tensorboard_methods(table_);
 }
 

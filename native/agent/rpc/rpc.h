@@ -50,6 +50,7 @@ void add_run_methods(MethodTable& table);
 void add_node_methods(MethodTable& table);
 void add_delete_methods(MethodTable& table);
 void add_file_methods(MethodTable& table);
+void add_metric_methods(MethodTable& table);
 void add_tensorboard_methods(MethodTable& table);
 
 class Dispatcher {

@@ -114,6 +114,7 @@ export const agentResults = {
   'run.delete': remainsSchema,
   'run.forget': remainsSchema,
   'checkpoint.list': z.object({ checkpoints: z.array(checkpointSchema) }),
+  'metrics.read': z.object({ size: count, lines: z.array(z.unknown()) }),
   'file.read': z.object({ data: base64, offset: count, size: count, inode: count }),
   'file.follow': nothing,
   'file.unfollow': nothing,
@@ -161,6 +162,7 @@ export interface AgentParams {
   'run.delete': { dir: NodePath };
   'run.forget': { workdir: NodePath; id: string; host: string };
   'checkpoint.list': { dir: NodePath; verify?: boolean };
+  'metrics.read': { dir: NodePath; rows: number };
   'file.read': { path: NodePath; offset: number; length: number };
   'file.follow': { path: NodePath; offset: number; id: number };
   'file.unfollow': { id: number };

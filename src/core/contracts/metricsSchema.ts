@@ -51,6 +51,16 @@ const serverSchema = z.object({
   staleness_max: z.number(),
 });
 
+/** `images_per_sec_over_all` is all images over the time of their steps. */
+const mergedSchema = z.object({
+  lines: count,
+  loss_min: figure,
+  loss_max: figure,
+  images_per_sec_min: z.number(),
+  images_per_sec_max: z.number(),
+  images_per_sec_over_all: figure,
+});
+
 /**
  * `loss` and `top1` (a fraction) are means since the last line, the `_ms` are means for each step,
  * `epoch` counts epochs with the part of the one under way, and `server_busy` is a fraction.
@@ -73,6 +83,8 @@ const stepLineSchema = z.object({
   servers: z.optional(z.array(serverSchema)),
   server_busy: z.optional(z.number()),
   staleness: z.optional(z.number()),
+  /** Of the answer to `metrics.read` alone: the line stands for that many lines, its figures are means. */
+  merged: z.optional(mergedSchema),
 });
 
 /** `top1` and `top5` are fractions. `seconds` is how long the evaluation took. */

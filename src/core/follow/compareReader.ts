@@ -1,17 +1,21 @@
-// Reads runs for a comparison: their metrics whole, each run once while it does not change.
-import type { AgentClient } from '../agent/agentClient.js';
+// Reads runs for a comparison, each run once while it does not change. The node merges the steps of
+// long runs, so that little comes over the network.
+import { AgentError, type AgentClient } from '../agent/agentClient.js';
 import { pieceBytes, readRemote } from '../agent/remoteFile.js';
 import { join, type NodePath } from '../base/nodePath.js';
 import { check } from '../base/validation.js';
 import type { ComparedRun } from '../compare/comparedRun.js';
 import { reduceRun } from '../compare/reduceRun.js';
-import type { RunEntry } from '../contracts/agentApi.js';
+import { agentErrors, type RunEntry } from '../contracts/agentApi.js';
 import { metricSchema } from '../contracts/metricsSchema.js';
 import { Figures } from '../model/figures.js';
 import { RunMetrics } from '../model/runMetrics.js';
 import { StepTable } from '../model/stepTable.js';
 import { ByteTail } from '../streams/tail.js';
 import { figuresFile, parseFigure } from './figureLines.js';
+
+/** Step lines that the node merges a run's into: more than a curve of the comparison has points. */
+const mostRows = 1024;
 
 /** Bytes asked for at once. */
 const chunkBytes = 16 * pieceBytes;
@@ -37,16 +41,10 @@ export class CompareReader {
     if (known) return known;
     const metrics = new RunMetrics(new StepTable());
     const figures = new Figures();
-    await eachLine(client, join(entry.dir, 'metrics.jsonl'), metricBytes, (text) => {
-      let raw: unknown;
-      try {
-        raw = JSON.parse(text);
-      } catch {
-        return; // a line that was cut off by a full disk
-      }
+    for (const raw of await metricLines(client, entry.dir, metricBytes)) {
       const line = check(metricSchema, raw);
       if (line.ok) metrics.add(line.data);
-    });
+    }
     await eachLine(client, join(entry.dir, figuresFile), figureBytes, (text) => {
       const line = parseFigure(text);
       if (line) figures.add(line);
@@ -55,6 +53,24 @@ export class CompareReader {
     await this.kept?.put(profile, entry.dir, stamp, reduced);
     return reduced;
   }
+}
+
+/** Merged by the node; where even so they are too many for one answer, each of them. */
+async function metricLines(client: AgentClient, dir: NodePath, size: number): Promise<unknown[]> {
+  try {
+    return (await client.request('metrics.read', { dir, rows: mostRows })).lines;
+  } catch (error) {
+    if (!(error instanceof AgentError) || error.code !== agentErrors.refused) throw error;
+  }
+  const lines: unknown[] = [];
+  await eachLine(client, join(dir, 'metrics.jsonl'), size, (text) => {
+    try {
+      lines.push(JSON.parse(text));
+    } catch {
+      // a line that was cut off by a full disk
+    }
+  });
+  return lines;
 }
 
 async function eachLine(

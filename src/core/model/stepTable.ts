@@ -30,7 +30,9 @@ export interface StepColumns {
 }
 
 type Row = { [K in keyof StepColumns]: StepColumns[K][number] } & {
-  /** Lines in the row. */
+  /** Pushed lines in the row. */
+  pushed: number;
+  /** Lines of the file in the row: a pushed line may stand for several. */
   count: number;
   /** Of the lines whose images are known, and the seconds that they took. */
   images: number;
@@ -56,25 +58,29 @@ const names = [
 
 /** More digits than anybody sees cost their way to the screen. */
 const short = (value: number): number => Number(value.toPrecision(6));
+const shortOrNull = (value: Figure): Figure => (value === null ? null : short(value));
 
 function rowOf(line: StepLine, images = 0): Row {
-  const loss = line.loss === null ? null : short(line.loss);
+  const loss = shortOrNull(line.loss);
   const imagesPerSec = short(line.images_per_sec);
+  const { merged } = line;
+  const overAll = merged ? (merged.images_per_sec_over_all ?? 0) : line.images_per_sec;
   return {
-    count: 1,
-    images: line.images_per_sec > 0 ? images : 0,
-    seconds: line.images_per_sec > 0 ? images / line.images_per_sec : 0,
+    pushed: 1,
+    count: merged?.lines ?? 1,
+    images: overAll > 0 ? images : 0,
+    seconds: overAll > 0 ? images / overAll : 0,
     step: line.step,
     time: Math.round(line.time * 1000) / 1000,
     epoch: short(line.epoch),
     loss,
-    lossMin: loss,
-    lossMax: loss,
-    top1: line.top1 === null ? null : short(line.top1),
+    lossMin: merged ? shortOrNull(merged.loss_min) : loss,
+    lossMax: merged ? shortOrNull(merged.loss_max) : loss,
+    top1: shortOrNull(line.top1),
     lr: short(line.lr),
     imagesPerSec,
-    imagesPerSecMin: imagesPerSec,
-    imagesPerSecMax: imagesPerSec,
+    imagesPerSecMin: merged ? short(merged.images_per_sec_min) : imagesPerSec,
+    imagesPerSecMax: merged ? short(merged.images_per_sec_max) : imagesPerSec,
     stepMs: short(line.step_ms),
     commMs: short(line.comm_ms),
     inputWaitMs: short(line.input_wait_ms),
@@ -87,6 +93,7 @@ function mergeRows(a: Row, b: Row): Row {
   const one = (x: Figure, y: Figure, of: (x: number, y: number) => number): Figure =>
     x === null || y === null ? (x ?? y) : of(x, y);
   return {
+    pushed: a.pushed + b.pushed,
     count,
     images: a.images + b.images,
     seconds: a.seconds + b.seconds,
@@ -125,11 +132,11 @@ export class StepTable {
     this.changes++;
     const row = rowOf(line, images);
     let last = this.rows.at(-1);
-    if (this.rows.length === this.capacity && last?.count === this.stride) {
+    if (this.rows.length === this.capacity && last?.pushed === this.stride) {
       this.halve();
       last = this.rows.at(-1);
     }
-    if (last !== undefined && last.count < this.stride) {
+    if (last !== undefined && last.pushed < this.stride) {
       this.rows[this.rows.length - 1] = mergeRows(last, row);
     } else this.rows.push(row);
   }

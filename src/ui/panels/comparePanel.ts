@@ -142,9 +142,18 @@ class ComparePanel {
     const { comparer } = await this.services.backend();
     const runs: ComparedRun[] = [];
     const problems: string[] = [];
+    // The node reads the next run while this side works on the last one.
+    const begin = (run: RunArgument | undefined): Promise<ComparedRun> | undefined => {
+      const read = run && comparer.read(run);
+      read?.catch(() => undefined); // it is waited for, and its error told, at its turn
+      return read;
+    };
+    let next = begin(this.chosen[0]);
     for (const [at, run] of this.chosen.entries()) {
+      const current = next;
+      next = begin(this.chosen[at + 1]);
       try {
-        runs.push(await comparer.read(run));
+        if (current) runs.push(await current);
       } catch (error) {
         problems.push(`${run.id} of ${run.profile} could not be read: ${errorWords(error)}`);
       }

@@ -26,6 +26,16 @@ export const stateOf = (phase: Phase, updated = 1): object => ({
   updated,
 });
 
+/** As an agent answers that has no line to merge. */
+const linesOf = (bytes: Buffer | undefined): unknown[] =>
+  (bytes?.toString() ?? '').split('\n').flatMap((line): unknown[] => {
+    try {
+      return [JSON.parse(line)];
+    } catch {
+      return [];
+    }
+  });
+
 export class FakeRun {
   readonly dir = '/w/runs/r';
   state: object | null = stateOf('running');
@@ -119,6 +129,8 @@ export class FakeRun {
         const part = bytes.subarray(offset, offset + Number(params['length']));
         return { result: { data: part.toString('base64'), offset, size: bytes.length, inode: 1 } };
       }
+      case 'metrics.read':
+        return { result: { size: 0, lines: linesOf(this.files.get(`${this.dir}/metrics.jsonl`)) } };
       case 'checkpoint.list':
         return { result: { checkpoints: this.checkpoints } };
       case 'disk.free':
