@@ -237,6 +237,9 @@ export const contextValues = {
   tunnel: 'tunnel',
   gpu: 'gpu',
   runsOfProfile: 'runs.profile',
+  /** Of a profile that is not connected: runs as they were when they were seen last. */
+  lastRunsOfProfile: 'runs.last',
+  lastRun: 'lastRun',
   activeRun: 'run.active',
   overRun: 'run.over',
   /** Failed, stopped or interrupted: it can go on. */

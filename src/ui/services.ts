@@ -5,18 +5,22 @@ import { settingDefaults, type Settings } from '../contributions.js';
 import { Emitter, type Disposable } from '../core/base/lifecycle.js';
 import type { Logger } from '../core/base/log.js';
 import type { Backend } from './backend.js';
+import { LastRuns } from './lastRuns.js';
 
 export class Services implements vscode.Disposable {
   private readonly loads = new Emitter<Backend>();
   private loading: Promise<Backend> | undefined;
   private loaded: Backend | undefined;
   private disposed = false;
+  readonly lastRuns: LastRuns;
 
   constructor(
     readonly context: vscode.ExtensionContext,
     readonly logger: Logger,
     private readonly loadCore: () => Promise<{ Backend: typeof Backend }>,
-  ) {}
+  ) {
+    this.lastRuns = new LastRuns(context.globalState, (use) => this.onBackend(use));
+  }
 
   setting<K extends keyof Settings>(name: K): Settings[K] {
     return vscode.workspace.getConfiguration().get<Settings[K]>(name) ?? settingDefaults[name];
@@ -36,6 +40,7 @@ export class Services implements vscode.Disposable {
   dispose(): void {
     this.disposed = true;
     this.loads.dispose();
+    this.lastRuns.dispose();
     this.loaded?.dispose();
   }
 

@@ -2,13 +2,15 @@
 import * as vscode from 'vscode';
 import type { RunArgument } from '../contributions.js';
 import { DisposableStore } from '../core/base/lifecycle.js';
-import type { RunsMonitor } from '../core/follow/runsMonitor.js';
+import type { LastSeen, LastSeenRun } from '../core/follow/lastSeen.js';
+import type { RunOverview } from '../core/follow/overview.js';
 import { hasOldFigures } from '../core/model/runHealth.js';
 import { runName } from '../core/model/runName.js';
-import { isOver } from '../core/model/runStatus.js';
+import type { LastRuns } from './lastRuns.js';
 import type { Services } from './services.js';
 import { shortHealth } from './tree/describe.js';
-import { duration, percent, whole } from './words.js';
+import { describeLastRun } from './tree/describeLast.js';
+import { duration, percent, seenAgo, whole } from './words.js';
 
 export class StatusBar implements vscode.Disposable {
   private readonly store = new DisposableStore();
@@ -16,17 +18,14 @@ export class StatusBar implements vscode.Disposable {
     vscode.window.createStatusBarItem('trainyard.run', vscode.StatusBarAlignment.Left, 10),
   );
 
-  constructor(services: Services) {
+  constructor({ lastRuns }: Services) {
     this.item.name = 'Trainyard Run';
     this.store.add(
-      services.onBackend(({ monitor }) => {
-        this.store.add(
-          monitor.onChange(() => {
-            this.show(monitor);
-          }),
-        );
+      lastRuns.onChange(() => {
+        this.show(lastRuns);
       }),
     );
+    this.show(lastRuns);
   }
 
   get text(): string | undefined {
@@ -37,27 +36,18 @@ export class StatusBar implements vscode.Disposable {
     this.store.dispose();
   }
 
-  private show(monitor: RunsMonitor): void {
-    const found = monitor.all.find(({ run }) => !isOver(run.status) && run.status !== 'unknown');
+  private show({ active }: LastRuns): void {
+    const [found] = active;
     if (!found) {
       this.item.text = '';
       this.item.hide();
       return;
     }
-    const { profile, run } = found;
-    const { status, health, imagesPerSec, step, totalSteps, secondsLeft, entry } = run;
-    const isIll = health.level === 'warning' || health.level === 'error';
-    const isOld = hasOldFigures(health);
-    const words = [
-      isIll ? shortHealth(health) : '',
-      isOld ? '' : imagesPerSec === undefined ? status : `${whole(imagesPerSec)} img/s`,
-      step === undefined || totalSteps === undefined ? '' : percent(step / totalSteps),
-      isOld || secondsLeft === undefined ? '' : duration(secondsLeft),
-    ].filter((word) => word !== '');
-    const argument: RunArgument = { profile, id: entry.id, dir: entry.dir };
-    this.item.text = `$(${isIll ? 'warning' : 'rocket'}) ${words.join(' · ')}`;
+    const { icon, words, isIll, tooltip, argument } =
+      'last' in found ? wordsOfLast(found) : wordsOfRun(found.profile, found.run);
+    this.item.text = `$(${icon}) ${words.filter((word) => word !== '').join(' · ')}`;
     this.item.backgroundColor = isIll ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined;
-    this.item.tooltip = `${runName(entry)} on ${profile}: ${status}, ${health.text}. Open its dashboard`;
+    this.item.tooltip = tooltip;
     this.item.accessibilityInformation = { label: `Trainyard run: ${words.join(', ')}`, role: 'button' };
     this.item.command = {
       command: 'trainyard.openDashboard',
@@ -66,4 +56,42 @@ export class StatusBar implements vscode.Disposable {
     };
     this.item.show();
   }
+}
+
+interface Words {
+  icon: string;
+  words: string[];
+  isIll: boolean;
+  tooltip: string;
+  argument: RunArgument;
+}
+
+function wordsOfRun(profile: string, run: RunOverview): Words {
+  const { status, health, imagesPerSec, step, totalSteps, secondsLeft, entry } = run;
+  const isIll = health.level === 'warning' || health.level === 'error';
+  const isOld = hasOldFigures(health);
+  const words = [
+    isIll ? shortHealth(health) : '',
+    isOld ? '' : imagesPerSec === undefined ? status : `${whole(imagesPerSec)} img/s`,
+    step === undefined || totalSteps === undefined ? '' : percent(step / totalSteps),
+    isOld || secondsLeft === undefined ? '' : duration(secondsLeft),
+  ].filter((word) => word !== '');
+  return {
+    icon: isIll ? 'warning' : 'rocket',
+    words,
+    isIll,
+    tooltip: `${runName(entry)} on ${profile}: ${status}, ${health.text}. Open its dashboard`,
+    argument: { profile, id: entry.id, dir: entry.dir },
+  };
+}
+
+function wordsOfLast({ profile, run, last }: { profile: string; run: LastSeenRun; last: LastSeen }): Words {
+  const { id, dir, name } = run;
+  return {
+    icon: 'history',
+    words: [`${name} was ${run.status}`, seenAgo(last)],
+    isIll: false,
+    tooltip: `${describeLastRun(run, last).tooltip}\nConnect to ${profile}, and open its dashboard`,
+    argument: { profile, id, dir },
+  };
 }

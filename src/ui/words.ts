@@ -33,3 +33,7 @@ export function duration(seconds: number): string {
 /** The epoch under way, from 1, of a step line's `epoch`, which counts those that are done. */
 export const epochUnderWay = (done: number, total: number): number =>
   Math.min(Math.floor(done) + 1, Math.max(1, Math.ceil(total)));
+
+/** `4 min ago`, of a time in seconds since the epoch. */
+export const seenAgo = ({ at }: { at: number }, now = Date.now() / 1000): string =>
+  `${duration(now - at)} ago`;

@@ -105,6 +105,34 @@ test('from the SSH configuration to a chart of a run there, in five steps', asyn
   await workbench.webview().getByText('profile gpu').waitFor();
   expect(Date.now() - begin).toBeLessThan(60_000);
   await workbench.screenshot('add-run', 'dark', 1280, 800);
+});
+
+test('a new window shows the run as it was, until one click connects its profile', async () => {
+  await until('the run in the list', async () =>
+    JSON.stringify((await workbench.snapshot()).runs).includes('running · ') ? true : undefined,
+  );
+  await workbench.page.waitForTimeout(1000); // the editor stores what it remembers after a moment
+  await workbench.host.command('workbench.action.closeAllEditors'); // a dashboard connects its own
+  await workbench.reload();
+  await workbench.showViews();
+  const group = await until('what is remembered', async () =>
+    (await workbench.snapshot()).runs.find(({ label }) => label === 'gpu'),
+  );
+  expect(group.description).toMatch(/^connect to see · seen \d+ s ago$/);
+  expect(group.children[0]?.description).toMatch(/^was running \d+ s ago/);
+  const { statusBar, clusters } = await workbench.snapshot();
+  expect(statusBar).toMatch(/^\$\(history\) \S+ was running · \d+ s ago$/);
+  expect(clusters.find(({ label }) => label === 'gpu')?.description).toMatch(
+    /^not connected · 1 was running \d+ s ago$/,
+  );
+  for (const theme of ['dark', 'light'] as const) await workbench.screenshot('last-seen', theme, 1280, 800);
+  const row = workbench.page.locator('.sidebar .monaco-list-row', { hasText: 'connect to see' });
+  await row.hover();
+  await row.getByRole('button', { name: 'Connect' }).click();
+  await until('the run as it is', async () => {
+    const runs = JSON.stringify((await workbench.snapshot()).runs);
+    return runs.includes('"running · ') && !runs.includes('connect to see') ? true : undefined;
+  });
   const stopping = workbench.host.command('trainyard.stopNow'); // the next tests need the processors
   await dialog().getByText('Stop Now').first().waitFor();
   await press('Enter');

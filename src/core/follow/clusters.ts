@@ -14,6 +14,7 @@ export class Clusters implements Disposable {
   private readonly sessions = new Map<string, { session: ClusterSession; subscription: Disposable }>();
   private readonly changes = new Emitter<undefined>();
   private broken: readonly BrokenProfile[] = [];
+  private named: ReadonlySet<string> | undefined;
 
   /** A profile or a session's state changed. */
   readonly onChange: Event<undefined> = this.changes.event;
@@ -36,9 +37,11 @@ export class Clusters implements Disposable {
    * (usage) when the file cannot be understood.
    */
   async list(): Promise<ClusterSession[]> {
+    this.named = undefined;
     const { profiles, broken } = await this.store().contents();
     this.broken = broken;
     const named = new Set([...profiles, ...broken].map(({ name }) => name));
+    this.named = named;
     for (const [name, { session, subscription }] of this.sessions) {
       if (named.has(name)) continue; // what is connected stays so while its entry is being edited
       subscription.dispose();
@@ -54,6 +57,14 @@ export class Clusters implements Disposable {
       known?.dispose();
       return this.own(new ClusterSession(profile, this.makeMachine, this.logger));
     });
+  }
+
+  /**
+   * Whether the profile file names it, also in an entry that is wrong; undefined where the file was
+   * not read yet, or could not be.
+   */
+  knows(name: string): boolean | undefined {
+    return this.named?.has(name);
   }
 
   /** A session that `list` made, by its profile's name; the file is not read for it. */

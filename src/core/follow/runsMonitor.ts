@@ -17,6 +17,11 @@ export interface ProfileRuns {
   runs: readonly RunOverview[];
   /** Why its runs could not be read. */
   problem: unknown;
+  /**
+   * When they were read last: seconds since the epoch, by this machine's clock. Undefined before the
+   * first time.
+   */
+  seen?: number | undefined;
 }
 
 /**
@@ -105,8 +110,9 @@ export class RunsMonitor implements Disposable {
 
   private async lookAt(session: ClusterSession): Promise<ProfileRuns> {
     const profile = session.profile.name;
-    const before = this.latest.find((each) => each.profile === profile)?.runs ?? [];
-    if (session.state.kind !== 'connected') return { profile, runs: before, problem: undefined };
+    const before = this.latest.find((each) => each.profile === profile);
+    const { runs: old = [], seen } = before ?? {};
+    if (session.state.kind !== 'connected') return { profile, runs: old, problem: undefined, seen };
     try {
       const machine = await session.machine();
       const entries = (await (await machine.registry(session.profile)).list()).slice(0, mostRuns);
@@ -116,9 +122,9 @@ export class RunsMonitor implements Disposable {
       const client = await machine.node.client();
       const runs: RunOverview[] = [];
       for (const entry of entries) runs.push(await reader.read(client, entry));
-      return { profile, runs, problem: undefined };
+      return { profile, runs, problem: undefined, seen: Date.now() / 1000 };
     } catch (error) {
-      return { profile, runs: before, problem: error instanceof Cancelled ? undefined : error };
+      return { profile, runs: old, problem: error instanceof Cancelled ? undefined : error, seen };
     }
   }
 }

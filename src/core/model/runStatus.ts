@@ -9,6 +9,22 @@ import type { Phase } from '../contracts/runSchema.js';
  */
 export type RunStatus = Phase | 'interrupted' | 'queued' | 'unknown';
 
+const statuses: Record<RunStatus, true> = {
+  queued: true,
+  starting: true,
+  running: true,
+  evaluating: true,
+  stopping: true,
+  finished: true,
+  stopped: true,
+  failed: true,
+  interrupted: true,
+  unknown: true,
+};
+
+/** Whether a word is a status, as one that was kept must be. */
+export const isStatus = (word: string): word is RunStatus => Object.hasOwn(statuses, word);
+
 /** The status of a run from its entry; `unknown` where its state.json could not be understood. */
 export function statusOf(entry: Pick<RunEntry, 'state' | 'interrupted' | 'queue'>): RunStatus {
   if (entry.queue?.kind === 'waiting') return 'queued';

@@ -69,7 +69,8 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
     if (!session) return treeItem(node.profile, missing(node.profile));
     if (node.kind === 'profile') {
       const own = session.profile.kind === 'local' ? this.hosts(node.profile)[0] : undefined;
-      const text = describeProfile(session.profile, session.state, freshSample(own));
+      const last = this.services.lastRuns.of(node.profile);
+      const text = describeProfile(session.profile, session.state, freshSample(own), last);
       const open = this.getChildren(node).length > 0;
       // The editor heeds how an item begins only where its id is new to it.
       return treeItem(open ? `${node.profile}/` : node.profile, text, open ? Expanded : None);

@@ -8,12 +8,13 @@ import { gpuNotes, gpuTrouble, missingFigures } from '../../core/model/gpuTroubl
 import type { HostSample } from '../../core/contracts/metricsSchema.js';
 import type { Profile } from '../../core/contracts/profileSchema.js';
 import type { Tunnel } from '../../core/tunnels/tunnels.js';
+import { wasActive, type LastSeen } from '../../core/follow/lastSeen.js';
 import type { RunOverview } from '../../core/follow/overview.js';
 import { errorWords } from '../remedies.js';
 import { hasOldFigures, type Health, type HealthKind } from '../../core/model/runHealth.js';
 import { runName } from '../../core/model/runName.js';
 import { isOver, statusText, type RunStatus } from '../../core/model/runStatus.js';
-import { duration, gigabytes, percent, plural, size, whole, epochUnderWay } from '../words.js';
+import { duration, gigabytes, percent, plural, seenAgo, size, whole, epochUnderWay } from '../words.js';
 
 export interface ItemText {
   label: string;
@@ -141,12 +142,13 @@ export function describeProfile(
   profile: Profile,
   state: SessionState,
   sample: HostSample | undefined,
+  last?: LastSeen,
 ): ItemText {
   const nodes = profile.hosts?.length ?? 1;
   const what = profile.kind === 'local' ? 'this machine' : `${profile.kind}, ${plural(nodes, 'node')}`;
   const connected = state.kind === 'connected';
   const words: Record<SessionState['kind'], string> = {
-    disconnected: `${what} · not connected`,
+    disconnected: lastWords(last) ?? `${what} · not connected`,
     connecting: `${what} · connecting…`,
     connected: sample ? describeHost(sample, connected ? state.cores : 0).description : what,
     failed: state.kind === 'failed' ? errorWords(state.error) : '',
@@ -163,6 +165,13 @@ export function describeProfile(
         : {}),
     contextValue: profileContext(profile, connected),
   };
+}
+
+/** `not connected · 1 was running 3 h ago`, of runs that are remembered. */
+function lastWords(last: LastSeen | undefined): string | undefined {
+  const count = last?.runs.filter(wasActive).length ?? 0;
+  if (!last || count === 0) return undefined;
+  return `not connected · ${count} ${count === 1 ? 'was' : 'were'} running ${seenAgo(last)}`;
 }
 
 function profileContext({ name, kind }: Profile, connected: boolean): string {

@@ -3,26 +3,34 @@
 import * as vscode from 'vscode';
 import { contextValues, viewIds, type CommandId, type RunArgument } from '../../contributions.js';
 import { DisposableStore, type Disposable } from '../../core/base/lifecycle.js';
-import type { ProfileRuns } from '../../core/follow/runsMonitor.js';
+import { wasActive, type LastSeen, type LastSeenRun } from '../../core/follow/lastSeen.js';
 import type { RunOverview } from '../../core/follow/overview.js';
 import { isOver } from '../../core/model/runStatus.js';
 import type { Backend } from '../backend.js';
 import type { ContextKeys } from '../contextKeys.js';
+import type { ShownRuns } from '../lastRuns.js';
 import type { Services } from '../services.js';
 import { errorWords } from '../remedies.js';
 import { plural } from '../words.js';
 import { describeRun } from './describe.js';
+import { describeLastGroup, describeLastRun } from './describeLast.js';
+import { FadedRuns } from './fadedRuns.js';
 import { treeItem } from './item.js';
 
-export interface RunNode extends RunArgument {
+interface RunNode extends RunArgument {
   kind: 'run';
   overview: RunOverview;
+}
+/** As it was when it was seen last. */
+interface LastRunNode extends RunArgument {
+  kind: 'last';
+  run: LastSeenRun;
 }
 interface GroupNode {
   kind: 'profile';
   profile: string;
 }
-export type RunTreeNode = RunNode | GroupNode;
+export type RunTreeNode = RunNode | LastRunNode | GroupNode;
 
 export class RunTree implements vscode.TreeDataProvider<RunTreeNode>, vscode.Disposable {
   private readonly store = new DisposableStore();
@@ -30,7 +38,7 @@ export class RunTree implements vscode.TreeDataProvider<RunTreeNode>, vscode.Dis
   private readonly view: vscode.TreeView<RunTreeNode>;
   private backend: Backend | undefined;
   private watching: Disposable | undefined;
-  private groups: readonly ProfileRuns[] = [];
+  private groups: readonly ShownRuns[] = [];
 
   readonly onDidChangeTreeData = this.changes.event;
 
@@ -44,6 +52,7 @@ export class RunTree implements vscode.TreeDataProvider<RunTreeNode>, vscode.Dis
     });
     this.store.add(this.changes);
     this.store.add(this.view);
+    this.store.add(vscode.window.registerFileDecorationProvider(new FadedRuns()));
     this.store.defer(() => this.watching?.dispose());
     this.store.add(
       this.view.onDidChangeVisibility(() => {
@@ -53,14 +62,15 @@ export class RunTree implements vscode.TreeDataProvider<RunTreeNode>, vscode.Dis
     this.store.add(
       services.onBackend((backend) => {
         this.backend = backend;
-        this.store.add(
-          backend.monitor.onChange((groups) => {
-            this.show(groups);
-          }),
-        );
         this.watch();
       }),
     );
+    this.store.add(
+      services.lastRuns.onChange(() => {
+        this.show(services.lastRuns.shown);
+      }),
+    );
+    this.show(services.lastRuns.shown);
     if (this.view.visible) void services.backend();
   }
 
@@ -89,10 +99,13 @@ export class RunTree implements vscode.TreeDataProvider<RunTreeNode>, vscode.Dis
       item.command = { command, title: 'Open Dashboard', arguments: [run] };
       return item;
     }
-    const { runs, problem } = this.groups.find(({ profile }) => profile === node.profile) ?? {
-      runs: [],
-      problem: undefined,
-    };
+    const group = this.groups.find(({ profile }) => profile === node.profile);
+    if (node.kind === 'last') return this.lastItem(node, group?.last);
+    if (group?.last) {
+      const text = describeLastGroup(node.profile, group.last);
+      return treeItem(node.profile, text, vscode.TreeItemCollapsibleState.Expanded);
+    }
+    const { runs, problem } = group ?? { runs: [], problem: undefined };
     const active = runs.filter(({ status }) => !isOver(status)).length;
     const counts = active > 0 ? `${active} running` : plural(runs.length, 'run');
     const words = problem === undefined ? counts : errorWords(problem);
@@ -110,17 +123,21 @@ export class RunTree implements vscode.TreeDataProvider<RunTreeNode>, vscode.Dis
   }
 
   getChildren(node?: RunTreeNode): RunTreeNode[] {
-    if (node?.kind === 'run') return [];
+    if (node && node.kind !== 'profile') return [];
     if (node) return this.nodesOf(node.profile);
-    const shown = this.groups.filter(({ runs, problem }) => runs.length > 0 || problem !== undefined);
-    if (shown.length > 1) return shown.map(({ profile }) => ({ kind: 'profile', profile }));
+    const shown = this.groups.filter(
+      ({ runs, problem, last }) => runs.length > 0 || problem !== undefined || (last?.runs.length ?? 0) > 0,
+    );
+    if (shown.length > 1 || shown.some(({ last }) => last)) {
+      return shown.map(({ profile }) => ({ kind: 'profile', profile }));
+    }
     return shown.flatMap(({ profile }) => this.nodesOf(profile));
   }
 
   /** For `reveal`. */
   getParent(node: RunTreeNode): RunTreeNode | undefined {
-    const grouped = this.groups.filter(({ runs }) => runs.length > 0).length > 1;
-    return node.kind === 'run' && grouped ? { kind: 'profile', profile: node.profile } : undefined;
+    const isGrouped = this.getChildren().some(({ kind }) => kind === 'profile');
+    return node.kind !== 'profile' && isGrouped ? { kind: 'profile', profile: node.profile } : undefined;
   }
 
   async refresh(): Promise<void> {
@@ -131,8 +148,21 @@ export class RunTree implements vscode.TreeDataProvider<RunTreeNode>, vscode.Dis
     this.store.dispose();
   }
 
-  private nodesOf(profile: string): RunNode[] {
-    const runs = this.groups.find((group) => group.profile === profile)?.runs ?? [];
+  private lastItem(node: LastRunNode, last: LastSeen | undefined): vscode.TreeItem {
+    const { profile, id, dir, run } = node;
+    const item = treeItem(`${profile}/last/${dir}`, describeLastRun(run, last));
+    const command: CommandId = 'trainyard.openDashboard';
+    const argument: RunArgument = { profile, id, dir };
+    item.command = { command, title: 'Open Dashboard', arguments: [argument] };
+    item.resourceUri = FadedRuns.uri(argument);
+    return item;
+  }
+
+  private nodesOf(profile: string): RunTreeNode[] {
+    const { runs = [], last } = this.groups.find((group) => group.profile === profile) ?? {};
+    if (last) {
+      return last.runs.map((run) => ({ kind: 'last', profile, id: run.id, dir: run.dir, run }));
+    }
     return runs.map((overview) => ({
       kind: 'run',
       profile,
@@ -150,12 +180,16 @@ export class RunTree implements vscode.TreeDataProvider<RunTreeNode>, vscode.Dis
     else void this.services.backend();
   }
 
-  private show(groups: readonly ProfileRuns[]): void {
+  private show(groups: readonly ShownRuns[]): void {
     this.groups = groups;
     const runs = groups.flatMap((group) => group.runs);
     const active = runs.filter(({ status }) => !isOver(status) && status !== 'unknown').length;
-    this.view.badge =
-      active > 0 ? { value: active, tooltip: `${plural(active, 'run')} under way` } : undefined;
+    const were = groups.flatMap(({ last }) => last?.runs.filter(wasActive) ?? []).length;
+    const words = [
+      ...(active > 0 ? [`${plural(active, 'run')} under way`] : []),
+      ...(were > 0 ? [`${plural(were, 'run')} under way when last seen; connect to see`] : []),
+    ];
+    this.view.badge = words.length > 0 ? { value: active + were, tooltip: words.join(', ') } : undefined;
     const problems = groups.filter(({ problem }) => problem !== undefined);
     this.view.message = problems
       .map(({ profile, problem }) => `${profile}: ${errorWords(problem)}`)

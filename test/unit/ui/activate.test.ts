@@ -58,6 +58,7 @@ vi.mock('vscode', () => {
           onDidChangeSelection: () => disposable(),
         };
       },
+      registerFileDecorationProvider: () => disposable(),
       createStatusBarItem: () => ({ ...disposable(), hide: vi.fn(), show: vi.fn() }),
       registerWebviewPanelSerializer: (type: string) => {
         editor.panels.add(type);
@@ -109,7 +110,7 @@ vi.mock('vscode', () => {
 interface Context {
   subscriptions: { dispose: () => void }[];
   asAbsolutePath: (path: string) => string;
-  globalState: { get: () => undefined };
+  globalState: { get: () => undefined; keys: () => string[] };
 }
 
 async function activate(): Promise<Context> {
@@ -117,7 +118,7 @@ async function activate(): Promise<Context> {
   const context: Context = {
     subscriptions: [],
     asAbsolutePath: (path) => `/nonexistent/${path}`,
-    globalState: { get: () => undefined },
+    globalState: { get: () => undefined, keys: () => [] },
   };
   start(context as unknown as Parameters<typeof start>[0]);
   return context;

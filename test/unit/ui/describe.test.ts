@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { UserError } from '../../../src/core/base/errors.js';
 import { nodePath } from '../../../src/core/base/nodePath.js';
+import type { LastSeen } from '../../../src/core/follow/lastSeen.js';
 import type { RunOverview } from '../../../src/core/follow/overview.js';
 import type { RunStatus } from '../../../src/core/model/runStatus.js';
 import type { SessionState } from '../../../src/core/follow/clusterSession.js';
@@ -13,6 +14,7 @@ import {
   describeProfile,
   describeRun,
 } from '../../../src/ui/tree/describe.js';
+import { describeLastGroup, describeLastRun } from '../../../src/ui/tree/describeLast.js';
 
 const overview = (status: RunStatus, fields: Partial<RunOverview> = {}): RunOverview => ({
   entry: {
@@ -170,6 +172,15 @@ it('a profile, by how it is connected', () => {
   const lab: Profile = { name: 'lab', kind: 'ssh', hosts: [{ host: 'a' }, { host: 'b' }] };
   const text = (state: SessionState): string => describeProfile(lab, state, undefined).description;
   expect(text({ kind: 'disconnected' })).toBe('ssh, 2 nodes · not connected');
+  const ran = { id: 'r', dir: nodePath('/r'), name: 'r', status: 'running', health: 'healthy' } as const;
+  const last: LastSeen = {
+    version: 1,
+    at: Date.now() / 1000 - 300,
+    runs: [ran, { ...ran, status: 'failed' }],
+  };
+  expect(describeProfile(lab, { kind: 'disconnected' }, undefined, last).description).toBe(
+    'not connected · 1 was running 5 min ago',
+  );
   expect(text({ kind: 'connecting' })).toBe('ssh, 2 nodes · connecting…');
   expect(
     text({
@@ -203,4 +214,19 @@ it('a checkpoint, with what it is', () => {
   expect(describeCheckpoint(checkpoint, { ...none, alone: true }, 1240).contextValue).toBe(
     'checkpoint.valid.last',
   );
+});
+
+it('a run that is remembered, with the time of what is said', () => {
+  const run = { id: '1-a', dir: nodePath('/w/1-a'), name: 'birds', health: 'healthy, 1 restart' };
+  const last: LastSeen = { version: 1, at: 10_000, runs: [] };
+  const now = 10_000 + 3 * 3600;
+  expect(describeLastRun({ ...run, status: 'running', fraction: 0.349 }, last, now)).toMatchObject({
+    label: 'birds',
+    description: 'was running 3 h ago · 34%',
+    contextValue: 'lastRun',
+  });
+  const over = describeLastRun({ ...run, status: 'finished', top1: 0.952, ended: now - 120 }, last, now);
+  expect(over.description).toBe('finished · 95.2% · 2 min ago');
+  expect(over.tooltip).toMatch(/^1-a\nAs it was on .+: healthy, 1 restart\n\/w\/1-a$/);
+  expect(describeLastGroup('lab', last, now).description).toBe('connect to see · seen 3 h ago');
 });
