@@ -32,10 +32,14 @@ class Scanner {
     if (!take('"')) return std::nullopt;
     const char* begin = at_;
     for (; at_ != end_ && *at_ != '"'; ++at_) {
-      if (*at_ == '\\' && ++at_ == end_) return std::nullopt;
+      if (*at_ != '\\') continue;
+      ++at_;
+      if (at_ == end_) return std::nullopt;
     }
     if (at_ == end_) return std::nullopt;
-    return std::string_view(begin, static_cast<size_t>(at_++ - begin));
+    const std::string_view text(begin, static_cast<size_t>(at_ - begin));
+    ++at_;
+    return text;
   }
 
   std::optional<double> number() {
@@ -159,7 +163,7 @@ std::optional<StepLine> read_step_line(std::string_view text) {
     const auto value = scan.number();
     if (!value) return std::nullopt;
     if (index == kNone) {
-      line.images = *value;
+      line.images = value;
       continue;
     }
     line.values[index] = *value;
