@@ -61,6 +61,7 @@ const coreFolders = [
   'tunnels',
   'follow',
   'checkpoints',
+  'assist',
 ];
 /** @param {string} folder of src/core */
 const filesOf = (folder) => `^src/core/${folder}/[^/]+$`;

@@ -58,8 +58,17 @@ const bundles = [
     ...shared,
     entryPoints: ['src/cli/main.ts'],
     outfile: 'dist/trainyard.cjs',
+    external: ['./mcpSdk.js'],
     plugins: [librariesApart],
     banner: { js: '#!/usr/bin/env node' },
+  },
+  // The command line's one dynamic import: only `trainyard mcp` waits for it.
+  {
+    ...shared,
+    entryPoints: ['src/cli/mcp/mcpSdk.ts'],
+    outfile: 'dist/mcpSdk.js',
+    minify: true,
+    sourcemap: false,
   },
   // Apart, because it loads a binary from the folder beside it, and only when a terminal opens.
   {

@@ -6,11 +6,13 @@ import { DisposableStore, sharedAbort, type Disposable } from '../core/base/life
 import type { Logger } from '../core/base/log.js';
 import type { RunEntry } from '../core/contracts/agentApi.js';
 import type { Profile } from '../core/contracts/profileSchema.js';
+import type { Prompter } from '../core/ssh/base/transport.js';
 import { cacheFolder } from '../core/setup/runtime.js';
 import { RunBook } from '../core/profiles/runBook.js';
 import { ProfileStore, trainyardHome } from '../core/profiles/store.js';
 import { ProgressLine, type Output } from './output.js';
 import type { Args, Grammar } from './args.js';
+import { QuietHost } from './mcp/quietHost.js';
 import { terminalPrompter } from './prompter.js';
 import { endingSignals } from './signals.js';
 
@@ -82,10 +84,19 @@ export class Context implements Disposable {
   }
 
   private makeMachine(profile: Profile, trustAll = false): Machine {
+    return this.store.add(this.machineFor(profile, terminalPrompter(this.output, profile.name, trustAll)));
+  }
+
+  private machineFor(profile: Profile, prompter: Prompter): Machine {
     const { bundleDir, env, logger } = this;
-    const prompter = terminalPrompter(this.output, profile.name, trustAll);
-    const home = trainyardHome(env);
-    return this.store.add(makeMachine(profile, { bundleDir, env, logger, home, prompter }));
+    return makeMachine(profile, { bundleDir, env, logger, home: trainyardHome(env), prompter });
+  }
+
+  /** For tools of assistants: many profiles, and no questions. The caller disposes it. */
+  quietHost(): QuietHost {
+    return new QuietHost(this.profiles, this.book, this.cwd, (profile, prompter) =>
+      this.machineFor(profile, prompter),
+    );
   }
 
   /**

@@ -12,6 +12,7 @@ import { gpus } from './verbs/gpus.js';
 import { importHosts } from './verbs/import.js';
 import { clean, killLeftovers } from './verbs/leftovers.js';
 import { logs } from './verbs/logs.js';
+import { mcp } from './verbs/mcp.js';
 import { profiles } from './verbs/profiles.js';
 import { resume } from './verbs/resume.js';
 import { run } from './verbs/run.js';
@@ -51,5 +52,6 @@ export const verbs: readonly Verb[] = [
   deleteRun,
   killLeftovers,
   clean,
+  mcp,
   runtime,
 ];

@@ -13,6 +13,8 @@ const foreign = /(?:^|[^\w-])--[a-z]|\btrainyard [a-z]|\bnpm (?:run|test|ci)\b|\
 
 /** Words for programs and files, not for people: argv, flags that are looked for, and `sbatch`. */
 const forPrograms: Readonly<Record<string, RegExp>> = {
+  // The command line that a model writes.
+  'assist/actTools.ts': /^Words of the command: /,
   'checkpoints/evaluate.ts': /^--[a-z-]+$/,
   'cluster/dataFlags.ts': /^--[a-z-]+$/,
   'cluster/localMachine.ts': /^--help$/,

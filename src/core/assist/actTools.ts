@@ -1,0 +1,130 @@
+// Tools that change something: start, resume, stop. The user agrees to each call.
+import * as z from 'zod/mini';
+import { UserError } from '../base/errors.js';
+import { isOver, statusOf } from '../model/runStatus.js';
+import { requestOf, type TypedRun } from '../plan/request.js';
+import { resumedRun } from '../plan/resume.js';
+import { joinWords } from '../plan/words.js';
+import { seen } from './bounded.js';
+import { described, exactRunInputs, profileInput } from './inputs.js';
+import { tool, type Tool } from './tool.js';
+import { findExactRun, type FoundRun, type ToolHost } from './toolHost.js';
+
+const count = (description: string): z.ZodMiniOptional<z.ZodMiniNumber> =>
+  described(z.optional(z.int().check(z.minimum(1))), description);
+
+const startInput = z.strictObject({
+  profile: profileInput,
+  command: described(
+    z.array(z.string()).check(z.minLength(1), z.maxLength(500)),
+    'Words of the command: train with its flags, another verb of the trainer, or any program with its arguments. For example ["train","--model","resnet20","--data","synthetic","--steps","100"].',
+  ),
+  ranks: count('Processes. By default one for each slot or GPU.'),
+  nodes: count('How many nodes of the profile to use. By default all.'),
+  gpus: described(z.optional(z.string()), 'On each node: a number of free GPUs, or indices (0,2).'),
+  name: described(z.optional(z.string()), 'What the run is called.'),
+  tags: described(z.optional(z.array(z.string())), 'Words to find it by.'),
+  notes: described(z.optional(z.string()), 'What the run is for.'),
+});
+
+async function typedStart(host: ToolHost, input: z.output<typeof startInput>): Promise<TypedRun> {
+  const { profile, command, ranks, nodes, gpus, name, tags, notes } = input;
+  return {
+    profile: await host.profiles.get(profile),
+    words: command,
+    cwd: host.cwd,
+    ...(ranks === undefined ? {} : { ranks }),
+    ...(nodes === undefined ? {} : { nodes }),
+    ...(gpus === undefined ? {} : { gpus }),
+    ...(name === undefined ? {} : { name }),
+    ...(tags === undefined ? {} : { tags }),
+    ...(notes === undefined ? {} : { notes }),
+  };
+}
+
+/** Everything that decides what is run, and nothing that is not seen. */
+function startQuestion({ profile, words, ranks, nodes, gpus }: TypedRun): string {
+  const where = [
+    `profile ${profile.name}`,
+    ...(ranks === undefined ? [] : [`${ranks} ranks`]),
+    ...(nodes === undefined ? [] : [`${nodes} nodes`]),
+    ...(gpus === undefined ? [] : [`GPUs ${gpus}`]),
+  ];
+  return seen(`Start on ${where.join(', ')}: ${joinWords(words)}`);
+}
+
+const start = tool({
+  name: 'start_run',
+  title: 'Start Run',
+  description:
+    'Starts a training or a program on a profile. The user is asked first. Returns the id of the run once it has started; the run goes on by itself.',
+  input: startInput,
+  question: async (host, input) => {
+    const typed = await typedStart(host, input);
+    requestOf(typed); // a request that cannot be is refused before anybody is asked
+    return startQuestion(typed);
+  },
+  run: async (host, input, progress) => {
+    const request = requestOf(await typedStart(host, input));
+    const { id, dir } = await (await host.machine(request.profile)).start(request, progress);
+    await host.book.add(id, request.profile.name);
+    return { id, dir, profile: request.profile.name };
+  },
+});
+
+const resumed = (host: ToolHost, { entry, profile }: FoundRun): TypedRun =>
+  resumedRun(entry, profile, host.cwd);
+
+const resume = tool({
+  name: 'resume_run',
+  title: 'Resume Run',
+  description:
+    'Goes on with a run that failed, was stopped or interrupted, from its newest valid checkpoint. The user is asked first.',
+  input: z.strictObject(exactRunInputs),
+  question: async (host, input) => {
+    const found = await findExactRun(host, input);
+    const typed = resumed(host, found);
+    return seen(`Resume ${found.entry.id} on profile ${found.profile.name}: ${joinWords(typed.words)}`);
+  },
+  run: async (host, input, progress) => {
+    const found = await findExactRun(host, input);
+    const { id, dir } = await found.machine.start(requestOf(resumed(host, found)), progress);
+    await host.book.add(id, found.profile.name);
+    return { id, dir, profile: found.profile.name };
+  },
+});
+
+async function runningRun(
+  host: ToolHost,
+  input: { run: string; profile?: string | undefined },
+): Promise<FoundRun> {
+  const found = await findExactRun(host, input);
+  const status = statusOf(found.entry);
+  if (!isOver(status)) return found;
+  throw new UserError('usage', `${found.entry.id} is not running: it is ${status}`, '');
+}
+
+const stop = tool({
+  name: 'stop_run',
+  title: 'Stop Run',
+  description:
+    'Stops a run after a checkpoint, or now. The user is asked first. Returns once the stop was asked for; list_runs shows when the run is over.',
+  input: z.strictObject({
+    ...exactRunInputs,
+    now: described(z.optional(z.boolean()), 'Without a checkpoint: steps since the last one are lost.'),
+  }),
+  question: async (host, input) => {
+    const { entry, profile } = await runningRun(host, input);
+    const how = input.now === true ? 'now, without a checkpoint' : 'after a checkpoint';
+    return seen(`Stop ${entry.id} on profile ${profile.name} ${how}`);
+  },
+  run: async (host, input) => {
+    const { entry, machine } = await runningRun(host, input);
+    const mode = input.now === true ? 'now' : 'checkpoint';
+    await machine.stop(entry.dir, mode);
+    return { id: entry.id, stop: mode };
+  },
+});
+
+/** Each has a `question`. */
+export const actTools: readonly Tool[] = [start, resume, stop];
