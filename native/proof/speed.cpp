@@ -1,5 +1,5 @@
-// Whole steps with SGD on one batch, which is on the device before they are measured, without any
-// tuning. The clock stops when the device has done them: nothing is copied to the host for it.
+// Whole steps with SGD on one batch, which is on the device before they are measured. The clock stops when the device
+// has done them: nothing is copied to the host for it.
 #include <chrono>
 #include <cmath>
 #include <optional>
@@ -11,6 +11,7 @@
 #include "proof/parts.h"
 #include "proof/report.h"
 #include "proof/training.h"
+#include "trainer/ops/plans/timed_plans.h"
 
 namespace trainyard::proof {
 namespace {
@@ -31,8 +32,8 @@ int64_t warm_up(const std::string& device) { return device == "cuda" ? 6 : 2; }
 /// A training whose steps are as fast as they become.
 class WarmTraining {
  public:
-  WarmTraining(const std::string& device, const Setup& setup)
-      : training_(setup, open(device)), optimizer_(training_.on_device({}, {".momentum"})) {
+  WarmTraining(const std::string& device, const Setup& setup, PlanChooser* plans = nullptr)
+      : training_(setup, open(device, plans)), optimizer_(training_.on_device({}, {".momentum"})) {
     step();
     network().synchronize();
     first_step_at_ = std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
@@ -64,8 +65,8 @@ class WarmTraining {
   double first_step_at_ = 0;
 };
 
-Measured measure(const std::string& device, const Setup& setup, int64_t steps) {
-  WarmTraining run(device, setup);
+Measured measure(const std::string& device, const Setup& setup, int64_t steps, PlanChooser* plans = nullptr) {
+  WarmTraining run(device, setup, plans);
   Measured result;
   result.step_ms = run.take(steps);
   result.images_per_sec = 1000 * setup.batch / result.step_ms;
@@ -88,6 +89,12 @@ bool speed(const std::string& device) {
                              std::to_string(setup.batch) + ", " + precision_name(precision);
     figure(what, std::to_string(measured.images_per_sec) + " images/s, a step in " + std::to_string(measured.pieces) +
                      " recorded pieces");
+    for (const std::string tune : {"fast", "full"}) {
+      if (!real && precision != Precision::bf16) continue;  // rehearsed once
+      const auto plans = make_timed_plans(tune);
+      const Measured tuned = measure(device, setup, real ? 50 : 2, plans.get());
+      figure(what + ", --tune " + tune, std::to_string(tuned.images_per_sec) + " images/s; " + plans->summary());
+    }
     setup.record_steps = false;
     figure(what + ", op by op", std::to_string(measure(device, setup, real ? 50 : 2).images_per_sec) + " images/s");
     if (const auto& memory = measured.memory) {
@@ -139,13 +146,17 @@ bool kernels(const std::string& device) {
 }
 
 bool bench(const std::string& device, const std::vector<std::string>& arguments) {
-  if (arguments.size() != 5) throw Error(Exit::usage, "usage: proof bench DEVICE MODEL PIXELS BATCH PRECISION STEPS");
+  if (arguments.size() != 5 && arguments.size() != 6) {
+    throw Error(Exit::usage, "usage: proof bench DEVICE MODEL PIXELS BATCH PRECISION STEPS [none|fast|full]");
+  }
   const Setup setup{.model = arguments[0],
                     .size = std::stoi(arguments[1]),
                     .batch = std::stoi(arguments[2]),
                     .classes = 1000,
                     .precision = parse_precision(arguments[3])};
-  const Measured measured = measure(device, setup, std::stoll(arguments[4]));
+  const auto plans = make_timed_plans(arguments.size() == 6 ? arguments[5] : "none");
+  const Measured measured = measure(device, setup, std::stoll(arguments[4]), plans.get());
+  if (plans) std::fprintf(stderr, "%s\n", plans->summary().c_str());
   std::printf(
       "{\"images_per_sec\":%.3f,\"step_ms\":%.4f,\"first_step_at\":%.3f,\"images\":\"fixed\",\"recorded_pieces\":%zu}"
       "\n",

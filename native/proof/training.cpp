@@ -12,8 +12,8 @@ namespace trainyard::proof {
 
 std::unique_ptr<Backend> reference() { return std::unique_ptr<Backend>(trainyard_reference()); }
 
-std::unique_ptr<Backend> open(const std::string& device) {
-  return device == "cuda" ? open_cuda_backend(0) : reference();
+std::unique_ptr<Backend> open(const std::string& device, PlanChooser* plans) {
+  return device == "cuda" ? open_cuda_backend(0, plans) : reference();
 }
 
 Training::Training(const Setup& setup, std::unique_ptr<Backend> backend) : setup_(setup) {

@@ -11,8 +11,8 @@ namespace trainyard::proof {
 
 /// The CUDA back end's ops on the host.
 std::unique_ptr<Backend> reference();
-/// cuda: GPU 0; cpu: the reference in its place.
-std::unique_ptr<Backend> open(const std::string& device);
+/// cuda: GPU 0, where `plans` chooses; cpu: the reference in its place.
+std::unique_ptr<Backend> open(const std::string& device, PlanChooser* plans = nullptr);
 
 struct Setup {
   std::string model;  ///< one of known_models()

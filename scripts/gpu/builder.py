@@ -126,6 +126,7 @@ class Builder:
         own = [*sorted(p for p in (NATIVE / "proof").glob("*.cpp") if p.name != "reference.cpp"), NATIVE / "common/error.cpp",
                *(NATIVE / f"trainer/base/{name}.cpp" for name in ("random", "parallel", "aligned_memory", "spare_memory")),
                NATIVE / "trainer/ops/cuda_library.cpp", NATIVE / "trainer/ops/elf_file.cpp", *sorted((NATIVE / "trainer/ops/selftest").glob("*.cpp")),
+               *sorted((NATIVE / "trainer/ops/plans").glob("*.cpp")), NATIVE / "common/files.cpp",
                *sorted((NATIVE / "trainer/tensor").glob("*.cpp")), *sorted((NATIVE / "trainer/layers").glob("*.cpp")),
                *sorted(p for p in (NATIVE / "trainer/models").glob("*.cpp") if p.name not in ("make_network.cpp", "processor.cpp", "precision_check.cpp"))]
         objects = self.compile_all("program", own)

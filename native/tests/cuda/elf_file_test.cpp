@@ -114,7 +114,7 @@ class Devices final : public CudaLibrary {
     one.usable = true;
     return std::vector<CudaDevice>(count_, one);
   }
-  std::unique_ptr<Backend> open(int) override { return nullptr; }
+  std::unique_ptr<Backend> open(int, PlanChooser*) override { return nullptr; }
   std::string versions() override { return "CUDA 13.0"; }
   std::string nccl_version() override { return "0.0.0"; }
   std::string nvjpeg_version() override { return "none"; }

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 
@@ -189,6 +190,85 @@ TEST_P(Engines, ExistForEveryConvolutionOfEveryModel) {
   const auto all = layers(1, true);
   EXPECT_GE(all.size(), 80U);
   for (const Conv2dParams& layer : all) engines_of(layer, kind, properties);
+}
+
+/// Takes the candidate of this place, or the last, and remembers what it was asked.
+class Scripted final : public PlanChooser {
+ public:
+  explicit Scripted(size_t most, size_t place) : most_(most), place_(place) {}
+  size_t most_candidates() const override { return most_; }
+  std::string chosen(const PlanQuestion& /*question*/) override { return before; }
+  size_t choose(const PlanQuestion& /*question*/, const std::vector<std::string>& candidates,
+                const PlanTimer& milliseconds) override {
+    offered = candidates;
+    const size_t taken = std::min(place_, candidates.size() - 1);
+    EXPECT_EQ(milliseconds(taken), static_cast<double>(taken));
+    return taken;
+  }
+
+  std::string before;
+  std::vector<std::string> offered;
+
+ private:
+  size_t most_, place_;
+};
+
+class Tuned : public Engines {};
+INSTANTIATE_TEST_SUITE_P(
+    Gpus, Tuned, testing::Combine(testing::Range<size_t>(0, gpus().size()), testing::Range<size_t>(0, kinds().size())),
+    [](const auto& info) { return gpus()[std::get<0>(info.param)] + "_" + kinds()[std::get<1>(info.param)].name; });
+
+/// For some layers of resnet50: what --tune chooses from, that it takes what the chooser says, and
+/// that the name of a choice leads back to it.
+TEST_P(Tuned, TakeWhatTheChooserSays) {
+  const std::string gpu = gpus()[std::get<0>(GetParam())];
+  const Kind& kind = kinds()[std::get<1>(GetParam())];
+  if (!has_kind(gpu, kind)) return;
+  const cuda::Descriptor properties = describe(gpu);
+  const cuda::Target target{nullptr, &properties};
+  size_t graphs = 0;
+  size_t several = 0;
+  const auto asked = layers(64, false);
+  for (size_t i = 0; i < asked.size() && asked[i].input.shape.h <= 224; i += 7) {
+    Conv2dParams params = asked[i];
+    params.input.dtype = kind.stored;
+    for (const cuda::Pass pass : {cuda::Pass::forward, cuda::Pass::backward_data, cuda::Pass::backward_weights}) {
+      if (pass == cuda::Pass::backward_data && !params.input_gradient) continue;
+      const std::string name = text_of(params) + ", pass " + std::to_string(static_cast<int>(pass));
+      const auto graph = cuda::convolution_graph(cuda::kThrowing, nullptr, params, pass);
+      const auto plan_of = [&](Scripted& chooser) {
+        const cuda::Tuning tuning{chooser, {"a GPU", "cuDNN", name}, [](const std::vector<cuda::Plan>&, size_t plan) {
+                                    return static_cast<double>(plan);
+                                  }};
+        return cuda::tuned_plan(cuda::kThrowing, target, graph, kind.arithmetic, tuning);
+      };
+      const auto first = cuda::choose_plan(cuda::kThrowing, target, graph, kind.arithmetic);
+      ASSERT_TRUE(first.has_value()) << name;
+      Scripted chooser(4, 1);
+      const auto second = plan_of(chooser);
+      ASSERT_TRUE(second.has_value()) << name;
+      const std::vector<std::string>& offered = chooser.offered;
+      EXPECT_EQ(offered.front(), first->tag) << name << ": cuDNN's own choice is not the first";
+      EXPECT_LE(offered.size(), 4U);
+      EXPECT_EQ(std::set<std::string>(offered.begin(), offered.end()).size(), offered.size()) << name;
+      EXPECT_EQ(second->tag, offered[std::min<size_t>(1, offered.size() - 1)]) << name;
+      EXPECT_EQ(second->transforms, first->transforms) << name;
+      if (kind.arithmetic == cuda::Arithmetic::exact) EXPECT_FALSE(second->tensor_cores) << name;
+      for (const std::string& tag : offered) EXPECT_EQ(tag.find_first_of("\t\n"), std::string::npos) << tag;
+      Scripted remembers(4, 0);
+      remembers.before = offered.back();
+      EXPECT_EQ(plan_of(remembers)->tag, offered.back()) << name;
+      EXPECT_TRUE(remembers.offered.empty()) << name << ": was asked again";
+      Scripted forgets(4, 0);
+      forgets.before = "engine 9999";
+      EXPECT_EQ(plan_of(forgets)->tag, first->tag) << name;
+      EXPECT_EQ(forgets.offered, offered) << name << ": the candidates changed";
+      ++graphs;
+      several += offered.size() > 1 ? 1 : 0;
+    }
+  }
+  EXPECT_GE(graphs, 8U);
+  EXPECT_GE(several, graphs / 2) << "there is nothing to choose from";
 }
 
 #ifdef TRAINYARD_ENGINES_COMMITTED

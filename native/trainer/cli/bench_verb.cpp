@@ -82,6 +82,7 @@ Verb add_step(CLI::App& bench) {
       ->transform(image_size_range())
       ->capture_default_str();
   add_graphs_flag(*command, o->no_cuda_graphs);
+  add_tune_flag(*command, o->tune);
   add_jpeg_decoder_flag(*command, o->jpeg_decoder);
   add_loader_threads_flag(*command, o->loader_threads);
   return on_all_ranks(command, o, bench_step);

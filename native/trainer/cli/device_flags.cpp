@@ -5,6 +5,7 @@
 #include "trainer/cli/numbers.h"
 #include "trainer/models/precision.h"
 #include "trainer/ops/cuda_library.h"
+#include "trainer/ops/plans/timed_plans.h"
 
 namespace trainyard {
 
@@ -23,6 +24,16 @@ void add_graphs_flag(CLI::App& command, bool& no_cuda_graphs) {
   command.add_flag("--no-cuda-graphs", no_cuda_graphs,
                    "on a GPU: launches every op of a step by itself, instead of all of them recorded once and launched "
                    "in a few pieces");
+}
+
+void add_tune_flag(CLI::App& command, std::string& tune) {
+  command
+      .add_option("--tune", tune,
+                  "on a GPU: how cuDNN's plan of each convolution is chosen. none: by cuDNN's heuristics; fast: the "
+                  "fastest of their best few, measured at the start; full: of all of them. What was chosen is kept for "
+                  "the next start")
+      ->check(CLI::IsMember(tune_names()))
+      ->capture_default_str();
 }
 
 void add_jpeg_decoder_flag(CLI::App& command, std::string& decoder) {

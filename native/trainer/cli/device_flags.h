@@ -12,6 +12,9 @@ void add_device_flags(CLI::App& command, std::string& device, std::string& preci
 /// --no-cuda-graphs, of those that train.
 void add_graphs_flag(CLI::App& command, bool& no_cuda_graphs);
 
+/// --tune, of those that train.
+void add_tune_flag(CLI::App& command, std::string& tune);
+
 /// --jpeg-decoder, of those that train.
 void add_jpeg_decoder_flag(CLI::App& command, std::string& decoder);
 

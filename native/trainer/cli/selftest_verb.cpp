@@ -50,7 +50,7 @@ Exit run(const SelftestOptions& options) {
   use_threads(threads());  // of the CPU's side
   const auto library = load_cuda_library();
   require_cuda_device(*library, options.index);
-  const auto backend = library->open(options.index);
+  const auto backend = library->open(options.index, nullptr);
   if (!options.json) std::printf("%s (%s) against the CPU\n\n", backend->name().c_str(), library->versions().c_str());
   std::vector<SelftestRow> rows = selftest(*backend, *make_cpu_backend());
   for (SelftestRow& row : collectives(*library, *backend)) rows.push_back(std::move(row));

@@ -90,6 +90,7 @@ void add_machine_flags(CLI::App& command, TrainOptions& o) {
                    "on a GPU: takes the memory for activations, the largest part, with the first step instead of "
                    "before it. More than the plan is never taken, either way");
   add_graphs_flag(command, o.no_cuda_graphs);
+  add_tune_flag(command, o.tune);
   add_comm_flag(command, o.comm);
   command.add_option("--checkpoint-every", o.checkpoint_every, "steps between checkpoints (0: an epoch)")
       ->transform(whole_number(0, most_steps))

@@ -27,7 +27,7 @@ bool has_dropout(const Graph& graph) {
 }
 
 std::unique_ptr<Backend> make_backend(const NetworkOptions& options) {
-  return options.device == "cuda" ? open_cuda_backend(options.device_index) : make_cpu_backend();
+  return options.device == "cuda" ? open_cuda_backend(options.device_index, options.plans) : make_cpu_backend();
 }
 
 }  // namespace

@@ -16,6 +16,8 @@
 
 namespace trainyard {
 
+class PlanChooser;
+
 /// A batch as the loader hands it over. images: [count, size, size, 3], 8 bit RGB, row-major.
 /// labels: [count].
 struct BatchView {
@@ -64,9 +66,10 @@ struct NetworkOptions {
   float label_smoothing = 0;                     ///< of train_step's loss: see SoftmaxCrossEntropyOp; evaluate has none
   std::optional<float> dropout{};                ///< instead of the model's own rate; 0: none
   Precision precision = Precision::fp32;
-  std::string device = "cpu";  ///< cpu or cuda
-  int device_index = 0;        ///< which GPU, as CUDA counts
-  int host_ranks = 1;          ///< that train on this host: they share its memory
+  std::string device = "cpu";    ///< cpu or cuda
+  int device_index = 0;          ///< which GPU, as CUDA counts
+  PlanChooser* plans = nullptr;  ///< of a GPU's convolutions (CudaLibrary::open); not owned
+  int host_ranks = 1;            ///< that train on this host: they share its memory
   /// How many bytes of the host's memory are free, now; none: base/spare_memory.h.
   std::function<uint64_t()> free_memory{};
   bool micro_batches = false;  ///< gradients of several are added up, in memory of their own that is still to come

@@ -263,13 +263,13 @@ int own_cuda_device(int local_rank) {
   return pinned == nullptr || *pinned == '\0' ? local_rank : 0;
 }
 
-std::unique_ptr<Backend> open_cuda_backend(int index) {
+std::unique_ptr<Backend> open_cuda_backend(int index, PlanChooser* plans) {
   const auto library = load_cuda_library();
   require_cuda_device(*library, index);
   if (const std::string trouble = nvrtc_trouble(); !trouble.empty()) {
     std::fprintf(stderr, "trainer: note: %s\n", trouble.c_str());
   }
-  return library->open(index);
+  return library->open(index, plans);
 }
 
 }  // namespace trainyard

@@ -36,7 +36,8 @@ CudaDevice require_cuda_device(CudaLibrary& library, int index);
 /// where the agent chose.
 int own_cuda_device(int local_rank);
 
-/// load_cuda_library, require_cuda_device, and the back end on that device.
-std::unique_ptr<Backend> open_cuda_backend(int index);
+/// load_cuda_library, require_cuda_device, and the back end on that device. plans: as
+/// CudaLibrary::open has it.
+std::unique_ptr<Backend> open_cuda_backend(int index, PlanChooser* plans = nullptr);
 
 }  // namespace trainyard

@@ -1,12 +1,14 @@
 #include "trainer/train/bench/bench_step.h"
 
 #include <array>
+#include <cstdio>
 #include <ctime>
 #include <utility>
 
 #include "common/process.h"
 #include "trainer/data/kinds.h"
 #include "trainer/ops/cuda_library.h"
+#include "trainer/ops/plans/timed_plans.h"
 #include "trainer/train/bench/bench_images.h"
 #include "trainer/train/loop/train.h"
 #include "trainer/train/loop/training_step.h"
@@ -30,6 +32,7 @@ double cpu_seconds() {
 
 nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communicator) {
   check_jpeg_decoder({.decoder = options.jpeg_decoder, .device = options.device});
+  check_tune(options.tune, options.device);
   use_threads(options.threads);
   int image_size = options.image_size;
   for (const ModelInfo& model : known_models()) {
@@ -57,12 +60,15 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   network.device = options.device;
   network.record_steps = !options.no_cuda_graphs;
   network.device_index = own_cuda_device(communicator.local_rank());
+  const auto plans = make_timed_plans(options.tune);
+  network.plans = plans.get();
   StepOptions step_options;
   if (network.precision == Precision::fp16) step_options.loss_scaling = LossScalerOptions{};
   const Team team({}, communicator);
   step_options.device_sums = set_up_sums({.comm = options.comm, .device = options.device}, team);
   TrainingStep step(communicator, network, step_options);
   step.distribute();
+  if (plans && communicator.rank() == 0) std::fprintf(stderr, "trainer: note: %s\n", plans->summary().c_str());
 
   const auto images = (fixed ? fixed_images : loaded_images)(std::move(loader), image_size, step.network());
   Interval interval;
@@ -100,6 +106,7 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   result["precision"] = options.precision;
   result["device"] = options.device;
   result["jpeg_decoder"] = options.jpeg_decoder;
+  result["tune"] = options.tune;
   result["comm"] = step_options.device_sums ? "nccl" : "mpi";
   result["images"] = images->kind();
   result["batch_size"] = options.batch_size;

@@ -14,6 +14,7 @@
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/data/source.h"
 #include "trainer/ops/cuda_library.h"
+#include "trainer/ops/plans/timed_plans.h"
 #include "trainer/strategies/server.h"
 #include "trainer/train/loop/batch_feed.h"
 #include "trainer/train/loop/best_step.h"
@@ -63,7 +64,12 @@ void say_memory(Network& network) {
 class TrainRun {
  public:
   TrainRun(const TrainOptions& options, const Team& team, const StopSignals& signals)
-      : options_(options), team_(team), workers_(team.peers()), signals_(signals), stop_file_(options.run_dir) {}
+      : options_(options),
+        team_(team),
+        workers_(team.peers()),
+        signals_(signals),
+        stop_file_(options.run_dir),
+        plans_(make_timed_plans(options.tune)) {}
 
   Exit run() {
     prepare();
@@ -149,6 +155,7 @@ class TrainRun {
     network.device = options_.device;
     network.memory_growth = options_.memory_growth;
     network.record_steps = !options_.no_cuda_graphs;
+    network.plans = plans_.get();
     network.device_index = own_cuda_device(workers_.local_rank());
     StepOptions step;
     step.optimizer = options_.optimizer;
@@ -168,7 +175,9 @@ class TrainRun {
       begin_from(options_.init_weights);
     }
     step_->distribute();
-    if (leader()) say_memory(step_->network());
+    if (!leader()) return;
+    say_memory(step_->network());
+    if (plans_) std::fprintf(stderr, "trainer: note: %s\n", plans_->summary().c_str());
   }
 
   /// A resume with another recipe may be meant, but never goes by in silence.
@@ -336,6 +345,7 @@ class TrainRun {
   Communicator& workers_;
   const StopSignals& signals_;
   StopFile stop_file_;
+  std::unique_ptr<TimedPlans> plans_;  ///< with --tune
   TrainPlan plan_;
   std::unique_ptr<Heartbeat> heartbeat_;
   std::unique_ptr<Dataset> dataset_;

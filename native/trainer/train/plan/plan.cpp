@@ -6,6 +6,7 @@
 
 #include "common/error.h"
 #include "trainer/checkpoint/checkpoint.h"
+#include "trainer/ops/plans/timed_plans.h"
 #include "trainer/strategies/gradient_sums.h"
 #include "trainer/train/log/metrics_log.h"
 #include "trainer/train/plan/recipe.h"
@@ -92,6 +93,7 @@ void check_options(const TrainOptions& options) {
   require(options.accumulate >= 1, "--accumulate must be at least 1");
   require(!options.no_cuda_graphs || options.device == "cuda",
           "--no-cuda-graphs is about GPUs. Leave it out, or use --device cuda");
+  check_tune(options.tune, options.device);
   require(!options.memory_growth || options.device == "cuda",
           "--memory-growth is about the memory of GPUs, and --device cpu has none. Leave it out, or use --device cuda");
   check_jpeg_decoder({.decoder = options.jpeg_decoder, .device = options.device, .cache = options.cache});

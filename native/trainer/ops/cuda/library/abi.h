@@ -9,6 +9,7 @@
 
 #include "trainer/base/device_jpeg.h"
 #include "trainer/ops/contract/backend.h"
+#include "trainer/ops/cuda/library/plan_chooser.h"
 
 namespace trainyard {
 
@@ -28,8 +29,9 @@ class CudaLibrary {
   virtual ~CudaLibrary() = default;
   /// Throws Error(Exit::device) where there is no driver, or one that is too old. May be empty.
   virtual std::vector<CudaDevice> devices() = 0;
-  /// The back end on one device. Throws Error(Exit::device) when it cannot be used.
-  virtual std::unique_ptr<Backend> open(int device) = 0;
+  /// The back end on one device. plans: decides which of cuDNN's plans training takes, where ops are
+  /// made; not owned; nullptr: cuDNN's heuristics. Throws Error(Exit::device) when it cannot be used.
+  virtual std::unique_ptr<Backend> open(int device, PlanChooser* plans) = 0;
   /// "CUDA 13.0, driver for CUDA 13.0, cuDNN 9.19.0, cuBLAS 13.1.0, for sm_80 sm_90".
   virtual std::string versions() = 0;
   /// "2.32.3": of the NCCL that sums between GPUs. Throws Error(Exit::device) where there is none

@@ -1,11 +1,13 @@
 #include "trainer/ops/cuda/library/convolution.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "common/error.h"
+#include "trainer/ops/cuda/library/device_time.h"
 #include "trainer/ops/cuda/library/engines.h"
 
 namespace trainyard::cuda {
@@ -112,9 +114,95 @@ Arithmetic arithmetic_of(const Conv2dParams& p, bool tf32) {
 
 const char* name_of(DType stored) { return stored == DType::f32 ? "fp32" : stored == DType::bf16 ? "bf16" : "fp16"; }
 
-Plan make_plan(const Launcher& launcher, cudnnHandle_t handle, const Conv2dParams& p, Pass pass, bool tf32) {
-  std::optional<Plan> plan =
-      choose_plan(launcher, {handle, nullptr}, convolution_graph(launcher, handle, p, pass), arithmetic_of(p, tf32));
+/// All that the time of a pass depends on, beside the device.
+std::string work_of(const Conv2dParams& p, Pass pass, bool tf32) {
+  const auto pair = [](int a, int b) { return std::to_string(a) + "x" + std::to_string(b); };
+  const Shape in = p.input.shape;
+  return std::string(direction(pass).name) + ", " + pair(in.n, in.c) + "x" + pair(in.h, in.w) + " to " +
+         std::to_string(p.out_channels) + " by " + pair(p.kernel_h, p.kernel_w) + " /" + pair(p.stride_h, p.stride_w) +
+         " pad " + pair(p.pad_h, p.pad_w) + ", " +
+         (p.input.dtype == DType::f32 && tf32 ? "tf32" : name_of(p.input.dtype));
+}
+
+/// What a plan is run on.
+struct Operands {
+  const void* x;
+  const void* w;
+  const void* y;
+  void* workspace;
+};
+
+Descriptor variant_pack(const Launcher& launcher, const Operands& operands) {
+  const std::array<int64_t, 3> ids{kX, kW, kY};
+  const std::array<const void*, 3> pointers{operands.x, operands.w, operands.y};
+  Descriptor pack(launcher, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+  pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids)
+      .raw(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, pointers.size(),
+           static_cast<const void*>(pointers.data()))
+      .raw(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, static_cast<const void*>(&operands.workspace));
+  pack.finalize();
+  return pack;
+}
+
+/// Memory for the plans of one convolution while they are measured, made at the first measurement.
+class Stage {
+ public:
+  Stage(const ConvolutionPlanner& planner, const Conv2dParams& p) : planner_(planner), dtype_(p.input.dtype) {
+    const Shape out = p.output_shape();
+    const auto weights = static_cast<size_t>(p.input.shape.c) * static_cast<size_t>(p.kernel_h * p.kernel_w) *
+                         static_cast<size_t>(p.out_channels);
+    const size_t outputs = TensorDesc{out, Layout::nhwc, dtype_}.elements();
+    sizes_ = {p.input.elements(), weights, outputs};
+  }
+
+  std::optional<double> time(const std::vector<Plan>& plans, size_t plan) {
+    if (!asked_) make(plans);
+    if (!ready_) return std::nullopt;
+    const Operands operands{parts_[0].get(), parts_[1].get(), parts_[2].get(), parts_[3].get()};
+    const Descriptor pack = variant_pack(planner_.launcher, operands);
+    return device_milliseconds(planner_.launcher, [&] {
+      return cudnnBackendExecute(planner_.handle, plans[plan].plan.get(), pack.get()) == CUDNN_STATUS_SUCCESS;
+    });
+  }
+
+ private:
+  void make(const std::vector<Plan>& plans) {
+    asked_ = true;
+    size_t workspace = 0;
+    for (const Plan& plan : plans) workspace = std::max(workspace, plan.workspace);
+    for (size_t i = 0; i < sizes_.size(); ++i) {
+      parts_[i] = random_numbers(planner_.launcher, sizes_[i], dtype_);
+      if (!parts_[i]) return;
+    }
+    if (workspace > 0) parts_[3] = device_bytes(workspace);
+    ready_ = workspace == 0 || parts_[3] != nullptr;
+  }
+
+  const ConvolutionPlanner& planner_;
+  DType dtype_;
+  std::array<size_t, 3> sizes_;  ///< of x, w and y, elements
+  std::array<DeviceBytes, 4> parts_;
+  bool asked_ = false, ready_ = false;
+};
+
+Plan make_plan(const ConvolutionPlanner& planner, const Conv2dParams& p, Pass pass) {
+  const Launcher& launcher = planner.launcher;
+  const Target target{planner.handle, nullptr};
+  const Descriptor graph = convolution_graph(launcher, planner.handle, p, pass);
+  const Arithmetic arithmetic = arithmetic_of(p, planner.tf32);
+  std::optional<Plan> plan;
+  if (planner.chooser == nullptr || !p.training) {
+    plan = choose_plan(launcher, target, graph, arithmetic);
+  } else {
+    Stage stage(planner, p);
+    const size_t version = cudnnGetVersion();
+    const std::string library = "cuDNN " + std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) +
+                                "." + std::to_string(version % 100);
+    const Tuning tuning{*planner.chooser,
+                        {planner.device, library, work_of(p, pass, planner.tf32)},
+                        [&](const std::vector<Plan>& plans, size_t one) { return stage.time(plans, one); }};
+    plan = tuned_plan(launcher, target, graph, arithmetic, tuning);
+  }
   if (!plan) {
     const std::string message = "cuDNN has no engine for the " + std::string(direction(pass).name) +
                                 " of a convolution of " + text_of(p) + " in " + name_of(p.input.dtype) +
@@ -126,10 +214,10 @@ Plan make_plan(const Launcher& launcher, cudnnHandle_t handle, const Conv2dParam
 
 class DnnConvolution final : public ConvolutionPlans {
  public:
-  DnnConvolution(const Launcher& launcher, cudnnHandle_t handle, const Conv2dParams& p, bool tf32)
-      : launcher_(launcher), handle_(handle), forward_(make_plan(launcher, handle, p, Pass::forward, tf32)) {
-    if (p.training) weights_.emplace(make_plan(launcher, handle, p, Pass::backward_weights, tf32));
-    if (p.training && p.input_gradient) data_.emplace(make_plan(launcher, handle, p, Pass::backward_data, tf32));
+  DnnConvolution(const ConvolutionPlanner& planner, const Conv2dParams& p)
+      : launcher_(planner.launcher), handle_(planner.handle), forward_(make_plan(planner, p, Pass::forward)) {
+    if (p.training) weights_.emplace(make_plan(planner, p, Pass::backward_weights));
+    if (p.training && p.input_gradient) data_.emplace(make_plan(planner, p, Pass::backward_data));
   }
 
   std::string description() const override {
@@ -157,19 +245,12 @@ class DnnConvolution final : public ConvolutionPlans {
   static size_t bytes(const Plan& plan) { return plan.workspace == 0 ? 0 : plan.workspace + kAlignment; }
 
   void run(const Plan& plan, const void* x, const void* w, const void* y, void* scratch) {
-    const std::array<int64_t, 3> ids{kX, kW, kY};
-    const std::array<const void*, 3> pointers{x, w, y};
     void* workspace = nullptr;
     if (plan.workspace > 0) {
       const auto address = reinterpret_cast<uintptr_t>(scratch);
       workspace = static_cast<std::byte*>(scratch) + (kAlignment - address % kAlignment) % kAlignment;
     }
-    Descriptor pack(launcher_, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-    pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids)
-        .raw(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, pointers.size(),
-             static_cast<const void*>(pointers.data()))
-        .raw(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, static_cast<const void*>(&workspace));
-    pack.finalize();
+    const Descriptor pack = variant_pack(launcher_, {x, w, y, workspace});
     check(launcher_, cudnnBackendExecute(handle_, plan.plan.get(), pack.get()), "cudnnBackendExecute");
   }
 
@@ -199,9 +280,8 @@ Descriptor convolution_graph(const Launcher& launcher, cudnnHandle_t handle, con
   return graph;
 }
 
-std::unique_ptr<ConvolutionPlans> plan_convolution(const Launcher& launcher, cudnnHandle_t handle,
-                                                   const Conv2dParams& params, bool tf32) {
-  return std::make_unique<DnnConvolution>(launcher, handle, params, tf32);
+std::unique_ptr<ConvolutionPlans> plan_convolution(const ConvolutionPlanner& planner, const Conv2dParams& params) {
+  return std::make_unique<DnnConvolution>(planner, params);
 }
 
 }  // namespace trainyard::cuda

@@ -3,6 +3,7 @@
 #include <cudnn.h>
 
 #include <memory>
+#include <string>
 
 #include "trainer/ops/cuda/library/engines.h"
 #include "trainer/ops/cuda/makers.h"
@@ -14,9 +15,17 @@ enum class Pass { forward, backward_data, backward_weights };
 /// One pass of a convolution as a graph of cuDNN's. Without a handle it can only be asked about.
 Descriptor convolution_graph(const Launcher& launcher, cudnnHandle_t handle, const Conv2dParams& params, Pass pass);
 
+/// Where and how convolutions are planned.
+struct ConvolutionPlanner {
+  const Launcher& launcher;
+  cudnnHandle_t handle;
+  bool tf32 = false;
+  PlanChooser* chooser = nullptr;  ///< of training's plans; nullptr: cuDNN's heuristics
+  std::string device;              ///< as the chooser is told
+};
+
 /// Fails where cuDNN has no engine that computes it in params.input.dtype and the same way every
 /// time.
-std::unique_ptr<ConvolutionPlans> plan_convolution(const Launcher& launcher, cudnnHandle_t handle,
-                                                   const Conv2dParams& params, bool tf32);
+std::unique_ptr<ConvolutionPlans> plan_convolution(const ConvolutionPlanner& planner, const Conv2dParams& params);
 
 }  // namespace trainyard::cuda

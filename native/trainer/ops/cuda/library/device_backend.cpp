@@ -53,7 +53,7 @@ class DeviceMemory final : public BackendMemory {
 
 class DeviceBackend final : public OpsBackend {
  public:
-  DeviceBackend(int device, CudaFail fail) : launcher_{nullptr, fail} {
+  DeviceBackend(int device, CudaFail fail, PlanChooser* plans) : launcher_{nullptr, fail} {
     check(launcher_, cudaSetDevice(device), "cudaSetDevice");
     cudaDeviceProp properties{};
     check(launcher_, cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
@@ -74,8 +74,10 @@ class DeviceBackend final : public OpsBackend {
     device_.memory = this;
     device_.make_tickets();
     device_.multiply = [this](const Product& p) { multiply(p); };
-    device_.plan_convolution = [this](const Conv2dParams& p) {
-      return plan_convolution(launcher_, dnn_.get(), p, tf32_);
+    const std::string model =
+        std::string(properties.name) + ", " + std::to_string(properties.multiProcessorCount) + " multiprocessors";
+    device_.plan_convolution = [this, plans, model](const Conv2dParams& p) {
+      return plan_convolution({launcher_, dnn_.get(), tf32_, plans, model}, p);
     };
     device_.make_uploads = [this](size_t bytes) { return make_stream_uploads(launcher_, *this, bytes); };
   }
@@ -184,8 +186,8 @@ class DeviceBackend final : public OpsBackend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_device_backend(int device, CudaFail fail) {
-  return std::make_unique<DeviceBackend>(device, fail);
+std::unique_ptr<Backend> make_device_backend(int device, CudaFail fail, PlanChooser* plans) {
+  return std::make_unique<DeviceBackend>(device, fail, plans);
 }
 
 }  // namespace trainyard::cuda

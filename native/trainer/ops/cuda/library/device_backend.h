@@ -7,6 +7,7 @@
 
 namespace trainyard::cuda {
 
-std::unique_ptr<Backend> make_device_backend(int device, CudaFail fail);
+/// plans: as CudaLibrary::open has it.
+std::unique_ptr<Backend> make_device_backend(int device, CudaFail fail, PlanChooser* plans);
 
 }  // namespace trainyard::cuda

@@ -83,10 +83,37 @@ Engine engine_of(const Launcher& launcher, const Descriptor& configuration) {
   return found;
 }
 
-std::optional<Plan> finish(const Launcher& launcher, const Target& target, const Descriptor& configuration,
-                           int64_t index) {
+/// " 2=1 13=0": the settings of an engine that the heuristics chose.
+std::string knobs_of(const Launcher& launcher, const Descriptor& configuration) {
+  std::vector<Descriptor> choices;
+  std::vector<cudnnBackendDescriptor_t> handles;
+  for (int i = 0; i < CUDNN_KNOB_TYPE_COUNTS; ++i) {
+    choices.emplace_back(launcher, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
+    handles.push_back(choices.back().get());
+  }
+  int64_t count = 0;
+  check(launcher,
+        cudnnBackendGetAttribute(configuration.get(), CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_TYPE_BACKEND_DESCRIPTOR,
+                                 static_cast<int64_t>(handles.size()), &count, static_cast<void*>(handles.data())),
+        "cudnnBackendGetAttribute");
+  std::string text;
+  for (int64_t i = 0; i < count; ++i) {
+    const Descriptor& choice = choices[static_cast<size_t>(i)];
+    cudnnBackendKnobType_t type = CUDNN_KNOB_TYPE_COUNTS;
+    int64_t given = 0;
+    check(launcher,
+          cudnnBackendGetAttribute(choice.get(), CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, 1, &given,
+                                   &type),
+          "cudnnBackendGetAttribute");
+    text += " " + std::to_string(static_cast<int>(type)) + "=" +
+            std::to_string(choice.number(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE));
+  }
+  return text;
+}
+
+std::optional<Plan> finish(const Launcher& launcher, const Target& target, const Candidate& candidate) {
   Descriptor plan(launcher, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
-  plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
+  plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, candidate.configuration);
   if (target.properties != nullptr) {
     plan.set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, *target.properties);
   } else {
@@ -95,7 +122,8 @@ std::optional<Plan> finish(const Launcher& launcher, const Target& target, const
   if (!plan.try_finalize()) return std::nullopt;
   const int64_t workspace = plan.number(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
   if (workspace > kMostWorkspace) return std::nullopt;
-  return Plan{std::move(plan), static_cast<size_t>(workspace), "engine " + std::to_string(index), false, false};
+  return Plan{std::move(plan), static_cast<size_t>(workspace), "engine " + std::to_string(candidate.engine),
+              candidate.tag,   candidate.transforms,           candidate.tensor_cores};
 }
 
 }  // namespace
@@ -108,7 +136,8 @@ std::vector<Candidate> candidates(const Launcher& launcher, const Target& target
       const Engine engine = engine_of(launcher, configuration);
       if (!engine.computes(arithmetic)) continue;
       const bool tensor_cores = engine.has(CUDNN_NUMERICAL_NOTE_TENSOR_CORE);
-      found.push_back({std::move(configuration), engine.index, engine.transforms(), tensor_cores});
+      std::string tag = "engine " + std::to_string(engine.index) + knobs_of(launcher, configuration);
+      found.push_back({std::move(configuration), engine.index, std::move(tag), engine.transforms(), tensor_cores});
     }
   }
   if (arithmetic != Arithmetic::exact) {
@@ -121,13 +150,35 @@ std::vector<Candidate> candidates(const Launcher& launcher, const Target& target
 std::optional<Plan> choose_plan(const Launcher& launcher, const Target& target, const Descriptor& graph,
                                 Arithmetic arithmetic) {
   for (const Candidate& candidate : candidates(launcher, target, graph, arithmetic)) {
-    auto plan = finish(launcher, target, candidate.configuration, candidate.engine);
-    if (!plan) continue;
-    plan->transforms = candidate.transforms;
-    plan->tensor_cores = candidate.tensor_cores;
-    return plan;
+    if (auto plan = finish(launcher, target, candidate)) return plan;
   }
   return std::nullopt;
+}
+
+std::optional<Plan> tuned_plan(const Launcher& launcher, const Target& target, const Descriptor& graph,
+                               Arithmetic arithmetic, const Tuning& tuning) {
+  const std::vector<Candidate> found = candidates(launcher, target, graph, arithmetic);
+  const std::string before = tuning.chooser.chosen(tuning.question);
+  for (const Candidate& candidate : found) {
+    if (before.empty() || candidate.tag != before) continue;
+    if (auto plan = finish(launcher, target, candidate)) return plan;
+  }
+  std::vector<Plan> plans;
+  std::vector<std::string> tags;
+  for (const Candidate& candidate : found) {
+    if (plans.size() == tuning.chooser.most_candidates()) break;
+    // The heuristics and their fallback may name the same.
+    if (std::ranges::find(tags, candidate.tag) != tags.end()) continue;
+    if (!plans.empty() && candidate.transforms != plans.front().transforms) continue;
+    auto plan = finish(launcher, target, candidate);
+    if (!plan) continue;
+    tags.push_back(plan->tag);
+    plans.push_back(std::move(*plan));
+  }
+  if (plans.empty()) return std::nullopt;
+  const size_t chosen =
+      tuning.chooser.choose(tuning.question, tags, [&](size_t plan) { return tuning.time(plans, plan); });
+  return std::move(plans[chosen]);
 }
 
 }  // namespace trainyard::cuda

@@ -1,10 +1,12 @@
 // Which of cuDNN's engines runs an operation.
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "trainer/ops/cuda/library/descriptor.h"
+#include "trainer/ops/cuda/library/plan_chooser.h"
 
 namespace trainyard::cuda {
 
@@ -19,6 +21,7 @@ struct Plan {
   Descriptor plan;
   size_t workspace = 0;                           ///< bytes
   std::string name;                               ///< "engine 12"
+  std::string tag;                                ///< as of its candidate
   bool transforms = false, tensor_cores = false;  ///< as of its candidate
 };
 
@@ -26,6 +29,7 @@ struct Plan {
 struct Candidate {
   Descriptor configuration;
   int64_t engine = 0;
+  std::string tag;            ///< "engine 12 2=1 13=0": with its knobs, which tells it apart from others
   bool transforms = false;    ///< its input (Winograd, Fourier), which rounds worse
   bool tensor_cores = false;  ///< which are many times faster
 };
@@ -45,5 +49,18 @@ std::vector<Candidate> candidates(const Launcher& launcher, const Target& target
 /// there is none.
 std::optional<Plan> choose_plan(const Launcher& launcher, const Target& target, const Descriptor& graph,
                                 Arithmetic arithmetic);
+
+/// What tuned_plan() has to know beside the graph.
+struct Tuning {
+  PlanChooser& chooser;
+  PlanQuestion question;
+  /// The milliseconds of a plan on the device; nothing where it cannot run there.
+  std::function<std::optional<double>(const std::vector<Plan>& plans, size_t plan)> time;
+};
+
+/// As choose_plan, but of those that transform their input as its choice does, the one that the
+/// chooser takes.
+std::optional<Plan> tuned_plan(const Launcher& launcher, const Target& target, const Descriptor& graph,
+                               Arithmetic arithmetic, const Tuning& tuning);
 
 }  // namespace trainyard::cuda

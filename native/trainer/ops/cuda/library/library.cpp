@@ -51,11 +51,11 @@ class Library final : public CudaLibrary {
     return found;
   }
 
-  std::unique_ptr<Backend> open(int device) override {
+  std::unique_ptr<Backend> open(int device, PlanChooser* plans) override {
     int count = 0;
     check(launcher_, cudaGetDeviceCount(&count), "cudaGetDeviceCount");
     if (device >= count) check(launcher_, cudaErrorInvalidDevice, "cudaSetDevice");
-    return make_device_backend(device, launcher_.fail);
+    return make_device_backend(device, launcher_.fail, plans);
   }
 
   std::string versions() override {
