@@ -57,6 +57,7 @@ const coreFolders = [
   'code',
   'stage',
   'plan',
+  'check',
   'cluster',
   'tunnels',
   'follow',

@@ -242,26 +242,3 @@ def accept_all(listener, handle):
             connection.close()
 
     threading.Thread(target=accept, daemon=True).start()
-
-
-def ring(params):
-    """Answers whoever connects with a word, for as long as this process lives. On all
-    interfaces."""
-    listener, port = listen(None, params["firstPort"], params["lastPort"])
-    accept_all(listener, lambda connection, _: connection.sendall(params["word"].encode()))
-    # The third word is the address at which this connection came in.
-    return {"port": port, "reachedAt": (os.environ.get("SSH_CONNECTION", "").split() + [None] * 3)[2]}
-
-
-def hear(params):
-    """What a port answers: the word, or why it cannot be reached."""
-    try:
-        connection = reach(params["host"], params["port"])
-    except Refused as error:
-        return {"word": None, "problem": error.what}
-    try:
-        return {"word": receive_bytes(connection, params["length"]).decode("ascii", "replace"), "problem": None}
-    except Refused as error:
-        return {"word": None, "problem": error.what}
-    finally:
-        connection.close()

@@ -104,15 +104,24 @@ def run(params):
     become(params["argv"], params.get("env"), params.get("cwd"))
 
 
-def staged(name):
-    """An operation of staging. That part of the program is compiled at the first need: most channels have none."""
+def later(part, name):
+    """An operation of a part of the program that is compiled at the first need: most channels have none."""
 
     def operation(params):
-        if "STAGE_OPERATIONS" not in globals():
-            exec(compile(STAGE_TEXT, "staging", "exec"), globals())
-        return STAGE_OPERATIONS[name](params)
+        known = part + "_OPERATIONS"
+        if known not in globals():
+            exec(compile(LATER[part], part.lower(), "exec"), globals())
+        return globals()[known][name](params)
 
     return operation
+
+
+def staged(name):
+    return later("STAGE", name)
+
+
+def checked(name):
+    return later("CHECK", name)
 
 
 def operations(copies):
@@ -142,8 +151,10 @@ def operations(copies):
         "unpack": copies.unpack,
         "offer": copies.offer,
         "fetch": copies.fetch,
-        "ring": ring,
-        "hear": hear,
+        "facts": checked("facts"),
+        "clock": checked("clock"),
+        "ring": checked("ring"),
+        "hear": checked("hear"),
         "forward": forward,
         "clean": clean,
         "slurm-submit": slurm_submit,

@@ -79,6 +79,10 @@ export interface NamespaceOptions {
   /** First in the sshd_config of every other host. */
   extraConfig?: string[];
   shell?: string;
+  /** For the sessions of each host, in their order. */
+  environments?: readonly (Record<string, string> | undefined)[];
+  /** What `sh` runs among the mounts of each host before its sshd, in their order; $1 is its home. */
+  mounts?: readonly (string | undefined)[];
 }
 
 export interface NamespaceHost {
@@ -143,7 +147,8 @@ export class NamespaceCluster {
     readonly all: readonly NamespaceHost[],
   ) {}
 
-  static async start({ hosts, jump, extraConfig, shell }: NamespaceOptions): Promise<NamespaceCluster> {
+  static async start(options: NamespaceOptions): Promise<NamespaceCluster> {
+    const { hosts, jump, extraConfig, shell, environments = [], mounts = [] } = options;
     removeLeftovers();
     const jumped = jump !== undefined;
     const count = hosts + (jumped ? 1 : 0);
@@ -157,8 +162,8 @@ export class NamespaceCluster {
     const identityFile = join(dir, 'id_ed25519');
     const knownHosts = join(dir, 'known_hosts');
     const sshConfig = join(dir, 'ssh_config');
-    const options = [`IdentityFile ${identityFile}`, `UserKnownHostsFile ${knownHosts}`, 'BatchMode yes'];
-    writeFileSync(sshConfig, [...options, 'ConnectTimeout 4', ''].join('\n'));
+    const lines = [`IdentityFile ${identityFile}`, `UserKnownHostsFile ${knownHosts}`, 'BatchMode yes'];
+    writeFileSync(sshConfig, [...lines, 'ConnectTimeout 4', ''].join('\n'));
     const all: NamespaceHost[] = [];
     const cluster = new NamespaceCluster(wiring, dir, jumped, identityFile, knownHosts, sshConfig, all);
     try {
@@ -170,10 +175,16 @@ export class NamespaceCluster {
         const namespace = `${wiring.id}-h${index}`;
         const home = join(dir, name, 'home');
         mkdirSync(home, { recursive: true });
+        const environment = environments[index];
+        const mount = mounts[index];
         const sshd = await startSshd({
           ...{ address: '0.0.0.0', port, home, stateDir: join(dir, name, 'sshd'), authorizedKey },
           extraConfig: (jumped && index === 0 ? jump : extraConfig) ?? [],
-          prefix: ['ip', 'netns', 'exec', namespace],
+          prefix: [
+            ...['ip', 'netns', 'exec', namespace],
+            ...(mount === undefined ? [] : ['sh', '-ec', `${mount}; shift; exec "$@"`, 'sh', home]),
+          ],
+          ...(environment === undefined ? {} : { environment }),
           ...(shell === undefined ? {} : { shell }),
         });
         all.push({ name, address: `198.18.${net}.${index + 10}`, namespace, home, sshd });

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bad, good, type CheckResult } from '../../src/core/base/checks.js';
+import { bad, good, warned, type CheckResult } from '../../src/core/base/checks.js';
 import { buttonsOf, checkPage, type CheckState } from '../../src/ui/panels/checkPage.js';
 import { findings } from './findings.js';
 import { openBrowser } from './harness.js';
@@ -93,19 +93,23 @@ test('what failed comes first, what differs is marked, and buttons do what the r
   expect(rows.map((row) => row.split(/\s{2,}|\t/)[0])).toEqual([
     'disk',
     'ports',
-    'connection',
     'glibc',
+    'connection',
     'python',
     'head port',
   ]);
   expect(rows[0]).toContain('failed');
-  expect(rows[2]).toContain('logged in on all nodes');
+  expect(rows[3]).toContain('logged in on all nodes');
   expect(await page.locator('.differs').count()).toBe(1);
-  expect(rows[3]).toContain('differs');
+  expect(rows[2]).toContain('differs');
   expect(await page.getByRole('status').innerText()).toMatch(/^2 of 15 checks failed, at gpu2\. Checked at/);
   await expect(page.getByText('<no> route').first().innerText()).resolves.toContain('<no> route');
   const buttons = page.getByRole('listitem').getByRole('button');
   expect(await buttons.count()).toBe(2);
+  expect(await page.locator('td').getByRole('button').allInnerTexts()).toEqual([
+    'Open Profile',
+    'Open Profile',
+  ]);
   expect(buttonsOf({ name: 'lab', nodes: nodes(3) }, done(3)).map(({ commands }) => commands)).toMatchObject([
     [{ id: 'trainyard.editProfile', place: { host: 'gpu2' }, field: 'workdir' }],
     [{ id: 'trainyard.editProfile', place: { profile: 'lab', host: 'gpu1' }, field: 'address' }],
@@ -138,6 +142,70 @@ test('16 nodes scroll below one another, with the names of the checks in sight',
   expect((await last.boundingBox())!.x).toBeLessThan(600);
   expect((await page.locator('tbody th').first().boundingBox())!.x).toBeGreaterThanOrEqual(0);
   await page.close();
+});
+
+/** 32 nodes: one is slow to be believed, one has no room, one another glibc, all others are alike. */
+function many(): CheckState {
+  const names = nodes(32);
+  const found = names.flatMap((host, index): CheckResult[] => [
+    { ...good('OS', 'Debian GNU/Linux 12 (bookworm)'), host },
+    { ...good('glibc', index === 20 ? '2.31' : '2.36'), host },
+    index === 4
+      ? { ...warned('clock', '7.0 s ahead of most nodes', 'Run as root: timedatectl set-ntp true'), host }
+      : { ...good('clock', 'with most nodes'), host, amount: index / 1000 },
+    index === 11
+      ? { ...bad('disk', '0.1 GB free in /home/ada', { kind: 'moreSpace', host }), host, amount: 1 }
+      : { ...good('disk', `${812 - index}.0 GB free in /home/ada`), host, amount: 812 - index },
+    { ...good('MTU', '9000'), host },
+    { ...good('ports', 'reaches all 31 others'), host },
+  ]);
+  return { kind: 'done', results: found, at: new Date('2026-01-01T12:00:00') };
+}
+
+test('nodes that are alike are one column, and each has its own where somebody wants that', async () => {
+  const { page, posted } = await open(32, many());
+  const heads = (): Promise<string[]> => page.locator('.scroll:visible thead th').allInnerTexts();
+  const joined = (await heads()).map((head) => head.replace(/\s*\n\s*/, ': '));
+  expect(joined.slice(2)).toEqual(['gpu5', 'gpu12', 'gpu21']);
+  expect(joined[1]).toBe('gpu1-gpu4, gpu6-gpu11, gpu13-gpu20, gpu22-gpu32: 29 nodes');
+  const rows = await page.locator('.scroll:visible tbody tr').allInnerTexts();
+  expect(rows.map((row) => row.split(/\s{2,}|\t/)[0])).toEqual([
+    'disk',
+    'clock',
+    'glibc',
+    'OS',
+    'MTU',
+    'ports',
+  ]);
+  expect(rows[0]).toContain('781.0 GB free in /home/ada to 812.0 GB free in /home/ada');
+  expect(rows[1]).toContain('warning');
+  expect(await page.getByRole('status').innerText()).toMatch(
+    /^1 of 192 checks failed, at gpu12\. 1 warning\. Checked at/,
+  );
+  expect(await page.getByRole('listitem').allInnerTexts()).toEqual([
+    expect.stringContaining('disk, gpu12: 0.1 GB free'),
+    expect.stringContaining('clock, gpu5: 7.0 s ahead of most nodes.'),
+  ]);
+  const toggle = page.getByRole('button', { name: 'A Column for Each Node' });
+  await toggle.press('Enter');
+  expect(await toggle.getAttribute('aria-pressed')).toBe('true');
+  expect(await heads()).toEqual(['Check', ...nodes(32)]);
+  expect(posted).toContainEqual({ state: { profile: 'lab', each: true } });
+  await toggle.press('Enter');
+  expect(await heads()).toHaveLength(5);
+  await page.getByRole('cell').getByRole('button', { name: 'Open Profile' }).first().press('Enter');
+  expect(posted.at(-1)).toEqual({ type: 'remedy', button: 0 });
+  await page.close();
+});
+
+test.each(['dark', 'light', 'high-contrast'] as const)('axe finds nothing in groups, %s', async (theme) => {
+  for (const width of [300, 600, 1600]) {
+    const { page } = await open(32, many(), { width, theme });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+    expect(await findings({ page })).toEqual([]);
+    await page.screenshot({ path: join(artifacts, `checks-groups-${theme}-${width}.png`), fullPage: true });
+    await page.close();
+  }
 });
 
 test.each([

@@ -4,7 +4,7 @@ import type { Advice } from './remedy.js';
 
 /**
  * One thing that was looked at: whether it is right, what was seen, and what to do where it is
- * wrong. `hint` is empty where `ok` is true.
+ * wrong. `hint` is empty where all is well.
  */
 export interface CheckResult {
   name: string;
@@ -13,6 +13,13 @@ export interface CheckResult {
   hint: Advice;
   /** Of which node, in a cluster of several. */
   host?: string;
+  /** A run can start (`ok` is true), and may suffer from it: `hint` says what to do. */
+  warning?: true;
+  /**
+   * The figure that `detail` tells, in a unit of the check's own. Such figures differ from node to
+   * node by their nature, as free space does, so a difference says nothing.
+   */
+  amount?: number;
 }
 
 /** A check that passed. `detail` says what was seen. */
@@ -23,6 +30,13 @@ export const bad = (name: string, detail: string, hint: Advice): CheckResult => 
   ok: false,
   detail,
   hint,
+});
+
+/** A check that passed, of something that may harm a run. */
+export const warned = (name: string, detail: string, hint: Advice): CheckResult => ({
+  ...bad(name, detail, hint),
+  ok: true,
+  warning: true,
 });
 
 /** UserError (preflight) with the first check that failed, and what else did. */

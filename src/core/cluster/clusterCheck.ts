@@ -5,13 +5,16 @@ import { bad, good, type CheckResult } from '../base/checks.js';
 import type { Advice } from '../base/remedy.js';
 import type { Progress } from '../base/progress.js';
 import type { Profile } from '../contracts/profileSchema.js';
+import { judgeGpus, type SampledNode } from '../check/gpus.js';
 import { judgeTrainer, trainerTrial } from '../plan/preflight.js';
 import { everySlotOf, placeRanks, type NodeOffer } from '../plan/placement.js';
 import { givenWorkdir } from '../profiles/workdir.js';
 import type { Bootstrap } from '../setup/bootstrap.js';
 import type { Packages } from '../setup/packages.js';
 import type { NodeRuntime } from '../setup/runtime.js';
-import { gpuChecks, offersOf } from './offers.js';
+import { lookAtNodes } from './nodeFacts.js';
+import { NodeChannels, type CheckedNode } from './nodeChannels.js';
+import { gpuChecks, offerIn } from './offers.js';
 import { checkPorts } from './portCheck.js';
 import type { SshNode } from './sshNode.js';
 import { Survey } from './survey.js';
@@ -24,45 +27,114 @@ export interface CheckedCluster {
 }
 
 /**
- * One result for each thing and node, good and bad. A node that failed a check is not looked at
- * further; without the head only what needs no head is looked at. Cancelled.
+ * One result for each thing and node, good and bad. A node that failed a check is still compared
+ * with the others as far as it can be asked, but nothing is put there or started; without the head
+ * that is done nowhere. Cancelled.
  */
 export async function checkCluster(cluster: CheckedCluster, progress: Progress = {}): Promise<CheckResult[]> {
-  const { profile, nodes } = cluster;
-  const found = new Findings(nodes);
-  const [head] = nodes;
-  if (!head) return [];
-  const name = nodes.length === 1 ? head.name : `${nodes.length} nodes`;
-  progress.onProgress?.(`connecting to ${name}`);
-  await found.each('connection', async (node) => {
-    await node.connection(progress.signal);
-    return [good('connection', 'logged in')];
-  });
-  progress.onProgress?.(`looking at ${name}`);
-  const survey = found.isGood(head) ? await surveyOf(cluster, head, found) : undefined;
-  if (!survey) {
-    await found.each('set-up', async (node) => node.judge(await node.probe({ hashAll: true }), false));
+  const channels = new NodeChannels(progress.signal);
+  try {
+    return await new ClusterCheck(cluster, channels, progress).results();
+  } finally {
+    channels.dispose();
+  }
+}
+
+class ClusterCheck {
+  private readonly found: Findings;
+  private readonly head: SshNode | undefined;
+
+  constructor(
+    private readonly cluster: CheckedCluster,
+    private readonly channels: NodeChannels,
+    private readonly progress: Progress,
+  ) {
+    this.found = new Findings(cluster.nodes);
+    this.head = cluster.nodes[0];
+  }
+
+  async results(): Promise<CheckResult[]> {
+    const { found, head, progress } = this;
+    const { nodes, profile } = this.cluster;
+    if (!head) return [];
+    const name = nodes.length === 1 ? head.name : `${nodes.length} nodes`;
+    progress.onProgress?.(`connecting to ${name}`);
+    await found.each('connection', async (node) => {
+      await node.connection(progress.signal);
+      return [good('connection', 'logged in')];
+    });
+    const isHeadThere = found.isGood(head);
+    progress.onProgress?.(`looking at ${name}`);
+    const asked = await this.open();
+    const survey = isHeadThere ? await this.survey(head, asked) : undefined;
+    if (!survey) {
+      await found.each('set-up', async (node) => {
+        const probe = await node.probeBy(await this.channels.of(node), { hashAll: true });
+        return node.judge(probe, false);
+      });
+    }
+    found.add(await lookAtNodes(profile, asked, found.results));
+    if (survey && found.isGood(head)) await this.tryPrograms(survey);
+    progress.onProgress?.(`trying the ways between ${name}`);
+    await found.all(head, 'ports', () => checkPorts(profile, asked, head.name));
     return found.results;
   }
-  if (!found.isGood(head)) return found.results;
-  await found.all(head, 'ports', () => checkPorts(profile, found.good));
-  if (!found.isGood(head)) return found.results;
-  await cluster.withPackages(async (packages) => {
-    const runtimes = survey.preparations(found.good, packages, progress);
-    await found.each('trainer', async (node) => {
-      const runtime = await runtimes.get(node);
-      return [await node.withBootstrap((channel) => tryTrainer(node, channel, runtime))];
+
+  /** A channel to each good node. */
+  private async open(): Promise<CheckedNode[]> {
+    const asked: CheckedNode[] = [];
+    await this.found.each('set-up', async (node) => {
+      asked.push({ node, channel: await this.channels.of(node) });
+      return [];
     });
-  });
-  const offers: NodeOffer[] = [];
-  await found.each('agent', async (node) => {
-    const [offer] = await offersOf([node], progress);
-    if (!offer) return [];
-    offers.push(offer);
-    return gpuChecks(offer);
-  });
-  found.add(slotsOf(profile, nodes, offers));
-  return found.results;
+    return this.cluster.nodes.flatMap((node) => asked.find((each) => each.node === node) ?? []);
+  }
+
+  /** What the head and the other nodes are. Undefined where the head cannot be asked. */
+  private async survey(head: SshNode, asked: readonly CheckedNode[]): Promise<Survey | undefined> {
+    const { found, channels } = this;
+    let survey: Survey | undefined;
+    await found.all(head, 'set-up', async () => {
+      survey = await Survey.of(
+        { head, workdir: givenWorkdir(this.cluster.profile) },
+        asked.map(({ node }) => node),
+        {
+          wantsGpu: false,
+          onTrouble: (node, error) => {
+            found.add([failureOf(node, 'set-up', error)]);
+          },
+          channelOf: (node) => channels.of(node),
+        },
+      );
+      return survey.results;
+    });
+    return survey;
+  }
+
+  /** Puts trainer and agent on the good nodes, and starts them. */
+  private async tryPrograms(survey: Survey): Promise<void> {
+    const { found, progress } = this;
+    const { profile, nodes } = this.cluster;
+    await this.cluster.withPackages(async (packages) => {
+      const runtimes = survey.preparations(found.good, packages, progress);
+      await found.each('trainer', async (node) => {
+        const runtime = await runtimes.get(node);
+        return [await tryTrainer(node, await this.channels.of(node), runtime)];
+      });
+    });
+    const offers: NodeOffer[] = [];
+    const sampled: SampledNode[] = [];
+    await found.each('agent', async (node) => {
+      const { cores } = await node.hello(progress);
+      const sample = await (await node.node.client()).request('host.sample');
+      const offer = offerIn(sample, cores, node.host, node.address);
+      offers.push(offer);
+      sampled.push({ host: node.name, sample });
+      return gpuChecks(offer);
+    });
+    found.add(judgeGpus(sampled));
+    found.add(slotsOf(profile, nodes, offers));
+  }
 }
 
 /** The trainer starts there, and its libraries are there. */
@@ -128,24 +200,6 @@ function failureOf({ name: host }: SshNode, name: string, error: unknown): Check
   if (isCancelled(error)) throw error;
   const advice: Advice = error instanceof UserError ? error.hint : { kind: 'report', tryFirst: true };
   return { ...bad(name, error instanceof UserError ? error.what : errorText(error), advice), host };
-}
-
-/** What the head and the other nodes are. Undefined where the head cannot be asked. */
-async function surveyOf(
-  { profile }: CheckedCluster,
-  head: SshNode,
-  found: Findings,
-): Promise<Survey | undefined> {
-  let survey: Survey | undefined;
-  await found.all(head, 'set-up', async () => {
-    const onTrouble = (node: SshNode, error: unknown): void => {
-      found.add([failureOf(node, 'set-up', error)]);
-    };
-    const options = { wantsGpu: false, onTrouble };
-    survey = await Survey.of({ head, workdir: givenWorkdir(profile) }, found.good, options);
-    return survey.results;
-  });
-  return survey;
 }
 
 /** How many ranks each node has room for; why a training that takes all there is has none. */

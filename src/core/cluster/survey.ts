@@ -6,6 +6,7 @@ import type { Progress } from '../base/progress.js';
 import type { CheckResult } from '../base/checks.js';
 import type { Probe } from '../setup/probe.js';
 import type { NodeRuntime } from '../setup/runtime.js';
+import type { Bootstrap } from '../setup/bootstrap.js';
 import type { Packages } from '../setup/packages.js';
 import type { SshNode } from './sshNode.js';
 
@@ -14,6 +15,14 @@ export interface Finding {
   node: SshNode;
   probe: Probe;
   results: CheckResult[];
+}
+
+interface SurveyOptions {
+  wantsGpu: boolean;
+  /** Is told which nodes other than the head cannot be asked; without it that is thrown. */
+  onTrouble?: (node: SshNode, error: unknown) => void;
+  /** Channels that are there already, and stay. */
+  channelOf?: (node: SshNode) => Promise<Bootstrap>;
 }
 
 /** Nodes as they were found. */
@@ -27,19 +36,22 @@ export class Survey {
    * Looks at the head and at `nodes`, of which the head may be one. The head leaves a token in
    * `workdir` for as long as that takes. So it shows which of the others share its home folder.
    * UserError (preflight, connection). With `onTrouble`, nodes other than the head that cannot be
-   * asked are told to it and left out.
+   * asked are left out.
    */
   static async of(
     { head, workdir }: { head: SshNode; workdir: string },
     nodes: readonly SshNode[],
-    { wantsGpu, onTrouble }: { wantsGpu: boolean; onTrouble?: (node: SshNode, error: unknown) => void },
+    { wantsGpu, onTrouble, channelOf }: SurveyOptions,
   ): Promise<Survey> {
     const token = randomBytes(8).toString('hex');
-    return head.withBootstrap(async (channel) => {
+    const on = async <T>(node: SshNode, task: (channel: Bootstrap) => Promise<T>): Promise<T> =>
+      channelOf ? task(await channelOf(node)) : node.withBootstrap(task);
+    return on(head, async (channel) => {
       const ofHead = await head.probeBy(channel, { token, leaveToken: true, hashAll: true });
       try {
         const look = async (node: SshNode): Promise<Finding> => {
-          const probe = node === head ? ofHead : await node.probe({ token, hashAll: true });
+          const probing = (own: Bootstrap): Promise<Probe> => node.probeBy(own, { token, hashAll: true });
+          const probe = node === head ? ofHead : await on(node, probing);
           return { node, probe, results: node.judge(probe, wantsGpu) };
         };
         const findings = await Promise.all(

@@ -7,10 +7,14 @@ import type { Advice } from '../base/remedy.js';
 export interface CheckCell {
   ok: boolean;
   detail: string;
-  /** Empty where `ok` is true. */
+  /** Empty where all is well. */
   hint: Advice;
+  /** A run can start, and may suffer from it. */
+  warning: boolean;
   /** It is right, and not what more than half of the nodes say. */
   differs: boolean;
+  /** The figure that `detail` tells, where that is of the kind that differs everywhere. */
+  amount: number | undefined;
 }
 
 /** One check. A cell is undefined where that node was not looked at. */
@@ -23,13 +27,14 @@ export interface CheckRow {
   whole: CheckCell | undefined;
 }
 
-/** Rows that failed come first. */
+/** Rows that failed come first, then those with a warning, then those in which a node differs. */
 export interface CheckTable {
   nodes: readonly string[];
   rows: readonly CheckRow[];
-  /** How many results there are, and how many of them are bad. */
+  /** How many results there are, how many of them are bad, and how many warn. */
   checks: number;
   failed: number;
+  warned: number;
   /** Nodes with a bad result. */
   badNodes: readonly string[];
 }
@@ -54,11 +59,20 @@ export function checkTable(results: readonly CheckResult[], nodes: readonly stri
   const bad = results.filter(({ ok }) => !ok);
   return {
     nodes: columns,
-    rows: [...rows.filter(({ ok }) => !ok), ...rows.filter(({ ok }) => ok)],
+    rows: [0, 1, 2, 3].flatMap((rank) => rows.filter((row) => rankOf(row) === rank)),
     checks: results.length,
     failed: bad.length,
+    warned: results.filter(({ ok, warning }) => ok && warning === true).length,
     badNodes: columns.filter((node) => bad.some(({ host }) => (host ?? only) === node)),
   };
+}
+
+/** What matters more has a lower number. */
+function rankOf({ ok, cells, whole }: CheckRow): number {
+  const all = [...cells, whole];
+  if (!ok) return 0;
+  if (all.some((cell) => cell?.warning === true)) return 1;
+  return all.some((cell) => cell?.differs === true) ? 2 : 3;
 }
 
 /** What one check said, the same at each of these nodes. */
@@ -88,23 +102,28 @@ export function notesOf({ nodes, rows }: CheckTable, wanted: (cell: CheckCell) =
   });
 }
 
-/** Several results of one check at one node are told in one cell. */
+/** Several results of one check at one node are told in one cell: those that matter most. */
 function joined(results: readonly CheckResult[]): CheckCell | undefined {
-  const [first] = results;
-  if (!first) return undefined;
   const bad = results.filter(({ ok }) => !ok);
-  const told = bad.length > 0 ? bad : results;
+  const warned = results.filter(({ warning }) => warning === true);
+  const told = bad.length > 0 ? bad : warned.length > 0 ? warned : results;
+  const [first] = told;
+  if (!first) return undefined;
   return {
     ok: bad.length === 0,
     detail: told.map(({ detail }) => detail).join(', '),
-    hint: bad[0]?.hint ?? '',
+    hint: first.hint,
+    warning: bad.length === 0 && warned.length > 0,
     differs: false,
+    amount: told.length === 1 ? first.amount : undefined,
   };
 }
 
+const isPlain = (cell: CheckCell): boolean => cell.ok && !cell.warning && cell.amount === undefined;
+
 function marked(cells: readonly (CheckCell | undefined)[]): (CheckCell | undefined)[] {
-  const good = cells.flatMap((cell) => (cell?.ok === true ? [cell.detail] : []));
+  const good = cells.flatMap((cell) => (cell && isPlain(cell) ? [cell.detail] : []));
   const usual = good.find((detail) => good.filter((other) => other === detail).length * 2 > good.length);
   if (usual === undefined) return [...cells];
-  return cells.map((cell) => cell && { ...cell, differs: cell.ok && cell.detail !== usual });
+  return cells.map((cell) => cell && { ...cell, differs: isPlain(cell) && cell.detail !== usual });
 }

@@ -45,7 +45,7 @@ export interface CudaPayload {
 }
 
 /**
- * All of native/node but `stagingParts`, in the order that makes one program of them: what others
+ * All of native/node but `laterParts`, in the order that makes one program of them: what others
  * use first, what runs it last.
  */
 const bootstrapParts = [
@@ -68,7 +68,10 @@ const bootstrapParts = [
 ];
 
 /** Compiled on the node at the first need only, since most channels have none. */
-const stagingParts = ['tree', 'record', 'arrival', 'stage'];
+const laterParts: Readonly<Record<string, readonly string[]>> = {
+  STAGE: ['tree', 'record', 'arrival', 'stage'],
+  CHECK: ['facts', 'reachability'],
+};
 
 /**
  * Reads the payload from the files of this installation. Rejects with the error of the file system
@@ -100,8 +103,11 @@ export async function readPayload(sources: NativeSources): Promise<Payload> {
 export async function readBootstrap({ bootstrap }: Pick<NativeSources, 'bootstrap'>): Promise<string> {
   const read = async (parts: readonly string[]): Promise<string> =>
     (await Promise.all(parts.map((part) => readFile(join(bootstrap, `${part}.py`), 'utf8')))).join('\n\n');
+  const later = await Promise.all(
+    Object.entries(laterParts).map(async ([part, files]) => [part, await read(files)] as const),
+  );
   // Text as JSON writes it is text to Python too.
-  return `STAGE_TEXT = ${JSON.stringify(await read(stagingParts))}\n${await read(bootstrapParts)}`;
+  return `LATER = ${JSON.stringify(Object.fromEntries(later))}\n${await read(bootstrapParts)}`;
 }
 
 async function readCuda(

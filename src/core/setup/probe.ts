@@ -48,6 +48,8 @@ export type Probe = z.infer<typeof probeSchema>;
 
 const oldestPython = [3, 9] as const;
 const oldestGlibc = [2, 28] as const;
+/** Below this a run would not get far. */
+const fewestInodes = 10_000;
 /** Bytes that the programs take on disk. */
 const programBytes = 20_000_000;
 
@@ -99,6 +101,10 @@ export function checkProbe(probe: Probe, wantsGpu: boolean, host: string): Check
       : bad('workdir', `${workdir} ${problem}`, workdirHint(probe, host)),
   );
   if (probe.free !== undefined) results.push(checkSpace(probe, probe.free, host));
+  if ((probe.inodesFree ?? Infinity) < fewestInodes) {
+    const told = `${probe.inodesFree ?? 0} inodes free, ${fewestInodes} are needed in ${workdir}`;
+    results.push(bad('inodes', told, 'Remove files there: small ones take an inode each too'));
+  }
   if (probe.killsUserProcesses) {
     const hint = 'Run on the node: loginctl enable-linger';
     results.push(bad('logind', 'it ends your processes when you log out (KillUserProcesses)', hint));
@@ -130,10 +136,7 @@ function checkSpace(probe: Probe, free: number, host: string): CheckResult {
     const what = `${detail}, ${(needed / 1e9).toFixed(1)} GB are needed`;
     return bad('disk', what, { kind: 'moreSpace', host });
   }
-  if ((probe.inodesFree ?? Infinity) < 10_000) {
-    return bad('disk', `${probe.inodesFree ?? 0} inodes are left in ${probe.workdir}`, 'Remove files there');
-  }
-  return good('disk', detail);
+  return { ...good('disk', detail), amount: free };
 }
 
 function atLeast(version: readonly number[], wanted: readonly [number, number]): boolean {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { nodePath } from '../../../src/core/base/nodePath.js';
 import { runOnAll } from '../../../src/core/cluster/fanOut.js';
+import { withChannels } from '../../../src/core/cluster/nodeChannels.js';
 import { checkPorts } from '../../../src/core/cluster/portCheck.js';
 import { Questions } from '../../../src/core/cluster/retry.js';
 import { SshMachine } from '../../../src/core/cluster/sshMachine.js';
@@ -108,9 +109,15 @@ describe.skipIf(unavailable !== undefined)(
       }
     });
 
-    it('reach the ports of their head, which this machine does not', async () => {
-      const results = await checkPorts(profile, machine.nodes);
-      expect(results).toHaveLength(count);
+    it('reach the ports of one another, which this machine does not', async () => {
+      // One kernel holds the neighbours of all namespaces: by default 1024, and 32 hosts have 992.
+      const some = machine.nodes.slice(0, 16);
+      const before = performance.now();
+      const results = await withChannels(some, (asked) => checkPorts(profile, asked));
+      process.stdout.write(
+        `each of ${some.length} tried all others in ${((performance.now() - before) / 1000).toFixed(1)} s\n`,
+      );
+      expect(results).toHaveLength(some.length + 1);
       expect(results[0]?.detail).toMatch(/^port 47\d{3} cannot be reached from this machine at /);
       expect(results.filter(({ ok }) => !ok)).toEqual([]);
     });

@@ -20,7 +20,11 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { nodePath } from '../../../src/core/base/nodePath.js';
 import { runOnAll } from '../../../src/core/cluster/fanOut.js';
 import type { HostLine } from '../../../src/core/cluster/hostLines.js';
+import { withChannels } from '../../../src/core/cluster/nodeChannels.js';
 import { checkPorts } from '../../../src/core/cluster/portCheck.js';
+import type { SshNode } from '../../../src/core/cluster/sshNode.js';
+import type { CheckResult } from '../../../src/core/base/checks.js';
+import type { Profile } from '../../../src/core/contracts/profileSchema.js';
 import type { SshMachine } from '../../../src/core/cluster/sshMachine.js';
 import { UserError } from '../../../src/core/base/errors.js';
 import { Bootstrap } from '../../../src/core/setup/bootstrap.js';
@@ -220,10 +224,13 @@ describe('folders of the head', () => {
   });
 });
 
-describe('the ports of the head', () => {
-  it('are said to be open to the other nodes, and to this machine where they are', async () => {
+describe('the ports of the nodes', () => {
+  const portsOf = (profile: Profile, nodes: readonly SshNode[]): Promise<CheckResult[]> =>
+    withChannels(nodes, (asked) => checkPorts(profile, asked));
+
+  it('are said to be open to all other nodes, and that of the head to this machine where it is', async () => {
     const { profile } = cluster;
-    const results = await checkPorts(profile, cluster.machine().nodes);
+    const results = await portsOf(profile, cluster.machine().nodes);
     const [ofHead, ...others] = results.map(
       ({ host, ok, detail }) => `${host ?? ''} ${ok ? 'ok' : 'no'} ${detail}`,
     );
@@ -232,14 +239,14 @@ describe('the ports of the head', () => {
     const [first = 0, last = 0] = profile.portRange!.split('-').map(Number);
     expect(Number(port)).toBeGreaterThanOrEqual(first);
     expect(Number(port)).toBeLessThanOrEqual(last);
-    expect(others).toEqual(['127.0.0.3 ok reaches 127.0.0.2']);
+    expect(others).toEqual(['127.0.0.2 ok reaches the other node', '127.0.0.3 ok reaches the other node']);
   });
 
   it('are said to be closed to a node, with what to do about it', async () => {
     const hosts = cluster.profile.hosts!.map((host) => ({ ...host, address: '0.0.0.1' }));
-    const [, result] = await checkPorts(cluster.profile, cluster.machine({ hosts }).nodes);
+    const [, , result] = await portsOf(cluster.profile, cluster.machine({ hosts }).nodes);
     expect(result).toMatchObject({ host: '127.0.0.3', ok: false });
-    expect(result!.detail).toMatch(/of 0\.0\.0\.1 cannot be reached/);
+    expect(result!.detail).toMatch(/^does not reach 127\.0\.0\.2: /);
     expect(result!.hint).toMatchObject({ kind: 'openPorts', host: '127.0.0.2' });
   });
 
@@ -248,9 +255,12 @@ describe('the ports of the head', () => {
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
     const profile = { ...cluster.profile, portRange: `${port}-${port}` };
-    const results = await checkPorts(profile, cluster.machine().nodes);
-    expect(results).toHaveLength(1);
-    expect(results[0]).toMatchObject({ ok: false, detail: `no port from ${port} to ${port} is free` });
+    const results = await portsOf(profile, cluster.machine().nodes);
+    expect(results).toMatchObject(
+      profile.hosts!.map(({ host }) => ({
+        ...{ host, ok: false, detail: `no port from ${port} to ${port} is free` },
+      })),
+    );
     taken.close();
   });
 });

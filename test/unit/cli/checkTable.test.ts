@@ -1,7 +1,7 @@
 // What `trainyard check` prints, by the width of the terminal.
 import { expect, it } from 'vitest';
 import { checkLines } from '../../../src/cli/checkTable.js';
-import { bad, good, type CheckResult } from '../../../src/core/base/checks.js';
+import { bad, good, warned, type CheckResult } from '../../../src/core/base/checks.js';
 import { checkTable } from '../../../src/core/model/checkTable.js';
 
 const nodes = (count: number): string[] => Array.from({ length: count }, (_, index) => `gpu${index + 1}`);
@@ -48,12 +48,54 @@ it('nodes are columns with their states where no more fits, and what differs sta
   ]);
 });
 
-it('many nodes are rows', () => {
-  const text = lines(16, 80);
-  expect(text.slice(0, 3)).toEqual(['NODE   disk    glibc', 'gpu1   ok      ok', 'gpu2   FAILED  ok']);
-  expect(text[16]).toBe('gpu16  ok      ok, differs');
-  expect(text.slice(17)).toEqual([failed, 'differs glibc, gpu16: 2.31']);
-  expect(text.slice(0, 17).every((line) => line.length <= 80)).toBe(true);
+it('many nodes that are alike share a column', () => {
+  expect(lines(16, 80)).toEqual([
+    'CHECK  gpu1, gpu3-gpu15       gpu2      gpu16',
+    'disk   ok: 9.0 GB free in /w  FAILED    ok: 9.0 GB free in /w',
+    'glibc  ok: 2.36               ok: 2.36  ok, differs: 2.31',
+    failed,
+  ]);
+  expect(lines(16, 48)).toEqual([
+    'CHECK  gpu1, gpu3-gpu15  gpu2    gpu16',
+    'disk   ok                FAILED  ok',
+    'glibc  ok                ok      ok, differs',
+    failed,
+    'differs glibc, gpu16: 2.31',
+  ]);
+});
+
+it('groups are rows where the terminal is narrow, with the checks in which they are not alike', () => {
+  const all = [...results(16), ...nodes(16).map((host) => ({ ...good('OS', 'Debian 12'), host }))];
+  expect(checkLines(checkTable(all, nodes(16)), 40)).toEqual([
+    'NODE              disk    glibc',
+    'gpu1, gpu3-gpu15  ok      ok',
+    'gpu2              FAILED  ok',
+    'gpu16             ok      ok, differs',
+    '1 other check is ok on all nodes',
+    failed,
+    'differs glibc, gpu16: 2.31',
+  ]);
+});
+
+it('a warning has its remedy below the table, and figures that differ everywhere part no group', () => {
+  const all: CheckResult[] = nodes(4).flatMap((host, index) => [
+    { ...good('disk', `${9 + index}.0 GB free`), amount: 9 + index, host },
+    { ...(index === 3 ? warned('clock', '7.0 s behind', 'Set it') : good('clock', 'with most')), host },
+  ]);
+  expect(checkLines(checkTable(all, nodes(4)), 70)).toEqual([
+    'CHECK  gpu1-gpu3                        gpu4',
+    'clock  ok: with most                    WARNS',
+    'disk   ok: 9.0 GB free to 11.0 GB free  ok: 12.0 GB free',
+    'WARNS clock, gpu4: 7.0 s behind. Set it.',
+  ]);
+});
+
+it('what each node says in another way, such as a path, parts no group', () => {
+  const all = nodes(4).flatMap((host) => [{ ...good('workdir', `/home/${host}`), host }]);
+  expect(checkLines(checkTable(all, nodes(4)), 50)).toEqual([
+    'CHECK    gpu1-gpu4',
+    'workdir  ok: /home/gpu1, and 3 others',
+  ]);
 });
 
 it('a node that was not looked at further has a dash, and nodes that say the same share a line', () => {

@@ -1,6 +1,6 @@
 // Results of a check as rows with a column for each node.
 import { expect, it } from 'vitest';
-import { bad, good, type CheckResult } from '../../../../src/core/base/checks.js';
+import { bad, good, warned, type CheckResult } from '../../../../src/core/base/checks.js';
 import { checkTable } from '../../../../src/core/model/checkTable.js';
 
 const at = (host: string, result: CheckResult): CheckResult => ({ ...result, host });
@@ -58,7 +58,34 @@ it('tells several results of one check at one node in one cell, the bad ones', (
     at('a', bad('ports', '47001 is taken', 'Free that')),
   ];
   expect(checkTable(results, ['a', 'b']).rows[0]?.cells).toEqual([
-    { ok: false, detail: '47000 is taken, 47001 is taken', hint: 'Free it', differs: false },
+    {
+      ...{ ok: false, detail: '47000 is taken, 47001 is taken', hint: 'Free it' },
+      ...{ differs: false, warning: false, amount: undefined },
+    },
     undefined,
   ]);
+});
+
+it('puts warnings behind what failed, with their remedy, and marks no figure as different', () => {
+  const table = checkTable(
+    [
+      at('a', good('OS', 'Debian 12')),
+      at('a', { ...good('disk', '9 GB'), amount: 9 }),
+      at('b', { ...good('disk', '9 GB'), amount: 9 }),
+      at('c', { ...good('disk', '7 GB'), amount: 7 }),
+      at('a', good('clock', 'with most nodes')),
+      at('b', warned('clock', '7 s ahead', 'Set it')),
+      at('a', bad('ports', 'no way', 'Open it')),
+    ],
+    ['a', 'b', 'c'],
+  );
+  expect(table.rows.map(({ name, ok }) => [name, ok])).toEqual([
+    ['ports', false],
+    ['clock', true],
+    ['OS', true],
+    ['disk', true],
+  ]);
+  expect(table).toMatchObject({ failed: 1, warned: 1, badNodes: ['a'] });
+  expect(table.rows[1]?.cells[1]).toMatchObject({ ok: true, warning: true, hint: 'Set it', differs: false });
+  expect(table.rows[3]?.cells.map((cell) => cell?.differs)).toEqual([false, false, false]);
 });

@@ -1,0 +1,133 @@
+// A check of nodes that were made different on purpose: each difference is told of the node that has
+// it, and of no other.
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ensureFaketime } from '../../../scripts/test/faketime.mjs';
+import type { CheckResult } from '../../../src/core/base/checks.js';
+import { nullLogger } from '../../../src/core/base/log.js';
+import { Questions } from '../../../src/core/cluster/retry.js';
+import { SshMachine } from '../../../src/core/cluster/sshMachine.js';
+import type { Profile } from '../../../src/core/contracts/profileSchema.js';
+import { checkTable } from '../../../src/core/model/checkTable.js';
+import { LazyTransport } from '../../../src/core/ssh/lazyTransport.js';
+import { linkRuntime } from '../../cluster/support/hosts.js';
+import { until } from '../../support/harness.js';
+import { NamespaceCluster, pidsIn, unavailable, type NamespaceHost } from '../../support/namespaces.js';
+import { bundleDir } from '../support/cluster.js';
+
+const names = ['head', 'clock', 'mtu', 'shm', 'inodes', 'full-size'] as const;
+type Name = (typeof names)[number];
+
+describe.skipIf(unavailable !== undefined)(`unlike nodes (${unavailable ?? 'namespaces'})`, () => {
+  let cluster: NamespaceCluster;
+  let machine: SshMachine;
+  let profile: Profile;
+  const trainyardHome = mkdtempSync(join(tmpdir(), 'trainyard-unlike-'));
+  const hostOf = (name: Name): NamespaceHost => cluster.hosts[names.indexOf(name)]!;
+  const address = (name: Name): string => hostOf(name).address;
+  const inside = (name: Name, ...words: string[]): void => {
+    execFileSync('ip', ['netns', 'exec', hostOf(name).namespace, ...words]);
+  };
+
+  beforeAll(async () => {
+    cluster = await NamespaceCluster.start({
+      hosts: names.length,
+      environments: names.map((name) =>
+        name === 'clock'
+          ? { LD_PRELOAD: ensureFaketime(), FAKETIME: '+90s', FAKETIME_DONT_FAKE_MONOTONIC: '1' }
+          : undefined,
+      ),
+      mounts: names.map((name) => {
+        if (name === 'shm') return 'mount -t tmpfs -o size=16m tmpfs /dev/shm';
+        const inodes = 'size=900m,nr_inodes=3000,mode=700';
+        return name === 'inodes'
+          ? `mkdir -p "$1/.trainyard" && mount -t tmpfs -o ${inodes} tmpfs "$1/.trainyard"`
+          : undefined;
+      }),
+    });
+    for (const { home } of cluster.hosts) {
+      if (home !== hostOf('inodes').home) linkRuntime(join(home, '.trainyard'));
+    }
+    copyFileSync(cluster.knownHosts, join(trainyardHome, 'known_hosts'));
+    const user = userInfo().username;
+    const { identityFile } = cluster;
+    profile = {
+      ...{ name: 'unlike', kind: 'ssh' },
+      hosts: cluster.hosts.map(({ address }) => ({ host: address, user, slots: 1, identityFile })),
+    };
+    const questions = new Questions({
+      secret: () => Promise.reject(new Error('a secret was asked for')),
+      trust: () => Promise.reject(new Error('a host key was asked about')),
+    });
+    const transport = new LazyTransport(profile, {
+      prompter: questions,
+      home: trainyardHome,
+      logger: nullLogger,
+    });
+    machine = new SshMachine({ profile, transport, questions, bundleDir });
+    await machine.connectAll();
+  });
+  afterAll(async () => {
+    machine.dispose();
+    await cluster.stop();
+    rmSync(trainyardHome, { recursive: true, force: true });
+  });
+
+  const named = (results: readonly CheckResult[], tells: (result: CheckResult) => boolean): string[] =>
+    results.filter(tells).map(({ host = '', name, detail }) => {
+      const at = cluster.hosts.findIndex((each) => each.address === host);
+      return `${names[at] ?? host} ${name}: ${detail.replaceAll(/198\.18\.\d+\./g, '')}`;
+    });
+  const failures = (results: readonly CheckResult[]): string[] => named(results, ({ ok }) => !ok);
+
+  it('are told apart, each difference at its node alone', async () => {
+    inside('mtu', 'ip', 'link', 'set', 'eth0', 'mtu', '1400');
+    inside('mtu', 'ip', 'route', 'add', 'unreachable', `${address('shm')}/32`);
+    // What is longer than the bucket is dropped, as where a switch has a smaller MTU than its hosts.
+    const bucket = ['rate', '100mbit', 'burst', '1200', 'limit', '200000'];
+    inside('full-size', 'tc', 'qdisc', 'add', 'dev', 'eth0', 'root', 'tbf', ...bucket);
+    const started = performance.now();
+    const results = await machine.check(profile);
+    const seconds = (performance.now() - started) / 1000;
+    process.stdout.write(`check of ${names.length} unlike nodes: ${seconds.toFixed(1)} s\n`);
+    expect(failures(results).sort()).toEqual([
+      expect.stringMatching(
+        /^full-size ports: small packets pass, and full-size packets to 10, 11 and 3 more are lost$/,
+      ),
+      expect.stringMatching(/^inodes inodes: 2\d{3} inodes free, 10000 are needed in /),
+      'mtu ports: does not reach 13: No route to host',
+      expect.stringMatching(/^shm ports: does not reach 12: /),
+    ]);
+    expect(named(results, ({ warning }) => warning === true).sort()).toEqual([
+      'clock clock: 90.0 s ahead of most nodes',
+      'mtu MTU: 1400, most have 1500',
+      'shm shared memory: 17 MB in /dev/shm',
+    ]);
+    const { rows } = checkTable(
+      results,
+      machine.nodes.map(({ name }) => name),
+    );
+    const differing = rows.flatMap(({ name, cells }) =>
+      cells.flatMap((cell, at) => (cell?.differs === true ? [`${names[at] ?? ''} ${name}`] : [])),
+    );
+    expect(differing).toEqual(['inodes file system']);
+  });
+
+  it('reach one another again once the network is mended, and nothing is left behind', async () => {
+    inside('mtu', 'ip', 'route', 'del', 'unreachable', `${address('shm')}/32`);
+    inside('mtu', 'ip', 'link', 'set', 'eth0', 'mtu', '1500');
+    inside('full-size', 'tc', 'qdisc', 'del', 'dev', 'eth0', 'root');
+    const results = await machine.check(profile);
+    expect(failures(results)).toEqual([expect.stringMatching(/^inodes inodes/)]);
+    expect(results.filter(({ name }) => name === 'ports').map(({ detail }) => detail)).toEqual(
+      names.map(() => 'reaches all 5 others'),
+    );
+    machine.dispose();
+    const left = (): string[] =>
+      names.filter((name) => pidsIn(hostOf(name).namespace).some((pid) => pid !== hostOf(name).sshd.pid));
+    await until('nothing but sshd on the nodes', () => left().length === 0, 10);
+  });
+});
