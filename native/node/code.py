@@ -4,6 +4,7 @@ import re
 
 MARK = 946684800  # the modification time of a blob that is whole
 KEPT = 128 << 20  # bytes of a stream that are kept for other nodes
+PASSED_ON = 256 << 10  # bytes that go on at once: what comes over the channel comes in pieces of 32 KiB
 LONG = 120  # seconds that another node may take to get the files itself
 DAY = 24 * 3600
 TIDYING = 1  # seconds, at most
@@ -65,10 +66,13 @@ class Store:
     """`<workdir>/code`."""
 
     def __init__(self, workdir):
+        import hashlib
+
         self.workdir = expand(workdir)
         self.root = os.path.join(self.workdir, "code")
         self.boot = boot_time()
         self.read = None  # the manifest that was read last
+        self.sha256 = hashlib.sha256
 
     def make(self):
         make_own(self.root)
@@ -122,11 +126,9 @@ class Store:
         return ranges
 
     def write(self, name, size, stream):
-        import hashlib
-
         output = self.create(self.blob(name), 0o500 if len(name) > 64 else 0o400)
         try:
-            digest = hashlib.sha256()
+            digest = self.sha256()
             while size > 0:
                 part = stream.some(size)
                 digest.update(part)
@@ -233,6 +235,8 @@ class Shared:
         self.ranges = ranges
         self.size = size
         self.pieces = []
+        self.waiting = 0  # bytes that nobody was told of
+        self.left = size
         self.is_over = size == 0
         self.is_broken = False
         self.changed = threading.Condition()
@@ -240,9 +244,13 @@ class Shared:
     def add(self, piece):
         if self.size > KEPT:
             return
+        self.waiting += len(piece)
+        self.left -= len(piece)
         with self.changed:
             self.pieces.append(bytes(piece))
-            self.changed.notify_all()
+            if self.waiting >= PASSED_ON or self.left == 0:
+                self.waiting = 0
+                self.changed.notify_all()
 
     def end(self, is_broken):
         with self.changed:
@@ -522,7 +530,7 @@ def tidy(store, every=DAY):
         if time.time() - os.stat(stamp).st_mtime < every:
             return
     except FileNotFoundError:
-        pass
+        return put_file(stamp, b"", 0o600)  # a new store has nothing old
     put_file(stamp, b"", 0o600)
     until = now() + TIDYING
     drop_old(os.path.join(store.workdir, "runs"), time.time() - every)

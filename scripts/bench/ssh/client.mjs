@@ -5,7 +5,7 @@ import { performance } from 'node:perf_hooks';
 import { Questions } from '../../../src/core/cluster/retry.ts';
 import { SshMachine } from '../../../src/core/cluster/sshMachine.ts';
 import { placeCode } from '../../../src/core/code/place.ts';
-import { takeSnapshot } from '../../../src/core/code/snapshot.ts';
+import { snapshotFor } from '../../../src/core/cluster/startCode.ts';
 import { nullLogger } from '../../../src/core/base/log.ts';
 import { LazyTransport } from '../../../src/core/ssh/lazyTransport.ts';
 import { PortForward } from '../../../src/core/tunnels/portForward.ts';
@@ -103,7 +103,7 @@ const operations = {
         for (const node of machine.nodes) await node.probe();
         began = performance.now();
       }
-      const snapshot = await takeSnapshot(folder, { cache });
+      const snapshot = await snapshotFor(machine, folder, { cache });
       const workdir = /** @type {Parameters<typeof placeCode>[2]['workdir']} */ ('~/.trainyard');
       const run = { profile, workdir, id, logger: nullLogger };
       const code = { record: snapshot.record, snapshot };

@@ -6,8 +6,8 @@ import { gpuWishOf } from '../../core/plan/gpuWish.js';
 import { requestOf, type TypedRun } from '../../core/plan/request.js';
 import { parseStage } from '../../core/stage/spec.js';
 import type { RunCode } from '../../core/code/place.js';
-import { takeSnapshot } from '../../core/code/snapshot.js';
 import type { StartedRun } from '../../core/cluster/machine.js';
+import { snapshotFor } from '../../core/cluster/startCode.js';
 import type { Args } from '../args.js';
 import type { Context, Verb } from '../context.js';
 import { figuresFile } from '../../core/follow/figureLines.js';
@@ -56,7 +56,7 @@ function perOf(args: Args): Pick<TypedRun, 'per'> {
 async function codeOf(context: Context, folder: string | undefined): Promise<RunCode | undefined> {
   if (folder === undefined) return undefined;
   const snapshot = await context.withProgress((progress) =>
-    takeSnapshot(resolve(context.cwd, folder), { cache: context.cache, ...progress }),
+    snapshotFor(context.machine, resolve(context.cwd, folder), { cache: context.cache, ...progress }),
   );
   for (const note of snapshot.notes) context.output.note(note);
   return { record: snapshot.record, snapshot };

@@ -56,6 +56,11 @@ export interface Machine extends Disposable {
   /** All of them, the head first. */
   readonly nodes: readonly NamedNode[];
 
+  /**
+   * Logs in on every node at once; absent where that is this machine. UserError (connection) where
+   * the head cannot be reached, Cancelled.
+   */
+  connectHead?(signal?: AbortSignal): Promise<void>;
   /** The runtime of `node`, made when it is not there. UserError (preflight), Cancelled. */
   runtime(progress?: Progress): Promise<NodeRuntime>;
   workdir(profile: Profile): Promise<NodePath>;

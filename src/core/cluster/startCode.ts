@@ -1,13 +1,16 @@
 // The start of a run together with its code.
 import type { NodePath } from '../base/nodePath.js';
+import { sharedAbort } from '../base/lifecycle.js';
 import type { Logger } from '../base/log.js';
 import type { Progress } from '../base/progress.js';
 import { dropCode, placeCode, type RunCode } from '../code/place.js';
+import { takeSnapshot, type CodeSnapshot, type SnapshotOptions } from '../code/snapshot.js';
 import type { RunDetails } from '../contracts/agentApi.js';
 import { startsOf } from '../cost/runCost.js';
 import type { StartSpec } from '../contracts/runSchema.js';
 import type { RunRequest } from '../plan/request.js';
 import { newRunId } from '../plan/spec.js';
+import type { Machine } from './machine.js';
 import type { RelayNode } from '../setup/relay.js';
 
 /** What is to be started, and where. */
@@ -21,6 +24,35 @@ export interface CodeStart {
   /** The profile's, `~` standing for each node's home folder. */
   workdir: NodePath;
   logger: Logger;
+}
+
+/**
+ * Takes the snapshot of a code folder, and logs in on the machine's nodes meanwhile. UserError
+ * (usage) for a folder that cannot be sent, (connection); Cancelled.
+ */
+export async function snapshotFor(
+  machine: Pick<Machine, 'connectHead'>,
+  folder: string,
+  options: SnapshotOptions,
+): Promise<CodeSnapshot> {
+  const abort = sharedAbort();
+  const cancel = (): void => {
+    abort.abort();
+  };
+  options.signal?.addEventListener('abort', cancel, { once: true });
+  if (options.signal?.aborted === true) cancel();
+  const taken = takeSnapshot(folder, { ...options, signal: abort.signal });
+  const connected = machine.connectHead?.(abort.signal);
+  try {
+    const [snapshot] = await Promise.all([taken, connected]);
+    return snapshot;
+  } catch (error) {
+    cancel(); // who is asked for a password need not answer any more
+    await Promise.allSettled([taken, connected]);
+    throw error;
+  } finally {
+    options.signal?.removeEventListener('abort', cancel);
+  }
 }
 
 /** The code that was given, else that of the earlier run in the same folder. */

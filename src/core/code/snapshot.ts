@@ -6,14 +6,13 @@ import { errorText, throwIfCancelled, UserError } from '../base/errors.js';
 import type { Progress } from '../base/progress.js';
 import type { CodeRecord } from '../contracts/runSchema.js';
 import { HashCache } from './hashCache.js';
+import { KeptBytes } from './keptBytes.js';
 import { git, listCode, listNested, type Listing } from './listing.js';
 import { ownIgnoreFile } from './rules.js';
 
 /** Bytes that a file may have, and all of them together; and how many files there may be. */
 const limits = { file: 100e6, folder: 1e9, files: 100_000 } as const;
 
-/** Bytes of files just read that are kept, so that they need not be read again for sending. */
-const mostKept = 64 << 20;
 /** Bytes of the difference to the commit that are recorded. */
 const mostDiff = 256 << 10;
 /** Milliseconds of work after which others have their turn. */
@@ -148,8 +147,7 @@ class Reader {
   readonly files: FileEntry[] = [];
   readonly links: [path: string, target: string][] = [];
   bytes = 0;
-  private readonly kept = new Map<string, Buffer>();
-  private keptBytes = 0;
+  private readonly kept = new KeptBytes();
   private readonly outside: string[] = [];
   private readonly special: string[] = [];
 
@@ -185,7 +183,7 @@ class Reader {
   bytesOf({ path, size, hash }: Blob): Buffer {
     const kept = this.kept.get(hash);
     if (kept) return kept;
-    const bytes = this.readFile(path);
+    const bytes = this.readable(path, (full) => readFileSync(full));
     if (bytes.length === size && hashOf(bytes) === hash) return bytes;
     throw new UserError('usage', `${path} changed while it was sent`, 'Try again once nothing writes to it');
   }
@@ -239,8 +237,7 @@ class Reader {
   }
 
   private hashNow(path: string, stats: Stats): string {
-    const bytes = this.readFile(path);
-    const hash = hashOf(bytes);
+    const bytes = this.readable(path, (full) => this.kept.read(full, stats.size));
     if (bytes.length !== stats.size) {
       throw new UserError(
         'usage',
@@ -248,17 +245,15 @@ class Reader {
         'Try again once nothing writes to it',
       );
     }
+    const hash = hashOf(bytes);
     this.hashes.set(path, stats, hash);
-    if (this.keptBytes + bytes.length <= mostKept && !this.kept.has(hash)) {
-      this.kept.set(hash, bytes);
-      this.keptBytes += bytes.length;
-    }
+    this.kept.keep(hash, bytes);
     return hash;
   }
 
-  private readFile(path: string): Buffer {
+  private readable(path: string, read: (full: string) => Buffer): Buffer {
     try {
-      return readFileSync(this.root + sep + path);
+      return read(this.root + sep + path);
     } catch (error) {
       throw unreadable(path, error);
     }
