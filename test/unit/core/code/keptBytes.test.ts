@@ -25,7 +25,9 @@ it('what is kept stays as it was read, also past the end of a piece', () => {
   texts.forEach((text, index) => {
     kept.keep(String(index), kept.read(fileOf(String(index), text), text.length));
   });
-  texts.forEach((text, index) => { expect(kept.get(String(index))?.toString() === text).toBe(true); });
+  texts.forEach((text, index) => {
+    expect(kept.get(String(index))?.toString() === text).toBe(true);
+  });
 });
 
 it('what is not kept makes room for the next file', () => {
