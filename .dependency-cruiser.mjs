@@ -52,6 +52,7 @@ const coreFolders = [
   'ssh',
   'model',
   'compare',
+  'scaling',
   'agent',
   'setup',
   'code',

@@ -14,6 +14,7 @@ import { clean, killLeftovers } from './verbs/leftovers.js';
 import { logs } from './verbs/logs.js';
 import { mcp } from './verbs/mcp.js';
 import { profiles } from './verbs/profiles.js';
+import { report } from './verbs/report.js';
 import { resume } from './verbs/resume.js';
 import { run } from './verbs/run.js';
 import { runFrom } from './verbs/runFrom.js';
@@ -39,6 +40,7 @@ export const verbs: readonly Verb[] = [
   runFrom,
   runs,
   compare,
+  report,
   tag,
   attach,
   logs,

@@ -25,6 +25,7 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   'cluster/sshMachine.ts': /^--help$/,
   // About fields that are handed to sbatch.
   'contracts/profileSchema.ts': /^(`--[a-z-]+` of sbatch|Further options of sbatch)/,
+  'follow/measureScaling.ts': /^--[a-z-]+$/,
   // The command line that starts a run, for people to copy.
   'plan/commandLine.ts': /^--[a-z-]+$/,
   'plan/demo.ts': /^--[a-z-]+$/,
@@ -37,6 +38,8 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   'plan/runForm.ts': /^--[a-z-]+$/,
   'plan/spec.ts': /^--[a-z-]+$/,
   'plan/trainerHelp.ts': /^--(help|model|device)$/,
+  // Variables of CSS.
+  'scaling/html.ts': /^\n:root\{/,
   'slurm/script.ts': /^--[a-z-]+(=[A-Za-z:@0-9]+)?$/,
   'setup/pythonRuntime.ts': /^--[a-z-]+$/,
   'setup/wheels.ts': /^--[a-z-]+(=:all:)?$/,

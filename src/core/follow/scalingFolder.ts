@@ -1,0 +1,91 @@
+// The folder of a scaling report: scaling.json with every point, and the pages that are made of it.
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorText, systemCode, UserError } from '../base/errors.js';
+import { writeFileAtomic } from '../base/files.js';
+import { check, problemsText } from '../base/validation.js';
+import { scalingHtml } from '../scaling/html.js';
+import { scalingMarkdown } from '../scaling/markdown.js';
+import type { Setup } from '../scaling/model.js';
+import { reportOf, type ScalingReport } from '../scaling/report.js';
+import { sameStudy, studySchema, type ScalingStudy } from '../scaling/study.js';
+
+/** The page of a report, in its folder. */
+export const scalingPage = 'scaling.html';
+const data = 'scaling.json';
+
+/**
+ * The measurement that the folder has, where it is the same one as `asked`: it goes on. Else `asked`
+ * itself. UserError (usage) where the folder has another one, or a file that is none.
+ */
+export async function openStudy(folder: string, asked: ScalingStudy): Promise<ScalingStudy> {
+  const path = join(folder, data);
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return asked;
+    throw new UserError('usage', `${path} cannot be read: ${errorText(error)}`, 'Choose another folder');
+  }
+  let raw: unknown;
+  try {
+    raw = JSON.parse(text);
+  } catch (error) {
+    throw new UserError('usage', `${path} is not JSON: ${errorText(error)}`, 'Choose another folder');
+  }
+  const found = check(studySchema, raw);
+  if (!found.ok) {
+    const what = `${path} is no measurement of scaling: ${problemsText(found.problems)}`;
+    throw new UserError('usage', what, 'Choose another folder');
+  }
+  if (!sameStudy(found.data, asked)) {
+    const { profile, words, steps } = found.data;
+    const what = `${folder} has another measurement: ${words.join(' ')} on ${profile}, ${steps} steps a point`;
+    throw new UserError('usage', what, 'Choose another folder, or measure the same');
+  }
+  return found.data;
+}
+
+/** Writes data and pages, each whole or not at all. UserError (preflight) where that fails. */
+export async function writeReport(
+  folder: string,
+  study: ScalingStudy,
+  between?: Setup['between'],
+): Promise<ScalingReport> {
+  const report = reportOf(study, between);
+  const { weak, strong, bottleneck, predictions, leftOut, nextNode, notes } = report;
+  const derived = {
+    ...{ bottleneck, predictions, leftOut, nextNode, notes },
+    efficiency: [...weak, ...strong].map(({ point, efficiency, shares }) => {
+      return { mode: point.mode, replicas: point.replicas, efficiency, shares };
+    }),
+  };
+  try {
+    await mkdir(folder, { recursive: true });
+    await writeFileAtomic(join(folder, 'scaling.md'), scalingMarkdown(report), 0o644);
+    await writeFileAtomic(join(folder, scalingPage), scalingHtml(report), 0o644);
+    const text = `${JSON.stringify({ ...study, report: derived }, null, 1)}\n`;
+    await writeFileAtomic(join(folder, data), text, 0o644);
+  } catch (error) {
+    const what = `the report cannot be written to ${folder}: ${errorText(error)}`;
+    throw new UserError('preflight', what, 'Choose another folder, or make room there');
+  }
+  return report;
+}
+
+/** A measurement that has not begun. */
+export const newStudy = (profile: string, words: string[], steps: number, now: number): ScalingStudy => ({
+  version: 1,
+  profile,
+  words,
+  steps,
+  created: now,
+  model: null,
+  device: null,
+  allReduce: null,
+  currency: null,
+  points: [],
+  probe: null,
+  failed: [],
+  missing: [],
+});

@@ -1,0 +1,163 @@
+// What holds a cluster back, by what was measured: the greatest of the losses has the name.
+import { computeMs, scaledSeries, type ScalingPoint } from './series.js';
+
+/** The names of what can hold a training back. */
+type BottleneckKind = 'input' | 'link' | 'slowRank' | 'batch' | 'cores' | 'none';
+
+/** Fractions of the images/s that could be, each on its own: 0 to 1. */
+type Losses = Record<Exclude<BottleneckKind, 'none'>, number>;
+
+/** The greatest loss, in words, with the figures that say so. */
+export interface Bottleneck {
+  kind: BottleneckKind;
+  /** One sentence each: what it is, and what would help. */
+  words: string;
+  advice: string;
+  evidence: string[];
+  losses: Losses;
+}
+
+/** One replica with a batch of another size. */
+export interface BatchProbe {
+  batch: number;
+  imagesPerSec: number;
+}
+
+/** A loss below this is no bottleneck. */
+const worthNaming = 0.12;
+
+const percent = (fraction: number): string => `${Math.round(100 * fraction)}%`;
+const ms = (value: number): string => `${value.toPrecision(3)} ms`;
+
+/**
+ * Looks at the point with the most replicas, of weak scaling where there is one, beside the one with
+ * the fewest. `probe`: one replica with a larger batch. Undefined without points.
+ */
+export function findBottleneck(
+  points: readonly ScalingPoint[],
+  probe: BatchProbe | null,
+): Bottleneck | undefined {
+  const weak = scaledSeries(points, 'weak');
+  const series = weak.length > 0 ? weak : scaledSeries(points, 'strong');
+  const first = series[0]?.point;
+  const last = series.at(-1);
+  if (!first || !last) return undefined;
+  const losses = lossesOf(first, last.point, probe);
+  const [kind, loss] = Object.entries(losses).reduce((a, b) => (b[1] > a[1] ? b : a)) as [
+    keyof Losses,
+    number,
+  ];
+  if (loss < worthNaming) {
+    return {
+      kind: 'none',
+      words: 'Nothing holds the training back by much.',
+      advice: 'More replicas are worth their price as long as the efficiency stays as it is.',
+      evidence: [
+        `${last.point.replicas} replicas have ${percent(last.efficiency.median)} of the ideal images/s.`,
+        `The greatest loss, ${named[kind]}, is ${percent(loss)}.`,
+      ],
+      losses,
+    };
+  }
+  return { kind, losses, ...wordsOf(kind, { first, last: last.point, probe, loss }) };
+}
+
+const named: Record<keyof Losses, string> = {
+  input: 'waits for images',
+  link: 'the link between replicas',
+  slowRank: 'a slow rank',
+  batch: 'a small batch',
+  cores: 'too few cores',
+};
+
+function lossesOf(first: ScalingPoint, last: ScalingPoint, probe: BatchProbe | null): Losses {
+  const step = last.stepMs.median;
+  const waited = last.commMs.median;
+  const grown = last.mode === 'weak' ? Math.max(0, computeMs(last) - computeMs(first)) : 0;
+  const crowded = isCrowded(last);
+  const alone = last.replicas > 1 ? (last.allReduceMs ?? waited) : 0;
+  const link = Math.min(waited, alone);
+  // On cores that are shared, ranks wait for those that have none just then.
+  const forOthers = Math.max(0, waited - link);
+  return {
+    input: last.inputMs.median / step,
+    link: crowded ? 0 : link / step,
+    slowRank: crowded ? 0 : (grown + forOthers) / step,
+    batch: batchLoss(first, probe),
+    cores: crowded ? (grown + waited) / step : 0,
+  };
+}
+
+/** Whether the ranks of a host have fewer cores than threads. */
+function isCrowded({ replicas, hosts, threads, cores }: ScalingPoint): boolean {
+  return cores !== null && Math.ceil(replicas / hosts) * threads > cores;
+}
+
+/** How much of the larger batch's images/s one replica misses. */
+function batchLoss(first: ScalingPoint, probe: BatchProbe | null): number {
+  if (!probe || probe.batch <= first.batch || first.replicas !== 1) return 0;
+  return Math.max(0, 1 - first.imagesPerSec.median / probe.imagesPerSec);
+}
+
+interface Found {
+  first: ScalingPoint;
+  last: ScalingPoint;
+  probe: BatchProbe | null;
+  loss: number;
+}
+
+function wordsOf(
+  kind: keyof Losses,
+  { first, last, probe, loss }: Found,
+): Pick<Bottleneck, 'words' | 'advice' | 'evidence'> {
+  const part = `${percent(loss)} of a step with ${last.replicas} replicas`;
+  const step = `A step takes ${ms(last.stepMs.median)}.`;
+  switch (kind) {
+    case 'input':
+      return {
+        words: `The training waits for images: ${part}.`,
+        advice:
+          'More loader threads, smaller or prepared images, a cache in memory, or a faster disk would help.',
+        evidence: [step, `Of it, ${ms(last.inputMs.median)} are waits for images.`],
+      };
+    case 'link':
+      return {
+        words: `The link between the replicas holds them up: ${part}.`,
+        advice: 'A faster network, a larger batch, or fewer updates by accumulation would help.',
+        evidence: [
+          `${step} Of it, ${ms(last.commMs.median)} are waits for other replicas.`,
+          last.allReduceMs === null
+            ? 'How long an all-reduce alone takes was not measured.'
+            : `An all-reduce of ${(last.gradientBytes / 1e6).toFixed(2)} MB alone takes ${ms(last.allReduceMs)}.`,
+        ],
+      };
+    case 'slowRank':
+      return {
+        words: `${last.commMs.median > computeMs(last) - computeMs(first) ? 'One replica is slower than the others, and all wait for it' : 'The replica on the first node computes longer than it does alone'}: ${part}.`,
+        advice: 'Look at what else runs on each node, and leave the slow one out.',
+        evidence: [
+          `${step} Rank 0 waits ${ms(last.commMs.median)} for others.`,
+          ...(last.allReduceMs === null ? [] : [`An all-reduce alone takes ${ms(last.allReduceMs)}.`]),
+          `Rank 0 computes for ${ms(computeMs(last))}, and for ${ms(computeMs(first))} with ${first.replicas}.`,
+        ],
+      };
+    case 'batch':
+      return {
+        words: `The batch of ${first.batch} is too small to keep a replica busy: ${percent(loss)} of what it could do are lost.`,
+        advice: 'A larger batch would help; the learning rate then changes too.',
+        evidence: [
+          `With ${first.batch} images a batch one replica makes ${first.imagesPerSec.median.toFixed(1)} images/s.`,
+          `With ${probe?.batch ?? 0} it makes ${(probe?.imagesPerSec ?? 0).toFixed(1)} images/s.`,
+        ],
+      };
+    case 'cores':
+      return {
+        words: `There are more ranks than cores on a host: ${part} is lost to that.`,
+        advice: 'Fewer ranks on a host, or fewer threads each, would help.',
+        evidence: [
+          `${Math.ceil(last.replicas / last.hosts)} ranks with ${last.threads} threads each share ${last.cores ?? 0} cores.`,
+          `Rank 0 computes for ${ms(computeMs(last))} a step, and for ${ms(computeMs(first))} with ${first.replicas}.`,
+        ],
+      };
+  }
+}

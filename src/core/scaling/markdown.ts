@@ -1,0 +1,48 @@
+// A scaling report as Markdown.
+import {
+  commandsOf,
+  errorTable,
+  measuredTables,
+  nextNodeSentences,
+  predictionTable,
+  subjectOf,
+  type PageTable,
+} from './pageTables.js';
+import type { ScalingReport } from './report.js';
+
+/** Of GitHub's kind; it ends with a newline. */
+export function scalingMarkdown(report: ScalingReport): string {
+  const { bottleneck, notes } = report;
+  const predicted = predictionTable(report);
+  const errors = errorTable(report);
+  const parts = [
+    '# Scaling',
+    subjectOf(report),
+    ...(bottleneck
+      ? [
+          '## Bottleneck',
+          `**${bottleneck.words}** ${bottleneck.advice}`,
+          bottleneck.evidence.map((line) => `- ${line}`).join('\n'),
+        ]
+      : []),
+    ...measuredTables(report).flatMap(tableOf),
+    ...section('What one more node brings', nextNodeSentences(report)),
+    ...(predicted ? tableOf(predicted) : []),
+    ...(errors ? tableOf(errors) : []),
+    ...(notes.length > 0 ? ['## Notes', notes.map((note) => `- ${note}`).join('\n')] : []),
+    '## Commands',
+    commandsOf(report)
+      .map(({ what, command }) => `- ${what}:\n\n  \`\`\`\n  ${command}\n  \`\`\``)
+      .join('\n'),
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+const section = (title: string, sentences: readonly string[]): string[] =>
+  sentences.length === 0 ? [] : [`## ${title}`, sentences.join(' ')];
+
+function tableOf({ title, head, rows }: PageTable): string[] {
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [`## ${title}`, [line(head), line(head.map(() => '---:')), ...rows.map(line)].join('\n')];
+}

@@ -1,0 +1,62 @@
+// The six set-ups as their figures would be. Those that are really run are in npm run bench:bottleneck.
+import { expect, it } from 'vitest';
+import { findBottleneck, type BatchProbe } from '../../../../src/core/scaling/bottleneck.js';
+import type { ScalingPoint } from '../../../../src/core/scaling/series.js';
+import { madePoint } from './made.js';
+
+const one = madePoint({ replicas: 1 });
+/** With a batch four times as large, one replica makes as many images/s. */
+const same: BatchProbe = { batch: 128, imagesPerSec: 320 };
+
+const kindOf = (last: ScalingPoint, probe: BatchProbe | null = same, first = one): string | undefined =>
+  findBottleneck([first, last], probe)?.kind;
+
+it('names each of six set-ups', () => {
+  expect(kindOf(madePoint({ replicas: 4, step: 104, comm: 4, allReduceMs: 4 }))).toBe('none');
+  expect(kindOf(madePoint({ replicas: 4, step: 150, input: 48, comm: 2, allReduceMs: 2 }))).toBe('input');
+  expect(kindOf(madePoint({ replicas: 4, hosts: 4, step: 180, comm: 80, allReduceMs: 85 }))).toBe('link');
+  // All wait for a rank of another node: the all-reduce alone is quick.
+  expect(kindOf(madePoint({ replicas: 4, hosts: 4, step: 180, comm: 80, allReduceMs: 3 }))).toBe('slowRank');
+  // Rank 0 itself is slow.
+  expect(kindOf(madePoint({ replicas: 4, hosts: 4, step: 180, comm: 2, allReduceMs: 2 }))).toBe('slowRank');
+  // 320 images/s with 32 a batch, 900 with 128: 64% are lost.
+  expect(
+    kindOf(madePoint({ replicas: 2, step: 120, comm: 20, allReduceMs: 20 }), {
+      batch: 128,
+      imagesPerSec: 900,
+    }),
+  ).toBe('batch');
+  expect(kindOf(madePoint({ replicas: 8, cores: 2, step: 400, comm: 60, allReduceMs: 30 }))).toBe('cores');
+});
+
+it('gives figures as evidence, and what would help', () => {
+  const link = findBottleneck(
+    [one, madePoint({ replicas: 4, hosts: 4, step: 180, comm: 80, allReduceMs: 85 })],
+    same,
+  );
+  expect(link?.words).toBe('The link between the replicas holds them up: 44% of a step with 4 replicas.');
+  expect(link?.evidence).toEqual([
+    'A step takes 180 ms. Of it, 80.0 ms are waits for other replicas.',
+    'An all-reduce of 1.00 MB alone takes 85.0 ms.',
+  ]);
+  expect(link?.advice).toContain('faster network');
+});
+
+it('sees slow input with one replica alone', () => {
+  expect(findBottleneck([madePoint({ step: 200, input: 100 })], null)?.kind).toBe('input');
+});
+
+it('takes strong scaling where there is no weak one, and says nothing of no points', () => {
+  const strong = [1, 4].map((replicas) =>
+    madePoint({
+      mode: 'strong',
+      replicas,
+      batch: 32 / replicas,
+      step: replicas === 1 ? 100 : 60,
+      comm: replicas === 1 ? 0 : 35,
+      allReduceMs: 34,
+    }),
+  );
+  expect(findBottleneck(strong, null)?.kind).toBe('link');
+  expect(findBottleneck([], null)).toBeUndefined();
+});
