@@ -266,3 +266,20 @@ export const contextKeys = {
   dashboardShown: 'trainyard.dashboardShown',
   tensorboardShown: 'trainyard.tensorboardShown',
 } as const;
+
+/** Begins the editor's name of each tool of `src/core/assist`. */
+export const toolPrefix = 'trainyard_';
+
+/** What language models in the editor may use; a test holds it against the core's table. */
+export const languageToolNames: readonly string[] = [
+  'list_profiles',
+  'check_profile',
+  'list_gpus',
+  'list_runs',
+  'read_run',
+  'read_log',
+  'compare_runs',
+  'start_run',
+  'resume_run',
+  'stop_run',
+].map((name) => `${toolPrefix}${name}`);

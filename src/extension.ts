@@ -1,6 +1,7 @@
 // Composition root of the editor's side: builds what shows the core, and owns it all.
 import * as vscode from 'vscode';
 import type { Logger } from './core/base/log.js';
+import { registerLanguageTools } from './ui/assist/languageTools.js';
 import { pressRemedy } from './ui/commands/showError.js';
 import { registerCommands } from './ui/commands/register.js';
 import { registerTerminalProfile } from './ui/commands/terminalProfile.js';
@@ -84,6 +85,7 @@ export function activate(context: vscode.ExtensionContext): Api {
     runs.onSelect((run) => void ui.checkpoints.choose(run)),
     ui.dashboards.onFront((run) => void ui.checkpoints.choose(run)),
     registerCommands(ui),
+    registerLanguageTools(services),
     registerTasks(ui),
     registerTerminalProfile(ui),
   );

@@ -1,5 +1,6 @@
-// Writes media/profiles.schema.json from src/core/contracts/profileSchema.ts. `--check` only says
-// whether it is current.
+// Writes what is generated from the schemas of the sources: media/profiles.schema.json from
+// src/core/contracts/profileSchema.ts, and the tools of language models in package.json from
+// src/core/assist. `--check` only says whether they are current.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,33 +9,47 @@ import { build } from 'esbuild';
 import { format, resolveConfig } from 'prettier';
 import { root } from '../lib/paths.mjs';
 
-const target = join(root, 'media/profiles.schema.json');
-
-async function generate() {
+/**
+ * What a source file exports.
+ * @param {string} source
+ */
+async function load(source) {
   const folder = mkdtempSync(join(root, 'node_modules/.schema-'));
   try {
     const outfile = join(folder, 'schema.mjs');
-    const entry = join(root, 'src/core/contracts/profileSchema.ts');
     await build({
-      entryPoints: [entry],
+      entryPoints: [join(root, source)],
       outfile,
       bundle: true,
       platform: 'node',
       format: 'esm',
       logLevel: 'error',
+      external: ['ssh2', 'tar'],
     });
-    const { profilesJsonSchema } = await import(pathToFileURL(outfile).href);
-    const options = { ...(await resolveConfig(target)), filepath: target };
-    return format(JSON.stringify(profilesJsonSchema()), options);
+    return await import(pathToFileURL(outfile).href);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-const text = await generate();
-if (!process.argv.includes('--check')) {
-  writeFileSync(target, text);
-} else if (readFileSync(target, 'utf8') !== text) {
-  process.stderr.write('media/profiles.schema.json is out of date. Run npm run schema.\n');
-  process.exitCode = 1;
+const manifest = 'package.json';
+
+/** @returns {Promise<{ [file: string]: object }>} */
+async function generate() {
+  const { profilesJsonSchema } = await load('src/core/contracts/profileSchema.ts');
+  const { languageTools } = await load('src/core/assist/manifest.ts');
+  const described = JSON.parse(readFileSync(join(root, manifest), 'utf8'));
+  described.contributes.languageModelTools = languageTools();
+  return { 'media/profiles.schema.json': profilesJsonSchema(), [manifest]: described };
+}
+
+for (const [file, value] of Object.entries(await generate())) {
+  const target = join(root, file);
+  const text = await format(JSON.stringify(value), { ...(await resolveConfig(target)), filepath: target });
+  if (!process.argv.includes('--check')) {
+    writeFileSync(target, text);
+  } else if (readFileSync(target, 'utf8') !== text) {
+    process.stderr.write(`${file} is out of date. Run npm run schema.\n`);
+    process.exitCode = 1;
+  }
 }

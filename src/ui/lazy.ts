@@ -2,6 +2,7 @@
 // (scripts/build/build.mjs), so that activation stays short. Both bundles have their own copies of
 // the core's classes. So code of the other bundle never tests an object of this one by `instanceof`.
 // Every command is exported here (commands/register.ts).
+export { invokeTool, prepareTool } from './assist/toolCalls.js';
 export { Backend } from './backend.js';
 export { addCluster } from './commands/addCluster/addCluster.js';
 export { copyCheckpointPath } from './commands/checkpoints/copyCheckpointPath.js';

@@ -7,6 +7,7 @@ import {
   commandIds,
   contextKeys,
   contextValues,
+  languageToolNames,
   panelTypes,
   settingDefaults,
   terminalProfileId,
@@ -14,6 +15,7 @@ import {
   viewIds,
   walkthroughId,
 } from '../../src/contributions.js';
+import { languageTools } from '../../src/core/assist/manifest.js';
 import { taskSchema } from '../../src/core/contracts/taskSchema.js';
 import manifest from '../../package.json' with { type: 'json' };
 
@@ -92,6 +94,11 @@ describe('package.json', () => {
       expect(description, name).toMatch(/\.$/);
       expect(contract).toContain(`\n| \`${name}\` |`);
     }
+  });
+
+  it('declares the tools of language models as the core has them', () => {
+    expect(contributes.languageModelTools, 'run npm run schema').toEqual(languageTools());
+    expect(contributes.languageModelTools.map(({ name }) => name)).toEqual(languageToolNames);
   });
 
   it('offers at most three inline actions on an item', () => {

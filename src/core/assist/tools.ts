@@ -26,5 +26,6 @@ export function checkedInput({ name, input }: Tool, given: unknown): unknown {
 
 /** JSON schema of what the tool takes: an object. */
 export function inputSchema({ input }: Tool): { type: 'object'; [key: string]: unknown } {
-  return { ...z.toJSONSchema(input, { io: 'input', target: 'draft-7' }), type: 'object' };
+  const schema = Object.entries(z.toJSONSchema(input, { io: 'input', target: 'draft-7' }));
+  return { ...Object.fromEntries(schema.filter(([key]) => key !== '$schema')), type: 'object' };
 }

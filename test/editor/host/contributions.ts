@@ -1,7 +1,7 @@
 // What package.json promises, asked of a running editor.
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { commandIds, panelTypes, settingDefaults, viewIds } from '../../../src/contributions.js';
+import { commandIds, languageToolNames, panelTypes, settingDefaults, viewIds } from '../../../src/contributions.js';
 import { extensionId } from '../driver/protocol.js';
 
 interface Manifest {
@@ -61,6 +61,16 @@ export function defineContributionTests(): void {
         assert.deepEqual(found?.defaultValue, value);
       });
     }
+
+    it('offers its tools to language models, and answers one', async () => {
+      const offered = vscode.lm.tools.map(({ name }) => name).filter((name) => name.startsWith('trainyard_'));
+      assert.deepEqual(offered.sort(), [...languageToolNames].sort());
+      const options = { input: {}, toolInvocationToken: undefined };
+      const { content } = await vscode.lm.invokeTool('trainyard_list_profiles', options);
+      const [first] = content;
+      assert.ok(first instanceof vscode.LanguageModelTextPart);
+      assert.match(first.value, /"name":"local"/);
+    });
 
     it('wakes up for the panels that a reload leaves', () => {
       const events = (extension().packageJSON as { activationEvents: string[] }).activationEvents;

@@ -1,7 +1,14 @@
 // The composition root with a stand-in for the editor's API: everything registers, and nothing is
 // left at the end.
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { commandIds, panelTypes, taskType, terminalProfileId, viewIds } from '../../../src/contributions.js';
+import {
+  commandIds,
+  languageToolNames,
+  panelTypes,
+  taskType,
+  terminalProfileId,
+  viewIds,
+} from '../../../src/contributions.js';
 
 const editor = vi.hoisted(() => ({
   commands: new Map<string, (...args: unknown[]) => Promise<void>>(),
@@ -10,6 +17,7 @@ const editor = vi.hoisted(() => ({
   terminals: new Set<string>(),
   schemes: new Set<string>(),
   tasks: new Set<string>(),
+  tools: new Set<string>(),
   disposed: 0,
   shown: [] as string[],
 }));
@@ -91,6 +99,12 @@ vi.mock('vscode', () => {
         onDidDelete: () => disposable(),
       }),
     },
+    lm: {
+      registerTool: (name: string) => {
+        editor.tools.add(name);
+        return disposable(() => editor.tools.delete(name));
+      },
+    },
     tasks: {
       registerTaskProvider: (type: string) => {
         editor.tasks.add(type);
@@ -138,9 +152,11 @@ describe('activate', () => {
     expect([...editor.views].sort()).toEqual(Object.values(viewIds).sort());
     expect([...editor.panels].sort()).toEqual(Object.values(panelTypes).sort());
     expect([...editor.tasks]).toEqual([taskType]);
+    expect([...editor.tools]).toEqual(languageToolNames);
     expect([...editor.terminals]).toEqual([terminalProfileId]);
     for (const item of context.subscriptions) item.dispose();
     expect([...editor.tasks]).toEqual([]);
+    expect([...editor.tools]).toEqual([]);
     expect([...editor.terminals]).toEqual([]);
     expect([...editor.panels]).toEqual([]);
     expect([...editor.schemes]).toEqual([]);
