@@ -5,7 +5,6 @@ import re
 MARK = 946684800  # the modification time of a blob that is whole
 KEPT = 128 << 20  # bytes of a stream that are kept for other nodes
 PASSED_ON = 256 << 10  # bytes that go on at once: what comes over the channel comes in pieces of 32 KiB
-LONG = 120  # seconds that another node may take to get the files itself
 DAY = 24 * 3600
 TIDYING = 1  # seconds, at most
 NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
@@ -363,23 +362,13 @@ class Code:
 
     def offer(self, params):
         """To every node that asks with the key, from now to the end of this process."""
-        key = bytes.fromhex(params["key"])
         if self.manifest is None:
             self.manifest = self.store_of(params).manifest(params["snapshot"])
         if self.manifest is None:
             raise Refused("it no longer has the list of the code's files", "Send the code again", "direct")
-        listener, port = listen(params["address"], params["firstPort"], params["lastPort"])
-        accept_all(listener, lambda connection, is_known: self.serve(connection, key, is_known))
-        return {"port": port}
+        return offer_to_all(params, self.serve)
 
-    def serve(self, connection, key, is_known):
-        own = challenge(connection, key)
-        if own is None:
-            return
-        is_known()
-        connection.settimeout(LONG)
-        asked = FrameReader(connection, proof(own, b"asks"))
-        out = FrameWriter(connection, own)
+    def serve(self, asked, out):
         while True:
             request = message_of(asked)
             if "lacks" in request:

@@ -5,6 +5,7 @@
 GREETING = b"trainyard-offer-1\n"
 PROOF = 32
 PATIENCE = 20  # seconds without a byte
+LONG = 120  # seconds that another node may take to get the files itself
 # docs/contracts/cluster.md, Strangers at a port.
 MOST_STRANGERS = 64
 MOST_OF_ONE_ADDRESS = 16
@@ -242,3 +243,20 @@ def accept_all(listener, handle):
             connection.close()
 
     threading.Thread(target=accept, daemon=True).start()
+
+
+def offer_to_all(params, give):
+    """The port at which `give` answers every node that has the key, from now to the end of this process. It gets what the node asks, as a
+    source of frames, and where it writes its answers."""
+    key = bytes.fromhex(params["key"])
+
+    def handle(connection, is_known):
+        own = challenge(connection, key)
+        if own is not None:
+            is_known()
+            connection.settimeout(LONG)
+            give(FrameReader(connection, proof(own, b"asks")), FrameWriter(connection, own))
+
+    listener, port = listen(params["address"], params["firstPort"], params["lastPort"])
+    accept_all(listener, handle)
+    return {"port": port}

@@ -95,19 +95,9 @@ class Stage:
         }
 
     def offer(self, params):
-        key = bytes.fromhex(params["key"])
-        listener, port = listen(params["address"], params["firstPort"], params["lastPort"])
-        accept_all(listener, lambda connection, is_known: self.serve(connection, key, is_known))
-        return {"port": port}
+        return offer_to_all(params, self.serve)
 
-    def serve(self, connection, key, is_known):
-        own = challenge(connection, key)
-        if own is None:
-            return
-        is_known()
-        connection.settimeout(LONG)
-        asked = FrameReader(connection, proof(own, b"asks"))
-        out = FrameWriter(connection, own)
+    def serve(self, asked, out):
         self.outs.append(out)
         request = json.loads(bytes(message_bytes(asked)).decode())
         if request["tree"] != self.tree.id:

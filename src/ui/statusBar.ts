@@ -67,7 +67,8 @@ interface Words {
 }
 
 function wordsOfRun(profile: string, run: RunOverview): Words {
-  const { status, health, imagesPerSec, step, totalSteps, secondsLeft, entry } = run;
+  const { status, health, imagesPerSec, rateWriters, step, totalSteps, secondsLeft, entry } = run;
+  const sum = rateWriters > 1 ? `, images/s the sum of ${rateWriters} writers` : '';
   const isIll = health.level === 'warning' || health.level === 'error';
   const isOld = hasOldFigures(health);
   const words = [
@@ -80,7 +81,7 @@ function wordsOfRun(profile: string, run: RunOverview): Words {
     icon: isIll ? 'warning' : 'rocket',
     words,
     isIll,
-    tooltip: `${runName(entry)} on ${profile}: ${status}, ${health.text}. Open its dashboard`,
+    tooltip: `${runName(entry)} on ${profile}: ${status}, ${health.text}${sum}. Open its dashboard`,
     argument: { profile, id: entry.id, dir: entry.dir },
   };
 }

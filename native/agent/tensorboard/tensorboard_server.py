@@ -193,6 +193,31 @@ def leave(path):
     os._exit(0)
 
 
+def further_folder(run):
+    """The folder of event files that the run's record names beside its own, as the agent follows it; None where there is none."""
+    try:
+        with open(os.path.join(run, "run.json"), encoding="utf-8") as file:
+            record = json.load(file)
+        named, start = record.get("logdir") or "", record.get("cwd") or run
+        if not named or record.get("code"):
+            return None  # below the run's folder, where its code lies, or none
+        folder = os.path.realpath(os.path.join(os.path.expanduser(start), os.path.expanduser(named)))
+    except (OSError, ValueError, AttributeError, TypeError):
+        return None  # a folder without a readable record is served as it is
+    return None if os.path.commonpath([folder, os.path.realpath(run)]) == os.path.realpath(run) else folder
+
+
+def folders_to_show(run):
+    """TensorBoard's flags. The runs below the further folder are shown as `logdir/...`."""
+    further = further_folder(run)
+    if further is None:
+        return ["--logdir", run]
+    if any(sign in run + further for sign in ",:"):
+        print(f"tensorboard: note: {further} is not shown, since TensorBoard takes no comma or colon in a path", file=sys.stderr, flush=True)
+        return ["--logdir", run]
+    return ["--logdir_spec", f"{run},logdir:{further}"]
+
+
 def serve(logdir, path, idle):
     """Serves until idle or ended by a signal."""
     try:
@@ -207,7 +232,7 @@ def serve(logdir, path, idle):
     try:
         board = program.TensorBoard(plugins=default.get_plugins(), server_class=make_server_class(listener, clock))
         # load_fast would start TensorBoard's data server, which listens on TCP for anybody on the machine.
-        board.configure(argv=["tensorboard", "--logdir", logdir, "--load_fast", "false", "--reload_interval", "3"])
+        board.configure(argv=["tensorboard", *folders_to_show(logdir), "--load_fast", "false", "--reload_interval", "3"])
         board.launch()
     except Exception:
         os.unlink(path)

@@ -22,6 +22,8 @@ export interface RunFigures {
   seconds: number | null;
   /** Images of all steps over the time of these steps. */
   imagesPerSec: number | null;
+  /** How many writers of an own program `imagesPerSec` is the sum of; null for one alone, and ours. */
+  rateWriters: number | null;
   cost: number | null;
   /** Of a run under way: what it comes to at its end. */
   costAtEnd: number | null;

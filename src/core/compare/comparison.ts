@@ -37,6 +37,7 @@ const priceColumns: readonly FigureColumn[] = [
   ['secondsPerEpoch', 'seconds_per_epoch', 'time an epoch', 'seconds'],
   ['seconds', 'seconds', 'total time', 'seconds'],
   ['imagesPerSec', 'images_per_sec', 'images/s', 'rate'],
+  ['rateWriters', 'images_per_sec_writers', 'sum of writers', 'count'],
   ['cost', 'cost', 'price so far', 'money'],
   ['costAtEnd', 'cost_at_end', 'price at the end', 'money'],
   ['costPerEpoch', 'cost_per_epoch', 'price of an epoch', 'money'],

@@ -89,6 +89,7 @@ function figuresOf(
     secondsPerEpoch: perEpoch ?? null,
     seconds: state ? heldSeconds(run, state) : null,
     imagesPerSec: steps?.imagesPerSec() ?? figures.rates()?.mean ?? null,
+    rateWriters: steps?.imagesPerSec() === undefined && figures.rateWriters > 1 ? figures.rateWriters : null,
     cost: cost?.soFar ?? null,
     costAtEnd: over ? null : (cost?.atEnd ?? null),
     costPerEpoch: priced(perEpoch),

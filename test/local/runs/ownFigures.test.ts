@@ -1,7 +1,11 @@
 // What own programs report becomes figures.jsonl: files of TensorBoard's own writer, and lines of
 // JSON by the program of docs/own-metrics.md.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   expectExit,
@@ -32,6 +36,31 @@ const program = (name: string, text: string): string => {
   return path;
 };
 
+/** TensorBoard on the run's folder, as the agent serves it. */
+async function served(dir: string): Promise<{ ask: (path: string) => Promise<unknown>; end: () => void }> {
+  const socketPath = join(folder.path, 'socket', 'board');
+  mkdirSync(join(folder.path, 'socket'), { mode: 0o700 });
+  const server = join(import.meta.dirname, '../../../native/agent/tensorboard/tensorboard_server.py');
+  const words = ['-I', server, '--logdir', dir, '--socket', socketPath, '--idle', '120'];
+  const child = spawn(python, words, { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(child.stdout, 'data');
+  const ask = (path: string): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      const asked = request({ socketPath, path }, (answer) => {
+        text(answer).then((body) => {
+          resolve(answer.statusCode === 200 ? JSON.parse(body) : []);
+        }, reject);
+      });
+      asked.on('error', reject).end();
+    });
+  await until(
+    'TensorBoard to have read the files',
+    async () => ((await ask('/data/runs')) as string[]).length > 0,
+    30,
+  );
+  return { ask, end: () => child.kill() };
+}
+
 const writesEvents = `
 import os, sys, time
 from tensorboard.compat.proto import event_pb2, summary_pb2, tensor_pb2, types_pb2
@@ -60,6 +89,18 @@ it('files of TensorBoard below --logdir, by its own writer', async () => {
   expect(figures.filter(({ tag }) => tag === 'train/loss').map(({ step }) => step)).toEqual([1, 2, 3, 4, 5]);
   const last = figures.findLast(({ tag }) => tag === 'images_per_sec');
   expect(last).toMatchObject({ step: 5, value: 105, generation: 1, writer: 'first' });
+  const board = await served(dir);
+  try {
+    // The further folder appears as logdir; its figures are there to the last one.
+    expect(await board.ask('/data/runs')).toContain('logdir/first');
+    const tag = 'run=logdir%2Ffirst&tag=train%2Floss';
+    const points = (await board.ask(`/data/plugin/scalars/scalars?${tag}`)) as [number, number, number][];
+    expect(points.map(([, step, value]) => [step, value])).toEqual(
+      [1, 2, 3, 4, 5].map((step) => [step, Math.fround(1 / step)]),
+    );
+  } finally {
+    board.end();
+  }
 });
 
 it('lines of JSON, by the program of the documentation', async () => {

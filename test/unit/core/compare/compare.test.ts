@@ -127,6 +127,26 @@ describe('figures', () => {
     expect(recordsOf(comparison)[0]).toMatchObject({ own: own.own, type: 'compared' });
   });
 
+  it('say of how many writers the images/s of an own program are the sum', () => {
+    const of = (writers: readonly string[]): ComparedRun => {
+      const figures = new Figures();
+      for (const writer of writers) {
+        for (const step of [1, 2, 3]) {
+          const line = { generation: 1, writer, source: writer, tag: 'images_per_sec' };
+          figures.add({ ...line, step, value: 100, time: runStart + step });
+        }
+      }
+      return compared(madeEntry({ id: 'own', program: 'command', seconds: 9 }), [], figures);
+    };
+    const [alone, both] = [of(['a']), of(['a', 'b'])];
+    expect(alone.figures).toMatchObject({ imagesPerSec: 100, rateWriters: null });
+    expect(both.figures).toMatchObject({ imagesPerSec: 200, rateWriters: 2 });
+    const columns = compareRuns([alone, both]).columns;
+    const column = columns.find(({ key }) => key === 'images_per_sec_writers');
+    expect(column).toMatchObject({ title: 'sum of writers', texts: ['', '2'], better: null });
+    expect(compareRuns([alone]).columns.map(({ title }) => title)).not.toContain('sum of writers');
+  });
+
   it('follow the evaluations that stand, with top-5 and loss', () => {
     const lines = [
       startLine({ time: runStart }),
