@@ -135,7 +135,7 @@ function ownColumns(runs: readonly ComparedRun[], column: MakeColumn): Column[] 
 }
 
 const high = new Set(['top1', 'best_top1', 'top5', 'best_top5', 'images_per_sec']);
-const neither = new Set(['steps', 'epochs']);
+const neither = new Set(['steps', 'epochs', 'images_per_sec_writers']);
 const low = new Set(
   [...priceColumns, ...figureColumns, ...restartColumns]
     .map(([, key]) => key)
