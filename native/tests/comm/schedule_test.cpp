@@ -97,6 +97,7 @@ TEST(Schedules, SumOnEveryRank) {
       const auto ranks = everyone(world);
       expect_sums(play(start, [&](size_t r, size_t n) { return ring_rounds(ranks, r, n); }), start);
       expect_sums(play(start, [&](size_t r, size_t n) { return tree_rounds(ranks, r, n); }), start);
+      expect_sums(play(start, [&](size_t r, size_t n) { return direct_rounds(ranks, r, n); }), start);
       for (size_t a_host = 1; a_host <= world; ++a_host) {
         std::vector<std::string> hosts;
         for (size_t r = 0; r < world; ++r) hosts.push_back("h" + std::to_string(r / a_host));
@@ -124,6 +125,14 @@ TEST(Schedules, RingSendsTheLeastThatIsPossible) {
   }
 }
 
+TEST(Schedules, DirectSendsAsLittleAsTheRing) {
+  const auto start = thirds(5, 100);
+  const auto ranks = everyone(5);
+  const Played played = play(start, [&](size_t r, size_t n) { return direct_rounds(ranks, r, n); });
+  EXPECT_EQ(played.traffic.size(), 20U);  // everyone to everyone
+  for (const auto& [way, elements] : played.traffic) EXPECT_EQ(elements, 2U * 100U / 5U);
+}
+
 TEST(Schedules, HierarchyLeavesAHostOnlyThroughItsFirstRank) {
   const std::vector<std::string> hosts = {"a", "b", "a", "b", "b", "c"};
   const auto start = thirds(6, 60);
@@ -139,11 +148,16 @@ TEST(Schedules, HierarchyLeavesAHostOnlyThroughItsFirstRank) {
 }
 
 TEST(AllReduceKinds, AreChosenByTheHosts) {
-  EXPECT_EQ(all_reduce_kind("auto", {"a", "a", "a"}), AllReduceKind::library);
-  EXPECT_EQ(all_reduce_kind("auto", {"a", "b", "c"}), AllReduceKind::library);
-  EXPECT_EQ(all_reduce_kind("auto", {"a", "a", "b"}), AllReduceKind::hierarchical);
-  EXPECT_EQ(all_reduce_kind("ring", {"a", "a", "b"}), AllReduceKind::ring);
-  EXPECT_THROW(all_reduce_kind("rnig", {"a"}), Error);
+  for (const auto& [type, own] : std::map<SumType, AllReduceKind>{{SumType::fp32, AllReduceKind::library},
+                                                                  {SumType::bf16, AllReduceKind::direct}}) {
+    EXPECT_EQ(all_reduce_kind("auto", {"a", "a", "a"}, type), own);
+    EXPECT_EQ(all_reduce_kind("auto", {"a", "b", "c"}, type), own);
+    EXPECT_EQ(all_reduce_kind("auto", {"a", "a", "b"}, type), AllReduceKind::hierarchical);
+    EXPECT_EQ(all_reduce_kind("ring", {"a", "a", "b"}, type), AllReduceKind::ring);
+    EXPECT_THROW(all_reduce_kind("rnig", {"a"}, type), Error);
+  }
+  for (const std::string& name : sum_type_names()) EXPECT_NO_THROW(sum_type_of(name));
+  EXPECT_THROW(sum_type_of("fp16"), Error);
 }
 
 }  // namespace

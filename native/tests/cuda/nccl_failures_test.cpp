@@ -6,10 +6,12 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "common/error.h"
 #include "tests/cuda/throwing.h"
 #include "trainer/ops/cuda/library/nccl_collectives.h"
+#include "trainer/tensor/dtype.h"
 
 namespace trainyard::cuda {
 namespace {
@@ -56,6 +58,26 @@ TEST_F(NcclFailures, ALostPeerInASumIsWorthRetrying) {
   let("ncclAllReduce", ncclRemoteError);
   const Error error = error_of([&] { collectives->start_sum(nullptr, 1); });
   expect(error, Retry::worthwhile, "rank 1 of 2 on node7: ncclAllReduce: NCCL: remote process exited");
+}
+
+/// Rounded, summed as bf16, widened. The stand-in's sum of one rank is what it was given.
+TEST_F(NcclFailures, NumbersTravelAsBf16WhereTheGroupSaysSo) {
+  const std::vector<float> thirds{1.0F / 3, -2.0F / 3, 1e30F, 0};
+  for (const bool narrow : {false, true}) {
+    group_.narrow_sums = narrow;
+    const auto collectives = join();
+    let("ncclAllReduceOfType",
+        narrow ? static_cast<ncclResult_t>(ncclBfloat16) : static_cast<ncclResult_t>(ncclFloat32));
+    for (int step = 0; step < 2; ++step) {
+      std::vector<float> values = thirds;
+      collectives->start_sum(values.data(), 2);
+      collectives->start_sum(values.data() + 2, 2);
+      collectives->wait();
+      for (size_t i = 0; i < values.size(); ++i) {
+        EXPECT_EQ(values[i], narrow ? static_cast<float>(BFloat16(thirds[i])) : thirds[i]) << i;
+      }
+    }
+  }
 }
 
 TEST_F(NcclFailures, AGpuThatFailsInABroadcastIsWorthRetrying) {

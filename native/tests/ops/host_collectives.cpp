@@ -17,6 +17,7 @@
 
 #include "common/error.h"
 #include "trainer/ops/cuda/watched_wait.h"
+#include "trainer/tensor/dtype.h"
 
 namespace trainyard::test {
 namespace {
@@ -31,6 +32,10 @@ struct Shared {
   std::atomic<bool> left;  ///< a rank gave up
 };
 static_assert(std::atomic<int>::is_always_lock_free && sizeof(Shared) <= kPart);
+
+void round_to_bf16(float* values, size_t count) {
+  for (size_t i = 0; i < count; ++i) values[i] = static_cast<float>(BFloat16(values[i]));
+}
 
 class HostCollectives final : public DeviceCollectives {
  public:
@@ -63,6 +68,7 @@ class HostCollectives final : public DeviceCollectives {
         const float* from = part(one, r);
         for (size_t i = 0; i < one.count; ++i) one.values[i] += from[i];
       }
+      if (group_.narrow_sums) round_to_bf16(one.values, one.count);
     }
   }
 
@@ -92,6 +98,7 @@ class HostCollectives final : public DeviceCollectives {
     next_ += (bytes + kPart - 1) / kPart * kPart;
     if (next_ > kFile) throw Error(Exit::internal, "more sums than the tests' file holds");
     std::copy_n(one.values, one.count, part(one, group_.rank));
+    if (group_.narrow_sums && one.root < 0) round_to_bf16(part(one, group_.rank), one.count);
     std::fill_n(one.values, one.count, std::numeric_limits<float>::quiet_NaN());
     arrived(one) += 1;
     started_.push_back(one);

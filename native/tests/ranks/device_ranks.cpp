@@ -142,6 +142,41 @@ void micro() {
   require_alike(device.network().weights(), host.network().weights(), "weights");
 }
 
+/// Gradients that travel as bf16, by MPI and among devices, beside the same training in fp32.
+void narrow() {
+  TraineeOptions by_mpi = options("mlp", {}, false);
+  by_mpi.on_device = false;
+  const auto hosts = world()->gather("host");
+  const auto train = [&](const TraineeOptions& wanted) {
+    Trainee trainee(world(), wanted);
+    for (int64_t number = 1; number <= 3; ++number) trainee.step(number, 0.5);
+    if (trainee.device() != nullptr) trainee.fetch();
+    const auto weights = trainee.network().weights();
+    return std::vector<float>(weights.begin(), weights.end());
+  };
+  const auto sent = [](const std::function<void()>& work) {
+    const uint64_t before = world()->sent_bytes();
+    work();
+    return static_cast<double>(world()->sent_bytes() - before);
+  };
+  for (const std::string kind : {"auto", "ring", "tree", "hierarchical"}) {
+    std::vector<float> wide;
+    world()->choose_all_reduce(kind == "auto" ? "ring" : kind, hosts, SumType::fp32);
+    const double all = sent([&] { wide = train(by_mpi); });
+    for (const bool group : {false, true}) {
+      world()->choose_all_reduce(kind, hosts, SumType::bf16);
+      std::vector<float> weights;
+      const double half = sent([&] { weights = train(group ? options("mlp", {}, true) : by_mpi); });
+      const std::string what = kind + (group ? " among devices" : " by MPI");
+      const double apart = distance(weights, wide);
+      require(apart > 1e-7 && apart < 1e-3, what + ": weights are " + std::to_string(apart) + " apart");
+      require_alike(weights, weights, what + ": weights");
+      if (!group) require(2 * half == all, what + ": " + std::to_string(half) + " bytes were sent");
+    }
+  }
+  world()->choose_all_reduce("auto", hosts, SumType::fp32);
+}
+
 /// How often the host stands still until its device has done everything: for a step's figures, and
 /// nowhere else once the step is recorded.
 void waits() {
@@ -219,6 +254,7 @@ int run(const std::string& scenario) {
                                                          {"served", [] { served("parameter-server"); }},
                                                          {"served-async", [] { served("parameter-server-async"); }},
                                                          {"micro", micro},
+                                                         {"narrow", narrow},
                                                          {"scaled", scaled},
                                                          {"waits", waits},
                                                          {"late", late},

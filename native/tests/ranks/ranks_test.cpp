@@ -30,6 +30,7 @@ TEST(DeviceRanksOfTwo, TrainByOtherOptimizers) {
   for (const char* scenario : {"resnet20-sgd", "resnet20-lars"}) run(scenario, 2);
 }
 TEST(DeviceRanksOfTwo, AddUpMicroBatchesFirst) { run("micro", 2); }
+TEST(DeviceRanksOfThree, SendHalfTheBytesAsBf16) { run("narrow", 3); }
 TEST(DeviceRanksOfTwo, WaitForTheDeviceOnceAStep) { run("waits", 2); }
 TEST(DeviceRanksOfTwo, LeaveOutAStepWhoseScaledGradientsAreNotFinite) { run("scaled", 2); }
 TEST(DeviceRanksOfTwo, KeepVariablesOnRankZeroThroughTheHost) { run("central", 2); }

@@ -52,7 +52,9 @@ class Pair {
     void start_sum(std::span<float> values) override { add(values); }
     void start_sum(std::span<double> values) override { add(values); }
     void start_sum_at_first(std::span<float> values) override { add(values); }
-    std::string choose_all_reduce(const std::string&, const std::vector<std::string>&) override { return "library"; }
+    std::string choose_all_reduce(const std::string&, const std::vector<std::string>&, SumType) override {
+      return "library";
+    }
     std::unique_ptr<Communicator> part(int) override { throw std::logic_error("a pair has no parts"); }
     Mailbox& mailbox() override { throw std::logic_error("a pair has no mailbox"); }
     void progress() override {}

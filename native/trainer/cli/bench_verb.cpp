@@ -115,6 +115,7 @@ Verb add_all_reduce(CLI::App& bench) {
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->capture_default_str();
   add_all_reduce_flag(*command, o->all_reduce);
+  add_gradient_type_flag(*command, o->gradient_type);
   add_comm_flag(*command, o->comm);
   return {command, [o] {
             require_device(o->device, "fp32");

@@ -27,6 +27,15 @@ void add_all_reduce_flag(CLI::App& command, std::string& all_reduce) {
       ->capture_default_str();
 }
 
+void add_gradient_type_flag(CLI::App& command, std::string& gradient_type) {
+  command
+      .add_option("--gradient-type", gradient_type,
+                  "of mirrored and multi-worker: gradients travel between ranks as fp32, or as bf16 in half the bytes, "
+                  "rounded; each rank adds in fp32")
+      ->check(CLI::IsMember(sum_type_names()))
+      ->capture_default_str();
+}
+
 void add_strategy_flags(CLI::App& command, StrategyOptions& o) {
   std::vector<std::string> kinds = strategy_names();
   kinds.insert(kinds.begin(), "auto");
@@ -39,6 +48,7 @@ void add_strategy_flags(CLI::App& command, StrategyOptions& o) {
       ->check(CLI::IsMember(kinds))
       ->capture_default_str();
   add_all_reduce_flag(command, o.all_reduce);
+  add_gradient_type_flag(command, o.gradient_type);
   command
       .add_option("--servers", o.servers,
                   "of parameter-server: how many of the ranks keep variables, the last ones of each host in turn (left "

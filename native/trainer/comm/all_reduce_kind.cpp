@@ -6,7 +6,7 @@
 
 namespace trainyard {
 
-AllReduceKind all_reduce_kind(const std::string& kind, const std::vector<std::string>& hosts) {
+AllReduceKind all_reduce_kind(const std::string& kind, const std::vector<std::string>& hosts, SumType type) {
   if (kind == "ring") return AllReduceKind::ring;
   if (kind == "tree") return AllReduceKind::tree;
   if (kind == "hierarchical") return AllReduceKind::hierarchical;
@@ -14,11 +14,14 @@ AllReduceKind all_reduce_kind(const std::string& kind, const std::vector<std::st
     throw Error(Exit::usage, "unknown --allreduce '" + kind + "'. Use auto, ring, tree or hierarchical");
   }
   const size_t several = std::set<std::string>(hosts.begin(), hosts.end()).size();
-  return several > 1 && several < hosts.size() ? AllReduceKind::hierarchical : AllReduceKind::library;
+  if (several > 1 && several < hosts.size()) return AllReduceKind::hierarchical;
+  return type == SumType::fp32 ? AllReduceKind::library : AllReduceKind::direct;
 }
 
 std::string name_of(AllReduceKind kind) {
   switch (kind) {
+    case AllReduceKind::direct:
+      return "direct";
     case AllReduceKind::ring:
       return "ring";
     case AllReduceKind::tree:

@@ -3,13 +3,16 @@
 #include <string>
 #include <vector>
 
+#include "trainer/comm/sum_type.h"
+
 namespace trainyard {
 
-enum class AllReduceKind { library, ring, tree, hierarchical };
+enum class AllReduceKind { library, direct, ring, tree, hierarchical };
 
-/// What `kind` (auto, ring, tree, hierarchical) means for ranks on these hosts. Throws
-/// Error(Exit::usage) for another word.
-AllReduceKind all_reduce_kind(const std::string& kind, const std::vector<std::string>& hosts);
+/// What `kind` (auto, ring, tree, hierarchical) means for ranks on these hosts: where `auto` would
+/// leave it to the MPI library, which knows no bf16, `direct`. Throws Error(Exit::usage) for another
+/// word.
+AllReduceKind all_reduce_kind(const std::string& kind, const std::vector<std::string>& hosts, SumType type);
 
 /// "library", "ring", …
 std::string name_of(AllReduceKind kind);

@@ -2,12 +2,14 @@
 // rank calls the same ones in the same order.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "trainer/comm/mailbox.h"
+#include "trainer/comm/sum_type.h"
 
 namespace trainyard {
 
@@ -41,9 +43,15 @@ class Communicator {
 
   /// By which algorithm sums of floats are found from now on: auto, ring, tree or hierarchical
   /// (schedule.h). hosts: where each rank runs. `auto` looks at that: hierarchical where several
-  /// hosts have several ranks, else the MPI library's own choice. Returns the one chosen ("library"
-  /// for the library's). Throws Error(Exit::usage) for another word.
-  virtual std::string choose_all_reduce(const std::string& kind, const std::vector<std::string>& hosts) = 0;
+  /// hosts have several ranks, else the MPI library's own choice, or `direct` for bf16. type: as what
+  /// floats travel. Returns the one chosen ("library" for the library's). Throws Error(Exit::usage)
+  /// for another word.
+  virtual std::string choose_all_reduce(const std::string& kind, const std::vector<std::string>& hosts,
+                                        SumType type) = 0;
+  /// As it was chosen.
+  virtual SumType sum_type() const { return SumType::fp32; }
+  /// Bytes of sums of floats that this rank has sent so far. Nothing is known of the library's.
+  virtual uint64_t sent_bytes() const { return 0; }
   /// The ranks that gave the same color, in the same order, talking to each other alone.
   virtual std::unique_ptr<Communicator> part(int color) = 0;
   /// Messages that meet none of the collectives'. One a communicator.

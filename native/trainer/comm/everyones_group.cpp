@@ -18,6 +18,7 @@ DeviceGroup everyones_group(Communicator& ranks, const std::function<DeviceGroup
       .id = std::bit_cast<DeviceGroupId>(first),
       .rank = ranks.rank(),
       .world = ranks.world(),
+      .narrow_sums = ranks.sum_type() == SumType::bf16,
       .who = "rank " + std::to_string(ranks.rank()) + " of " + std::to_string(ranks.world()) + " on " + host_name()};
 }
 

@@ -1,5 +1,6 @@
 // Messages from one rank to another. Ranks are those of the communicator that made the mailbox.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <span>
 
@@ -11,9 +12,11 @@ class Transfers {
   virtual ~Transfers() = default;
   virtual void send(int to, int tag, std::span<const float> values) = 0;
   virtual void send(int to, int tag, std::span<const double> values) = 0;
+  virtual void send(int to, int tag, std::span<const uint16_t> values) = 0;
   /// Of exactly so many values.
   virtual void receive(int from, int tag, std::span<float> values) = 0;
   virtual void receive(int from, int tag, std::span<double> values) = 0;
+  virtual void receive(int from, int tag, std::span<uint16_t> values) = 0;
   /// Lets them move on; whether all are done. More may be added after either of these.
   virtual bool done() = 0;
   virtual void wait() = 0;

@@ -85,7 +85,8 @@ class Mpi final : public Communicator {
     std::vector<int> members = everyone_;
     std::rotate(members.begin(), members.begin() + root, members.end());
     const auto place = static_cast<size_t>((rank_ - root + world_) % world_);
-    ScheduledSum(*sums_mailbox_, values, tree_copy_rounds(members, place, values.size()), take_tag()).wait();
+    ScheduledSum(*sums_mailbox_, values, tree_copy_rounds(members, place, values.size()), take_tag(), SumType::fp32)
+        .wait();
   }
   void sum(std::span<double> values) override {
     check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data(), mpi_count(values.size()), MPI_DOUBLE, MPI_SUM, all_.value),
@@ -96,20 +97,23 @@ class Mpi final : public Communicator {
       case AllReduceKind::library:
         start(values.data(), values.size(), MPI_FLOAT);
         break;
+      case AllReduceKind::direct:
+        start(values, direct_rounds(everyone_, me(), values.size()), type_);
+        break;
       case AllReduceKind::ring:
-        start(values, ring_rounds(everyone_, me(), values.size()));
+        start(values, ring_rounds(everyone_, me(), values.size()), type_);
         break;
       case AllReduceKind::tree:
-        start(values, tree_rounds(everyone_, me(), values.size()));
+        start(values, tree_rounds(everyone_, me(), values.size()), type_);
         break;
       case AllReduceKind::hierarchical:
-        start(values, hierarchical_rounds(hosts_, me(), values.size()));
+        start(values, hierarchical_rounds(hosts_, me(), values.size()), type_);
         break;
     }
   }
   void start_sum(std::span<double> values) override { start(values.data(), values.size(), MPI_DOUBLE); }
   void start_sum_at_first(std::span<float> values) override {
-    start(values, tree_sum_rounds(everyone_, me(), values.size()));
+    start(values, tree_sum_rounds(everyone_, me(), values.size()), SumType::fp32);
   }
   void progress() override {
     if (!requests_.empty()) {
@@ -144,11 +148,14 @@ class Mpi final : public Communicator {
     return all;
   }
 
-  std::string choose_all_reduce(const std::string& kind, const std::vector<std::string>& hosts) override {
-    kind_ = all_reduce_kind(kind, hosts);
+  std::string choose_all_reduce(const std::string& kind, const std::vector<std::string>& hosts, SumType type) override {
+    kind_ = all_reduce_kind(kind, hosts, type);
+    type_ = type;
     hosts_ = hosts;
     return name_of(kind_);
   }
+  SumType sum_type() const override { return type_; }
+  uint64_t sent_bytes() const override { return sent_bytes_; }
   std::unique_ptr<Communicator> part(int color) override { return std::make_unique<Mpi>(session_, all_.value, color); }
   Mailbox& mailbox() override { return *mailbox_; }
 
@@ -163,8 +170,11 @@ class Mpi final : public Communicator {
   }
   /// What is under way is told apart by its number; MPI promises tags up to 32767.
   int take_tag() { return std::exchange(next_tag_, (next_tag_ + 1) % 32768); }
-  void start(std::span<float> values, std::vector<Round> rounds) {
-    sums_.emplace_back(*sums_mailbox_, values, std::move(rounds), take_tag());
+  void start(std::span<float> values, std::vector<Round> rounds, SumType type) {
+    for (const Round& round : rounds) {
+      sent_bytes_ += (round.send.end - round.send.begin) * (type == SumType::bf16 ? 2 : sizeof(float));
+    }
+    sums_.emplace_back(*sums_mailbox_, values, std::move(rounds), take_tag(), type);
   }
 
   std::shared_ptr<Session> session_;
@@ -179,6 +189,8 @@ class Mpi final : public Communicator {
   int local_world_ = 1;
   std::vector<int> everyone_;
   AllReduceKind kind_ = AllReduceKind::library;
+  SumType type_ = SumType::fp32;
+  uint64_t sent_bytes_ = 0;
   std::vector<std::string> hosts_;
   std::vector<MPI_Request> requests_;
   std::vector<ScheduledSum> sums_;

@@ -16,6 +16,12 @@ class MpiTransfers final : public Transfers {
   void send(int to, int tag, std::span<const double> values) override {
     send(to, tag, values.data(), values.size(), MPI_DOUBLE);
   }
+  void send(int to, int tag, std::span<const uint16_t> values) override {
+    send(to, tag, values.data(), values.size(), MPI_UINT16_T);
+  }
+  void receive(int from, int tag, std::span<uint16_t> values) override {
+    receive(from, tag, values.data(), values.size(), MPI_UINT16_T);
+  }
   void receive(int from, int tag, std::span<float> values) override {
     receive(from, tag, values.data(), values.size(), MPI_FLOAT);
   }

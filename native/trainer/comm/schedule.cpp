@@ -30,6 +30,23 @@ std::vector<Round> ring_rounds(const std::vector<int>& members, size_t me, size_
   return rounds;
 }
 
+std::vector<Round> direct_rounds(const std::vector<int>& members, size_t me, size_t count) {
+  const size_t size = members.size();
+  const auto chunk = [&](size_t peer, size_t number) {
+    return MessagePart{members[peer], count * number / size, count * (number + 1) / size};
+  };
+  std::vector<Round> rounds;
+  for (size_t s = 1; s < size; ++s) {
+    const size_t to = (me + s) % size;
+    rounds.push_back({chunk(to, to), chunk((me + size - s) % size, me), true});
+  }
+  for (size_t s = 1; s < size; ++s) {
+    const size_t from = (me + size - s) % size;
+    rounds.push_back({chunk((me + s) % size, me), chunk(from, from), false});
+  }
+  return rounds;
+}
+
 std::vector<Round> tree_sum_rounds(const std::vector<int>& members, size_t me, size_t count) {
   std::vector<Round> rounds;
   for (size_t bit = 1; bit < members.size(); bit <<= 1U) {

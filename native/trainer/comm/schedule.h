@@ -29,6 +29,10 @@ struct Round {
 /// rank's place among them.
 std::vector<Round> ring_rounds(const std::vector<int>& members, size_t me, size_t count);
 
+/// Every rank gets its P-th of the values from all others, adds, and sends the sums to all: as many
+/// bytes as the ring, in which partial sums travel, but each number is sent once before it is added.
+std::vector<Round> direct_rounds(const std::vector<int>& members, size_t me, size_t count);
+
 /// Sums at members[0] over a binomial tree, in at most log2 P rounds of all values.
 std::vector<Round> tree_sum_rounds(const std::vector<int>& members, size_t me, size_t count);
 

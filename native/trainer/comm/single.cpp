@@ -22,8 +22,8 @@ class Single final : public Communicator {
   void wait_all() override {}
   std::vector<std::string> gather(const std::string& text) override { return {text}; }
   std::vector<double> gather(std::span<const double> values) override { return {values.begin(), values.end()}; }
-  std::string choose_all_reduce(const std::string& kind, const std::vector<std::string>& hosts) override {
-    return name_of(all_reduce_kind(kind, hosts));
+  std::string choose_all_reduce(const std::string& kind, const std::vector<std::string>& hosts, SumType type) override {
+    return name_of(all_reduce_kind(kind, hosts, type));
   }
   std::unique_ptr<Communicator> part(int) override { return make_single(); }
   Mailbox& mailbox() override { throw Error(Exit::internal, "one rank has nobody to write to. Please report this"); }

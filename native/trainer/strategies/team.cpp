@@ -64,7 +64,7 @@ Team::Team(const StrategyOptions& options, Communicator& world)
     is_server_ = server_ranks(hosts_, servers);
     peers_ = world.part(serves() ? 1 : 0);
   } else if (strategy_ != "central-storage") {
-    all_reduce_ = world.choose_all_reduce(options.all_reduce, hosts_);
+    all_reduce_ = world.choose_all_reduce(options.all_reduce, hosts_, sum_type_of(options.gradient_type));
   }
 }
 

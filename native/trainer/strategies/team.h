@@ -13,6 +13,7 @@ namespace trainyard {
 struct StrategyOptions {
   std::string kind = "auto";  ///< auto or one of strategy_names()
   std::string all_reduce = "auto";
+  std::string gradient_type = "fp32";
   int servers = 0;  ///< 0: one where the strategy has servers
 };
 

@@ -15,6 +15,8 @@ interface Sum {
   bus_gbs: number;
   comm: string;
   all_reduce: string;
+  gradient_type: string;
+  sent_bytes: number | null;
 }
 interface Steps {
   images: string;
@@ -52,6 +54,21 @@ describe('trainer bench', () => {
       expect(algorithm_gbs).toBeCloseTo(bytes / ms / 1e6, 6);
       expect(bus_gbs).toBeCloseTo((algorithm_gbs * 4) / 3, 6);
     }
+  });
+  it('allreduce sends half the bytes as bf16, and says nothing of what the MPI library sends', async () => {
+    const argv = ['bench', 'allreduce', '--bytes', '240000', '--seconds', '0.01'];
+    const largest = async (...flags: string[]): Promise<Sum> => {
+      const outcome = await runRanks(3, [...argv, ...flags]);
+      expectExit(outcome, 0);
+      return JSON.parse(lines(outcome.stdout).at(-1) ?? '') as Sum;
+    };
+    expect(await largest()).toMatchObject({ all_reduce: 'library', gradient_type: 'fp32', sent_bytes: null });
+    // 2 (n - 1) / n of the sum's bytes.
+    const ring = ['--allreduce', 'ring'];
+    expect(await largest(...ring)).toMatchObject({ all_reduce: 'ring', sent_bytes: 320_000 });
+    const narrow = ['--gradient-type', 'bf16'];
+    expect(await largest(...ring, ...narrow)).toMatchObject({ gradient_type: 'bf16', sent_bytes: 160_000 });
+    expect(await largest(...narrow)).toMatchObject({ all_reduce: 'direct', sent_bytes: 160_000 });
   });
   it('a single rank has nothing to sum, and is told what to do', async () => {
     const outcome = await runTrainer(['bench', 'allreduce']);

@@ -2,6 +2,8 @@
 // event has passed, as on a device that is done at once.
 #include <cuda_runtime_api.h>
 
+#include <cstdlib>
+
 namespace {
 
 /// A handle that nobody looks into.
@@ -24,6 +26,14 @@ cudaError_t cudaEventRecord(cudaEvent_t /*event*/, cudaStream_t /*stream*/) { re
 cudaError_t cudaEventQuery(cudaEvent_t /*event*/) { return cudaSuccess; }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t /*from*/, cudaEvent_t /*to*/) {
   *milliseconds = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaMalloc(void** memory, size_t bytes) {
+  *memory = std::malloc(bytes);
+  return cudaSuccess;
+}
+cudaError_t cudaFree(void* memory) {
+  std::free(memory);
   return cudaSuccess;
 }
 cudaError_t cudaGetLastError() { return cudaSuccess; }

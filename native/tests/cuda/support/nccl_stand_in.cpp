@@ -2,6 +2,7 @@
 // far as a collective. Functions, results and their texts are those of nccl.h and of NVIDIA's NCCL
 // documentation (chapter "API", "Types" and "Fault Tolerance"). NCCL_STAND_IN says which result a
 // function has: "ncclAllReduce=6", or "async=6" for what ncclCommGetAsyncError reports.
+// "ncclAllReduceOfType=9" refuses sums of another type.
 #include <nccl.h>
 
 #include <cstdlib>
@@ -58,8 +59,10 @@ ncclResult_t ncclCommFinalize(ncclComm_t /*comm*/) { return ncclSuccess; }
 ncclResult_t ncclCommDestroy(ncclComm_t /*comm*/) { return ncclSuccess; }
 ncclResult_t ncclCommAbort(ncclComm_t /*comm*/) { return ncclSuccess; }
 
-ncclResult_t ncclAllReduce(const void* /*from*/, void* /*to*/, size_t /*count*/, ncclDataType_t /*type*/,
+ncclResult_t ncclAllReduce(const void* /*from*/, void* /*to*/, size_t /*count*/, ncclDataType_t type,
                            ncclRedOp_t /*op*/, ncclComm_t /*comm*/, cudaStream_t /*stream*/) {
+  const int wanted = scripted("ncclAllReduceOfType");
+  if (wanted != 0 && wanted != static_cast<int>(type)) return ncclInvalidArgument;
   return scripted("ncclAllReduce");
 }
 

@@ -28,6 +28,7 @@ nlohmann::json recipe_of(const TrainOptions& options, const TrainPlan& plan) {
       {"clip_norm", options.clip_norm},
       {"dropout", options.dropout ? nlohmann::json(*options.dropout) : nlohmann::json("the model's own")},
       {"sync_batch_norm", options.sync_batch_norm},
+      {"gradient_type", options.strategy.gradient_type},
       {"weight_decay", optimizer.weight_decay},
       {"decay_norm_and_bias", optimizer.decay_norm_and_bias},
       {"lr", plan.base_lr},

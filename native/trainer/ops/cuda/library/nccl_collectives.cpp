@@ -2,12 +2,14 @@
 
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <string>
 #include <utility>
 
 #include "common/error.h"
 #include "trainer/ops/cuda/library/handles.h"
 #include "trainer/ops/cuda/library/nccl_api.h"
+#include "trainer/ops/cuda/math/elementwise.h"
 #include "trainer/ops/cuda/watched_wait.h"
 
 namespace trainyard::cuda {
@@ -50,6 +52,7 @@ class NcclCollectives final : public WatchedCollectives {
   NcclCollectives& operator=(const NcclCollectives&) = delete;
 
   void start_sum(float* values, size_t count) override {
+    if (group_.narrow_sums) return start_narrow_sum(values, count);
     follow_ops();
     settle(api_.all_reduce(values, values, count, ncclFloat32, ncclSum, comm_, stream_.get()), "ncclAllReduce");
   }
@@ -82,6 +85,29 @@ class NcclCollectives final : public WatchedCollectives {
   }
 
  private:
+  /// Rounded before, on the ops' stream; widened behind the sum, on the collectives'. NCCL adds bf16
+  /// as it does: in fp32, rounded where it is passed on.
+  void start_narrow_sum(float* values, size_t count) {
+    BFloat16* narrow = place_of(values, count);
+    each(launcher_, count, Round<BFloat16>{values, narrow});
+    follow_ops();
+    settle(api_.all_reduce(narrow, narrow, count, ncclBfloat16, ncclSum, comm_, stream_.get()), "ncclAllReduce");
+    each(Launcher{stream_.get(), launcher_.fail}, count, Widen<BFloat16>{narrow, values});
+  }
+
+  /// Of a bucket of gradients, the same at every step: nothing may write it before wait().
+  BFloat16* place_of(float* values, size_t count) {
+    Narrow& place = narrow_[values];
+    if (place.count < count) {
+      void* made = nullptr;
+      const size_t bytes = count * sizeof(BFloat16);
+      place = {};
+      if (cudaMalloc(&made, bytes) != cudaSuccess) fail_out_of_memory(launcher_, bytes);
+      place = {std::unique_ptr<std::byte, FreeBy<cudaFree>>(static_cast<std::byte*>(made)), count};
+    }
+    return reinterpret_cast<BFloat16*>(place.memory.get());
+  }
+
   /// What starts now on the stream of the collectives comes after the ops run so far, and after no
   /// later ones.
   void follow_ops() {
@@ -153,7 +179,12 @@ class NcclCollectives final : public WatchedCollectives {
   Event summed_;           ///< on the collectives' stream: all that was started is done
   Event asked_, went_on_;  ///< on the ops' stream, around its wait for that
   ncclComm_t comm_ = nullptr;
-  bool timed_ = false;  ///< asked_ and went_on_ are of a wait that is not counted yet
+  struct Narrow {
+    std::unique_ptr<std::byte, FreeBy<cudaFree>> memory;
+    size_t count = 0;
+  };
+  std::map<const float*, Narrow> narrow_;  ///< by where the numbers lie
+  bool timed_ = false;                     ///< asked_ and went_on_ are of a wait that is not counted yet
   double waited_ms_ = 0;
 };
 

@@ -43,6 +43,14 @@ struct Round {
   TRAINYARD_HD void operator()(unsigned i) const { to[i] = static_cast<T>(from[i]); }
 };
 
+/// Index = element. Exact.
+template <class T>
+struct Widen {
+  const T* from;
+  float* to;
+  TRAINYARD_HD void operator()(unsigned i) const { to[i] = static_cast<float>(from[i]); }
+};
+
 /// Index = element of y, [batch, out].
 template <class T>
 struct AddBias {
