@@ -178,10 +178,8 @@ export const panelTypes = {
   tensorboard: 'trainyard.tensorboard',
   checks: 'trainyard.checks',
   compare: 'trainyard.compare',
+  form: 'trainyard.form',
 } as const;
-
-/** The tab of the run form. The editor does not bring it back: its draft is kept. */
-export const formPanelType = 'trainyard.form';
 
 /** The `type` of a task that is a run. */
 export const taskType = 'trainyard';

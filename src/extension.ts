@@ -61,7 +61,7 @@ export function activate(context: vscode.ExtensionContext): Api {
     terminals: new RunTerminals(services),
     checks: new CheckPanels(services, (button) => pressRemedy({ services, showOutput }, button)),
     comparisons: new ComparePanels(services),
-    forms: new RunForms(),
+    forms: new RunForms(async (panel) => (await loadLazy()).restoreForm(ui, panel)),
     documents: new ReadOnlyDocuments(),
     showOutput,
   };

@@ -38,6 +38,7 @@ const wanted = [
   'dist/share/slurm_job.py',
   'dist/share/fetch/download.py',
   'dist/share/node/wire.py',
+  'media/presets.schema.json',
   'media/profiles.schema.json',
 ];
 

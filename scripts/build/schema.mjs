@@ -1,5 +1,5 @@
-// Writes what is generated from the schemas of the sources: media/profiles.schema.json from
-// src/core/contracts/profileSchema.ts, and the tools of language models in package.json from
+// Writes what is generated from the schemas of the sources: media/profiles.schema.json and
+// media/presets.schema.json from src/core/contracts, and the tools of language models in package.json from
 // src/core/assist. `--check` only says whether they are current.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,10 +37,15 @@ const manifest = 'package.json';
 /** @returns {Promise<{ [file: string]: object }>} */
 async function generate() {
   const { profilesJsonSchema } = await load('src/core/contracts/profileSchema.ts');
+  const { presetsJsonSchema } = await load('src/core/contracts/presetSchema.ts');
   const { languageTools } = await load('src/core/assist/manifest.ts');
   const described = JSON.parse(readFileSync(join(root, manifest), 'utf8'));
   described.contributes.languageModelTools = languageTools();
-  return { 'media/profiles.schema.json': profilesJsonSchema(), [manifest]: described };
+  return {
+    'media/profiles.schema.json': profilesJsonSchema(),
+    'media/presets.schema.json': presetsJsonSchema(),
+    [manifest]: described,
+  };
 }
 
 for (const [file, value] of Object.entries(await generate())) {

@@ -43,7 +43,7 @@ export { revealRunFolder } from './commands/runs/revealRunFolder.js';
 export { selectRun } from './commands/runs/selectRun.js';
 export { stopRun } from './commands/runs/stopRun.js';
 export { cloneRun } from './commands/start/cloneRun.js';
-export { newRun } from './commands/start/newRun.js';
+export { newRun, restoreForm } from './commands/start/newRun.js';
 export { runAgain } from './commands/start/runAgain.js';
 export { runDemo } from './commands/start/runDemo.js';
 export { runOnCluster } from './commands/start/runOnCluster.js';

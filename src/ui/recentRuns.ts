@@ -5,7 +5,18 @@ import type { Services } from './services.js';
 /** What starts the same run once more. */
 export interface RecentRun extends Pick<
   TypedRun,
-  'words' | 'ranks' | 'nodes' | 'label' | 'name' | 'tags' | 'notes' | 'per' | 'gpus' | 'logdir'
+  | 'words'
+  | 'ranks'
+  | 'nodes'
+  | 'label'
+  | 'name'
+  | 'tags'
+  | 'notes'
+  | 'per'
+  | 'gpus'
+  | 'logdir'
+  | 'stage'
+  | 'evaluator'
 > {
   profile: string;
   /** A folder of this machine that goes along with each start, as it is then. */

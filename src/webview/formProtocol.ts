@@ -1,30 +1,10 @@
 // What the page of the run form and the extension tell each other. The extension has the values
 // and judges them; the page shows them and says what was changed.
 
-/** What is filled in; an empty text is nothing. The same as `RunFormValues` of the core. */
-export interface FormValues {
-  profile: string;
-  what: 'train' | 'program';
-  model: string;
-  data: string;
-  evalData: string;
-  /** By the flag's name. */
-  options: Record<string, string>;
-  flags: string;
-  device: string;
-  command: string;
-  spread: 'one' | 'slot' | 'node';
-  folder: string;
-  logdir: string;
-  nodes: string;
-  gpus: string;
-  ranks: string;
-  wait: boolean;
-  tensorboard: boolean;
-  name: string;
-  tags: string;
-  notes: string;
-}
+import type { RunFormValues } from '../core/plan/runFormValues.js';
+
+/** What is filled in: the core's own fields, the only thing of the core that the page knows. */
+export type FormValues = RunFormValues;
 
 /** A word to choose, with a line about it. */
 export interface FormChoice {
@@ -74,8 +54,12 @@ export interface FormFolder {
 /** All that the page shows besides the values. */
 export interface FormView {
   profiles: readonly FormChoice[];
-  /** Earlier runs. */
+  /** Presets of the workspace, and earlier runs. */
   sources: readonly FormChoice[];
+  /** What is wrong with the file of presets; empty where nothing is. */
+  presetProblem: string;
+  /** Whether there is a workspace that presets can be saved in. */
+  keepsPresets: boolean;
   models: readonly FormChoice[];
   options: readonly FormOption[];
   /** Whether the profile's node is this machine. */
@@ -117,6 +101,9 @@ export type FromForm =
   | { type: 'take'; path: string }
   | { type: 'chooseFolder' }
   | { type: 'copy' }
+  | { type: 'savePreset' }
+  /** Opens the file of presets where it is wrong. */
+  | { type: 'openPresets' }
   | { type: 'start' }
   /** A defect in the page, for the extension's log. */
   | { type: 'failed'; message: string };

@@ -1,7 +1,9 @@
 // Tasks of type `trainyard`: a run in a terminal of the editor, from tasks.json.
-
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { until } from './hostClient.js';
+import { answer } from './questions.js';
 import { Workbench } from './workbench.js';
 
 const greeting = `import os, sys
@@ -153,4 +155,45 @@ test.each([
   expect(await exitCode(name)).toBe(code);
   await shows(what);
   await shows(hint);
+});
+
+test('presets: a mistake leads to its line; one is loaded, and one is saved', async () => {
+  const file = join(workbench.folder, 'workspace/.vscode/trainyard.json');
+  await workbench.writeFile(file, '{"version":1,"presets":[\n{"name":"hi","command":"echo hi","rank":2}]}');
+  await workbench.host.command('trainyard.newRun', { profile: 'local' });
+  const form = workbench.webview();
+  await form.getByText('trainyard.json:2: presets[0]: Unrecognized key: "rank"').waitFor();
+  await form.getByRole('button', { name: 'Open the line' }).click();
+  await until('the file in front', async () =>
+    (await workbench.host.ask('tabs', {})).some(({ label, active }) => active && label === 'trainyard.json')
+      ? true
+      : undefined,
+  );
+  await workbench.page.getByText('Ln 2, Col 1').waitFor();
+  // The JSON schema of the file says the same in the editor.
+  await workbench.page.locator('.squiggly-warning').first().waitFor();
+  await workbench.host.command('workbench.action.closeActiveEditor');
+  await workbench.writeFile(file, '{"version":1,"presets":[{"name":"hi","command":"echo hi","ranks":2}]}');
+  await form.getByLabel('Fill in from').selectOption({ label: 'hi: echo hi' });
+  await form.getByText('trainyard run local --ranks 2 -- echo hi').waitFor();
+  await form.getByRole('button', { name: 'Save as Preset…' }).click();
+  await answer(workbench, 'Save as Preset', 'twice');
+  await form.getByText('Saved as twice in .vscode/trainyard.json.').waitFor();
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
+    version: 1,
+    presets: [
+      { name: 'hi', command: 'echo hi', ranks: 2 },
+      { name: 'twice', profile: 'local', command: 'echo hi', ranks: 2 },
+    ],
+  });
+});
+
+test('the form is there after a reload, with what was typed', async () => {
+  await workbench.webview().getByLabel('Command', { exact: true }).fill('echo after a reload');
+  await workbench.webview().getByText('-- echo after a reload').waitFor();
+  await workbench.page.waitForTimeout(1000); // the editor stores what was typed after a moment
+  await workbench.reload();
+  await workbench.webview().getByText('trainyard run local --ranks 2 -- echo after a reload').waitFor();
+  const tabs = await workbench.host.ask('tabs', {});
+  expect(tabs.filter(({ label }) => label === 'New Run')).toHaveLength(1);
 });

@@ -61,6 +61,7 @@ class Extension {
   private tried = false;
   private folder: FormFolder | null = null;
   private said = '';
+  presetProblem = '';
 
   constructor(private readonly page: Page) {}
 
@@ -98,7 +99,12 @@ class Extension {
         { value: 'lab', label: 'lab · ssh, 2 nodes', group: '' },
         { value: 'local', label: 'local · this machine', group: '' },
       ],
-      sources: [{ value: 'recent 0', label: 'lab: train --model resnet50', group: 'Started here lately' }],
+      sources: [
+        { value: 'preset night', label: 'night: train --model resnet50', group: 'Presets of this workspace' },
+        { value: 'recent 0', label: 'lab: train --model resnet50', group: 'Started here lately' },
+      ],
+      presetProblem: this.presetProblem,
+      keepsPresets: true,
       models: modelChoices(flags, this.values.model),
       options: optionsOf(flags),
       isHere: false,
@@ -252,6 +258,30 @@ test('what is wrong stands at its field, and a start goes there', async () => {
   await page.getByLabel('One for each node').press('Space');
   await expect.poll(() => command(page)).toBe('trainyard run lab --per-node -- python train.py');
   await page.close();
+});
+
+test('presets: one to fill in from, one saved, and the line that is wrong', async () => {
+  for (const theme of ['dark', 'light'] as const) {
+    const { page, extension } = await open({ theme, width: 800 });
+    await page.getByLabel('Fill in from').selectOption({ label: 'night: train --model resnet50' });
+    await expect.poll(() => extension.posted.at(-1)).toEqual({ type: 'load', source: 'preset night' });
+    await page.getByLabel('Stage').fill('/shared/a:/scratch/a');
+    await expect.poll(() => command(page)).toContain('trainyard run lab --stage /shared/a:/scratch/a --');
+    await page.getByRole('button', { name: 'Save as Preset…' }).click();
+    await expect.poll(() => extension.posted.at(-1)).toEqual({ type: 'savePreset' });
+    extension.presetProblem = '/w/.vscode/trainyard.json:4: presets[0]: Unrecognized key: "rank".';
+    await page.getByLabel('Stage').fill('/shared/a');
+    await page.getByText('/shared/a does not name two folders').waitFor();
+    await page.getByRole('alert').getByText('Unrecognized key: "rank"').waitFor();
+    expect(await findings({ page })).toEqual([]);
+    await page.getByRole('button', { name: 'Open the line' }).click();
+    await expect.poll(() => extension.posted.at(-1)).toEqual({ type: 'openPresets' });
+    for (const width of [300, 800, 1600]) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.screenshot({ path: join(artifacts, `form-presets-${theme}-${width}.png`) });
+    }
+    await page.close();
+  }
 });
 
 test.each(['dark', 'light', 'high-contrast', 'high-contrast-light'] as const)(

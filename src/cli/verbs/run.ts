@@ -3,7 +3,10 @@ import type { Profile } from '../../core/contracts/profileSchema.js';
 import { exitCodes, UserError } from '../../core/base/errors.js';
 import { positiveInteger } from '../../core/plan/flags.js';
 import { gpuWishOf } from '../../core/plan/gpuWish.js';
+import type { AskedRun } from '../../core/plan/commandLine.js';
 import { requestOf, type TypedRun } from '../../core/plan/request.js';
+import { PresetFile } from '../../core/presets/presetFile.js';
+import { presetRun } from '../../core/presets/presetRun.js';
 import { parseStage } from '../../core/stage/spec.js';
 import type { RunCode } from '../../core/code/place.js';
 import type { StartedRun } from '../../core/cluster/machine.js';
@@ -13,8 +16,11 @@ import type { Context, Verb } from '../context.js';
 import { figuresFile } from '../../core/follow/figureLines.js';
 import { followRun, makePrinter } from '../follow.js';
 
-/** What stands on the command line. UserError (usage) for a number that is none. */
-export function typedRun(profile: Profile, cwd: string, args: Args): TypedRun {
+/**
+ * What stands on the command line, and before it what a preset says. UserError (usage) for a number
+ * that is none.
+ */
+export function typedRun(profile: Profile, folder: string, args: Args, preset?: AskedRun): TypedRun {
   const ranks = args.value('ranks');
   const nodes = args.value('nodes');
   const gpus = args.value('gpus');
@@ -23,13 +29,20 @@ export function typedRun(profile: Profile, cwd: string, args: Args): TypedRun {
   const runDir = args.value('run-dir');
   const logdir = args.value('logdir');
   const stage = args.value('stage');
+  if (preset && args.rest.length > 0) {
+    const hint = 'Leave out what stands after --, or --preset';
+    throw new UserError('usage', 'a preset has a command of its own', hint);
+  }
+  const { cwd = '.', ...kept }: Partial<AskedRun> = preset ?? {};
+  delete kept.codeFolder; // its content is looked up by whoever starts the run
   return {
+    ...kept,
+    words: kept.words ?? args.rest,
     profile,
-    words: args.rest,
-    cwd,
-    tensorboard: args.has('tensorboard'),
-    wait: args.has('wait'),
-    evaluator: !args.has('no-evaluator'),
+    cwd: resolve(folder, cwd),
+    tensorboard: args.has('tensorboard') || kept.tensorboard === true,
+    wait: args.has('wait') || kept.wait === true,
+    evaluator: !args.has('no-evaluator') && kept.evaluator !== false,
     ...(ranks === undefined ? {} : { ranks: positiveInteger(ranks, '--ranks') }),
     ...(nodes === undefined ? {} : { nodes: positiveInteger(nodes, '--nodes') }),
     ...perOf(args),
@@ -60,6 +73,15 @@ async function codeOf(context: Context, folder: string | undefined): Promise<Run
   );
   for (const note of snapshot.notes) context.output.note(note);
   return { record: snapshot.record, snapshot };
+}
+
+/** Of the folder that the command is given in. UserError (usage). */
+async function presetOf(
+  { cwd }: Context,
+  name: string | undefined,
+  profile: string,
+): Promise<AskedRun | undefined> {
+  return name === undefined ? undefined : presetRun(await new PresetFile(cwd).get(name), profile);
 }
 
 export const run: Verb = {
@@ -94,6 +116,11 @@ export const run: Verb = {
       help: 'send this folder along, and start the command in it: what git does not ignore; not node_modules, .venv and files with secrets',
     },
     {
+      name: 'preset',
+      value: 'NAME',
+      help: 'the run of this name in .vscode/trainyard.json of this folder; further flags go before what it says',
+    },
+    {
       name: 'stage',
       value: 'FROM:TO',
       help: "put the head's folder FROM on each node's own disk as TO before; in place of the profile's stage",
@@ -121,8 +148,10 @@ export const run: Verb = {
   async run(context, args) {
     const profile = await context.profile(args.words[0]);
     const { machine } = context;
-    const code = await codeOf(context, args.value('code'));
-    const request = requestOf({ ...typedRun(profile, context.cwd, args), code });
+    const preset = await presetOf(context, args.value('preset'), profile.name);
+    const typed = typedRun(profile, context.cwd, args, preset);
+    const code = await codeOf(context, args.value('code') ?? preset?.codeFolder);
+    const request = requestOf({ ...typed, code });
     const started = await context.withProgress(async (progress) => ({
       ...(await machine.start(request, progress)),
       interrupted: progress.signal.aborted,

@@ -26,6 +26,8 @@ export type Remedy =
   | { kind: 'addHosts'; profile: string }
   /** `line` of the profile file, from 1. */
   | { kind: 'correctProfiles'; line: number }
+  /** `line` of the file of presets, from 1. */
+  | { kind: 'correctPresets'; line: number }
   | { kind: 'addProfile' }
   /** A new connection may do, or what a person answers then. `file`: of the private key. */
   | ({ kind: 'connectAgain' } & ProfilePlace)

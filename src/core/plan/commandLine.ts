@@ -1,4 +1,5 @@
 // The command line that starts a run, for people to copy.
+import { stageText } from '../stage/spec.js';
 import type { TypedRun } from './request.js';
 
 /** A run as it is asked for, before its profile and its code are looked up. */
@@ -14,7 +15,7 @@ export interface AskedRun extends Omit<TypedRun, 'profile' | 'cwd' | 'code' | 'l
 /** For a POSIX shell. `trainyard run` reads the same run out of it. */
 export function commandLineOf(run: AskedRun): string {
   const { profile, runDir, ranks, nodes, per, gpus, wait, name, tags = [], notes } = run;
-  const { codeFolder, logdir, tensorboard, evaluator, cwd } = run;
+  const { codeFolder, logdir, tensorboard, evaluator, cwd, stage } = run;
   const words = [
     ...['trainyard', 'run', profile],
     ...(runDir === undefined ? [] : ['--run-dir', runDir]),
@@ -27,6 +28,7 @@ export function commandLineOf(run: AskedRun): string {
     ...tags.flatMap((tag) => valued('--tag', tag)),
     ...(notes === undefined ? [] : valued('--notes', notes)),
     ...(codeFolder === undefined ? [] : valued('--code', codeFolder)),
+    ...(stage === undefined ? [] : ['--stage', stageText(stage)]),
     ...(logdir === undefined ? [] : valued('--logdir', logdir)),
     ...(tensorboard === true ? ['--tensorboard'] : []),
     ...(evaluator === false ? ['--no-evaluator'] : []),

@@ -1,39 +1,12 @@
 // The form that asks for a run: what is filled in, as the run that it asks for, and back.
+import { parseStage, stageText } from '../stage/spec.js';
 import { aboutOf, tagsOf } from './about.js';
 import type { AskedRun } from './commandLine.js';
 import { flagValue, positiveInteger, trainerVerb, withoutFlag } from './flags.js';
+import type { RunFormValues } from './runFormValues.js';
 import { joinWords, splitWords } from './words.js';
 
-/** What is filled in; an empty text is nothing. */
-export interface RunFormValues {
-  profile: string;
-  /** Our trainer, or a program of the user's. */
-  what: 'train' | 'program';
-  model: string;
-  /** A folder as the node calls it, or `synthetic`. */
-  data: string;
-  evalData: string;
-  /** The trainer's flags that have a field of their own, by name. */
-  options: Record<string, string>;
-  /** Further flags of the trainer. */
-  flags: string;
-  device: string;
-  /** The command line of the own program. */
-  command: string;
-  spread: 'one' | 'slot' | 'node';
-  /** Of this machine: where the program starts, or what goes along to the nodes. */
-  folder: string;
-  logdir: string;
-  nodes: string;
-  gpus: string;
-  ranks: string;
-  wait: boolean;
-  tensorboard: boolean;
-  name: string;
-  /** With commas between them. */
-  tags: string;
-  notes: string;
-}
+export type { RunFormValues };
 
 /** The trainer's flags that matter to most: each has a field of its own. */
 export const optionFlags = ['--epochs', '--batch-size', '--lr', '--optimizer', '--precision'] as const;
@@ -60,6 +33,7 @@ export const emptyForm = (profile: string): RunFormValues => ({
   spread: 'one',
   folder: '',
   logdir: '',
+  stage: '',
   nodes: '',
   gpus: '',
   ranks: '',
@@ -97,6 +71,7 @@ export function askedRun(values: RunFormValues, isHere: boolean): AskedRun {
   const { profile, what, spread, gpus, wait, tensorboard } = values;
   const { name, tags, notes } = aboutOf({ ...values, tags: tagsOf([values.tags]) });
   const [nodes, ranks] = [values.nodes.trim(), values.ranks.trim()];
+  const stage = values.stage.trim();
   const isProgram = what === 'program';
   const folder = isProgram ? values.folder.trim() : '';
   const logdir = isProgram ? values.logdir.trim() : '';
@@ -114,6 +89,7 @@ export function askedRun(values: RunFormValues, isHere: boolean): AskedRun {
     ...(notes === '' ? {} : { notes }),
     ...(folder === '' ? {} : isHere ? { cwd: folder } : { codeFolder: folder }),
     ...(logdir === '' ? {} : { logdir }),
+    ...(stage === '' || isHere ? {} : { stage: parseStage(stage) }),
   };
 }
 
@@ -129,6 +105,7 @@ export function formOf(run: AskedRun): RunFormValues {
     spread: run.per ?? 'one',
     folder: run.codeFolder ?? (trains ? '' : (run.cwd ?? '')),
     logdir: run.logdir ?? '',
+    stage: run.stage === undefined ? '' : stageText(run.stage),
     nodes: numberText(run.nodes),
     gpus: run.gpus ?? '',
     ranks: numberText(run.ranks),

@@ -1,6 +1,7 @@
 // What is wrong with a form that asks for a run, field by field, before anything is started.
 import { UserError } from '../base/errors.js';
 import type { Profile } from '../contracts/profileSchema.js';
+import { parseStage } from '../stage/spec.js';
 import { aboutOf, tagsOf } from './about.js';
 import { positiveInteger } from './flags.js';
 import { flagProblems } from './flagCheck.js';
@@ -61,6 +62,9 @@ export function checkForm(
     attempt('nodes', () => {
       checkNodes(values.nodes.trim(), profile);
     });
+  }
+  if (values.stage.trim() !== '' && profile.kind !== 'local') {
+    attempt('stage', () => parseStage(values.stage.trim()));
   }
   if (values.gpus.trim() !== '') attempt('gpus', () => gpuWishOf(values.gpus.trim(), 'the wish for GPUs'));
   attempt('name', () => aboutOf({ name: values.name }));

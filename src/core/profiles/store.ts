@@ -3,18 +3,10 @@
 import { mkdir, readFile, realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import {
-  applyEdits,
-  findNodeAtLocation,
-  modify,
-  parseTree,
-  printParseErrorCode,
-  getNodeValue,
-  type Node,
-  type ParseError,
-} from 'jsonc-parser';
+import { applyEdits, modify, getNodeValue, type Node } from 'jsonc-parser';
 import { errorText, systemCode, UserError } from '../base/errors.js';
 import { writeFileAtomic } from '../base/files.js';
+import { lineOfProblem, parseLocated } from '../base/locatedJson.js';
 import { check, problemsText, type Problem } from '../base/validation.js';
 import { localProfile, profilesFileSchema, type Profile } from '../contracts/profileSchema.js';
 
@@ -177,25 +169,16 @@ export class ProfileStore {
   }
 
   private treeOf(text: string): Node {
-    const errors: ParseError[] = [];
-    const tree = parseTree(text, errors, { allowTrailingComma: true });
-    const first = errors[0];
-    if (first !== undefined || tree === undefined) {
-      const offset = first?.offset ?? 0;
-      const what = first === undefined ? 'the file is empty' : readable(printParseErrorCode(first.error));
-      throw this.problem(text, offset, what);
-    }
-    return tree;
+    return parseLocated(text, (line, what) => this.problem(line, what));
   }
 
   /** At the place of the first. */
   private error(text: string, tree: Node, problems: readonly Problem[]): UserError {
     const [first = { path: [], message: 'invalid' }] = problems;
-    return this.problem(text, offsetOf(tree, first), problemsText(problems));
+    return this.problem(lineOfProblem(text, tree, first), problemsText(problems));
   }
 
-  private problem(text: string, offset: number, what: string): UserError {
-    const line = text.slice(0, offset).split('\n').length;
+  private problem(line: number, what: string): UserError {
     return new UserError('usage', `${this.path}:${line}: ${what}`, { kind: 'correctProfiles', line });
   }
 }
@@ -232,18 +215,4 @@ function withLocalKind(value: unknown): unknown {
     return isLocal ? { kind: 'local', ...entry } : entry;
   });
   return { ...value, profiles };
-}
-
-/** Where the deepest part of the problem's path that exists stands in the text. */
-function offsetOf(tree: Node, problem: Problem): number {
-  for (let length = problem.path.length; length > 0; length--) {
-    const node = findNodeAtLocation(tree, problem.path.slice(0, length));
-    if (node) return node.offset;
-  }
-  return tree.offset;
-}
-
-/** `CommaExpected` as "comma expected". */
-function readable(code: string): string {
-  return code.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter}`).toLowerCase();
 }

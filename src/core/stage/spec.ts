@@ -39,6 +39,10 @@ export function copySource(from: string, to: NodePath, hosts: readonly string[])
   throw new UserError('usage', `${path} is no absolute path of ${host}`, 'Write it with a leading / or ~/');
 }
 
+/** `FROM:TO`, as `parseStage` reads it. */
+export const stageText = ({ host, from, to }: StageSpec): string =>
+  `${host === undefined ? '' : `${host}:`}${from}:${to}`;
+
 /** From `FROM:TO`. UserError (usage). */
 export function parseStage(text: string): StageSpec {
   const [, from, to] = pair.exec(text) ?? [];

@@ -20,6 +20,7 @@ import { recentRuns } from '../recentRuns.js';
 import { flagSuggestions, formNodes, modelChoices, optionsOf, placeText, problemsText } from './formView.js';
 import type { FormStart } from './runForms.js';
 import { runSources, type FormSource } from './formSources.js';
+import { WorkspacePresets } from './workspacePresets.js';
 
 const draftKey = 'trainyard.runForm';
 
@@ -30,6 +31,11 @@ export class FormSession implements Disposable {
   private sessions: readonly ClusterSession[] = [];
   private machine: Machine | undefined;
   private figures: ClusterFigures | undefined;
+  readonly presets = this.store.add(
+    new WorkspacePresets(() => {
+      this.changed();
+    }),
+  );
   private readonly flags = new Map<string, readonly TrainerFlag[]>();
   private problem = '';
   private folder: FormFolder | null = null;
@@ -69,6 +75,7 @@ export class FormSession implements Disposable {
 
   /** Reads the profiles and, where its machine is there, looks at it. */
   async begin(): Promise<void> {
+    await this.presets.read();
     this.sessions = await this.backend.clusters.list();
     if (!this.session && this.sessions[0]) {
       this.form = { ...this.form, profile: this.sessions[0].profile.name };
@@ -98,7 +105,7 @@ export class FormSession implements Disposable {
   load(source: string): void {
     const found = this.sources().find(({ value }) => value === source);
     if (!found) return;
-    this.replace(formOf(found.run));
+    this.replace(formOf(found.run()));
   }
 
   fill(from: FormStart): void {
@@ -149,12 +156,12 @@ export class FormSession implements Disposable {
     this.replace({ ...this.form, data, evalData });
   }
 
-  /** What a start would start. `said` says why it would not. */
-  asked(): AskedRun | undefined {
+  /** What a start would start. `said` says why it would not: `without` of what was to be done. */
+  asked(without = 'Nothing was started'): AskedRun | undefined {
     const checked = this.check();
     this.tried = true;
     if (!checked || checked.problems.length > 0) {
-      this.say('Nothing was started: correct what is marked.', true);
+      this.say(`${without}: correct what is marked.`, true);
       return undefined;
     }
     return askedRun(this.form, this.isHere);
@@ -194,6 +201,8 @@ export class FormSession implements Disposable {
         return { value: profile.name, label: `${label} · ${description}`, group: '' };
       }),
       sources: this.sources().map(({ value, label, group }) => ({ value, label, group })),
+      presetProblem: this.presets.problem === undefined ? '' : errorWords(this.presets.problem),
+      keepsPresets: this.presets.file !== undefined,
       models: modelChoices(flags, form.model),
       options: optionsOf(flags),
       isHere: this.isHere,
@@ -229,7 +238,7 @@ export class FormSession implements Disposable {
   }
 
   private sources(): readonly FormSource[] {
-    return runSources(recentRuns(this.services), this.backend);
+    return runSources(this.presets.all, this.form.profile, recentRuns(this.services), this.backend);
   }
 
   private check(): CheckedForm | undefined {

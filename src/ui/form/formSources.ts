@@ -2,7 +2,9 @@
 import type { Backend } from '../backend.js';
 import type { RunOverview } from '../../core/follow/overview.js';
 import { runName } from '../../core/model/runName.js';
+import type { Preset } from '../../core/contracts/presetSchema.js';
 import type { AskedRun } from '../../core/plan/commandLine.js';
+import { presetRun } from '../../core/presets/presetRun.js';
 import { typedOf } from '../../core/plan/request.js';
 import { joinWords } from '../../core/plan/words.js';
 import type { FormChoice } from '../../webview/formProtocol.js';
@@ -15,25 +17,37 @@ const longest = 70;
 
 /** One run to fill the form in from. */
 export interface FormSource extends FormChoice {
-  run: AskedRun;
+  /** UserError (usage) for a preset whose words or wishes are none. */
+  run: () => AskedRun;
 }
 
-/** What was started here lately, newest first, and then the runs of the list. */
+/**
+ * Presets, what was started here lately, newest first, and then the runs of the list. `profile` is
+ * for presets that name none.
+ */
 export const runSources = (
+  presets: readonly Preset[],
+  profile: string,
   recent: readonly RecentRun[],
   { monitor }: Pick<Backend, 'monitor'>,
 ): FormSource[] => [
+  ...presets.map((preset) => ({
+    value: `preset ${preset.name}`,
+    label: cut(`${preset.name}: ${preset.command}`),
+    group: 'Presets of this workspace',
+    run: () => presetRun(preset, profile),
+  })),
   ...recent.map((run, index) => ({
     value: `recent ${index}`,
     label: cut(`${run.profile}: ${joinWords(run.words)}`),
     group: 'Started here lately',
-    run,
+    run: () => run,
   })),
   ...monitor.all.slice(0, mostRuns).flatMap(({ profile, run }) => {
     const asked = askedOf(profile, run.entry);
     if (!asked) return [];
     const label = cut(`${runName(run.entry)} on ${profile}: ${joinWords(asked.words)}`);
-    return [{ value: `run ${profile} ${run.entry.dir}`, label, group: 'Runs', run: asked }];
+    return [{ value: `run ${profile} ${run.entry.dir}`, label, group: 'Runs', run: () => asked }];
   }),
 ];
 

@@ -1,6 +1,6 @@
 // The run form in a tab: sends its page what it shows, and carries out what the page asks.
 import * as vscode from 'vscode';
-import { formPanelType } from '../../contributions.js';
+import { panelTypes } from '../../contributions.js';
 import { isCancelled } from '../../core/base/errors.js';
 import { DisposableStore } from '../../core/base/lifecycle.js';
 import type { AskedRun } from '../../core/plan/commandLine.js';
@@ -12,6 +12,7 @@ import { errorWords } from '../remedies.js';
 import type { Services } from '../services.js';
 import type { FormSession } from './formSession.js';
 import { formPage } from './formPage.js';
+import { savePreset } from './savePreset.js';
 import type { FormStart, RunFormTab } from './runForms.js';
 
 /** Milliseconds between two updates of the page. */
@@ -19,26 +20,25 @@ const updateInterval = 80;
 
 export class RunFormPanel implements RunFormTab {
   private readonly store = new DisposableStore();
-  private readonly panel: vscode.WebviewPanel;
   private readonly throttle: Throttle;
   /** Of the newest values that the page sent. */
   private sequence = 0;
   private ready = false;
 
-  /** `start`: starts the run and shows it. Owns the session. */
+  /** `start`: starts the run and shows it. Owns the session. `panel`: one that came back. */
   constructor(
     private readonly services: Services,
     private readonly session: FormSession,
     private readonly start: (run: AskedRun) => Promise<void>,
     onGone: () => void,
-  ) {
-    const folder = vscode.Uri.file(services.context.asAbsolutePath('dist/webview'));
-    this.panel = vscode.window.createWebviewPanel(
-      formPanelType,
+    private readonly panel: vscode.WebviewPanel = vscode.window.createWebviewPanel(
+      panelTypes.form,
       'New Run',
       { viewColumn: vscode.ViewColumn.Active },
-      { enableScripts: true, localResourceRoots: [folder] },
-    );
+    ),
+  ) {
+    const folder = vscode.Uri.file(services.context.asAbsolutePath('dist/webview'));
+    this.panel.webview.options = { enableScripts: true, localResourceRoots: [folder] };
     this.panel.iconPath = tabIcon(services);
     this.throttle = this.store.add(
       new Throttle(
@@ -67,7 +67,7 @@ export class RunFormPanel implements RunFormTab {
         onGone();
       }),
     );
-    session.show(true);
+    session.show(this.panel.visible);
     const at = (name: string): string =>
       this.panel.webview.asWebviewUri(vscode.Uri.joinPath(folder, name)).toString();
     const nonce = makeNonce();
@@ -85,7 +85,7 @@ export class RunFormPanel implements RunFormTab {
   }
 
   dispose(): void {
-    this.panel.dispose();
+    this.store.dispose(); // the tab is the editor's: it brings it back
   }
 
   private receive(message: FromForm): Promise<void> {
@@ -120,6 +120,12 @@ export class RunFormPanel implements RunFormTab {
         case 'copy':
           await vscode.env.clipboard.writeText(session.commandLine());
           session.say('Copied.');
+          break;
+        case 'savePreset':
+          await savePreset(session);
+          break;
+        case 'openPresets':
+          await session.presets.open();
           break;
         case 'start':
           await this.startNow();

@@ -6,6 +6,7 @@ import { checkBox, choiceField, field, radios, textField, textInput } from './fi
 import './flagsBox.js';
 import './folderBox.js';
 import { nodesOf } from './nodes.js';
+import { sources } from './sources.js';
 import { summary } from './summary.js';
 
 type Change = Partial<FormValues>;
@@ -50,7 +51,7 @@ export class FormPage extends LitElement {
     >
       <header>
         <h1>New run</h1>
-        ${this.sources(view)}
+        ${sources(view, this.post)}
       </header>
       <div>
         ${this.what(values, view)} ${values.what === 'train' ? this.data(values, view) : nothing}
@@ -79,18 +80,6 @@ export class FormPage extends LitElement {
     (value: string): void => {
       this.change({ [name]: value });
     };
-
-  private sources(view: FormView): TemplateResult {
-    return choiceField({
-      id: 'source',
-      label: 'Fill in from',
-      value: '',
-      choices: [{ value: '', label: 'an earlier run…', group: '' }, ...view.sources],
-      change: (source) => {
-        if (source !== '') this.post({ type: 'load', source });
-      },
-    });
-  }
 
   private what(values: FormValues, view: FormView): TemplateResult {
     const { problems } = view;
@@ -293,6 +282,20 @@ export class FormPage extends LitElement {
               change: this.set('device'),
             })
           : nothing
+      }
+      ${
+        isHere
+          ? nothing
+          : textField({
+              id: 'stage',
+              label: 'Stage',
+              placeholder: '/shared/images:/scratch/images',
+              help: 'FROM:TO, a folder that each node gets on its own disk before; left out: what the profile says.',
+              value: values.stage,
+              problem: problems['stage'],
+              wide: true,
+              change: this.set('stage'),
+            })
       }
       <div class="tabs wide">
         ${checkBox('wait', 'Wait in the queue for GPUs that are taken', values.wait, (wait) => {

@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import type { FormView, FromForm } from '../formProtocol.js';
 
 export function summary(view: FormView, post: (message: FromForm) => void): TemplateResult {
-  const { command, problems, placeText, placeFits, starting, said, saidIsError } = view;
+  const { command, problems, placeText, placeFits, starting, said, saidIsError, keepsPresets } = view;
   const count = Object.keys(problems).length;
   const general = problems[''];
   const button = (label: string, icon: string, kind: string, message: FromForm): TemplateResult =>
@@ -27,6 +27,7 @@ export function summary(view: FormView, post: (message: FromForm) => void): Temp
       }
       <p class="buttons">
         ${command === '' ? nothing : button('Copy', 'copy', 'secondary', { type: 'copy' })}
+        ${keepsPresets ? button('Save as Preset…', 'save', 'secondary', { type: 'savePreset' }) : nothing}
       </p>
       ${
         placeText === ''

@@ -1,11 +1,14 @@
 // New Run: the form.
 import { resolve } from 'node:path';
+import type { WebviewPanel } from 'vscode';
 import type { ProfileArgument, RunArgument } from '../../../contributions.js';
 import { UserError } from '../../../core/base/errors.js';
 import type { AskedRun } from '../../../core/plan/commandLine.js';
 import { askedOf } from '../../form/formSources.js';
 import { FormSession } from '../../form/formSession.js';
 import { RunFormPanel } from '../../form/runFormPanel.js';
+import type { FormStart } from '../../form/runForms.js';
+import type { Backend } from '../../backend.js';
 import type { Ui } from '../ui.js';
 import { startRun } from './startRun.js';
 
@@ -13,10 +16,24 @@ import { startRun } from './startRun.js';
 export async function newRun(ui: Ui, from?: ProfileArgument | RunArgument): Promise<void> {
   const backend = await ui.services.backend();
   const like = from && 'dir' in from ? await runLike(ui, from) : from?.profile;
-  ui.forms.show(like, (onGone) => {
-    const session = new FormSession(ui.services, backend, like);
-    return new RunFormPanel(ui.services, session, (run) => start(ui, run, session.cwd), onGone);
-  });
+  ui.forms.show(like, (onGone) => makePanel(ui, backend, like, onGone));
+}
+
+/** The form in a panel that the editor brought back, as it was filled in. */
+export async function restoreForm(ui: Ui, panel: WebviewPanel): Promise<void> {
+  const backend = await ui.services.backend();
+  ui.forms.adopt(panel, (onGone) => makePanel(ui, backend, undefined, onGone, panel));
+}
+
+function makePanel(
+  ui: Ui,
+  backend: Backend,
+  like: FormStart | undefined,
+  onGone: () => void,
+  panel?: WebviewPanel,
+): RunFormPanel {
+  const session = new FormSession(ui.services, backend, like);
+  return new RunFormPanel(ui.services, session, (run) => start(ui, run, session.cwd), onGone, panel);
 }
 
 async function runLike({ services }: Ui, { profile, id, dir }: RunArgument): Promise<AskedRun> {

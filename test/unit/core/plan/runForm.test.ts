@@ -10,6 +10,9 @@ import { askedRun, emptyForm, formOf, type RunFormValues } from '../../../../src
 import { checkForm } from '../../../../src/core/plan/runFormCheck.js';
 import { offeredFlags } from '../../../../src/core/plan/trainerHelp.js';
 import { splitWords } from '../../../../src/core/plan/words.js';
+import { check } from '../../../../src/core/base/validation.js';
+import { presetSchema } from '../../../../src/core/contracts/presetSchema.js';
+import { presetOf, presetRun } from '../../../../src/core/presets/presetRun.js';
 
 const local: Profile = { name: 'local', kind: 'local' };
 const lab: Profile = { name: 'lab', kind: 'ssh', hosts: [{ host: 'a' }, { host: 'b' }] };
@@ -48,6 +51,7 @@ const forms: fc.Arbitrary<RunFormValues> = fc.record({
   spread: fc.constantFrom('one', 'slot', 'node'),
   folder: fc.constantFrom('', '/home/me/pro ject'),
   logdir: fc.constantFrom('', 'logs'),
+  stage: fc.constantFrom('', '/shared/images:/scratch/images', '~/a:~/b'),
   nodes: number,
   gpus: fc.constantFrom('', '1', '0,2'),
   ranks: number,
@@ -77,6 +81,9 @@ describe('the form', () => {
         const args = parseVerb(run, line.slice(at + 2));
         expect(args.value('code')).toBe(asked.codeFolder);
         expect(requestOf(typedRun(profile, asked.cwd ?? cwd, args))).toEqual(checked.request);
+        const preset = presetOf('p', asked);
+        expect(check(presetSchema, JSON.parse(JSON.stringify(preset)))).toMatchObject({ ok: true });
+        expect(presetRun(preset, 'other')).toEqual(asked);
         expect(askedRun(formOf(asked), isHere)).toEqual(asked);
       }),
     );
@@ -110,6 +117,10 @@ describe('the form', () => {
       '--epochs: --epochs is given twice. Give it once',
     ],
     [{ flags: '--seed "3' }, 'flags: the command line has a " that does not end. Close it'],
+    [
+      { stage: '/a' },
+      'stage: /a does not name two folders. Write FROM:TO, each with a leading / or ~/: /shared/images:/scratch/images',
+    ],
     [{ nodes: '3' }, 'nodes: profile lab has 2 nodes, not 3. Use fewer'],
     [{ ranks: 'x' }, 'ranks: the number of ranks must be a whole number from 1, not "x". Correct it'],
     [

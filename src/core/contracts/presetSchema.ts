@@ -1,0 +1,91 @@
+// The presets of a workspace, as docs/contracts/presets.md fixes them. This is the source of
+// media/presets.schema.json.
+import * as z from 'zod/mini';
+
+const about = <T>(text: string): z.core.$ZodCheck<T> => z.describe<T>(text);
+const optional = z.optional;
+const word = z.string().check(
+  z.regex(/^[^\p{Cc}]+$/u, {
+    error: 'must not be empty or contain line breaks or other control characters',
+  }),
+);
+const positive = z.int().check(z.gte(1));
+
+/** One entry of the file. */
+export const presetSchema = z
+  .strictObject({
+    name: z.string().check(
+      z.regex(/^[^\s\p{Cc}][^\p{Cc}]{0,63}$/u, {
+        error: 'must be 1 to 64 characters, without a blank at the front',
+      }),
+      about('What the preset is called. Each name stands once.'),
+    ),
+    profile: optional(word.check(about('Where the run goes. Left out: the profile that is chosen.'))),
+    command: word.check(
+      about('What runs: a verb of the trainer with its flags, or any command. Quotes keep words together.'),
+    ),
+    ranks: optional(positive.check(about('How many processes.'))),
+    nodes: optional(positive.check(about('How many hosts of the profile. Left out: all.'))),
+    per: optional(
+      z
+        .enum(['slot', 'node'])
+        .check(about('Of an own program: one process for each slot, or one for each node.')),
+    ),
+    gpus: optional(
+      z.union([positive, word]).check(about('Of each node: any 2 free GPUs (2), or these ("0,2").')),
+    ),
+    wait: optional(z.boolean().check(about('Wait in the queue for GPUs that are held.'))),
+    tensorboard: optional(z.boolean().check(about('Serve TensorBoard with the run.'))),
+    evaluator: optional(z.boolean().check(about('False: checkpoints are not evaluated while training.'))),
+    runName: optional(word.check(about('What the run is called.'))),
+    tags: optional(z.array(word).check(about('Words to find the run by.'))),
+    notes: optional(z.string().check(about('What the run is for.'))),
+    code: optional(
+      word.check(about('A folder that goes along to the nodes; relative to the folder of the workspace.')),
+    ),
+    cwd: optional(
+      word.check(
+        about('Where an own program starts on this machine; relative to the folder of the workspace.'),
+      ),
+    ),
+    logdir: optional(word.check(about('A further folder with event files of an own program.'))),
+    stage: optional(
+      word.check(
+        about("FROM:TO. The head's folder FROM is put on each node's own disk as TO before the run."),
+      ),
+    ),
+  })
+  .check(
+    z.superRefine(({ code, cwd }, context) => {
+      if (code === undefined || cwd === undefined) return;
+      const message = 'cannot stand beside "code", in which the program starts';
+      context.addIssue({ code: 'custom', path: ['cwd'], message, input: cwd });
+    }),
+  );
+/** One run that a workspace keeps, as it stands in the file. */
+export type Preset = z.infer<typeof presetSchema>;
+
+/** The file `.vscode/trainyard.json`. */
+export const presetFileSchema = z
+  .strictObject({
+    $schema: optional(z.string()),
+    version: z.literal(1).check(about('Of the format of this file.')),
+    presets: z.array(presetSchema).check(about('Runs that this workspace keeps.')),
+  })
+  .check(
+    z.superRefine(({ presets }, context) => {
+      for (const [index, { name }] of presets.entries()) {
+        if (presets.findIndex((other) => other.name === name) === index) continue;
+        const message = `"${name}" stands there twice`;
+        context.addIssue({ code: 'custom', path: ['presets', index, 'name'], message, input: name });
+      }
+    }),
+  );
+
+/** For editors: completion and hover. */
+export function presetsJsonSchema(): object {
+  return {
+    ...z.toJSONSchema(presetFileSchema, { io: 'input', target: 'draft-7' }),
+    title: 'Trainyard presets',
+  };
+}

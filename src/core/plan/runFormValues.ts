@@ -1,0 +1,35 @@
+// The fields of the form that asks for a run. The form's page reads this file too, so it imports
+// nothing.
+
+/** What is filled in; an empty text is nothing. */
+export interface RunFormValues {
+  profile: string;
+  /** Our trainer, or a program of the user's. */
+  what: 'train' | 'program';
+  model: string;
+  /** A folder as the node calls it, or `synthetic`. */
+  data: string;
+  evalData: string;
+  /** The trainer's flags that have a field of their own, by name. */
+  options: Record<string, string>;
+  /** Further flags of the trainer. */
+  flags: string;
+  device: string;
+  /** The command line of the own program. */
+  command: string;
+  spread: 'one' | 'slot' | 'node';
+  /** Of this machine: where the program starts, or what goes along to the nodes. */
+  folder: string;
+  logdir: string;
+  /** `FROM:TO`: what is put on the nodes' own disks before; empty for what the profile says. */
+  stage: string;
+  nodes: string;
+  gpus: string;
+  ranks: string;
+  wait: boolean;
+  tensorboard: boolean;
+  name: string;
+  /** With commas between them. */
+  tags: string;
+  notes: string;
+}

@@ -1,0 +1,36 @@
+// A preset as the run that it asks for, and back.
+import type { Preset } from '../contracts/presetSchema.js';
+import type { AskedRun } from '../plan/commandLine.js';
+import { gpuWishOf } from '../plan/gpuWish.js';
+import { joinWords, splitWords } from '../plan/words.js';
+import { parseStage, stageText } from '../stage/spec.js';
+
+/**
+ * The run of a preset. `profile` is where it goes when the preset does not say. UserError (usage)
+ * for a quote that does not end, GPUs or a stage that are none.
+ */
+export function presetRun(preset: Preset, profile: string): AskedRun {
+  const { name, command, runName, gpus, code, stage, ...rest } = preset;
+  return {
+    ...(Object.fromEntries(
+      Object.entries(rest).filter(([, value]) => value !== undefined),
+    ) as Partial<AskedRun>),
+    profile: preset.profile ?? profile,
+    words: splitWords(command),
+    ...(runName === undefined ? {} : { name: runName }),
+    ...(gpus === undefined ? {} : { gpus: gpuWishOf(String(gpus), `"gpus" of the preset ${name}`).text }),
+    ...(code === undefined ? {} : { codeFolder: code }),
+    ...(stage === undefined ? {} : { stage: parseStage(stage) }),
+  };
+}
+
+/** The preset of this name that asks for the run. */
+export function presetOf(name: string, run: AskedRun): Preset {
+  const { profile, words, ranks, nodes, per, gpus, wait, tensorboard, evaluator } = run;
+  const { name: runName, tags, notes, codeFolder: code, cwd, logdir, stage } = run;
+  const preset = {
+    ...{ name, profile, command: joinWords(words), ranks, nodes, per, gpus, wait, tensorboard, evaluator },
+    ...{ runName, tags: tags && [...tags], notes, code, cwd, logdir, stage: stage && stageText(stage) },
+  };
+  return Object.fromEntries(Object.entries(preset).filter(([, value]) => value !== undefined)) as Preset;
+}

@@ -1,0 +1,129 @@
+// Presets: what their file may say, where a mistake in it stands, and the run that one asks for.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseVerb } from '../../../../src/cli/args.js';
+import { errorWords } from '../../../../src/cli/remedies.js';
+import { run, typedRun } from '../../../../src/cli/verbs/run.js';
+import { presetsJsonSchema, type Preset } from '../../../../src/core/contracts/presetSchema.js';
+import { PresetFile } from '../../../../src/core/presets/presetFile.js';
+import { presetRun } from '../../../../src/core/presets/presetRun.js';
+
+let folder: string;
+let file: PresetFile;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'ty-presets-'));
+  file = new PresetFile(folder);
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+const write = (text: string): void => {
+  mkdirSync(join(folder, '.vscode'), { recursive: true });
+  writeFileSync(file.path, text);
+};
+const refusal = async (presets: string): Promise<string> => {
+  write(`{\n  "version": 1,\n  "presets": [\n    ${presets}\n  ]\n}\n`);
+  const error: unknown = await file.list().catch((caught: unknown) => caught);
+  return errorWords(error).replace(file.path, 'FILE');
+};
+const night: Preset = { name: 'night', profile: 'lab', command: 'train --model resnet50', ranks: 4 };
+
+describe('the file', () => {
+  it('may be missing, and has comments and trailing commas', async () => {
+    expect(await file.list()).toEqual([]);
+    write(`{ // ours\n "$schema": "x", "version": 1, "presets": [${JSON.stringify(night)},], }`);
+    expect(await file.list()).toEqual([night]);
+  });
+
+  it.each([
+    ['{"name": "a", "command": "ls", "rank": 2}', 'FILE:4: presets[0]: Unrecognized key: "rank"'],
+    ['{"name": "a"}', 'FILE:4: presets[0].command: Invalid input: expected string, received undefined'],
+    [
+      '{"name": "a",\n "command": "ls",\n "ranks": 0}',
+      'FILE:6: presets[0].ranks: Too small: expected number to be >=1',
+    ],
+    [
+      '{"name": "a", "command": "ls"},\n {"name": "a", "command": "ls"}',
+      'FILE:5: presets[1].name: "a" stands there twice',
+    ],
+    [
+      '{"name": "a", "command": "ls",\n "code": ".", "cwd": "."}',
+      'FILE:5: presets[0].cwd: cannot stand beside "code", in which the program starts',
+    ],
+    ['{"name": "a" "command": "ls"}', 'FILE:4: comma expected'],
+  ])('%s', async (presets, expected) => {
+    expect(await refusal(presets)).toBe(`${expected}. Correct the presets; nothing was changed in them.`);
+  });
+
+  it('is made where it is missing, keeps its comments, and has each name once', async () => {
+    await file.save(night);
+    await file.save({ name: 'day', command: 'make' });
+    writeFileSync(file.path, readFileSync(file.path, 'utf8').replace('{', '{ // keep me'));
+    await file.save({ ...night, ranks: 8 });
+    expect(await file.list()).toEqual([
+      { ...night, ranks: 8 },
+      { name: 'day', command: 'make' },
+    ]);
+    expect(readFileSync(file.path, 'utf8')).toMatch(/^\{ \/\/ keep me\n/);
+  });
+
+  it('that is wrong is not written, and no wrong preset is', async () => {
+    write('{"version": 1, "presets": [{}]}');
+    await expect(file.save(night)).rejects.toThrow(':1: presets[0]');
+    expect(readFileSync(file.path, 'utf8')).toBe('{"version": 1, "presets": [{}]}');
+    await expect(file.save({ ...night, name: '' })).rejects.toThrow('this cannot be a preset: name: must be');
+  });
+
+  it('names the presets that there are', async () => {
+    await expect(file.get('x')).rejects.toThrow('has no preset named x');
+    await file.save(night);
+    expect(await file.get('night')).toEqual(night);
+    const error: unknown = await file.get('nite').catch((caught: unknown) => caught);
+    expect(errorWords(error)).toMatch(/has no preset named nite\. Choose one of: night\.$/);
+  });
+
+  it('has a JSON schema, and the one in media/ is current', () => {
+    const path = join(import.meta.dirname, '../../../../media/presets.schema.json');
+    expect(JSON.parse(readFileSync(path, 'utf8')), 'run npm run schema').toEqual(presetsJsonSchema());
+  });
+
+  it('has no field that the contract does not name', () => {
+    const contract = readFileSync(join(import.meta.dirname, '../../../../docs/contracts/presets.md'), 'utf8');
+    const text = JSON.stringify(presetsJsonSchema());
+    const { properties } = (
+      JSON.parse(text) as { properties: { presets: { items: { properties: object } } } }
+    ).properties.presets.items;
+    for (const field of Object.keys(properties)) expect(contract).toContain(`\n| \`${field}\` |`);
+  });
+});
+
+describe('a preset as a run', () => {
+  const full: Preset = {
+    ...{ name: 'p', command: 'python train.py "two words"', ranks: 2, nodes: 2, per: 'slot', gpus: 1 },
+    ...{ wait: true, tensorboard: true, evaluator: false, runName: 'birds', tags: ['a'], notes: 'n' },
+    ...{ cwd: 'src', logdir: 'logs', stage: '/shared:/scratch' },
+  };
+
+  it('has everything, and goes where it says or where it is asked for', () => {
+    expect(presetRun(full, 'lab')).toEqual({
+      ...{ profile: 'lab', words: ['python', 'train.py', 'two words'], ranks: 2, nodes: 2, per: 'slot' },
+      ...{ gpus: '1', wait: true, tensorboard: true, evaluator: false, name: 'birds', tags: ['a'] },
+      ...{ notes: 'n', cwd: 'src', logdir: 'logs' },
+      stage: { host: undefined, from: '/shared', to: '/scratch' },
+    });
+    expect(presetRun(night, 'other').profile).toBe('lab');
+    expect(() => presetRun({ ...full, stage: '/a' }, 'lab')).toThrow('/a does not name two folders');
+  });
+
+  it('on the command line: flags go before what it says, and it has its own command', () => {
+    const profile = { name: 'local', kind: 'local' } as const;
+    const typed = (...words: string[]) =>
+      typedRun(profile, '/w', parseVerb(run, ['local', '--preset', 'p', ...words]), presetRun(full, 'local'));
+    expect(typed()).toMatchObject({ cwd: '/w/src', ranks: 2, evaluator: false, wait: true, name: 'birds' });
+    expect(typed('--ranks', '3', '--name', 'x')).toMatchObject({ ranks: 3, name: 'x', per: 'slot' });
+    expect(typed()).not.toHaveProperty('codeFolder');
+    expect(() => typed('--', 'ls')).toThrow('a preset has a command of its own');
+  });
+});
