@@ -17,7 +17,7 @@ import { NodeChannels, type CheckedNode } from './nodeChannels.js';
 import { gpuChecks, offerIn } from './offers.js';
 import { checkPorts } from './portCheck.js';
 import type { SshNode } from './sshNode.js';
-import { Survey } from './survey.js';
+import { Survey, type Finding } from './survey.js';
 
 /** The cluster that is looked at. The head is the first of the nodes. */
 export interface CheckedCluster {
@@ -74,9 +74,10 @@ class ClusterCheck {
       });
     }
     found.add(await lookAtNodes(profile, asked, found.results));
-    if (survey && found.isGood(head)) await this.tryPrograms(survey);
     progress.onProgress?.(`trying the ways between ${name}`);
-    await found.all(head, 'ports', () => checkPorts(profile, asked, head.name));
+    const ways = await attempt(head, 'ports', () => checkPorts(profile, asked, head.name));
+    if (survey && found.isGood(head)) await this.tryPrograms(survey);
+    found.add(ways); // last, since a program runs where a port is closed as well
     return found.results;
   }
 
@@ -111,9 +112,14 @@ class ClusterCheck {
     return survey;
   }
 
-  /** Puts trainer and agent on the good nodes, and starts them. */
+  /**
+   * Puts trainer and agent on the good nodes, and starts them. What installs or stays has a channel
+   * of its own, and behind a head all channels are of one connection: then ours are given back first.
+   */
   private async tryPrograms(survey: Survey): Promise<void> {
     const { found, progress } = this;
+    const isComplete = ({ probe }: Finding): boolean => probe.hasNode === true && probe.hasRuntime === true;
+    if (!survey.findings.every(isComplete)) this.channels.dispose();
     const { profile, nodes } = this.cluster;
     await this.cluster.withPackages(async (packages) => {
       const runtimes = survey.preparations(found.good, packages, progress);
@@ -122,6 +128,7 @@ class ClusterCheck {
         return [await tryTrainer(node, await this.channels.of(node), runtime)];
       });
     });
+    this.channels.dispose();
     const offers: NodeOffer[] = [];
     const sampled: SampledNode[] = [];
     await found.each('agent', async (node) => {
