@@ -155,6 +155,7 @@ def operations(copies):
         "clock": checked("clock"),
         "ring": checked("ring"),
         "hear": checked("hear"),
+        "stream": checked("stream"),
         "forward": forward,
         "clean": clean,
         "slurm-submit": slurm_submit,

@@ -11,12 +11,14 @@ export const check: Verb = {
   verb: 'check',
   summary: 'says whether a run could start on a profile',
   words: ['P'],
-  flags: [],
+  flags: [{ name: 'deep', help: 'measures links between the nodes, and their CPUs, too' }],
   details: ['Exits 3 when a host cannot be reached, 4 when something else is missing.'],
   async run(context, args) {
     const profile = await context.profile(args.words[0]);
     const { machine } = context;
-    const results = await context.withProgress((progress) => machine.check(profile, progress));
+    const results = await context.withProgress((progress) =>
+      machine.check(profile, progress, { deep: args.has('deep') }),
+    );
     if (context.json) {
       for (const result of results) {
         context.output.json({ type: 'check', ...result, hint: adviceText(result.hint) });

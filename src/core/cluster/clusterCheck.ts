@@ -2,6 +2,7 @@
 // hides nothing about the others.
 import { errorText, isCancelled, UserError } from '../base/errors.js';
 import { bad, good, type CheckResult } from '../base/checks.js';
+import type { NodePath } from '../base/nodePath.js';
 import type { Advice } from '../base/remedy.js';
 import type { Progress } from '../base/progress.js';
 import type { Profile } from '../contracts/profileSchema.js';
@@ -14,6 +15,8 @@ import type { Packages } from '../setup/packages.js';
 import type { NodeRuntime } from '../setup/runtime.js';
 import { lookAtNodes } from './nodeFacts.js';
 import { NodeChannels, type CheckedNode } from './nodeChannels.js';
+import { measureDevices, measureLinks } from './deepCheck.js';
+import type { CheckOptions } from './machine.js';
 import { gpuChecks, offerIn } from './offers.js';
 import { checkPorts } from './portCheck.js';
 import type { SshNode } from './sshNode.js';
@@ -31,15 +34,20 @@ export interface CheckedCluster {
  * with the others as far as it can be asked, but nothing is put there or started; without the head
  * that is done nowhere. Cancelled.
  */
-export async function checkCluster(cluster: CheckedCluster, progress: Progress = {}): Promise<CheckResult[]> {
+export async function checkCluster(
+  cluster: CheckedCluster,
+  progress: Progress = {},
+  { deep = false }: CheckOptions = {},
+): Promise<CheckResult[]> {
   const channels = new NodeChannels(progress.signal);
   try {
-    return await new ClusterCheck(cluster, channels, progress).results();
+    return await new ClusterCheck(cluster, channels, progress, deep).results();
   } finally {
     channels.dispose();
   }
 }
 
+/** One check of one cluster. */
 class ClusterCheck {
   private readonly found: Findings;
   private readonly head: SshNode | undefined;
@@ -48,6 +56,7 @@ class ClusterCheck {
     private readonly cluster: CheckedCluster,
     private readonly channels: NodeChannels,
     private readonly progress: Progress,
+    private readonly deep: boolean,
   ) {
     this.found = new Findings(cluster.nodes);
     this.head = cluster.nodes[0];
@@ -76,9 +85,33 @@ class ClusterCheck {
     found.add(await lookAtNodes(profile, asked, found.results));
     progress.onProgress?.(`trying the ways between ${name}`);
     const ways = await attempt(head, 'ports', () => checkPorts(profile, asked, head.name));
-    if (survey && found.isGood(head)) await this.tryPrograms(survey);
+    const unreached = new Set(ways.flatMap(({ ok, host }) => (ok ? [] : [host])));
+    if (survey && found.isGood(head)) await this.tryPrograms(survey, unreached);
     found.add(ways); // last, since a program runs where a port is closed as well
     return found.results;
+  }
+
+  /** Links, then CPUs, of the good nodes that reach one another. */
+  private async measure(
+    survey: Survey,
+    trainers: ReadonlyMap<SshNode, NodePath>,
+    unreached: ReadonlySet<string | undefined>,
+  ): Promise<void> {
+    const { found, head, progress } = this;
+    const { profile } = this.cluster;
+    if (!head) return;
+    const nodes = await Promise.all(
+      survey.findings.flatMap(({ node, probe: { cores } }) => {
+        const trainer = trainers.get(node);
+        if (!trainer || !found.isGood(node)) return [];
+        return [this.channels.of(node).then((channel) => ({ node, channel, trainer, cores }))];
+      }),
+    );
+    progress.onProgress?.('measuring the links between the nodes');
+    const reaching = nodes.filter(({ node }) => !unreached.has(node.name));
+    found.add(await attempt(head, 'link', () => measureLinks(profile, reaching)));
+    progress.onProgress?.('measuring the CPUs');
+    found.add(await attempt(head, 'matmul', () => measureDevices(nodes)));
   }
 
   /** A channel to each good node. */
@@ -116,18 +149,21 @@ class ClusterCheck {
    * Puts trainer and agent on the good nodes, and starts them. What installs or stays has a channel
    * of its own, and behind a head all channels are of one connection: then ours are given back first.
    */
-  private async tryPrograms(survey: Survey): Promise<void> {
+  private async tryPrograms(survey: Survey, unreached: ReadonlySet<string | undefined>): Promise<void> {
     const { found, progress } = this;
     const isComplete = ({ probe }: Finding): boolean => probe.hasNode === true && probe.hasRuntime === true;
     if (!survey.findings.every(isComplete)) this.channels.dispose();
     const { profile, nodes } = this.cluster;
+    const trainers = new Map<SshNode, NodePath>();
     await this.cluster.withPackages(async (packages) => {
       const runtimes = survey.preparations(found.good, packages, progress);
       await found.each('trainer', async (node) => {
         const runtime = await runtimes.get(node);
+        if (runtime) trainers.set(node, runtime.trainer);
         return [await tryTrainer(node, await this.channels.of(node), runtime)];
       });
     });
+    if (this.deep) await this.measure(survey, trainers, unreached);
     this.channels.dispose();
     const offers: NodeOffer[] = [];
     const sampled: SampledNode[] = [];

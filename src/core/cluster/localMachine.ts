@@ -13,12 +13,14 @@ import {
   startOptions,
   trainerError,
   mostListed,
+  type CheckOptions,
   type FolderListing,
   type Machine,
   type NamedNode,
   type StartedRun,
 } from './machine.js';
 import { assertPassed, type CheckResult } from '../base/checks.js';
+import { judgeMatmul, matmulTrial } from './deepCheck.js';
 import type { GpuLocks } from './gpuLocks.js';
 import { placeAndTake, type StartPlaces } from './gpuStart.js';
 import { nameWhileRemoved } from './nodeProgram.js';
@@ -95,7 +97,11 @@ export class LocalMachine implements Machine {
   }
 
   /** Everything a run on `profile` needs; all results, good and bad. */
-  async check(profile: Profile, progress: Progress = {}): Promise<CheckResult[]> {
+  async check(
+    profile: Profile,
+    progress: Progress = {},
+    { deep = false }: CheckOptions = {},
+  ): Promise<CheckResult[]> {
     const runtime = await this.runtime(progress);
     const hello = await this.node.hello();
     const offer = await this.offer(profile);
@@ -116,6 +122,7 @@ export class LocalMachine implements Machine {
       await checkDisk(await this.node.client(), await this.workdir(profile), profile.name),
       { name: 'slots', ok: true, detail: `${slots}: ${reason}`, hint: '' },
       ...gpuChecks(offer),
+      ...(deep ? [await this.measure(offer.cores, progress)] : []),
     ];
   }
 
@@ -231,6 +238,13 @@ export class LocalMachine implements Machine {
       progress,
     );
     return { ...started, before, device: choice?.used };
+  }
+
+  private async measure(cores: number, progress: Progress): Promise<CheckResult> {
+    progress.onProgress?.('measuring the CPU');
+    const { trainer } = await this.runtime(progress);
+    const { code, output } = await runCommand(trainer, matmulTrial(cores), { timeout: 120_000 });
+    return judgeMatmul({ code, output }, cores, hostname());
   }
 
   private places(profile: Profile, hosts?: readonly string[]): StagePlaces<RelayNode> {

@@ -35,6 +35,12 @@ export interface NamedNode {
   readonly node: AgentNode;
 }
 
+/** How far a check goes. */
+export interface CheckOptions {
+  /** Links and CPUs are measured too, for some seconds each. */
+  deep?: boolean;
+}
+
 /** What is in a folder of a node. */
 export interface FolderListing {
   /** Names, sorted; of very many only some. */
@@ -66,7 +72,7 @@ export interface Machine extends Disposable {
   workdir(profile: Profile): Promise<NodePath>;
   registry(profile: Profile): Promise<RunRegistry>;
   /** Everything a run on `profile` needs; all results, good and bad. */
-  check(profile: Profile, progress?: Progress): Promise<CheckResult[]>;
+  check(profile: Profile, progress?: Progress, options?: CheckOptions): Promise<CheckResult[]>;
   /**
    * Checks, then starts. Resolves once the run's supervisor holds the run. UserError, AgentError,
    * Cancelled.

@@ -28,7 +28,7 @@ import { gpusPerNodeOf } from '../slurm/options.js';
 import { parseSinfo, sinfoFormat } from '../slurm/queue.js';
 import { batchScript } from '../slurm/script.js';
 import { tryTrainer } from './clusterCheck.js';
-import { deviceBefore, earlierRun, type StartedRun } from './machine.js';
+import { deviceBefore, earlierRun, type CheckOptions, type StartedRun } from './machine.js';
 import { SlurmQueue } from './slurmQueue.js';
 import { SshMachine, type SshMachineOptions } from './sshMachine.js';
 import { nodeSays } from './sshNode.js';
@@ -82,7 +82,16 @@ export class SlurmMachine extends SshMachine {
     asked.queue = this.queue;
   }
 
-  override async check(profile: Profile, progress: Progress = {}): Promise<CheckResult[]> {
+  /** UserError (usage) where it is to go deep: nothing is measured on a login node. */
+  override async check(
+    profile: Profile,
+    progress: Progress = {},
+    { deep = false }: CheckOptions = {},
+  ): Promise<CheckResult[]> {
+    if (deep) {
+      const hint = 'Run a measurement of the trainer as a job of this profile';
+      throw new UserError('usage', 'a login node is for many users: nothing is measured there', hint);
+    }
     const results = await super.check(profile, progress);
     const ofLoginNode = results.filter(({ name }) => !['slots', 'head port', 'GPUs'].includes(name));
     if (ofLoginNode.some(({ name, ok }) => name === 'connection' && !ok)) return ofLoginNode;

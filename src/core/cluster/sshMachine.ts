@@ -10,6 +10,7 @@ import {
   deviceBefore,
   earlierRun,
   startOptions,
+  type CheckOptions,
   type FolderListing,
   type Machine,
   type StartedRun,
@@ -119,9 +120,9 @@ export class SshMachine implements Machine {
     return new RunRegistry(() => this.node.client(), workdirOf(profile, home), home);
   }
 
-  check(profile: Profile, progress: Progress = {}): Promise<CheckResult[]> {
+  check(profile: Profile, progress: Progress = {}, options: CheckOptions = {}): Promise<CheckResult[]> {
     const withPackages = this.withPackages.bind(this);
-    return checkCluster({ profile, nodes: this.nodes, withPackages }, progress);
+    return checkCluster({ profile, nodes: this.nodes, withPackages }, progress, options);
   }
 
   async start(request: RunRequest, progress: Progress = {}): Promise<StartedRun> {

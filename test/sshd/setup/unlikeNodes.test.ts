@@ -116,7 +116,7 @@ describe.skipIf(unavailable !== undefined)(`unlike nodes (${unavailable ?? 'name
     expect(differing).toEqual(['inodes file system']);
   });
 
-  it('reach one another again once the network is mended, and nothing is left behind', async () => {
+  it('reach one another again once the network is mended', async () => {
     inside('mtu', 'ip', 'route', 'del', 'unreachable', `${address('shm')}/32`);
     inside('mtu', 'ip', 'link', 'set', 'eth0', 'mtu', '1500');
     inside('full-size', 'tc', 'qdisc', 'del', 'dev', 'eth0', 'root');
@@ -125,6 +125,26 @@ describe.skipIf(unavailable !== undefined)(`unlike nodes (${unavailable ?? 'name
     expect(results.filter(({ name }) => name === 'ports').map(({ detail }) => detail)).toEqual(
       names.map(() => 'reaches all 5 others'),
     );
+  });
+
+  it('a deep check names the node whose link is slow, with figures, and no other', async () => {
+    const shaped = ['rate', '20mbit', 'burst', '32kbit', 'latency', '400ms'];
+    inside('mtu', 'tc', 'qdisc', 'add', 'dev', 'eth0', 'root', 'tbf', ...shaped);
+    const results = await machine.check(profile, {}, { deep: true });
+    const links = results.filter(({ name }) => name === 'link');
+    expect(named(links, ({ warning }) => warning === true)).toEqual([
+      expect.stringMatching(
+        /^mtu link: sends (1[5-9]|2\d) Mbit\/s, receives [\d.]+ [GM]bit\/s: most send [\d.]+ [GM]bit\/s$/,
+      ),
+    ]);
+    expect(links).toHaveLength(names.length - 1); // without the one that has no inodes
+    const products = named(results, ({ name }) => name === 'matmul');
+    expect(products).toHaveLength(names.length - 1);
+    for (const product of products) expect(product).toMatch(/ matmul: CPU \d+(\.\d)? [GT]FLOP\/s/);
+    inside('mtu', 'tc', 'qdisc', 'del', 'dev', 'eth0', 'root');
+  });
+
+  it('have nothing left on them but sshd', async () => {
     machine.dispose();
     const left = (): string[] =>
       names.filter((name) => pidsIn(hostOf(name).namespace).some((pid) => pid !== hostOf(name).sshd.pid));
