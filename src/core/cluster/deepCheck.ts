@@ -116,8 +116,7 @@ export function judgeMatmul(ended: Tried, cores: number, host: string): CheckRes
   const tried = cpuOf(ended, cores, host);
   const [judged] = 'rate' in tried ? judgeDevices([tried]) : [tried];
   if (!judged) throw new TypeError('one device has one row');
-  const { host: _, ...result } = judged;
-  return result;
+  return judged;
 }
 
 function cpuOf({ code, output }: Tried, cores: number, host: string): DeviceRate | CheckResult {

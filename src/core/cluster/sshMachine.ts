@@ -1,5 +1,4 @@
-// A cluster of hosts reached by SSH as one place to run on. What lasts is on its nodes; this only
-// looks and asks.
+// A cluster of hosts reached by SSH as one place to run on. This only looks and asks.
 import { hostname, userInfo } from 'node:os';
 import type { AmendEntries } from '../agent/agentClient.js';
 import type { Progress } from '../base/progress.js';

@@ -27,6 +27,7 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   'contracts/profileSchema.ts': /^(`--[a-z-]+` of sbatch|Further options of sbatch)/,
   'follow/measureScaling.ts': /^--[a-z-]+$/,
   // The command line that starts a run, for people to copy.
+  'cluster/deepCheck.ts': /^--[a-z-]+$/,
   'plan/commandLine.ts': /^--[a-z-]+$/,
   'plan/demo.ts': /^--[a-z-]+$/,
   'plan/flagCheck.ts': /^--help$/,
