@@ -17,6 +17,7 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   'assist/actTools.ts': /^Words of the command: /,
   'checkpoints/evaluate.ts': /^--[a-z-]+$/,
   'cluster/dataFlags.ts': /^--[a-z-]+$/,
+  'cluster/deepCheck.ts': /^--[a-z-]+$/,
   'cluster/localMachine.ts': /^--help$/,
   // Of git, and of programs that start Python.
   'code/listing.ts': /^--[a-z-]+$/,
@@ -27,7 +28,6 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   'contracts/profileSchema.ts': /^(`--[a-z-]+` of sbatch|Further options of sbatch)/,
   'follow/measureScaling.ts': /^--[a-z-]+$/,
   // The command line that starts a run, for people to copy.
-  'cluster/deepCheck.ts': /^--[a-z-]+$/,
   'plan/commandLine.ts': /^--[a-z-]+$/,
   'plan/demo.ts': /^--[a-z-]+$/,
   'plan/flagCheck.ts': /^--help$/,
