@@ -72,17 +72,19 @@ const named: Record<keyof Losses, string> = {
 
 function lossesOf(first: ScalingPoint, last: ScalingPoint, probe: BatchProbe | null): Losses {
   const step = last.stepMs.median;
-  const waited = last.commMs.median;
+  const waited = last.waits.communication * step;
   const grown = last.mode === 'weak' ? Math.max(0, computeMs(last) - computeMs(first)) : 0;
   const crowded = isCrowded(last);
   const alone = last.replicas > 1 ? (last.allReduceMs ?? waited) : 0;
   const link = Math.min(waited, alone);
   // On cores that are shared, ranks wait for those that have none just then.
   const forOthers = Math.max(0, waited - link);
+  // Where a replica alone waits for images, the others wait for theirs, and rank 0 for them.
+  const hungry = first.waits.input >= worthNaming ? forOthers : 0;
   return {
-    input: last.inputMs.median / step,
+    input: last.waits.input + (crowded ? 0 : hungry / step),
     link: crowded ? 0 : link / step,
-    slowRank: crowded ? 0 : (grown + forOthers) / step,
+    slowRank: crowded ? 0 : (grown + forOthers - hungry) / step,
     batch: batchLoss(first, probe),
     cores: crowded ? (grown + waited) / step : 0,
   };
@@ -118,14 +120,18 @@ function wordsOf(
         words: `The training waits for images: ${part}.`,
         advice:
           'More loader threads, smaller or prepared images, a cache in memory, or a faster disk would help.',
-        evidence: [step, `Of it, ${ms(last.inputMs.median)} are waits for images.`],
+        evidence: [
+          step,
+          `Of it, ${ms(last.waits.input * last.stepMs.median)} are waits of rank 0 for images.`,
+          `With ${first.replicas} replicas ${percent(first.waits.input)} of a step are such waits.`,
+        ],
       };
     case 'link':
       return {
         words: `The link between the replicas holds them up: ${part}.`,
         advice: 'A faster network, a larger batch, or fewer updates by accumulation would help.',
         evidence: [
-          `${step} Of it, ${ms(last.commMs.median)} are waits for other replicas.`,
+          `${step} Of it, ${ms(last.waits.communication * last.stepMs.median)} are waits for other replicas.`,
           last.allReduceMs === null
             ? 'How long an all-reduce alone takes was not measured.'
             : `An all-reduce of ${(last.gradientBytes / 1e6).toFixed(2)} MB alone takes ${ms(last.allReduceMs)}.`,
@@ -133,10 +139,10 @@ function wordsOf(
       };
     case 'slowRank':
       return {
-        words: `${last.commMs.median > computeMs(last) - computeMs(first) ? 'One replica is slower than the others, and all wait for it' : 'The replica on the first node computes longer than it does alone'}: ${part}.`,
+        words: `${last.waits.communication * last.stepMs.median > computeMs(last) - computeMs(first) ? 'One replica is slower than the others, and all wait for it' : 'The replica on the first node computes longer than it does alone'}: ${part}.`,
         advice: 'Look at what else runs on each node, and leave the slow one out.',
         evidence: [
-          `${step} Rank 0 waits ${ms(last.commMs.median)} for others.`,
+          `${step} Rank 0 waits ${ms(last.waits.communication * last.stepMs.median)} for others.`,
           ...(last.allReduceMs === null ? [] : [`An all-reduce alone takes ${ms(last.allReduceMs)}.`]),
           `Rank 0 computes for ${ms(computeMs(last))}, and for ${ms(computeMs(first))} with ${first.replicas}.`,
         ],

@@ -11,7 +11,7 @@ const gradientBytes = 4;
 /** The figures of a point that its metrics tell. */
 export type MeasuredFigures = Pick<
   ScalingPoint,
-  'batch' | 'gradientBytes' | 'imagesPerSec' | 'stepMs' | 'commMs' | 'inputMs' | 'computeSamples'
+  'batch' | 'gradientBytes' | 'imagesPerSec' | 'stepMs' | 'commMs' | 'inputMs' | 'waits' | 'computeSamples'
 >;
 
 /** UserError (failed) where there are too few steps. */
@@ -25,6 +25,8 @@ export function figuresOf(start: StartLine | undefined, steps: readonly StepLine
     );
   }
   const of = (value: (line: StepLine) => number): number[] => settled.map(value);
+  const sum = (value: (line: StepLine) => number): number => of(value).reduce((a, b) => a + b, 0);
+  const all = sum((line) => line.step_ms);
   return {
     batch: start.batch_size * (start.accumulate ?? 1),
     gradientBytes: start.parameters * gradientBytes,
@@ -32,6 +34,10 @@ export function figuresOf(start: StartLine | undefined, steps: readonly StepLine
     stepMs: spreadOf(of((line) => line.step_ms)),
     commMs: spreadOf(of((line) => line.comm_ms)),
     inputMs: spreadOf(of((line) => line.input_wait_ms)),
+    waits: {
+      communication: sum((line) => line.comm_ms) / all,
+      input: sum((line) => line.input_wait_ms) / all,
+    },
     computeSamples: of((line) =>
       Number(Math.max(0, line.step_ms - line.comm_ms - line.input_wait_ms).toPrecision(5)),
     ),

@@ -29,6 +29,8 @@ export interface ScalingPoint {
   /** In which rank 0 waited for others, and for images. */
   commMs: Spread;
   inputMs: Spread;
+  /** Parts of the time of all steps together: waits that come and go are in no median. */
+  waits: { communication: number; input: number };
   /** Of single steps, without the waits. */
   computeSamples: number[];
   /** An all-reduce of `gradientBytes` without a training around it; null where none was measured. */
@@ -52,9 +54,8 @@ export const spreadOf = (values: readonly number[]): Spread => ({
   high: quantile(values, 0.75),
 });
 
-/** The part of a step that is neither a wait for others nor for images, in milliseconds. */
-export const computeMs = ({ stepMs, commMs, inputMs }: ScalingPoint): number =>
-  Math.max(0, stepMs.median - commMs.median - inputMs.median);
+/** What a step takes without its waits, in milliseconds: the median. */
+export const computeMs = ({ computeSamples }: ScalingPoint): number => quantile(computeSamples, 0.5);
 
 /** Of a step, as fractions that add up to 1. */
 export interface Shares {
@@ -64,10 +65,9 @@ export interface Shares {
 }
 
 /** Where the time of a step goes. */
-function sharesOf(point: ScalingPoint): Shares {
-  const step = point.stepMs.median;
-  const communication = Math.min(1, point.commMs.median / step);
-  const input = Math.min(1 - communication, point.inputMs.median / step);
+function sharesOf({ waits }: ScalingPoint): Shares {
+  const communication = Math.min(1, waits.communication);
+  const input = Math.min(1 - communication, waits.input);
   return { compute: 1 - communication - input, communication, input };
 }
 

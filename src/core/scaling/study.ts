@@ -20,6 +20,7 @@ const pointSchema = z.object({
   stepMs: spread,
   commMs: spread,
   inputMs: spread,
+  waits: z.object({ communication: z.number(), input: z.number() }),
   computeSamples: z.array(z.number()),
   allReduceMs: z.nullable(z.number()),
   perHour: z.nullable(z.number()),

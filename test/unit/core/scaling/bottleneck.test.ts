@@ -1,4 +1,4 @@
-// The six set-ups as their figures would be. Those that are really run are in npm run bench:bottleneck.
+// Six set-ups as their figures would be. npm run bench:bottleneck runs some of them for real.
 import { expect, it } from 'vitest';
 import { findBottleneck, type BatchProbe } from '../../../../src/core/scaling/bottleneck.js';
 import type { ScalingPoint } from '../../../../src/core/scaling/series.js';
@@ -27,6 +27,12 @@ it('names each of six set-ups', () => {
     }),
   ).toBe('batch');
   expect(kindOf(madePoint({ replicas: 8, cores: 2, step: 400, comm: 60, allReduceMs: 30 }))).toBe('cores');
+});
+
+it('knows that others wait for their images where one replica does', () => {
+  const hungry = madePoint({ replicas: 1, step: 130, input: 120 });
+  const two = madePoint({ replicas: 2, step: 140, input: 60, comm: 70, allReduceMs: 1 });
+  expect(kindOf(two, null, hungry)).toBe('input');
 });
 
 it('gives figures as evidence, and what would help', () => {

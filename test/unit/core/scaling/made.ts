@@ -20,6 +20,7 @@ export function madePoint(
     stepMs: exactly(step),
     commMs: exactly(comm),
     inputMs: exactly(input),
+    waits: { communication: comm / step, input: input / step },
     computeSamples: Array.from({ length: 8 }, () => step - comm - input),
     allReduceMs: null,
     perHour: null,

@@ -51,6 +51,8 @@ describe('a series', () => {
       gradientBytes: 4000,
       imagesPerSec: exactly(640),
       stepMs: exactly(50),
+      // 5 and 1 of 50 ms.
+      waits: { communication: 0.1, input: 0.02 },
       computeSamples: Array.from({ length: 8 }, () => 44),
     });
     expect(() => figuresOf(start, lines.slice(0, 3))).toThrow(/told of 3 steps, which are too few/);
