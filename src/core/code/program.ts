@@ -16,8 +16,10 @@ const noFile = new Set(['-c', '-m', '-e', '--module']);
 /** The file of the code folder that these words start, below the folder; undefined where none is named. */
 export function programFile(words: readonly string[]): string | undefined {
   const [first = '', ...others] = words;
-  if (first.includes('/')) return below(first);
-  if (!interpreters.test(first)) return undefined;
+  // The Python of a virtual environment on the nodes is an interpreter too.
+  const isOnNode = first.startsWith('/') || first.startsWith('~');
+  if (first.includes('/') && !isOnNode) return below(first);
+  if (!interpreters.test(first.slice(first.lastIndexOf('/') + 1))) return undefined;
   for (let at = 0; at < others.length; ++at) {
     const word = others[at] ?? '';
     if (noFile.has(word)) return undefined;

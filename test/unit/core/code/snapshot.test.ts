@@ -191,6 +191,9 @@ it.each([
   [['python', '-c', 'print()'], undefined],
   [['python', '/abs/train.py'], undefined],
   [['nvidia-smi', 'train.py'], undefined],
+  [['/opt/env/bin/python3.11', '-u', 'train.py'], 'train.py'],
+  [['~/env/bin/torchrun', 'train.py'], 'train.py'],
+  [['/usr/bin/nvidia-smi', 'train.py'], undefined],
 ])('the program of %j is %s', (words, path) => {
   expect(programFile(words)).toBe(path);
 });
