@@ -205,6 +205,7 @@ export interface Settings {
   'trainyard.notifications.stalled': boolean;
   'trainyard.notifications.nodeLost': boolean;
   'trainyard.notifications.diskLow': boolean;
+  'trainyard.notifications.budget': boolean;
 }
 export const settingDefaults: Settings = {
   'trainyard.home': '',
@@ -221,6 +222,7 @@ export const settingDefaults: Settings = {
   'trainyard.notifications.stalled': true,
   'trainyard.notifications.nodeLost': true,
   'trainyard.notifications.diskLow': true,
+  'trainyard.notifications.budget': true,
 };
 
 /** `contextValue`s of tree items, which menus ask for. */

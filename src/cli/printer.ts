@@ -188,6 +188,8 @@ export class TablePrinter implements RunPrinter {
       case 'node_lost':
       case 'waiting_for_nodes':
       case 'restarting':
+      case 'budget_low':
+      case 'budget_spent':
       case 'figures_damaged':
       case 'figures_passed_over':
       case 'figures_limited':

@@ -19,6 +19,7 @@ const settings: Record<RunChangeKind, keyof Settings> = {
   stalled: 'trainyard.notifications.stalled',
   'node-lost': 'trainyard.notifications.nodeLost',
   'disk-low': 'trainyard.notifications.diskLow',
+  budget: 'trainyard.notifications.budget',
 };
 
 const buttons = { 'Open Dashboard': 'trainyard.openDashboard', 'Show Log': 'trainyard.openLogs' } as const;
@@ -84,6 +85,7 @@ function changeText({ kind, profile, run, why }: RunChange): string {
     case 'stalled':
     case 'node-lost':
     case 'disk-low':
+    case 'budget':
       return `${name}${reason}`;
     case 'stopped':
       return `${name} stopped${reason}`;

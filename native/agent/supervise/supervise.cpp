@@ -70,8 +70,11 @@ int supervise(const std::string& run_dir, GpuLocks gpus) {
   const Descriptor lock = take_lock(folder);
   const int generation = next_generation(folder);
   RunSpec spec;
+  Budget budget;
   try {
-    spec = parse_run_spec(parse_json(read_file(folder.run())));
+    const Json json = parse_json(read_file(folder.run()));
+    spec = parse_run_spec(json);
+    budget = Budget(json, spec);
     if (spec.spans_hosts()) ::setenv("TRAINYARD_HOST", spec.nodes.front().host.c_str(), 1);
     if (const auto missing = missing_program(spec)) throw FieldError(*missing);
   } catch (const FieldError& error) {
@@ -80,7 +83,7 @@ int supervise(const std::string& run_dir, GpuLocks gpus) {
   }
   folder.make_folders();
   gpus.say({spec.id, folder.dir()});
-  return Supervisor(folder, spec, generation, lock.get(), std::move(gpus)).run();
+  return Supervisor(folder, spec, budget, generation, lock.get(), std::move(gpus)).run();
 }
 
 }  // namespace trainyard

@@ -46,9 +46,11 @@ sigset_t handled_signals() {
 
 }  // namespace
 
-Supervisor::Supervisor(const RunFolder& folder, const RunSpec& spec, int generation, int lock_fd, GpuLocks gpus)
+Supervisor::Supervisor(const RunFolder& folder, const RunSpec& spec, const Budget& budget, int generation, int lock_fd,
+                       GpuLocks gpus)
     : folder_(folder),
       spec_(spec),
+      budget_(budget),
       journal_(folder.events()),
       gpu_locks_(std::move(gpus)),
       guard_([folder] { return find_run(folder, {::getpid()}); }, lock_fd, gpu_locks_.descriptors()),
@@ -116,6 +118,7 @@ void Supervisor::wait_and_look() {
   if (now >= next_slow_look_) {
     next_slow_look_ = now + kSlowLookSeconds;
     look_at_stop_request();
+    if (const auto stop = budget_.look(state_.started, now_seconds(), journal_)) request_stop(*stop);
     watch_.look_at_metrics(journal_);
     watch_.look_at_disk(samples_.disk_free(), journal_);
     tensorboard_.look(journal_);
@@ -289,6 +292,7 @@ void Supervisor::rest_before_restart() {
 }
 
 GenerationResult Supervisor::with_stop_now(GenerationResult result) const {
+  if (stop_ && result.kind == GenerationResult::Kind::stopped && !result.reason) result.reason = budget_.why(*stop_);
   if (!stop_now() || result.kind != GenerationResult::Kind::failed) return result;
   result.kind = GenerationResult::Kind::stopped;
   result.exit_code = 128 + SIGKILL;

@@ -11,6 +11,7 @@
 #include "agent/run/journal.h"
 #include "agent/run/sample_log.h"
 #include "agent/run/stop_watch.h"
+#include "agent/supervise/budget.h"
 #include "agent/supervise/evaluator.h"
 #include "agent/supervise/generation.h"
 #include "agent/supervise/run_watch.h"
@@ -22,7 +23,8 @@ namespace trainyard {
 class Supervisor {
  public:
   /// `lock_fd`: the held lock of the run folder, which the guard keeps too, as it does `gpus`.
-  Supervisor(const RunFolder& folder, const RunSpec& spec, int generation, int lock_fd, GpuLocks gpus);
+  Supervisor(const RunFolder& folder, const RunSpec& spec, const Budget& budget, int generation, int lock_fd,
+             GpuLocks gpus);
 
   /// Runs the run to its end; returns the run's exit code.
   int run();
@@ -58,6 +60,7 @@ class Supervisor {
 
   RunFolder folder_;
   RunSpec spec_;
+  Budget budget_;
   RunState state_;
   Journal journal_;
   GpuLocks gpu_locks_;

@@ -1,7 +1,7 @@
 import { requestOf } from '../../core/plan/request.js';
 import { resumedRun } from '../../core/plan/resume.js';
 import type { Verb } from '../context.js';
-import { stayWith } from './run.js';
+import { budgetFlags, budgetWish, stayWith } from './run.js';
 
 export const resume: Verb = {
   verb: 'resume',
@@ -10,6 +10,7 @@ export const resume: Verb = {
   flags: [
     { name: 'detach', help: 'return once the run has started' },
     { name: 'wait', help: 'queue until enough GPUs are free on every node of the run' },
+    ...budgetFlags,
     { name: 'tensorboard', help: 'bring the TensorBoard that the run serves to 127.0.0.1' },
     {
       name: 'profile',
@@ -24,7 +25,7 @@ export const resume: Verb = {
   async run(context, args) {
     const entry = await context.resolveRun(args);
     const profile = context.currentProfile;
-    const typed = resumedRun(entry, profile, context.cwd);
+    const typed = resumedRun(entry, profile, context.cwd, budgetWish(args));
     const tensorboard = typed.tensorboard === true || args.has('tensorboard');
     const request = requestOf({ ...typed, tensorboard, wait: args.has('wait') });
     const started = await context.withProgress(async (progress) => ({

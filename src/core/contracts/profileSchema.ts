@@ -197,6 +197,17 @@ export const profileSchema = z
           about('Currency of the price, three letters. Default USD.'),
         ),
     ),
+    budget: optional(
+      z
+        .number()
+        .check(z.gt(0), about('What a run may cost, in the currency of the price. The run warns before.')),
+    ),
+    budgetWarning: optional(
+      z.number().check(z.gt(0), z.lte(1), about('Share of the budget at which a run warns. Default 0.8.')),
+    ),
+    budgetStop: optional(
+      z.boolean().check(about('Whether a run stops after a checkpoint once its budget is spent.')),
+    ),
   })
   .check(
     z.superRefine((profile, context) => {
@@ -233,6 +244,13 @@ export const profileSchema = z
       }
       if (profile.pricePerNodeHour !== undefined && profile.pricePerGpuHour !== undefined) {
         problem(['pricePerGpuHour'], 'give a price per node or per GPU, not both');
+      }
+      if (
+        profile.budget !== undefined &&
+        profile.pricePerNodeHour === undefined &&
+        profile.pricePerGpuHour === undefined
+      ) {
+        problem(['budget'], 'needs a price: pricePerNodeHour or pricePerGpuHour');
       }
       const range = portRangeText.exec(profile.portRange ?? '');
       if (

@@ -40,6 +40,17 @@ const priceSchema = z.object({
 /** What one node or one GPU costs for one hour, in units of `currency`. */
 export type Price = z.infer<typeof priceSchema>;
 
+const budgetSchema = z.object({
+  /** In units of the price's currency. */
+  amount: z.number().check(z.gt(0)),
+  /** The share of it at which the run warns. */
+  warnAt: z.number().check(z.gte(0), z.lte(1)),
+  /** Whether the run stops after a checkpoint once it is spent. */
+  stop: z.boolean(),
+});
+/** What a run may cost, in all its starts. */
+export type RunBudget = z.infer<typeof budgetSchema>;
+
 const heldSpanSchema = z.object({
   from: z.number(),
   to: z.number(),
@@ -146,6 +157,8 @@ export const runSpecSchema = z.object({
   from: z.optional(z.object({ dir: z.string(), step: count })),
   /** As the profile had it at the start. */
   price: z.optional(priceSchema),
+  /** Only with a price. */
+  budget: z.optional(budgetSchema),
   /** Of a run that was resumed: its starts before this one, the oldest first. */
   earlier: z.optional(z.array(heldSpanSchema)),
   totalSteps: z.nullable(count),
@@ -226,6 +239,7 @@ const outcomeFields = {
   outcome: z.optional(z.nullable(z.int())),
   retryable: z.optional(z.nullable(z.boolean())),
 };
+const moneyFields = { cost: z.number(), amount: z.number(), currency: z.string(), stops: z.boolean() };
 const event = <K extends string, S extends z.core.$ZodShape>(
   kind: K,
   fields: S,
@@ -275,6 +289,8 @@ export const eventSchema = z.discriminatedUnion('kind', [
   event('tensorboard_started', { pid: z.int(), socket: z.string() }),
   event('tensorboard_exited', { pid: z.int(), exit_code: z.nullable(z.int()) }),
   event('disk_low', { free_bytes: count }),
+  event('budget_low', moneyFields),
+  event('budget_spent', moneyFields),
   event('gap', { lines: count, from: z.number(), to: z.number() }),
   event('figures_damaged', { file: z.string(), reason: z.string() }),
   event('figures_passed_over', { file: z.string(), lines: count, reason: z.string() }),

@@ -19,7 +19,7 @@ const journalBytes = 64 * 1024;
 export type RunChangeKind = 'finished' | 'failed' | 'stopped' | 'interrupted' | 'restarted' | Trouble;
 
 /** What a run may live through, or not. */
-type Trouble = 'stalled' | 'node-lost' | 'disk-low';
+type Trouble = 'stalled' | 'node-lost' | 'disk-low' | 'budget';
 
 /** One change of one run. `why` is one line for people, where something says it. */
 export interface RunChange {
@@ -120,7 +120,7 @@ function eventOf(text: string): RunEvent[] {
 const unseen: Seen = { status: 'starting', generation: 1, trouble: undefined, reportedIn: 0 };
 
 const isTrouble = (kind: string): kind is Trouble =>
-  kind === 'stalled' || kind === 'node-lost' || kind === 'disk-low';
+  kind === 'stalled' || kind === 'node-lost' || kind === 'disk-low' || kind === 'budget';
 
 const seenOf = ({ status, entry, health }: RunOverview): Seen => ({
   status,

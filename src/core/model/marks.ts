@@ -1,5 +1,6 @@
 // What the journal says, as marks on a time axis and as lines of a log.
 import type { RunEvent } from '../contracts/runSchema.js';
+import { moneyText } from '../cost/runCost.js';
 
 type MarkKind =
   'start' | 'restart' | 'checkpoint' | 'checkpoint-failed' | 'rank-lost' | 'hang' | 'stop' | 'disk' | 'end';
@@ -52,6 +53,9 @@ function waitText({
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
+const spentText = ({ cost, amount, currency }: { cost: number; amount: number; currency: string }): string =>
+  `${moneyText(cost, currency)} of ${moneyText(amount, currency)}`;
+
 /** What a gap in a file of lines means, for people. */
 export function gapText(gap: { lines: number; from: number; to: number }, file: string): string {
   const lines = gap.lines === 1 ? 'one line' : `${gap.lines} lines`;
@@ -101,6 +105,10 @@ export function eventText(event: RunEvent): string {
       return `TensorBoard ${ending(event)}`;
     case 'disk_low':
       return `disk is low: ${megabytes(event.free_bytes)} free`;
+    case 'budget_low':
+      return `budget: ${spentText(event)} are spent${event.stops ? ', and the run stops at its end' : ''}`;
+    case 'budget_spent':
+      return `budget: ${spentText(event)} are spent${event.stops ? '' : ', and the run goes on'}`;
     case 'gap':
       return gapText(event, 'the journal');
     case 'figures_damaged':
@@ -159,6 +167,8 @@ function markKind(event: RunEvent): MarkKind | undefined {
     case 'evaluator_exited':
     case 'tensorboard_started':
     case 'tensorboard_exited':
+    case 'budget_low':
+    case 'budget_spent': // the stop that may follow is marked
     case 'figures_damaged':
     case 'figures_passed_over':
     case 'figures_limited':
@@ -188,6 +198,8 @@ export function eventLevel(event: RunEvent): 'info' | 'warning' | 'error' {
       return 'error';
     case 'stalled':
     case 'disk_low':
+    case 'budget_low':
+    case 'budget_spent':
     case 'gap':
     case 'waiting_for_nodes':
     case 'restarting':

@@ -22,6 +22,7 @@ export type HealthKind =
   | 'waiting'
   | 'checkpoint-failed'
   | 'disk-low'
+  | 'budget'
   | 'bad-images'
   | 'input-bound'
   | 'communication-bound'
@@ -77,6 +78,7 @@ export function healthOf(facts: HealthFacts): Health {
     restartHealth(facts) ??
     silence(facts) ??
     diskHealth(facts) ??
+    budgetHealth(facts) ??
     badImages(facts) ??
     recovery(facts) ??
     bound(facts) ??
@@ -160,6 +162,10 @@ function diskHealth({ journal }: HealthFacts): Health | undefined {
   const { checkpointFailed, diskLow } = journal;
   if (checkpointFailed) return line('warning', 'checkpoint-failed', eventText(checkpointFailed));
   return diskLow && line('warning', 'disk-low', eventText(diskLow));
+}
+
+function budgetHealth({ journal: { budget } }: HealthFacts): Health | undefined {
+  return budget && line('warning', 'budget', eventText(budget));
 }
 
 function badImages(facts: HealthFacts): Health | undefined {

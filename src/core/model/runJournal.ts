@@ -25,6 +25,8 @@ export class RunJournal {
   /** These two stand until a later checkpoint. */
   diskLow: EventOf<'disk_low'> | undefined;
   checkpointFailed: EventOf<'checkpoint_failed'> | undefined;
+  /** Stands until the end. */
+  budget: EventOf<'budget_low' | 'budget_spent'> | undefined;
 
   add(event: RunEvent): void {
     switch (event.kind) {
@@ -61,6 +63,10 @@ export class RunJournal {
         break;
       case 'checkpoint':
         this.diskLow = this.checkpointFailed = undefined;
+        break;
+      case 'budget_low':
+      case 'budget_spent':
+        this.budget = event;
         break;
       case 'created':
       case 'rank_started':

@@ -15,7 +15,7 @@ export interface AskedRun extends Omit<TypedRun, 'profile' | 'cwd' | 'code' | 'l
 /** For a POSIX shell. `trainyard run` reads the same run out of it. */
 export function commandLineOf(run: AskedRun): string {
   const { profile, runDir, ranks, nodes, per, gpus, wait, name, tags = [], notes } = run;
-  const { codeFolder, logdir, tensorboard, evaluator, cwd, stage } = run;
+  const { codeFolder, logdir, tensorboard, evaluator, cwd, stage, budget, budgetStop } = run;
   const words = [
     ...['trainyard', 'run', profile],
     ...(runDir === undefined ? [] : ['--run-dir', runDir]),
@@ -24,6 +24,8 @@ export function commandLineOf(run: AskedRun): string {
     ...(per === undefined ? [] : [`--per-${per}`]),
     ...(gpus === undefined ? [] : ['--gpus', gpus]),
     ...(wait === true ? ['--wait'] : []),
+    ...(budget === undefined ? [] : ['--budget', String(budget)]),
+    ...(budgetStop === true ? ['--budget-stop'] : []),
     ...(name === undefined ? [] : valued('--name', name)),
     ...tags.flatMap((tag) => valued('--tag', tag)),
     ...(notes === undefined ? [] : valued('--notes', notes)),

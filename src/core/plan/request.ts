@@ -6,8 +6,9 @@ import { assertProgramSent } from '../code/program.js';
 import { isAbsolute, isInHome, nodePath, pathOfThisNode, resolve, type NodePath } from '../base/nodePath.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import { stageSpec, type StageSpec } from '../stage/spec.js';
-import type { DeviceChoice, RunAbout, RunFile } from '../contracts/runSchema.js';
+import type { DeviceChoice, RunAbout, RunBudget, RunFile } from '../contracts/runSchema.js';
 import { givenAbout } from './about.js';
+import { budgetOf } from './budget.js';
 import { gpuWishOf, type GpuWish } from './gpuWish.js';
 import { absolutePaths, cleanLabel, flagValue, runLabel, trainerVerb, withoutFlag } from './flags.js';
 
@@ -48,6 +49,10 @@ export interface TypedRun {
   logdir?: string;
   /** The user's code that goes along. */
   code?: RunCode | undefined;
+  /** What the run may cost, in the profile's currency; in place of the profile's. */
+  budget?: number;
+  /** Whether it stops after a checkpoint then; in place of the profile's. */
+  budgetStop?: boolean;
   /** The run folder, as `--run-dir` among the trainer's flags. */
   runDir?: string;
   /** What is put on the nodes' own disks before, in place of the profile's. */
@@ -73,6 +78,8 @@ interface Common {
   /** Queues until enough GPUs are free. */
   wait: boolean;
   tensorboard: boolean;
+  /** Only where the profile has a price. */
+  budget: RunBudget | undefined;
   /** The folder that the user named for the run. */
   runDir: NodePath | undefined;
   /**
@@ -154,6 +161,7 @@ function readRequest(typed: TypedRun): RunRequest {
     gpus: typed.gpus === undefined ? undefined : gpuWishOf(typed.gpus, 'the wish for GPUs'),
     wait: typed.wait ?? false,
     tensorboard: typed.tensorboard ?? false,
+    budget: budgetOf(typed),
     runDir: runDir === undefined ? undefined : resolve(cwd, runDir),
     stage: typed.stage ?? (profile.stage && stageSpec(profile.stage)),
   };
@@ -206,8 +214,8 @@ function readRequest(typed: TypedRun): RunRequest {
 export function typedOf(
   run: RunFile,
 ): Required<Pick<TypedRun, 'words' | 'ranks' | 'tensorboard' | 'evaluator'>> &
-  Pick<TypedRun, 'nodes' | 'per' | 'gpus' | 'logdir' | 'code'> {
-  const { argv, ranks, nodes, tensorboard, perNode, gpusAsked, code } = run;
+  Pick<TypedRun, 'nodes' | 'per' | 'gpus' | 'logdir' | 'code' | 'budget' | 'budgetStop'> {
+  const { argv, ranks, nodes, tensorboard, perNode, gpusAsked, code, budget } = run;
   const trains = run.program === 'trainer';
   const device = usedDevice(run);
   const words = !trains && argv[0] === run.paths.trainer ? argv.slice(1) : argv;
@@ -220,6 +228,7 @@ export function typedOf(
     ...(gpusAsked === undefined ? {} : { gpus: gpusAsked }),
     tensorboard,
     ...(code === undefined ? {} : { code: { record: code } }),
+    ...(budget === undefined ? {} : { budget: budget.amount, budgetStop: budget.stop }),
     evaluator: run.evaluator !== null || !trains || flagValue(argv, '--eval-data') === undefined,
   };
 }

@@ -43,6 +43,7 @@ export function planRun(request: RunRequest, { placement, choice, runtime, home 
     ...(profile.prologue === undefined ? {} : { prologue: profile.prologue }),
     ...(request.gpus === undefined ? {} : { gpusAsked: request.gpus.text }),
     ...(price === undefined ? {} : { price }),
+    ...(request.budget === undefined ? {} : { budget: request.budget }),
     ...(from === undefined ? {} : { from }),
     threadsPerRank,
     env: profile.env ?? {},

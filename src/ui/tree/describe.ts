@@ -134,6 +134,7 @@ const shortWords: Partial<Record<HealthKind, string>> = {
   waiting: 'waiting for nodes',
   'checkpoint-failed': 'checkpoint failed',
   'disk-low': 'disk low',
+  budget: 'budget',
   'bad-images': 'bad images',
 };
 

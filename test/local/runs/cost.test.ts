@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { expectExit, runCli, temporaryFolder } from '../../support/harness.js';
+import { expectExit, readLines, runCli, temporaryFolder } from '../../support/harness.js';
 
 const folder = temporaryFolder('cost');
 const home = join(folder.path, 'home');
@@ -61,6 +61,64 @@ it('goes on where the run does', async () => {
   const again = await runCli(['resume', 'last'], options);
   expectExit(again, 5);
   expect(again.stdout).toContain(`cost         ${(first + spans()).toFixed(2)} EUR`);
+});
+
+it('ends a run after a checkpoint where its budget is spent, and goes on with a greater one', async () => {
+  saveProfile({ pricePerNodeHour: 3600, currency: 'EUR', workdir: join(folder.path, 'budget') });
+  const words = ['train', '--model', 'mlp', '--data', 'synthetic', '--steps', '1000000', '--device', 'cpu'];
+  const budget = ['--budget', '2', '--budget-stop'];
+  const start = await runCli(['run', 'local', '--ranks', '1', ...budget, '--', ...words], options);
+  expectExit(start, 75);
+  const dir = /^folder +(\S+)$/m.exec(start.stdout)?.[1] ?? '';
+  const state = (): { started: number; ended: number; reason: string } =>
+    JSON.parse(readFileSync(join(dir, 'state.json'), 'utf8')) as ReturnType<typeof state>;
+  expect(state().reason).toBe('its budget of 2.00 EUR is spent');
+  const events = readLines(join(dir, 'events.jsonl'));
+  const first = state();
+  const low = events.find(({ kind }) => kind === 'budget_low');
+  const spent = events.find(({ kind }) => kind === 'budget_spent');
+  // 1 EUR a second: the cost is the time since the start, and it is looked at twice a second.
+  for (const [event, least] of [
+    [low, 1.6],
+    [spent, 2],
+  ] as const) {
+    expect(event).toMatchObject({ amount: 2, currency: 'EUR', stops: true });
+    expect(event?.['cost']).toBeGreaterThanOrEqual(least);
+    expect(event?.['cost']).toBeCloseTo(Number(event?.['time']) - first.started, 1);
+  }
+  expect(events.find(({ kind }) => kind === 'stop_requested')).toMatchObject({
+    mode: 'checkpoint',
+    by: 'its budget of 2.00 EUR',
+  });
+  expect(events.map(({ kind }) => kind)).toContain('checkpoint');
+  expect(start.stderr + start.stdout).toMatch(/budget: 2\.\d\d EUR of 2\.00 EUR are spent/);
+
+  const refused = await runCli(['resume', dir], options);
+  expectExit(refused, 2);
+  expect(refused.stderr).toMatch(/has cost \d\.\d\d EUR, and its budget is 2\.00 EUR.*greater budget/);
+  const more = String(first.ended - first.started + 1.5);
+  const again = await runCli(['resume', dir, '--budget', more], options);
+  expectExit(again, 75);
+  const { started, ended } = state();
+  expect(ended - started).toBeGreaterThanOrEqual(1.5); // what the first start cost counts
+  const last = readLines(join(dir, 'events.jsonl'))
+    .filter(({ kind }) => kind === 'budget_spent')
+    .at(-1);
+  expect(Number(last?.['cost']) - (first.ended - first.started)).toBeCloseTo(
+    Number(last?.['time']) - started,
+    1,
+  );
+});
+
+it('refuses a budget that nothing can be counted by', async () => {
+  saveProfile({ workdir: join(folder.path, 'budget') });
+  const free = await runCli(['run', 'local', '--budget', '5', '--', 'true'], options);
+  expectExit(free, 2);
+  expect(free.stderr).toContain('a budget needs a price, and profile local has none');
+  saveProfile({ pricePerNodeHour: 1, workdir: join(folder.path, 'budget') });
+  for (const wrong of [['--budget', '-1'], ['--budget', '0'], ['--budget', '5 EUR'], ['--budget-stop']]) {
+    expectExit(await runCli(['run', 'local', ...wrong, '--', 'true'], options), 2);
+  }
 });
 
 it('is left out without a price', async () => {

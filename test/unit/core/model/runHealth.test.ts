@@ -133,6 +133,12 @@ describe('the health of a run', () => {
     expect(health(running, [lost])).toMatchObject({ kind: 'node-lost', level: 'warning' });
     const low: RunEvent = { ...at(50), kind: 'disk_low', free_bytes: 1e6 };
     expect(health(running, [low])).toMatchObject({ kind: 'disk-low', text: 'disk is low: 1.0 MB free' });
+    const money = { cost: 8.1, amount: 10, currency: 'EUR', stops: true };
+    const budget: RunEvent = { ...at(50), kind: 'budget_low', ...money };
+    expect(health(running, [budget])).toMatchObject({
+      kind: 'budget',
+      text: 'budget: 8.10 EUR of 10.00 EUR are spent, and the run stops at its end',
+    });
     const saved: RunEvent = { ...at(60), kind: 'checkpoint', step: 60, path: 'p', bytes: 1 };
     expect(health(running, [low, saved]).kind).toBe('healthy');
   });

@@ -65,6 +65,10 @@ describe('a profile', () => {
       minNodes: 1,
       maxNodes: 4,
       maxRestarts: 3,
+      pricePerGpuHour: 2,
+      budget: 50,
+      budgetWarning: 0.5,
+      budgetStop: true,
     };
     expect(check(profileSchema, whole)).toEqual({ ok: true, data: whole });
   });
@@ -92,6 +96,9 @@ describe('a profile', () => {
     [{ ...lab, hosts: [{ host: 'a', tasks: ['ps:0'] }] }, /the port must lie between 1 and 65535/],
     [{ ...lab, pricePerNodeHour: -1 }, /pricePerNodeHour/],
     [{ ...lab, pricePerNodeHour: 12.24, pricePerGpuHour: 2 }, /a price per node or per GPU, not both/],
+    [{ ...lab, budget: 5 }, /budget: needs a price/],
+    [{ ...lab, pricePerNodeHour: 1, budget: 0 }, /budget/],
+    [{ ...lab, pricePerNodeHour: 1, budget: 5, budgetWarning: 2 }, /budgetWarning/],
     [{ ...lab, pricePerNodeHour: 12.24, currency: 'usd' }, /currency: must be three capital letters/],
     [{ name: 'here', kind: 'local', hosts: [{ host: 'a' }, { host: 'b' }] }, /hosts/],
   ])('that is wrong is refused with its field (%#)', (profile, expected) => {

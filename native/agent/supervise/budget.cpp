@@ -1,0 +1,84 @@
+#include "agent/supervise/budget.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace trainyard {
+
+namespace {
+
+constexpr double kMostMoney = 1e15;
+constexpr double kSecondsPerHour = 3600;
+
+double units_of(const RunSpec& spec, const std::string& per) {
+  if (per == "node") return spec.nodes.empty() ? 1 : static_cast<double>(spec.nodes.size());
+  if (per != "gpu") throw FieldError("spec.price.per must be 'node' or 'gpu'");
+  size_t gpus = spec.nodes.empty() ? spec.gpus.size() : 0;
+  for (const NodeSpec& node : spec.nodes) gpus += node.gpus.size();
+  return static_cast<double>(gpus);
+}
+
+double cost_of_earlier(const Json* spans, const std::string& currency) {
+  if (spans == nullptr || !spans->is_array()) return 0;
+  double sum = 0;
+  for (const Json& one : *spans) {
+    const Fields span(one, "spec.earlier");
+    if (span.optional_string("currency").value_or("") != currency) continue;
+    const double from = span.number_or("from", 0, 0, HUGE_VAL), to = span.number_or("to", 0, 0, HUGE_VAL);
+    sum += span.number_or("perHour", 0, 0, kMostMoney) * std::max(0.0, to - from) / kSecondsPerHour;
+  }
+  return sum;
+}
+
+}  // namespace
+
+Budget::Budget(const Json& json, const RunSpec& spec) {
+  const Fields fields(json, "spec");
+  const Json* given = fields.find("budget");
+  if (given == nullptr) return;
+  const Fields budget(*given, "spec.budget");
+  const Json* priced = fields.find("price");
+  if (priced == nullptr) throw FieldError("spec.budget needs spec.price");
+  const Fields price(*priced, "spec.price");
+  amount_ = budget.number_or("amount", 0, 0, kMostMoney);
+  warn_at_ = budget.number_or("warnAt", 0.8, 0, 1);
+  stops_ = budget.boolean_or("stop", false);
+  currency_ = price.string("currency");
+  per_hour_ = price.number_or("amount", 0, 0, kMostMoney) * units_of(spec, price.string("per"));
+  spent_ = cost_of_earlier(fields.find("earlier"), currency_);
+}
+
+double Budget::cost(double started, double now) const {
+  return spent_ + per_hour_ * std::max(0.0, now - started) / kSecondsPerHour;
+}
+
+std::optional<StopRequest> Budget::look(double started, double now, Journal& journal) {
+  if (amount_ == 0 || over_) return std::nullopt;
+  const double cost = this->cost(started, now);
+  const Json fields = {{"cost", cost}, {"amount", amount_}, {"currency", currency_}, {"stops", stops_}};
+  over_ = cost >= amount_;
+  if (over_) {
+    journal.event("budget_spent", fields);
+    if (stops_) return StopRequest{StopRequest::Mode::checkpoint, name()};
+    return std::nullopt;
+  }
+  if (!warned_ && cost >= warn_at_ * amount_) {
+    warned_ = true;
+    journal.event("budget_low", fields);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> Budget::why(const StopRequest& request) const {
+  if (amount_ == 0 || request.by != name()) return std::nullopt;
+  return name() + " is spent";
+}
+
+std::string Budget::name() const {
+  char text[64];
+  std::snprintf(text, sizeof text, amount_ < 0.005 ? "%.1g" : "%.2f", amount_);
+  return std::string("its budget of ") + text + " " + currency_;
+}
+
+}  // namespace trainyard
