@@ -31,6 +31,7 @@ const agent: Area = {
     'ranks',
     'tensorboard',
     'reports',
+    'metrics',
     'run',
     'gpus',
     'figures',

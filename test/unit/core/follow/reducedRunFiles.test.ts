@@ -28,7 +28,7 @@ it('is read once when it is over, and again when anything of it changed', async 
     const entry = await client.request('run.get', { dir });
     const before = agent.requests.length;
     const found = await new CompareReader(new ReducedRunFiles(folder)).read(client, 'local', entry);
-    const reads = agent.requests.slice(before).filter(({ method }) => method === 'file.read').length;
+    const reads = agent.requests.slice(before).filter(({ method }) => method === 'metrics.read').length;
     return { reads, top1: found.figures.top1, run: found };
   };
   // Under way it is read each time, and nothing is kept.
