@@ -1,7 +1,13 @@
 // What package.json promises, asked of a running editor.
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { commandIds, languageToolNames, panelTypes, settingDefaults, viewIds } from '../../../src/contributions.js';
+import {
+  commandIds,
+  languageToolNames,
+  panelTypes,
+  settingDefaults,
+  viewIds,
+} from '../../../src/contributions.js';
 import { extensionId } from '../driver/protocol.js';
 
 interface Manifest {
