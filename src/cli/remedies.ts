@@ -67,6 +67,10 @@ export function remedyText(remedy: Remedy): string {
       return `Use --device cpu, ${insteadOfCpu[remedy.or]}`;
     case 'otherGpus':
       return `Wait for their end, or ask for others with --gpus; trainyard gpus ${remedy.profile} shows who holds each`;
+    case 'fewerGpus':
+      return remedy.gpus === 0
+        ? 'Use a profile with GPUs, or leave --gpus out'
+        : `Ask for --gpus ${remedy.gpus} or fewer, or use a profile with more`;
     case 'waitForGpus':
       return `${remedyText(remedy.or)}. Or queue for them with --wait`;
     case 'correctData':

@@ -189,6 +189,13 @@ export function editorRemedy(remedy: Remedy): EditorRemedy {
       };
     case 'otherGpus':
       return { text: 'Wait for their end, or take other GPUs: the Clusters view shows who holds each' };
+    case 'fewerGpus':
+      return {
+        text:
+          remedy.gpus === 0
+            ? 'Use a profile with GPUs, or ask for none'
+            : `Ask for ${remedy.gpus} GPUs or fewer, or use a profile with more`,
+      };
     case 'waitForGpus':
       return editorRemedy(remedy.or);
     case 'useCpu':

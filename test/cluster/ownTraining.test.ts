@@ -11,7 +11,7 @@ import { root } from '../../scripts/lib/paths.mjs';
 import type { NodePath } from '../../src/core/base/nodePath.js';
 import type { Profile } from '../../src/core/contracts/profileSchema.js';
 import { requestOf, type TypedRun } from '../../src/core/plan/request.js';
-import { until } from '../support/harness.js';
+import { readLines, until } from '../support/harness.js';
 import { practiceHosts, type FaultHosts } from './support/hosts.js';
 import { eventsOf, untilOver } from './support/runs.js';
 
@@ -28,7 +28,11 @@ describe('own programs on three nodes', () => {
     hosts = await practiceHosts({ nodes: 3 });
     profile = { ...hosts.profile, maxRestarts: 2, stopGrace: 10 };
     const list = (profile.hosts ?? []).map((host) => ({ ...host, slots: 1 }));
-    profile = { ...profile, hosts: list };
+    // PyTorch's writer of event files takes TensorBoard's package, which its own environment lacks.
+    const { python } = await hosts.machine().runtime();
+    const where = 'import os, tensorboard; print(os.path.dirname(os.path.dirname(tensorboard.__file__)))';
+    const packages = execFileSync(python, ['-c', where], { encoding: 'utf8' }).trim();
+    profile = { ...profile, hosts: list, env: { PYTHONPATH: packages } };
   });
   afterAll(async () => {
     await hosts.stop();
@@ -46,7 +50,7 @@ describe('own programs on three nodes', () => {
   };
 
   /** One process is killed in its first generation, after its program wrote a checkpoint. */
-  const killedOnce = async (words: string[], per: 'slot' | 'node', name: string): Promise<void> => {
+  const killedOnce = async (words: string[], per: 'slot' | 'node', name: string): Promise<NodePath> => {
     mkdirSync(join(dir, name));
     const checkpoint = join(dir, name, 'checkpoint');
     const run = await start([...words, checkpoint, '120'], { per });
@@ -65,17 +69,35 @@ describe('own programs on three nodes', () => {
     expect(begun[0]).toBe(0);
     expect(begun[1]).toBeGreaterThan(0);
     expect(said.match(/^done 120$/gm)).toHaveLength(3);
+    return run;
+  };
+
+  /** Its writer's event files, of both generations, are the figures that the dashboard draws. */
+  const trained = async (words: string[], per: 'slot' | 'node', name: string): Promise<void> => {
+    const run = await killedOnce(words, per, name);
+    const figures = await until(
+      `the last step of ${name}`,
+      () => {
+        const lines = readLines(join(run, 'figures.jsonl')).filter(({ step }) => typeof step === 'number');
+        return lines.some(({ step }) => step === 120) ? lines : undefined;
+      },
+      30,
+    );
+    for (const tag of ['loss/train', 'speed/images_per_sec']) {
+      const steps = new Set(figures.filter((line) => line['tag'] === tag).map(({ step }) => step));
+      expect(steps.size, tag).toBe(120);
+    }
   };
 
   const why = torch === undefined ? ' (skipped: npm run bench:cpu has not made the PyTorch environment)' : '';
   test.skipIf(torch === undefined)(
     `DDP by a process for each slot goes on after a kill${why}`,
-    () => killedOnce([torch ?? '', join(programs, 'ddp.py')], 'slot', 'ddp'),
+    () => trained([torch ?? '', join(programs, 'ddp.py')], 'slot', 'ddp'),
     240_000,
   );
   test.skipIf(torch === undefined)(
     `torchrun, one for each node and without flags, goes on after a kill${why}`,
-    () => killedOnce([join(torch ?? '', '../torchrun'), join(programs, 'ddp.py')], 'node', 'torchrun'),
+    () => trained([join(torch ?? '', '../torchrun'), join(programs, 'ddp.py')], 'node', 'torchrun'),
     240_000,
   );
 

@@ -48,6 +48,8 @@ export type Remedy =
   | { kind: 'useCpu'; or: 'profileWithGpus' | 'otherGpus' | 'cudaBuild'; profile?: string }
   /** GPUs that were asked for are held by others. */
   | { kind: 'otherGpus'; profile: string }
+  /** More GPUs of each node were asked for than it has. */
+  | { kind: 'fewerGpus'; gpus: number }
   /** The same, where they can be waited for. `or`: what else can be done. */
   | { kind: 'waitForGpus'; or: Remedy }
   /** `flag`: without its dashes. `profile`: of the nodes to which data can be copied. */

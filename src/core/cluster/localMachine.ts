@@ -34,6 +34,7 @@ import type { Bootstrap } from '../setup/bootstrap.js';
 import { openLocalBootstrap } from '../setup/localChannel.js';
 import { readBootstrap } from '../setup/payload.js';
 import type { RelayNode } from '../setup/relay.js';
+import { assertProgramHere } from '../code/program.js';
 import { startWithCode } from './startCode.js';
 import { stageFolder, stageForRun, type StageOptions, type StagePlaces } from './stageNodes.js';
 import type { StageSpec } from '../stage/spec.js';
@@ -131,6 +132,9 @@ export class LocalMachine implements Machine {
    * Cancelled.
    */
   async start(request: RunRequest, progress: Progress = {}): Promise<StartedRun> {
+    if (request.kind === 'command' && request.cwd !== undefined && !request.code) {
+      assertProgramHere(request.argv, request.cwd);
+    }
     const looks: DeviceLooks = {
       before: () => deviceBefore(this.node, request),
       backEnd: async ({ nodes }) => this.cudaTrouble(request.profile, nodes[0]?.gpus ?? [], progress),

@@ -1,4 +1,5 @@
-// Whether the program that a run starts is among the code that goes along.
+// Whether the program that a run starts is there: among the code that goes along, or in the folder
+// in which it starts.
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { normalize } from 'node:path/posix';
@@ -35,17 +36,23 @@ function below(word: string): string | undefined {
   return path.startsWith('../') ? undefined : path;
 }
 
+/** UserError (usage) where the words start a file below the folder of this machine that is not there. */
+export function assertProgramHere(words: readonly string[], folder: string): void {
+  const path = programFile(words);
+  if (path === undefined || statSync(join(folder, path), { throwIfNoEntry: false }) !== undefined) return;
+  throw noSuchProgram(path, folder);
+}
+
+const noSuchProgram = (path: string, folder: string): UserError =>
+  new UserError('usage', `there is no ${path} in ${folder}`, 'Name the program as seen from that folder');
+
 /** UserError (usage) where the words start a file of the folder that is not sent. */
 export function assertProgramSent(words: readonly string[], snapshot: CodeSnapshot): void {
   const path = programFile(words);
   if (path === undefined || isSent(path, snapshot.paths)) return;
   const { folder } = snapshot.record;
   if (statSync(join(folder, path), { throwIfNoEntry: false }) === undefined) {
-    throw new UserError(
-      'usage',
-      `there is no ${path} in ${folder}`,
-      'Name the program as seen from that folder',
-    );
+    throw noSuchProgram(path, folder);
   }
   const hint = isSecret(path)
     ? `Add !${path} to ${ownIgnoreFile}`

@@ -137,6 +137,17 @@ export function placeRanks(request: Wanted, device: Device, offers: readonly Nod
 function tooFewGpus({ offer, busy, gpus }: Room, { profile, gpus: wish }: Wanted): UserError {
   const words = [...busy, ...(offer.trouble ? [offer.trouble] : [])].join(', ');
   const host = offer.host.host;
+  const there = gpus.length + busy.length;
+  if (wish?.indices === undefined && wish !== undefined && wish.count > there) {
+    const fewer: Remedy = { kind: 'fewerGpus', gpus: there };
+    const trouble = offer.trouble ? ` (${offer.trouble})` : '';
+    const count = there === 0 ? 'no GPU' : there === 1 ? '1 GPU' : `${there} GPUs`;
+    return new UserError(
+      'preflight',
+      `${host} has ${count}${trouble}, and ${wish.count} were asked for`,
+      fewer,
+    );
+  }
   const what =
     wish?.indices === undefined
       ? `${host} has ${gpus.length} free of the ${wish?.count ?? 0} GPUs that were asked for`

@@ -114,7 +114,7 @@ describe.skipIf(!possible)('starts that wait for GPUs of one machine', () => {
   it('do not wait for what will never be there', async () => {
     const never = await begin('never', '--wait', '--gpus', '3');
     expectExit(never, 4);
-    expect(never.stderr).toContain('has 2 free of the 3 GPUs that were asked for');
+    expect(never.stderr).toContain('has 2 GPUs, and 3 were asked for. Ask for --gpus 2 or fewer');
     const nothing = await runCli(['run', 'local', '--wait', '--', 'true'], { env });
     expectExit(nothing, 2);
     expect(nothing.stderr).toContain('there is nothing to wait for');

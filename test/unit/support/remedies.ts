@@ -51,6 +51,10 @@ const byKind: ByKind = {
     { kind: 'useCpu', or: 'cudaBuild' },
   ],
   otherGpus: [{ kind: 'otherGpus', profile }],
+  fewerGpus: [
+    { kind: 'fewerGpus', gpus: 0 },
+    { kind: 'fewerGpus', gpus: 2 },
+  ],
   waitForGpus: [
     { kind: 'waitForGpus', or: { kind: 'otherGpus', profile } },
     { kind: 'waitForGpus', or: { kind: 'useCpu', or: 'otherGpus', profile } },

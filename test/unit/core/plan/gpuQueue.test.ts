@@ -106,7 +106,7 @@ describe('what a start waits for', () => {
 
   it('cannot be there by waiting where there are too few', async () => {
     await expect(demands(wanted(['python', 'x.py'], { gpus: '3', wait: true }), ...busy)).rejects.toThrow(
-      'a has 2 free of the 3 GPUs that were asked for',
+      'a has 2 GPUs, and 3 were asked for',
     );
   });
 

@@ -99,6 +99,14 @@ describe('a run that asks for GPUs', () => {
     });
   });
 
+  it('says so where a node has fewer, for which nobody need wait', async () => {
+    await expect(placed(['train'], '9')).rejects.toMatchObject({
+      code: 'preflight',
+      message: expect.stringMatching(/^[ab] has 4 GPUs, and 9 were asked for/) as string,
+      hint: { kind: 'fewerGpus', gpus: 4 },
+    });
+  });
+
   it('is refused where a GPU is not there, or the device is the CPU', async () => {
     await expect(placed(['train'], '0,7')).rejects.toMatchObject({
       code: 'usage',
