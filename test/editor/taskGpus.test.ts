@@ -95,11 +95,16 @@ describe.skipIf(!possible)(`tasks with GPUs and code${why}`, () => {
       async () => ((await text()).includes('1st in the queue') ? true : undefined),
       60,
     );
-    await workbench.screenshot('task-queue', 'dark', 1600);
+    await workbench.showViews();
+    const inTree = async (): Promise<boolean> =>
+      JSON.stringify((await workbench.snapshot()).clusters).includes('1st in the queue');
+    await until('its row in the Clusters view', async () => ((await inTree()) ? true : undefined));
+    for (const theme of ['dark', 'light'] as const) await workbench.screenshot('task-queue', theme, 1600);
     expect(workbench.startedRuns()).toHaveLength(1);
     writeFileSync(endOf('one'), '');
     const dir = await run(2);
     await prints(dir, 'GPUs 0,1');
+    await until('no row in the Clusters view', async () => ((await inTree()) ? undefined : true));
     writeFileSync(endOf('both'), '');
     await until('its end', () => (workbench.state(dir).phase === 'finished' ? true : undefined), 60);
   });

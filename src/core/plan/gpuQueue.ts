@@ -121,7 +121,8 @@ function listed(names: readonly string[]): string {
   return `${different.slice(0, mostNames).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-function ordinal(number: number): string {
+/** `1st`, `2nd`. */
+export function ordinal(number: number): string {
   const isTeen = number % 100 > 10 && number % 100 < 14;
   const ending = isTeen ? undefined : ['th', 'st', 'nd', 'rd'][number % 10];
   return `${number}${ending ?? 'th'}`;

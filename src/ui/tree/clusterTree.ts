@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { contextValues, viewIds, type ProfileArgument } from '../../contributions.js';
 import type { ClusterSession } from '../../core/follow/clusterSession.js';
 import { DisposableStore } from '../../core/base/lifecycle.js';
-import type { HostSample } from '../../core/contracts/metricsSchema.js';
+import type { HostSample, WaitingStart } from '../../core/contracts/metricsSchema.js';
 import { isOver } from '../../core/model/runStatus.js';
 import type { Tunnel } from '../../core/tunnels/tunnels.js';
 import { runName } from '../../core/model/runName.js';
@@ -14,7 +14,14 @@ import type { Backend } from '../backend.js';
 import type { ContextKeys } from '../contextKeys.js';
 import type { Services } from '../services.js';
 import { ageText, ClusterFigures, freshSample, type HostFigures } from './clusterFigures.js';
-import { describeGpu, describeHost, describeProfile, describeTunnel, type ItemText } from './describe.js';
+import {
+  describeGpu,
+  describeHost,
+  describeProfile,
+  describeTunnel,
+  describeWaiting,
+  type ItemText,
+} from './describe.js';
 import { treeItem } from './item.js';
 import { errorWords } from '../remedies.js';
 
@@ -24,6 +31,7 @@ export type ClusterNode = ProfileArgument &
     | { kind: 'profile' }
     | { kind: 'host'; host: string }
     | { kind: 'gpu'; host: string; gpu: Gpu }
+    | { kind: 'waiting'; host: string; start: WaitingStart; place: number }
     | { kind: 'tunnel'; tunnel: string; shown: Tunnel }
   );
 
@@ -80,9 +88,14 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
     }
     const figures = this.figures.get(node.profile)?.host(node.host);
     if (node.kind === 'host') {
-      const hasGpus = this.gpuNodes(node.profile, figures).length > 0;
+      const hasGpus = gpuNodes(node.profile, figures).length > 0;
       const text = hostText(node.host, figures);
       return treeItem(`${node.profile}/${node.host}`, text, hasGpus ? Collapsed : None);
+    }
+    if (node.kind === 'waiting') {
+      const now = figures?.latest?.sample.time ?? node.start.since;
+      const text = describeWaiting(node.start, node.place, now);
+      return treeItem(`${node.profile}/${node.host}/waiting ${node.start.ticket}`, text);
     }
     const cluster = session.profile.kind !== 'local';
     const text = describeGpu(node.gpu, (pid) => this.runOf(pid, cluster ? node.host : undefined));
@@ -98,13 +111,13 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
       if (session?.state.kind !== 'connected') return [];
       const hosts = this.hosts(profile);
       // One machine needs no level of its own: its figures stand at the profile, its GPUs below it.
-      if (session.profile.kind === 'local') return this.gpuNodes(profile, hosts[0]);
+      if (session.profile.kind === 'local') return gpuNodes(profile, hosts[0]);
       return [
         ...hosts.map(({ name }): ClusterNode => ({ kind: 'host', profile, host: name })),
         ...tunnelNodes(session),
       ];
     }
-    return node.kind === 'host' ? this.gpuNodes(profile, this.figures.get(profile)?.host(node.host)) : [];
+    return node.kind === 'host' ? gpuNodes(profile, this.figures.get(profile)?.host(node.host)) : [];
   }
 
   /**
@@ -203,11 +216,6 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
     return this.figures.get(profile)?.hosts ?? [];
   }
 
-  private gpuNodes(profile: string, figures: HostFigures | undefined): ClusterNode[] {
-    const gpus = figures?.latest?.sample.gpus ?? [];
-    return gpus.map((gpu) => ({ kind: 'gpu', profile, host: figures?.name ?? '', gpu }));
-  }
-
   /** The run that a process belongs to. */
   private runOf(pid: number, host: string | undefined): string | undefined {
     const isIt = (rank: { pid: number; host: string }): boolean =>
@@ -217,6 +225,16 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
     );
     return found && runName(found.run.entry);
   }
+}
+
+/** The node's GPUs, and below them the starts that wait for some, the next one first. */
+function gpuNodes(profile: string, figures: HostFigures | undefined): ClusterNode[] {
+  const host = figures?.name ?? '';
+  const { gpus = [], waiting = [] } = figures?.latest?.sample ?? {};
+  return [
+    ...gpus.map((gpu): ClusterNode => ({ kind: 'gpu', profile, host, gpu })),
+    ...waiting.map((start, at): ClusterNode => ({ kind: 'waiting', profile, host, start, place: at + 1 })),
+  ];
 }
 
 function tunnelNodes({ profile, tunnels }: ClusterSession): ClusterNode[] {

@@ -5,8 +5,9 @@ import { costText } from '../../core/cost/runCost.js';
 import type { SessionState } from '../../core/follow/clusterSession.js';
 import { gpuHolders } from '../../core/model/gpuHolders.js';
 import { gpuNotes, gpuTrouble, missingFigures } from '../../core/model/gpuTrouble.js';
-import type { HostSample } from '../../core/contracts/metricsSchema.js';
+import type { HostSample, WaitingStart } from '../../core/contracts/metricsSchema.js';
 import type { Profile } from '../../core/contracts/profileSchema.js';
+import { ordinal } from '../../core/plan/gpuQueue.js';
 import type { Tunnel } from '../../core/tunnels/tunnels.js';
 import { wasActive, type LastSeen } from '../../core/follow/lastSeen.js';
 import type { RunOverview } from '../../core/follow/overview.js';
@@ -238,6 +239,29 @@ export function describeGpu(
     tooltip: [gpu.uuid, ...gpuHolders(gpu), ...gpuNotes(gpu)].join('\n'),
     icon: trouble.length === 0 ? 'circuit-board' : 'warning',
     contextValue: contextValues.gpu,
+  };
+}
+
+/** `1st in the queue  2 GPUs · ada@laptop · 3 min`. `now`: seconds since the epoch, as the node tells it. */
+export function describeWaiting(
+  { gpus, count, by, since }: WaitingStart,
+  place: number,
+  now: number,
+): ItemText {
+  const wanted =
+    count === gpus.length ? `GPUs ${gpus.join(', ')}` : `${count} of the GPUs ${gpus.join(', ')}`;
+  const waited = duration(Math.max(0, now - since));
+  return {
+    label: `${ordinal(place)} in the queue`,
+    description: [count === 1 ? '1 GPU' : `${count} GPUs`, by, waited]
+      .filter((word) => word !== '')
+      .join(' · '),
+    tooltip: [
+      `A start${by === '' ? '' : ` of ${by}`} waits for ${wanted}, since ${waited}.`,
+      'The notification of its start cancels it; in a terminal, Ctrl-C.',
+    ].join('\n'),
+    icon: 'watch',
+    contextValue: contextValues.note,
   };
 }
 

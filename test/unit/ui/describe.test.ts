@@ -13,6 +13,7 @@ import {
   describeHost,
   describeProfile,
   describeRun,
+  describeWaiting,
 } from '../../../src/ui/tree/describe.js';
 import { describeLastGroup, describeLastRun } from '../../../src/ui/tree/describeLast.js';
 
@@ -229,4 +230,27 @@ it('a run that is remembered, with the time of what is said', () => {
   expect(over.description).toBe('finished · 95.2% · 2 min ago');
   expect(over.tooltip).toMatch(/^1-a\nAs it was on .+: healthy, 1 restart\n\/w\/1-a$/);
   expect(describeLastGroup('lab', last, now).description).toBe('connect to see · seen 3 h ago');
+});
+
+describe('a start that waits for GPUs', () => {
+  const start = {
+    ticket: 'a'.repeat(32),
+    number: 7,
+    gpus: [0, 1, 2, 3],
+    count: 2,
+    by: 'ada@laptop',
+    since: 1000,
+  };
+
+  it('says its place, how many it wants, whose it is and since when', () => {
+    const shown = describeWaiting(start, 2, 1190);
+    expect(shown).toMatchObject({ label: '2nd in the queue', description: '2 GPUs · ada@laptop · 3 min' });
+    expect(shown.tooltip).toContain('A start of ada@laptop waits for 2 of the GPUs 0, 1, 2, 3');
+  });
+
+  it('names the GPUs where it wants all of them, and nobody where nobody is named', () => {
+    const shown = describeWaiting({ ...start, gpus: [3], count: 1, by: '' }, 1, 990);
+    expect(shown).toMatchObject({ label: '1st in the queue', description: '1 GPU · 0 s' });
+    expect(shown.tooltip).toContain('A start waits for GPUs 3, since 0 s');
+  });
 });
