@@ -2,7 +2,7 @@
 // in which it starts.
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { normalize } from 'node:path/posix';
+import { basename, normalize } from 'node:path/posix';
 import { UserError } from '../base/errors.js';
 import type { CodeSnapshot } from './snapshot.js';
 import { isSecret, ownIgnoreFile } from './rules.js';
@@ -16,16 +16,32 @@ const noFile = new Set(['-c', '-m', '-e', '--module']);
 
 /** The file of the code folder that these words start, below the folder; undefined where none is named. */
 export function programFile(words: readonly string[]): string | undefined {
-  const [first = '', ...others] = words;
+  const [first = ''] = words;
   // The Python of a virtual environment on the nodes is an interpreter too.
   const isOnNode = first.startsWith('/') || first.startsWith('~');
   if (first.includes('/') && !isOnNode) return below(first);
-  if (!interpreters.test(first.slice(first.lastIndexOf('/') + 1))) return undefined;
+  const file = interpreted(words);
+  return file === undefined ? undefined : below(file);
+}
+
+/**
+ * What people call these words: the file that an interpreter is given, else the first word; without
+ * folders, and without what `env` sets before.
+ */
+export function programName(words: readonly string[]): string {
+  const begin = words[0] === 'env' ? words.findIndex((word, at) => at > 0 && !/^\w+=/.test(word)) : 0;
+  const own = words.slice(Math.max(0, begin));
+  return basename(interpreted(own) ?? own[0] ?? '');
+}
+
+/** The file that an interpreter is given. */
+function interpreted([first = '', ...others]: readonly string[]): string | undefined {
+  if (!interpreters.test(basename(first))) return undefined;
   for (let at = 0; at < others.length; ++at) {
     const word = others[at] ?? '';
     if (noFile.has(word)) return undefined;
     if (withValue.has(word)) ++at;
-    else if (!word.startsWith('-')) return below(word);
+    else if (!word.startsWith('-')) return word;
   }
   return undefined;
 }

@@ -2,7 +2,8 @@
 // requests by it.
 import { existsSync } from 'node:fs';
 import { UserError } from '../base/errors.js';
-import { basename, isAbsolute, isInHome, resolve, type NodePath } from '../base/nodePath.js';
+import { isAbsolute, isInHome, resolve, type NodePath } from '../base/nodePath.js';
+import { programName } from '../code/program.js';
 
 const trainerVerbs = ['train', 'eval', 'predict', 'checkpoints', 'prep', 'devices', 'bench', 'selftest'];
 
@@ -63,10 +64,10 @@ function splitOnce(word: string): [string, string | undefined] {
 export const trainerVerb = ([first]: readonly string[]): string | undefined =>
   trainerVerbs.find((verb) => verb === first);
 
-/** What a run's name says of it: its model, its verb, or the program of a command. */
+/** What a run's id says of it: its model, its verb, or the file or program of a command. */
 export function runLabel(words: readonly string[]): string {
   const verb = trainerVerb(words);
-  const name = verb === undefined ? basename(words[0] ?? '') : (flagValue(words, '--model') ?? verb);
+  const name = verb === undefined ? programName(words) : (flagValue(words, '--model') ?? verb);
   return cleanLabel(name) || 'run';
 }
 

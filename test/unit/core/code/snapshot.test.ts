@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { assertProgramSent, programFile } from '../../../../src/core/code/program.js';
+import { assertProgramSent, programName, programFile } from '../../../../src/core/code/program.js';
 import { takeSnapshot, type CodeSnapshot } from '../../../../src/core/code/snapshot.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
@@ -214,4 +214,17 @@ it('a program that stays at home is an error that says so', async () => {
     'train.py, which is to be started, is not among the files that are sent. Take it out of .gitignore',
   );
   expect(start('python', 'none.py')).toThrow(`there is no none.py in ${folder}`);
+});
+
+it.each([
+  ['python3 train.py --epochs 3', 'train.py'],
+  ['/opt/venv/bin/python -X dev sub/train.py', 'train.py'],
+  ['env OMP_NUM_THREADS=1 A=b torchrun --nnodes 1 main.py', 'main.py'],
+  ['python3 -m pkg.train', 'python3'],
+  ['./bin/solve --all', 'solve'],
+  ['env', 'env'],
+  ['make train', 'make'],
+  ['sh -c true', 'sh'],
+])('%s is called %s', (words, name) => {
+  expect(programName(words.split(' '))).toBe(name);
 });
