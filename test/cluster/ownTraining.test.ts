@@ -105,7 +105,7 @@ describe('own programs on three nodes', () => {
     execFileSync('python3', ['-m', 'venv', join(dir, 'mpi')]);
     const pinned = join(root, 'scripts/requirements/mpi4py.txt');
     execFileSync(mpiPython, ['-m', 'pip', 'install', '-q', '--require-hashes', '--no-deps', '-r', pinned]);
-    await killedOnce([mpiPython, join(programs, 'sum.py')], 'slot', 'mpi4py');
+    await trained([mpiPython, join(programs, 'sum.py')], 'slot', 'mpi4py');
   }, 240_000);
 
   test('chief, worker and ps find one another in TF_CONFIG', async () => {
