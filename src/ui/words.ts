@@ -5,7 +5,7 @@ export const percent = (fraction: number): string => `${(100 * fraction).toFixed
 export const whole = (value: number): string => Math.round(value).toLocaleString('en-US');
 /** Without its unit, for `3.1/23.5 GB`. */
 export const gigabytes = (bytes: number): string => (bytes / 1e9).toFixed(1);
-export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+export { plural } from '../core/base/plural.js';
 
 /** `204 MB`, `1.3 GB`. */
 export function size(bytes: number): string {

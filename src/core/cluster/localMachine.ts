@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { homedir, hostname, userInfo } from 'node:os';
+import { plural } from '../base/plural.js';
 import type { Progress } from '../base/progress.js';
 import type { Duplex } from 'node:stream';
 import { errorText, throwIfCancelled, UserError } from '../base/errors.js';
@@ -285,8 +286,4 @@ export class LocalMachine implements Machine {
   private sources(): ReturnType<typeof findNativeSources> {
     return findNativeSources(this.options.bundleDir, this.env);
   }
-}
-
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

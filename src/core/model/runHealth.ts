@@ -1,5 +1,6 @@
 // How a run is, in one line of words: the one answer that terminal, tree, status bar and dashboard
 // show.
+import { plural } from '../base/plural.js';
 import type { QueueStand } from '../contracts/agentApi.js';
 import { eventText } from './marks.js';
 import type { RunJournal } from './runJournal.js';
@@ -65,7 +66,6 @@ const inputBound = 0.3;
 const communicationBound = 0.4;
 
 const line = (level: HealthLevel, kind: HealthKind, text: string): Health => ({ level, kind, text });
-const plural = (value: number, noun: string): string => `${value} ${noun}${value === 1 ? '' : 's'}`;
 const seconds = (value: number): string =>
   value < 120 ? `${Math.round(value)} s` : `${Math.round(value / 60)} min`;
 

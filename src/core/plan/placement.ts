@@ -1,5 +1,6 @@
 // Which ranks run on which nodes: of a cluster, or on this machine alone.
 import { UserError } from '../base/errors.js';
+import { plural } from '../base/plural.js';
 import type { Remedy } from '../base/remedy.js';
 import type { WaitingStart } from '../contracts/metricsSchema.js';
 import type { Host, Profile } from '../contracts/profileSchema.js';
@@ -141,7 +142,7 @@ function tooFewGpus({ offer, busy, gpus }: Room, { profile, gpus: wish }: Wanted
   if (wish?.indices === undefined && wish !== undefined && wish.count > there) {
     const fewer: Remedy = { kind: 'fewerGpus', gpus: there };
     const trouble = offer.trouble ? ` (${offer.trouble})` : '';
-    const count = there === 0 ? 'no GPU' : there === 1 ? '1 GPU' : `${there} GPUs`;
+    const count = there === 0 ? 'no GPU' : plural(there, 'GPU');
     return new UserError(
       'preflight',
       `${host} has ${count}${trouble}, and ${wish.count} were asked for`,

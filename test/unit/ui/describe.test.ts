@@ -16,34 +16,15 @@ import {
   describeWaiting,
 } from '../../../src/ui/tree/describe.js';
 import { describeLastGroup, describeLastRun } from '../../../src/ui/tree/describeLast.js';
+import { listedRun } from '../support/listedRun.js';
 
-const overview = (status: RunStatus, fields: Partial<RunOverview> = {}): RunOverview => ({
-  entry: {
-    id: '20261121-104500-resnet20-1f2e',
-    dir: nodePath('/w/r'),
-    run: null,
-    state: null,
-    interrupted: false,
-  },
-  status,
-  health: { level: 'good', kind: 'healthy', text: 'healthy' },
-  loss: undefined,
-  step: 102,
-  totalSteps: 300,
-  epoch: 4,
-  totalEpochs: 12,
-  fraction: 0.34,
-  imagesPerSec: 1204.4,
-  rateWriters: 1,
-  top1: 0.952,
-  best: undefined,
-  top1At: () => undefined,
-  checkpoint: undefined,
-  secondsLeft: undefined,
-  secondsPerStep: undefined,
-  cost: undefined,
-  ...fields,
-});
+const overview = (status: RunStatus, fields: Partial<RunOverview> = {}): RunOverview => {
+  const run = listedRun('20261121-104500-resnet20-1f2e', status, {
+    ...{ step: 102, totalSteps: 300, epoch: 4, totalEpochs: 12, fraction: 0.34 },
+    ...{ imagesPerSec: 1204.4, top1: 0.952 },
+  });
+  return { ...run, entry: { ...run.entry, interrupted: false }, ...fields };
+};
 
 describe('a run in the tree', () => {
   it('says in its tooltip what it costs', () => {

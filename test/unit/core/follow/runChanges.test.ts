@@ -1,39 +1,18 @@
 import { expect, it } from 'vitest';
 import { Emitter } from '../../../../src/core/base/lifecycle.js';
-import { nodePath } from '../../../../src/core/base/nodePath.js';
 import type { RunEvent } from '../../../../src/core/contracts/runSchema.js';
 import type { AgentClient } from '../../../../src/core/agent/agentClient.js';
 import type { RunOverview } from '../../../../src/core/follow/overview.js';
 import { RunChanges, whyRestarted, type RunChange } from '../../../../src/core/follow/runChanges.js';
 import type { ProfileRuns } from '../../../../src/core/follow/runsMonitor.js';
 import type { RunStatus } from '../../../../src/core/model/runStatus.js';
+import { listedRun } from '../../support/listedRun.js';
 
-const runOf = (id: string, status: RunStatus, generation = 1, reason: string | null = null): RunOverview => ({
-  entry: {
-    id,
-    dir: nodePath(`/w/runs/${id}`),
-    run: null,
-    state: { generation, reason } as NonNullable<RunOverview['entry']['state']>,
-    interrupted: status === 'interrupted',
-  },
-  status,
-  health: { level: 'good', kind: 'healthy', text: 'healthy' },
-  step: undefined,
-  totalSteps: undefined,
-  epoch: undefined,
-  totalEpochs: undefined,
-  fraction: undefined,
-  imagesPerSec: undefined,
-  rateWriters: 1,
-  loss: undefined,
-  top1: undefined,
-  best: undefined,
-  top1At: () => undefined,
-  checkpoint: undefined,
-  secondsLeft: undefined,
-  secondsPerStep: undefined,
-  cost: undefined,
-});
+const runOf = (id: string, status: RunStatus, generation = 1, reason: string | null = null): RunOverview => {
+  const run = listedRun(id, status);
+  const state = { generation, reason } as NonNullable<RunOverview['entry']['state']>;
+  return { ...run, entry: { ...run.entry, state } };
+};
 
 const noAgent = (): Promise<AgentClient> => Promise.reject(new Error('no connection'));
 
