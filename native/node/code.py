@@ -4,7 +4,7 @@ import re
 
 MARK = 946684800  # the modification time of a blob that is whole
 KEPT = 128 << 20  # bytes of a stream that are kept for other nodes
-PASSED_ON = 256 << 10  # bytes that go on at once: what comes over the channel comes in pieces of 32 KiB
+PASSED_ON = 256 << 10  # bytes of a write to the next node; a read of the channel gives at most 32 KiB
 DAY = 24 * 3600
 TIDYING = 1  # seconds, at most
 NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW

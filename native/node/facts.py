@@ -57,7 +57,8 @@ def place_of(path):
 
 
 def room_in(path):
-    """Bytes and inodes of the disk that `path` is on; None where it cannot be told. A file system without inodes has no number of them."""
+    """Bytes and inodes of the disk that `path` is on; None where the system does not say. A file system
+    without inodes has no number of them."""
     try:
         disk = os.statvfs(path)
     except OSError:
@@ -116,7 +117,7 @@ def way_to(host):
 
 
 def network(interface, peers):
-    """The interface of the profile, or the one that leads to the first of `peers` to which there is a way."""
+    """The interface of the profile, or the one that leads to the first of `peers` that has a route."""
     found = None
     if interface is not None:
         if os.path.isdir("/sys/class/net/" + interface):

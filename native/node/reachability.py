@@ -1,6 +1,7 @@
-# Whether every node reaches every other one, as the nodes of a run must: each opens a port of the profile's range for the time of a
-# check and answers those who prove that they hold its key (the proof of an offer); each tries the ports of all others. A connection
-# that was made carries more than fits one packet in both directions, since a network may lose large packets only.
+# Whether every node reaches every other one, as the nodes of a run must. For the time of a check each
+# node opens a port of the profile's range, and answers those who prove that they hold its key (the
+# proof of an offer). Each node tries the ports of all others. A connection then carries more than
+# fits one packet in both directions, since a network may lose large packets only.
 
 FULL = bytes(20000)  # more than two jumbo frames
 FULL_PATIENCE = 2  # seconds for these
@@ -39,7 +40,8 @@ def ring(params):
 
 
 def exchange(connection, key):
-    """What is wrong with the way to the other side: None, a stranger, or full-size packets that are lost there or back."""
+    """What is wrong with the connection to the other side: None, a peer without the key, or full-size
+    packets that are lost in one direction."""
     connection.settimeout(CONNECT_PATIENCE)
     until = now() + CONNECT_PATIENCE
     if receive_bytes(connection, len(GREETING), until) != GREETING:
@@ -64,7 +66,7 @@ def exchange(connection, key):
 
 
 def hear_one(peer, until):
-    """{"problem"}: None where all is well; else what is wrong, with the system's words where there are some."""
+    """{"problem"}: None where all is well; else what is wrong, with the text of the system's error."""
     import socket
     import time
 

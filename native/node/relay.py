@@ -246,7 +246,8 @@ def accept_all(listener, handle):
 
 
 def offer_to_all(params, give):
-    """The port at which `give` answers every node that has the key, from now to the end of this process. It gets what the node asks, as a
+    """The port at which `give` answers every node that has the key, from now to the end of this
+    process. It gets what the node asks, as a
     source of frames, and where it writes its answers."""
     key = bytes.fromhex(params["key"])
 

@@ -105,7 +105,7 @@ def run(params):
 
 
 def later(part, name):
-    """An operation of a part of the program that is compiled at the first need: most channels have none."""
+    """An operation of a part that is compiled when it is first used: most channels never use one."""
 
     def operation(params):
         known = part + "_OPERATIONS"

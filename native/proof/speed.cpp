@@ -1,5 +1,5 @@
-// Whole steps with SGD on one batch, which is on the device before they are measured. The clock stops when the device
-// has done them: nothing is copied to the host for it.
+// Whole steps with SGD on one batch, which is on the device before they are measured. The clock stops
+// when the device has done them: nothing is copied to the host for it.
 #include <chrono>
 #include <cmath>
 #include <optional>

@@ -1,6 +1,7 @@
 // npm run bench:code: a folder of code with 10,000 files to three nodes, login and all, beside
 // `tar | ssh` to the three at the same time; then a second start with one changed file. By turns in
-// the same minutes. Prints the medians of the second starts and of each round's ratio; exit 1, with OVER where a limit is not held.
+// the same minutes. Prints the medians of the second starts and of each round's ratio. Exit 1, with
+// OVER, where a limit is not held.
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';

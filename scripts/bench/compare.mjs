@@ -1,8 +1,9 @@
 // How soon the page of a comparison is ready: 50 runs of 100,000 lines of metrics, read by a real
 // agent, shown by a real browser. The page is open, as the editor opens it while runs are read.
 //   node scripts/bench/compare.mjs [--runs 50] [--lines 100000]
-// The first time the node reads every line, as the editor one run ahead; from then on what was kept of runs that are over. Prints JSON;
-// times in seconds. CHROME_PATH names the browser.
+// The first time the node reads every line, one run ahead of the page, as in the editor. From then on
+// the client reads what it kept of runs that are over. Prints JSON; times in seconds. CHROME_PATH
+// names the browser.
 /* global document, MutationObserver, requestAnimationFrame, window */
 import { linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

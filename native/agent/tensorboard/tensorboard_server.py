@@ -194,7 +194,8 @@ def leave(path):
 
 
 def further_folder(run):
-    """The folder of event files that the run's record names beside its own, as the agent follows it; None where there is none."""
+    """The further folder of event files that the run's record names, as the agent follows it; None
+    where the record names none."""
     try:
         with open(os.path.join(run, "run.json"), encoding="utf-8") as file:
             record = json.load(file)

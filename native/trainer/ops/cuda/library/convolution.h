@@ -21,7 +21,7 @@ struct ConvolutionPlanner {
   cudnnHandle_t handle;
   bool tf32 = false;
   PlanChooser* chooser = nullptr;  ///< of training's plans; nullptr: cuDNN's heuristics
-  std::string device;              ///< as the chooser is told
+  std::string device;              ///< under which the chooser keeps plans
 };
 
 /// Fails where cuDNN has no engine that computes it in params.input.dtype and the same way every

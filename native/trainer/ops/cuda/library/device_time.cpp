@@ -15,7 +15,7 @@ constexpr double kMilliseconds = 1;
 constexpr double kMostRuns = 16;
 constexpr size_t kMeasurements = 5;
 
-/// That a call failed here is no error of what comes later.
+/// Clears the error of a failed call, so that no later CUDA call reports it.
 bool fine(cudaError_t error) {
   if (error == cudaSuccess) return true;
   (void)cudaGetLastError();
