@@ -3,6 +3,7 @@
 
 SLURM_FOLDERS = ("/usr/bin", "/usr/local/bin", "/opt/slurm/bin", "/usr/local/slurm/bin", "/cm/shared/apps/slurm/current/bin")
 SLURM_SECONDS = 60  # a controller under load answers late
+SLURM_JSON_BYTES = 500000  # of the nodes of a cluster; an answer is one line of at most 1 MiB
 
 
 def slurm_program(name):
@@ -206,4 +207,21 @@ def refuse_while_queued(runs):
 
 
 def slurm_partitions(params):
-    return {"version": slurm_asked("sinfo", "--version"), "partitions": slurm_asked("sinfo", "-h", "-o", params["format"])}
+    """What sinfo prints of the partitions. `json` is null where this Slurm prints none, or more than an answer can hold."""
+    version = slurm_asked("sinfo", "--version")
+    code, text, _ = slurm_says("sinfo", "-h", "-O", params["fields"])
+    if code != 0:  # an earlier version that lacks one of the fields
+        text = slurm_asked("sinfo", "-h", "-o", params["format"])
+    return {"version": version, "partitions": text, "json": slurm_nodes()}
+
+
+def slurm_nodes():
+    """`sinfo -N --json`, which came with 21.08, and only where Slurm was built with JSON."""
+    code, said, _ = slurm_says("sinfo", "-N", "--json")
+    if code != 0:
+        return None
+    try:
+        found = json.loads(said)
+    except ValueError:
+        return None
+    return found if len(json.dumps(found)) < SLURM_JSON_BYTES else None

@@ -83,6 +83,13 @@ export class Context implements Disposable {
     return profile;
   }
 
+  /** `machine` stands for a profile that is not saved. */
+  unsavedProfile(profile: Profile): Machine {
+    this.chosen = this.makeMachine(profile);
+    this.chosenProfile = profile;
+    return this.chosen;
+  }
+
   private makeMachine(profile: Profile, trustAll = false): Machine {
     return this.store.add(this.machineFor(profile, terminalPrompter(this.output, profile.name, trustAll)));
   }

@@ -1,97 +1,34 @@
 // Runs by a real Slurm: one controller and two compute nodes on this machine, each with a boot id of
 // its own, and a real sshd as login node. Driven by the command line, as a person does it.
-import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startPracticeSlurm, whyNoSlurm, type PracticeSlurm } from '../../scripts/practice/slurm.mjs';
-import { linkRuntime } from '../cluster/support/hosts.js';
-import {
-  cli,
-  expectExit,
-  readLines,
-  readLinesSoFar,
-  start,
-  until,
-  type Outcome,
-  type Running,
-} from '../support/harness.js';
+import { whyNoSlurm, type PracticeSlurm } from '../../scripts/practice/slurm.mjs';
+import { expectExit, readLines, until } from '../support/harness.js';
+import { endless, SlurmBench, training } from './bench.js';
 
 const why = whyNoSlurm();
-const training = (steps: number, ...more: string[]): string[] => [
-  ...['--', 'train', '--model', 'mlp', '--data', 'synthetic', '--steps', String(steps), '--threads', '1'],
-  ...more,
-];
-/** A training that does not end by itself. */
-const endless = training(100_000_000);
 
 describe.skipIf(why)(`Slurm${why === undefined ? '' : ` (${why})`}`, () => {
+  let bench: SlurmBench;
   let slurm: PracticeSlurm;
-  let home: string;
-  let runs: string;
 
-  const begin = (...words: string[]): Running =>
-    start(process.execPath, [cli, ...words], { env: { ...process.env, TRAINYARD_HOME: home } });
-  const trainyard = (...words: string[]): Promise<Outcome> => begin(...words).ended;
-  const listed = async (): Promise<Record<string, unknown>[]> => {
-    const outcome = await trainyard('runs', 'slurm', '--json');
-    expectExit(outcome, 0);
-    return outcome.stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
-  };
-  const folderOf = (label: string): string =>
-    join(runs, readdirSync(runs).find((name) => name.includes(`-${label}-`)) ?? 'none');
-  const jobOf = (label: string): string => {
-    const run = JSON.parse(readFileSync(join(folderOf(label), 'run.json'), 'utf8')) as {
-      slurm: { job: string };
-    };
-    return run.slurm.job;
-  };
-  const steps = (label: string): number => {
-    const file = join(folderOf(label), 'metrics.jsonl');
-    const last = existsSync(file) ? readLinesSoFar(file).findLast(({ kind }) => kind === 'step') : undefined;
-    return Number(last?.['step'] ?? 0);
-  };
-  const weights = (label: string, step: string): string =>
-    createHash('sha256')
-      .update(readFileSync(join(folderOf(label), `checkpoints/step-${step}/model.safetensors`)))
-      .digest('hex');
-  /** Takes both nodes, so that whoever comes next waits. */
-  const occupy = (): string =>
-    slurm
-      .ask(
-        ...([
-          'sbatch',
-          '--parsable',
-          '-N2',
-          '--exclusive',
-          '-o',
-          '/dev/null',
-          '--wrap',
-          'sleep 300',
-        ] as const),
-      )
-      .trim();
+  const begin = (...words: string[]) => bench.begin(...words);
+  const trainyard = (...words: string[]) => bench.trainyard(...words);
+  const listed = () => bench.listed();
+  const folderOf = (label: string) => bench.folderOf(label);
+  const jobOf = (label: string) => bench.jobOf(label);
+  const steps = (label: string) => bench.steps(label);
+  const weights = (label: string, step: string) => bench.weights(label, step);
 
   beforeAll(async () => {
-    slurm = await startPracticeSlurm();
-    home = join(slurm.dir, 'trainyard');
-    mkdirSync(home, { mode: 0o700 });
-    copyFileSync(slurm.login.knownHosts, join(home, 'known_hosts'));
-    const again = { ...slurm.profile, name: 'again', slurm: { partition: 'work', requeue: true } };
-    const wrong = { ...slurm.profile, name: 'wrong', slurm: { partition: 'no"such\\one' } };
-    const profiles = { version: 1, profiles: [slurm.profile, again, wrong] };
-    writeFileSync(join(home, 'profiles.json'), JSON.stringify(profiles));
-    const workdir = join(slurm.login.nodes[0]?.home ?? '', '.trainyard');
-    linkRuntime(workdir);
-    runs = join(workdir, 'runs');
-    mkdirSync(runs, { mode: 0o700 });
+    bench = await SlurmBench.start({
+      again: { slurm: { partition: 'work', requeue: true } },
+      wrong: { slurm: { partition: 'no"such\\one' } },
+    });
+    ({ slurm } = bench);
   });
-  afterAll(async () => {
-    await slurm.stop();
-  });
+  afterAll(() => bench.stop());
 
   test('a check tells the partition, and one that is not there', async () => {
     const good = await trainyard('check', 'slurm');
@@ -134,11 +71,11 @@ describe.skipIf(why)(`Slurm${why === undefined ? '' : ` (${why})`}`, () => {
     expectExit(outcome, 4);
     expect(outcome.stderr).toContain('Slurm refused the job');
     expect(outcome.stderr).toContain('invalid partition specified: no"such\\one');
-    expect(readdirSync(runs).filter((name) => name.includes('refused'))).toEqual([]);
+    expect(readdirSync(bench.runs).filter((name) => name.includes('refused'))).toEqual([]);
   });
 
   test('a run waits with its place and the reason, is not deleted, and leaves the queue when it is stopped', async () => {
-    const other = occupy();
+    const other = bench.occupy();
     expectExit(await trainyard('run', 'slurm', '--detach', '--name', 'waits', ...endless), 0);
     await until(
       'a reason',

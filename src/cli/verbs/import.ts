@@ -1,15 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { exitCodes, UserError } from '../../core/base/errors.js';
 import { parseHosts, seenFromHere } from '../../core/profiles/import.js';
-import { profileSchema, type Host } from '../../core/contracts/profileSchema.js';
+import type { Host, Profile } from '../../core/contracts/profileSchema.js';
 import { configuredHosts } from '../../core/ssh/config/configuredHosts.js';
-import { check, problemsText } from '../../core/base/validation.js';
 import type { Context, Verb } from '../context.js';
 import { errorWords } from '../remedies.js';
+import { importSlurm } from './importSlurm.js';
+import { saveNew } from './newProfile.js';
 
 export const importHosts: Verb = {
   verb: 'import',
-  summary: 'makes a profile of a hosts file, or of hosts of your SSH configuration',
+  summary: 'makes a profile of a hosts file, of hosts of your SSH configuration, or of a Slurm partition',
   words: ['HOSTFILE?'],
   flags: [
     {
@@ -17,6 +18,16 @@ export const importHosts: Verb = {
       help: 'of your own SSH configuration instead: list its hosts, or take those of --hosts',
     },
     { name: 'hosts', value: 'A,B', help: 'with --ssh-config: these' },
+    {
+      name: 'slurm',
+      value: 'HOST|P',
+      help: 'of a Slurm cluster, by its login node or a profile of it: list the partitions and what is free, or take one',
+    },
+    {
+      name: 'partition',
+      value: 'P',
+      help: 'with --slurm: runs go there; by default to the default partition',
+    },
     { name: 'name', value: 'N', help: 'how the profile is called' },
     {
       name: 'leader',
@@ -28,19 +39,19 @@ export const importHosts: Verb = {
     'One host a line: gpu1 slots=8, gpu1:8, me@gpu1:2222, worker|gpu1:2222, or just gpu1. The host named localhost is the head (--leader says how it is reached from here), and the others are reached through it.',
   ],
   async run(context, args) {
+    if (args.has('slurm')) return importSlurm(context, args);
+    if (args.has('partition')) {
+      throw new UserError('usage', '--partition was given without --slurm', 'Name the login node by --slurm');
+    }
     if (args.has('ssh-config') && args.value('hosts') === undefined) return listConfigured(context);
     const listed = args.has('ssh-config')
       ? await chosenOf(args.value('hosts') ?? '')
       : seenFromHere(parseHosts(await readHosts(args.words[0])), args.value('leader'));
     const name = args.value('name');
     if (name === undefined) throw new UserError('usage', '--name is missing', 'Say how to call the profile');
-    const profile = check(profileSchema, { name, kind: 'ssh', hosts: listed });
-    if (!profile.ok) throw new UserError('usage', problemsText(profile.problems), 'Correct the hosts file');
-    const known = (await context.profiles.list()).some((each) => each.name === name);
-    if (known) throw new UserError('usage', `there is a profile ${name} already`, 'Choose another name');
-    await context.profiles.save(profile.data);
-    if (context.json) context.output.json({ type: 'profile', ...profile.data });
-    else context.output.line(`${name}: ${(profile.data.hosts ?? []).map(({ host }) => host).join(', ')}`);
+    const profile: Profile = { name, kind: 'ssh', hosts: listed };
+    await saveNew(context, profile, 'Correct the hosts file');
+    if (!context.json) context.output.line(`${name}: ${listed.map(({ host }) => host).join(', ')}`);
     return exitCodes.done;
   },
 };

@@ -25,17 +25,16 @@ import { slurmJobName } from '../setup/sources.js';
 import type { NodeRuntime } from '../setup/runtime.js';
 import { allocationOf, type Allocation } from '../slurm/allocation.js';
 import { gpusPerNodeOf } from '../slurm/options.js';
-import { parseSinfo, sinfoFormat } from '../slurm/queue.js';
 import { batchScript } from '../slurm/script.js';
 import { tryTrainer } from './clusterCheck.js';
 import { deviceBefore, earlierRun, type CheckOptions, type StartedRun } from './machine.js';
+import { sitePartitions } from './sitePartitions.js';
 import { SlurmQueue } from './slurmQueue.js';
 import { SshMachine, type SshMachineOptions } from './sshMachine.js';
 import { nodeSays } from './sshNode.js';
 import { startWithCode } from './startCode.js';
 
 const submittedSchema = z.object({ id: z.string(), dir: nodePathSchema, job: z.string() });
-const partitionsSchema = z.object({ version: z.string(), partitions: z.string() });
 const nothing = z.unknown();
 /** Seconds without a request after which TensorBoard ends. */
 const tensorboardIdle = 3600;
@@ -212,24 +211,21 @@ export class SlurmMachine extends SshMachine {
 
   private async checkSlurm({ slurm = {} }: Profile): Promise<CheckResult> {
     try {
-      const { version, partitions } = await this.head.withBootstrap((bootstrap) =>
-        bootstrap.request('slurm-partitions', { format: sinfoFormat }, partitionsSchema),
-      );
-      const lines = parseSinfo(partitions);
+      const { version, partitions } = await sitePartitions(this);
       const wanted = slurm.partition?.split(',') ?? [];
-      const names = [...new Set(lines.map(({ partition }) => partition))];
+      const names = partitions.map(({ name }) => name);
       const missing = wanted.find((name) => !names.includes(name));
       if (missing !== undefined) {
         const hint = `Name one of its partitions: ${names.join(', ')}`;
         return this.judged(bad('slurm', `Slurm has no partition ${missing}`, hint));
       }
-      const used = lines.filter(({ partition, isDefault }) =>
-        wanted.length === 0 ? isDefault : wanted.includes(partition),
+      const used = partitions.filter(({ name, isDefault }) =>
+        wanted.length === 0 ? isDefault : wanted.includes(name),
       );
-      const nodes = used.reduce((sum, line) => sum + line.nodes, 0);
-      const idle = used.filter(({ state }) => state === 'idle').reduce((sum, line) => sum + line.nodes, 0);
+      const nodes = used.reduce((sum, partition) => sum + partition.nodes, 0);
+      const idle = used.reduce((sum, partition) => sum + partition.idleNodes, 0);
       const name = wanted.join(',') || 'the default partition';
-      return this.judged(good('slurm', `${version.trim()}, ${name}: ${idle} of ${nodes} nodes idle`));
+      return this.judged(good('slurm', `${version}, ${name}: ${idle} of ${nodes} nodes idle`));
     } catch (error) {
       if (!(error instanceof UserError) || error.code !== 'preflight') throw error;
       return this.judged(bad('slurm', error.what, error.hint));

@@ -5,8 +5,6 @@
 export const squeueFormat = '%i|%T|%S|%L|%P|%Q|%N|%r';
 /** The fields for `sacct -n -P -X -o`. */
 export const sacctFields = 'JobIDRaw,State,ExitCode,NodeList';
-/** The format for `sinfo -h -o`: a line for nodes of a partition that are alike. */
-export const sinfoFormat = '%P|%a|%l|%D|%T|%c|%m|%G|%C';
 
 /** A job that is in the queue: it waits, runs, or is about to end. */
 export interface QueuedJob {
@@ -34,27 +32,12 @@ export interface EndedJob {
   nodes: string;
 }
 
-/** Nodes of one partition that are alike. */
-export interface PartitionLine {
-  partition: string;
-  isDefault: boolean;
-  isUp: boolean;
-  /** Seconds; undefined without a limit. */
-  timeLimit: number | undefined;
-  nodes: number;
-  /** Slurm's word, for example idle. */
-  state: string;
-  cpusPerNode: number;
-  /** In MiB. */
-  memoryPerNode: number;
-  gres: string;
-  cpus: { allocated: number; idle: number; other: number; total: number };
-}
-
-const lines = (text: string): string[] => text.split('\n').filter((line) => line.trim() !== '');
+/** The lines that have anything in them. */
+export const linesOf = (text: string): string[] => text.split('\n').filter((line) => line.trim() !== '');
 /** `(null)`, `N/A`, `None` and the like stand for nothing. */
 const empty = /^(?:\(null\)|N\/A|n\/a|None|NONE|NULL)?$/;
-const wordOf = (text: string): string => (empty.test(text.trim()) ? '' : text.trim());
+/** Without the blanks around it; empty for what stands for nothing. */
+export const wordOf = (text: string): string => (empty.test(text.trim()) ? '' : text.trim());
 
 /** Seconds since the epoch of a time in UTC as Slurm prints it; undefined for `N/A` and `Unknown`. */
 export function timeOf(text: string): number | undefined {
@@ -74,7 +57,7 @@ export function durationOf(text: string): number | undefined {
 
 /** What `squeue -h -o` prints in `squeueFormat`. A line that is none of its lines is left out. */
 export function parseSqueue(text: string): QueuedJob[] {
-  return lines(text).flatMap((line) => {
+  return linesOf(text).flatMap((line) => {
     const [id = '', state = '', start = '', left = '', partition = '', priority = '', nodes = '', ...reason] =
       line.trim().split('|');
     if (reason.length === 0 || !/^\d+/.test(id)) return [];
@@ -121,7 +104,7 @@ export function parseScontrolJob(text: string): (EndedJob & { reason: string }) 
  * the last one counts.
  */
 export function parseSacct(text: string): EndedJob[] {
-  const jobs = lines(text).flatMap((line) => {
+  const jobs = linesOf(text).flatMap((line) => {
     const [id = '', state = '', exit = '', nodes = ''] = line.trim().split('|');
     if (!/^\d+/.test(id)) return [];
     return [
@@ -129,30 +112,4 @@ export function parseSacct(text: string): EndedJob[] {
     ];
   });
   return [...new Map(jobs.map((job) => [job.id, job])).values()];
-}
-
-/** What `sinfo -h -o` prints in `sinfoFormat`. A line that is none of its lines is left out. */
-export function parseSinfo(text: string): PartitionLine[] {
-  return lines(text).flatMap((line) => {
-    const parts = line.trim().split('|');
-    const [name = '', up = '', limit = '', count = '', state = '', cpus = '', memory = '', gres = ''] = parts;
-    const used = /^(\d+)\/(\d+)\/(\d+)\/(\d+)$/.exec(parts[8] ?? '');
-    if (!used) return [];
-    const [allocated = 0, idle = 0, other = 0, total = 0] = used.slice(1).map(Number);
-    return [
-      {
-        partition: name.replace(/\*$/, ''),
-        isDefault: name.endsWith('*'),
-        isUp: up === 'up',
-        timeLimit: durationOf(limit),
-        nodes: Number.parseInt(count, 10) || 0,
-        // What stands behind a state is a sign: `idle*` does not answer, `idle~` sleeps.
-        state: /^[a-z_]+/i.exec(state)?.[0] ?? state,
-        cpusPerNode: Number.parseInt(cpus, 10) || 0, // 64+ where they differ
-        memoryPerNode: Number.parseInt(memory, 10) || 0,
-        gres: wordOf(gres),
-        cpus: { allocated, idle, other, total },
-      },
-    ];
-  });
 }

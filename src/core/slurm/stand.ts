@@ -32,7 +32,8 @@ const clock = (seconds: number): string => {
   return `${day} ${two(at.getHours())}:${two(at.getMinutes())}`;
 };
 
-function lengthText(seconds: number): string {
+/** `45 s`, `10 min`, `8.0 h` or `2.5 days`. */
+export function lengthText(seconds: number): string {
   if (seconds < 90) return `${Math.round(seconds)} s`;
   if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
   return seconds < 172_800 ? `${(seconds / 3600).toFixed(1)} h` : `${(seconds / 86_400).toFixed(1)} days`;

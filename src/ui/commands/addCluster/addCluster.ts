@@ -1,4 +1,5 @@
-// Add Cluster: hosts, name, log in, trust, check. The profile is saved once its head was reached.
+// Add Cluster: hosts, name, log in, trust, check; of a Slurm cluster also the partition. The profile
+// is saved once its head was reached.
 import * as vscode from 'vscode';
 import type { CheckResult } from '../../../core/base/checks.js';
 import { isCancelled } from '../../../core/base/errors.js';
@@ -17,6 +18,7 @@ import { withProgress } from '../progress.js';
 import type { Ui } from '../ui.js';
 import { askAfterFailure, type AfterFailure } from './askAfterFailure.js';
 import { askHosts } from './askHosts.js';
+import { choosePartition } from './choosePartition.js';
 import { goOn } from './goOn.js';
 import { targetOf } from '../../../core/cluster/sshNode.js';
 import { LoginChoice } from './loginChoice.js';
@@ -71,8 +73,14 @@ async function untilConnected(ui: Ui, first: Profile): Promise<Trial | undefined
       const failed = failuresOf(trial);
       if (failed.length === 0) {
         choice.settle();
-        await keep(ui, trial);
-        return trial;
+        const chosen = await choosePartition(title, trial.session, ui.services.logger);
+        if (chosen === profile) {
+          await keep(ui, trial);
+          return trial;
+        }
+        trial.session.dispose(); // a profile of kind slurm has another kind of machine
+        profile = chosen;
+        continue;
       }
       trial.session.dispose();
       const hosts = new Set(failed.map(({ host }) => host));

@@ -5,7 +5,6 @@ import {
   durationOf,
   parseSacct,
   parseScontrolJob,
-  parseSinfo,
   parseSqueue,
   timeOf,
 } from '../../../../src/core/slurm/queue.js';
@@ -84,41 +83,6 @@ describe('sacct', () => {
       { id: '14', state: 'FAILED', exitCode: 3, signal: 0, nodes: 'gpu1' },
     ]);
     expect(parseSacct('Slurm accounting storage is disabled\n')).toEqual([]);
-  });
-});
-
-describe('sinfo', () => {
-  it('tells the nodes of each partition (recorded, and signs behind a state as of 23.02)', () => {
-    const text = [
-      'work*|up|1:00:00|2|mixed|4|4000|gpu:2|4/4/0/8|n[1-2]',
-      'long|down|infinite|3|idle~|64+|256000+|(null)|0/192/0/192',
-    ].join('\n');
-    expect(parseSinfo(text)).toEqual([
-      {
-        partition: 'work',
-        isDefault: true,
-        isUp: true,
-        timeLimit: 3600,
-        nodes: 2,
-        state: 'mixed',
-        cpusPerNode: 4,
-        memoryPerNode: 4000,
-        gres: 'gpu:2',
-        cpus: { allocated: 4, idle: 4, other: 0, total: 8 },
-      },
-      {
-        partition: 'long',
-        isDefault: false,
-        isUp: false,
-        timeLimit: undefined,
-        nodes: 3,
-        state: 'idle',
-        cpusPerNode: 64,
-        memoryPerNode: 256000,
-        gres: '',
-        cpus: { allocated: 0, idle: 192, other: 0, total: 192 },
-      },
-    ]);
   });
 });
 

@@ -1,0 +1,81 @@
+// A Slurm cluster in the editor: added by its login node. A real Slurm on this machine, as root.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startPracticeSlurm, whyNoSlurm, type PracticeSlurm } from '../../scripts/practice/slurm.mjs';
+import { Workbench } from './workbench.js';
+
+const why = whyNoSlurm();
+
+describe.skipIf(why)(`Slurm in the editor${why === undefined ? '' : ` (${why})`}`, () => {
+  let workbench: Workbench;
+  let slurm: PracticeSlurm;
+  const dir = mkdtempSync(join(tmpdir(), 'ty-editor-slurm-'));
+
+  beforeAll(async () => {
+    slurm = await startPracticeSlurm();
+    const { port, identityFile, nodes, profile } = slurm.login;
+    const bin = join(dir, 'bin');
+    mkdirSync(join(dir, 'me/.ssh'), { recursive: true, mode: 0o700 });
+    mkdirSync(bin);
+    const config = join(dir, 'me/.ssh/config');
+    const lines = [
+      ...['Host login', `  HostName ${nodes[0]?.address ?? ''}`, `  User ${profile.hosts[0]?.user ?? ''}`],
+      ...[`  Port ${port}`, `  IdentityFile ${identityFile}`, ''],
+    ];
+    writeFileSync(config, lines.join('\n'));
+    // ssh takes the home folder from the list of users, and this one is nobody's.
+    writeFileSync(join(bin, 'ssh'), `#!/bin/sh\nexec /usr/bin/ssh -F ${config} "$@"\n`, { mode: 0o755 });
+    writeFileSync(join(dir, 'me/.profile'), `PATH=${bin}:$PATH\n`);
+    workbench = await Workbench.open(
+      undefined,
+      {},
+      {
+        HOME: join(dir, 'me'),
+        PATH: [bin, process.env['PATH'] ?? ''].join(delimiter),
+        XDG_CACHE_HOME: process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'),
+        SSH_AUTH_SOCK: '',
+      },
+    );
+    await workbench.showViews();
+  });
+  afterAll(async () => {
+    await workbench.close();
+    await slurm.stop();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  const press = (key: string): Promise<void> => workbench.page.keyboard.press(key);
+  const widget = () => workbench.page.locator('.quick-input-widget:visible');
+  const dialog = () => workbench.page.locator('.monaco-dialog-box:visible');
+
+  test('Add Cluster lists the partitions of a login node, and the chosen one is the profile', async () => {
+    await workbench.palette('Trainyard: Add Cluster');
+    await press('Enter');
+    await widget().getByText('login', { exact: true }).waitFor();
+    for (const key of ['ArrowDown', 'Space', 'Enter']) await press(key);
+    await widget().getByText('Enter connects to login').waitFor();
+    await press('Enter');
+    await dialog().getByText(slurm.login.nodes[0]!.hostKeyFingerprint).waitFor();
+    await press('Enter');
+    await widget().getByText('login Belongs to a Slurm Cluster').waitFor({ timeout: 60_000 });
+    await workbench.screenshot('add-partition', 'dark', 1280, 800);
+    const rows = await widget().locator('.monaco-list-row').allInnerTexts();
+    const free = '2 of 2 nodes idle; 4 of 4 GPUs free; at most 60 min';
+    expect(rows.map((row) => row.replace(/\s+/g, ' ').trim())).toEqual([
+      expect.stringMatching(new RegExp(`^work ?the default partition ${free}$`)),
+      `urgent ${free}`,
+      'Without Slurm, on login Itself runs start at once there, outside of the queue',
+    ]);
+    await press('ArrowDown');
+    await press('Enter');
+    await widget().getByText('login is connected: 1 node').waitFor({ timeout: 60_000 });
+    await press('Escape');
+    const saved: unknown = JSON.parse(readFileSync(join(workbench.folder, 'home/profiles.json'), 'utf8'));
+    const slurmFields = { partition: 'urgent', gpusPerNode: 2 };
+    expect(saved).toMatchObject({
+      profiles: [{ name: 'local' }, { name: 'login', kind: 'slurm', slurm: slurmFields }],
+    });
+  });
+});
