@@ -4,8 +4,9 @@ namespace trainyard {
 
 namespace {
 
-// $0 is a name for the shell's own messages, $1 who it is for, $2 the prologue, the rest the program.
-// The output goes to the log as it comes; the trap reads it there, for its end belongs to the error.
+// $0 is a name for the shell's own messages, $1 who the program is for, $2 the prologue, the rest the
+// program. The output is in the log at once. The trap reads it there, since its end belongs to the
+// error, without the line ends and full stops behind it.
 constexpr const char* kScript = R"sh(trainyard_who=$1 trainyard_prologue=$2
 shift 2
 trainyard_command=("$@")
@@ -15,6 +16,7 @@ trainyard_failed() {
   trainyard_code=$?
   set +eu
   trainyard_said=$(tail -c "+$((trainyard_begin + 1))" "/proc/$$/fd/1" | tail -n 5 | tr '\n\r\t' '   ' | tail -c 600)
+  trainyard_said=${trainyard_said%"${trainyard_said##*[![:space:].]}"}
   printf '\nagent: error: %s: the prologue "%s" failed with exit code %s: %s. Correct it in the profile\n' \
     "$trainyard_who" "$(printf %s "$trainyard_prologue" | tr '\n\r' '  ')" "$trainyard_code" \
     "${trainyard_said:-it said nothing}" >&2

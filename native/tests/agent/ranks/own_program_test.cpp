@@ -172,7 +172,7 @@ TEST_F(OwnProgramTest, RunsInWhatItsPrologueLeaves) {
 }
 
 TEST_F(OwnProgramTest, APrologueThatFailsIsNamedWithItsOutputAndNotTriedAgain) {
-  for (const std::string& prologue : {"echo no such module; false", "echo no such module; exit 9"}) {
+  for (const std::string& prologue : {"echo no such module; false", "echo no such module.; exit 9"}) {
     Json spec = command_spec("touch \"$TRAINYARD_RUN_DIR/ran\"");
     spec["prologue"] = prologue;
     spec["limits"]["maxRestarts"] = 3;
@@ -181,7 +181,7 @@ TEST_F(OwnProgramTest, APrologueThatFailsIsNamedWithItsOutputAndNotTriedAgain) {
     EXPECT_EQ(last["exitCode"], 4);
     EXPECT_EQ(last["generation"], 1);
     const auto reason = last["reason"].get<std::string>();
-    for (const std::string& part : {std::string("rank "), prologue, std::string(": no such module")}) {
+    for (const std::string& part : {std::string("rank "), prologue, std::string(": no such module. Correct it in")}) {
       EXPECT_NE(reason.find(part), std::string::npos) << reason;
     }
     EXPECT_EQ(text(dir + "/ran"), "");
