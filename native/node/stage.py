@@ -189,4 +189,5 @@ STAGE_OPERATIONS = {
     "plan": STAGE.plan,
     "get": STAGE.get,
     "sent": STAGE.sent_so_far,
+    "address": from_address,
 }

@@ -139,6 +139,7 @@ def operations(copies):
         "stage-plan": staged("plan"),
         "stage-get": staged("get"),
         "stage-sent": staged("sent"),
+        "stage-address": staged("address"),
         "probe": probe,
         "forget": forget_token,
         "install": install,

@@ -31,7 +31,7 @@ function printStaged(context: Context, to: string, staged: Staged): void {
 
 export const stage: Verb = {
   verb: 'stage',
-  summary: "puts a folder of the head, or of another host, on every host's own disk",
+  summary: "puts a folder of the head, of another host or of S3 on every host's own disk",
   words: ['P', 'FROM', 'TO'],
   flags: [
     { name: 'hosts', value: 'A,B', help: 'only these hosts; by default all' },
@@ -40,6 +40,7 @@ export const stage: Verb = {
   ],
   details: [
     'FROM is a folder as the head sees it, also on a shared file system; HOST:FROM is one of another host. It is read once, and goes from host to host.',
+    "FROM is also s3://BUCKET/PREFIX, or the http:// or https:// address of one file: the head downloads what has changed into TO.fetched. The account is the head's own: AWS_ACCESS_KEY_ID or ~/.aws there, TRAINYARD_HTTP_USER or ~/.netrc.",
     'Given again, it sends what is missing or has changed, and removes from TO what an earlier stage put there and FROM no longer has. One that was killed goes on where it was.',
     'Example: trainyard stage lab /shared/images /scratch/images, then: trainyard run lab -- train --data /scratch/images/train …',
   ],

@@ -258,7 +258,8 @@ export class LocalMachine implements Machine {
       if (host === node.name) return node;
       throw new UserError('usage', `${host} is not this machine`, `It is called ${node.name}`);
     };
-    return { profile, logger: this.logger, nodeOf, nodes: hosts?.map(nodeOf) ?? [node] };
+    const nodes = hosts?.map(nodeOf) ?? [node];
+    return { profile, logger: this.logger, nodeOf, nodes, sources: () => this.sources() };
   }
 
   /** This machine as a place for code and data. */

@@ -36,7 +36,7 @@ import type { SshShell, SshTransport } from '../ssh/base/transport.js';
 import { checkCluster, tryTrainer } from './clusterCheck.js';
 import { copyToAll } from './fanOut.js';
 import { copyFromNode, stageFolder, stageForRun, type StageOptions, type StagePlaces } from './stageNodes.js';
-import type { StageSpec } from '../stage/spec.js';
+import type { NodeSource, StageSpec } from '../stage/spec.js';
 import type { Staged } from '../stage/staging.js';
 import type { GpuLocks } from './gpuLocks.js';
 import { placeAndTake } from './gpuStart.js';
@@ -246,7 +246,7 @@ export class SshMachine implements Machine {
   }
 
   /** Puts files of one node on these nodes: see `copyFromNode`. */
-  copyFrom(nodes: readonly SshNode[], spec: StageSpec, progress: Progress = {}): Promise<Staged> {
+  copyFrom(nodes: readonly SshNode[], spec: NodeSource, progress: Progress = {}): Promise<Staged> {
     return copyFromNode(this.places(this.options.profile, nodes), spec, progress);
   }
 
@@ -332,10 +332,10 @@ export class SshMachine implements Machine {
   }
 
   private places(profile: Profile, nodes: readonly SshNode[]): StagePlaces<SshNode> {
-    const { logger = nullLogger } = this.options;
+    const { logger = nullLogger, bundleDir, env } = this.options;
     const nodeOf = (host?: string): SshNode =>
       (host === undefined ? this.head : this.select([host])[0]) ?? this.head;
-    return { profile, logger, nodeOf, nodes };
+    return { profile, logger, nodeOf, nodes, sources: () => findNativeSources(bundleDir, env) };
   }
 
   private takenBy({ nodes }: Placement): SshNode[] {

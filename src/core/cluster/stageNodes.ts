@@ -5,7 +5,9 @@ import { basename, dirname, join, type NodePath } from '../base/nodePath.js';
 import type { Progress } from '../base/progress.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import type { RelayNode } from '../setup/relay.js';
-import type { StageSpec } from '../stage/spec.js';
+import type { NativeSources } from '../setup/sources.js';
+import { fromAddress } from '../stage/fromAddress.js';
+import { isAddress, type NodeSource, type StageSpec } from '../stage/spec.js';
 import { stageOn, type Staged } from '../stage/staging.js';
 
 /** Where something is staged. */
@@ -15,6 +17,8 @@ export interface StagePlaces<N extends RelayNode> {
   /** The node of that name, the head for undefined. UserError (usage) for one that is not there. */
   nodeOf: (host: string | undefined) => N;
   nodes: readonly N[];
+  /** Of what fills a folder from an address. Rejects as `findNativeSources`. */
+  sources: () => Promise<NativeSources>;
 }
 
 /**
@@ -28,13 +32,14 @@ export interface StageOptions {
 }
 
 /** A folder that stays in step with its source. UserError (usage, connection, preflight), Cancelled. */
-export function stageFolder<N extends RelayNode>(
-  { nodeOf, nodes, ...shared }: StagePlaces<N>,
-  { host, from, to }: StageSpec,
+export async function stageFolder<N extends RelayNode>(
+  { nodeOf, nodes, sources, ...shared }: StagePlaces<N>,
+  { host, from: given, to }: StageSpec,
   { verify = false, replace = false }: StageOptions,
   progress: Progress,
 ): Promise<Staged> {
   const source = nodeOf(host);
+  const from = isAddress(given) ? await fromAddress(source, given, to, await sources(), progress) : given;
   if (isWithin(from, to) || isWithin(to, from)) {
     const what = `${to} and ${from} are the same folder, or one lies in the other`;
     throw new UserError('usage', what, 'Name two folders');
@@ -63,8 +68,8 @@ export async function stageForRun<N extends RelayNode>(
  * in its own place it is left out. UserError (usage, connection, preflight), Cancelled.
  */
 export async function copyFromNode<N extends RelayNode>(
-  { nodeOf, nodes, ...shared }: StagePlaces<N>,
-  { host, from, to }: StageSpec,
+  { nodeOf, nodes, profile, logger }: StagePlaces<N>,
+  { host, from, to }: NodeSource,
   progress: Progress,
 ): Promise<Staged> {
   const source = nodeOf(host);
@@ -77,7 +82,7 @@ export async function copyFromNode<N extends RelayNode>(
     throw new UserError('usage', `there is no host but ${source.name}, where it lies`, 'Name other hosts');
   }
   const more = { keep: false, replace: true, verify: false };
-  return stageOn({ ...shared, source, from, target, nodes: others, ...more }, progress);
+  return stageOn({ profile, logger, source, from, target, nodes: others, ...more }, progress);
 }
 
 const slashed = (path: NodePath): string => `${join(path).replace(/\/$/, '')}/`;

@@ -67,10 +67,14 @@ const hostSchema = z.strictObject({
   proxyJump: optional(plainWord.check(about('Jump host, or several separated by commas.'))),
 });
 
-/** A folder on a node. It may name the host that it lies on, `HOST:PATH`. */
+/**
+ * A folder on a node, which may name the host that it lies on, `HOST:PATH`; or an address, as
+ * `isAddress` (stage/spec.ts) knows it.
+ */
 const placedPath = z.string().check(
-  z.regex(/^(?:[^/~:][^/:]*:)?[/~][^\p{Cc}]*$/u, {
-    error: 'must be a path of the head with a leading / or ~/, or HOST: and such a path',
+  z.regex(/^(?:(?:[^/~:][^/:]*:)?[/~][^\p{Cc}]*|(?:s3|https?):\/\/[^\p{Cc}]+)$/u, {
+    error:
+      'must be a path of the head with a leading / or ~/, HOST: and such a path, or an address (s3://, https://)',
   }),
 );
 const ownPath = z
@@ -161,7 +165,11 @@ export const profileSchema = z
     stage: optional(
       z
         .strictObject({
-          from: placedPath.check(about('Folder as the head sees it, or HOST: and a folder of that host.')),
+          from: placedPath.check(
+            about(
+              'Folder as the head sees it, HOST: and a folder of that host, or s3:// or https:// address.',
+            ),
+          ),
           to: ownPath.check(about("Folder on each node's own disk.")),
         })
         .check(about("What is put on each node's own disk before a run starts there.")),

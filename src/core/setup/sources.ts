@@ -9,6 +9,9 @@ import type { CudaRelease } from './cudaBuild.js';
 /** The Python files of the downloader, without `.py`. */
 export const fetchParts = ['common', 'download', 'part', 'places'];
 
+/** Those that fill a folder from an address, in the order in which they need each other. */
+const folderParts = ['common', 'part', 'places', 'download', 'folder'];
+
 /** Below a node folder, whichever build it is. */
 export const cudaLibraryName = 'cuda/libtrainer_cuda.so';
 
@@ -55,6 +58,14 @@ export function scriptsOf(sources: NativeSources): { name: string; path: string 
     })),
   ];
 }
+
+/** Name and text of what fills a folder from an address, in the order in which it is loaded. */
+export const readFolderPrograms = ({ fetch }: NativeSources): Promise<[string, string][]> =>
+  Promise.all(
+    folderParts.map(async (part): Promise<[string, string]> => {
+      return [part, await readFile(join(fetch, `${part}.py`), 'utf8')];
+    }),
+  );
 
 /** Undefined where this build has none. */
 export async function readCudaLibrary(

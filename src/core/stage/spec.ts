@@ -2,13 +2,32 @@
 import { UserError } from '../base/errors.js';
 import { isAbsolute, isInHome, nodePath, type NodePath } from '../base/nodePath.js';
 
-/** A folder of one node, and the folder that each node gets it in. */
+declare const brand: unique symbol;
+
+/** `s3://BUCKET/PREFIX`, or the `http://` or `https://` address of a file. */
+export type Address = string & { readonly [brand]: 'Address' };
+
+/** A folder of one node, or what an address holds, and the folder that each node gets it in. */
 export interface StageSpec {
-  /** The host on which `from` lies; undefined for the head. */
+  /** The host on which `from` lies, or which asks the address; undefined for the head. */
   host: string | undefined;
-  from: NodePath;
+  from: NodePath | Address;
   to: NodePath;
 }
+
+/** What a copy takes from a node. */
+export interface NodeSource extends StageSpec {
+  from: NodePath;
+}
+
+const addressed = /^(?:s3|https?):\/\/[^\p{Cc}]+$/u;
+/** The same, and `:PATH` behind it. */
+const addressPair = /^((?:s3|https?):\/\/[^\p{Cc}]+):([/~][^:]*)$/u;
+/** `SCHEME://…`, which `placed` would take for a host. */
+const otherScheme = /^[a-z][a-z0-9+.-]*:\/\//iu;
+
+/** Whether it is looked for outside of the cluster. */
+export const isAddress = (from: string): from is Address => addressed.test(from);
 
 /** `HOST:PATH` or `PATH`, where a host has no slash and no `~`. */
 const placed = /^(?:([^/~:][^/:]*):)?([/~].*)$/su;
@@ -17,21 +36,28 @@ const pair = /^((?:[^/~:][^/:]*:)?[/~][^:]*):([/~][^:]*)$/su;
 
 /** From what a profile or a command line names. UserError (usage). */
 export function stageSpec({ from, to }: { from: string; to: string }): StageSpec {
-  const [, host, path] = placed.exec(from) ?? [];
-  if (path === undefined) {
-    const hint = 'Write it with a leading / or ~/, behind HOST: where it does not lie on the head';
-    throw new UserError('usage', `${from} is no absolute path of a node`, hint);
-  }
-  const spec = { host, from: nodePath(path), to: nodePath(to) };
+  const spec = { ...sourceOf(from), to: nodePath(to) };
   if (isAbsolute(spec.to) || isInHome(spec.to)) return spec;
   throw new UserError('usage', `${to} is no absolute path of a node`, 'Write it with a leading / or ~/');
+}
+
+function sourceOf(from: string): Omit<StageSpec, 'to'> {
+  if (isAddress(from)) return { host: undefined, from };
+  if (otherScheme.test(from)) {
+    throw new UserError('usage', `${from} cannot be read`, 'Name a folder, or s3://, http:// or https://');
+  }
+  const [, host, path] = placed.exec(from) ?? [];
+  if (path !== undefined) return { host, from: nodePath(path) };
+  const hint =
+    'Write it with a leading / or ~/, behind HOST: where it does not lie on the head, or as s3:// or https://';
+  throw new UserError('usage', `${from} is no absolute path of a node`, hint);
 }
 
 /**
  * What a copy takes from a node: `HOST:PATH`, where HOST is one of `hosts`. Undefined for a path of
  * this machine. UserError (usage).
  */
-export function copySource(from: string, to: NodePath, hosts: readonly string[]): StageSpec | undefined {
+export function copySource(from: string, to: NodePath, hosts: readonly string[]): NodeSource | undefined {
   const host = hosts.find((name) => from.startsWith(`${name}:`));
   if (host === undefined) return undefined;
   const path = from.slice(host.length + 1);
@@ -45,7 +71,7 @@ export const stageText = ({ host, from, to }: StageSpec): string =>
 
 /** From `FROM:TO`. UserError (usage). */
 export function parseStage(text: string): StageSpec {
-  const [, from, to] = pair.exec(text) ?? [];
+  const [, from, to] = addressPair.exec(text) ?? pair.exec(text) ?? [];
   if (from !== undefined && to !== undefined) return stageSpec({ from, to });
   const hint = 'Write FROM:TO, each with a leading / or ~/: /shared/images:/scratch/images';
   throw new UserError('usage', `${text} does not name two folders`, hint);

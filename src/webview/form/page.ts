@@ -290,7 +290,7 @@ export class FormPage extends LitElement {
               id: 'stage',
               label: 'Stage',
               placeholder: '/shared/images:/scratch/images',
-              help: 'FROM:TO, a folder that each node gets on its own disk before; left out: what the profile says.',
+              help: 'FROM:TO, a folder or address (s3://, https://) that each node gets on its own disk before; left out: what the profile says.',
               value: values.stage,
               problem: problems['stage'],
               wide: true,

@@ -15,9 +15,9 @@ import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../support/harness.js';
 import { expectExit, run, runTrainer, temporaryFolder, trainer } from '../../support/harness.js';
-import { verifySignature } from '../support/s3Signature';
-import { serve } from '../support/webServer';
-import type { WebServer } from '../support/webServer';
+import { verifySignature } from '../../support/s3Signature.js';
+import { serve } from '../../support/webServer.js';
+import type { WebServer } from '../../support/webServer.js';
 
 const folder = temporaryFolder('download');
 const home = join(folder.path, 'home');

@@ -10,6 +10,7 @@ class Failure(Exception):
 
     def __init__(self, what, to_do, code=3):
         super().__init__("%s. %s" % (what, to_do))
+        self.what, self.to_do = what, to_do
         self.code = code
 
 

@@ -29,7 +29,9 @@ PASSING = (408, 425, 429, 500, 502, 503, 504)
 
 
 class Download:
-    def __init__(self, order, env):
+    def __init__(self, order, env, say=say):
+        """`say` takes what it says of how it goes, as `common.say` does."""
+        self.say = say
         self.to = order["to"]
         self.sha256 = (order.get("sha256") or "").lower()
         self.budget = float(order.get("budget", 300))
@@ -65,7 +67,7 @@ class Download:
             have = "%s are in %s. " % (megabytes(self.part.done), self.part.path) if self.part.done else ""
             what = "%s could not be read for %d s: %s" % (self.place.shown, round(self.budget), trouble)
             raise Failure(what, have + "Run the same once more to go on, or raise --retry-seconds")
-        say("note", text="%s: %s; trying again in %.1f s" % (self.place.shown, trouble, pause))
+        self.say("note", text="%s: %s; trying again in %.1f s" % (self.place.shown, trouble, pause))
         until = time.monotonic() + pause
         while time.monotonic() < until:
             if os.getppid() != self.asker:
@@ -90,9 +92,9 @@ class Download:
         except urllib.error.HTTPError as error:
             return self.refused(error)
         except urllib.error.URLError as error:
-            self.unreachable(error.reason)
+            unreachable(self.place, error.reason)
         except (OSError, http.client.HTTPException) as error:
-            self.unreachable(error)
+            unreachable(self.place, error)
         with response:
             total = self.begin(response)
             self.need_space(total)
@@ -123,7 +125,7 @@ class Download:
                 raise Again()
             return int(span.group(2))
         if part.done:
-            say("note", text="%s cannot go on at %s; starting anew" % (self.place.shown, megabytes(part.done)))
+            self.say("note", text="%s cannot go on at %s; starting anew" % (self.place.shown, megabytes(part.done)))
         length = headers.get("Content-Length")
         state["total"] = int(length) if length and length.isdigit() else None
         part.start_anew(state)
@@ -147,7 +149,7 @@ class Download:
             self.moved = time.monotonic()
             if self.moved - self.said > 0.25:
                 self.said = self.moved
-                say("progress", done=part.done, total=total)
+                self.say("progress", done=part.done, total=total)
         if total is not None and part.done != total:
             raise Passing("the connection broke at %s of %s" % (megabytes(part.done), megabytes(total)))
 
@@ -167,14 +169,14 @@ class Download:
 
     def finish(self):
         part = self.part
-        say("progress", done=part.done, total=part.done)
+        self.say("progress", done=part.done, total=part.done)
         found = part.digest() if self.sha256 else ""
         if found != self.sha256:
             part.drop()
             what = "%s has SHA-256 %s and not %s" % (self.place.shown, found, self.sha256)
             raise Failure(what, "Check the sum and the address; what was downloaded is removed")
         part.finish()
-        say("done", bytes=part.done, path=self.to)
+        self.say("done", bytes=part.done, path=self.to)
         return True
 
     def unchanged(self):
@@ -184,7 +186,7 @@ class Download:
         if found != self.sha256:
             what = "%s has SHA-256 %s and not %s" % (self.to, found, self.sha256)
             raise Failure(what, "Remove it, or correct the sum")
-        say("done", bytes=os.path.getsize(self.to), path=self.to)
+        self.say("done", bytes=os.path.getsize(self.to), path=self.to)
         return True
 
     def refused(self, error):
@@ -209,18 +211,20 @@ class Download:
             raise Failure("there is no file at %s (HTTP %d)" % (self.place.shown, code), "Check the address")
         raise Failure("%s answers HTTP %d %s" % (self.place.shown, code, error.reason), "Check the address")
 
-    def unreachable(self, reason):
-        if isinstance(reason, Failure):
-            raise reason
-        if isinstance(reason, ssl.SSLError) and "CERTIFICATE_VERIFY_FAILED" in str(reason):
-            to_do = "Check the address; for a certificate of your own set SSL_CERT_FILE"
-            raise Failure("the certificate of %s cannot be verified (%s)" % (self.place.shown, reason), to_do)
-        if isinstance(reason, socket.gaierror) and reason.errno == socket.EAI_NONAME:
-            what = "nobody knows the host of %s" % self.place.shown
-            raise Failure(what, "Check the address, and this machine's network")
-        if isinstance(reason, http.client.InvalidURL):
-            raise Failure("'%s' is no address" % self.place.shown, "Correct it", 2)
-        raise Passing(str(reason) or type(reason).__name__)
+
+def unreachable(place, reason):
+    """Raises what an error of the network means: Failure where another try would not mend it, else Passing."""
+    if isinstance(reason, Failure):
+        raise reason
+    if isinstance(reason, ssl.SSLError) and "CERTIFICATE_VERIFY_FAILED" in str(reason):
+        to_do = "Check the address; for a certificate of your own set SSL_CERT_FILE"
+        raise Failure("the certificate of %s cannot be verified (%s)" % (place.shown, reason), to_do)
+    if isinstance(reason, socket.gaierror) and reason.errno == socket.EAI_NONAME:
+        what = "nobody knows the host of %s" % place.shown
+        raise Failure(what, "Check the address, and this machine's network")
+    if isinstance(reason, http.client.InvalidURL):
+        raise Failure("'%s' is no address" % place.shown, "Correct it", 2)
+    raise Passing(str(reason) or type(reason).__name__)
 
 
 def retry_after(headers):

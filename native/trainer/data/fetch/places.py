@@ -10,6 +10,7 @@ import re
 import time
 import urllib.parse
 import urllib.request
+import xml.etree.ElementTree
 
 from common import Again, Failure, say
 
@@ -58,7 +59,7 @@ def read_ini(path):
 
 
 class S3Account:
-    """Key, secret, token (all None: ask without a signature) and region, as AWS's own tools find them."""
+    """Key, secret, token (all None: ask without a signature), region and endpoint, as AWS's own tools find them."""
 
     def __init__(self, env):
         home = os.path.expanduser("~")
@@ -79,6 +80,7 @@ class S3Account:
         self.secret = value("aws_secret_access_key")
         self.token = value("aws_session_token")
         named = env.get("AWS_REGION") or env.get("AWS_DEFAULT_REGION")
+        self.endpoint = config.get(section, "endpoint_url", fallback=None)
         self.region = named or config.get(section, "region", fallback=None) or "us-east-1"
         if self.key and not self.secret:
             raise Failure("there is an AWS access key without its secret", "Set AWS_SECRET_ACCESS_KEY too")
@@ -160,26 +162,22 @@ class WebPlace:
             raise Failure("%s may not be read (HTTP 403)" % self.shown, "Ask for access, or check user and address")
 
 
-class S3Place:
-    """An object, by path-style addresses, which every S3 server knows."""
+class S3Server:
+    """What is asked of an S3 server, by path-style addresses, which every one knows. A subclass has `shown` and `path`."""
 
     follows = False
+    query = ""
 
-    def __init__(self, url, endpoint, env):
-        parts = re.match(r"s3://([^/]+)/(.+)$", url)
-        if not parts:
-            raise Failure("'%s' names no object" % url, "Write it like s3://bucket/folder/file.tar", 2)
-        self.shown = url
-        self.path = "/".join(urllib.parse.quote(part, safe="/-_.~") for part in parts.groups())
+    def __init__(self, endpoint, env):
         self.account = S3Account(env)
-        self.endpoint = endpoint or env.get("AWS_ENDPOINT_URL_S3") or env.get("AWS_ENDPOINT_URL")
+        self.endpoint = endpoint or env.get("AWS_ENDPOINT_URL_S3") or env.get("AWS_ENDPOINT_URL") or self.account.endpoint
         if self.endpoint and not re.match(r"https?://[^/]+", self.endpoint):
             raise Failure("'%s' is no address of an S3 server" % self.endpoint, "Write it like https://host:9000", 2)
 
     @property
     def url(self):
         endpoint = self.endpoint or "https://s3.%s.amazonaws.com" % self.account.region
-        return endpoint.rstrip("/") + "/" + self.path
+        return endpoint.rstrip("/") + "/" + self.path + self.query
 
     def request(self, headers):
         if not self.account.key:
@@ -208,6 +206,48 @@ class S3Place:
             raise Failure("%s may not be read with key %s (%s)" % (self.shown, self.account.key, said), to_do)
         if code == 404:
             raise Failure("there is no %s (%s)" % (self.shown, said), "Check bucket and name")
+
+
+class S3Place(S3Server):
+    """An object."""
+
+    def __init__(self, url, endpoint, env):
+        parts = re.match(r"s3://([^/]+)/(.+)$", url)
+        if not parts:
+            raise Failure("'%s' names no object" % url, "Write it like s3://bucket/folder/file.tar", 2)
+        self.shown = url
+        self.path = "/".join(urllib.parse.quote(part, safe="/-_.~") for part in parts.groups())
+        S3Server.__init__(self, endpoint, env)
+
+
+class S3Listing(S3Server):
+    """A page of the names in a bucket that begin with `prefix` (ListObjectsV2 of the Amazon S3 API Reference)."""
+
+    def __init__(self, bucket, prefix, endpoint, env):
+        self.shown = "s3://%s/%s" % (bucket, prefix)
+        self.path = urllib.parse.quote(bucket, safe="-_.~")
+        self.asked = {"list-type": "2", "prefix": prefix}
+        S3Server.__init__(self, endpoint, env)
+
+    @property
+    def query(self):
+        return "?" + urllib.parse.urlencode(sorted(self.asked.items()), quote_via=urllib.parse.quote, safe="-_.~")
+
+    def page(self, body):
+        """(key, bytes, ETag) of each object of an answer. `asked` then has the next page; False after the last one."""
+        try:
+            top = xml.etree.ElementTree.fromstring(body)
+        except xml.etree.ElementTree.ParseError as error:
+            raise Failure("%s: the server's list cannot be read (%s)" % (self.shown, error), "Check the server's address")
+        space = top.tag[:top.tag.index("}") + 1] if top.tag.startswith("{") else ""
+        found = [
+            (entry.findtext(space + "Key"), int(entry.findtext(space + "Size")), entry.findtext(space + "ETag"))
+            for entry in top.findall(space + "Contents")
+        ]
+        token = top.findtext(space + "NextContinuationToken")
+        if token:
+            self.asked["continuation-token"] = token
+        return found, bool(token)
 
 
 class Redirects(urllib.request.HTTPRedirectHandler):

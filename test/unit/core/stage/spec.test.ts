@@ -10,6 +10,8 @@ describe('a stage', () => {
     ['gpu2:/data', 'gpu2', '/data'],
     ['10.0.0.7:~/data', '10.0.0.7', '~/data'],
     ['/with:colon', undefined, '/with:colon'],
+    ['s3://bucket/images', undefined, 's3://bucket/images'],
+    ['https://host:9000/train.tar', undefined, 'https://host:9000/train.tar'],
   ])('reads from %s', (from, host, path) => {
     expect(stageSpec({ from, to: '/scratch' })).toEqual({ host, from: path, to: '/scratch' });
   });
@@ -20,6 +22,8 @@ describe('a stage', () => {
     ['/images', 'scratch', 'scratch is no absolute path of a node'],
     ['/images', 'C:\\scratch', 'is a path of Windows'],
     ['', '/scratch', 'is no absolute path'],
+    ['ftp://host/a', '/scratch', 'ftp://host/a cannot be read. Name a folder, or s3://'],
+    ['s3://', '/scratch', 's3:// cannot be read'],
   ])('refuses %s to %s', (from, to, words) => {
     expect(() => stageSpec({ from, to })).toThrow(words);
   });
@@ -28,6 +32,8 @@ describe('a stage', () => {
     ['/a:/b', undefined, '/a', '/b'],
     ['~/a:~/b', undefined, '~/a', '~/b'],
     ['gpu2:/a:/b', 'gpu2', '/a', '/b'],
+    ['s3://bucket/a:~/b', undefined, 's3://bucket/a', '~/b'],
+    ['http://host:80/a.tar:/b', undefined, 'http://host:80/a.tar', '/b'],
   ])('reads %s as a pair', (text, host, from, to) => {
     expect(parseStage(text)).toEqual({ host, from, to });
   });
