@@ -5,6 +5,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync
 import { join, resolve } from 'node:path';
 import { build, context } from 'esbuild';
 import { dashboardBundle } from './dashboardBundle.mjs';
+import { lazyBundle } from './lazyBundle.mjs';
 import { root } from '../lib/paths.mjs';
 import { ptyFiles, windowsHelpers } from './packageTargets.mjs';
 
@@ -47,13 +48,7 @@ const bundles = [
     outfile: 'dist/extension.js',
     external: ['vscode', './lazy.js'],
   },
-  {
-    ...shared,
-    entryPoints: ['src/ui/lazy.ts'],
-    outfile: 'dist/lazy.js',
-    external: ['vscode'],
-    plugins: [librariesApart],
-  },
+  lazyBundle({ ...shared, plugins: [librariesApart] }),
   {
     ...shared,
     entryPoints: ['src/cli/main.ts'],
@@ -168,7 +163,6 @@ if (watch) {
   if (production)
     for (const name of [
       'extension.js.map',
-      'lazy.js.map',
       'trainyard.cjs.map',
       'webview/dashboard.js.map',
       'webview/dashboard.css.map',

@@ -8,7 +8,7 @@ const permitted = [
   /^(LICENSE|README\.md|CHANGELOG\.md)$/,
   /^media\/[^/]+\.(svg|png|json)$/,
   /^media\/walkthrough\/[^/]+\.md$/,
-  /^dist\/(extension\.js|lazy\.js|mcpSdk\.js|trainyard\.cjs|node-pty\.cjs|ssh2\.cjs|tar\.cjs)$/,
+  /^dist\/(extension\.js|lazy(-[\w-]+)?\.js|mcpSdk\.js|trainyard\.cjs|node-pty\.cjs|ssh2\.cjs|tar\.cjs)$/,
   /^dist\/webview\/((dashboard|compare|form)\.(js|css)|codicon\.ttf)$/,
   /^dist\/bin\/(agent|trainer|mpiexec_control\.so)$/,
   /^dist\/cuda(12)?\/libtrainer_cuda\.so$/, // ours; NVIDIA's libraries never

@@ -1,58 +1,16 @@
-// New Run: the form.
-import { resolve } from 'node:path';
+// New Run. The form itself is loaded here, since most sessions never open one.
 import type { WebviewPanel } from 'vscode';
 import type { ProfileArgument, RunArgument } from '../../../contributions.js';
-import { UserError } from '../../../core/base/errors.js';
-import type { AskedRun } from '../../../core/plan/commandLine.js';
-import { askedOf } from '../../form/formSources.js';
-import { FormSession } from '../../form/formSession.js';
-import { RunFormPanel } from '../../form/runFormPanel.js';
-import type { FormStart } from '../../form/runForms.js';
-import type { Backend } from '../../backend.js';
 import type { Ui } from '../ui.js';
-import { startRun } from './startRun.js';
 
 /** Opens the form, filled in for this profile or like this run. UserError. */
 export async function newRun(ui: Ui, from?: ProfileArgument | RunArgument): Promise<void> {
-  const backend = await ui.services.backend();
-  const like = from && 'dir' in from ? await runLike(ui, from) : from?.profile;
-  ui.forms.show(like, (onGone) => makePanel(ui, backend, like, onGone));
+  const { openForm } = await import('./runForm.js');
+  await openForm(ui, from);
 }
 
 /** The form in a panel that the editor brought back, as it was filled in. */
 export async function restoreForm(ui: Ui, panel: WebviewPanel): Promise<void> {
-  const backend = await ui.services.backend();
-  ui.forms.adopt(panel, (onGone) => makePanel(ui, backend, undefined, onGone, panel));
-}
-
-function makePanel(
-  ui: Ui,
-  backend: Backend,
-  like: FormStart | undefined,
-  onGone: () => void,
-  panel?: WebviewPanel,
-): RunFormPanel {
-  const session = new FormSession(ui.services, backend, like);
-  return new RunFormPanel(ui.services, session, (run) => start(ui, run, session.cwd), onGone, panel);
-}
-
-async function runLike({ services }: Ui, { profile, id, dir }: RunArgument): Promise<AskedRun> {
-  const machine = await (await services.backend()).machine(profile);
-  const asked = askedOf(profile, await (await machine.node.client()).request('run.get', { dir }));
-  if (asked) return asked;
-  throw new UserError('usage', `${id} has no run.json that can be read`, 'Choose another run');
-}
-
-/** Relative folders of this machine are read against `base`. */
-async function start(ui: Ui, run: AskedRun, base: string): Promise<void> {
-  const { wait, tensorboard, cwd, codeFolder, ...recent } = run;
-  await startRun(
-    ui,
-    {
-      ...recent,
-      ...(cwd === undefined ? {} : { cwd: resolve(base, cwd) }),
-      ...(codeFolder === undefined ? {} : { codeFolder: resolve(base, codeFolder) }),
-    },
-    { wait: wait ?? false, ...(tensorboard === true ? { tensorboard } : {}) },
-  );
+  const { adoptForm } = await import('./runForm.js');
+  await adoptForm(ui, panel);
 }
