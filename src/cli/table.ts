@@ -13,6 +13,7 @@ import { importHosts } from './verbs/import.js';
 import { clean, killLeftovers } from './verbs/leftovers.js';
 import { logs } from './verbs/logs.js';
 import { mcp } from './verbs/mcp.js';
+import { predict } from './verbs/predict.js';
 import { profiles } from './verbs/profiles.js';
 import { report } from './verbs/report.js';
 import { resume } from './verbs/resume.js';
@@ -48,6 +49,7 @@ export const verbs: readonly Verb[] = [
   stop,
   checkpoints,
   evaluate,
+  predict,
   download,
   tensorboard,
   tunnel,

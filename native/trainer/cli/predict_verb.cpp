@@ -9,7 +9,8 @@
 namespace trainyard {
 
 Verb add_predict(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("predict", "write class, probability and top five of each image as CSV");
+  CLI::App* command =
+      app.add_subcommand("predict", "write class, probability and top five of each image as CSV or JSON lines");
   auto o = std::make_shared<PredictOptions>();
   command->add_option("--checkpoint", o->checkpoint, "a checkpoint folder")->required();
   command
@@ -21,7 +22,8 @@ Verb add_predict(CLI::App& app) {
       ->add_option("--label-offset", o->label_offset,
                    "subtracted from the labels in TFRecord shards (default: as in training)")
       ->transform(label_offset_range());
-  command->add_option("--out", o->out, "the CSV file to write")->required();
+  command->add_option("--out", o->out, "the file to write: JSON lines where its name ends in .jsonl, else CSV")
+      ->required();
   command->add_option("--threads", o->threads, "compute threads (0: one)")
       ->transform(threads_or_own_range())
       ->capture_default_str();

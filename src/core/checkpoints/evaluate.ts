@@ -25,7 +25,8 @@ export function evaluationData({ run }: Pick<RunEntry, 'run'>): string | undefin
 /**
  * Threads for work beside a run: one while ranks compute on the node, else every core.
  */
-const threadsBeside = (entry: RunEntry, cores: number): number => (isOver(statusOf(entry)) ? cores : 1);
+export const threadsBeside = (entry: RunEntry, cores: number): number =>
+  isOver(statusOf(entry)) ? cores : 1;
 
 /**
  * Evaluates a checkpoint on `data`, on the CPU in fp32. The trainer adds the result to the run's

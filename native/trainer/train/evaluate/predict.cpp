@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -43,19 +44,43 @@ std::vector<double> softmax(std::span<const float> logits) {
   return result;
 }
 
-std::string row(const std::string& name, std::span<const float> logits, const std::vector<std::string>& classes,
-                bool with_logits) {
-  const std::vector<double> probabilities = softmax(logits);
-  std::vector<size_t> order(classes.size());
+/// Numbers of the likeliest classes, five at most, the likeliest first.
+std::vector<size_t> best_of(const std::vector<double>& probabilities) {
+  std::vector<size_t> order(probabilities.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return probabilities[a] > probabilities[b]; });
-  std::string best;
-  for (size_t i = 0; i < std::min<size_t>(order.size(), 5); ++i) {
-    best += (i > 0 ? " " : "") + classes[order[i]] + ":" + number(probabilities[order[i]]);
-  }
-  std::string text = csv_field(name) + "," + csv_field(classes[order[0]]) + "," + number(probabilities[order[0]]) +
-                     "," + csv_field(best);
+  order.resize(std::min<size_t>(order.size(), 5));
+  return order;
+}
+
+/// A line of CSV for one image.
+std::string csv_row(const std::string& name, std::span<const float> logits, const std::vector<std::string>& classes,
+                    bool with_logits) {
+  const std::vector<double> probabilities = softmax(logits);
+  const std::vector<size_t> best = best_of(probabilities);
+  std::string top5;
+  for (const size_t each : best) top5 += (top5.empty() ? "" : " ") + classes[each] + ":" + number(probabilities[each]);
+  std::string text = csv_field(name) + "," + csv_field(classes[best[0]]) + "," + number(probabilities[best[0]]) + "," +
+                     csv_field(top5);
   for (size_t i = 0; with_logits && i < logits.size(); ++i) text += "," + number(logits[i]);
+  return text + "\n";
+}
+
+/// A line of JSON for one image. Bytes of a name that are no UTF-8 are replaced.
+std::string json_row(const std::string& name, std::span<const float> logits, const std::vector<std::string>& classes,
+                     bool with_logits) {
+  const std::vector<double> probabilities = softmax(logits);
+  nlohmann::json line = {{"path", name}, {"top5", nlohmann::json::array()}};
+  for (const size_t each : best_of(probabilities)) {
+    line["top5"].push_back({{"class", classes[each]}, {"probability", probabilities[each]}});
+  }
+  if (with_logits) line["logits"] = std::vector<float>(logits.begin(), logits.end());
+  return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+std::string csv_header(const PredictOptions& options, const std::vector<std::string>& classes) {
+  std::string text = "path,class,probability,top5";
+  for (size_t i = 0; options.logits && i < classes.size(); ++i) text += ",logit_" + csv_field(classes[i]);
   return text + "\n";
 }
 
@@ -82,21 +107,19 @@ int64_t predict(const PredictOptions& options) {
   const auto dataset = open_for_prediction(options, model);
   const auto network =
       load_network(options.checkpoint, model, options.batch_size, options.device, parse_precision(options.precision));
-  std::string csv = "path,class,probability,top5";
-  for (size_t i = 0; options.logits && i < model.class_names.size(); ++i)
-    csv += ",logit_" + csv_field(model.class_names[i]);
-  csv += '\n';
+  const bool as_json = options.out.ends_with(".jsonl");
+  std::string text = as_json ? "" : csv_header(options, model.class_names);
   const auto classes = static_cast<size_t>(model.classes);
   int64_t images = 0;
-  evaluate(*network, *dataset, model.image_size, options.batch_size,
-           [&](const Batch& batch, std::span<const float> logits) {
-             for (size_t i = 0; i < static_cast<size_t>(batch.count); ++i) {
-               csv += row(dataset->name(batch.indices[i]), logits.subspan(i * classes, classes), model.class_names,
-                          options.logits);
-               ++images;
-             }
-           });
-  replace_file(options.out, csv);
+  evaluate(
+      *network, *dataset, model.image_size, options.batch_size, [&](const Batch& batch, std::span<const float> logits) {
+        for (size_t i = 0; i < static_cast<size_t>(batch.count); ++i) {
+          text += (as_json ? json_row : csv_row)(dataset->name(batch.indices[i]), logits.subspan(i * classes, classes),
+                                                 model.class_names, options.logits);
+          ++images;
+        }
+      });
+  replace_file(options.out, text);
   return images;
 }
 

@@ -1,4 +1,4 @@
-// `trainer predict`: class, probability and top five of every image, as CSV.
+// `trainer predict`: class, probability and top five of every image, as CSV or as JSON lines.
 #pragma once
 #include <cstdint>
 
@@ -6,7 +6,7 @@
 
 namespace trainyard {
 
-/// Writes options.out (complete or not at all). Returns the number of images. Throws
+/// Writes options.out (complete or not at all): JSON lines where the name ends in .jsonl, else CSV. Returns the number of images. Throws
 /// Error(Exit::data).
 int64_t predict(const PredictOptions& options);
 

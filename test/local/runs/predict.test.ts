@@ -1,0 +1,97 @@
+// What a checkpoint makes of pictures, beside its evaluation on the same ones.
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import {
+  expectExit,
+  processesNaming,
+  runCli,
+  runTrainer,
+  temporaryFolder,
+  until,
+  type Outcome,
+} from '../../support/harness.js';
+
+const folder = temporaryFolder('predict-verb');
+const home = join(folder.path, 'home');
+const dir = join(folder.path, 'run');
+const data = join(folder.path, 'shapes');
+const validation = join(data, 'validation');
+const cli = (...words: string[]): Promise<Outcome> => runCli(words, { env: { TRAINYARD_HOME: home } });
+
+interface Line {
+  type: string;
+  file: string;
+  step: number;
+  top5: { class: string; probability: number }[];
+}
+const lines = ({ stdout }: Outcome): Line[] =>
+  stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+/** Class and path of every picture that validates. */
+const pictures = (): { name: string; path: string }[] =>
+  readdirSync(validation).flatMap((name) =>
+    readdirSync(join(validation, name)).map((file) => ({ name, path: join(validation, name, file) })),
+  );
+
+beforeAll(async () => {
+  expectExit(await cli('runtime'), 0);
+  mkdirSync(home, { recursive: true });
+  const profiles = [{ name: 'local', kind: 'local', workdir: join(folder.path, 'work') }];
+  writeFileSync(join(home, 'profiles.json'), JSON.stringify({ version: 1, profiles }));
+  expectExit(await runTrainer(['prep', '--from', 'demo:3x30', '--to', data, '--image-size', '32']), 0);
+  const train = ['train', '--model', 'mlp', '--data', join(data, 'train'), '--threads', '1', '--steps', '30'];
+  const flags = ['--checkpoint-every', '15', '--seed', '3', '--batch-size', '8'];
+  expectExit(await cli('run', 'local', '--ranks', '1', '--run-dir', dir, '--', ...train, ...flags), 0);
+});
+afterAll(async () => {
+  await until('every process of the run to end', () => processesNaming(folder.path).length === 0, 20);
+  folder.remove();
+});
+
+it('finds as many right as the evaluation does, in the order in which pictures are named', async () => {
+  const all = pictures();
+  const evaluated = await cli('eval', dir, '15', '--data', validation, '--json');
+  expectExit(evaluated, 0);
+  const { top1 } = JSON.parse(evaluated.stdout) as { top1: number };
+  const asked = await cli('predict', dir, '--step', '15', '--json', ...all.map(({ path }) => path));
+  expectExit(asked, 0);
+  const found = lines(asked);
+  expect(found.map(({ file }) => file)).toEqual(all.map(({ path }) => path));
+  const right = found.filter(({ top5 }, index) => top5[0]?.class === all[index]?.name).length;
+  expect(right / all.length).toBeCloseTo(top1, 9);
+  for (const { type, step, top5 } of found) {
+    expect([type, step, top5.length]).toEqual(['prediction', 15, 3]);
+    expect(top5.reduce((sum, { probability }) => sum + probability, 0)).toBeCloseTo(1, 6);
+  }
+  expect(readdirSync(dir).filter((name) => name.startsWith('predict-'))).toEqual([]);
+});
+
+it('names a file that is no picture, and shows the others', async () => {
+  const [first, second] = pictures().map(({ path }) => path);
+  const bad = join(folder.path, 'bad.jpg');
+  writeFileSync(bad, readFileSync(first ?? '').subarray(0, 40));
+  const asked = await cli('predict', dir, first ?? '', bad, second ?? '');
+  expectExit(asked, 5);
+  const [one, two, three] = asked.stdout.trim().split('\n');
+  expect(one).toMatch(/^.*\.jpg: \w+ \d+\.\d%, \w+ \d+\.\d%, \w+ \d+\.\d%$/);
+  expect(two).toBe(`${bad}: cannot be read as a picture`);
+  expect(three).toContain(`${second ?? ''}: `);
+});
+
+it('refuses a step, a file or a folder that is not there', async () => {
+  const [first = ''] = pictures().map(({ path }) => path);
+  const cases: [string[], string][] = [
+    [['--step', '16', first], 'no checkpoint of step 16'],
+    [[join(folder.path, 'none.jpg')], 'no such file'],
+    [[folder.path], 'is no file'],
+    [[], 'FILE… is missing'],
+  ];
+  for (const [words, expected] of cases) {
+    const refused = await cli('predict', dir, ...words);
+    expectExit(refused, 2);
+    expect(refused.stderr).toContain(expected);
+  }
+});
