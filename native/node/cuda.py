@@ -131,12 +131,13 @@ def files_of(folder, names):
 
 
 def cuda_look(params):
-    """What of them stands on this node, in which version; and what is left alone, and why. For CUDA `release`."""
+    """What of them stands on this node, in which version; and what is left alone, and why. For CUDA `release`.
+    `folders`: these alone are looked at."""
     release = params["release"]
     found = []
     left = []
     patience = Patience()
-    folders = nvidia_folders(release)
+    folders = params.get("folders") or nvidia_folders(release)
     for package, (_, names) in NVIDIA[release].items():
         having = [(folder, files_of(folder, names)) for folder in folders]
         for folder, paths in [one for one in having if one[1]][:MOST_LOOKED_AT]:

@@ -83,6 +83,11 @@ class ClusterCheck {
       });
     }
     found.add(await lookAtNodes(profile, asked, found.results));
+    const probes = new Map(survey?.findings.map(({ node, probe }) => [node, probe]));
+    await found.each('NVIDIA libraries', async (node) => {
+      const probe = probes.get(node);
+      return probe ? node.lookAtLibraries(await this.channels.of(node), probe) : [];
+    });
     progress.onProgress?.(`trying the ways between ${name}`);
     const ways = await attempt(head, 'ports', () => checkPorts(profile, asked, head.name));
     const unreached = new Set(ways.flatMap(({ ok, host }) => (ok ? [] : [host])));

@@ -19,6 +19,7 @@ import { neededBytes } from '../setup/pythonRuntime.js';
 import { programsOf, type NodeRuntime } from '../setup/runtime.js';
 import { agentStream } from '../agent/sshAgent.js';
 import type { Host, Profile } from '../contracts/profileSchema.js';
+import { checkLibraries } from '../setup/cudaCheck.js';
 import { provideLibraries } from '../setup/nodeCuda.js';
 import type { Installation, Packages } from '../setup/packages.js';
 import { Reach } from './reach.js';
@@ -176,6 +177,12 @@ export class SshNode implements Disposable {
   /** The results of a probe, each with this node's name. */
   judge(probe: Probe, wantsGpu: boolean): CheckResult[] {
     return checkProbe(probe, wantsGpu, this.name).map((result) => ({ ...result, host: this.name }));
+  }
+
+  /** The row of NVIDIA's libraries; empty where the node takes none. UserError (connection). */
+  async lookAtLibraries(bootstrap: Bootstrap, probe: Probe): Promise<CheckResult[]> {
+    const results = await checkLibraries(bootstrap, probe, await this.options.payload());
+    return results.map((result) => ({ ...result, host: this.name }));
   }
 
   /** A short program, run to its end. */
