@@ -29,12 +29,11 @@ export const predict: Verb = {
       predictPictures(context.machine, entry, checkpoint, args.words.slice(1), progress),
     );
     for (const { file, top5 } of predictions) {
-      if (context.json)
+      if (context.json) {
         context.output.json({ type: 'prediction', id: entry.id, step: checkpoint.step, file, top5 });
-      else if (top5.length === 0) context.output.line(`${file}: cannot be read as a picture`);
-      else {
+      } else {
         const classes = top5.map((each) => `${each.class} ${percentText(each.probability)}`);
-        context.output.line(`${file}: ${classes.join(', ')}`);
+        context.output.line(`${file}: ${classes.join(', ') || 'cannot be read as a picture'}`);
       }
     }
     return predictions.some(({ top5 }) => top5.length === 0) ? exitCodes.failed : exitCodes.done;

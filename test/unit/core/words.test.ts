@@ -16,6 +16,7 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   // The command line that a model writes.
   'assist/actTools.ts': /^Words of the command: /,
   'checkpoints/evaluate.ts': /^--[a-z-]+$/,
+  'checkpoints/predict.ts': /^--[a-z-]+$/,
   'cluster/dataFlags.ts': /^--[a-z-]+$/,
   'cluster/deepCheck.ts': /^--[a-z-]+$/,
   'cluster/localMachine.ts': /^--help$/,
