@@ -65,6 +65,8 @@ const coreFolders = [
   'tunnels',
   'follow',
   'checkpoints',
+  'export',
+  'export/mlflow',
   'assist',
 ];
 /** @param {string} folder of src/core */

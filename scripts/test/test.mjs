@@ -67,6 +67,12 @@ const suites = {
     run: (files) => (ensurePackages(), ensureChromium(), vitest('test/webview/vitest.config.mts', files)),
   },
   editor: { budget: 6, run: (files) => (ensureBuilt(), vitest('test/editor/vitest.config.mts', files)) },
+  // The first time it fetches MLflow, which takes minutes: so only when it is named.
+  trackers: {
+    budget: 3,
+    named: true,
+    run: (files) => (ensureBuilt(), vitest('test/trackers/vitest.config.mts', files)),
+  },
   // The long form of every fault: hours, so only when it is named.
   faults: {
     budget: 180,

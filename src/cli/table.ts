@@ -8,6 +8,7 @@ import { deleteRun } from './verbs/delete.js';
 import { download } from './verbs/download.js';
 import { evaluate } from './verbs/eval.js';
 import { copy, exec } from './verbs/exec.js';
+import { exportVerb } from './verbs/export.js';
 import { gpus } from './verbs/gpus.js';
 import { importHosts } from './verbs/import.js';
 import { clean, killLeftovers } from './verbs/leftovers.js';
@@ -51,6 +52,7 @@ export const verbs: readonly Verb[] = [
   evaluate,
   predict,
   download,
+  exportVerb,
   tensorboard,
   tunnel,
   deleteRun,

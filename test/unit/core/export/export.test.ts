@@ -1,0 +1,39 @@
+// What a tracker is given: names, steps that a restart repeated, and the login from netrc.
+import { expect, it } from 'vitest';
+import { netrcEntry } from '../../../../src/core/export/mlflow/credentials.js';
+import { Names, trackerName } from '../../../../src/core/export/names.js';
+import { ExportSeries } from '../../../../src/core/export/series.js';
+
+it('names that every tracker takes, one for each text', () => {
+  expect(trackerName('/a//b:c/../é/')).toBe('a/b_c/__/_');
+  expect(trackerName('x'.repeat(300))).toHaveLength(250);
+  expect(trackerName('')).toBe('_');
+  const names = new Names();
+  expect([names.of('a:b'), names.of('a?b'), names.of('a:b')]).toEqual(['a_b', 'a_b_2', 'a_b']);
+});
+
+it('a point that the tracker has and that goes is to be asked for again', () => {
+  const series = new ExportSeries();
+  for (const step of [10, 20, 30]) series.put({ step, time: step, value: step });
+  series.matched(2);
+  expect(series.unsent.map(({ step }) => step)).toEqual([30]);
+  series.cut(20);
+  expect(series.isMatched).toBe(true);
+  series.cut(10);
+  expect(series.isMatched).toBe(false);
+  series.matched(1);
+  series.put({ step: 10, time: 1, value: 1 });
+  expect(series.isMatched).toBe(false);
+  const samples = new ExportSeries(true);
+  samples.put({ step: 10, time: 1, value: 1 });
+  samples.put({ step: 10, time: 2, value: 2 });
+  expect(samples.points).toEqual([{ step: 10, time: 1, value: 1 }]);
+});
+
+it('netrc: the host, else default; never the entry of another host', () => {
+  const text = '# mine\nmachine a login ada password one\nmachine b\n login bob password two\n';
+  expect(netrcEntry(text, 'b')).toEqual({ login: 'bob', password: 'two' });
+  expect(netrcEntry(text, 'c')).toBeUndefined();
+  expect(netrcEntry(`${text}default login any password three`, 'c')?.password).toBe('three');
+  expect(netrcEntry('machine a login ada', 'a')).toBeUndefined();
+});
