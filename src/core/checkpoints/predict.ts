@@ -27,7 +27,7 @@ const lineSchema = z.object({
 });
 
 /** Pictures at a time: their answers are read whole. */
-export const mostPictures = 10_000;
+const mostPictures = 10_000;
 /** Bytes. */
 const mostOutput = 64 * 1024 * 1024;
 
