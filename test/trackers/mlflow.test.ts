@@ -86,7 +86,6 @@ function expectSame(there: RemoteRun | undefined, dir: string): void {
     const values = [...(there?.metrics[`train/${field}`] ?? [])].sort(([a], [b]) => a - b);
     expect(values, field).toEqual(standing(dir, 'step', field));
   }
-  expect(there?.metrics['eval/top1'] ?? []).toEqual(standing(dir, 'eval', 'top1'));
 }
 
 const train = (dir: string, steps: number, ...more: string[]): string[] => {
@@ -148,7 +147,7 @@ describe.skipIf(missing !== '')(`with MLflow${missing === '' ? '' : `: ${missing
       process.execPath,
       [
         join(import.meta.dirname, '../../dist/trainyard.cjs'),
-        ...train(dir, 1500),
+        ...train(dir, 3000),
         '--checkpoint-every',
         '400',
       ],
