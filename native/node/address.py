@@ -1,5 +1,6 @@
-# What an address holds, brought into a folder of this node, so that it can be staged from there (docs/contracts/staging.md). The
-# downloader's programs come with the request and run as a process of their own, since they write their own lines to standard output.
+# Downloads what an address holds into a folder of this node, from which it is staged
+# (docs/contracts/staging.md). The downloader's programs are in the request. They run as a process of
+# their own, since they write their own lines to standard output.
 
 RUN_PROGRAMS = """import json, sys, types
 given = json.loads(sys.stdin.readline())

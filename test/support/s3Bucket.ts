@@ -2,7 +2,7 @@
 // stand-in: no S3 server is at hand here. It verifies each request's signature.
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listening } from './listening.js';
 import { verifySignature } from './s3Signature.js';
 
 export interface S3Bucket {
@@ -82,20 +82,13 @@ export async function serveBucket(name: string, account: { id: string; secret: s
       get(bucket, rest.join('/'), request, response);
     }
   });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const { port } = server.address() as AddressInfo;
+  const { port, close } = await listening(server);
   const bucket: S3Bucket = {
     url: `http://127.0.0.1:${port}`,
     objects: new Map(),
     asked: [],
     cuts: [],
-    close: () =>
-      new Promise((closed) => {
-        server.closeAllConnections();
-        server.close(() => {
-          closed();
-        });
-      }),
+    close,
   };
   return bucket;
 }

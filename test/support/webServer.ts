@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { ServerOptions } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { listening } from './listening.js';
 
 interface Behaviour {
   body: Buffer;
@@ -65,19 +65,12 @@ export async function serve(body: Buffer, tls?: ServerOptions): Promise<WebServe
     answer(web, request, response);
   };
   const server = tls ? createTlsServer(tls, listener) : createServer(listener);
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const { port } = server.address() as AddressInfo;
+  const { port, close } = await listening(server);
   const web: WebServer = {
     url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
     behaviour: { body, ranges: true, cuts: [], before: () => false },
     asked: [],
-    close: () =>
-      new Promise((closed) => {
-        server.closeAllConnections();
-        server.close(() => {
-          closed();
-        });
-      }),
+    close,
   };
   return web;
 }

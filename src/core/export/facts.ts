@@ -1,4 +1,4 @@
-// What a tracker is told of a run besides its curves.
+// What a tracker gets of a run besides its curves.
 import { costOf } from '../cost/runCost.js';
 import { settingsOf } from '../compare/settings.js';
 import { isOver, statusOf, type RunStatus } from '../model/runStatus.js';

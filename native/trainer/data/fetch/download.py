@@ -62,7 +62,7 @@ class Download:
 
     def wait(self, tries, trouble):
         left = self.moved + self.budget - time.monotonic()
-        pause = max(min(30.0, 0.5 * 2 ** min(tries - 1, 10)) * random.uniform(0.75, 1.25), trouble.wait)
+        pause = pause_before(tries, trouble)
         if pause > left:
             have = "%s are in %s. " % (megabytes(self.part.done), self.part.path) if self.part.done else ""
             what = "%s could not be read for %d s: %s" % (self.place.shown, round(self.budget), trouble)
@@ -225,6 +225,11 @@ def unreachable(place, reason):
     if isinstance(reason, http.client.InvalidURL):
         raise Failure("'%s' is no address" % place.shown, "Correct it", 2)
     raise Passing(str(reason) or type(reason).__name__)
+
+
+def pause_before(tries, trouble):
+    """Seconds until the next request, after `tries` that failed, the last one with `trouble`."""
+    return max(min(30.0, 0.5 * 2 ** min(tries - 1, 10)) * random.uniform(0.75, 1.25), trouble.wait)
 
 
 def retry_after(headers):

@@ -1,8 +1,9 @@
-"""Downloads into a folder what an address holds: the objects below s3://BUCKET/PREFIX, or the one file of http or https.
+"""Downloads what an address holds into a folder.
 
-main() takes the order: url, to (the folder), and optionally endpoint (of S3), budget and timeout as download.py has
-them. Files are then in TO/files. TO/work has the same files (hard links) by a hash of their names, with what is known
-of each, so that the next time gets only what has changed. Secrets come from where download.py has them from.
+An address is s3://BUCKET/PREFIX, which stands for all objects below it, or that of one file of http or https. main()
+takes the order: url, to (the folder), and optionally endpoint (of S3), budget and timeout as in download.py. The files
+are then in TO/files. TO/work has the same files as hard links, named by a hash of their names, and what is known of
+each. So the next download gets only what has changed. Secrets are read as download.py reads them.
 """
 import concurrent.futures
 import fcntl
@@ -10,7 +11,6 @@ import hashlib
 import http.client
 import json
 import os
-import random
 import sys
 import threading
 import time
@@ -19,7 +19,7 @@ import urllib.parse
 import urllib.request
 
 from common import Again, Failure, Passing, megabytes, say
-from download import PASSING, Download, retry_after, unreachable
+from download import PASSING, Download, pause_before, retry_after, unreachable
 from places import Redirects, S3Listing, S3Place
 
 AT_ONCE = 8  # downloads beside each other
@@ -65,7 +65,7 @@ def page_of(listing, opener, budget, timeout):
             except Passing as passing:
                 trouble = passing
         tries += 1
-        pause = max(min(30.0, 0.5 * 2 ** min(tries - 1, 10)) * random.uniform(0.75, 1.25), trouble.wait)
+        pause = pause_before(tries, trouble)
         if time.monotonic() + pause > begun + budget:
             raise Failure("%s could not be read for %d s: %s" % (listing.shown, round(budget), trouble), "Try again")
         say("note", text="%s: %s; trying again in %.1f s" % (listing.shown, trouble, pause))

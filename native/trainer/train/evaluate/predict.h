@@ -6,8 +6,8 @@
 
 namespace trainyard {
 
-/// Writes options.out (complete or not at all): JSON lines where the name ends in .jsonl, else CSV. Returns the number
-/// of images. Throws Error(Exit::data).
+/// Writes options.out, complete or not at all: JSON lines where the name ends in .jsonl, else CSV.
+/// Returns the number of images. Throws Error(Exit::data).
 int64_t predict(const PredictOptions& options);
 
 }  // namespace trainyard
