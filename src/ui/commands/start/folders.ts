@@ -80,49 +80,90 @@ const step = (path: string, icon: string, description = ''): Item => ({
  * done with the folder.
  */
 export function browse(title: string, folders: Folders, act = 'train on'): Promise<string | undefined> {
-  const box = vscode.window.createQuickPick<Item>();
-  const render = (): void => {
+  return new Promise((resolve) => {
+    new FolderQuestion(title, folders, act, resolve).show();
+  });
+}
+
+class FolderQuestion {
+  private readonly box = vscode.window.createQuickPick<Item>();
+  /** Enter was pressed while the typed folder was still being listed. */
+  private isAccepted = false;
+
+  constructor(
+    title: string,
+    private readonly folders: Folders,
+    private readonly act: string,
+    private readonly answer: (path: string | undefined) => void,
+  ) {
+    const { box } = this;
+    box.title = title;
+    box.placeholder = '/data/images or ~/images, as it is called there';
+    box.ignoreFocusOut = true;
+    box.onDidChangeValue(() => {
+      this.isAccepted = false;
+      this.render();
+    });
+    box.onDidAccept(() => {
+      this.accept();
+    });
+    box.onDidHide(() => {
+      box.dispose();
+      answer(undefined);
+    });
+  }
+
+  show(): void {
+    this.box.show();
+    // Not before: what stands in a box when it opens is selected, and typing would replace it.
+    this.box.value = '~/';
+    this.render();
+  }
+
+  private render(): void {
+    const { box, folders } = this;
     const { value } = box;
     if (!isPath(value)) {
       box.items = [];
       return;
     }
+    const onListed = (): void => {
+      this.render();
+    };
     const folder = parentOf(value);
-    const listed = folders.look(folder, render);
+    const listed = folders.look(folder, onListed);
     box.busy = listed === undefined;
-    const below = folders.completions(value, render);
+    const below = folders.completions(value, onListed);
     const isThere = value === folder && listed !== undefined && !('problem' in listed);
     const none = below.length === 0 && listed !== undefined;
     box.items = [
-      ...(isThere ? [choice(folder, act, describe(listed))] : []),
+      ...(isThere ? [choice(folder, this.act, describe(listed))] : []),
       ...(none && !isThere ? [step(value, '$(circle-slash) There is no folder', describe(listed))] : []),
       ...below.map((path) => step(path, '$(folder)')),
     ];
-  };
-  box.title = title;
-  box.placeholder = '/data/images or ~/images, as it is called there';
-  box.ignoreFocusOut = true;
-  return new Promise((resolve) => {
-    box.onDidChangeValue(render);
-    box.onDidAccept(() => {
-      const item = box.activeItems[0] ?? box.items[0]; // a list that has just come has none active
-      if (!item) return;
-      if (!item.isChoice) {
-        box.value = item.path;
-        render();
-        return;
-      }
-      resolve(item.path);
+    if (this.isAccepted && listed !== undefined) this.accept();
+  }
+
+  /**
+   * Takes the active item if it belongs to what is typed now: the window may still show the items
+   * of what was typed before.
+   */
+  private accept(): void {
+    const { box } = this;
+    const [active] = box.activeItems;
+    const item =
+      box.items.find((each) => each.path === active?.path && each.isChoice === active.isChoice) ??
+      box.items[0];
+    this.isAccepted = item === undefined;
+    if (!item) return;
+    if (item.isChoice) {
+      this.answer(item.path);
       box.hide();
-    });
-    box.onDidHide(() => {
-      box.dispose();
-      resolve(undefined);
-    });
-    box.show();
-    box.value = '~/'; // not before: what stands there when a box opens is selected, and typing would replace it
-    render();
-  });
+    } else {
+      box.value = item.path;
+      this.render();
+    }
+  }
 }
 
 function describe(listed: Listed): string {
