@@ -162,6 +162,26 @@ def slurm_records(jobs, fields):
     return said if code == 0 else ""
 
 
+def slurm_ended(params):
+    """Keeps why jobs ended in their runs' records, for Slurm forgets it. A record that names another job, or goes on, is left."""
+    for one in params["ends"]:
+        folder = expand(one["dir"])
+        run_file = os.path.join(folder, "run.json")
+        try:
+            held = hold_folder(folder)
+        except (Refused, OSError):
+            continue  # a start or a deletion is under way, or the folder is gone
+        try:
+            run = read_object(run_file) or {}
+            slurm = run.get("slurm", {})
+            if slurm.get("job") == one["job"] and "ended" not in slurm and not slurm.get("goesOn"):
+                slurm["ended"] = one["ended"]
+                replace_json(run_file, run)
+        finally:
+            os.close(held)
+    return {}
+
+
 def slurm_cancel(params):
     """Takes a job out of the queue. A run that had not begun is over then, and its folder says so."""
     import time

@@ -161,6 +161,7 @@ def operations(copies):
         "clean": clean,
         "slurm-submit": slurm_submit,
         "slurm-queue": slurm_queue,
+        "slurm-ended": slurm_ended,
         "slurm-cancel": slurm_cancel,
         "slurm-signal": slurm_signal,
         "slurm-partitions": slurm_partitions,

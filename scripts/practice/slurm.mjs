@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { freePort } from '../lib/freePort.mjs';
-import { capture, has, main } from '../lib/shell.mjs';
+import { capture, has, main, run } from '../lib/shell.mjs';
 import { ensureSystemPackages } from '../lib/systemPackages.mjs';
 import { startPracticeCluster } from './practice.mjs';
 import { endProcesses, marked } from './processTree.mjs';
@@ -90,7 +90,8 @@ function configuration(dir, nodes, cpus, ports) {
     'AccountingStorageType=accounting_storage/none',
     'JobCompType=jobcomp/filetxt',
     `JobCompLoc=${dir}/jobcomp`,
-    'KillWait=30',
+    // A job of higher priority begins so many seconds after it took the nodes.
+    'KillWait=15',
     'MinJobAge=300',
     'PreemptType=preempt/partition_prio',
     'PreemptMode=REQUEUE',
@@ -154,7 +155,8 @@ export async function startPracticeSlurm({ dir: given, nodes = 2, cpus = 4 } = {
   chmodSync(dir, 0o711); // munge's socket is for all users
   for (const name of ['munge', 'state']) mkdirSync(join(dir, name), { recursive: true, mode: 0o711 });
   writeFileSync(join(dir, 'munge/key'), randomBytes(128), { mode: 0o600 });
-  for (const name of ['gpu0', 'gpu1']) writeFileSync(join(dir, name), '');
+  // Slurm gives out a GPU as CUDA_VISIBLE_DEVICES where its file is a device: each is another /dev/null.
+  for (const name of ['gpu0', 'gpu1']) run('mknod', [join(dir, name), 'c', '1', '3']);
   const ports = [];
   while (ports.length <= nodes) ports.push(await freePort());
   writeFileSync(join(dir, 'slurm.conf'), configuration(dir, nodes, cpus, ports));

@@ -13,6 +13,11 @@ import time
 NUMBER_SECONDS = 60  # for run.json to have the job's number, which is known after the job was submitted
 JOIN_SECONDS = 60  # for the supervisor to listen, and for its file to be seen on the other nodes
 STEP = 0.1
+SLURM_SECONDS = 60  # a controller under load answers late
+
+# What slurmstepd writes into slurm.log before it ends a job, and Slurm's word for a job that ended so.
+ENDINGS = {"NODE FAILURE": "NODE_FAIL", "PREEMPTION": "PREEMPTED", "TIME LIMIT": "TIMEOUT", "JOB REQUEUE": "REQUEUED"}
+LOG_BYTES = 16384  # of the end of slurm.log, in which that line stands
 
 # srun takes these for flags that were given to it; what is meant for the job is no flag for a step of it.
 OF_STEPS = re.compile(r"^(SLURM_(NTASKS|NPROCS|NNODES|JOB_NUM_NODES|NTASKS_PER_NODE|TASKS_PER_NODE|CPUS_PER_TASK|EXACT|DISTRIBUTION)|SRUN_.*)$")
@@ -53,7 +58,10 @@ def slurm_program(name):
 
 def says(name, *words):
     argv = [slurm_program(name)] + list(words)
-    done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+    try:
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=SLURM_SECONDS)
+    except subprocess.TimeoutExpired:
+        raise Wrong("%s gave no answer within %d s" % (name, SLURM_SECONDS))
     if done.returncode != 0:
         raise Wrong("%s failed: %s" % (name, done.stderr.strip()))
     return done.stdout
@@ -97,6 +105,46 @@ def visible_gpus(nodes):
         if words[0] == "GPUS":
             found[words[1]] = words[2].strip() if len(words) > 2 else ""
     return found
+
+
+def ended_log(path, job):
+    """Why Slurm ends the job, as slurmstepd said it in slurm.log; None where it said nothing of this job."""
+    try:
+        with open(path, "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - LOG_BYTES))
+            text = file.read().decode("utf-8", "replace")
+    except OSError:
+        return None
+    found = re.findall(r"\*\*\* JOB %s ON \S+ CANCELLED AT \S+(?: DUE TO ([A-Z ]+))?" % re.escape(job), text)
+    return ENDINGS.get(found[-1].strip(), "CANCELLED") if found else None
+
+
+def down_nodes(names):
+    """Which of these nodes are down, each with what Slurm says of it."""
+    said = says("sinfo", "-h", "-N", "-n", ",".join(names), "-o", "%N|%T|%E")
+    lines = [line.strip().split("|", 2) for line in said.splitlines()]
+    found = {line[0]: line[2] for line in lines if len(line) == 3 and line[1].startswith(("down", "fail"))}
+    return ", ".join(node if why in ("", "none", "Not responding") else "%s: %s" % (node, why) for node, why in found.items())
+
+
+def earlier_start(run, state):
+    """When the start that `state` tells of held its nodes, and at which price an hour: an entry of `earlier`."""
+    span = {"from": state["started"], "to": state["ended"] if state.get("ended") is not None else state["updated"]}
+    price = run.get("price")
+    nodes = run.get("nodes")
+    if price and nodes:
+        units = len(nodes) if price["per"] == "node" else sum(len(node.get("gpus") or ()) for node in nodes)
+        span.update({"perHour": price["amount"] * units, "currency": price["currency"]})
+    return span
+
+
+def keep_earlier(run, state):
+    """The start before this one counts on in the run's time and price, once; a client has written those before a resume."""
+    if not state or not state.get("generation"):  # of a job that left the queue before it had nodes
+        return
+    earlier = run.setdefault("earlier", [])
+    if all(span["from"] != state["started"] for span in earlier):
+        earlier.append(earlier_start(run, state))
 
 
 class Job:
@@ -145,6 +193,8 @@ class Job:
         wants_gpus = any(node["gpus"] for node in layout)
         visible = visible_gpus(names) if wants_gpus else {}
         gpus = [gpus_of(name, visible.get(name), node["gpus"]) for name, node in zip(names, layout)]
+        keep_earlier(run, read_json(os.path.join(self.dir, "state.json")))
+        run["slurm"].pop("ended", None)
         run["launcher"] = "manual"
         run["nodes"] = [self.node(*each) for each in zip(names, layout, gpus)]
         replace_json(self.run_file, run)
@@ -187,9 +237,39 @@ class Job:
         """What Slurm asked for, once the supervisor has taken up the run."""
         self.told = True
         print("slurm_job.py: %s: the run stops after a checkpoint" % signal.Signals(self.asked).name, flush=True)
-        if self.asked != signal.SIGUSR2 and (read_json(self.run_file) or {}).get("slurm", {}).get("requeue"):
+        run = read_json(self.run_file) or {}
+        if self.asked != signal.SIGUSR2 and run.get("slurm", {}).get("requeue"):
             self.say_goes_on(True)
         self.supervisor.send_signal(signal.SIGTERM)
+        if self.asked != signal.SIGUSR2:
+            self.say_why()
+
+    def say_why(self):
+        """Why Slurm ends the job, in run.json."""
+        run = read_json(self.run_file)
+        if run is None:
+            return
+        try:
+            run["slurm"]["ended"] = self.why(run)
+            replace_json(self.run_file, run)
+        except Wrong as error:
+            print("slurm_job.py: Slurm does not say why: %s" % error, flush=True)
+
+    def why(self, run):
+        """Slurm's word for the end that comes; TIME_LIMIT_NEAR ahead of a time limit. The controller forgets it where it requeues the job."""
+        said = says("scontrol", "show", "job", "-o", self.number)
+        fields = dict(word.split("=", 1) for word in said.split() if "=" in word)
+        if fields.get("PreemptTime", "None") not in ("None", "N/A"):
+            return {"state": "PREEMPTED"}
+        if self.asked == signal.SIGUSR1:
+            return {"state": "TIME_LIMIT_NEAR"}
+        state = ended_log(os.path.join(self.dir, "slurm.log"), self.number) or fields.get("JobState", "UNKNOWN")
+        if fields.get("Reason") == "NodeDown":
+            state = "NODE_FAIL"
+        if state != "NODE_FAIL":
+            return {"state": state}
+        down = down_nodes([node["host"] for node in run["nodes"]])
+        return {"state": state, "detail": down} if down else {"state": state}
 
     def look(self):
         if not self.began:

@@ -1,7 +1,7 @@
 import { visible } from '../../core/base/visible.js';
 import { exitCodes } from '../../core/base/errors.js';
 import { OverviewReader, type RunOverview } from '../../core/follow/overview.js';
-import { statusText } from '../../core/model/runStatus.js';
+import { reasonOf, statusText } from '../../core/model/runStatus.js';
 import { moneyText, type RunCost } from '../../core/cost/runCost.js';
 import type { RunEntry } from '../../core/contracts/agentApi.js';
 import type { Verb } from '../context.js';
@@ -109,6 +109,6 @@ function row(overview: RunOverview, priced: boolean, named: boolean): string[] {
     accuracy,
     ...(priced ? [cost ? moneyText(cost.soFar, cost.currency) : ''] : []),
     entry.state ? timeText(entry.state.started) : '',
-    health.kind === 'over' ? (entry.state?.reason ?? entry.queue?.text ?? '') : health.text,
+    health.kind === 'over' ? (reasonOf(entry) ?? '') : health.text,
   ];
 }

@@ -7,6 +7,7 @@ import { recordsOf } from '../compare/exports.js';
 import type { HostSample } from '../contracts/metricsSchema.js';
 import { CompareReader } from '../follow/compareReader.js';
 import { OverviewReader, type RunOverview } from '../follow/overview.js';
+import { reasonOf } from '../model/runStatus.js';
 import { chooseLogs, readLogLines, runLogs, startOfLastLines } from '../follow/runLogs.js';
 import { described, profileInput, runInputs } from './inputs.js';
 import { tool, type Tool } from './tool.js';
@@ -210,7 +211,7 @@ function lineOf({
     cost: cost ? { currency: cost.currency, so_far: cost.soFar, at_end: cost.atEnd ?? null } : null,
     started: state ? new Date(state.started * 1000).toISOString() : null,
     exit_code: state?.exitCode ?? null,
-    reason: state?.reason ?? null,
+    reason: reasonOf(entry),
   };
 }
 

@@ -6,7 +6,7 @@ import { nullLogger, type Logger } from '../base/log.js';
 import type { RunEntry } from '../contracts/agentApi.js';
 import type { Bootstrap } from '../setup/bootstrap.js';
 import { parseSacct, parseScontrolJob, parseSqueue, sacctFields, squeueFormat } from '../slurm/queue.js';
-import { jobsToAsk, withStand, type QueueLook } from '../slurm/stand.js';
+import { endsToKeep, jobsToAsk, withStand, type KeptEnd, type QueueLook } from '../slurm/stand.js';
 
 /** Milliseconds between two looks; fewer for a while after something was asked of Slurm. */
 const usualPause = 15_000;
@@ -21,6 +21,8 @@ const answerSchema = z.object({
   ended: z.array(z.string()),
   records: z.string(),
 });
+
+const nothingHeard: QueueLook = { queued: new Map(), ahead: new Map(), ended: new Map() };
 
 /** What a queue is asked through. */
 export interface SlurmQueueOptions {
@@ -50,6 +52,8 @@ function lookOf({ mine, waiting, ended, records }: z.infer<typeof answerSchema>)
 export class SlurmQueue {
   private last: { jobs: ReadonlySet<string>; at: number; look: Promise<QueueLook> } | undefined;
   private eagerUntil = 0;
+  /** Jobs whose end was given to the record of their run, once. */
+  private readonly kept = new Set<string>();
 
   constructor(private readonly options: SlurmQueueOptions) {}
 
@@ -62,10 +66,23 @@ export class SlurmQueue {
   /** Each run with its stand in the queue. UserError (connection) where Slurm gives no answer. */
   entries = async <E extends RunEntry>(entries: readonly E[]): Promise<E[]> => {
     const jobs = jobsToAsk(entries);
-    if (jobs.length === 0) return [...entries];
-    const look = await this.look(jobs);
+    const look = jobs.length === 0 ? nothingHeard : await this.look(jobs);
+    await this.keep(endsToKeep(entries, look));
     return entries.map((entry) => withStand(entry, look));
   };
+
+  /** Where it cannot be written, Slurm is asked again. */
+  private async keep(all: readonly KeptEnd[]): Promise<void> {
+    const ends = all.filter(({ job }) => !this.kept.has(job));
+    if (ends.length === 0) return;
+    for (const { job } of ends) this.kept.add(job);
+    const { withBootstrap, logger = nullLogger } = this.options;
+    try {
+      await withBootstrap((bootstrap) => bootstrap.request('slurm-ended', { ends }, z.unknown()));
+    } catch (error) {
+      logger.log('warn', `why jobs of Slurm ended is not kept: ${String(error)}`);
+    }
+  }
 
   private async look(jobs: readonly string[]): Promise<QueueLook> {
     const now = Date.now();

@@ -63,6 +63,18 @@ const heldSpanSchema = z.object({
  */
 export type HeldSpan = z.infer<typeof heldSpanSchema>;
 
+const slurmEndSchema = z.object({
+  /** Slurm's word, for example NODE_FAIL; TIME_LIMIT_NEAR where the job stopped ahead of its limit. */
+  state: z.string(),
+  /** Exit code and signal of the batch script, where Slurm said them. */
+  exitCode: z.optional(count),
+  signal: z.optional(count),
+  /** More of it, for people: which nodes are down, and why. */
+  detail: z.optional(z.string()),
+});
+/** Why Slurm ended a job. */
+export type SlurmEnd = z.infer<typeof slurmEndSchema>;
+
 /** What Slurm is asked for a run, and its job. */
 const slurmRecordSchema = z.object({
   /** The number that Slurm gave the job; absent until Slurm has taken it. */
@@ -71,6 +83,8 @@ const slurmRecordSchema = z.object({
   requeue: z.boolean(),
   /** Slurm ended the job, and starts it again once the queue lets it. */
   goesOn: z.optional(z.boolean()),
+  /** Why Slurm ended the job, by the job itself or by who asked Slurm later. */
+  ended: z.optional(slurmEndSchema),
   /** What each node of the allocation gets, in the order of its nodes. */
   layout: z
     .array(

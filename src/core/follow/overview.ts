@@ -11,7 +11,7 @@ import { check } from '../base/validation.js';
 import { eventSchema } from '../contracts/runSchema.js';
 import { healthOf, type Health } from '../model/runHealth.js';
 import { RunJournal } from '../model/runJournal.js';
-import { isOver, statusOf, type RunStatus } from '../model/runStatus.js';
+import { isOver, reasonOf, statusOf, type RunStatus } from '../model/runStatus.js';
 import { join, type NodePath } from '../base/nodePath.js';
 import { figuresFile, parseFigure } from './figureLines.js';
 
@@ -80,7 +80,7 @@ class Reading {
       status,
       health: healthOf({
         status,
-        reason: entry.state?.reason ?? null,
+        reason: reasonOf(entry),
         queue: entry.queue,
         generation: Math.max(entry.state?.generation ?? 1, journal.generation),
         maxRestarts: entry.run?.limits.maxRestarts,

@@ -7,7 +7,7 @@ import { join } from '../base/nodePath.js';
 import { check } from '../base/validation.js';
 import { eventSchema, type RunEvent } from '../contracts/runSchema.js';
 import { eventText, failed } from '../model/marks.js';
-import { isOver, type RunStatus } from '../model/runStatus.js';
+import { isOver, reasonOf, type RunStatus } from '../model/runStatus.js';
 import { ByteTail } from '../streams/tail.js';
 import type { RunOverview } from './overview.js';
 import type { ProfileRuns, RunsMonitor } from './runsMonitor.js';
@@ -79,7 +79,7 @@ export class RunChanges implements Disposable {
       const kind = changeKind(then, seenOf(run));
       if (kind === 'restarted') void this.reportRestart(profile, run);
       else if (kind !== undefined) {
-        const why = isTrouble(kind) ? run.health.text : (run.entry.state?.reason ?? undefined);
+        const why = isTrouble(kind) ? run.health.text : (reasonOf(run.entry) ?? undefined);
         this.changes.fire({ kind, profile, run, why });
       }
     }

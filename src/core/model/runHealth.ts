@@ -105,10 +105,11 @@ function overHealth(facts: HealthFacts): Health {
   const { status, reason, metrics } = facts;
   if (status === 'failed') return line('error', 'over', reason === null ? 'failed' : `failed: ${reason}`);
   if (status === 'interrupted') {
-    const why = facts.queue?.kind === 'ended' ? facts.queue.text : 'nobody supervises it any more';
-    return line('error', 'over', `interrupted: ${why}`);
+    return line('error', 'over', `interrupted: ${reason ?? 'nobody supervises it any more'}`);
   }
-  const text = `${status}${restartsText(facts)}`;
+  const why = reason === null || status === 'finished' ? '' : `: ${reason}`;
+  const text = `${status}${restartsText(facts)}${why}`;
+  if (facts.queue?.kind === 'ended') return line('warning', 'over', text); // Slurm ended it
   if (metrics.badImages > 0) return line('warning', 'bad-images', `${text}, ${badImagesText(facts)}`);
   return line('good', 'over', text);
 }

@@ -13,7 +13,7 @@ import type { RunDetails } from '../contracts/agentApi.js';
 import { LogBuffer } from './logBuffer.js';
 import { eventLevel, eventText, gapText, markOf, type Mark } from './marks.js';
 import type { RunEvent } from '../contracts/runSchema.js';
-import { statusOf, type RunStatus } from './runStatus.js';
+import { reasonOf, statusOf, type RunStatus } from './runStatus.js';
 
 /** Marks kept; a run of weeks makes more checkpoints than anybody can look at. */
 const mostMarks = 4000;
@@ -51,7 +51,7 @@ export class RunModel {
     if (!current) return undefined;
     return healthOf({
       status: this.status,
-      reason: current.state?.reason ?? null,
+      reason: reasonOf(current),
       queue: current.queue,
       generation: Math.max(current.state?.generation ?? 1, journal.generation),
       maxRestarts: current.run?.limits.maxRestarts,

@@ -33,6 +33,16 @@ export function statusOf(entry: Pick<RunEntry, 'state' | 'interrupted' | 'queue'
   return entry.state?.phase ?? 'unknown';
 }
 
+/**
+ * Why the run ended as it did, as far as its supervisor says it, and Slurm of its job; null where
+ * neither does.
+ */
+export function reasonOf({ state, queue }: Pick<RunEntry, 'state' | 'queue'>): string | null {
+  const said = state?.reason ?? null;
+  const ofJob = queue?.kind === 'ended' ? queue.text : null;
+  return said === null || ofJob === null ? (said ?? ofJob) : `${said}. ${ofJob}`;
+}
+
 /** For people: `running on gpu1` where another host supervises it. */
 export function statusText(status: RunStatus, { elsewhere }: Pick<RunEntry, 'elsewhere'>): string {
   return typeof elsewhere === 'string' ? `${status} on ${elsewhere}` : status;

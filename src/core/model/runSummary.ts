@@ -4,7 +4,7 @@ import type { Figures } from './figures.js';
 import type { RunMetrics } from './runMetrics.js';
 import type { ServerFigures } from '../contracts/metricsSchema.js';
 import type { RunDetails } from '../contracts/agentApi.js';
-import { statusOf, type RunStatus } from './runStatus.js';
+import { reasonOf, statusOf, type RunStatus } from './runStatus.js';
 import type { NodePath } from '../base/nodePath.js';
 
 /** The command line's last line of JSON, without its `type`. */
@@ -33,10 +33,6 @@ export interface RunSummary {
   checkpoints: number;
   reason: string | null;
 }
-
-/** Why nobody supervises it, as far as that is known. */
-const interruption = ({ queue }: RunDetails): string =>
-  queue?.kind === 'ended' ? queue.text : 'its supervisor ended without saying how';
 
 /**
  * `metrics` with a table of steps; `checkpoints` are the valid ones on disk. `figures` are those of
@@ -74,6 +70,6 @@ export function summarize(
     train_loss: metrics.lastStep?.loss ?? figures?.loss ?? null,
     servers: metrics.servers ?? null,
     checkpoints,
-    reason: state?.reason ?? (details.interrupted ? interruption(details) : null),
+    reason: reasonOf(details) ?? (details.interrupted ? 'its supervisor ended without saying how' : null),
   };
 }

@@ -1,6 +1,8 @@
 // How a run stands that Slurm has: what the agent on the login node says of its folder, together
 // with what Slurm says of its job. The agent knows nothing of Slurm.
+import type { NodePath } from '../base/nodePath.js';
 import type { QueueStand, RunEntry } from '../contracts/agentApi.js';
+import type { SlurmEnd } from '../contracts/runSchema.js';
 import type { EndedJob, QueuedJob } from './queue.js';
 import { endedWords, waitingWords } from './words.js';
 
@@ -40,9 +42,10 @@ export function lengthText(seconds: number): string {
 }
 
 /** The job as a person reads of it. */
-function waitingStand(job: QueuedJob, ahead: number | undefined): QueueStand {
+function waitingStand(job: QueuedJob, ahead: number | undefined, before: SlurmEnd | undefined): QueueStand {
   const place = ahead === undefined ? undefined : ahead + 1;
   const parts = [
+    ...(before === undefined ? [] : [`again, since ${endedWords(before)}`]),
     ...(place === undefined ? [] : [`place ${place} in ${job.partition}`]),
     waitingWords(job.reason),
     ...(job.start === undefined ? [] : [`Slurm expects a start at ${clock(job.start)}`]),
@@ -78,22 +81,67 @@ function runningStand(job: QueuedJob): QueueStand {
   };
 }
 
-function endedStand(id: string, job: EndedJob | undefined): QueueStand {
+function endedStand(id: string, job: SlurmEnd | undefined): QueueStand {
   const text = job
     ? `Slurm's job ${id} is over: ${endedWords(job)} (${job.state})`
     : `Slurm no longer knows job ${id}`;
   const none = { reason: null, place: null, start: null, secondsLeft: null };
-  return { job: id, kind: 'ended', state: job?.state ?? 'UNKNOWN', ...none, text };
+  return { job: id, kind: 'ended', state: job?.state ?? unknownState, ...none, text };
 }
 
-/** The jobs of these runs of which something is to be asked: those that are not over. */
-export function jobsToAsk(entries: readonly RunEntry[]): string[] {
-  return entries.flatMap(({ run, state }) => {
-    const slurm = run?.slurm;
-    if (slurm?.job === undefined) return [];
-    const over = state !== null && finalPhases.has(state.phase);
-    return over && slurm.goesOn !== true ? [] : [slurm.job];
+/** In place of Slurm's word, where Slurm has forgotten the job. */
+const unknownState = 'UNKNOWN';
+/** Of a job that ended as its run did: these say nothing that the run's state does not say. */
+const plainStates = new Set(['COMPLETED', 'FAILED', unknownState]);
+
+type KnownRun = Pick<RunEntry, 'run' | 'state'>;
+const isOver = ({ state }: KnownRun): boolean => state !== null && finalPhases.has(state.phase);
+/** Whether Slurm has the job, or is about to have it again. */
+const goesOn = ({ run }: KnownRun): boolean => run?.slurm?.goesOn === true;
+/** Whether nobody needs to ask about the job any more. */
+const isSettled = (entry: KnownRun): boolean =>
+  !goesOn(entry) && (entry.state?.phase === 'finished' || entry.run?.slurm?.ended !== undefined);
+
+/** The jobs of these runs of which something is to be asked. */
+export function jobsToAsk(entries: readonly KnownRun[]): string[] {
+  return entries.flatMap((entry) => {
+    const job = entry.run?.slurm?.job;
+    return job === undefined || isSettled(entry) ? [] : [job];
   });
+}
+
+/** How a job ended, for the record of its run. */
+export interface KeptEnd {
+  dir: NodePath;
+  job: string;
+  ended: SlurmEnd;
+}
+
+/**
+ * What this look tells of jobs that are over, so that it need not be asked again once Slurm has
+ * forgotten them.
+ */
+export function endsToKeep(entries: readonly RunEntry[], look: QueueLook): KeptEnd[] {
+  return entries.flatMap((entry) => {
+    const job = entry.run?.slurm?.job;
+    if (job === undefined || goesOn(entry) || isSettled(entry) || look.queued.has(job)) return [];
+    if (!isOver(entry) && !entry.interrupted) return [];
+    const found = look.ended.get(job);
+    if (!found && !isOver(entry)) return []; // its nodes may be heard of again
+    const { state, exitCode, signal } = found ?? { state: unknownState, exitCode: 0, signal: 0 };
+    return [{ dir: entry.dir, job, ended: { state, exitCode, signal } }];
+  });
+}
+
+/** A run that is over, or that nobody supervises, with what is known of its job's end. */
+function withEnd<E extends RunEntry>(entry: E, job: string, look: QueueLook): E {
+  const end = entry.run?.slurm?.ended ?? look.ended.get(job);
+  if (!isOver(entry)) return { ...entry, queue: endedStand(job, end) };
+  if (!end || goesOn(entry) || plainStates.has(end.state)) return entry;
+  const { phase, reason } = entry.state ?? {};
+  // Whoever stopped it took its job out of the queue, too.
+  const says = phase === 'finished' || (phase === 'stopped' && typeof reason === 'string');
+  return says ? entry : { ...entry, queue: endedStand(job, end) };
 }
 
 /**
@@ -103,15 +151,16 @@ export function jobsToAsk(entries: readonly RunEntry[]): string[] {
 export function withStand<E extends RunEntry>(entry: E, look: QueueLook): E {
   const slurm = entry.run?.slurm;
   if (slurm?.job === undefined) return entry;
-  const over = entry.state !== null && finalPhases.has(entry.state.phase);
-  if (over && slurm.goesOn !== true) return entry;
+  const over = isOver(entry);
+  const job = look.queued.get(slurm.job);
   // Who supervises it knows more than a look of some seconds ago.
   const lives = entry.state !== null && !over && !entry.interrupted;
-  const job = look.queued.get(slurm.job);
+  if (isSettled(entry)) return lives ? entry : withEnd(entry, slurm.job, look);
+  if (over && !goesOn(entry)) return job ? entry : withEnd(entry, slurm.job, look);
   if (!job) return { ...entry, queue: endedStand(slurm.job, look.ended.get(slurm.job)) };
   if (waitingStates.has(job.state) && lives) return entry;
   if (waitingStates.has(job.state)) {
-    const queue = waitingStand(job, look.ahead.get(job.id));
+    const queue = waitingStand(job, look.ahead.get(job.id), slurm.ended);
     return { ...entry, queue, interrupted: false, elsewhere: null };
   }
   // What an earlier start left says nothing of the one that begins.

@@ -1,4 +1,5 @@
 // Slurm's words for why a job waits and how it ended, in words for people.
+import type { SlurmEnd } from '../contracts/runSchema.js';
 
 const waiting: Readonly<Record<string, string>> = {
   Resources: 'it is next, and waits for nodes to be free',
@@ -86,20 +87,14 @@ const ended: Readonly<Record<string, string>> = {
   PREEMPTED: 'a job of higher priority took its nodes',
   RECONFIG_FAIL: 'its node could not be configured',
   REVOKED: 'another cluster runs it',
+  REQUEUED: 'somebody gave it to the queue again',
+  TIME_LIMIT_NEAR: 'its time limit was near',
   TIMEOUT: 'it reached its time limit',
 };
 
 /** How a job ended, from Slurm's state of it. */
-export function endedWords({
-  state,
-  exitCode,
-  signal,
-}: {
-  state: string;
-  exitCode: number;
-  signal: number;
-}): string {
+export function endedWords({ state, exitCode = 0, signal = 0, detail }: SlurmEnd): string {
   const words = ended[state] ?? `Slurm calls it ${state}`;
-  if (state !== 'FAILED') return words;
+  if (state !== 'FAILED') return detail === undefined ? words : `${words} (${detail})`;
   return signal > 0 ? `${words} by signal ${signal}` : `${words} with exit code ${exitCode}`;
 }

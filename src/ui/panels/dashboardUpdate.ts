@@ -7,7 +7,7 @@ import type { RunModel } from '../../core/model/runModel.js';
 import { basename } from '../../core/base/nodePath.js';
 import { costOf, moneyText } from '../../core/cost/runCost.js';
 import { hasOldFigures } from '../../core/model/runHealth.js';
-import { isOver } from '../../core/model/runStatus.js';
+import { isOver, reasonOf } from '../../core/model/runStatus.js';
 import type { DashboardUpdate, HostColumns, Progress, RunHead, Slice } from '../../webview/protocol.js';
 import { runName, shortName } from '../../core/model/runName.js';
 import { plural, epochUnderWay } from '../words.js';
@@ -114,7 +114,7 @@ function headOf(model: RunModel, dir: string, profile: string): RunHead {
     where: run ? `${place}, ${plural(run.ranks, 'rank')}` : place,
     status,
     over: isOver(status),
-    reason: state?.reason ?? null,
+    reason: details === undefined ? null : reasonOf(details),
     restarts: Math.max(0, (state?.generation ?? 1) - 1),
     maxRestarts: run?.limits.maxRestarts ?? null,
     health: healthLine(model),

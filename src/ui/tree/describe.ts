@@ -14,7 +14,7 @@ import type { RunOverview } from '../../core/follow/overview.js';
 import { errorWords } from '../remedies.js';
 import { hasOldFigures, type Health, type HealthKind } from '../../core/model/runHealth.js';
 import { runName } from '../../core/model/runName.js';
-import { isOver, statusText, type RunStatus } from '../../core/model/runStatus.js';
+import { isOver, reasonOf, statusText, type RunStatus } from '../../core/model/runStatus.js';
 import { duration, gigabytes, percent, plural, seenAgo, size, whole, epochUnderWay } from '../words.js';
 
 export interface ItemText {
@@ -49,7 +49,7 @@ const ill = ['warning', 'charts.yellow'] as const;
 export function describeRun(overview: RunOverview, now = Date.now() / 1000): ItemText {
   const { entry, status, health, step, totalSteps, epoch, totalEpochs, best, cost } = overview;
   const [icon, color] = health.level === 'warning' ? ill : icons[status];
-  const reason = entry.state?.reason ?? '';
+  const reason = reasonOf(entry) ?? '';
   const tags = (entry.about?.tags ?? []).map((tag) => `#${tag}`).join(' ');
   const lines = [
     entry.about?.name ?? '',
@@ -111,8 +111,9 @@ function activeParts(overview: RunOverview): string[] {
 const causeOf = (reason: string): string => reason.replace(/^(?:trainer: )?error: /, '');
 
 function overParts({ entry, status, health, loss, top1, best }: RunOverview, now: number): string[] {
-  const reason = entry.state?.reason ?? '';
-  const parts: string[] = [status === 'failed' && reason !== '' ? `failed: ${causeOf(reason)}` : status];
+  const reason = reasonOf(entry) ?? '';
+  const hasCause = status === 'failed' || entry.queue?.kind === 'ended';
+  const parts: string[] = [hasCause && reason !== '' ? `${status}: ${causeOf(reason)}` : status];
   if (health.kind === 'bad-images') parts.push(shortHealth(health));
   const accuracy = best?.top1 ?? top1;
   if (accuracy !== undefined && status !== 'failed') parts.push(percent(accuracy));

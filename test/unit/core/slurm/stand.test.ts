@@ -1,16 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import type { RunEntry } from '../../../../src/core/contracts/agentApi.js';
-import { statusOf } from '../../../../src/core/model/runStatus.js';
+import type { SlurmEnd } from '../../../../src/core/contracts/runSchema.js';
+import { reasonOf, statusOf } from '../../../../src/core/model/runStatus.js';
 import { parseScontrolJob, parseSqueue } from '../../../../src/core/slurm/queue.js';
-import { jobsToAsk, withStand, type QueueLook } from '../../../../src/core/slurm/stand.js';
+import { endsToKeep, jobsToAsk, withStand, type QueueLook } from '../../../../src/core/slurm/stand.js';
 import { endedWords, waitingWords } from '../../../../src/core/slurm/words.js';
 
 /** As the agent lists a run that nobody supervises. */
-function entry(phase?: string, more: { goesOn?: boolean; interrupted?: boolean } = {}): RunEntry {
-  const { goesOn, interrupted = phase === undefined || !['finished', 'stopped', 'failed'].includes(phase) } =
-    more;
-  const slurm = { job: '5', requeue: true, layout: [], ...(goesOn === true ? { goesOn } : {}) };
-  const state = phase === undefined ? null : { phase, started: 1 };
+function entry(
+  phase?: string,
+  more: { goesOn?: boolean; interrupted?: boolean; ended?: SlurmEnd; reason?: string } = {},
+): RunEntry {
+  const {
+    goesOn,
+    ended,
+    reason = null,
+    interrupted = phase === undefined || !['finished', 'stopped', 'failed'].includes(phase),
+  } = more;
+  const record = { ...(goesOn === true ? { goesOn } : {}), ...(ended === undefined ? {} : { ended }) };
+  const slurm = { job: '5', requeue: true, layout: [], ...record };
+  const state = phase === undefined ? null : { phase, started: 1, reason };
   return { id: 'r', dir: '/r', run: { slurm }, state, interrupted, elsewhere: null } as unknown as RunEntry;
 }
 const queued = (line: string): QueueLook => ({
@@ -57,7 +66,7 @@ describe('a run that Slurm has', () => {
     const before = entry('stopped', { goesOn: true });
     expect(statusOf(withStand(before, pending))).toBe('queued');
     expect(statusOf(withStand(before, running))).toBe('starting');
-    expect(jobsToAsk([before, entry('stopped'), entry()])).toEqual(['5', '5']);
+    expect(jobsToAsk([before, entry('stopped'), entry('finished'), entry()])).toEqual(['5', '5', '5']);
     const cancelled = withStand(before, ended('CANCELLED'));
     expect(statusOf(cancelled)).toBe('stopped');
   });
@@ -65,6 +74,55 @@ describe('a run that Slurm has', () => {
   it('that is over is left as it is', () => {
     const over = entry('finished');
     expect(withStand(over, pending)).toBe(over);
+    const plain = entry('stopped');
+    expect(withStand(plain, ended('COMPLETED'))).toBe(plain);
+    expect(withStand(plain, running)).toBe(plain); // its job is about to end
+    const bySomebody = entry('stopped', { reason: 'cancelled in the queue by ada@laptop' });
+    expect(withStand(bySomebody, ended('CANCELLED'))).toBe(bySomebody);
+  });
+
+  it('that Slurm stopped or failed says why, from the look or from its record', () => {
+    for (const [phase, state, words] of [
+      ['stopped', 'NODE_FAIL', 'a node failed'],
+      ['failed', 'OUT_OF_MEMORY', 'it ran out of memory'],
+      ['stopped', 'TIMEOUT', 'it reached its time limit'],
+      ['stopped', 'CANCELLED', 'it was cancelled'],
+      ['stopped', 'PREEMPTED', 'a job of higher priority took its nodes'],
+    ] as const) {
+      const text = `Slurm's job 5 is over: ${words} (${state})`;
+      const seen = withStand(entry(phase), ended(state));
+      expect(statusOf(seen)).toBe(phase);
+      expect(reasonOf(seen)).toBe(text);
+      const kept = entry(phase, { ended: { state } });
+      expect(jobsToAsk([kept])).toEqual([]);
+      expect(reasonOf(withStand(kept, nothing))).toBe(text);
+    }
+    const both = entry('failed', { ended: { state: 'OUT_OF_MEMORY' }, reason: 'rank 0 was killed' });
+    expect(reasonOf(withStand(both, nothing))).toBe(
+      "rank 0 was killed. Slurm's job 5 is over: it ran out of memory (OUT_OF_MEMORY)",
+    );
+    const detail = entry('stopped', { ended: { state: 'NODE_FAIL', detail: 'n2: power lost' } });
+    expect(reasonOf(withStand(detail, nothing))).toContain('a node failed (n2: power lost)');
+  });
+
+  it('has its end kept once, where its job is over and nobody kept it', () => {
+    const kept = (given: RunEntry, look: QueueLook): (string | undefined)[] =>
+      endsToKeep([given], look).map((end) => end.ended.state);
+    expect(kept(entry('stopped'), ended('NODE_FAIL'))).toEqual(['NODE_FAIL']);
+    expect(kept(entry('running'), ended('TIMEOUT'))).toEqual(['TIMEOUT']);
+    expect(kept(entry('failed'), nothing)).toEqual(['UNKNOWN']); // Slurm has forgotten it
+    expect(kept(entry('running'), nothing)).toEqual([]);
+    expect(kept(entry('stopped'), running)).toEqual([]);
+    expect(kept(entry('stopped', { goesOn: true }), ended('PREEMPTED'))).toEqual([]);
+    expect(kept(entry('stopped', { ended: { state: 'NODE_FAIL' } }), nothing)).toEqual([]);
+    expect(kept(entry('finished'), ended('COMPLETED'))).toEqual([]);
+  });
+
+  it('that waits again says what took its nodes', () => {
+    const before = entry('stopped', { goesOn: true, ended: { state: 'PREEMPTED' } });
+    expect(withStand(before, pending).queue?.text).toMatch(
+      /^again, since a job of higher priority took its nodes; place 3 in work; /,
+    );
   });
 
   it('whose job ended without a word is interrupted, and says why', () => {
