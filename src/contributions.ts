@@ -95,6 +95,7 @@ export interface CommandArguments {
   'trainyard.openTensorBoardInBrowser': [run?: RunArgument];
   'trainyard.openLogs': [run?: RunArgument];
   'trainyard.openTerminal': [run?: RunArgument];
+  'trainyard.showBatchScript': [run?: RunArgument];
   'trainyard.revealRunFolder': [run?: RunArgument];
   'trainyard.copyRunFolder': [run?: RunArgument];
   'trainyard.cloneRun': [run?: RunArgument];
@@ -147,6 +148,7 @@ const commandTable: Record<CommandId, true> = {
   'trainyard.openTensorBoardInBrowser': true,
   'trainyard.openLogs': true,
   'trainyard.openTerminal': true,
+  'trainyard.showBatchScript': true,
   'trainyard.revealRunFolder': true,
   'trainyard.copyRunFolder': true,
   'trainyard.cloneRun': true,
@@ -254,6 +256,7 @@ export const contextValues = {
 /** Context keys that `when` clauses ask for. */
 export const contextKeys = {
   hasRuns: 'trainyard.hasRuns',
+  hasSlurmRuns: 'trainyard.hasSlurmRuns',
   hasActiveRun: 'trainyard.hasActiveRun',
   hasOverRun: 'trainyard.hasOverRun',
   canRunAgain: 'trainyard.canRunAgain',

@@ -39,6 +39,7 @@ export { openTensorBoard } from './commands/runs/openTensorBoard.js';
 export { openTensorBoardInBrowser } from './commands/runs/openTensorBoardInBrowser.js';
 export { openTerminal } from './commands/runs/openTerminal.js';
 export { resumeRun } from './commands/runs/resumeRun.js';
+export { showBatchScript } from './commands/runs/showBatchScript.js';
 export { revealRunFolder } from './commands/runs/revealRunFolder.js';
 export { selectRun } from './commands/runs/selectRun.js';
 export { stopRun } from './commands/runs/stopRun.js';

@@ -244,8 +244,8 @@ test('a run: started, cloned, run again; dashboard, logs, terminal, checkpoints'
   expect(shown[0]?.description).toContain('latest');
   await command('trainyard.verifyCheckpoints', run);
   await command('trainyard.copyCheckpointPath', { ...run, step: 400, path: 'checkpoints/step-00000400' });
-  await command('trainyard.copyRunFolder', run);
-  await command('trainyard.openDashboard', run);
+  for (const id of ['copyRunFolder', 'showBatchScript', 'openDashboard'] as const)
+    await command(`trainyard.${id}`, run);
   const opening = command('trainyard.openLogs', run);
   await choose();
   await opening;

@@ -1,9 +1,21 @@
-// A Slurm cluster in the editor: added by its login node. A real Slurm on this machine, as root.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// A Slurm cluster in the editor: added by its login node, and a run on it, with its script, a
+// terminal on its compute node and TensorBoard. A real Slurm on this machine, as root.
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startPracticeSlurm, whyNoSlurm, type PracticeSlurm } from '../../scripts/practice/slurm.mjs';
+import { linkRuntime } from '../cluster/support/hosts.js';
+import { until } from './hostClient.js';
+import { typeLine } from './questions.js';
 import { Workbench } from './workbench.js';
 
 const why = whyNoSlurm();
@@ -16,6 +28,7 @@ describe.skipIf(why)(`Slurm in the editor${why === undefined ? '' : ` (${why})`}
   beforeAll(async () => {
     slurm = await startPracticeSlurm();
     const { port, identityFile, nodes, profile } = slurm.login;
+    linkRuntime(join(nodes[0]?.home ?? '', '.trainyard'));
     const bin = join(dir, 'bin');
     mkdirSync(join(dir, 'me/.ssh'), { recursive: true, mode: 0o700 });
     mkdirSync(bin);
@@ -77,5 +90,30 @@ describe.skipIf(why)(`Slurm in the editor${why === undefined ? '' : ` (${why})`}
     expect(saved).toMatchObject({
       profiles: [{ name: 'local' }, { name: 'login', kind: 'slurm', slurm: slurmFields }],
     });
+  });
+
+  test('a run shows its script, a terminal on its compute node, and TensorBoard; a stop ends its job', async () => {
+    const words = 'train --model mlp --data synthetic --steps 100000000 --threads 1 --device cpu'.split(' ');
+    const { host } = workbench;
+    await host.command('trainyard.runTraining', { profile: 'login', words, ranks: 1 });
+    const runs = join(slurm.login.nodes[0]?.home ?? '', '.trainyard/runs');
+    const [id = ''] = readdirSync(runs);
+    const run = { profile: 'login', id, dir: join(runs, id) };
+    const tabs = async (): Promise<string[]> => (await host.ask('tabs', {})).map(({ label }) => label);
+    await until('a step', () => (existsSync(join(run.dir, 'metrics.jsonl')) ? true : undefined), 60);
+    await host.command('trainyard.showBatchScript', run);
+    await until('the script', async () => ((await tabs()).includes(`${id} slurm.sh`) ? true : undefined));
+    await host.command('trainyard.openTensorBoard', run);
+    await until(
+      'TensorBoard',
+      async () => ((await workbench.snapshot()).tensorboards[0]?.state === 'serving' ? true : undefined),
+      60,
+    );
+    await host.command('trainyard.openTerminal', run);
+    const seen = join(run.dir, 'seen');
+    const isThere = (): boolean => existsSync(seen) && readFileSync(seen, 'utf8') === 'n1\n';
+    await typeLine(workbench, 'echo $SLURMD_NODENAME > $TRAINYARD_RUN_DIR/seen', isThere);
+    await host.command('trainyard.stopAfterCheckpoint', run);
+    await until('its end', () => (slurm.ask('squeue', '-h', '-o', '%i') === '' ? true : undefined), 60);
   });
 });

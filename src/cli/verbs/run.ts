@@ -104,6 +104,20 @@ async function presetOf(
   return name === undefined ? undefined : presetRun(await new PresetFile(cwd).get(name), profile);
 }
 
+/** The script alone: the code stays here, and the queue is not asked. UserError (usage). */
+async function showScript(context: Context, typed: TypedRun): Promise<number> {
+  const { machine, output } = context;
+  if (machine.batchScript === undefined) {
+    const what = `profile ${typed.profile.name} has no queue, so its runs have no batch script`;
+    throw new UserError('usage', what, 'Name a profile of kind slurm');
+  }
+  const ask = machine.batchScript.bind(machine);
+  const script = await context.withProgress((progress) => ask(requestOf(typed), progress));
+  if (context.json) output.json({ type: 'script', script });
+  else for (const line of script.trimEnd().split('\n')) output.line(line);
+  return exitCodes.done;
+}
+
 export const run: Verb = {
   verb: 'run',
   summary: 'starts a run and stays with it',
@@ -146,6 +160,10 @@ export const run: Verb = {
       value: 'FROM:TO',
       help: "put the head's folder FROM on each node's own disk as TO before; in place of the profile's stage",
     },
+    {
+      name: 'show-script',
+      help: 'of a Slurm profile: print the batch script that would be sent, and send nothing',
+    },
     { name: 'run-dir', value: 'DIR', help: 'the run folder; by default one is made under the workdir' },
     {
       name: 'logdir',
@@ -171,6 +189,7 @@ export const run: Verb = {
     const { machine } = context;
     const preset = await presetOf(context, args.value('preset'), profile.name);
     const typed = typedRun(profile, context.cwd, args, preset);
+    if (args.has('show-script')) return showScript(context, typed);
     const code = await codeOf(context, args.value('code') ?? preset?.codeFolder);
     const request = requestOf({ ...typed, code });
     const started = await context.withProgress(async (progress) => ({

@@ -15,7 +15,7 @@ import { usedDevice, type Device, type RunRequest } from '../plan/request.js';
 import type { TrainerFlag } from '../plan/trainerHelp.js';
 import type { StageSpec } from '../stage/spec.js';
 import type { Staged } from '../stage/staging.js';
-import type { SshShell } from '../ssh/base/transport.js';
+import type { SshShell, TerminalSize } from '../ssh/base/transport.js';
 import type { NodePath } from '../base/nodePath.js';
 import type { StageOptions } from './stageNodes.js';
 
@@ -78,6 +78,11 @@ export interface Machine extends Disposable {
    * Cancelled.
    */
   start(request: RunRequest, progress?: Progress): Promise<StartedRun>;
+  /**
+   * What `start` would send to the queue now; nothing is sent. Absent where no queue takes the runs.
+   * UserError, Cancelled.
+   */
+  batchScript?(request: RunRequest, progress?: Progress): Promise<string>;
   /** Runs the trainer on `node` to its end. UserError (failed) with its own words, Cancelled. */
   runTrainer(args: readonly string[], progress?: Progress): Promise<string>;
   /** The flags of one of the trainer's verbs. */
@@ -96,7 +101,7 @@ export interface Machine extends Disposable {
   removeFolder(path: NodePath): Promise<void>;
   stop(dir: NodePath, mode: StopMode): Promise<void>;
   /** A login shell on `node`; absent where that is this machine. */
-  shell?(size: { columns: number; rows: number; term: string }): Promise<SshShell>;
+  shell?(size: TerminalSize): Promise<SshShell>;
   /** A channel to a Unix socket on `node`. */
   connectSocket(path: NodePath): Promise<Duplex>;
 }

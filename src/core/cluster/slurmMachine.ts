@@ -100,16 +100,7 @@ export class SlurmMachine extends SshMachine {
   override async start(request: RunRequest, progress: Progress = {}): Promise<StartedRun> {
     progress.onProgress?.('connecting');
     const { profile } = request;
-    const allocation = allocationOf(request);
-    if (request.stage !== undefined) {
-      const what = 'a folder was to be staged, and the nodes of a Slurm run are not known before it starts';
-      throw new UserError('usage', what, 'Put the folder on the shared disk, and leave the staging out');
-    }
-    const looks: DeviceLooks = {
-      before: () => deviceBefore(this.node, request),
-      backEnd: async () => ((await this.readPayload()).cuda.length === 0 ? noCudaLibrary : undefined),
-    };
-    const placed = await placeRun(request, offersOf(allocation), looks);
+    const { allocation, placed } = await this.place(request);
     const wantsGpu = placed.device === 'cuda' && ofOurTrainer(request);
     if (wantsGpu && (await this.readPayload()).cuda.length === 0) throw withoutCuda();
     const runtime = await this.withPackages((packages) =>
@@ -139,6 +130,21 @@ export class SlurmMachine extends SshMachine {
     return { ...started, before, device: placed.choice?.used };
   }
 
+  /** With the id of a run that was started now; another start has another one. */
+  async batchScript(request: RunRequest, progress: Progress = {}): Promise<string> {
+    progress.onProgress?.('connecting');
+    const { allocation, placed } = await this.place(request);
+    const runtime = await this.head.places();
+    const { home } = await this.node.hello(); // the programs are where the probe said
+    throwIfCancelled(progress.signal);
+    const planned = planRun(request, { ...placed, runtime, home });
+    const { dir } = planned;
+    const before = dir === undefined ? undefined : await earlierRun(await this.node.client(), dir);
+    const spec = before?.run ? { ...planned, id: before.run.id } : planned;
+    const workdir = await this.workdir(request.profile);
+    return scriptOf(spec, { allocation, placed, runtime, workdir, home }).script;
+  }
+
   /** A run that waits in the queue leaves it; one that runs is asked as any other. */
   override async stop(dir: NodePath, mode: StopMode): Promise<void> {
     const client = await this.node.client();
@@ -160,30 +166,23 @@ export class SlurmMachine extends SshMachine {
     }
   }
 
+  /** How large the allocation is, and what runs on each of its nodes. UserError (usage, preflight). */
+  private async place(request: RunRequest): Promise<{ allocation: Allocation; placed: PlacedRun }> {
+    const allocation = allocationOf(request);
+    if (request.stage !== undefined) {
+      const what = 'a folder was to be staged, and the nodes of a Slurm run are not known before it starts';
+      throw new UserError('usage', what, 'Put the folder on the shared disk, and leave the staging out');
+    }
+    const looks: DeviceLooks = {
+      before: () => deviceBefore(this.node, request),
+      backEnd: async () => ((await this.readPayload()).cuda.length === 0 ? noCudaLibrary : undefined),
+    };
+    return { allocation, placed: await placeRun(request, offersOf(allocation), looks) };
+  }
+
   /** The job's script and its place in the queue. UserError (preflight) where Slurm refuses it. */
-  private async submit(
-    spec: StartSpec,
-    {
-      allocation,
-      placed,
-      runtime,
-      workdir,
-      home,
-    }: { allocation: Allocation; placed: PlacedRun; runtime: NodeRuntime; workdir: NodePath; home: NodePath },
-  ): Promise<{ id: string; dir: NodePath }> {
-    const { dir: given } = spec;
-    const id = spec.id ?? newRunId(spec.label);
-    const dir = given === undefined ? join(workdir, 'runs', id) : withHome(home, given);
-    const { nodes } = placed.placement;
-    const script = batchScript({
-      name: id,
-      fields: allocation.fields,
-      nodes: nodes.length,
-      tasksPerNode: Math.max(...nodes.map(({ slots, workers = 1 }) => slots * workers)),
-      dir,
-      python: runtime.python,
-      program: join(runtime.nodeDir, slurmJobName),
-    });
+  private async submit(spec: StartSpec, where: JobPlace): Promise<{ id: string; dir: NodePath }> {
+    const { id, dir, script } = scriptOf(spec, where);
     try {
       return await this.head.withBootstrap((bootstrap) =>
         bootstrap.request(
@@ -239,6 +238,35 @@ export class SlurmMachine extends SshMachine {
   private async ask(op: string, params: object): Promise<void> {
     await this.head.withBootstrap((bootstrap) => bootstrap.request(op, params, nothing));
   }
+}
+
+/** What a job's script is made of, besides the run itself. */
+interface JobPlace {
+  allocation: Allocation;
+  placed: PlacedRun;
+  runtime: NodeRuntime;
+  workdir: NodePath;
+  home: NodePath;
+}
+
+/** The run's id, its folder, and the script of its job. */
+function scriptOf(
+  spec: Pick<StartSpec, 'id' | 'dir' | 'label'>,
+  { allocation, placed, runtime, workdir, home }: JobPlace,
+): { id: string; dir: NodePath; script: string } {
+  const { dir: given, id = newRunId(spec.label) } = spec;
+  const dir = given === undefined ? join(workdir, 'runs', id) : withHome(home, given);
+  const { nodes } = placed.placement;
+  const script = batchScript({
+    name: id,
+    fields: allocation.fields,
+    nodes: nodes.length,
+    tasksPerNode: Math.max(...nodes.map(({ slots, workers = 1 }) => slots * workers)),
+    dir,
+    python: runtime.python,
+    program: join(runtime.nodeDir, slurmJobName),
+  });
+  return { id, dir, script };
 }
 
 /** Of a folder that the user named. UserError (usage) where its run is under way. */

@@ -174,6 +174,13 @@ export class SshNode implements Disposable {
     }, progress.signal);
   }
 
+  /** Where programs and runtime are, or would be put. UserError (preflight, connection). */
+  async places(): Promise<NodeRuntime> {
+    const found = await this.probe();
+    assertPassed(this.judge(found, false));
+    return runtimeOf(found, await this.options.payload());
+  }
+
   /** The results of a probe, each with this node's name. */
   judge(probe: Probe, wantsGpu: boolean): CheckResult[] {
     return checkProbe(probe, wantsGpu, this.name).map((result) => ({ ...result, host: this.name }));

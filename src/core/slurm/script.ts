@@ -2,6 +2,9 @@
 import type { NodePath } from '../base/nodePath.js';
 import { stopAheadOf, type SlurmFields } from './options.js';
 
+/** The script that was sent, in the run's folder. */
+export const batchScriptName = 'slurm.sh';
+
 /** What one job is. */
 export interface BatchJob {
   /** The run's id, which is the job's name. */

@@ -48,6 +48,7 @@ function tableOf(ui: Ui): Table {
     'trainyard.openTensorBoardInBrowser': async (run) => (await loadLazy()).openTensorBoardInBrowser(ui, run),
     'trainyard.openLogs': async (run) => (await loadLazy()).openLogs(ui, run),
     'trainyard.openTerminal': async (run) => (await loadLazy()).openTerminal(ui, run),
+    'trainyard.showBatchScript': async (run) => (await loadLazy()).showBatchScript(ui, run),
     'trainyard.revealRunFolder': async (run) => (await loadLazy()).revealRunFolder(ui, run),
     'trainyard.copyRunFolder': async (run) => (await loadLazy()).copyRunFolder(ui, run),
     'trainyard.cloneRun': async (run) => (await loadLazy()).cloneRun(ui, run),

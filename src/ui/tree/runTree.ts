@@ -196,6 +196,7 @@ export class RunTree implements vscode.TreeDataProvider<RunTreeNode>, vscode.Dis
       .join('\n');
     this.keys.update({
       hasRuns: runs.length > 0,
+      hasSlurmRuns: runs.some(({ entry }) => entry.run?.slurm !== undefined),
       hasActiveRun: active > 0,
       hasOverRun: runs.some(({ status }) => isOver(status)),
     });
