@@ -26,6 +26,7 @@ import { stage } from './verbs/stage.js';
 import { stop } from './verbs/stop.js';
 import { tag } from './verbs/tag.js';
 import { tensorboard } from './verbs/tensorboard.js';
+import { terminal } from './verbs/terminal.js';
 import { trust } from './verbs/trust.js';
 import { tunnel } from './verbs/tunnel.js';
 
@@ -54,6 +55,7 @@ export const verbs: readonly Verb[] = [
   download,
   exportVerb,
   tensorboard,
+  terminal,
   tunnel,
   deleteRun,
   killLeftovers,

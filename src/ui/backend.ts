@@ -2,6 +2,7 @@
 import type { AgentClient } from '../core/agent/agentClient.js';
 import { Clusters } from '../core/follow/clusters.js';
 import { ClusterSession } from '../core/follow/clusterSession.js';
+import type { NodePath } from '../core/base/nodePath.js';
 import type { Machine } from '../core/cluster/machine.js';
 import { makeMachine } from '../core/cluster/machines.js';
 import type { Disposable } from '../core/base/lifecycle.js';
@@ -10,6 +11,7 @@ import { ProfileStore, trainyardHome } from '../core/profiles/store.js';
 import type { Profile } from '../core/contracts/profileSchema.js';
 import { RunChanges } from '../core/follow/runChanges.js';
 import { RunFeeds } from '../core/follow/runFeeds.js';
+import { runTerminal, type RunTerminal } from '../core/follow/runTerminal.js';
 import { RunsMonitor } from '../core/follow/runsMonitor.js';
 import type { Prompter } from '../core/ssh/base/transport.js';
 import { TensorBoards } from '../core/tunnels/tensorboard.js';
@@ -72,6 +74,12 @@ export class Backend implements Disposable {
   /** Connected when it is not yet. UserError. */
   async machine(profile: string): Promise<Machine> {
     return (await this.session(profile)).machine();
+  }
+
+  /** Where the terminal of a run opens; undefined where that is this machine. UserError. */
+  async runTerminal(profile: string, dir: NodePath): Promise<RunTerminal | undefined> {
+    const session = await this.session(profile);
+    return runTerminal(await session.machine(), session.profile, dir);
   }
 
   dispose(): void {

@@ -32,7 +32,7 @@ import { planRun } from '../plan/spec.js';
 import { offeredFlags, type TrainerFlag } from '../plan/trainerHelp.js';
 import { startWithCode } from './startCode.js';
 import { ThroughHead } from '../ssh/throughHead.js';
-import type { SshShell, SshTransport } from '../ssh/base/transport.js';
+import type { SshShell, SshTransport, TerminalSize } from '../ssh/base/transport.js';
 import { checkCluster, tryTrainer } from './clusterCheck.js';
 import { copyToAll } from './fanOut.js';
 import { copyFromNode, stageFolder, stageForRun, type StageOptions, type StagePlaces } from './stageNodes.js';
@@ -178,7 +178,7 @@ export class SshMachine implements Machine {
     await (await this.node.client()).request('run.stop', { dir, mode, by });
   }
 
-  async shell(size: { columns: number; rows: number; term: string }): Promise<SshShell> {
+  async shell(size: TerminalSize): Promise<SshShell> {
     return (await this.head.connection()).shell(size);
   }
 

@@ -2,6 +2,7 @@
 // constant program and letters of hex are typed into the terminal: everything else is read from the
 // run's record, which lies there.
 import { UserError } from '../base/errors.js';
+import { terminalStep, type AllocatedNode } from '../slurm/step.js';
 
 /**
  * Without single quotes, backslashes and what shells read inside of quotes, so that bash, dash,
@@ -27,11 +28,12 @@ const program = [
 const longestLine = 4095;
 
 /**
- * What is typed into a login shell on the node, with the key that ends it. UserError (usage) for a
- * folder whose path is too long.
+ * What is typed into a login shell on the node, with the key that ends it. With `at` that is the
+ * login node, and the shell comes on a compute node. UserError (usage) for a folder whose path is too
+ * long.
  */
-export function runShellLine(dir: string): string {
-  const line = ` exec python3 -ISc '${program}' ${Buffer.from(dir).toString('hex')}\r`;
+export function runShellLine(dir: string, at?: AllocatedNode): string {
+  const line = ` exec ${at === undefined ? '' : `${terminalStep(at)} `}python3 -ISc '${program}' ${Buffer.from(dir).toString('hex')}\r`;
   if (line.length <= longestLine) return line;
   throw new UserError(
     'usage',

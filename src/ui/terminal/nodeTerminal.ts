@@ -1,11 +1,11 @@
 // A shell on a node, shown in one of the editor's terminals. Made again, at the press of a key,
 // when its connection was lost.
 import * as vscode from 'vscode';
-import type { SshShell } from '../../core/ssh/base/transport.js';
+import type { SshShell, TerminalSize } from '../../core/ssh/base/transport.js';
 import { errorWords } from '../remedies.js';
 
 type Size = Pick<vscode.TerminalDimensions, 'columns' | 'rows'>;
-export type OpenShell = (size: { columns: number; rows: number; term: string }) => Promise<SshShell>;
+type OpenShell = (size: TerminalSize) => Promise<SshShell>;
 
 export class NodeTerminal implements vscode.Pseudoterminal {
   private readonly written = new vscode.EventEmitter<string>();

@@ -1,33 +1,18 @@
 // A terminal in a run's folder, with the environment its ranks have.
 import * as vscode from 'vscode';
-import { delimiter, dirname } from 'node:path';
 import type { RunArgument } from '../../contributions.js';
-import type { Machine } from '../../core/cluster/machine.js';
-import type { NodePath } from '../../core/base/nodePath.js';
-import { runShellLine } from '../../core/follow/runShell.js';
+import { localShellEnvironment } from '../../core/follow/localShell.js';
+import type { RunTerminal } from '../../core/follow/runTerminal.js';
 import type { Services } from '../services.js';
 import { shortName } from '../../core/model/runName.js';
-import { NodeTerminal, type OpenShell } from './nodeTerminal.js';
+import { NodeTerminal } from './nodeTerminal.js';
 import { loadPty, PtyTerminal } from './ptyTerminal.js';
 import { errorWords } from '../remedies.js';
 
-/** A login shell there, which then becomes one in the run's folder with its environment. */
-function onNode(name: string, run: RunArgument, shell: OpenShell): vscode.Terminal {
-  const pty = new NodeTerminal(run.profile, shell, runShellLine(run.dir));
+/** On a node, where the shell reads the run's environment itself. */
+function onNode(name: string, { where, open, first }: RunTerminal): vscode.Terminal {
+  const pty = new NodeTerminal(where, open, first);
   return vscode.window.createTerminal({ name, pty, iconPath: new vscode.ThemeIcon('rocket') });
-}
-
-/** On this machine; on a node the shell reads it there. */
-async function environmentOf(machine: Machine, dir: NodePath): Promise<Record<string, string>> {
-  const details = await (await machine.node.client()).request('run.get', { dir });
-  const paths = details.run?.paths;
-  const programs = paths ? [paths.trainer, paths.python].map((path) => dirname(path)) : [];
-  return {
-    ...details.run?.env,
-    TRAINYARD_RUN_DIR: dir,
-    TRAINYARD_TERMINAL: '1', // what ends a run leaves it, and what is started in it, alone
-    PATH: [...programs, process.env['PATH'] ?? ''].join(delimiter),
-  };
 }
 
 export class RunTerminals {
@@ -36,12 +21,13 @@ export class RunTerminals {
   constructor(private readonly services: Services) {}
 
   async open(run: RunArgument): Promise<vscode.Terminal> {
-    const machine = await (await this.services.backend()).machine(run.profile);
+    const backend = await this.services.backend();
+    const machine = await backend.machine(run.profile);
     const name = `Run ${shortName(run.id)}`;
-    const terminal =
-      machine.shell === undefined
-        ? this.make(name, run.dir, await environmentOf(machine, run.dir))
-        : onNode(name, run, machine.shell.bind(machine));
+    const place = await backend.runTerminal(run.profile, run.dir);
+    const terminal = place
+      ? onNode(name, place)
+      : this.make(name, run.dir, await localShellEnvironment(machine, run.dir, process.env));
     this.folders.set(terminal, run.dir);
     terminal.show();
     return terminal;

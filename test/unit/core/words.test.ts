@@ -42,6 +42,7 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   'plan/trainerHelp.ts': /^--(help|model|device)$/,
   // Variables of CSS.
   'scaling/html.ts': /^\n:root\{/,
+  'slurm/step.ts': /^--[a-z-]+(=[a-z0-9]*)?$/,
   'slurm/script.ts': /^--[a-z-]+(=[A-Za-z:@0-9]+)?$/,
   'setup/pythonRuntime.ts': /^--[a-z-]+$/,
   'setup/wheels.ts': /^--[a-z-]+(=:all:)?$/,

@@ -12,6 +12,13 @@ export interface SshChannel extends Disposable {
   readonly closed: Promise<{ code: number | null; signal: string | null }>;
 }
 
+/** Of a terminal, in characters, and its kind, for example `xterm-256color`. */
+export interface TerminalSize {
+  columns: number;
+  rows: number;
+  term: string;
+}
+
 /** A login shell in a terminal. Its size is in characters. */
 export interface SshShell extends SshChannel {
   resize(columns: number, rows: number): void;
@@ -29,7 +36,7 @@ export interface SshConnection extends Disposable {
   readonly isClosed: boolean;
   /** Runs a command by the user's login shell there. */
   exec(command: string): Promise<SshChannel>;
-  shell(size: { columns: number; rows: number; term: string }): Promise<SshShell>;
+  shell(size: TerminalSize): Promise<SshShell>;
   /**
    * A connection from that host to `host` and `port`; ForwardingForbidden where its sshd forbids
    * it.

@@ -6,6 +6,7 @@ import { profileSchema, type Profile } from '../../../../src/core/contracts/prof
 import { allocationOf } from '../../../../src/core/slurm/allocation.js';
 import { gpusPerNodeOf } from '../../../../src/core/slurm/options.js';
 import { batchScript, type BatchJob } from '../../../../src/core/slurm/script.js';
+import { terminalStep } from '../../../../src/core/slurm/step.js';
 
 const job = (more: Partial<BatchJob> = {}): BatchJob => ({
   name: '20261124-222105-mlp-017a',
@@ -132,5 +133,17 @@ describe('the size of an allocation', () => {
     });
     const named = { count: 1, indices: [3] };
     expect(() => allocationOf({ profile: profile({}), ...none, gpus: named })).toThrow(/Slurm chooses them/);
+  });
+});
+
+describe('a step in a terminal', () => {
+  it('is one process on one node of the job, beside what runs there', () => {
+    expect(terminalStep({ job: '4711', host: 'gpu-12.hpc' })).toBe(
+      'srun --jobid=4711 --nodelist=gpu-12.hpc --overlap --pty --nodes=1 --ntasks=1 --cpu-bind=none',
+    );
+  });
+
+  it.each(['$(id)', 'n1;id', '-w', '', "n1'"])('takes no name that a shell would read: %j', (host) => {
+    expect(() => terminalStep({ job: '1', host })).toThrow(/no name of a node/);
   });
 });
