@@ -278,9 +278,19 @@ export type PageAction =
   | 'openOrigin'
   | 'showCheckpoints';
 
+/** A chart to be written to a file: `data` is SVG's or CSV's text, or a PNG in base64. */
+export interface SavedChart {
+  form: 'png' | 'svg' | 'csv';
+  /** Of the file, without its ending. */
+  name: string;
+  data: string;
+}
+
 export type FromPage =
   | { type: 'ready' }
   | { type: 'action'; action: PageAction }
+  | ({ type: 'save' } & SavedChart)
+  | { type: 'notSaved'; message: string }
   /** A defect in the page, for the extension's log. */
   | { type: 'failed'; message: string };
 
@@ -333,7 +343,6 @@ export interface ComparisonUpdate {
 }
 
 export type TableForm = 'csv' | 'json' | 'markdown';
-export type ImageForm = 'png' | 'svg';
 
 export type FromComparePage =
   | { type: 'ready' }
@@ -342,8 +351,7 @@ export type FromComparePage =
   | { type: 'accuracy'; fraction: number }
   /** `rows` are places in `runs`, in the order in which they are shown. */
   | { type: 'export'; form: TableForm; rows: number[] }
-  /** `data` is SVG's text, or a PNG in base64. */
-  | { type: 'save'; form: ImageForm; name: string; data: string }
+  | ({ type: 'save' } & SavedChart)
   | { type: 'open'; row: number }
   /** A defect in the page, for the extension's log. */
   | { type: 'failed'; message: string };

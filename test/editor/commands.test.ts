@@ -10,8 +10,7 @@ import { commandIds, type CommandId } from '../../src/contributions.js';
 import { configuredHosts } from '../../src/core/ssh/config/configuredHosts.js';
 import { lastOnly } from '../support/harness.js';
 import { until } from './hostClient.js';
-import { answer as answerBox, choose as chooseFirst } from './questions.js';
-import { clickMenu, fillForm, pick, typeLine } from './questions.js';
+import * as questions from './questions.js';
 import { Workbench } from './workbench.js';
 
 const words = 'train --model mlp --data synthetic --steps 400 --checkpoint-every 100'.split(' ');
@@ -37,9 +36,10 @@ const command = (id: CommandId, ...args: unknown[]): Promise<unknown> => {
   given.add(id);
   return workbench.host.command(id, ...args);
 };
-const choose = (): Promise<void> => chooseFirst(workbench);
-const answer = (question: string, text: string): Promise<void> => answerBox(workbench, question, text);
-const typeInTerminal = (line: string, done: () => boolean): Promise<void> => typeLine(workbench, line, done);
+const choose = (): Promise<void> => questions.choose(workbench);
+const answer = (question: string, text: string): Promise<void> => questions.answer(workbench, question, text);
+const typeInTerminal = (line: string, done: () => boolean): Promise<void> =>
+  questions.typeLine(workbench, line, done);
 const nameIt = (name: string): Promise<void> => answer('A name for the profile', name);
 const press = (name: string): Promise<void> =>
   workbench.page.locator('.monaco-dialog-box').getByRole('button', { name, exact: true }).click();
@@ -61,6 +61,13 @@ const dashboardOf = (run?: string): Promise<true> =>
     const { dashboards } = await workbench.snapshot();
     return dashboards.some(({ dir, visible }) => visible && dir === (run ?? dir)) ? true : undefined;
   });
+/** The first TensorBoard tab is in this state. */
+const boardIs = (state: string): Promise<true> =>
+  until(
+    `TensorBoard ${state}`,
+    async () => ((await workbench.snapshot()).tensorboards[0]?.state === state ? true : undefined),
+    60,
+  );
 const phase = (dir: string, wanted: string): Promise<true> =>
   until(`run ${wanted}`, () => (workbench.state(dir).phase === wanted ? true : undefined), 60);
 
@@ -283,13 +290,13 @@ test('a run: started, cloned, run again; dashboard, logs, terminal, checkpoints'
   const script = join(workbench.folder, 'workspace/go.sh');
   await workbench.writeFile(script, 'echo went\n');
   const going = command('trainyard.runOnCluster', { scheme: 'file', fsPath: script });
-  await pick(workbench, 'Where to run it?', 'local');
-  await pick(workbench, 'How to start go.sh?', 'one process');
+  await questions.pick(workbench, 'Where to run it?', 'local');
+  await questions.pick(workbench, 'How to start go.sh?', 'one process');
   await answer('Arguments of go.sh', '');
   await going;
   await phase(newest().dir, 'finished');
   await command('trainyard.newRun', { profile: 'local' });
-  await fillForm(workbench, 'echo filled in');
+  await questions.fillForm(workbench, 'echo filled in');
   const attaching = command('trainyard.attachRun');
   await choose();
   await attaching;
@@ -310,7 +317,7 @@ test('two runs that are selected in the list are compared, by the menu of one of
   await dashboardOf();
   await rows.nth(1).click({ modifiers: ['Control'] });
   given.add('trainyard.compareRuns');
-  await clickMenu(workbench, rows.nth(1), 'Compare Runs…');
+  await questions.clickMenu(workbench, rows.nth(1), 'Compare Runs…');
   const comparison = workbench.webview();
   await comparison.getByRole('heading', { name: '2 runs compared' }).waitFor();
   await comparison.locator('.runs tbody tr').nth(1).waitFor();
@@ -322,38 +329,30 @@ test('TensorBoard opens in a tab with the curves', async () => {
   const [dir = ''] = workbench.runs();
   await workbench.host.ask('setting', { key: 'trainyard.tensorboardPort', value: 18300 });
   await command('trainyard.openTensorBoard', { profile: 'local', id: dir.split('/').at(-1), dir });
-  const [board] = await until(
-    'TensorBoard',
-    async () => {
-      const { tensorboards } = await workbench.snapshot();
-      return tensorboards[0]?.state === 'serving' ? tensorboards : undefined;
-    },
-    60,
-  );
+  await boardIs('serving');
+  const [board] = (await workbench.snapshot()).tensorboards;
   expect(board?.url).toMatch(/\/proxy\/183\d\d\/.*pinnedCards/);
   expect(new URL(board?.url ?? '').pathname).toMatch(/\/[0-9a-f]{32}\/$/); // the bridge's key
   const inner = workbench.webview().frameLocator('iframe[title="TensorBoard"]');
-  await inner.getByText('loss', { exact: true }).first().waitFor({ timeout: 60_000 });
-  await workbench.page.waitForTimeout(2000);
   await workbench.host.command('workbench.action.closePanel');
-  for (const theme of ['dark', 'light'] as const) await workbench.screenshot('tensorboard', theme, 1600);
+  for (const theme of ['dark', 'light'] as const) {
+    await workbench.theme(theme);
+    const body = inner.locator(theme === 'dark' ? 'body.dark-mode' : 'body:not(.dark-mode)');
+    await body.getByText('loss', { exact: true }).first().waitFor({ timeout: 60_000 });
+    await workbench.page.waitForTimeout(2000);
+    await workbench.screenshot('tensorboard', theme, 1600);
+  }
 });
 
 test('TensorBoard that was ended says so, and starts again', async () => {
   const [dir = ''] = workbench.runs();
   workbench.cli('tensorboard', dir, '--stop');
-  await until('the state page', async () =>
-    (await workbench.snapshot()).tensorboards[0]?.state === 'gone' ? true : undefined,
-  );
+  await boardIs('gone');
   const restart = workbench.webview().getByRole('button', { name: 'Restart' });
   await restart.waitFor();
   await workbench.screenshot('tensorboard-gone', 'dark', 800);
   await restart.click();
-  await until(
-    'TensorBoard',
-    async () => ((await workbench.snapshot()).tensorboards[0]?.state === 'serving' ? true : undefined),
-    60,
-  );
+  await boardIs('serving');
 });
 
 test('stopping: after a checkpoint, and now; deleting', async () => {

@@ -127,14 +127,18 @@ export class Workbench {
   }
 
   async screenshot(name: string, theme: Theme, width: number, height = 900): Promise<void> {
-    const { name: value, mark } = themes[theme];
-    await this.host.ask('setting', { key: 'workbench.colorTheme', value });
-    await this.page.locator(`.monaco-workbench.${mark}`).waitFor();
+    await this.theme(theme);
     await this.page.setViewportSize({ width, height });
     await this.page.locator('.monaco-workbench').hover({ position: { x: 2, y: 2 } });
     mkdirSync(artifacts, { recursive: true });
     const path = join(artifacts, `editor-${name}-${theme}-${width}.png`);
     await this.page.screenshot({ path, animations: 'disabled' });
+  }
+
+  async theme(theme: Theme): Promise<void> {
+    const { name: value, mark } = themes[theme];
+    await this.host.ask('setting', { key: 'workbench.colorTheme', value });
+    await this.page.locator(`.monaco-workbench.${mark}`).waitFor();
   }
 
   /** The page inside the webview tab that is in front. */

@@ -4,10 +4,11 @@ import { panelTypes, type CommandId, type RunArgument } from '../../contribution
 import type { Disposable } from '../../core/base/lifecycle.js';
 import { pathFromNode } from '../../core/base/nodePath.js';
 import type { ComparedRun } from '../../core/compare/comparedRun.js';
-import type { FromComparePage, ImageForm, TableForm } from '../../webview/protocol.js';
+import type { FromComparePage } from '../../webview/protocol.js';
 import { errorWords } from '../remedies.js';
 import type { Services } from '../services.js';
 import { escapeHtml, makeNonce, page } from './html.js';
+import { saveChart, saveFile } from './saveFile.js';
 import { tabIcon } from './tabIcon.js';
 
 /** Milliseconds between two updates while runs are read. */
@@ -115,14 +116,12 @@ class ComparePanel {
         const { comparer } = await this.services.backend();
         const runs = message.rows.flatMap((row) => this.runs[row] ?? []);
         const text = comparer.text(message.form, runs, this.accuracy);
-        await save('comparison', message.form, Buffer.from(text));
+        await saveFile('comparison', message.form, Buffer.from(text));
         break;
       }
-      case 'save': {
-        const encoding = message.form === 'png' ? 'base64' : 'utf8';
-        await save(message.name, message.form, Buffer.from(message.data, encoding));
+      case 'save':
+        await saveChart(message);
         break;
-      }
       case 'open': {
         const run = this.runs[message.row];
         const command: CommandId = 'trainyard.openDashboard';
@@ -179,25 +178,6 @@ class ComparePanel {
       comparer.update({ runs, accuracy, pending, problems }, Date.now() / 1000),
     );
   }
-}
-
-const endings: Record<TableForm | ImageForm, string> = {
-  csv: 'csv',
-  json: 'jsonl',
-  markdown: 'md',
-  png: 'png',
-  svg: 'svg',
-};
-
-async function save(name: string, form: TableForm | ImageForm, bytes: Buffer): Promise<void> {
-  const ending = endings[form];
-  const file = `${name.replace(/[^\w.-]+/g, '-')}.${ending}`;
-  const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
-  const target = await vscode.window.showSaveDialog({
-    ...(folder ? { defaultUri: vscode.Uri.joinPath(folder, file) } : {}),
-    filters: { [ending.toUpperCase()]: [ending] },
-  });
-  if (target) await vscode.workspace.fs.writeFile(target, bytes);
 }
 
 function comparePage(webview: vscode.Webview, folder: vscode.Uri, runs: readonly RunArgument[]): string {

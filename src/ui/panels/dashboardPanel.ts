@@ -10,6 +10,7 @@ import { runName, shortName } from '../../core/model/runName.js';
 import { DashboardSender } from './dashboardUpdate.js';
 import { escapeHtml, makeNonce, page } from './html.js';
 import type { PanelKind, RunPanel } from './runPanels.js';
+import { saveChart } from './saveFile.js';
 import { tabIcon } from './tabIcon.js';
 import { Throttle } from './throttle.js';
 import { errorWords } from '../remedies.js';
@@ -63,7 +64,14 @@ export class DashboardPanel implements RunPanel {
     webview.options = { enableScripts: true, localResourceRoots: [folder] };
     panel.title = shortName(run.id);
     panel.iconPath = tabIcon(services);
-    this.store.add(webview.onDidReceiveMessage((message: FromPage) => void this.receive(message)));
+    this.store.add(
+      webview.onDidReceiveMessage((message: FromPage) => {
+        this.receive(message).catch((error: unknown) => {
+          services.logger.log('error', `dashboard of ${run.id}: ${errorWords(error)}`);
+          void vscode.window.showErrorMessage(errorWords(error));
+        });
+      }),
+    );
     this.store.add(
       panel.onDidDispose(() => {
         this.store.dispose();
@@ -124,6 +132,12 @@ export class DashboardPanel implements RunPanel {
           commands[message.action],
           message.action === 'openOrigin' ? this.origin() : this.run,
         );
+        break;
+      case 'save':
+        await saveChart({ ...message, name: `${shortName(this.run.id)}-${message.name}` });
+        break;
+      case 'notSaved':
+        void vscode.window.showErrorMessage(message.message);
         break;
       case 'failed':
         this.services.logger.log('error', `dashboard of ${this.run.id}: ${message.message}`);

@@ -42,6 +42,8 @@ export class TensorBoardPanel implements RunPanel {
   private readonly store = new DisposableStore();
   private state: TensorBoardState = { kind: 'starting', what: 'connecting' };
   private opening = false;
+  /** Where it serves, without a query. */
+  private address: vscode.Uri | undefined;
 
   constructor(
     private readonly services: Services,
@@ -58,6 +60,12 @@ export class TensorBoardPanel implements RunPanel {
         if (type === 'browser') {
           void vscode.commands.executeCommand('trainyard.openTensorBoardInBrowser', run);
         }
+      }),
+    );
+    // It takes a theme only while it loads.
+    this.store.add(
+      vscode.window.onDidChangeActiveColorTheme(() => {
+        if (this.state.kind === 'serving') this.showServing();
       }),
     );
     const timer = setInterval(() => void this.look(), lookInterval);
@@ -94,9 +102,8 @@ export class TensorBoardPanel implements RunPanel {
       const onProgress = (what: string): void => {
         this.show({ kind: 'starting', what });
       };
-      const uri = await tensorboardAddress(this.services, this.run, { onProgress });
-      const url = `${uri.toString(true)}?${tensorboardQuery(isDark())}`;
-      this.show({ kind: 'serving', url, origin: `${uri.scheme}://${uri.authority}` });
+      this.address = await tensorboardAddress(this.services, this.run, { onProgress });
+      this.showServing();
     } catch (error) {
       if (!isCancelled(error)) {
         this.show({ kind: 'gone', message: errorWords(error), lastLines: [] });
@@ -104,6 +111,14 @@ export class TensorBoardPanel implements RunPanel {
     } finally {
       this.opening = false;
     }
+  }
+
+  /** Loads it in the editor's theme, unless it is there in this theme already. */
+  private showServing(): void {
+    if (!this.address) return;
+    const url = `${this.address.toString(true)}?${tensorboardQuery(isDark())}`;
+    if (url === this.url) return;
+    this.show({ kind: 'serving', url, origin: `${this.address.scheme}://${this.address.authority}` });
   }
 
   private async look(): Promise<void> {

@@ -3,10 +3,9 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { firstRows, tableBox } from '../../dashboard/charts/tableBox.js';
 import { define, Section } from '../../dashboard/elements/section.js';
 import { plural } from '../../dashboard/model/format.js';
-import '../../dashboard/elements/menu.js';
-import type { ImageForm } from '../../protocol.js';
+import { saveMenu } from '../../dashboard/save/saveMenu.js';
 import { axisNames, lastValue, placeText, tableOf, valueAt, valueText } from '../model/curves.js';
-import { ComparePlot, type PlotView } from './comparePlot.js';
+import { comparePicture, ComparePlot, type PlotView } from './comparePlot.js';
 import { lineSample } from './lineSample.js';
 
 /** Runs whose values stand above a chart; the table has all. */
@@ -17,7 +16,6 @@ class CompareCard extends Section {
     view: { attribute: false },
     tableOpen: { attribute: false },
     zoom: { attribute: false },
-    save: { attribute: false },
     at: { state: true },
     allRows: { state: true },
   };
@@ -25,7 +23,6 @@ class CompareCard extends Section {
   declare tableOpen: boolean;
   /** Called with what the x axes are to show. */
   declare zoom: (zoom: [number, number] | undefined) => void;
-  declare save: (view: PlotView, form: ImageForm) => void;
   /** Where the crosshair is on the x axis. */
   declare at: number | undefined;
   declare allRows: boolean;
@@ -73,13 +70,6 @@ class CompareCard extends Section {
   protected override render(): TemplateResult {
     const { chart, axis } = this.view;
     const id = `compare-${chart.name}`;
-    const saves = (['png', 'svg'] as const).map((form) => ({
-      label: `Save as ${form.toUpperCase()}…`,
-      icon: 'save',
-      run: () => {
-        this.save(this.view, form);
-      },
-    }));
     return html`<section class="card" aria-labelledby=${id}>
       <div class="cardhead">
         <h3 id=${id} title=${chart.name}>${chart.title}</h3>
@@ -89,12 +79,11 @@ class CompareCard extends Section {
         <button type="button" class="toggle" aria-pressed=${this.tableOpen} @click=${this.onTable}>
           <span class="codicon codicon-table" aria-hidden="true"></span>Table
         </button>
-        <trainyard-menu
-          .label=${`Save the chart ${chart.title}`}
-          .icon=${'save'}
-          .iconOnly=${true}
-          .items=${saves}
-        ></trainyard-menu>
+        ${saveMenu(this, {
+          name: chart.name,
+          title: chart.title,
+          picture: () => comparePicture(this.view),
+        })}
       </div>
       ${this.legend()}
       <div class="plotbox">

@@ -6,7 +6,8 @@ import { fontSize, xTicks } from '../../dashboard/charts/timeAxis.js';
 import { withAlpha } from '../../dashboard/charts/tints.js';
 import { axisRange } from '../../dashboard/charts/yRange.js';
 import type { Palette } from '../../dashboard/elements/theme.js';
-import type { ChartLine, CompareChart } from '../model/curves.js';
+import type { ChartPicture } from '../../dashboard/save/chartImage.js';
+import { axisNames, type ChartLine, type CompareChart } from '../model/curves.js';
 import type { CompareAxis } from '../model/view.js';
 
 /** All that is drawn. */
@@ -21,7 +22,7 @@ export interface PlotView {
 }
 
 /** What the y axis shows: of the values in sight. */
-export function yRangeOf({ chart, range }: Pick<PlotView, 'chart' | 'range'>): [number, number] {
+function yRangeOf({ chart, range }: Pick<PlotView, 'chart' | 'range'>): [number, number] {
   const values: number[] = [];
   for (const { x, y } of chart.lines) {
     x.forEach((at, index) => {
@@ -39,8 +40,20 @@ export function yRangeOf({ chart, range }: Pick<PlotView, 'chart' | 'range'>): [
 const isShare = (name: string): boolean => name === 'top-1' || name === 'top-5';
 
 /** A tick of the y axis. */
-export const yTick = (name: string, value: number): string =>
+const yTick = (name: string, value: number): string =>
   isShare(name) ? `${+(value * 100).toFixed(1)}%` : value === 0 ? '0' : String(+significant(value, 3));
+
+/** The chart as an image shows it. */
+export function comparePicture(view: PlotView): ChartPicture {
+  const { chart, axis, range, palette } = view;
+  return {
+    title: chart.title,
+    palette,
+    x: { name: axisNames[axis], range, text: (at) => at.toLocaleString('en-US') },
+    y: { range: yRangeOf(view), text: (value) => yTick(chart.name, value) },
+    lines: chart.lines,
+  };
+}
 
 export class ComparePlot {
   private plot: uPlot;

@@ -3,8 +3,7 @@ import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { define } from '../../dashboard/elements/section.js';
 import { onThemeChange, readPalette, type Palette } from '../../dashboard/elements/theme.js';
 import { clock, plural } from '../../dashboard/model/format.js';
-import type { ComparisonUpdate, ImageForm, TableForm } from '../../protocol.js';
-import { pngOf, svgOf } from '../charts/chartImage.js';
+import type { ComparisonUpdate, SavedChart, TableForm } from '../../protocol.js';
 import '../charts/compareCard.js';
 import type { PlotView } from '../charts/comparePlot.js';
 import { axisNames, chartsOf, wholeRange, type CompareChart } from '../model/curves.js';
@@ -207,7 +206,12 @@ export class ComparePage extends LitElement {
 
   private grid(charts: readonly CompareChart[], axis: CompareAxis, range: [number, number]): TemplateResult {
     const { palette, pointed } = this;
-    return html`<div class="grid" @table-toggle=${this.onTable}>
+    return html`<div
+      class="grid"
+      @table-toggle=${this.onTable}
+      @chart-save=${this.onSave}
+      @chart-save-failed=${this.onSaveFailed}
+    >
       ${charts.map((chart) => {
         const emphasized = chart.lines.some(({ row }) => row === pointed) ? pointed : undefined;
         const view: PlotView = { chart, axis, range, palette, emphasized };
@@ -215,7 +219,6 @@ export class ComparePage extends LitElement {
           .view=${view}
           .tableOpen=${this.view.tables.includes(chart.name)}
           .zoom=${this.onZoom}
-          .save=${this.onSave}
         ></trainyard-compare-card>`;
       })}
     </div>`;
@@ -229,18 +232,13 @@ export class ComparePage extends LitElement {
     this.zoomed = zoom;
   };
 
-  private readonly onSave = (view: PlotView, form: ImageForm): void => {
-    const image = svgOf(view);
-    const send = (data: string): void => {
-      this.failure = undefined;
-      this.host.post({ type: 'save', form, name: view.chart.name, data });
-    };
-    if (form === 'svg') send(image);
-    else {
-      pngOf(image).then(send, (error: unknown) => {
-        this.failure = error instanceof Error ? error.message : String(error);
-      });
-    }
+  private readonly onSave = ({ detail }: CustomEvent<SavedChart>): void => {
+    this.failure = undefined;
+    this.host.post({ type: 'save', ...detail });
+  };
+
+  private readonly onSaveFailed = ({ detail }: CustomEvent<string>): void => {
+    this.failure = detail;
   };
 
   private sort(key: string): void {

@@ -3,6 +3,8 @@ import { html, nothing, type TemplateResult } from 'lit';
 import type { ChartGroup, Drawable } from './chartGroup.js';
 import { chartTable, legendAt, summary, type ChartSpec } from './chartSpecs.js';
 import { count, elapsed, plural } from '../model/format.js';
+import { figuresOf, pictureOf } from './savedChart.js';
+import { saveMenu } from '../save/saveMenu.js';
 import { Plot } from './plot.js';
 import { firstRows, tableBox } from './tableBox.js';
 import type { XAxis } from '../model/viewState.js';
@@ -140,6 +142,12 @@ class ChartCard extends Section implements Drawable {
         <button type="button" class="toggle" aria-pressed=${this.tableOpen} @click=${this.onTable}>
           <span class="codicon codicon-table" aria-hidden="true"></span>Table
         </button>
+        ${saveMenu(this, {
+          name: spec.id,
+          title: spec.title,
+          picture: () => pictureOf(spec, group, this.plot?.yShown ?? [0, 1]),
+          csv: () => figuresOf(spec, group),
+        })}
       </div>
       <div class="legendrow">
         <ul class="legend" aria-hidden="true">

@@ -5,6 +5,8 @@ import { define, Section } from '../elements/section.js';
 import { FigurePlot, type FigureView } from './figurePlot.js';
 import { figureLegend, figureSummary, figureTable, lastStep, mostNamed } from './figureGroups.js';
 import { lastAtMost } from '../elements/sampling.js';
+import { figureCsv, figurePicture } from './savedFigure.js';
+import { saveMenu } from '../save/saveMenu.js';
 import { firstRows, tableBox } from './tableBox.js';
 
 class FigureCard extends Section {
@@ -80,6 +82,12 @@ class FigureCard extends Section {
         <button type="button" class="toggle" aria-pressed=${this.tableOpen} @click=${this.onTable}>
           <span class="codicon codicon-table" aria-hidden="true"></span>Table
         </button>
+        ${saveMenu(this, {
+          name: chart.tag,
+          title: chart.tag,
+          picture: () => figurePicture(this.view, this.plot?.yShown ?? [0, 1]),
+          csv: () => figureCsv(chart, origin),
+        })}
       </div>
       <ul class="legend" aria-hidden="true">
         ${figureLegend(chart, time).map(

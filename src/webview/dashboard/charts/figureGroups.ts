@@ -46,6 +46,12 @@ export function figureGroups(figures: readonly FigureSeries[], filter = ''): Fig
     .sort((a, b) => Number(b.name === '') - Number(a.name === '') || byName(a.name, b.name));
 }
 
+/** What a curve is called beside its value. */
+export function lineLabel({ series }: FigureChart, { writer }: FigureSeries): string {
+  if (writer !== '') return writer;
+  return series.length === 1 ? 'value' : 'run';
+}
+
 export interface FigureLegend {
   label: string;
   color: ChartColor;
@@ -53,9 +59,9 @@ export interface FigureLegend {
 }
 
 /** The figures that were the newest at `time` (seconds since the epoch), of the first curves. */
-export function figureLegend({ series }: FigureChart, time: number): FigureLegend[] {
-  return series.slice(0, mostNamed).map((one, index) => ({
-    label: series.length === 1 && one.writer === '' ? 'value' : one.writer === '' ? 'run' : one.writer,
+export function figureLegend(chart: FigureChart, time: number): FigureLegend[] {
+  return chart.series.slice(0, mostNamed).map((one, index) => ({
+    label: lineLabel(chart, one),
     color: colorOf(index),
     value: significant(one.value[lastAtMost(one.time, time)] ?? null),
   }));

@@ -48,6 +48,12 @@ export class FigurePlot {
     if (width > 0 && height > 0) this.plot.setSize({ width, height });
   }
 
+  /** What the y axis shows. */
+  get yShown(): [number, number] {
+    const { min = 0, max = 1 } = this.plot.scales['y'] ?? {};
+    return [min, max];
+  }
+
   /** Moves the crosshair by so many points; `undefined` takes it away. */
   moveCursor(points: number | undefined): void {
     const { data, cursor } = this.plot;
@@ -166,7 +172,7 @@ export class FigurePlot {
   }
 }
 
-const tickText = (value: number | null): string =>
+export const tickText = (value: number | null): string =>
   value === null ? '' : value !== 0 && Math.abs(value) < 1e-3 ? significant(value, 2) : compact.format(value);
 const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 4 });
 

@@ -48,6 +48,12 @@ export class Plot {
     if (width > 0 && height > 0) this.plot.setSize({ width, height });
   }
 
+  /** What the y axis shows. */
+  get yShown(): [number, number] {
+    const { min = 0, max = 1 } = this.plot.scales['y'] ?? {};
+    return [min, max];
+  }
+
   /** `x`: where on the x axis. */
   moveCursor(x: number | undefined): void {
     if (x === undefined) this.plot.setCursor({ left: -10, top: -10 });

@@ -1,6 +1,6 @@
 // Between the extension's messages and what is drawn: the model, the view's settings, and when to
 // draw.
-import type { PageAction, ToPage } from '../../protocol.js';
+import type { PageAction, SavedChart, ToPage } from '../../protocol.js';
 import { absence } from '../model/absence.js';
 import { ChartData } from '../charts/chartData.js';
 import { ChartGroup } from '../charts/chartGroup.js';
@@ -96,6 +96,15 @@ export class Controller {
 
   act(action: PageAction): void {
     this.host.post({ type: 'action', action });
+  }
+
+  save(chart: SavedChart): void {
+    this.host.post({ type: 'save', ...chart });
+  }
+
+  /** `reason`: why a chart cannot be saved. */
+  notSaved(reason: string): void {
+    this.host.post({ type: 'notSaved', message: `The chart was not saved: ${reason}` });
   }
 
   change(change: Partial<ViewState>): void {

@@ -1,6 +1,6 @@
 // The page as a whole: which parts there are, and what each is given.
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
-import type { PageAction } from '../../protocol.js';
+import type { PageAction, SavedChart } from '../../protocol.js';
 import '../charts/charts.js';
 import '../charts/figures.js';
 import type { Controller } from './controller.js';
@@ -20,6 +20,13 @@ export class Page extends LitElement {
   };
   private readonly change = (change: Partial<ViewState>): void => {
     this.controller?.change(change);
+  };
+
+  private readonly save = ({ detail }: CustomEvent<SavedChart>): void => {
+    this.controller?.save(detail);
+  };
+  private readonly saveFailed = ({ detail }: CustomEvent<string>): void => {
+    this.controller?.notSaved(detail);
   };
 
   protected override createRenderRoot(): HTMLElement {
@@ -72,7 +79,7 @@ export class Page extends LitElement {
         }
         ${this.awayStrip(controller)}
       </header>
-      <main>
+      <main @chart-save=${this.save} @chart-save-failed=${this.saveFailed}>
         ${
           shown.figures.length > 0
             ? html`<trainyard-figures

@@ -1,0 +1,36 @@
+// A chart of an own program's figures as it is saved: what its image shows, and its figures.
+import { colorOf, lineLabel, type FigureChart } from './figureGroups.js';
+import { tickText, type FigureView } from './figurePlot.js';
+import type { ChartPicture } from '../save/chartImage.js';
+import { csvOf } from '../save/csv.js';
+import { imageAxis } from './savedChart.js';
+
+/** As it stands on the page, in the same ranges. */
+export function figurePicture(
+  { chart, origin, range, palette }: FigureView,
+  yRange: [number, number],
+): ChartPicture {
+  return {
+    title: chart.tag,
+    palette,
+    x: imageAxis('time', range),
+    y: { range: yRange, text: tickText },
+    lines: chart.series.map((series, index) => ({
+      label: lineLabel(chart, series),
+      color: colorOf(index),
+      x: series.time.map((time) => time - origin),
+      y: series.value,
+    })),
+  };
+}
+
+/**
+ * All rows, oldest first, one writer after another. Rows of a long curve are merged: `value` is
+ * then a mean, which `min` and `max` bound.
+ */
+export function figureCsv({ series }: FigureChart, origin: number): string {
+  const rows = series.flatMap(({ writer, time, step, value, min, max }) =>
+    time.map((at, row) => [writer, at - origin, step[row], value[row], min[row], max[row]]),
+  );
+  return csvOf(['writer', 'seconds', 'step', 'value', 'min', 'max'], rows);
+}
