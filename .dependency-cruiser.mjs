@@ -67,6 +67,7 @@ const coreFolders = [
   'checkpoints',
   'export',
   'export/mlflow',
+  'export/wandb',
   'assist',
 ];
 /** @param {string} folder of src/core */

@@ -1,15 +1,14 @@
 // Runs in a real MLflow server, read by MLflow's own client: the values are those of our files,
 // before and after a restart in mid-run, and no run is there twice.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../scripts/lib/freePort.mjs';
-import { mlflowPython } from '../../scripts/test/mlflow.mjs';
+import { mlflowPython } from '../../scripts/test/trackers.mjs';
 import {
+  cli as program,
   expectExit,
   processesNaming,
-  readLines,
-  readLinesSoFar,
   run,
   runCli,
   start,
@@ -18,6 +17,7 @@ import {
   type Outcome,
   type Running,
 } from '../support/harness.js';
+import { idOf, pidOf, standing, startsOf, stepsOf, train } from './runs.js';
 
 const folder = temporaryFolder('export');
 const found = mlflowPython();
@@ -69,29 +69,12 @@ async function remote(id: string): Promise<RemoteRun[]> {
   return all.filter(({ tags }) => tags['trainyard.run'] === id);
 }
 
-/** Of each step the last value in the file: the runs here repeat only steps after a restart. */
-function standing(dir: string, kind: string, field: string): [number, number][] {
-  const values = new Map<number, number>();
-  for (const line of readLines(join(dir, 'metrics.jsonl'))) {
-    if (line.kind === kind) values.set(Number(line['step']), Number(line[field]));
-  }
-  return [...values].sort(([a], [b]) => a - b);
-}
-
-const idOf = (dir: string): string =>
-  (JSON.parse(readFileSync(join(dir, 'run.json'), 'utf8')) as { id: string }).id;
-
 function expectSame(there: RemoteRun | undefined, dir: string): void {
   for (const field of ['loss', 'top1', 'lr', 'images_per_sec', 'step_ms']) {
     const values = [...(there?.metrics[`train/${field}`] ?? [])].sort(([a], [b]) => a - b);
     expect(values, field).toEqual(standing(dir, 'step', field));
   }
 }
-
-const train = (dir: string, steps: number, ...more: string[]): string[] => {
-  const words = ['--model', 'mlp', '--data', 'synthetic', '--steps', String(steps), '--log-every', '5'];
-  return ['run', 'local', '--run-dir', dir, '--ranks', '2', ...more, '--', 'train', ...words];
-};
 
 describe.skipIf(missing !== '')(`with MLflow${missing === '' ? '' : `: ${missing}`}`, () => {
   beforeAll(async () => {
@@ -143,24 +126,16 @@ describe.skipIf(missing !== '')(`with MLflow${missing === '' ? '' : `: ${missing
 
   it('a run that is followed, over a restart that repeats steps which were sent', async () => {
     const dir = join(folder.path, 'followed');
-    const running = start(
-      process.execPath,
-      [
-        join(import.meta.dirname, '../../dist/trainyard.cjs'),
-        ...train(dir, 3000),
-        '--checkpoint-every',
-        '400',
-      ],
-      { env: home },
-    );
+    const running = start(process.execPath, [program, ...train(dir, 3000), '--checkpoint-every', '400'], {
+      env: home,
+    });
     await until('the first checkpoint', () => stepsOf(dir) > 450);
     const following = exported(dir, '--follow');
     for (const deadline = Date.now() + 60_000; ;) {
       if ((await remote(idOf(dir)))[0]?.metrics['train/loss'] !== undefined) break;
       if (Date.now() > deadline) throw new Error('no values were sent in 60 s');
     }
-    const state = JSON.parse(readFileSync(join(dir, 'state.json'), 'utf8')) as { ranks: { pid: number }[] };
-    process.kill(state.ranks[0]?.pid ?? 0, 'SIGKILL');
+    process.kill(pidOf(dir, 0), 'SIGKILL');
     expectExit(await running.ended, 5);
     expectExit(await following, 0);
     expectSame((await remote(idOf(dir)))[0], dir);
@@ -183,14 +158,3 @@ describe.skipIf(missing !== '')(`with MLflow${missing === '' ? '' : `: ${missing
     expect(failed.stderr).toContain('Did you mean "trainyard"?');
   });
 });
-
-const startsOf = (dir: string): number =>
-  readLinesSoFar(join(dir, 'metrics.jsonl')).filter(({ kind }) => kind === 'start').length;
-
-const stepsOf = (dir: string): number => {
-  try {
-    return Number(/.*"step":(\d+)/s.exec(readFileSync(join(dir, 'metrics.jsonl'), 'utf8'))?.[1] ?? 0);
-  } catch {
-    return 0; // not there yet
-  }
-};

@@ -1,4 +1,4 @@
-// One curve as an experiment tracker gets it, and how much of it the tracker has.
+// One curve as an experiment tracker gets it, and which points of it the tracker has.
 
 /** `time` is in milliseconds since the epoch, a whole number. */
 export interface Point {
@@ -10,7 +10,7 @@ export interface Point {
 /** Points in the order of their steps, one for each step. */
 export class ExportSeries {
   private readonly list: Point[] = [];
-  private first = 0;
+  private sent = new Set<number>();
   private known = false;
 
   /** `appendOnly`: a point that the tracker has never goes, so its last one tells what it has. */
@@ -27,7 +27,7 @@ export class ExportSeries {
 
   /** Those that the tracker lacks, once `isMatched`. */
   get unsent(): readonly Point[] {
-    return this.list.slice(this.first);
+    return this.list.filter(({ step }) => !this.sent.has(step));
   }
 
   /** Takes the place of the point of the same step. */
@@ -41,18 +41,37 @@ export class ExportSeries {
     const at = this.list.findIndex(({ step }) => step >= point.step);
     const isThere = this.list[at]?.step === point.step;
     this.list.splice(at, isThere ? 1 : 0, point);
-    if (at < this.first) this.known = false;
+    if (isThere && this.sent.has(point.step)) this.known = false;
   }
 
   /** Removes the points of later steps than `after`. */
   cut(after: number): void {
-    while ((this.list.at(-1)?.step ?? -Infinity) > after) this.list.pop();
-    if (this.list.length < this.first) this.known = false;
+    for (let last = this.list.at(-1); last && last.step > after; last = this.list.at(-1)) {
+      this.list.pop();
+      if (this.sent.has(last.step)) this.known = false;
+    }
   }
 
-  /** The tracker has the first `count` points and no other. */
-  matched(count: number): void {
-    this.first = count;
+  /**
+   * `there` has the tracker's values by step. False, with nothing known, where one of them no longer
+   * stands.
+   */
+  match(there: ReadonlyMap<number, number>): boolean {
+    if (this.appendOnly) {
+      const last = there.size === 0 ? -Infinity : Math.max(...there.keys());
+      this.sent = new Set(this.list.map(({ step }) => step).filter((step) => step <= last));
+    } else {
+      const standing = this.list.filter(({ step, value }) => there.get(step) === value);
+      if (standing.length < there.size) return false;
+      this.sent = new Set(there.keys());
+    }
+    this.known = true;
+    return true;
+  }
+
+  /** The tracker has all points and no other. */
+  matchAll(): void {
+    this.sent = new Set(this.list.map(({ step }) => step));
     this.known = true;
   }
 

@@ -56,3 +56,17 @@ it('no server, and a login that is refused; the password stands in no output', a
   expectExit(inAddress, 2);
   expect(inAddress.stderr).not.toContain(secret);
 });
+
+it('for W&B: flags of the other tracker, and a folder that is missing', async () => {
+  const wandb = (...more: string[]): Promise<Outcome> => cli(['export', 'last', '--to', 'wandb', ...more]);
+  const asMlflow = await wandb('--uri', 'http://127.0.0.1');
+  expectExit(asMlflow, 2);
+  expect(asMlflow.stderr).toContain('--uri does not go with --to wandb. Name a folder with --dir');
+  const taken = await wandb('--checkpoints', 'last');
+  expectExit(taken, 2);
+  expect(taken.stderr).toContain('wandb artifact put');
+  const dir = join(folder.path, 'alone');
+  const nowhere = await cli(['export', dir, '--to', 'wandb', '--dir', join(folder.path, 'missing')]);
+  expectExit(nowhere, 2);
+  expect(nowhere.stderr).toContain('there is no folder');
+});

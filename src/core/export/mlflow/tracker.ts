@@ -115,8 +115,8 @@ export class MlflowTracker implements Tracker {
       if (series.isMatched) continue;
       throwIfCancelled(progress.signal);
       const last = there.get(name);
-      if (last === undefined && !this.hasSent.has(name)) series.matched(0);
-      else if (series.appendOnly && last) series.matched(countTo(series, last.step));
+      if (last === undefined && !this.hasSent.has(name)) series.match(nothing);
+      else if (series.appendOnly && last) series.match(new Map([[last.step, last.value]]));
       else if (!matches(series, await this.history(run, name, progress))) return false;
     }
     return true;
@@ -146,7 +146,7 @@ export class MlflowTracker implements Tracker {
     this.run = await this.make(facts, progress);
     this.described = '';
     this.hasSent.clear();
-    for (const series of record.series.values()) series.matched(0);
+    for (const series of record.series.values()) series.match(nothing);
     onNote(
       `steps that MLflow had were repeated, and it takes no value back: run ${old} was deleted there, and ${this.run.info.run_id} has what stands`,
     );
@@ -167,7 +167,7 @@ export class MlflowTracker implements Tracker {
       await this.options.api.post('runs/log-batch', { run_id, metrics }, answers.nothing, { signal });
       onProgress?.(`${at + metrics.length} of ${waiting.length} values sent to MLflow`);
     }
-    for (const series of record.series.values()) series.matched(series.points.length);
+    for (const series of record.series.values()) series.matchAll();
   }
 
   /** Last, so that a run which says that it is over is whole. */
@@ -185,23 +185,10 @@ export class MlflowTracker implements Tracker {
   }
 }
 
-const countTo = ({ points }: ExportSeries, step: number): number => {
-  const first = points.findIndex((point) => point.step > step);
-  return first < 0 ? points.length : first;
-};
+const nothing: ReadonlyMap<number, number> = new Map();
 
-/** Whether all that is there stands. What is lacking is then sent. */
+/** Whether all that is there stands, once. What is lacking is then sent. */
 function matches(series: ExportSeries, there: readonly MlflowMetric[]): boolean {
-  const { points } = series;
-  const at = new Map(points.map((point, index) => [point.step, index]));
-  const found = new Set<number>();
-  for (const { step, value } of there) {
-    const index = at.get(step);
-    if (index === undefined || points[index]?.value !== value || found.has(index)) return false;
-    found.add(index);
-  }
-  // Values are sent in the order of their steps, so those that are there are the first ones.
-  if ([...found].some((index) => index >= found.size)) return false;
-  series.matched(found.size);
-  return true;
+  const values = new Map(there.map(({ step, value }) => [step, value]));
+  return values.size === there.length && series.match(values);
 }

@@ -15,19 +15,34 @@ it('names that every tracker takes, one for each text', () => {
 it('a point that the tracker has and that goes is to be asked for again', () => {
   const series = new ExportSeries();
   for (const step of [10, 20, 30]) series.put({ step, time: step, value: step });
-  series.matched(2);
+  const has = (...steps: number[]): boolean => series.match(new Map(steps.map((step) => [step, step])));
+  expect(has(10, 20)).toBe(true);
   expect(series.unsent.map(({ step }) => step)).toEqual([30]);
   series.cut(20);
   expect(series.isMatched).toBe(true);
   series.cut(10);
   expect(series.isMatched).toBe(false);
-  series.matched(1);
+  expect(has(10, 20)).toBe(false);
+  expect(has(10)).toBe(true);
   series.put({ step: 10, time: 1, value: 1 });
   expect(series.isMatched).toBe(false);
+  expect(has(10)).toBe(false);
   const samples = new ExportSeries(true);
   samples.put({ step: 10, time: 1, value: 1 });
   samples.put({ step: 10, time: 2, value: 2 });
   expect(samples.points).toEqual([{ step: 10, time: 1, value: 1 }]);
+});
+
+it('a point of an earlier step than those that the tracker has is sent alone', () => {
+  const series = new ExportSeries();
+  series.put({ step: 800, time: 1, value: 0.5 });
+  series.matchAll();
+  series.put({ step: 400, time: 2, value: 0.25 });
+  expect(series.isMatched).toBe(true);
+  expect(series.unsent).toEqual([{ step: 400, time: 2, value: 0.25 }]);
+  series.forget();
+  expect(series.match(new Map([[800, 0.5]]))).toBe(true);
+  expect(series.unsent.map(({ step }) => step)).toEqual([400]);
 });
 
 it('netrc: the host, else default; never the entry of another host', () => {
