@@ -17,7 +17,7 @@ import {
   type Outcome,
   type Running,
 } from '../support/harness.js';
-import { idOf, pidOf, standing, startsOf, stepsOf, train } from './runs.js';
+import { idOf, ownProgram, ownValues, pidOf, standing, startsOf, stepsOf, train } from './runs.js';
 
 const folder = temporaryFolder('export');
 const found = mlflowPython();
@@ -150,6 +150,26 @@ describe.skipIf(missing !== '')(`with MLflow${missing === '' ? '' : `: ${missing
     expectSame(runs[0], dir);
     expect(runs[0]?.status).toBe('FINISHED');
     expect(ended.stdout).toContain(runs[0]?.id);
+  });
+
+  it('evaluations, the later one of an earlier step, and figures of an own program', async () => {
+    const dir = join(folder.path, 'over');
+    const [before] = await remote(idOf(dir));
+    for (const step of ['20', '10']) {
+      expectExit(await cli(['eval', dir, step, '--data', 'synthetic']), 0);
+      expectExit(await exported(dir), 0);
+    }
+    const runs = await remote(idOf(dir));
+    expect(runs.map(({ id }) => id)).toEqual([before?.id]);
+    for (const field of ['top1', 'top5', 'loss']) {
+      const values = [...(runs[0]?.metrics[`eval/${field}`] ?? [])].sort(([a], [b]) => a - b);
+      expect(values, field).toEqual(standing(dir, 'eval', field));
+    }
+    expect(standing(dir, 'eval', 'top1')).toHaveLength(2);
+    const own = join(folder.path, 'own');
+    expectExit(await cli(ownProgram(own)), 0);
+    expectExit(await exported(own), 0);
+    expect((await remote(idOf(own)))[0]?.metrics['loss']).toEqual(ownValues);
   });
 
   it('an experiment that is missing', async () => {

@@ -9,6 +9,18 @@ export function train(dir: string, steps: number, ...more: string[]): string[] {
   return ['run', 'local', '--run-dir', dir, '--ranks', '2', ...more, '--', 'train', ...words];
 }
 
+/** The command line of an own program that reports three values of `loss`. */
+export const ownProgram = (dir: string): string[] => [
+  ...['run', 'local', '--run-dir', dir, '--', 'sh', '-c'],
+  'for i in 1 2 3; do echo "{\\"step\\":$i,\\"loss\\":0.$i}" >> "$TRAINYARD_RUN_DIR/metrics.jsonl"; done',
+];
+/** What it reports. */
+export const ownValues: [number, number][] = [
+  [1, 0.1],
+  [2, 0.2],
+  [3, 0.3],
+];
+
 export const idOf = (dir: string): string =>
   (JSON.parse(readFileSync(join(dir, 'run.json'), 'utf8')) as { id: string }).id;
 

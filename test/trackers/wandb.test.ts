@@ -14,7 +14,7 @@ import {
   until,
   type Outcome,
 } from '../support/harness.js';
-import { idOf, pidOf, standing, startsOf, stepsOf, train } from './runs.js';
+import { idOf, ownProgram, ownValues, pidOf, standing, startsOf, stepsOf, train } from './runs.js';
 import { WandbServer, type UploadedRun } from './wandbServer.js';
 
 const folder = temporaryFolder('wandb');
@@ -142,6 +142,30 @@ describe.skipIf(missing !== '')(`with W&B${missing === '' ? '' : `: ${missing}`}
     const listed = await wandb(['sync', '--dry-run', '--include-synced', wandbFolder]);
     expect(listed.stdout + listed.stderr).toContain(`${idOf(dir)}-2`);
     expect(listed.stdout + listed.stderr).not.toContain(`run-${idOf(dir)}.wandb`);
+  });
+
+  it('evaluations, the later one of an earlier step, and figures of an own program', async () => {
+    const dir = join(folder.path, 'over');
+    let place = '';
+    for (const step of ['20', '10']) {
+      expectExit(await cli(['eval', dir, step, '--data', 'synthetic']), 0);
+      const done = await exported(dir);
+      expectExit(done, 0);
+      place = placeIn(done);
+      await synced(place);
+    }
+    const there = await synced(place);
+    expect(there.name).toBe(idOf(dir));
+    for (const field of ['top1', 'top5', 'loss']) {
+      expect(curve(there, `eval/${field}`), field).toEqual(standing(dir, 'eval', field));
+    }
+    expect(standing(dir, 'eval', 'top1')).toHaveLength(2);
+    expectSame(there, dir);
+    const own = join(folder.path, 'own');
+    expectExit(await cli(ownProgram(own)), 0);
+    const done = await exported(own);
+    expectExit(done, 0);
+    expect(curve(await synced(placeIn(done)), 'loss')).toEqual(ownValues);
   });
 
   it('the login of W&B goes to its server alone', async () => {
