@@ -1,6 +1,6 @@
 // Writes what is generated from the schemas of the sources: media/profiles.schema.json and
-// media/presets.schema.json from src/core/contracts, and the tools of language models in package.json from
-// src/core/assist. `--check` only says whether they are current.
+// media/presets.schema.json from src/core/contracts, docs/contracts/output.schema.json from src/cli/json,
+// and the tools of language models in package.json from src/core/assist. `--check` only says whether they are current.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -38,12 +38,14 @@ const manifest = 'package.json';
 async function generate() {
   const { profilesJsonSchema } = await load('src/core/contracts/profileSchema.ts');
   const { presetsJsonSchema } = await load('src/core/contracts/presetSchema.ts');
+  const { outputJsonSchema } = await load('src/cli/json/jsonSchema.ts');
   const { languageTools } = await load('src/core/assist/manifest.ts');
   const described = JSON.parse(readFileSync(join(root, manifest), 'utf8'));
   described.contributes.languageModelTools = languageTools();
   return {
     'media/profiles.schema.json': profilesJsonSchema(),
     'media/presets.schema.json': presetsJsonSchema(),
+    'docs/contracts/output.schema.json': outputJsonSchema(),
     [manifest]: described,
   };
 }

@@ -2,6 +2,7 @@
 // run goes on.
 import type { Logger, LogLevel } from '../core/base/log.js';
 import { visible } from '../core/base/visible.js';
+import type { OutputRecord } from './json/records.js';
 
 export interface Output {
   /** Characters of a line of stdout; undefined, or left out, where it is no terminal. */
@@ -9,7 +10,7 @@ export interface Output {
   /** One line on stdout. */
   line(text: string): void;
   /** One JSON object on stdout. */
-  json(value: object): void;
+  json(value: OutputRecord): void;
   /** Bytes on stdout, as they are. */
   bytes(data: Buffer): void;
   /** One line on stderr, for a person; nothing that a script reads. */

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { demandSchema } from './printedJson.js';
 
 const root = resolve(import.meta.dirname, '../..');
 export const trainer = join(root, 'build/native/release/node/bin/trainer');
@@ -83,8 +84,12 @@ export const run = (command: string, args: string[], options: SpawnOptions = {})
   start(command, args, options).ended;
 export const runTrainer = (args: string[], options: SpawnOptions = {}): Promise<Outcome> =>
   run(trainer, args, options);
-export const runCli = (args: string[], options: SpawnOptions = {}): Promise<Outcome> =>
-  run(process.execPath, [cli, ...args], options);
+/** What it prints with `--json` has to have its schema. */
+export async function runCli(args: string[], options: SpawnOptions = {}): Promise<Outcome> {
+  const outcome = await run(process.execPath, [cli, ...args], options);
+  demandSchema(args, outcome.stdout);
+  return outcome;
+}
 export const runRanks = (ranks: number, args: string[]): Promise<Outcome> =>
   run(mpiexec, ['-launcher', 'fork', '-n', String(ranks), trainer, ...args]);
 

@@ -85,7 +85,10 @@ export const runs: Verb = {
   },
 };
 
-function costRecord({ currency, perHour, soFar, atEnd, perEpoch }: RunCost): object {
+type CostRecord = Record<'per_hour' | 'so_far', number> &
+  Record<'at_end' | 'per_epoch', number | null> & { currency: string };
+
+function costRecord({ currency, perHour, soFar, atEnd, perEpoch }: RunCost): CostRecord {
   const forecast = { at_end: atEnd ?? null, per_epoch: perEpoch ?? null };
   return { currency, per_hour: perHour, so_far: soFar, ...forecast };
 }

@@ -1,5 +1,5 @@
 // A comparison as text for other programs, and for documents.
-import { ownName } from './comparedRun.js';
+import { ownName, type ComparedRun } from './comparedRun.js';
 import type { Comparison } from './comparison.js';
 
 /** A table with a head and a run a row; what is not known is empty. */
@@ -9,6 +9,15 @@ export interface TextTable {
   /** Columns of figures, by their index. */
   right: number[];
 }
+
+/** One line of JSON: a run, or at last what differs. */
+type ComparisonRecord =
+  | (Pick<ComparedRun, 'id' | 'name' | 'tags' | 'dir' | 'profile' | 'currency' | 'settings' | 'own'> & {
+      type: 'compared';
+      status: string;
+      figures: Record<string, number | null>;
+    })
+  | { type: 'differences'; accuracy: number | null; settings: Record<string, (string | null)[]> };
 
 /** For people: the runs, what differs, and the figures with their units. */
 export function textTable({ runs, differences, columns }: Comparison): TextTable {
@@ -70,10 +79,10 @@ function inCsv(value: string | number | null | undefined): string {
 }
 
 /** One record for each run, then one with what differs. What is not known is null. */
-export function recordsOf({ runs, differences, columns, accuracy }: Comparison): object[] {
+export function recordsOf({ runs, differences, columns, accuracy }: Comparison): ComparisonRecord[] {
   const own = new Set(runs.flatMap((run) => run.own.map(ownName)));
   return [
-    ...runs.map((run, at) => ({
+    ...runs.map((run, at): ComparisonRecord => ({
       type: 'compared',
       id: run.id,
       name: run.name,

@@ -34,7 +34,7 @@ const helloSchema = z.object({
 export type Hello = z.infer<typeof helloSchema>;
 
 /** How a run's job stands in the queue of Slurm. The agent does not say it: the client adds it. */
-const queueStandSchema = z.object({
+export const queueStandSchema = z.object({
   job: z.string(),
   kind: z.enum(['waiting', 'running', 'ended']),
   /** Slurm's words for the job's state, and for why it waits. */

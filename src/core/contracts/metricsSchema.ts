@@ -41,7 +41,7 @@ const startLineSchema = z.object({
 });
 
 /** A parameter server's part since the last line; in the end line, of the whole run. */
-const serverSchema = z.object({
+export const serverSchema = z.object({
   rank: count,
   host: z.string(),
   parameters: count,
