@@ -16,6 +16,17 @@
 namespace trainyard::cuda {
 namespace {
 
+/// Of a device that is the host.
+class Memory final : public BackendMemory {
+ public:
+  explicit Memory(size_t bytes) : bytes_(bytes) {}
+  std::byte* data() const override { return bytes_.data(); }
+  size_t bytes() const override { return bytes_.size(); }
+
+ private:
+  mutable std::vector<std::byte> bytes_;
+};
+
 class NcclFailures : public testing::Test {
  protected:
   void SetUp() override {
@@ -30,7 +41,9 @@ class NcclFailures : public testing::Test {
     ::setenv("NCCL_STAND_IN", (function + "=" + std::to_string(result)).c_str(), 1);
   }
 
-  std::unique_ptr<WatchedCollectives> join() { return join_nccl(kThrowing, group_); }
+  std::unique_ptr<WatchedCollectives> join() {
+    return join_nccl({kThrowing, [](size_t bytes) { return std::make_unique<Memory>(bytes); }}, group_);
+  }
 
   /// The error that `act` ends with.
   template <class F>
@@ -68,8 +81,12 @@ TEST_F(NcclFailures, NumbersTravelAsBf16WhereTheGroupSaysSo) {
     const auto collectives = join();
     let("ncclAllReduceOfType",
         narrow ? static_cast<ncclResult_t>(ncclBfloat16) : static_cast<ncclResult_t>(ncclFloat32));
+    std::vector<float> values(thirds.size());
+    const auto place = collectives->prepare(values.data(), values.size());
+    ASSERT_EQ(place != nullptr, narrow);
+    if (narrow) EXPECT_EQ(place->bytes(), 2 * values.size());
     for (int step = 0; step < 2; ++step) {
-      std::vector<float> values = thirds;
+      values = thirds;
       collectives->start_sum(values.data(), 2);
       collectives->start_sum(values.data() + 2, 2);
       collectives->wait();
@@ -78,6 +95,21 @@ TEST_F(NcclFailures, NumbersTravelAsBf16WhereTheGroupSaysSo) {
       }
     }
   }
+}
+
+TEST_F(NcclFailures, NumbersTravelAsBf16OnlyWhereTheyWereMadeReady) {
+  group_.narrow_sums = true;
+  const auto collectives = join();
+  std::vector<float> values(8);
+  const auto sum = [&](size_t first, size_t count) { collectives->start_sum(values.data() + first, count); };
+  {
+    const auto place = collectives->prepare(values.data() + 2, 4);
+    sum(2, 4);
+    sum(4, 2);
+    EXPECT_EQ(error_of([&] { sum(1, 2); }).code(), Exit::internal);
+    EXPECT_EQ(error_of([&] { sum(5, 2); }).code(), Exit::internal);
+  }
+  EXPECT_EQ(error_of([&] { sum(2, 4); }).code(), Exit::internal) << "the place is gone";
 }
 
 TEST_F(NcclFailures, AGpuThatFailsInABroadcastIsWorthRetrying) {

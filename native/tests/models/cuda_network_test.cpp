@@ -150,7 +150,8 @@ TEST(CudaNetworkPrecision, AScaledLossKeepsGradientsThatFp16WouldLose) {
 }
 
 /// resnet20 for training on a device with so much memory; empty, or why not.
-std::string refusal_with(size_t memory, int batch, Network** made = nullptr, bool growth = false) {
+std::string refusal_with(size_t memory, int batch, Network** made = nullptr, bool growth = false,
+                         bool narrow_sums = false) {
   static std::unique_ptr<Network> kept;
   NetworkOptions options;
   options.model = "resnet20";
@@ -158,6 +159,7 @@ std::string refusal_with(size_t memory, int batch, Network** made = nullptr, boo
   options.image_size = 32;
   options.batch = batch;
   options.memory_growth = growth;
+  options.narrow_sums = narrow_sums;
   auto graph = build_model(options.model, options.image_size, kClasses);
   try {
     kept = std::make_unique<GraphNetwork>(options, std::move(graph), test::make_host_cuda_of(memory));
@@ -182,6 +184,25 @@ TEST(CudaNetworkMemory, NamesTheBatchThatFits) {
   EXPECT_EQ(refusal_with(kMemory, fits), "");
   EXPECT_NE(refusal_with(kMemory, fits + 1), "") << "it was not the largest";
   EXPECT_NE(refusal_with(size_t{4800} << 10U, 8).find("Not even one image fits"), std::string::npos);
+}
+
+TEST(CudaNetworkMemory, IsLeftForGradientsThatTravelAsBf16) {
+  const auto fits = [](size_t memory, bool narrow_sums) {
+    const std::string text = refusal_with(memory, 256, nullptr, false, narrow_sums);
+    const std::string before = "Use --batch-size ";
+    return std::stoi(text.substr(text.find(before) + before.size()));
+  };
+  Network* network = nullptr;
+  ASSERT_EQ(refusal_with(size_t{40} << 20U, 1, &network), "");
+  const size_t narrow = network->weights().size_bytes() / 2;
+  // Of what is free, a 64th is left to the device.
+  const size_t more = narrow + narrow / 63;
+  int smaller = 0;
+  for (size_t memory = size_t{40} << 20U; memory < size_t{42} << 20U; memory += size_t{256} << 10U) {
+    EXPECT_EQ(fits(memory + more, true), fits(memory, false)) << memory;
+    if (fits(memory, true) < fits(memory, false)) ++smaller;
+  }
+  EXPECT_GT(smaller, 0);
 }
 
 TEST(CudaNetworkMemory, IsCounted) {

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -39,7 +40,7 @@ void round_to_bf16(float* values, size_t count) {
 
 class HostCollectives final : public DeviceCollectives {
  public:
-  explicit HostCollectives(const DeviceGroup& group) : group_(group) {
+  HostCollectives(const DeviceGroup& group, Backend& memory) : group_(group), own_(memory) {
     const int file = ::open(group.id.data(), O_RDWR | O_CLOEXEC);
     if (file < 0) throw Error(Exit::internal, errno_message(group.id.data()));
     memory_ = static_cast<std::byte*>(::mmap(nullptr, kFile, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
@@ -53,7 +54,16 @@ class HostCollectives final : public DeviceCollectives {
   HostCollectives(const HostCollectives&) = delete;
   HostCollectives& operator=(const HostCollectives&) = delete;
 
-  void start_sum(float* values, size_t count) override { start({values, count, next_, -1}); }
+  std::unique_ptr<SumPlace> prepare(float* values, size_t count) override {
+    if (!group_.narrow_sums) return nullptr;
+    prepared_ = {values, count};
+    return std::make_unique<NarrowPlace>(own_.allocate(count * sizeof(BFloat16)));
+  }
+  void start_sum(float* values, size_t count) override {
+    const bool inside = values >= prepared_.data() && values + count <= prepared_.data() + prepared_.size();
+    if (group_.narrow_sums && !inside) throw Error(Exit::internal, "a sum as bf16 that nobody prepared");
+    start({values, count, next_, -1});
+  }
   void start_broadcast(float* values, size_t count, int root) override { start({values, count, next_, root}); }
 
   void wait() override {
@@ -78,6 +88,16 @@ class HostCollectives final : public DeviceCollectives {
   }
 
  private:
+  /// What a device would round to.
+  class NarrowPlace final : public SumPlace {
+   public:
+    explicit NarrowPlace(std::unique_ptr<BackendMemory> memory) : memory_(std::move(memory)) {}
+    size_t bytes() const override { return memory_->bytes(); }
+
+   private:
+    std::unique_ptr<BackendMemory> memory_;
+  };
+
   struct Started {
     float* values;
     size_t count;
@@ -113,7 +133,9 @@ class HostCollectives final : public DeviceCollectives {
   }
 
   DeviceGroup group_;
+  Backend& own_;
   std::byte* memory_;
+  std::span<float> prepared_;
   size_t next_ = kPart;
   std::vector<Started> started_;
 };
@@ -132,8 +154,8 @@ DeviceGroupId new_host_group() {
   return id;
 }
 
-std::unique_ptr<DeviceCollectives> join_host_group(const DeviceGroup& group) {
-  return std::make_unique<HostCollectives>(group);
+std::unique_ptr<DeviceCollectives> join_host_group(const DeviceGroup& group, Backend& memory) {
+  return std::make_unique<HostCollectives>(group, memory);
 }
 
 }  // namespace trainyard::test

@@ -291,7 +291,7 @@ class HostCuda final : public cuda::OpsBackend {
   }
   DeviceGroupId new_group_id() override { return groups_.make(); }
   DeviceCollectives* join(const DeviceGroup& group) override {
-    collectives_ = groups_.join(group);
+    collectives_ = groups_.join(group, *this);
     return collectives_.get();
   }
 

@@ -40,10 +40,10 @@ struct HostTraffic {
   int waits = 0;       ///< times that the host stood still until the device had done everything
 };
 
-/// How it joins a group.
+/// How it joins a group. memory: of the back end that joins.
 struct HostGroups {
   std::function<DeviceGroupId()> make;
-  std::function<std::unique_ptr<DeviceCollectives>(const DeviceGroup&)> join;
+  std::function<std::unique_ptr<DeviceCollectives>(const DeviceGroup&, Backend& memory)> join;
 };
 /// The same for a rank whose device sums with others. `traffic` is counted, and outlives it;
 /// nullptr: nobody asks.

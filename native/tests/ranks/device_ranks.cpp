@@ -147,8 +147,14 @@ void narrow() {
   TraineeOptions by_mpi = options("mlp", {}, false);
   by_mpi.on_device = false;
   const auto hosts = world()->gather("host");
+  uint64_t counted = 0;
+  uint64_t used = 0;
+  size_t weights_bytes = 0;
   const auto train = [&](const TraineeOptions& wanted) {
     Trainee trainee(world(), wanted);
+    counted = trainee.network().memory_bytes();
+    used = trainee.network().device_memory()->used;
+    weights_bytes = trainee.network().weights().size_bytes();
     for (int64_t number = 1; number <= 3; ++number) trainee.step(number, 0.5);
     if (trainee.device() != nullptr) trainee.fetch();
     const auto weights = trainee.network().weights();
@@ -163,6 +169,9 @@ void narrow() {
     std::vector<float> wide;
     world()->choose_all_reduce(kind == "auto" ? "ring" : kind, hosts, SumType::fp32);
     const double all = sent([&] { wide = train(by_mpi); });
+    train(options("mlp", {}, true));
+    const uint64_t counted_in_fp32 = counted;
+    const uint64_t used_in_fp32 = used;
     for (const bool group : {false, true}) {
       world()->choose_all_reduce(kind, hosts, SumType::bf16);
       std::vector<float> weights;
@@ -172,6 +181,10 @@ void narrow() {
       require(apart > 1e-7 && apart < 1e-3, what + ": weights are " + std::to_string(apart) + " apart");
       require_alike(weights, weights, what + ": weights");
       if (!group) require(2 * half == all, what + ": " + std::to_string(half) + " bytes were sent");
+      if (!group) continue;
+      // Before the first step.
+      require(counted - counted_in_fp32 == weights_bytes / 2, what + ": its memory is not counted");
+      require(used - used_in_fp32 == weights_bytes / 2, what + ": its memory comes later");
     }
   }
   world()->choose_all_reduce("auto", hosts, SumType::fp32);
@@ -215,7 +228,8 @@ void lonely(double deadline, double least, double most, const std::function<void
   DeviceGroup group = everyones_group(*world(), new_host_group);
   group.who = "rank of the test";
   group.deadline_s = deadline;
-  const auto collectives = join_host_group(group);
+  const auto backend = make_host_cuda();
+  const auto collectives = join_host_group(group, *backend);
   std::vector<float> values(10, 1);
   collectives->start_sum(values.data(), values.size());
   collectives->wait();

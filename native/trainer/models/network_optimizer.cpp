@@ -79,8 +79,10 @@ void NetworkOptimizer::step(float lr, int64_t number) {
 
 void NetworkOptimizer::join(const DeviceGroup& group) {
   collectives_ = backend_.join(group);
-  if (collectives_ != nullptr) return;
-  throw Error(Exit::internal, backend_.name() + " has no collectives. Please report this");
+  if (collectives_ == nullptr) {
+    throw Error(Exit::internal, backend_.name() + " has no collectives. Please report this");
+  }
+  sums_ = collectives_->prepare(gradients_.device(), gradients_.host().size());
 }
 
 void NetworkOptimizer::start_sum(size_t begin, size_t end) {
@@ -99,7 +101,7 @@ void NetworkOptimizer::share() {
 }
 
 size_t NetworkOptimizer::bytes() const {
-  size_t total = kept_ ? kept_->bytes() : 0;
+  size_t total = (kept_ ? kept_->bytes() : 0) + (sums_ ? sums_->bytes() : 0);
   for (const Remembered& part : state_) total += part.values->bytes();
   return total;
 }

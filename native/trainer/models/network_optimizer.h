@@ -64,6 +64,7 @@ class NetworkOptimizer final : public DeviceOptimizer {
   std::unique_ptr<BackendMemory> kept_;  ///< of micro-batches; made when first needed
   std::function<void()> changed_;
   DeviceCollectives* collectives_ = nullptr;  ///< the back end's, in a group
+  std::unique_ptr<SumPlace> sums_;            ///< of the gradients, in a group
   int exceptions_at_start_;
 };
 

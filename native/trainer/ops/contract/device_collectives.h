@@ -1,8 +1,18 @@
 // Sums and copies among the memories of several ranks' devices, beside the ops.
 #pragma once
 #include <cstddef>
+#include <memory>
 
 namespace trainyard {
+
+/// Memory that is ready for sums of what lies in it. Goes before that memory, and before the
+/// collectives.
+class SumPlace {
+ public:
+  virtual ~SumPlace() = default;
+  /// Of the device's memory that it took.
+  virtual size_t bytes() const = 0;
+};
 
 /// Every rank of a group calls the same functions in the same order. Whoever waits for ranks that
 /// do not come, or learns that the collectives failed, throws Error(Exit::device) when the group's
@@ -10,6 +20,9 @@ namespace trainyard {
 class DeviceCollectives {
  public:
   virtual ~DeviceCollectives() = default;
+  /// Makes values[0, count) ready for sums of parts of it. Sums that travel as bf16 need it. nullptr
+  /// where there is nothing to do.
+  virtual std::unique_ptr<SumPlace> prepare(float* values, size_t count) = 0;
   /// Starts the sum over all ranks of values[0, count), fp32 in the back end's memory, in place. It
   /// comes after the ops run so far and beside those run later, which must leave `values` alone
   /// until wait(). Every rank gets the same bits.

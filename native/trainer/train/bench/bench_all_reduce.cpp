@@ -47,7 +47,8 @@ class DeviceSummer final : public Summer {
   DeviceSummer(Communicator& ranks, size_t most)
       : backend_(open_cuda_backend(own_cuda_device(ranks.local_rank()))),
         values_(backend_->allocate(most * sizeof(float))),
-        collectives_(backend_->join(everyones_group(ranks, [this] { return backend_->new_group_id(); }))) {}
+        collectives_(backend_->join(everyones_group(ranks, [this] { return backend_->new_group_id(); }))),
+        place_(collectives_->prepare(reinterpret_cast<float*>(values_->data()), most)) {}
   void fill(float value) override {
     const std::vector<float> values(values_->bytes() / sizeof(float), value);
     backend_->from_host(values_->data(), values.data(), values_->bytes());
@@ -67,6 +68,7 @@ class DeviceSummer final : public Summer {
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<BackendMemory> values_;
   DeviceCollectives* collectives_;  ///< the back end's
+  std::unique_ptr<SumPlace> place_;
 };
 
 /// The mean milliseconds of a sum, the same on every rank: rank 0 decides how many there are.

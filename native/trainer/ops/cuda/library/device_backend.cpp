@@ -122,7 +122,7 @@ class DeviceBackend final : public OpsBackend {
 
   DeviceGroupId new_group_id() override { return new_nccl_id(launcher_); }
   DeviceCollectives* join(const DeviceGroup& group) override {
-    collectives_ = join_nccl(launcher_, group);
+    collectives_ = join_nccl({launcher_, [this](size_t bytes) { return allocate(bytes); }}, group);
     return collectives_.get();
   }
 

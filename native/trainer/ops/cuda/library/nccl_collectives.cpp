@@ -20,15 +20,16 @@ namespace {
 
 class NcclCollectives final : public WatchedCollectives {
  public:
-  NcclCollectives(const Launcher& launcher, const DeviceGroup& group)
-      : launcher_(launcher),
+  NcclCollectives(const GroupMember& member, const DeviceGroup& group)
+      : launcher_(member.launcher),
+        allocate_(member.allocate),
         group_(group),
-        api_(load_nccl_api(launcher)),
-        stream_(make_stream(launcher)),
-        produced_(make_event(launcher, cudaEventDisableTiming)),
-        summed_(make_event(launcher, cudaEventDisableTiming)),
-        asked_(make_event(launcher, cudaEventDefault)),
-        went_on_(make_event(launcher, cudaEventDefault)) {
+        api_(load_nccl_api(launcher_)),
+        stream_(make_stream(launcher_)),
+        produced_(make_event(launcher_, cudaEventDisableTiming)),
+        summed_(make_event(launcher_, cudaEventDisableTiming)),
+        asked_(make_event(launcher_, cudaEventDefault)),
+        went_on_(make_event(launcher_, cudaEventDefault)) {
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 0;  // so that a rank that never comes is noticed here
     ncclUniqueId id{};
@@ -51,6 +52,10 @@ class NcclCollectives final : public WatchedCollectives {
   NcclCollectives(const NcclCollectives&) = delete;
   NcclCollectives& operator=(const NcclCollectives&) = delete;
 
+  std::unique_ptr<SumPlace> prepare(float* values, size_t count) override {
+    if (!group_.narrow_sums) return nullptr;
+    return std::make_unique<NarrowPlace>(narrow_, values, count, allocate_(count * sizeof(BFloat16)));
+  }
   void start_sum(float* values, size_t count) override {
     if (group_.narrow_sums) return start_narrow_sum(values, count);
     follow_ops();
@@ -85,6 +90,31 @@ class NcclCollectives final : public WatchedCollectives {
   }
 
  private:
+  /// Numbers to be summed, and where they travel as bf16.
+  struct Narrow {
+    size_t count;
+    BFloat16* at;
+  };
+  using Narrows = std::map<const float*, Narrow>;  ///< by where the numbers lie
+
+  /// Of gradients, at every step the same: nothing may write it before wait().
+  class NarrowPlace final : public SumPlace {
+   public:
+    NarrowPlace(Narrows& all, const float* values, size_t count, std::unique_ptr<BackendMemory> memory)
+        : all_(all), values_(values), memory_(std::move(memory)) {
+      all_[values_] = {count, reinterpret_cast<BFloat16*>(memory_->data())};
+    }
+    ~NarrowPlace() override { all_.erase(values_); }
+    NarrowPlace(const NarrowPlace&) = delete;
+    NarrowPlace& operator=(const NarrowPlace&) = delete;
+    size_t bytes() const override { return memory_->bytes(); }
+
+   private:
+    Narrows& all_;
+    const float* values_;
+    std::unique_ptr<BackendMemory> memory_;
+  };
+
   /// Rounded before, on the ops' stream; widened behind the sum, on the collectives'. NCCL adds bf16
   /// as it does: in fp32, rounded where it is passed on.
   void start_narrow_sum(float* values, size_t count) {
@@ -95,17 +125,15 @@ class NcclCollectives final : public WatchedCollectives {
     each(Launcher{stream_.get(), launcher_.fail}, count, Widen<BFloat16>{narrow, values});
   }
 
-  /// Of a bucket of gradients, the same at every step: nothing may write it before wait().
-  BFloat16* place_of(float* values, size_t count) {
-    Narrow& place = narrow_[values];
-    if (place.count < count) {
-      void* made = nullptr;
-      const size_t bytes = count * sizeof(BFloat16);
-      place = {};
-      if (cudaMalloc(&made, bytes) != cudaSuccess) fail_out_of_memory(launcher_, bytes);
-      place = {std::unique_ptr<std::byte, FreeBy<cudaFree>>(static_cast<std::byte*>(made)), count};
+  BFloat16* place_of(const float* values, size_t count) {
+    auto found = narrow_.upper_bound(values);
+    if (found != narrow_.begin()) {
+      const auto& [begin, place] = *--found;
+      const auto first = static_cast<size_t>(values - begin);
+      if (first + count <= place.count) return place.at + first;
     }
-    return reinterpret_cast<BFloat16*>(place.memory.get());
+    launcher_.fail(static_cast<int>(Exit::internal), "Numbers were not made ready for a sum as bf16. Report it", false);
+    return nullptr;
   }
 
   /// What starts now on the stream of the collectives comes after the ops run so far, and after no
@@ -172,6 +200,7 @@ class NcclCollectives final : public WatchedCollectives {
   }
 
   Launcher launcher_;
+  std::function<std::unique_ptr<BackendMemory>(size_t)> allocate_;
   DeviceGroup group_;
   NcclApi api_;
   Stream stream_;
@@ -179,25 +208,21 @@ class NcclCollectives final : public WatchedCollectives {
   Event summed_;           ///< on the collectives' stream: all that was started is done
   Event asked_, went_on_;  ///< on the ops' stream, around its wait for that
   ncclComm_t comm_ = nullptr;
-  struct Narrow {
-    std::unique_ptr<std::byte, FreeBy<cudaFree>> memory;
-    size_t count = 0;
-  };
-  std::map<const float*, Narrow> narrow_;  ///< by where the numbers lie
-  bool timed_ = false;                     ///< asked_ and went_on_ are of a wait that is not counted yet
+  Narrows narrow_;
+  bool timed_ = false;  ///< asked_ and went_on_ are of a wait that is not counted yet
   double waited_ms_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<WatchedCollectives> join_nccl(const Launcher& launcher, const DeviceGroup& group) {
-  return std::make_unique<NcclCollectives>(launcher, group);
+std::unique_ptr<WatchedCollectives> join_nccl(const GroupMember& member, const DeviceGroup& group) {
+  return std::make_unique<NcclCollectives>(member, group);
 }
 
 #else
 
-std::unique_ptr<WatchedCollectives> join_nccl(const Launcher& launcher, const DeviceGroup& /*group*/) {
-  nccl_version(launcher);  // which says what is missing
+std::unique_ptr<WatchedCollectives> join_nccl(const GroupMember& member, const DeviceGroup& /*group*/) {
+  nccl_version(member.launcher);  // which says what is missing
   return nullptr;
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "trainer/base/device_group.h"
+#include "trainer/ops/contract/backend.h"
 #include "trainer/ops/contract/device_collectives.h"
 #include "trainer/ops/cuda/launch.h"
 
@@ -15,8 +16,14 @@ class WatchedCollectives : public DeviceCollectives {
   virtual void watch(const std::function<bool()>& done) = 0;
 };
 
-/// Joins the group on the device that is current, for ops on launcher.stream, which must outlive
-/// it. Returns when all of its ranks have, and fails when they do not.
-std::unique_ptr<WatchedCollectives> join_nccl(const Launcher& launcher, const DeviceGroup& group);
+/// What the collectives have of the back end, which outlives them.
+struct GroupMember {
+  Launcher launcher;  ///< of the ops
+  std::function<std::unique_ptr<BackendMemory>(size_t bytes)> allocate;
+};
+
+/// Joins the group on the device that is current. Returns when all of its ranks have, and fails when
+/// they do not.
+std::unique_ptr<WatchedCollectives> join_nccl(const GroupMember& member, const DeviceGroup& group);
 
 }  // namespace trainyard::cuda
