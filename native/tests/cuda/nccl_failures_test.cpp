@@ -42,7 +42,9 @@ class NcclFailures : public testing::Test {
   }
 
   std::unique_ptr<WatchedCollectives> join() {
-    return join_nccl({kThrowing, [](size_t bytes) { return std::make_unique<Memory>(bytes); }}, group_);
+    return join_nccl(
+        {kThrowing, [](size_t bytes) { return std::make_unique<Memory>(bytes); }, [this] { aborts_at_drop_ = aborts(); }},
+        group_);
   }
 
   /// The error that `act` ends with.
@@ -63,7 +65,10 @@ class NcclFailures : public testing::Test {
     EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
   }
 
+  static int aborts() { return reinterpret_cast<int (*)()>(::dlsym(RTLD_DEFAULT, "ncclStandInAborts"))(); }
+
   DeviceGroup group_;
+  int aborts_at_drop_ = -1;  ///< when recordings were given up
 };
 
 TEST_F(NcclFailures, ALostPeerInASumIsWorthRetrying) {
@@ -110,6 +115,36 @@ TEST_F(NcclFailures, NumbersTravelAsBf16OnlyWhereTheyWereMadeReady) {
     EXPECT_EQ(error_of([&] { sum(5, 2); }).code(), Exit::internal);
   }
   EXPECT_EQ(error_of([&] { sum(2, 4); }).code(), Exit::internal) << "the place is gone";
+}
+
+TEST_F(NcclFailures, StatisticsAreSummedInFp64OnTheStreamOfTheOps) {
+  for (const bool narrow : {false, true}) {
+    group_.narrow_sums = narrow;
+    const auto collectives = join();
+    std::vector<double> values{1.0 / 3, 1e300};
+    let("ncclAllReduceOfType", static_cast<ncclResult_t>(ncclFloat64));
+    collectives->sum(values.data(), values.size());
+    let("ncclAllReduceOnOps", static_cast<ncclResult_t>(1));
+    collectives->sum(values.data(), values.size());
+    if (!narrow) {
+      float one = 1;
+      expect(error_of([&] { collectives->start_sum(&one, 1); }), Retry::pointless, "ncclAllReduce");
+    }
+    ::unsetenv("NCCL_STAND_IN");
+    EXPECT_EQ(values, (std::vector<double>{1.0 / 3, 1e300}));
+  }
+}
+
+TEST_F(NcclFailures, RecordingsAreGivenUpBeforeTheGroupIs) {
+  const auto collectives = join();
+  const int before = aborts();
+  let("ncclAllReduce", ncclRemoteError);
+  double value = 1;
+  expect(error_of([&] { collectives->sum(&value, 1); }), Retry::worthwhile, "remote process exited");
+  EXPECT_EQ(aborts_at_drop_, before);
+  EXPECT_EQ(aborts(), before + 1);
+  ::unsetenv("NCCL_STAND_IN");
+  expect(error_of([&] { collectives->sum(&value, 1); }), Retry::worthwhile, "has left the group");
 }
 
 TEST_F(NcclFailures, AGpuThatFailsInABroadcastIsWorthRetrying) {

@@ -40,7 +40,7 @@ void round_to_bf16(float* values, size_t count) {
 
 class HostCollectives final : public DeviceCollectives {
  public:
-  HostCollectives(const DeviceGroup& group, Backend& memory) : group_(group), own_(memory) {
+  HostCollectives(const DeviceGroup& group, HostMember member) : group_(group), own_(std::move(member)) {
     const int file = ::open(group.id.data(), O_RDWR | O_CLOEXEC);
     if (file < 0) throw Error(Exit::internal, errno_message(group.id.data()));
     memory_ = static_cast<std::byte*>(::mmap(nullptr, kFile, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
@@ -57,15 +57,18 @@ class HostCollectives final : public DeviceCollectives {
   std::unique_ptr<SumPlace> prepare(float* values, size_t count) override {
     if (!group_.narrow_sums) return nullptr;
     prepared_ = {values, count};
-    return std::make_unique<NarrowPlace>(own_.allocate(count * sizeof(BFloat16)));
+    return std::make_unique<NarrowPlace>(own_.memory.allocate(count * sizeof(BFloat16)));
   }
   void start_sum(float* values, size_t count) override {
     const bool inside = values >= prepared_.data() && values + count <= prepared_.data() + prepared_.size();
     if (group_.narrow_sums && !inside) throw Error(Exit::internal, "a sum as bf16 that nobody prepared");
-    start({values, count, next_, -1});
+    start({values, count, 0, -1});
   }
-  void start_broadcast(float* values, size_t count, int root) override { start({values, count, next_, root}); }
+  void start_broadcast(float* values, size_t count, int root) override { start({values, count, 0, root}); }
 
+  void sum(double* values, size_t count) override {
+    own_.run([this, values, count] { sum_now(values, count); });
+  }
   void wait() override {
     for (const Started& one : std::exchange(started_, {})) {
       watch([&] { return arrived(one) == group_.world; });
@@ -106,17 +109,35 @@ class HostCollectives final : public DeviceCollectives {
   };
 
   Shared& shared() const { return *reinterpret_cast<Shared*>(memory_); }
-  std::atomic<int>& arrived(const Started& one) const {
-    return *reinterpret_cast<std::atomic<int>*>(memory_ + one.offset);
-  }
+  std::atomic<int>& arrived(const Started& one) const { return arrived(one.offset); }
+  std::atomic<int>& arrived(size_t offset) const { return *reinterpret_cast<std::atomic<int>*>(memory_ + offset); }
   float* part(const Started& one, int rank) const {
     return reinterpret_cast<float*>(memory_ + one.offset + kPart) + static_cast<size_t>(rank) * one.count;
   }
 
-  void start(const Started& one) {
-    const size_t bytes = kPart + static_cast<size_t>(group_.world) * one.count * sizeof(float);
-    next_ += (bytes + kPart - 1) / kPart * kPart;
+  /// Room for the numbers of all ranks, behind how many have arrived. Returns where it was.
+  size_t take(size_t bytes) {
+    const size_t taken = next_;
+    next_ += (kPart + static_cast<size_t>(group_.world) * bytes + kPart - 1) / kPart * kPart;
     if (next_ > kFile) throw Error(Exit::internal, "more sums than the tests' file holds");
+    return taken;
+  }
+
+  /// In the order of the ranks.
+  void sum_now(double* values, size_t count) {
+    const size_t offset = take(count * sizeof(double));
+    auto* parts = reinterpret_cast<double*>(memory_ + offset + kPart);
+    std::copy_n(values, count, parts + static_cast<size_t>(group_.rank) * count);
+    arrived(offset) += 1;
+    watch([&] { return arrived(offset) == group_.world; });
+    std::fill_n(values, count, 0.0);
+    for (int r = 0; r < group_.world; ++r) {
+      for (size_t i = 0; i < count; ++i) values[i] += parts[static_cast<size_t>(r) * count + i];
+    }
+  }
+
+  void start(Started one) {
+    one.offset = take(one.count * sizeof(float));
     std::copy_n(one.values, one.count, part(one, group_.rank));
     if (group_.narrow_sums && one.root < 0) round_to_bf16(part(one, group_.rank), one.count);
     std::fill_n(one.values, one.count, std::numeric_limits<float>::quiet_NaN());
@@ -133,7 +154,7 @@ class HostCollectives final : public DeviceCollectives {
   }
 
   DeviceGroup group_;
-  Backend& own_;
+  HostMember own_;
   std::byte* memory_;
   std::span<float> prepared_;
   size_t next_ = kPart;
@@ -154,8 +175,8 @@ DeviceGroupId new_host_group() {
   return id;
 }
 
-std::unique_ptr<DeviceCollectives> join_host_group(const DeviceGroup& group, Backend& memory) {
-  return std::make_unique<HostCollectives>(group, memory);
+std::unique_ptr<DeviceCollectives> join_host_group(const DeviceGroup& group, const HostMember& member) {
+  return std::make_unique<HostCollectives>(group, member);
 }
 
 }  // namespace trainyard::test

@@ -5,15 +5,14 @@
 #pragma once
 #include <memory>
 
+#include "tests/ops/host_cuda.h"
 #include "trainer/base/device_group.h"
-#include "trainer/ops/contract/backend.h"
 #include "trainer/ops/contract/device_collectives.h"
 
 namespace trainyard::test {
 
 /// Makes the file; it is gone once all ranks have joined.
 DeviceGroupId new_host_group();
-/// memory: of the back end that joins.
-std::unique_ptr<DeviceCollectives> join_host_group(const DeviceGroup& group, Backend& memory);
+std::unique_ptr<DeviceCollectives> join_host_group(const DeviceGroup& group, const HostMember& member);
 
 }  // namespace trainyard::test

@@ -291,7 +291,8 @@ class HostCuda final : public cuda::OpsBackend {
   }
   DeviceGroupId new_group_id() override { return groups_.make(); }
   DeviceCollectives* join(const DeviceGroup& group) override {
-    collectives_ = groups_.join(group, *this);
+    collectives_ = groups_.join(
+        group, {*this, [this](std::function<void()> op) { tape_.run(std::move(op), "sum over the ranks", 0); }});
     return collectives_.get();
   }
 

@@ -40,10 +40,17 @@ struct HostTraffic {
   int waits = 0;       ///< times that the host stood still until the device had done everything
 };
 
-/// How it joins a group. memory: of the back end that joins.
+/// What the collectives have of the back end that joins.
+struct HostMember {
+  Backend& memory;
+  /// Runs an op in order with the others: now, or again and again where it is recorded.
+  std::function<void(std::function<void()> op)> run;
+};
+
+/// How it joins a group.
 struct HostGroups {
   std::function<DeviceGroupId()> make;
-  std::function<std::unique_ptr<DeviceCollectives>(const DeviceGroup&, Backend& memory)> join;
+  std::function<std::unique_ptr<DeviceCollectives>(const DeviceGroup&, const HostMember&)> join;
 };
 /// The same for a rank whose device sums with others. `traffic` is counted, and outlives it;
 /// nullptr: nobody asks.

@@ -24,6 +24,7 @@ class DeviceRanks : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Worlds, DeviceRanks, testing::Values(1, 2, 4));
 
 TEST_P(DeviceRanks, SumInOrderWhatTheHostsWouldSum) { run("mlp-sgd", GetParam()); }
+TEST_P(DeviceRanks, SumStatisticsWithoutTheHost) { run("statistics", GetParam()); }
 TEST_P(DeviceRanks, TrainAsByMpi) { run("resnet20-adam", GetParam()); }
 
 TEST(DeviceRanksOfTwo, TrainByOtherOptimizers) {

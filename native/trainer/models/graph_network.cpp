@@ -34,6 +34,10 @@ std::vector<TensorInfo> parameters_of(const Graph& graph) {
 
 StepResult result_of(const LossResult& loss) { return {loss.loss_sum, loss.top1, loss.top5}; }
 
+/// Between two sums of statistics a step has ten launches at most, and a device keeps about a
+/// thousand.
+constexpr size_t kSumsBetweenWaits = 32;
+
 }  // namespace
 
 GraphNetwork::GraphNetwork(const NetworkOptions& options, std::unique_ptr<Graph> graph,
@@ -62,9 +66,7 @@ GraphNetwork::GraphNetwork(const NetworkOptions& options, std::unique_ptr<Graph>
   running_.to_device();
   if (options.training) {
     gradients_.emplace(*backend_, graph_->parameter_elements());
-    // Statistics over all ranks pass through the host in the midst of a step.
-    const bool on_device = !backend_->host_memory() && options.sync_batch_norm == nullptr;
-    if (options.record_steps && on_device) replay_.emplace(*backend_);
+    if (options.record_steps && !backend_->host_memory()) replay_.emplace(*backend_);
     if (!options.memory_growth) bind(*training_, training_purpose());
   }
 }
@@ -181,10 +183,17 @@ Run GraphNetwork::run_for(const BatchView& batch) {
   return run;
 }
 
+bool GraphNetwork::stops_for_statistics() const {
+  return options_.sync_batch_norm != nullptr && !(optimizer_ && optimizer_->in_group());
+}
+
 void GraphNetwork::sum_over_ranks(double* values, size_t count) {
-  if (backend_->host_memory()) {
-    options_.sync_batch_norm->sum(values, count);
-    return;
+  if (backend_->host_memory()) return options_.sync_batch_norm->sum(values, count);
+  if (!stops_for_statistics()) {
+    // As in start_step(): no launch may wait behind a sum that others never join.
+    const bool launched = !replay_ || !replay_->recording();
+    if (launched && ++statistic_sums_ % kSumsBetweenWaits == 0) backend_->synchronize();
+    return optimizer_->sum(values, count);
   }
   statistics_copy_.resize(count);
   backend_->to_host(statistics_copy_.data(), values, count * sizeof(double));
@@ -223,14 +232,15 @@ void GraphNetwork::start_step(const BatchView& batch, float loss_scale,
     if (!optimizer_) gradients_->to_host(begin, end);
     if (ready) ready(begin, end);
   };
-  if (replay_) replay_->begin(loss_scale);
+  const bool recorded = replay_ && !stops_for_statistics();
+  if (recorded) replay_->begin(loss_scale);
   // A device keeps about a thousand ops that it has not begun, and a launch then waits for one to
   // end, without a deadline. Behind sums that other ranks never join that would be for ever, so ops
   // that are not recorded begin where no sum is left.
   if (optimizer_ && optimizer_->in_group() && !is_recorded()) backend_->synchronize();
   const Run run = run_for(batch);
   take(batch, run);
-  if (!replay_) {
+  if (!recorded) {
     forward(run, loss_scale);
     training_->backward(run, tell);
     return;

@@ -43,6 +43,8 @@ class GraphNetwork final : public Network {
 
  private:
   void sum_over_ranks(double* values, size_t count);
+  /// Whether statistics over the ranks pass through this rank's host in the midst of a step.
+  bool stops_for_statistics() const;
   Run run_for(const BatchView& batch);
   void check(const BatchView& batch) const;
   void take(const BatchView& batch, const Run& run);
@@ -83,10 +85,12 @@ class GraphNetwork final : public Network {
   std::unique_ptr<SoftmaxCrossEntropyOp> evaluation_loss_;
   std::unique_ptr<Program> training_;
   std::unique_ptr<Program> inference_;  // made when first asked for
-  std::optional<Replay> replay_;        // where a step's ops may be recorded
-  // Where training stays on the device. Last, because it leaves the group before memory is freed
-  // when an error passes.
+  size_t statistic_sums_ = 0;           // over the ranks, by ops that were launched one by one
+  // Where training stays on the device. It leaves the group before memory is freed when an error
+  // passes.
   std::unique_ptr<NetworkOptimizer> optimizer_;
+  // Where a step's ops may be recorded. Last: a group is left when nothing recorded sums in it.
+  std::optional<Replay> replay_;
 };
 
 }  // namespace trainyard

@@ -41,6 +41,8 @@ class NetworkOptimizer final : public DeviceOptimizer {
   DeviceGroupId new_group_id() override { return backend_.new_group_id(); }
   void join(const DeviceGroup& group) override;
   bool in_group() const { return collectives_ != nullptr; }
+  /// See DeviceCollectives. In a group.
+  void sum(double* values, size_t count) { collectives_->sum(values, count); }
   void start_sum(size_t begin, size_t end) override;
   void wait_for_sums() override { collectives_->wait(); }
   void share() override;

@@ -26,10 +26,13 @@ void Replay::forget() {
 
 void Replay::record(const std::function<void()>& ops) {
   try {
+    recording_ = true;
     auto recording = backend_.record(ops);
+    recording_ = false;
     if (recording) recordings_.push_back(std::move(recording));
     fails_ = recordings_.empty();
   } catch (const Error& error) {
+    recording_ = false;
     if (error.code() != Exit::device) throw;
     std::fprintf(stderr, "trainer: note: a step cannot be recorded here (%s), so its ops are run one by one\n",
                  error.what());

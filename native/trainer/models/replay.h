@@ -20,6 +20,8 @@ class Replay {
   void begin(float scale);
   /// Part `index` of the step; the parts come in order.
   void run(size_t index, const std::function<void()>& ops);
+  /// Whether ops are kept now instead of being run.
+  bool recording() const { return recording_; }
   size_t pieces() const { return fails_ ? 0 : recordings_.size(); }
   /// Arguments of ops have changed.
   void forget();
@@ -32,6 +34,7 @@ class Replay {
   float scale_ = 0;
   bool warm_ = false;   // a step was run with these arguments
   bool fails_ = false;  // there is nothing to record by
+  bool recording_ = false;
 };
 
 }  // namespace trainyard

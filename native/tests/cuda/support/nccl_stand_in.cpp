@@ -2,9 +2,11 @@
 // far as a collective. Functions, results and their texts are those of nccl.h and of NVIDIA's NCCL
 // documentation (chapter "API", "Types" and "Fault Tolerance"). NCCL_STAND_IN says which result a
 // function has: "ncclAllReduce=6", or "async=6" for what ncclCommGetAsyncError reports.
-// "ncclAllReduceOfType=9" refuses sums of another type.
+// "ncclAllReduceOfType=9" refuses sums of another type, "ncclAllReduceOnOps=1" those on another
+// stream than the default one. ncclStandInAborts() counts calls of ncclCommAbort.
 #include <nccl.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -18,7 +20,14 @@ ncclResult_t scripted(const std::string& name) {
   return static_cast<ncclResult_t>(std::atoi(script + wanted.size()));
 }
 
+std::atomic<int>& aborts() {
+  static std::atomic<int> count{0};
+  return count;
+}
+
 }  // namespace
+
+extern "C" int ncclStandInAborts() { return aborts(); }
 
 ncclResult_t ncclGetVersion(int* version) {
   *version = NCCL_VERSION_CODE;
@@ -57,12 +66,16 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t /*comm*/, ncclResult_t* error) {
 
 ncclResult_t ncclCommFinalize(ncclComm_t /*comm*/) { return ncclSuccess; }
 ncclResult_t ncclCommDestroy(ncclComm_t /*comm*/) { return ncclSuccess; }
-ncclResult_t ncclCommAbort(ncclComm_t /*comm*/) { return ncclSuccess; }
+ncclResult_t ncclCommAbort(ncclComm_t /*comm*/) {
+  ++aborts();
+  return ncclSuccess;
+}
 
 ncclResult_t ncclAllReduce(const void* /*from*/, void* /*to*/, size_t /*count*/, ncclDataType_t type,
-                           ncclRedOp_t /*op*/, ncclComm_t /*comm*/, cudaStream_t /*stream*/) {
+                           ncclRedOp_t /*op*/, ncclComm_t /*comm*/, cudaStream_t stream) {
   const int wanted = scripted("ncclAllReduceOfType");
   if (wanted != 0 && wanted != static_cast<int>(type)) return ncclInvalidArgument;
+  if (scripted("ncclAllReduceOnOps") != 0 && stream != nullptr) return ncclInvalidArgument;
   return scripted("ncclAllReduce");
 }
 

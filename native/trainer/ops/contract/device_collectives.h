@@ -29,6 +29,10 @@ class DeviceCollectives {
   virtual void start_sum(float* values, size_t count) = 0;
   /// As start_sum, but everyone gets root's values.
   virtual void start_broadcast(float* values, size_t count, int root) = 0;
+  /// The sum over all ranks of values[0, count), in the back end's memory, in place, as an op among
+  /// the ops: it may be recorded, and ops run later see it. Added in fp64 whatever gradients travel
+  /// as; every rank gets the same bits.
+  virtual void sum(double* values, size_t count) = 0;
   /// Ops run from now on come after all that was started. Does not wait itself where the ops run
   /// beside the host.
   virtual void wait() = 0;

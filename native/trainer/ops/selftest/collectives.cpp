@@ -1,5 +1,6 @@
 #include <cmath>
 #include <iterator>
+#include <memory>
 #include <vector>
 
 #include "trainer/base/random.h"
@@ -35,7 +36,15 @@ std::vector<SelftestRow> selftest_collectives(Backend& tested) {
     for (size_t i = 0; i + 1 < std::size(kParts); ++i)
       group->start_sum(data + kParts[i + 1], kParts[i] - kParts[i + 1]);
   };
-  return {row("sums over a group of one", sums),
+  // As the statistics of batch norm: one op, launched and recorded. The numbers are half as many.
+  std::unique_ptr<Recording> recording;
+  const auto op = [&] { group->sum(reinterpret_cast<double*>(data), kElements / 2); };
+  const auto recorded = [&] {
+    op();
+    recording = tested.record(op);
+    if (recording) recording->run();
+  };
+  return {row("sums over a group of one", sums), row("sum as an op in a group of one", recorded),
           row("broadcast in a group of one", [&] { group->start_broadcast(data, kElements, 0); })};
 }
 

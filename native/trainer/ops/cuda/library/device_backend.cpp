@@ -109,7 +109,9 @@ class DeviceBackend final : public OpsBackend {
     copy(memory, host, bytes, cudaMemcpyHostToDevice, "cudaMemcpyAsync to the device");
   }
   void send(void* memory, const void* host, size_t bytes) override { sends_->send(memory, host, bytes); }
-  std::unique_ptr<Recording> record(const std::function<void()>& ops) override { return record_graph(launcher_, ops); }
+  std::unique_ptr<Recording> record(const std::function<void()>& ops) override { 
+    return recordings_.record(launcher_, ops);
+  }
   void synchronize() override {
     if (!collectives_) return check(launcher_, cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
     wait_until([this] { return !busy(); });
@@ -122,7 +124,8 @@ class DeviceBackend final : public OpsBackend {
 
   DeviceGroupId new_group_id() override { return new_nccl_id(launcher_); }
   DeviceCollectives* join(const DeviceGroup& group) override {
-    collectives_ = join_nccl({launcher_, [this](size_t bytes) { return allocate(bytes); }}, group);
+    collectives_ = join_nccl(
+        {launcher_, [this](size_t bytes) { return allocate(bytes); }, [this] { recordings_.drop(); }}, group);
     return collectives_.get();
   }
 
@@ -181,6 +184,7 @@ class DeviceBackend final : public OpsBackend {
   std::unique_ptr<BackendMemory> blas_workspace_;
   BlasHandle blas_;
   DnnHandle dnn_;
+  Recordings recordings_;
   std::unique_ptr<WatchedCollectives> collectives_;  ///< in a group
 };
 

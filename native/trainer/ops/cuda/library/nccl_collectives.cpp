@@ -23,6 +23,7 @@ class NcclCollectives final : public WatchedCollectives {
   NcclCollectives(const GroupMember& member, const DeviceGroup& group)
       : launcher_(member.launcher),
         allocate_(member.allocate),
+        drop_recordings_(member.drop_recordings),
         group_(group),
         api_(load_nccl_api(launcher_)),
         stream_(make_stream(launcher_)),
@@ -64,6 +65,11 @@ class NcclCollectives final : public WatchedCollectives {
   void start_broadcast(float* values, size_t count, int root) override {
     follow_ops();
     settle(api_.broadcast(values, values, count, ncclFloat32, root, comm_, stream_.get()), "ncclBroadcast");
+  }
+
+  void sum(double* values, size_t count) override {
+    require_member();
+    settle(api_.all_reduce(values, values, count, ncclFloat64, ncclSum, comm_, launcher_.stream), "ncclAllReduce");
   }
 
   void wait() override {
@@ -136,10 +142,14 @@ class NcclCollectives final : public WatchedCollectives {
     return nullptr;
   }
 
+  void require_member() {
+    if (comm_ == nullptr) fail(group_.who + " has left the group. Start again with --resume auto");
+  }
+
   /// What starts now on the stream of the collectives comes after the ops run so far, and after no
   /// later ones.
   void follow_ops() {
-    if (comm_ == nullptr) fail(group_.who + " has left the group. Start again with --resume auto");
+    require_member();
     check(launcher_, cudaEventRecord(produced_.get(), launcher_.stream), "cudaEventRecord");
     check(launcher_, cudaStreamWaitEvent(stream_.get(), produced_.get(), 0), "cudaStreamWaitEvent");
   }
@@ -188,6 +198,7 @@ class NcclCollectives final : public WatchedCollectives {
   }
   /// Whatever is on the stream ends by itself then, so that memory can be freed.
   void end(const std::string& why) {
+    drop_recordings_();
     give_up(group_, why, [abort = api_.comm_abort, comm = std::exchange(comm_, nullptr)] { (void)abort(comm); });
   }
 
@@ -201,6 +212,7 @@ class NcclCollectives final : public WatchedCollectives {
 
   Launcher launcher_;
   std::function<std::unique_ptr<BackendMemory>(size_t)> allocate_;
+  std::function<void()> drop_recordings_;
   DeviceGroup group_;
   NcclApi api_;
   Stream stream_;

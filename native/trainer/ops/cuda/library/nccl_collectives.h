@@ -20,6 +20,9 @@ class WatchedCollectives : public DeviceCollectives {
 struct GroupMember {
   Launcher launcher;  ///< of the ops
   std::function<std::unique_ptr<BackendMemory>(size_t bytes)> allocate;
+  /// Gives up what was recorded: NCCL ends a communicator only when no graph with sums of it is
+  /// left (commDestroySync of its init.cc).
+  std::function<void()> drop_recordings;
 };
 
 /// Joins the group on the device that is current. Returns when all of its ranks have, and fails when

@@ -2,21 +2,32 @@
 
 #include <utility>
 
+#include "common/error.h"
 #include "trainer/ops/cuda/library/handles.h"
 
 namespace trainyard::cuda {
+
+struct RecordedGraph {
+  GraphExecutable executable;
+};
 
 namespace {
 
 class GraphRecording final : public Recording {
  public:
-  GraphRecording(const Launcher& launcher, GraphExecutable executable)
-      : launcher_(launcher), executable_(std::move(executable)) {}
-  void run() override { check(launcher_, cudaGraphLaunch(executable_.get(), launcher_.stream), "cudaGraphLaunch"); }
+  GraphRecording(const Launcher& launcher, std::shared_ptr<RecordedGraph> graph)
+      : launcher_(launcher), graph_(std::move(graph)) {}
+  void run() override {
+    if (!graph_->executable) {
+      launcher_.fail(static_cast<int>(Exit::device),
+                     "A step was recorded for a group that this rank has left. Start again with --resume auto", true);
+    }
+    check(launcher_, cudaGraphLaunch(graph_->executable.get(), launcher_.stream), "cudaGraphLaunch");
+  }
 
  private:
   Launcher launcher_;
-  GraphExecutable executable_;
+  std::shared_ptr<RecordedGraph> graph_;
 };
 
 /// A stream that keeps what it is given. Whatever leaves its scope early leaves an ordinary stream
@@ -57,7 +68,7 @@ class Capture {
 
 }  // namespace
 
-std::unique_ptr<Recording> record_graph(const Launcher& launcher, const std::function<void()>& ops) {
+std::unique_ptr<Recording> Recordings::record(const Launcher& launcher, const std::function<void()>& ops) {
   Capture capture(launcher);
   ops();
   const CapturedGraph graph = capture.finish();
@@ -66,7 +77,17 @@ std::unique_ptr<Recording> record_graph(const Launcher& launcher, const std::fun
   GraphExecutable owner(executable);
   // What it takes on the device it takes now, where a failure still leaves another way.
   check(launcher, cudaGraphUpload(executable, launcher.stream), "cudaGraphUpload");
-  return std::make_unique<GraphRecording>(launcher, std::move(owner));
+  std::erase_if(made_, [](const auto& one) { return one.expired(); });
+  auto kept = std::make_shared<RecordedGraph>(std::move(owner));
+  made_.push_back(kept);
+  return std::make_unique<GraphRecording>(launcher, std::move(kept));
+}
+
+void Recordings::drop() {
+  for (const auto& one : made_) {
+    if (const auto graph = one.lock()) graph->executable.reset();
+  }
+  made_.clear();
 }
 
 }  // namespace trainyard::cuda
