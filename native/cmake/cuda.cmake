@@ -43,7 +43,8 @@ function(trainyard_cuda_library target)
   file(MAKE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/${LIBRARY_TOOLKIT}")
 
   add_library(${target} SHARED EXCLUDE_FROM_ALL
-    library/library.cpp library/check.cpp library/device_backend.cpp library/convolution.cpp library/device_time.cpp library/engines.cpp
+    library/library.cpp library/check.cpp library/device_backend.cpp library/device_memory.cpp library/convolution.cpp library/device_time.cpp
+    library/engines.cpp
     library/nccl_api.cpp library/nccl_collectives.cpp library/nvjpeg_api.cpp library/nvjpeg_decoder.cpp library/recording.cpp
     library/runtime_library.cpp library/stream_sends.cpp library/uploads.cpp
     ${objects})

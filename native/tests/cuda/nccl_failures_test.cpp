@@ -10,6 +10,7 @@
 
 #include "common/error.h"
 #include "tests/cuda/throwing.h"
+#include "trainer/ops/cuda/library/device_memory.h"
 #include "trainer/ops/cuda/library/nccl_collectives.h"
 #include "trainer/tensor/dtype.h"
 
@@ -42,9 +43,9 @@ class NcclFailures : public testing::Test {
   }
 
   std::unique_ptr<WatchedCollectives> join() {
-    return join_nccl(
-        {kThrowing, [](size_t bytes) { return std::make_unique<Memory>(bytes); }, [this] { aborts_at_drop_ = aborts(); }},
-        group_);
+    return join_nccl({kThrowing, [](size_t bytes) { return std::make_unique<Memory>(bytes); },
+                      [this] { aborts_at_drop_ = aborts(); }},
+                     group_);
   }
 
   /// The error that `act` ends with.
@@ -65,7 +66,9 @@ class NcclFailures : public testing::Test {
     EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
   }
 
-  static int aborts() { return reinterpret_cast<int (*)()>(::dlsym(RTLD_DEFAULT, "ncclStandInAborts"))(); }
+  static int count(const char* what) { return reinterpret_cast<int (*)()>(::dlsym(RTLD_DEFAULT, what))(); }
+  static int aborts() { return count("ncclStandInAborts"); }
+  static int registered() { return count("ncclStandInRegistered"); }
 
   DeviceGroup group_;
   int aborts_at_drop_ = -1;  ///< when recordings were given up
@@ -88,8 +91,7 @@ TEST_F(NcclFailures, NumbersTravelAsBf16WhereTheGroupSaysSo) {
         narrow ? static_cast<ncclResult_t>(ncclBfloat16) : static_cast<ncclResult_t>(ncclFloat32));
     std::vector<float> values(thirds.size());
     const auto place = collectives->prepare(values.data(), values.size());
-    ASSERT_EQ(place != nullptr, narrow);
-    if (narrow) EXPECT_EQ(place->bytes(), 2 * values.size());
+    EXPECT_EQ(place->bytes(), narrow ? 2 * values.size() : 0);
     for (int step = 0; step < 2; ++step) {
       values = thirds;
       collectives->start_sum(values.data(), 2);
@@ -145,6 +147,89 @@ TEST_F(NcclFailures, RecordingsAreGivenUpBeforeTheGroupIs) {
   EXPECT_EQ(aborts(), before + 1);
   ::unsetenv("NCCL_STAND_IN");
   expect(error_of([&] { collectives->sum(&value, 1); }), Retry::worthwhile, "has left the group");
+}
+
+TEST_F(NcclFailures, MemoryIsRegisteredForAsLongAsItIsSummed) {
+  const int before = registered();
+  std::vector<float> values(8);
+  for (const bool narrow : {false, true}) {
+    group_.narrow_sums = narrow;
+    const auto collectives = join();
+    {
+      const auto place = collectives->prepare(values.data(), values.size());
+      EXPECT_EQ(place->bytes(), narrow ? 2 * values.size() : 0);
+      EXPECT_EQ(registered(), before + 1);
+    }
+    EXPECT_EQ(registered(), before);
+  }
+}
+
+TEST_F(NcclFailures, OfAGroupThatWasLeftNothingIsDeregistered) {
+  const int before = registered();
+  const auto collectives = join();
+  std::vector<float> values(8);
+  auto place = collectives->prepare(values.data(), values.size());
+  collectives->abandon();
+  place.reset();
+  EXPECT_EQ(registered(), before + 1) << "the communicator is gone, and with it what it knew";
+}
+
+TEST_F(NcclFailures, SumsGoOnWhereMemoryCannotBeRegistered) {
+  const auto said_by = [&](const std::string& function, int result) {
+    const int before = registered();
+    let(function, static_cast<ncclResult_t>(result));
+    testing::internal::CaptureStderr();
+    const auto collectives = join();
+    std::vector<float> values{1, 2};
+    {
+      const auto place = collectives->prepare(values.data(), values.size());
+      EXPECT_EQ(registered(), before);
+      collectives->start_sum(values.data(), values.size());
+      collectives->wait();
+    }
+    EXPECT_EQ(registered(), before);
+    return testing::internal::GetCapturedStderr();
+  };
+  group_.rank = 0;
+  EXPECT_EQ(
+      said_by("ncclCommRegister", ncclSystemError),
+      "trainer: note: sums go through NCCL's own memory (ncclCommRegister: NCCL: unhandled system error (run with "
+      "NCCL_DEBUG=INFO for details))\n");
+  EXPECT_EQ(said_by("ncclGetVersion", 21800),
+            "trainer: note: sums go through NCCL's own memory (this NCCL is older than 2.19.1)\n");
+  group_.rank = 1;
+  EXPECT_EQ(said_by("ncclCommRegister", ncclSystemError), "") << "one rank says it";
+}
+
+/// What is there of a device's memory, and from whom.
+TEST_F(NcclFailures, MemoryForSumsIsNcclsOwnWhereItHasSome) {
+  const auto allocated = [] { return count("ncclStandInAllocated"); };
+  const int before = allocated();
+  const auto ledger = std::make_shared<Ledger>();
+  const auto make = [&](const MemorySource& source) { return make_device_memory(kThrowing, ledger, 64, source); };
+  {
+    const auto memory = make(nccl_memory(kThrowing));
+    EXPECT_EQ(allocated(), before + 1);
+    EXPECT_EQ(ledger->used, 64U);
+    EXPECT_EQ(memory->data()[63], std::byte{0});
+    const auto other = make(cuda_memory(kThrowing));
+    EXPECT_EQ(allocated(), before + 1);
+    EXPECT_EQ(ledger->used, 128U);
+  }
+  EXPECT_EQ(allocated(), before);
+  EXPECT_EQ(ledger->used, 0U);
+  EXPECT_EQ(ledger->peak, 128U);
+  let("ncclMemAlloc", ncclUnhandledCudaError);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(make(nccl_memory(kThrowing))->bytes(), 64U);
+  EXPECT_EQ(
+      testing::internal::GetCapturedStderr(),
+      "trainer: note: ncclMemAlloc: unhandled cuda error (run with NCCL_DEBUG=INFO for details). Gradients lie in "
+      "other memory, where sums take longer\n");
+  let("ncclGetVersion", static_cast<ncclResult_t>(21800));
+  EXPECT_EQ(make(nccl_memory(kThrowing))->bytes(), 64U);
+  EXPECT_EQ(allocated(), before);
+  EXPECT_EQ(make_device_memory(kThrowing, ledger, 0, cuda_memory(kThrowing))->data(), nullptr);
 }
 
 TEST_F(NcclFailures, AGpuThatFailsInABroadcastIsWorthRetrying) {

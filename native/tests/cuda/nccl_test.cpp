@@ -21,6 +21,10 @@ class Nccl : public testing::Test {
 
 TEST_F(Nccl, HasAllThatIsAskedOfIt) {
   const NcclApi api = load_nccl_api(kThrowing);
+  EXPECT_NE(api.comm_register, nullptr);
+  EXPECT_NE(api.comm_deregister, nullptr);
+  EXPECT_NE(api.mem_alloc, nullptr);
+  EXPECT_NE(api.mem_free, nullptr);
   EXPECT_STREQ(api.get_error_string(ncclInvalidUsage), "invalid usage (run with NCCL_DEBUG=WARN for details)");
 }
 

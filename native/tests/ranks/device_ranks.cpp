@@ -228,7 +228,8 @@ class ThroughHosts final : public StatisticsReducer {
 void statistics() {
   ThroughHosts reducer;
   HostTraffic traffic;
-  const NetworkOptions wanted{.model = "resnet20", .classes = 5, .image_size = 8, .batch = 4, .sync_batch_norm = &reducer};
+  const NetworkOptions wanted{
+      .model = "resnet20", .classes = 5, .image_size = 8, .batch = 4, .sync_batch_norm = &reducer};
   const auto build = [&] { return build_model(wanted.model, wanted.image_size, wanted.classes); };
   GraphNetwork by_host(wanted, build(), make_host_cuda());
   GraphNetwork by_device(wanted, build(), make_host_cuda_in({new_host_group, join_host_group}, &traffic));

@@ -2,10 +2,11 @@
 
 namespace trainyard {
 
-Arena::Arena(Backend& backend, size_t elements)
+Arena::Arena(Backend& backend, size_t elements, bool summed)
     : backend_(backend),
       elements_(elements),
-      memory_(backend.allocate(elements * sizeof(float))),
+      memory_(summed ? backend.allocate_for_sums(elements * sizeof(float))
+                     : backend.allocate(elements * sizeof(float))),
       copy_(backend.host_memory() ? 0 : elements) {}
 
 std::span<float> Arena::host() {

@@ -12,7 +12,8 @@ namespace trainyard {
 /// called for. Zeros at first.
 class Arena {
  public:
-  Arena(Backend& backend, size_t elements);
+  /// summed: by the devices of a group, where it lies.
+  Arena(Backend& backend, size_t elements, bool summed = false);
   std::span<float> host();
   /// Before the back end's memory is written whole for the first time.
   void populate() { memory_->populate(); }

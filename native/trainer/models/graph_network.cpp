@@ -65,7 +65,8 @@ GraphNetwork::GraphNetwork(const NetworkOptions& options, std::unique_ptr<Graph>
   weights_.to_device();
   running_.to_device();
   if (options.training) {
-    gradients_.emplace(*backend_, graph_->parameter_elements());
+    // As bf16 they are summed elsewhere.
+    gradients_.emplace(*backend_, graph_->parameter_elements(), options.device_sums && !options.narrow_sums);
     if (options.record_steps && !backend_->host_memory()) replay_.emplace(*backend_);
     if (!options.memory_growth) bind(*training_, training_purpose());
   }

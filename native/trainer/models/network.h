@@ -72,7 +72,8 @@ struct NetworkOptions {
   int host_ranks = 1;            ///< that train on this host: they share its memory
   /// How many bytes of the host's memory are free, now; none: base/spare_memory.h.
   std::function<uint64_t()> free_memory{};
-  bool narrow_sums = false;    ///< a device sums gradients as bf16, in memory of its own that is still to come
+  bool device_sums = false;    ///< devices sum gradients among themselves
+  bool narrow_sums = false;    ///< they do so as bf16, in memory of its own that is still to come
   bool micro_batches = false;  ///< gradients of several are added up, in memory of their own that is still to come
   bool record_steps = true;    ///< a step's ops go to a device in a few pieces (CUDA graphs)
   bool memory_growth = false;  ///< memory for activations is taken by the first step that needs it

@@ -3,7 +3,9 @@
 // documentation (chapter "API", "Types" and "Fault Tolerance"). NCCL_STAND_IN says which result a
 // function has: "ncclAllReduce=6", or "async=6" for what ncclCommGetAsyncError reports.
 // "ncclAllReduceOfType=9" refuses sums of another type, "ncclAllReduceOnOps=1" those on another
-// stream than the default one. ncclStandInAborts() counts calls of ncclCommAbort.
+// stream than the default one, "ncclGetVersion=21800" is an older one. ncclStandInAborts() counts
+// calls of ncclCommAbort, ncclStandInRegistered() what is registered, ncclStandInAllocated() its
+// memory.
 #include <nccl.h>
 
 #include <atomic>
@@ -20,17 +22,47 @@ ncclResult_t scripted(const std::string& name) {
   return static_cast<ncclResult_t>(std::atoi(script + wanted.size()));
 }
 
-std::atomic<int>& aborts() {
-  static std::atomic<int> count{0};
-  return count;
+struct Counts {
+  std::atomic<int> aborts, registered, allocated;
+};
+Counts& counts() {
+  static Counts all{};
+  return all;
 }
 
 }  // namespace
 
-extern "C" int ncclStandInAborts() { return aborts(); }
+extern "C" int ncclStandInAborts() { return counts().aborts; }
+extern "C" int ncclStandInRegistered() { return counts().registered; }
+extern "C" int ncclStandInAllocated() { return counts().allocated; }
+
+ncclResult_t ncclCommRegister(const ncclComm_t /*comm*/, void* memory, size_t /*bytes*/, void** handle) {
+  const ncclResult_t result = scripted("ncclCommRegister");
+  if (result != ncclSuccess) return result;
+  *handle = memory;
+  ++counts().registered;
+  return ncclSuccess;
+}
+ncclResult_t ncclCommDeregister(const ncclComm_t /*comm*/, void* /*handle*/) {
+  --counts().registered;
+  return ncclSuccess;
+}
+ncclResult_t ncclMemAlloc(void** memory, size_t bytes) {
+  const ncclResult_t result = scripted("ncclMemAlloc");
+  if (result != ncclSuccess) return result;
+  *memory = std::malloc(bytes);
+  ++counts().allocated;
+  return ncclSuccess;
+}
+ncclResult_t ncclMemFree(void* memory) {
+  std::free(memory);
+  --counts().allocated;
+  return ncclSuccess;
+}
 
 ncclResult_t ncclGetVersion(int* version) {
-  *version = NCCL_VERSION_CODE;
+  const int older = scripted("ncclGetVersion");
+  *version = older == 0 ? NCCL_VERSION_CODE : older;
   return ncclSuccess;
 }
 
@@ -67,7 +99,7 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t /*comm*/, ncclResult_t* error) {
 ncclResult_t ncclCommFinalize(ncclComm_t /*comm*/) { return ncclSuccess; }
 ncclResult_t ncclCommDestroy(ncclComm_t /*comm*/) { return ncclSuccess; }
 ncclResult_t ncclCommAbort(ncclComm_t /*comm*/) {
-  ++aborts();
+  ++counts().aborts;
   return ncclSuccess;
 }
 

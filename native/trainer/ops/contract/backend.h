@@ -69,6 +69,9 @@ class Backend {
   virtual std::optional<MemoryFigures> memory_figures() { return std::nullopt; }
   /// Memory of no bytes is no error; where it lies is nobody's to read or write.
   virtual std::unique_ptr<BackendMemory> allocate(size_t bytes) = 0;
+  /// As allocate(), of the kind in which a group's devices sum fastest. Only where join() gives
+  /// something.
+  virtual std::unique_ptr<BackendMemory> allocate_for_sums(size_t bytes) { return allocate(bytes); }
   /// Copies between the host and the back end's memory, in order with the ops; `host` may be used
   /// again at once.
   virtual void to_host(void* host, const void* memory, size_t bytes) = 0;

@@ -34,7 +34,8 @@ TrainingStep::TrainingStep(Communicator& workers, const NetworkOptions& network,
   NetworkOptions wanted = network;
   wanted.host_ranks = workers.local_world();
   wanted.micro_batches = options.accumulate > 1;
-  wanted.narrow_sums = options.device_sums && workers.world() > 1 && workers.sum_type() == SumType::bf16;
+  wanted.device_sums = options.device_sums && workers.world() > 1;
+  wanted.narrow_sums = wanted.device_sums && workers.sum_type() == SumType::bf16;
   if (options.sync_batch_norm && workers.world() > 1) {
     reducer_ = std::make_unique<Reducer>(workers);
     wanted.sync_batch_norm = reducer_.get();

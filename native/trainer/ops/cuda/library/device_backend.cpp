@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "trainer/ops/cuda/library/convolution.h"
+#include "trainer/ops/cuda/library/device_memory.h"
 #include "trainer/ops/cuda/library/handles.h"
 #include "trainer/ops/cuda/library/nccl_api.h"
 #include "trainer/ops/cuda/library/nccl_collectives.h"
@@ -17,39 +18,6 @@
 namespace trainyard::cuda {
 
 namespace {
-
-/// What a back end holds.
-struct Ledger {
-  uint64_t used = 0, peak = 0;
-};
-
-class DeviceMemory final : public BackendMemory {
- public:
-  DeviceMemory(const Launcher& launcher, std::shared_ptr<Ledger> ledger, size_t bytes)
-      : ledger_(std::move(ledger)), bytes_(bytes) {
-    // Of a network without batch norm the running statistics are nothing, and CUDA knows no memory
-    // of no bytes.
-    if (bytes == 0) return;
-    void* data = nullptr;
-    const cudaError_t error = cudaMalloc(&data, bytes);
-    if (error == cudaErrorMemoryAllocation) fail_out_of_memory(launcher, bytes);
-    check(launcher, error, "cudaMalloc");
-    data_.reset(static_cast<std::byte*>(data));
-    check(launcher, cudaMemsetAsync(data, 0, bytes, launcher.stream), "cudaMemsetAsync");
-    ledger_->used += bytes_;
-    ledger_->peak = std::max(ledger_->peak, ledger_->used);
-  }
-  ~DeviceMemory() override { ledger_->used -= bytes_; }
-  DeviceMemory(const DeviceMemory&) = delete;
-  DeviceMemory& operator=(const DeviceMemory&) = delete;
-  std::byte* data() const override { return data_.get(); }
-  size_t bytes() const override { return bytes_; }
-
- private:
-  std::shared_ptr<Ledger> ledger_;
-  std::unique_ptr<std::byte, FreeBy<cudaFree>> data_;
-  size_t bytes_;
-};
 
 class DeviceBackend final : public OpsBackend {
  public:
@@ -67,7 +35,7 @@ class DeviceBackend final : public OpsBackend {
     // Of its own, cuBLAS would take memory while a graph is recorded. 32 MiB on Hopper and later, 4
     // before: NVIDIA's cuBLAS documentation, cublasSetWorkspace().
     const size_t workspace = size_t{properties.major >= 9 ? 32U : 4U} << 20U;
-    blas_workspace_ = std::make_unique<DeviceMemory>(launcher_, ledger_, workspace);
+    blas_workspace_ = allocate(workspace);
     check(launcher_, cublasSetWorkspace(blas_.get(), blas_workspace_->data(), workspace), "cublasSetWorkspace");
     dnn_ = make_dnn(launcher_);
     device_.launcher = launcher_;
@@ -93,7 +61,10 @@ class DeviceBackend final : public OpsBackend {
   }
 
   std::unique_ptr<BackendMemory> allocate(size_t bytes) override {
-    return std::make_unique<DeviceMemory>(launcher_, ledger_, bytes);
+    return make_device_memory(launcher_, ledger_, bytes, cuda_memory(launcher_));
+  }
+  std::unique_ptr<BackendMemory> allocate_for_sums(size_t bytes) override {
+    return make_device_memory(launcher_, ledger_, bytes, nccl_memory(launcher_));
   }
   std::optional<MemoryFigures> memory_figures() override {
     size_t free = 0;
@@ -109,7 +80,7 @@ class DeviceBackend final : public OpsBackend {
     copy(memory, host, bytes, cudaMemcpyHostToDevice, "cudaMemcpyAsync to the device");
   }
   void send(void* memory, const void* host, size_t bytes) override { sends_->send(memory, host, bytes); }
-  std::unique_ptr<Recording> record(const std::function<void()>& ops) override { 
+  std::unique_ptr<Recording> record(const std::function<void()>& ops) override {
     return recordings_.record(launcher_, ops);
   }
   void synchronize() override {
@@ -125,7 +96,7 @@ class DeviceBackend final : public OpsBackend {
   DeviceGroupId new_group_id() override { return new_nccl_id(launcher_); }
   DeviceCollectives* join(const DeviceGroup& group) override {
     collectives_ = join_nccl(
-        {launcher_, [this](size_t bytes) { return allocate(bytes); }, [this] { recordings_.drop(); }}, group);
+        {launcher_, [this](size_t bytes) { return allocate_for_sums(bytes); }, [this] { recordings_.drop(); }}, group);
     return collectives_.get();
   }
 

@@ -15,7 +15,20 @@ namespace {
 
 /// The first for CUDA 13, as ncclGetVersion counts, and the one for CUDA 12 that has Volta.
 constexpr int kOldest = NCCL_VERSION(2, 27, 7);
+/// The first that takes a user's memory as it is.
+constexpr int kRegisters = NCCL_VERSION(2, 19, 1);
 constexpr const char* kAdvice = ". Install nvidia-nccl-cu" TRAINYARD_CUDA_RELEASE ", or use --comm mpi";
+
+void find_registration(NcclApi& api, const RuntimeLibrary& library) {
+  int version = 0;
+  if (api.get_version(&version) != ncclSuccess || version < kRegisters) return;
+  NcclApi found = api;
+  if (library.has(found.comm_register, "ncclCommRegister") &&
+      library.has(found.comm_deregister, "ncclCommDeregister") && library.has(found.mem_alloc, "ncclMemAlloc") &&
+      library.has(found.mem_free, "ncclMemFree")) {
+    api = found;
+  }
+}
 
 #endif
 
@@ -37,6 +50,7 @@ NcclApi load_nccl_api(const Launcher& launcher) {
   library.find(api.comm_abort, "ncclCommAbort");
   library.find(api.all_reduce, "ncclAllReduce");
   library.find(api.broadcast, "ncclBroadcast");
+  find_registration(api, library);
   return api;
 }
 

@@ -54,8 +54,8 @@ class NcclCollectives final : public WatchedCollectives {
   NcclCollectives& operator=(const NcclCollectives&) = delete;
 
   std::unique_ptr<SumPlace> prepare(float* values, size_t count) override {
-    if (!group_.narrow_sums) return nullptr;
-    return std::make_unique<NarrowPlace>(narrow_, values, count, allocate_(count * sizeof(BFloat16)));
+    if (!group_.narrow_sums) return std::make_unique<Registered>(*this, values, count * sizeof(float));
+    return std::make_unique<NarrowPlace>(*this, values, count);
   }
   void start_sum(float* values, size_t count) override {
     if (group_.narrow_sums) return start_narrow_sum(values, count);
@@ -96,6 +96,25 @@ class NcclCollectives final : public WatchedCollectives {
   }
 
  private:
+  /// Memory in which NCCL sums as it is, without copies through its own. Where it does not, a line on
+  /// stderr says so, and sums are the same.
+  class Registered final : public SumPlace {
+   public:
+    Registered(NcclCollectives& group, void* memory, size_t bytes) : group_(group) {
+      const std::string why = group_.enlist(memory, bytes, handle_);
+      if (why.empty() || group_.group_.rank != 0) return;
+      std::fprintf(stderr, "trainer: note: sums go through NCCL's own memory (%s)\n", why.c_str());
+    }
+    ~Registered() override { group_.discharge(handle_); }
+    Registered(const Registered&) = delete;
+    Registered& operator=(const Registered&) = delete;
+    size_t bytes() const override { return 0; }
+
+   private:
+    NcclCollectives& group_;
+    void* handle_ = nullptr;
+  };
+
   /// Numbers to be summed, and where they travel as bf16.
   struct Narrow {
     size_t count;
@@ -106,8 +125,11 @@ class NcclCollectives final : public WatchedCollectives {
   /// Of gradients, at every step the same: nothing may write it before wait().
   class NarrowPlace final : public SumPlace {
    public:
-    NarrowPlace(Narrows& all, const float* values, size_t count, std::unique_ptr<BackendMemory> memory)
-        : all_(all), values_(values), memory_(std::move(memory)) {
+    NarrowPlace(NcclCollectives& group, const float* values, size_t count)
+        : all_(group.narrow_),
+          values_(values),
+          memory_(group.allocate_(count * sizeof(BFloat16))),
+          registered_(group, memory_->data(), memory_->bytes()) {
       all_[values_] = {count, reinterpret_cast<BFloat16*>(memory_->data())};
     }
     ~NarrowPlace() override { all_.erase(values_); }
@@ -119,7 +141,30 @@ class NcclCollectives final : public WatchedCollectives {
     Narrows& all_;
     const float* values_;
     std::unique_ptr<BackendMemory> memory_;
+    Registered registered_;  ///< goes before the memory
   };
+
+  /// "" where NCCL sums in this memory as it is; else why not.
+  std::string enlist(void* memory, size_t bytes, void*& handle) {
+    if (bytes == 0) return "";
+    if (api_.comm_register == nullptr) return "this NCCL is older than 2.19.1";
+    const ncclResult_t result = api_.comm_register(comm_, memory, bytes, &handle);
+    if (result == ncclSuccess) return "";
+    handle = nullptr;
+    return "ncclCommRegister: " + words(result);
+  }
+
+  /// No sum may be under way in what goes. Nothing is left of a group that was given up.
+  void discharge(void* handle) {
+    if (comm_ == nullptr || handle == nullptr) return;
+    const std::string why =
+        wait_or_say_why(group_, {[this] { return cudaStreamQuery(stream_.get()) != cudaErrorNotReady; }, failure()});
+    if (!why.empty()) {
+      std::fprintf(stderr, "trainer: warning: %s\n", why.c_str());
+      return end(why);
+    }
+    (void)api_.comm_deregister(comm_, handle);
+  }
 
   /// Rounded before, on the ops' stream; widened behind the sum, on the collectives'. NCCL adds bf16
   /// as it does: in fp32, rounded where it is passed on.

@@ -17,8 +17,10 @@ RuntimeLibrary::RuntimeLibrary(const Launcher& launcher, const RuntimeLibraryNam
   }
 }
 
+void* RuntimeLibrary::looked_up(const char* called) const { return ::dlsym(library_, called); }
+
 void* RuntimeLibrary::address(const char* called) const {
-  void* found = ::dlsym(library_, called);
+  void* found = looked_up(called);
   if (found == nullptr) fail_device(launcher_, std::string(name_.file) + " has no " + called + name_.advice);
   return found;
 }

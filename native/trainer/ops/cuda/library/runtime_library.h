@@ -26,8 +26,15 @@ class RuntimeLibrary {
   void find(F& function, const char* called) const {
     function = reinterpret_cast<F>(address(called));
   }
+  /// Whether it has such a function, which is found then.
+  template <class F>
+  bool has(F& function, const char* called) const {
+    function = reinterpret_cast<F>(looked_up(called));
+    return function != nullptr;
+  }
 
  private:
+  void* looked_up(const char* called) const;
   void* address(const char* called) const;
 
   Launcher launcher_;
