@@ -1,8 +1,10 @@
 import { exitCodes } from '../../core/base/errors.js';
+import type { NamedNode } from '../../core/cluster/machine.js';
 import type { HostSample } from '../../core/contracts/metricsSchema.js';
 import { HostSampler } from '../../core/model/hostSampler.js';
 import { lockHolder, processWords } from '../../core/model/gpuHolders.js';
 import { gpuNotes, missingFigures } from '../../core/model/gpuTrouble.js';
+import { cudaBuildLines } from '../../core/setup/cudaBuild.js';
 import type { Context, Verb } from '../context.js';
 import { bytesText } from '../format.js';
 import { errorWords } from '../remedies.js';
@@ -18,26 +20,28 @@ export const gpus: Verb = {
     const { nodes } = context.machine;
     const local = nodes.length === 1 && profile.kind === 'local';
     const hosts = await Promise.all(
-      nodes.map(async ({ name, node }) => {
+      nodes.map(async (of) => {
+        const { name, node } = of;
         const { cores } = await node.hello();
         const take = async (): Promise<HostSample> => {
           const sample = await (await node.client()).request('host.sample');
           return local ? sample : { ...sample, host: name };
         };
-        return { take, cores };
+        return { take, of, cores };
       }),
     );
     if (!args.has('watch')) {
       const samples = await Promise.all(hosts.map(({ take }) => take()));
       samples.forEach((sample, index) => {
-        show(context, sample, hosts[index]?.cores ?? 0);
+        const host = hosts[index];
+        if (host) show(context, sample, host);
       });
       return exitCodes.done;
     }
-    const samplers = hosts.map(({ take, cores }) => {
-      const sampler = new HostSampler(take);
+    const samplers = hosts.map((host) => {
+      const sampler = new HostSampler(host.take);
       sampler.onSample((result) => {
-        if ('sample' in result) show(context, result.sample, cores);
+        if ('sample' in result) show(context, result.sample, host);
         else context.output.note(`trainyard: error: ${errorWords(result.error)}`);
       });
       sampler.start();
@@ -49,9 +53,16 @@ export const gpus: Verb = {
   },
 };
 
-function show(context: Context, sample: HostSample, cores: number): void {
+interface Shown {
+  of: NamedNode;
+  cores: number;
+}
+
+function show(context: Context, sample: HostSample, { of, cores }: Shown): void {
+  const { cudaBuild } = of;
   if (context.json) {
-    context.output.json({ type: 'sample', ...sample });
+    const cuda_build = cudaBuild ? { release: cudaBuild.release ?? null, why: cudaBuild.why } : null;
+    context.output.json({ type: 'sample', ...sample, cuda_build });
     return;
   }
   const memory = `${bytesText(sample.memory_used)} of ${bytesText(sample.memory_total)}`;
@@ -64,6 +75,7 @@ function show(context: Context, sample: HostSample, cores: number): void {
   for (const words of missingFigures(sample)) context.output.line(`  ${words}; what is shown is older`);
   const asked = !sample.missing?.some(({ what }) => what === 'gpus');
   if (sample.gpus.length === 0 && asked) context.output.line('  no GPUs');
+  for (const words of cudaBuildLines(cudaBuild, sample.gpus.length)) context.output.line(`  ${words}`);
   for (const gpu of sample.gpus) {
     const used = `${bytesText(gpu.memory_used)} of ${bytesText(gpu.memory_total)}`;
     const load = gpu.utilization === null ? '' : `, ${gpu.utilization.toFixed(0).padStart(3)}%`;

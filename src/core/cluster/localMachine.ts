@@ -30,6 +30,8 @@ import { openLocalAgent } from '../agent/localAgent.js';
 import { AgentNode } from '../agent/agentNode.js';
 import { checkData, checkDisk, checkTrainer, trainerTrial } from '../plan/preflight.js';
 import { runCommand } from '../base/processes.js';
+import { takenCudaBuild, type CudaBuild } from '../setup/cudaBuild.js';
+import { localGpus } from '../setup/localGpus.js';
 import { cacheFolder, ensureLocalRuntime, type NodeRuntime } from '../setup/runtime.js';
 import type { Bootstrap } from '../setup/bootstrap.js';
 import { openLocalBootstrap } from '../setup/localChannel.js';
@@ -40,7 +42,7 @@ import { startWithCode } from './startCode.js';
 import { stageFolder, stageForRun, type StageOptions, type StagePlaces } from './stageNodes.js';
 import type { StageSpec } from '../stage/spec.js';
 import type { Staged } from '../stage/staging.js';
-import { findNativeSources } from '../setup/sources.js';
+import { cudaReleasesOf, findNativeSources } from '../setup/sources.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import { workdirOf } from '../profiles/workdir.js';
 import { RunRegistry } from '../agent/runRegistry.js';
@@ -75,11 +77,27 @@ export class LocalMachine implements Machine {
   constructor(private readonly options: LocalMachineOptions) {
     this.env = options.env ?? process.env;
     this.logger = options.logger ?? nullLogger;
-    this.node = new AgentNode({
-      open: async () => openLocalAgent((await this.sources()).agent),
+    const known: { cudaBuild: CudaBuild | undefined } = { cudaBuild: undefined };
+    const node = new AgentNode({
+      open: async () => {
+        const sources = await this.sources();
+        const there = await cudaReleasesOf(sources);
+        known.cudaBuild = takenCudaBuild(await localGpus(), (release) => there.includes(release));
+        return openLocalAgent(sources.agent);
+      },
       logger: this.logger,
     });
-    this.nodes = [{ name: hostname(), node: this.node }];
+    this.node = node;
+    const name = hostname();
+    this.nodes = [
+      {
+        name,
+        node,
+        get cudaBuild() {
+          return known.cudaBuild;
+        },
+      },
+    ];
   }
 
   /** The runtime, made when it is not there. UserError (preflight), Cancelled. */

@@ -7,6 +7,7 @@ import { agentErrors, type RunDetails } from '../contracts/agentApi.js';
 import { AgentError, type AgentClient } from '../agent/agentClient.js';
 import type { CheckResult } from '../base/checks.js';
 import type { AgentNode } from '../agent/agentNode.js';
+import type { CudaBuild } from '../setup/cudaBuild.js';
 import type { NodeRuntime } from '../setup/runtime.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import type { RunRegistry } from '../agent/runRegistry.js';
@@ -33,6 +34,8 @@ export interface StartedRun {
 export interface NamedNode {
   readonly name: string;
   readonly node: AgentNode;
+  /** Which build of the CUDA back end it takes, and why. Known once its agent was reached. */
+  readonly cudaBuild?: CudaBuild | undefined;
 }
 
 /** How far a check goes. */

@@ -13,7 +13,7 @@ import type { Place } from './forwardProgram.js';
 import type { AmendEntries } from '../agent/agentClient.js';
 import { AgentNode } from '../agent/agentNode.js';
 import type { Payload, PayloadFile } from '../setup/payload.js';
-import { chooseCudaBuild } from '../setup/cudaBuild.js';
+import { chooseCudaBuild, takenCudaBuild, type CudaBuild } from '../setup/cudaBuild.js';
 import { checkProbe, filesFor, probeSchema, withOwnFolder, type Probe } from '../setup/probe.js';
 import { neededBytes } from '../setup/pythonRuntime.js';
 import { programsOf, type NodeRuntime } from '../setup/runtime.js';
@@ -69,6 +69,7 @@ export class SshNode implements Disposable {
   /** Of those who wait for the agent. */
   private readonly waiting = new Set<Progress>();
   private disposed = false;
+  private taken: CudaBuild | undefined;
 
   constructor(
     readonly host: Host,
@@ -83,6 +84,11 @@ export class SshNode implements Disposable {
       bootstrap: () => this.bootstrap(),
       logger,
     });
+  }
+
+  /** Which build of the CUDA back end it takes, and why. Known once its agent was reached. */
+  get cudaBuild(): CudaBuild | undefined {
+    return this.taken;
   }
 
   /** How the other nodes reach it. */
@@ -333,6 +339,7 @@ export class SshNode implements Disposable {
         for (const one of this.waiting) one.onProgress?.(`${this.name}: ${text}`);
       };
       await this.install(bootstrap, probe, payload, { onProgress });
+      this.taken = takenCudaBuild(probe, (release) => payload.cuda.some((each) => each.release === release));
       const agent = runtimeOf(probe, payload).agent;
       return agentStream(bootstrap.become('serve', { agent }), this.name);
     } catch (error) {

@@ -27,6 +27,28 @@ export interface DriverAndGpus {
 export type CudaBuild = { release: CudaRelease; why: string } | { release: undefined; why: string };
 
 /**
+ * The build that a node takes: what fits it, of the builds that are there. `has`: which are.
+ */
+export function takenCudaBuild(node: DriverAndGpus, has: (release: CudaRelease) => boolean): CudaBuild {
+  const fitting = chooseCudaBuild(node);
+  const { release, why } = fitting;
+  if (release === undefined || has(release)) return fitting;
+  return { release: undefined, why: lackingBuild(release, why) };
+}
+
+/** Of a Trainyard that has the other build only; `why` is that of the choice. */
+export const lackingBuild = (release: CudaRelease, why: string): string =>
+  `this build of Trainyard has no CUDA back end for CUDA ${release} (${why})`;
+
+/** For a person, of a node that is named elsewhere: `CUDA 13's build, since driver 580.65 runs it`. */
+export const cudaBuildText = ({ release, why }: CudaBuild): string =>
+  release === undefined ? `no CUDA back end, since ${why}` : `CUDA ${release}'s build, since ${why}`;
+
+/** The same of a node with so many GPUs; nothing to say of one without any that no build fits. */
+export const cudaBuildLines = (build: CudaBuild | undefined, gpus: number): string[] =>
+  build && (build.release !== undefined || gpus > 0) ? [cudaBuildText(build)] : [];
+
+/**
  * Generations for which the CUDA 13 build has no code, by ranges of PCI device numbers (the PCI ID
  * database: GV100; TU102 to TU117).
  */

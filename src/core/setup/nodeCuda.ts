@@ -5,7 +5,7 @@ import { UserError } from '../base/errors.js';
 import { join, type NodePath } from '../base/nodePath.js';
 import type { Bootstrap } from './bootstrap.js';
 import { chooseLibraries, foundSchema } from './cuda.js';
-import { chooseCudaBuild, type CudaRelease } from './cudaBuild.js';
+import { chooseCudaBuild, lackingBuild } from './cudaBuild.js';
 import { cudaOf } from './probe.js';
 import type { Payload } from './payload.js';
 import type { Probe } from './probe.js';
@@ -28,7 +28,7 @@ export async function provideLibraries(needs: CudaNeeds, progress: Progress): Pr
   const { bootstrap, probe, payload, installPackages, logger } = needs;
   const { release, why } = chooseCudaBuild(probe);
   const build = cudaOf(probe, payload);
-  if (build === undefined) throw withoutCuda(release && noCudaBuild(release, why));
+  if (build === undefined) throw withoutCuda(release && lackingBuild(release, why));
   logger?.log('info', `the CUDA ${build.release} build is used: ${why}`);
   progress.onProgress?.("looking for NVIDIA's libraries");
   const { found, left } = await bootstrap.request(
@@ -65,12 +65,8 @@ export const noCudaLibrary = 'this build of Trainyard has no CUDA back end (libt
 export function buildTrouble(node: string, probe: Probe, payload: Payload): string[] {
   const { release, why } = chooseCudaBuild(probe);
   if (release === undefined) return [`${node}: ${why}`];
-  return cudaOf(probe, payload) === undefined ? [`${node}: ${noCudaBuild(release, why)}`] : [];
+  return cudaOf(probe, payload) === undefined ? [`${node}: ${lackingBuild(release, why)}`] : [];
 }
-
-/** Of one that has the other build only; `why` is that of the choice. */
-const noCudaBuild = (release: CudaRelease, why: string): string =>
-  `this build of Trainyard has no CUDA back end for CUDA ${release} (${why})`;
 
 /** Said before anything is put on a node. */
 export function withoutCuda(what = noCudaLibrary): UserError {

@@ -3,7 +3,7 @@
 import * as z from 'zod/mini';
 import { bad, good, type CheckResult } from '../base/checks.js';
 import type { Remedy } from '../base/remedy.js';
-import { chooseCudaBuild, oldestDrivers } from './cudaBuild.js';
+import { chooseCudaBuild, cudaBuildText, oldestDrivers } from './cudaBuild.js';
 import type { CudaPayload, Payload, PayloadFile } from './payload.js';
 import { nodePathSchema } from '../base/nodePathSchema.js';
 import { neededBytes } from './pythonRuntime.js';
@@ -110,13 +110,13 @@ export function checkProbe(probe: Probe, wantsGpu: boolean, host: string): Check
     results.push(bad('logind', 'it ends your processes when you log out (KillUserProcesses)', hint));
   }
   if (driver !== null) {
-    const { release, why } = chooseCudaBuild(probe);
+    const build = chooseCudaBuild(probe);
     const hint = `Install driver ${oldestDrivers[13]}, or ${oldestDrivers[12]} at least`;
-    if (release !== undefined) {
-      results.push(good('driver', `NVIDIA ${driver}: CUDA ${release}'s build, since ${why}`));
+    if (build.release !== undefined) {
+      results.push(good('driver', `NVIDIA ${driver}: ${cudaBuildText(build)}`));
     } else {
       results.push(
-        wantsGpu ? bad('driver', why, hint) : good('driver', `NVIDIA ${driver}, too old for CUDA`),
+        wantsGpu ? bad('driver', build.why, hint) : good('driver', `NVIDIA ${driver}, too old for CUDA`),
       );
     }
   }

@@ -1,10 +1,10 @@
 // Where the native programs and what goes with them come from: beside the bundle, or a build of
 // this repository.
 import { constants } from 'node:fs';
-import { access, readFile } from 'node:fs/promises';
+import { access, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { systemCode, UserError } from '../base/errors.js';
-import type { CudaRelease } from './cudaBuild.js';
+import { cudaReleases, type CudaRelease } from './cudaBuild.js';
 
 /** The Python files of the downloader, without `.py`. */
 export const fetchParts = ['common', 'download', 'part', 'places'];
@@ -66,6 +66,22 @@ export const readFolderPrograms = ({ fetch }: NativeSources): Promise<[string, s
       return [part, await readFile(join(fetch, `${part}.py`), 'utf8')];
     }),
   );
+
+/** Those of the CUDA back end that this build has. */
+export async function cudaReleasesOf({ cuda }: NativeSources): Promise<CudaRelease[]> {
+  const there = await Promise.all(
+    cudaReleases.map(async (release) =>
+      stat(cuda[release].library).then(
+        () => [release],
+        (error: unknown) => {
+          if (systemCode(error) === 'ENOENT') return [];
+          throw error;
+        },
+      ),
+    ),
+  );
+  return there.flat();
+}
 
 /** Undefined where this build has none. */
 export async function readCudaLibrary(

@@ -4,6 +4,7 @@ import { HostSampler } from '../../core/model/hostSampler.js';
 import type { Disposable } from '../../core/base/lifecycle.js';
 import type { NamedNode } from '../../core/cluster/machine.js';
 import { errorWords } from '../remedies.js';
+import type { CudaBuild } from '../../core/setup/cudaBuild.js';
 import type { HostSample } from '../../core/contracts/metricsSchema.js';
 
 /** A figure older than this is not shown as if it were true now. */
@@ -13,6 +14,8 @@ export interface HostFigures {
   name: string;
   sampler: HostSampler;
   cores: number;
+  /** Of the CUDA back end, and why. Known once the node's agent was reached. */
+  cudaBuild: CudaBuild | undefined;
   latest: { sample: HostSample; at: number } | undefined;
   problem: string | undefined;
 }
@@ -43,12 +46,21 @@ export class ClusterFigures implements Disposable {
     for (const { sampler } of this.hosts) sampler.dispose();
   }
 
-  private figuresOf({ name, node }: NamedNode): HostFigures {
+  private figuresOf(of: NamedNode): HostFigures {
+    const { name, node } = of;
     const sampler = new HostSampler(async () => {
       figures.cores = (await node.hello()).cores;
+      figures.cudaBuild = of.cudaBuild;
       return (await node.client()).request('host.sample');
     });
-    const figures: HostFigures = { name, sampler, cores: 0, latest: undefined, problem: undefined };
+    const figures: HostFigures = {
+      name,
+      sampler,
+      cores: 0,
+      cudaBuild: undefined,
+      latest: undefined,
+      problem: undefined,
+    };
     sampler.onSample((result) => {
       if ('sample' in result) {
         figures.latest = { sample: result.sample, at: Date.now() };

@@ -248,7 +248,7 @@ function tunnelNodes({ profile, tunnels }: ClusterSession): ClusterNode[] {
 
 function hostText(name: string, figures: HostFigures | undefined): ItemText {
   const sample = freshSample(figures);
-  if (figures && sample) return { ...describeHost(sample, figures.cores), label: name };
+  if (figures && sample) return { ...describeHost(sample, figures.cores, figures.cudaBuild), label: name };
   const words = ageText(figures);
   return {
     label: name,

@@ -8,6 +8,7 @@ import { gpuNotes, gpuTrouble, missingFigures } from '../../core/model/gpuTroubl
 import type { HostSample, WaitingStart } from '../../core/contracts/metricsSchema.js';
 import type { Profile } from '../../core/contracts/profileSchema.js';
 import { ordinal } from '../../core/plan/gpuQueue.js';
+import { cudaBuildLines, type CudaBuild } from '../../core/setup/cudaBuild.js';
 import type { Tunnel } from '../../core/tunnels/tunnels.js';
 import { wasActive, type LastSeen } from '../../core/follow/lastSeen.js';
 import type { RunOverview } from '../../core/follow/overview.js';
@@ -197,7 +198,7 @@ export function describeTunnel({ forward }: Tunnel): ItemText {
 }
 
 /** `2 cores at 35%, 3.1/23.5 GB`. */
-export function describeHost(sample: HostSample, cores: number): ItemText {
+export function describeHost(sample: HostSample, cores: number, cudaBuild?: CudaBuild): ItemText {
   const missing = missingFigures(sample);
   const disk = sample.disk_free === null ? 'disk unknown' : `${gigabytes(sample.disk_free)} GB of disk free`;
   const memory = `${gigabytes(sample.memory_used)}/${gigabytes(sample.memory_total)} GB`;
@@ -207,7 +208,10 @@ export function describeHost(sample: HostSample, cores: number): ItemText {
       `${plural(cores, 'core')} at ${sample.cpu_percent.toFixed(0)}%, ${memory}`,
       ...missing,
     ].join(' · '),
-    tooltip: `${sample.host}: ${disk}, ${plural(sample.gpus.length, 'GPU')}`,
+    tooltip: [
+      `${sample.host}: ${disk}, ${plural(sample.gpus.length, 'GPU')}`,
+      ...cudaBuildLines(cudaBuild, sample.gpus.length),
+    ].join('\n'),
     icon: missing.length === 0 ? 'server' : 'warning',
     contextValue: contextValues.host,
   };

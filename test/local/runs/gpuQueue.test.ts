@@ -76,6 +76,8 @@ describe.skipIf(!possible)('starts that wait for GPUs of one machine', () => {
     expect(existsSync(join(folder.path, 'late'))).toBe(false);
     expect(tickets()).toHaveLength(2);
     const shown = await runCli(['gpus', 'local'], { env });
+    // The GPUs are a stand-in's, and there is no driver, or one that the machine has besides.
+    expect(shown.stdout).toMatch(/^ {2}(no CUDA back end|CUDA 1[23]'s build), since \S/m);
     expect(shown.stdout).toMatch(/ {2}\S+@\S+ waits for 2 of GPU 0, 1\n {2}\S+@\S+ waits for 1 of GPU 0\n/);
 
     await end('first');

@@ -196,6 +196,9 @@ describe.skipIf(!possible)('nodes and CUDA', () => {
           detail: "NVIDIA 535.104.05: CUDA 12's build, since driver 535.104.05 is older than 580",
         }),
       );
+      expect(node.cudaBuild).toBe(undefined);
+      await node.hello();
+      expect(node.cudaBuild).toEqual({ release: 12, why: 'driver 535.104.05 is older than 580' });
       const words = ['env', `TRAINYARD_NVIDIA_LIBRARIES=${nvidia!.join(':')}`, trainer, 'devices', '--json'];
       const { code, output } = await node.tryProgram(words);
       expect(code, output).toBe(0);

@@ -56,7 +56,9 @@ async function failure(work: Promise<unknown>): Promise<UserError> {
 describe('the programs', () => {
   it('arrive whole, private, under the name of their content, and only once', async () => {
     const machine = cluster.machine();
+    expect(machine.nodes[0]!.cudaBuild).toBe(undefined);
     await machine.node.hello();
+    expect(machine.nodes[0]!.cudaBuild?.why).toMatch(/driver|GPUs/);
     const folder = join(home(0), '.trainyard', 'node');
     const [name, ...more] = readdirSync(folder);
     expect(more).toEqual([]);

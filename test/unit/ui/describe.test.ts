@@ -135,6 +135,17 @@ it('a host and a GPU', () => {
     gpus: [gpu],
   };
   expect(describeHost(sample, 1)).toMatchObject({ label: 'gpu1', description: '1 core at 35%, 3.1/23.5 GB' });
+  const takes = { release: 12, why: 'driver 535.104.05 is older than 580' } as const;
+  expect(describeHost(sample, 1, takes).tooltip).toBe(
+    "gpu1: 800.0 GB of disk free, 1 GPU\nCUDA 12's build, since driver 535.104.05 is older than 580",
+  );
+  const without = { release: undefined, why: 'there is no NVIDIA driver' };
+  expect(describeHost(sample, 1, without).tooltip).toContain(
+    '\nno CUDA back end, since there is no NVIDIA driver',
+  );
+  expect(describeHost({ ...sample, gpus: [] }, 1, without).tooltip).toBe(
+    'gpu1: 800.0 GB of disk free, 0 GPUs',
+  );
   const nobody = (): undefined => undefined;
   expect(describeGpu(gpu, nobody)).toMatchObject({
     label: 'GPU 0  H100 80GB',

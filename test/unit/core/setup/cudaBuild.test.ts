@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { chooseCudaBuild } from '../../../../src/core/setup/cudaBuild.js';
+import { chooseCudaBuild, cudaBuildText, takenCudaBuild } from '../../../../src/core/setup/cudaBuild.js';
 import { localGpus } from '../../../../src/core/setup/localGpus.js';
 
 // By their PCI device numbers.
@@ -44,6 +44,17 @@ describe('the build of the CUDA back end', () => {
     for (const driver of [null, '535.104.05']) {
       expect(chooseCudaBuild({ driver, gpusElsewhere: true }).release).toBe(13);
     }
+  });
+
+  it('is none where this Trainyard has the other one only', () => {
+    const node = { driver: '535.104.05', gpus: [a100] };
+    expect(takenCudaBuild(node, () => true)).toEqual(chooseCudaBuild(node));
+    const without = takenCudaBuild(node, (release) => release === 13);
+    expect(without.release).toBe(undefined);
+    expect(cudaBuildText(without)).toBe(
+      'no CUDA back end, since this build of Trainyard has no CUDA back end for CUDA 12 (driver 535.104.05 is older than 580)',
+    );
+    expect(takenCudaBuild({ driver: null }, () => true).why).toBe('there is no NVIDIA driver');
   });
 
   it('needs no list of GPUs', () => {
