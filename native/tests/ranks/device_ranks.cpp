@@ -214,7 +214,7 @@ void waits() {
 class ThroughHosts final : public StatisticsReducer {
  public:
   void sum(double* values, size_t count) override {
-    const std::vector<double> all = world()->gather(std::span<const double>(values, count));
+    const std::vector<double> all = test::world()->gather(std::span<const double>(values, count));
     std::fill_n(values, count, 0.0);
     for (size_t i = 0; i < all.size(); ++i) values[i % count] += all[i];
     ++calls;
