@@ -17,6 +17,9 @@ export interface RecentRun extends Pick<
   | 'logdir'
   | 'stage'
   | 'evaluator'
+  | 'budget'
+  | 'budgetStop'
+  | 'slurm'
 > {
   profile: string;
   /** A folder of this machine that goes along with each start, as it is then. */

@@ -25,6 +25,28 @@ export interface FormOption {
   choices: readonly string[];
 }
 
+/** Something that a run may ask of Slurm for itself. */
+export interface FormSlurmField {
+  /** The problem of the field has the name `slurm.KEY`. */
+  key: string;
+  label: string;
+  help: string;
+  /** What the profile says; empty where it says nothing. */
+  initial: string;
+  /** Where only some values are possible, the first for what the profile says. */
+  choices: readonly FormChoice[];
+}
+
+/** What the profile says of a run's cost. */
+export interface FormBudget {
+  /** Of the price. */
+  currency: string;
+  /** The profile's own amount; empty where it has none. */
+  initial: string;
+  /** Whether a run stops once its budget is spent, unless it says otherwise. */
+  stops: boolean;
+}
+
 /** A GPU, or a node without one, as it is now. */
 export interface FormNode {
   host: string;
@@ -67,13 +89,20 @@ export interface FormView {
   connection: 'none' | 'connecting' | 'connected' | 'failed';
   /** One line about the connection; empty where there is nothing to say. */
   connectionText: string;
-  /** How many nodes the profile has. */
-  nodeCount: number;
+  /** How many nodes a run takes that names no number, in words. */
+  usualNodes: string;
+  /** Null where the profile has no price to count with. */
+  budget: FormBudget | null;
+  /** Empty of a profile that is none of Slurm. */
+  slurm: readonly FormSlurmField[];
+  /** Whose weights the training begins with, in words; empty for new ones. */
+  origin: string;
   nodes: readonly FormNode[];
   /** Where the run would go now, or why it does not fit; empty while nobody knows. */
   placeText: string;
-  placeFits: boolean;
-  /** By field, or by the flag of an option; the empty name is the form as a whole. */
+  /** What stands before that text. */
+  placeTitle: string;
+  /** By field, `slurm.KEY`, or the flag of an option; the empty name is the form as a whole. */
   problems: Readonly<Record<string, string>>;
   command: string;
   suggestions: readonly FormSuggestion[];

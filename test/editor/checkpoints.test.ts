@@ -6,7 +6,7 @@ import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { trainer } from '../support/harness.js';
 import { until } from './hostClient.js';
-import { answer, choose, clickMenu } from './questions.js';
+import { answer, clickMenu } from './questions.js';
 import { Workbench } from './workbench.js';
 
 const flags = ['--threads', '1', '--batch-size', '8', '--steps', '60', '--checkpoint-every', '20'];
@@ -45,7 +45,13 @@ const row = (step: number): Locator =>
 
 test('a new run from a checkpoint, and the way back to where it came from', async () => {
   await clickMenu(workbench, row(40), 'New Run from This Checkpoint…');
-  await choose(workbench);
+  const form = workbench.webview();
+  await form.getByText(/Starts with the weights of mlp-[0-9a-f]{4}, step 40/).waitFor();
+  await form
+    .getByText(`--init-weights ${join(dir, 'checkpoints/step-00000040/model.safetensors')}`)
+    .waitFor();
+  await workbench.screenshot('form-origin', 'dark', 1280);
+  await form.getByRole('button', { name: 'Start Run' }).press('Enter');
   const made = await finished(2);
   const record = JSON.parse(readFileSync(join(made, 'run.json'), 'utf8')) as { from: unknown };
   expect(record.from).toEqual({ dir, step: 40 });

@@ -188,6 +188,31 @@ test('presets: a mistake leads to its line; one is loaded, and one is saved', as
   });
 });
 
+test('Run Training offers the presets, and starts one with all that it says', async () => {
+  const file = join(workbench.folder, 'workspace/.vscode/trainyard.json');
+  const fields = { command: 'echo of a preset', ranks: 2, runName: 'from a preset', tags: ['kept'] };
+  const others = [{ name: 'elsewhere', profile: 'lab', command: 'make' }];
+  await workbench.writeFile(
+    file,
+    JSON.stringify({ version: 1, presets: [{ name: 'pair', ...fields }, ...others] }),
+  );
+  void workbench.host.command('trainyard.runTraining', { profile: 'local' });
+  const rows = workbench.page.locator('.quick-input-list .monaco-list-row:visible');
+  await rows.getByText('pair').waitFor();
+  await workbench.screenshot('run-training', 'dark', 1280);
+  expect(await rows.getByText('elsewhere').count()).toBe(0);
+  const before = workbench.runs().length;
+  await workbench.page.keyboard.type('pair');
+  await workbench.page.keyboard.press('Enter');
+  await workbench.page.getByText('Run on local, 2 ranks').waitFor();
+  await workbench.page.keyboard.press('Enter');
+  const run = await until('the run of the preset', () => workbench.runs()[before]);
+  await phase(run, 'finished');
+  const read = (name: string): unknown => JSON.parse(readFileSync(join(run, name), 'utf8'));
+  expect(read('run.json')).toMatchObject({ ranks: 2, argv: ['echo', 'of', 'a', 'preset'] });
+  expect(read('about.json')).toMatchObject({ name: 'from a preset', tags: ['kept'] });
+});
+
 test('the form is there after a reload, with what was typed', async () => {
   await workbench.webview().getByLabel('Command', { exact: true }).fill('echo after a reload');
   await workbench.webview().getByText('-- echo after a reload').waitFor();

@@ -83,6 +83,42 @@ describe('figures of an own program', () => {
     await expect.poll(() => card.locator('tbody tr').first().innerText()).toMatch(/51\s+0\.1250/);
   });
 
+  it('stand by their steps where those rise, with the crosshair, the marks and the table', async () => {
+    const run = ownRun(['train/loss', 'train/lr'], 100, ['rank 0']);
+    run.mark('restart', 60, 'started with 2 ranks, generation 2');
+    for (let step = 1000; step <= 1100; step += 10) {
+      run.run(1);
+      run.report('train/loss', 'rank 0', step, 0.25);
+    }
+    const dashboard = await show(run);
+    const card = dashboard.page.locator('trainyard-figure').first();
+    const plot = card.locator('.plot');
+    await expect.poll(() => card.locator('.at').innerText()).toBe('step 1,100');
+    await dashboard.page.getByLabel('X axis').selectOption('step');
+    await plot.focus();
+    await dashboard.page.keyboard.press('ArrowLeft');
+    await dashboard.page.keyboard.press('ArrowLeft');
+    await expect.poll(() => card.locator('.at').innerText()).toBe('step 1,090');
+    // Ten seconds of steps from 1000 on are most of this axis, and a tenth of the time axis.
+    const box = (await card.locator('.u-over').boundingBox())!;
+    await dashboard.page.mouse.move(box.x + box.width * 0.4, box.y + box.height / 2);
+    await expect.poll(() => card.locator('.at').innerText()).toBe('step 100');
+    await dashboard.screenshot('own-steps');
+    await card.getByRole('button', { name: 'Table' }).click();
+    await expect.poll(() => card.locator('tbody tr').first().innerText()).toMatch(/1,100\s+0\.2500/);
+    expect(await findings(dashboard)).toEqual([]);
+  });
+
+  it('whose steps stand still have the time alone', async () => {
+    const run = new SimulatedRun(simulated.command, Date.now() / 1000 - 20, 1, 2);
+    run.run(1);
+    run.report('loss', '', 0, 1);
+    run.report('accuracy', '', 0, 0.5);
+    const dashboard = await show(run);
+    await dashboard.page.waitForSelector('trainyard-figure .u-over');
+    expect(await dashboard.page.getByLabel('X axis').count()).toBe(0);
+  });
+
   it('of many names are closed groups with a filter', async () => {
     const tags = Array.from({ length: 60 }, (_, index) => `layer${Math.floor(index / 10)}/norm${index % 10}`);
     const dashboard = await show(ownRun([...tags, 'train/loss'], 20));

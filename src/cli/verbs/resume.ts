@@ -1,7 +1,8 @@
 import { requestOf } from '../../core/plan/request.js';
 import { resumedRun } from '../../core/plan/resume.js';
 import type { Verb } from '../context.js';
-import { budgetFlags, budgetWish, stayWith } from './run.js';
+import { wishFlags, wishesOf } from '../wishes.js';
+import { stayWith } from './run.js';
 
 export const resume: Verb = {
   verb: 'resume',
@@ -10,7 +11,7 @@ export const resume: Verb = {
   flags: [
     { name: 'detach', help: 'return once the run has started' },
     { name: 'wait', help: 'queue until enough GPUs are free on every node of the run' },
-    ...budgetFlags,
+    ...wishFlags,
     { name: 'tensorboard', help: 'bring the TensorBoard that the run serves to 127.0.0.1' },
     {
       name: 'profile',
@@ -25,7 +26,7 @@ export const resume: Verb = {
   async run(context, args) {
     const entry = await context.resolveRun(args);
     const profile = context.currentProfile;
-    const typed = resumedRun(entry, profile, context.cwd, budgetWish(args));
+    const typed = resumedRun(entry, profile, context.cwd, wishesOf(args));
     const tensorboard = typed.tensorboard === true || args.has('tensorboard');
     const request = requestOf({ ...typed, tensorboard, wait: args.has('wait') });
     const started = await context.withProgress(async (progress) => ({

@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import type { Profile } from '../../core/contracts/profileSchema.js';
 import { exitCodes, UserError } from '../../core/base/errors.js';
 import { positiveInteger } from '../../core/plan/flags.js';
-import { amountOf, type BudgetWish } from '../../core/plan/budget.js';
 import { gpuWishOf } from '../../core/plan/gpuWish.js';
 import type { AskedRun } from '../../core/plan/commandLine.js';
 import { requestOf, type TypedRun } from '../../core/plan/request.js';
@@ -12,10 +11,11 @@ import { parseStage } from '../../core/stage/spec.js';
 import type { RunCode } from '../../core/code/place.js';
 import type { StartedRun } from '../../core/cluster/machine.js';
 import { snapshotFor } from '../../core/cluster/startCode.js';
-import type { Args, Flag } from '../args.js';
+import type { Args } from '../args.js';
 import type { Context, Verb } from '../context.js';
 import { figuresFile } from '../../core/follow/figureLines.js';
 import { followRun, makePrinter } from '../follow.js';
+import { wishFlags, wishesOf } from '../wishes.js';
 
 /**
  * What stands on the command line, and before it what a preset says. UserError (usage) for a number
@@ -54,27 +54,9 @@ export function typedRun(profile: Profile, folder: string, args: Args, preset?: 
     ...(runDir === undefined ? {} : { runDir }),
     ...(logdir === undefined ? {} : { logdir }),
     ...(stage === undefined ? {} : { stage: parseStage(stage) }),
-    ...budgetWish(args),
+    ...wishesOf(args, kept),
   };
 }
-
-/** What of a budget stands on the command line. UserError (usage) for an amount that is none. */
-export function budgetWish(args: Args): BudgetWish {
-  const budget = args.value('budget');
-  return {
-    ...(budget === undefined ? {} : { budget: amountOf(budget, '--budget') }),
-    ...(args.has('budget-stop') ? { budgetStop: true } : {}),
-  };
-}
-
-export const budgetFlags: readonly Flag[] = [
-  {
-    name: 'budget',
-    value: 'AMOUNT',
-    help: "what the run may cost, in the profile's currency; it warns at 80% of that",
-  },
-  { name: 'budget-stop', help: 'stop after a checkpoint once the budget is spent' },
-];
 
 function perOf(args: Args): Pick<TypedRun, 'per'> {
   const node = args.has('per-node');
@@ -141,7 +123,7 @@ export const run: Verb = {
       name: 'wait',
       help: 'queue until enough GPUs are free on every node of the run; Ctrl-C leaves the queue',
     },
-    ...budgetFlags,
+    ...wishFlags,
     { name: 'name', value: 'NAME', help: 'what the run is called; by default its id, with the model in it' },
     { name: 'tag', value: 'TAG', help: 'a word to find it by; may be given more than once' },
     { name: 'notes', value: 'TEXT', help: 'what the run is for, in your own words' },

@@ -2,6 +2,7 @@ import { runFromCheckpoint } from '../../core/checkpoints/begin.js';
 import { checkpointChoice, chooseCheckpoint } from '../../core/checkpoints/choose.js';
 import { requestOf } from '../../core/plan/request.js';
 import type { Verb } from '../context.js';
+import { wishFlags, wishesOf } from '../wishes.js';
 import { stayWith } from './run.js';
 
 export const runFrom: Verb = {
@@ -11,6 +12,7 @@ export const runFrom: Verb = {
   flags: [
     { name: 'detach', help: 'return once the run has started' },
     { name: 'wait', help: 'queue until enough GPUs are free on every node of the run' },
+    ...wishFlags,
     { name: 'name', value: 'LABEL', help: "part of the run's name; by default the model" },
     {
       name: 'tensorboard',
@@ -37,6 +39,7 @@ export const runFrom: Verb = {
     const name = args.value('name');
     const request = requestOf({
       ...typed,
+      ...wishesOf(args, typed),
       cwd: context.cwd,
       wait: args.has('wait'),
       tensorboard: typed.tensorboard === true || args.has('tensorboard'),

@@ -3,6 +3,7 @@ import { UserError } from '../base/errors.js';
 import type { RunEntry } from '../contracts/agentApi.js';
 import type { Checkpoint } from '../contracts/checkpointSchema.js';
 import type { Profile } from '../contracts/profileSchema.js';
+import { keptWishes } from '../plan/keptWishes.js';
 import { withFlags, withoutOrigin, weightsFlag } from '../plan/origin.js';
 import { typedOf, type TypedRun } from '../plan/request.js';
 
@@ -25,7 +26,8 @@ export function runFromCheckpoint(
     const what = `${id} is no training by our trainer: only its own program knows its checkpoints`;
     throw new UserError('usage', what, 'Choose another run');
   }
-  const { words, ranks, nodes, gpus, tensorboard, evaluator } = typedOf(run);
+  const typed = typedOf(run);
+  const { words, ranks, nodes, gpus, tensorboard, evaluator } = typed;
   const changed = withFlags(withoutOrigin(words), changes);
   if (changed[0] !== 'train') {
     const what = `a run from a checkpoint is a training, not "${changed[0] ?? ''}"`;
@@ -39,5 +41,6 @@ export function runFromCheckpoint(
     evaluator,
     ...(nodes === undefined ? {} : { nodes }),
     ...(gpus === undefined ? {} : { gpus }),
+    ...keptWishes(profile, typed),
   };
 }

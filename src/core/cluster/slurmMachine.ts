@@ -115,7 +115,7 @@ export class SlurmMachine extends SshMachine {
     const before = planned.dir === undefined ? undefined : await earlierRun(client, planned.dir);
     assertOver(before);
     progress.onProgress?.('submitting');
-    const spec = specOf(planned, { placed, runtime, before, requeue: profile.slurm?.requeue === true });
+    const spec = specOf(planned, { request, allocation, placed, runtime, before });
     const { logger = nullLogger } = this.options;
     const workdir = await this.workdir(profile);
     const started = await startWithCode(
@@ -282,11 +282,18 @@ function assertOver(before: RunDetails | undefined): void {
 function specOf(
   planned: StartSpec,
   {
+    request,
+    allocation,
     placed,
     runtime,
     before,
-    requeue,
-  }: { placed: PlacedRun; runtime: NodeRuntime; before: RunDetails | undefined; requeue: boolean },
+  }: {
+    request: RunRequest;
+    allocation: Allocation;
+    placed: PlacedRun;
+    runtime: NodeRuntime;
+    before: RunDetails | undefined;
+  },
 ): StartSpec {
   const id = before?.run?.id;
   const hasState = (before?.state ?? null) !== null;
@@ -298,7 +305,8 @@ function specOf(
     launcher: 'slurm',
     tensorboard: false,
     slurm: {
-      requeue,
+      ...(request.slurm === undefined ? {} : { asked: request.slurm }),
+      requeue: allocation.fields.requeue === true,
       // What the earlier run left in the folder is not how this one stands.
       ...(hasState ? { goesOn: true } : {}),
       layout: layoutOf(placed.placement, runtime.nvidia),

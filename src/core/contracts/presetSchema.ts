@@ -1,6 +1,7 @@
 // The presets of a workspace, as docs/contracts/presets.md fixes them. This is the source of
 // media/presets.schema.json.
 import * as z from 'zod/mini';
+import { slurmWishSchema } from './slurmSchema.js';
 
 const about = <T>(text: string): z.core.$ZodCheck<T> => z.describe<T>(text);
 const optional = z.optional;
@@ -35,6 +36,15 @@ export const presetSchema = z
       z.union([positive, word]).check(about('Of each node: any 2 free GPUs (2), or these ("0,2").')),
     ),
     wait: optional(z.boolean().check(about('Wait in the queue for GPUs that are held.'))),
+    budget: optional(
+      z.number().check(z.gt(0), about("What the run may cost, in the profile's currency; it needs a price.")),
+    ),
+    budgetStop: optional(
+      z.boolean().check(about('Whether the run stops after a checkpoint once its budget is spent.')),
+    ),
+    slurm: optional(
+      slurmWishSchema.check(about('What is asked of Slurm, in place of what the profile says.')),
+    ),
     tensorboard: optional(z.boolean().check(about('Serve TensorBoard with the run.'))),
     evaluator: optional(z.boolean().check(about('False: checkpoints are not evaluated while training.'))),
     runName: optional(word.check(about('What the run is called.'))),

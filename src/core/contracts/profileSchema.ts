@@ -1,6 +1,7 @@
 // The profile, and the file that holds profiles. This is the source of media/profiles.schema.json.
 import * as z from 'zod/mini';
 import { portRangeText } from './ports.js';
+import { slurmWishFields } from './slurmSchema.js';
 
 const about = <T>(text: string): z.core.$ZodCheck<T> => z.describe<T>(text);
 const optional = z.optional;
@@ -120,19 +121,10 @@ export const profileSchema = z
     slurm: optional(
       z
         .strictObject({
-          partition: optional(path.check(about('`--partition` of sbatch.'))),
-          account: optional(path.check(about('`--account` of sbatch.'))),
-          qos: optional(path.check(about('`--qos` of sbatch.'))),
-          gres: optional(path.check(about('`--gres` of sbatch, for each node: for example `gpu:8`.'))),
+          ...slurmWishFields,
           gpusPerNode: optional(positive.check(about('`--gpus-per-node` of sbatch: GPUs of each node.'))),
-          constraint: optional(path.check(about('`--constraint` of sbatch: features that nodes must have.'))),
-          time: optional(path.check(about('`--time` of sbatch, for example `24:00:00`.'))),
           nodes: optional(positive.check(about('Nodes of a run that names no other number. Left out: 1.'))),
           cpusPerTask: optional(positive.check(about('`--cpus-per-task` of sbatch: CPUs of each rank.'))),
-          exclusive: optional(z.boolean().check(about('`--exclusive` of sbatch: whole nodes.'))),
-          requeue: optional(
-            z.boolean().check(about('Whether a run that its time limit or another job ends goes on later.')),
-          ),
           stopAhead: optional(
             positive.check(
               about('Seconds before the time limit at which a run stops after a checkpoint. Default 120.'),

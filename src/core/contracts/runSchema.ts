@@ -3,6 +3,7 @@
 import * as z from 'zod/mini';
 import { demand } from '../base/validation.js';
 import type { NodePath } from '../base/nodePath.js';
+import { slurmWishFields } from './slurmSchema.js';
 
 const argv = z.array(z.string());
 const count = z.int().check(z.gte(0));
@@ -79,6 +80,8 @@ export type SlurmEnd = z.infer<typeof slurmEndSchema>;
 const slurmRecordSchema = z.object({
   /** The number that Slurm gave the job; absent until Slurm has taken it. */
   job: z.optional(z.string()),
+  /** What the run asked for in place of its profile; absent where that was nothing. */
+  asked: z.optional(z.object(slurmWishFields)),
   /** Whether Slurm starts the job again after it ended it. */
   requeue: z.boolean(),
   /** Slurm ended the job, and starts it again once the queue lets it. */

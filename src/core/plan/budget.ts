@@ -15,20 +15,6 @@ export interface BudgetWish {
   budgetStop?: boolean;
 }
 
-/** The same without fields that are undefined. */
-export function budgetWishOf({
-  budget,
-  budgetStop,
-}: {
-  budget?: number | undefined;
-  budgetStop?: boolean | undefined;
-}): BudgetWish {
-  return {
-    ...(budget === undefined ? {} : { budget }),
-    ...(budgetStop === undefined ? {} : { budgetStop }),
-  };
-}
-
 /** An amount of money above 0. `what` is named where it is none. UserError (usage). */
 export function amountOf(text: string, what: string): number {
   const amount = /^\d+(\.\d+)?$|^\.\d+$/.test(text) ? Number(text) : NaN;

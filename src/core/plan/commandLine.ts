@@ -1,4 +1,5 @@
 // The command line that starts a run, for people to copy.
+import { slurmTexts } from '../slurm/wish.js';
 import { stageText } from '../stage/spec.js';
 import type { TypedRun } from './request.js';
 
@@ -15,7 +16,7 @@ export interface AskedRun extends Omit<TypedRun, 'profile' | 'cwd' | 'code' | 'l
 /** For a POSIX shell. `trainyard run` reads the same run out of it. */
 export function commandLineOf(run: AskedRun): string {
   const { profile, runDir, ranks, nodes, per, gpus, wait, name, tags = [], notes } = run;
-  const { codeFolder, logdir, tensorboard, evaluator, cwd, stage, budget, budgetStop } = run;
+  const { codeFolder, logdir, tensorboard, evaluator, cwd, stage, budget, budgetStop, slurm = {} } = run;
   const words = [
     ...['trainyard', 'run', profile],
     ...(runDir === undefined ? [] : ['--run-dir', runDir]),
@@ -25,7 +26,8 @@ export function commandLineOf(run: AskedRun): string {
     ...(gpus === undefined ? [] : ['--gpus', gpus]),
     ...(wait === true ? ['--wait'] : []),
     ...(budget === undefined ? [] : ['--budget', String(budget)]),
-    ...(budgetStop === true ? ['--budget-stop'] : []),
+    ...(budgetStop === undefined ? [] : [budgetStop ? '--budget-stop' : '--no-budget-stop']),
+    ...slurmTexts(slurm).flatMap((text) => ['--slurm', text]),
     ...(name === undefined ? [] : valued('--name', name)),
     ...tags.flatMap((tag) => valued('--tag', tag)),
     ...(notes === undefined ? [] : valued('--notes', notes)),

@@ -5,11 +5,12 @@ import { flagValue } from './flags.js';
 
 const flag = '--init-weights';
 
-/** Where a training takes its weights from: the run's folder, and the checkpoint's path below it. */
-export const weightsFlag = (dir: NodePath, checkpoint: string): string[] => [
-  flag,
-  join(dir, checkpoint, 'model.safetensors'),
-];
+/** What makes a training begin with the weights of a file. */
+export const weightsAt = (file: string): string[] => [flag, file];
+
+/** The same of a checkpoint: the run's folder, and the checkpoint's path below it. */
+export const weightsFlag = (dir: NodePath, checkpoint: string): string[] =>
+  weightsAt(join(dir, checkpoint, 'model.safetensors'));
 
 /**
  * The checkpoint that the words of a training begin from; undefined where they name no file of a

@@ -5,8 +5,10 @@ import type { RunCode } from '../code/place.js';
 import { assertProgramSent } from '../code/program.js';
 import { isAbsolute, isInHome, nodePath, pathOfThisNode, resolve, type NodePath } from '../base/nodePath.js';
 import type { Profile } from '../contracts/profileSchema.js';
+import { slurmTexts } from '../slurm/wish.js';
 import { stageSpec, type StageSpec } from '../stage/spec.js';
 import type { DeviceChoice, RunAbout, RunBudget, RunFile } from '../contracts/runSchema.js';
+import type { SlurmWish } from '../contracts/slurmSchema.js';
 import { givenAbout } from './about.js';
 import { budgetOf } from './budget.js';
 import { gpuWishOf, type GpuWish } from './gpuWish.js';
@@ -53,6 +55,8 @@ export interface TypedRun {
   budget?: number;
   /** Whether it stops after a checkpoint then; in place of the profile's. */
   budgetStop?: boolean;
+  /** What is asked of Slurm, in place of what the profile says. */
+  slurm?: SlurmWish;
   /** The run folder, as `--run-dir` among the trainer's flags. */
   runDir?: string;
   /** What is put on the nodes' own disks before, in place of the profile's. */
@@ -80,6 +84,8 @@ interface Common {
   tensorboard: boolean;
   /** Only where the profile has a price. */
   budget: RunBudget | undefined;
+  /** What is asked of Slurm in place of the profile; undefined where that is nothing. */
+  slurm: SlurmWish | undefined;
   /** The folder that the user named for the run. */
   runDir: NodePath | undefined;
   /**
@@ -162,6 +168,7 @@ function readRequest(typed: TypedRun): RunRequest {
     wait: typed.wait ?? false,
     tensorboard: typed.tensorboard ?? false,
     budget: budgetOf(typed),
+    slurm: slurmOf(typed),
     runDir: runDir === undefined ? undefined : resolve(cwd, runDir),
     stage: typed.stage ?? (profile.stage && stageSpec(profile.stage)),
   };
@@ -214,8 +221,8 @@ function readRequest(typed: TypedRun): RunRequest {
 export function typedOf(
   run: RunFile,
 ): Required<Pick<TypedRun, 'words' | 'ranks' | 'tensorboard' | 'evaluator'>> &
-  Pick<TypedRun, 'nodes' | 'per' | 'gpus' | 'logdir' | 'code' | 'budget' | 'budgetStop'> {
-  const { argv, ranks, nodes, tensorboard, perNode, gpusAsked, code, budget } = run;
+  Pick<TypedRun, 'nodes' | 'per' | 'gpus' | 'logdir' | 'code' | 'budget' | 'budgetStop' | 'slurm'> {
+  const { argv, ranks, nodes, tensorboard, perNode, gpusAsked, code, budget, slurm } = run;
   const trains = run.program === 'trainer';
   const device = usedDevice(run);
   const words = !trains && argv[0] === run.paths.trainer ? argv.slice(1) : argv;
@@ -229,6 +236,7 @@ export function typedOf(
     tensorboard,
     ...(code === undefined ? {} : { code: { record: code } }),
     ...(budget === undefined ? {} : { budget: budget.amount, budgetStop: budget.stop }),
+    ...(slurm?.asked === undefined ? {} : { slurm: slurm.asked }),
     evaluator: run.evaluator !== null || !trains || flagValue(argv, '--eval-data') === undefined,
   };
 }
@@ -285,6 +293,14 @@ function deviceOf(words: readonly string[], gpus: GpuWish | undefined): DeviceCh
   if (gpus !== undefined && (device === undefined || device === 'auto')) return 'cuda';
   if (device === undefined || device === 'auto' || device === 'cpu' || device === 'cuda') return device;
   throw new UserError('usage', `the device must be auto, cpu or cuda, not "${device}"`, 'Correct it');
+}
+
+/** UserError (usage) on a profile that is none of Slurm. */
+function slurmOf({ profile, slurm }: TypedRun): SlurmWish | undefined {
+  if (slurm === undefined || slurmTexts(slurm).length === 0) return undefined;
+  if (profile.kind === 'slurm') return slurm;
+  const what = `Slurm was asked for ${slurmTexts(slurm).join(', ')}, and profile ${profile.name} has no queue of Slurm`;
+  throw new UserError('usage', what, 'Leave that out, or choose a profile of kind slurm');
 }
 
 function namedData(name: NamedData['name'], path: string | undefined): NamedData[] {

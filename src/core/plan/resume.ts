@@ -4,18 +4,19 @@ import { UserError } from '../base/errors.js';
 import type { RunEntry } from '../contracts/agentApi.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import { isOver, statusOf } from '../model/runStatus.js';
-import { priceOf } from '../cost/runCost.js';
-import { assertBudgetLeft, budgetWishOf, type BudgetWish } from './budget.js';
+import { slurmTexts } from '../slurm/wish.js';
+import { assertBudgetLeft } from './budget.js';
 import { commandLineOf } from './commandLine.js';
+import { keptWishes, type RunWishes } from './keptWishes.js';
 import { typedOf, type TypedRun } from './request.js';
 
 /**
  * What asks for the same run once more, in its folder: it goes on from its newest valid checkpoint,
  * and a program of the user's finds its folder as it was. `cwd`: where relative paths are read if
- * the run's record does not say. `other`: in place of its budget. UserError (usage) for a run that
+ * the run's record does not say. `other`: in place of its budget and of what it asked of Slurm. UserError (usage) for a run that
  * cannot go on.
  */
-export function resumedRun(entry: RunEntry, profile: Profile, cwd: string, other: BudgetWish = {}): TypedRun {
+export function resumedRun(entry: RunEntry, profile: Profile, cwd: string, other: RunWishes = {}): TypedRun {
   const { id, run, dir } = entry;
   const status = statusOf(entry);
   if (!run) {
@@ -29,11 +30,12 @@ export function resumedRun(entry: RunEntry, profile: Profile, cwd: string, other
     const what = `${id} has finished: nothing is left to do`;
     throw new UserError('usage', what, 'Start a new run with more epochs or steps');
   }
-  const { words, ranks, nodes, per, gpus, logdir, tensorboard, evaluator, budget, budgetStop } = typedOf(run);
-  // Where the profile lost its price, the budget of before means nothing.
-  const kept = priceOf(profile) === undefined ? {} : { budget, budgetStop };
-  const wish = budgetWishOf({ ...kept, ...other });
-  assertBudgetLeft(entry, wish);
+  const typed = typedOf(run);
+  const { words, ranks, nodes, per, gpus, logdir, tensorboard, evaluator } = typed;
+  const kept = keptWishes(profile, typed);
+  const slurm = { ...kept.slurm, ...other.slurm };
+  const wishes = { ...kept, ...other, ...(slurmTexts(slurm).length === 0 ? {} : { slurm }) };
+  assertBudgetLeft(entry, wishes);
   return {
     profile,
     words,
@@ -42,7 +44,7 @@ export function resumedRun(entry: RunEntry, profile: Profile, cwd: string, other
     evaluator,
     cwd: run.cwd ?? cwd,
     runDir: dir,
-    ...wish,
+    ...wishes,
     ...(nodes === undefined ? {} : { nodes }),
     ...(per === undefined ? {} : { per }),
     ...(gpus === undefined ? {} : { gpus }),

@@ -1,6 +1,10 @@
 // The form that asks for a run: what is filled in, as the run that it asks for, and back.
+import type { Profile } from '../contracts/profileSchema.js';
+import { priceOf } from '../cost/runCost.js';
+import { slurmTexts, slurmWishOf } from '../slurm/wish.js';
 import { parseStage, stageText } from '../stage/spec.js';
 import { aboutOf, tagsOf } from './about.js';
+import { amountOf } from './budget.js';
 import type { AskedRun } from './commandLine.js';
 import { flagValue, positiveInteger, trainerVerb, withoutFlag } from './flags.js';
 import type { RunFormValues } from './runFormValues.js';
@@ -17,6 +21,7 @@ export const fieldFlags: Readonly<Record<string, keyof RunFormValues>> = {
   '--data': 'data',
   '--eval-data': 'evalData',
   '--device': 'device',
+  '--init-weights': 'weights',
 };
 
 /** A form as it opens: a short training that works on any machine. */
@@ -26,6 +31,7 @@ export const emptyForm = (profile: string): RunFormValues => ({
   model: 'resnet20',
   data: 'synthetic',
   evalData: '',
+  weights: '',
   options: {},
   flags: '',
   device: 'auto',
@@ -38,6 +44,9 @@ export const emptyForm = (profile: string): RunFormValues => ({
   gpus: '',
   ranks: '',
   wait: false,
+  budget: '',
+  budgetStop: '',
+  slurm: {},
   tensorboard: false,
   name: '',
   tags: '',
@@ -50,7 +59,7 @@ export const emptyForm = (profile: string): RunFormValues => ({
  */
 export function formWords(values: RunFormValues): string[] {
   if (values.what === 'program') return splitWords(values.command);
-  const { model, data, evalData, device, options } = values;
+  const { model, data, evalData, weights, device, options } = values;
   const flag = (name: string, value: string): string[] => (value.trim() === '' ? [] : [name, value.trim()]);
   return [
     'train',
@@ -58,16 +67,36 @@ export function formWords(values: RunFormValues): string[] {
     ...flag('--data', data),
     ...flag('--eval-data', evalData),
     ...optionFlags.flatMap((name) => flag(name, options[name] ?? '')),
+    ...flag('--init-weights', weights),
     ...splitWords(values.flags),
     ...(device === 'auto' ? [] : flag('--device', device)),
   ];
 }
 
+/** What of a budget the form asks for. UserError (usage) for an amount that is none. */
+export function askedBudget({ budget, budgetStop }: RunFormValues): Pick<AskedRun, 'budget' | 'budgetStop'> {
+  const amount = budget.trim();
+  return {
+    ...(amount === '' ? {} : { budget: amountOf(amount, 'the budget') }),
+    ...(budgetStop === '' ? {} : { budgetStop: budgetStop === 'stop' }),
+  };
+}
+
+/** What the form asks of Slurm. UserError (usage) for a value that cannot stand there. */
+export function askedSlurm({ slurm }: RunFormValues): Pick<AskedRun, 'slurm'> {
+  const given = Object.entries(slurm).filter(([, value]) => value.trim() !== '');
+  return given.length === 0
+    ? {}
+    : { slurm: slurmWishOf(given.map(([key, value]) => `${key}=${value.trim()}`)) };
+}
+
 /**
- * The run that the form asks for. `isHere`: the profile's node is this machine. UserError (usage)
- * for a number that is none, a quote that does not end, and as `aboutOf`.
+ * The run that the form asks for, on this profile. What has no field there is left out: a budget
+ * without a price, Slurm's without Slurm, a stage with it, nodes on this machine. UserError (usage) for a number that
+ * is none, a quote that does not end, and as `aboutOf`.
  */
-export function askedRun(values: RunFormValues, isHere: boolean): AskedRun {
+export function askedRun(values: RunFormValues, on: Profile): AskedRun {
+  const isHere = on.kind === 'local';
   const { profile, what, spread, gpus, wait, tensorboard } = values;
   const { name, tags, notes } = aboutOf({ ...values, tags: tagsOf([values.tags]) });
   const [nodes, ranks] = [values.nodes.trim(), values.ranks.trim()];
@@ -82,14 +111,16 @@ export function askedRun(values: RunFormValues, isHere: boolean): AskedRun {
     ...(nodes === '' || isHere ? {} : { nodes: positiveInteger(nodes, 'the number of nodes') }),
     ...(isProgram && spread !== 'one' ? { per: spread } : {}),
     ...(gpus.trim() === '' ? {} : { gpus: gpus.trim() }),
-    ...(wait ? { wait } : {}),
+    ...(wait && on.kind !== 'slurm' ? { wait } : {}),
+    ...(priceOf(on) === undefined ? {} : askedBudget(values)),
+    ...(on.kind === 'slurm' ? askedSlurm(values) : {}),
     ...(tensorboard ? { tensorboard } : {}),
     ...(name === '' ? {} : { name }),
     ...(tags.length === 0 ? {} : { tags }),
     ...(notes === '' ? {} : { notes }),
     ...(folder === '' ? {} : isHere ? { cwd: folder } : { codeFolder: folder }),
     ...(logdir === '' ? {} : { logdir }),
-    ...(stage === '' || isHere ? {} : { stage: parseStage(stage) }),
+    ...(stage === '' || on.kind !== 'ssh' ? {} : { stage: parseStage(stage) }),
   };
 }
 
@@ -110,12 +141,21 @@ export function formOf(run: AskedRun): RunFormValues {
     gpus: run.gpus ?? '',
     ranks: numberText(run.ranks),
     wait: run.wait ?? false,
+    budget: numberText(run.budget),
+    budgetStop: run.budgetStop === undefined ? '' : run.budgetStop ? 'stop' : 'goOn',
+    slurm: Object.fromEntries(slurmTexts(run.slurm ?? {}).map((text) => splitOnce(text))),
     tensorboard: run.tensorboard ?? false,
     name: run.name ?? '',
     tags: (run.tags ?? []).join(', '),
     notes: run.notes ?? '',
   };
 }
+
+/** `KEY=VALUE`. */
+const splitOnce = (text: string): [string, string] => {
+  const at = text.indexOf('=');
+  return [text.slice(0, at), text.slice(at + 1)];
+};
 
 const numberText = (value: number | undefined): string => (value === undefined ? '' : String(value));
 
@@ -131,7 +171,7 @@ function trainingOf(words: readonly string[]): Partial<RunFormValues> {
   };
   const fields = Object.fromEntries(
     Object.entries(fieldFlags).map(([name, field]) => [field, take(name)]),
-  ) as Pick<RunFormValues, 'model' | 'data' | 'evalData' | 'device'>;
+  ) as Pick<RunFormValues, 'model' | 'data' | 'evalData' | 'device' | 'weights'>;
   const options = Object.fromEntries(
     optionFlags.map((name) => [name, take(name)]).filter(([, value]) => value !== ''),
   ) as Record<string, string>;

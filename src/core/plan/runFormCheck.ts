@@ -1,19 +1,32 @@
 // What is wrong with a form that asks for a run, field by field, before anything is started.
 import { UserError } from '../base/errors.js';
 import type { Profile } from '../contracts/profileSchema.js';
+import { priceOf } from '../cost/runCost.js';
 import { parseStage } from '../stage/spec.js';
 import { aboutOf, tagsOf } from './about.js';
+import { budgetOf } from './budget.js';
 import { positiveInteger } from './flags.js';
 import { flagProblems } from './flagCheck.js';
 import { gpuWishOf } from './gpuWish.js';
 import { requestOf, type RunRequest } from './request.js';
-import { askedRun, fieldFlags, formWords, optionFlags, type RunFormValues } from './runForm.js';
+import {
+  askedBudget,
+  askedRun,
+  askedSlurm,
+  fieldFlags,
+  formWords,
+  optionFlags,
+  type RunFormValues,
+} from './runForm.js';
 import type { TrainerFlag } from './trainerHelp.js';
 import { splitWords } from './words.js';
 
 /** One thing that is wrong. */
 export interface FormProblem {
-  /** A field of `RunFormValues`, a flag of `optionFlags`, or empty for the form as a whole. */
+  /**
+   * A field of `RunFormValues`, a flag of `optionFlags`, `slurm.KEY`, or empty for the form as a
+   * whole.
+   */
   field: string;
   error: UserError;
   /** Nothing is filled in yet. */
@@ -63,7 +76,15 @@ export function checkForm(
       checkNodes(values.nodes.trim(), profile);
     });
   }
-  if (values.stage.trim() !== '' && profile.kind !== 'local') {
+  if (priceOf(profile) !== undefined) {
+    attempt('budget', () => budgetOf({ profile, ...askedBudget(values) }));
+  }
+  if (profile.kind === 'slurm') {
+    for (const [key, value] of Object.entries(values.slurm)) {
+      attempt(`slurm.${key}`, () => askedSlurm({ ...values, slurm: { [key]: value } }));
+    }
+  }
+  if (values.stage.trim() !== '' && profile.kind === 'ssh') {
     attempt('stage', () => parseStage(values.stage.trim()));
   }
   if (values.gpus.trim() !== '') attempt('gpus', () => gpuWishOf(values.gpus.trim(), 'the wish for GPUs'));
@@ -72,8 +93,7 @@ export function checkForm(
   attempt('notes', () => aboutOf({ notes: values.notes }));
   if (problems.length > 0) return { problems };
   try {
-    const isHere = profile.kind === 'local';
-    const asked = askedRun(values, isHere);
+    const asked = askedRun(values, profile);
     return { request: requestOf({ ...asked, profile, cwd: asked.cwd ?? cwd }), problems: [] };
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
@@ -96,9 +116,10 @@ function ofFlags(values: RunFormValues, flags: readonly TrainerFlag[]): FormProb
   }));
 }
 
-function checkNodes(text: string, { name, hosts = [] }: Profile): void {
+/** Of Slurm nobody knows here how many nodes it has. */
+function checkNodes(text: string, { name, kind, hosts = [] }: Profile): void {
   if (text === '') return;
   const nodes = positiveInteger(text, 'the number of nodes');
-  if (nodes <= hosts.length) return;
+  if (kind === 'slurm' || nodes <= hosts.length) return;
   throw new UserError('usage', `profile ${name} has ${hosts.length} nodes, not ${nodes}`, 'Use fewer');
 }

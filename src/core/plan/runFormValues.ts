@@ -10,6 +10,8 @@ export interface RunFormValues {
   /** A folder as the node calls it, or `synthetic`. */
   data: string;
   evalData: string;
+  /** The file whose weights the training begins with; empty for new ones. */
+  weights: string;
   /** The trainer's flags that have a field of their own, by name. */
   options: Record<string, string>;
   /** Further flags of the trainer. */
@@ -27,6 +29,12 @@ export interface RunFormValues {
   gpus: string;
   ranks: string;
   wait: boolean;
+  /** An amount in the profile's currency; empty for what the profile says. */
+  budget: string;
+  /** What happens once it is spent; empty for what the profile says. */
+  budgetStop: '' | 'stop' | 'goOn';
+  /** What is asked of Slurm, by the names of its fields; empty for what the profile says. */
+  slurm: Record<string, string>;
   tensorboard: boolean;
   name: string;
   /** With commas between them. */

@@ -1,7 +1,9 @@
 // How large an allocation a request needs.
 import { UserError } from '../base/errors.js';
 import type { Profile } from '../contracts/profileSchema.js';
+import type { SlurmWish } from '../contracts/slurmSchema.js';
 import { gpusPerNodeOf, type SlurmFields } from './options.js';
+import { slurmFieldsOf } from './wish.js';
 
 /** What of a request says how large it is. `gpus` is the number of GPUs of each node. */
 export interface WantedSize {
@@ -9,6 +11,8 @@ export interface WantedSize {
   ranks: number | undefined;
   nodes: number | undefined;
   gpus: { count: number; indices?: readonly number[] | undefined } | undefined;
+  /** In place of the profile's fields. */
+  slurm?: SlurmWish | undefined;
 }
 
 /** The nodes of an allocation, all alike. */
@@ -38,11 +42,11 @@ function withGpus(fields: SlurmFields, count: number): SlurmFields {
  * As many nodes as were asked for, else as the ranks take, else as the profile says, else one.
  * UserError (usage) for GPUs by their numbers, which Slurm gives out itself.
  */
-export function allocationOf({ profile, ranks, nodes, gpus }: WantedSize): Allocation {
+export function allocationOf({ profile, ranks, nodes, gpus, slurm }: WantedSize): Allocation {
   if (gpus?.indices !== undefined) {
     throw new UserError('usage', 'GPUs were named by their numbers, and Slurm chooses them', 'Name how many');
   }
-  const given = profile.slurm ?? {};
+  const given = slurmFieldsOf(profile, slurm);
   const fields = gpus === undefined ? given : withGpus(given, gpus.count);
   const head = profile.hosts?.find(({ host }) => host === profile.head) ?? profile.hosts?.[0];
   const gpusPerNode = gpusPerNodeOf(fields);

@@ -1,15 +1,17 @@
 // What stands behind the run form: its values, the profile's machine, and all that the page shows.
-import * as vscode from 'vscode';
 import { nodePath } from '../../core/base/nodePath.js';
 import { isCancelled } from '../../core/base/errors.js';
 import { DisposableStore, Emitter, type Disposable } from '../../core/base/lifecycle.js';
 import { dataFlags } from '../../core/cluster/dataFlags.js';
 import type { Machine } from '../../core/cluster/machine.js';
+import { sitePartitions } from '../../core/cluster/sitePartitions.js';
+import { SlurmMachine } from '../../core/cluster/slurmMachine.js';
 import type { ClusterSession } from '../../core/follow/clusterSession.js';
 import { commandLineOf, type AskedRun } from '../../core/plan/commandLine.js';
 import { askedRun, emptyForm, formOf, type RunFormValues } from '../../core/plan/runForm.js';
 import { checkForm, type CheckedForm } from '../../core/plan/runFormCheck.js';
 import type { TrainerFlag } from '../../core/plan/trainerHelp.js';
+import type { Partition } from '../../core/slurm/partitions.js';
 import type { FormFolder, FormView } from '../../webview/formProtocol.js';
 import type { Backend } from '../backend.js';
 import { errorWords } from '../remedies.js';
@@ -17,10 +19,22 @@ import type { Services } from '../services.js';
 import { ClusterFigures } from '../tree/clusterFigures.js';
 import { describeProfile } from '../tree/describe.js';
 import { recentRuns } from '../recentRuns.js';
-import { flagSuggestions, formNodes, modelChoices, optionsOf, placeText, problemsText } from './formView.js';
+import { slurmFields } from './formSlurm.js';
+import {
+  budgetOf,
+  flagSuggestions,
+  formNodes,
+  modelChoices,
+  optionsOf,
+  originText,
+  placeText,
+  problemsText,
+  usualNodes,
+} from './formView.js';
+import { workspaceFolder } from '../workspace.js';
 import type { FormStart } from './runForms.js';
 import { runSources, type FormSource } from './formSources.js';
-import { WorkspacePresets } from './workspacePresets.js';
+import { FormPresets } from './formPresets.js';
 
 const draftKey = 'trainyard.runForm';
 
@@ -32,11 +46,13 @@ export class FormSession implements Disposable {
   private machine: Machine | undefined;
   private figures: ClusterFigures | undefined;
   readonly presets = this.store.add(
-    new WorkspacePresets(() => {
+    new FormPresets(() => {
       this.changed();
     }),
   );
   private readonly flags = new Map<string, readonly TrainerFlag[]>();
+  /** Of Slurm's, by the names of profiles. */
+  private readonly partitions = new Map<string, readonly Partition[]>();
   private problem = '';
   private folder: FormFolder | null = null;
   private tried = false;
@@ -159,12 +175,13 @@ export class FormSession implements Disposable {
   /** What a start would start. `said` says why it would not: `without` of what was to be done. */
   asked(without = 'Nothing was started'): AskedRun | undefined {
     const checked = this.check();
+    const { session } = this;
     this.tried = true;
-    if (!checked || checked.problems.length > 0) {
+    if (!session || !checked || checked.problems.length > 0) {
       this.say(`${without}: correct what is marked.`, true);
       return undefined;
     }
-    return askedRun(this.form, this.isHere);
+    return askedRun(this.form, session.profile);
   }
 
   say(text: string, isError = false): void {
@@ -174,14 +191,9 @@ export class FormSession implements Disposable {
 
   commandLine(): string {
     const checked = this.check();
-    if (!checked || checked.problems.length > 0) return '';
-    return commandLineOf(askedRun(this.form, this.isHere));
-  }
-
-  /** The workspace's folder, against which relative paths of this machine are read. */
-  get cwd(): string {
-    const workspace = vscode.workspace.workspaceFolders?.[0]?.uri;
-    return workspace?.scheme === 'file' ? workspace.fsPath : '/';
+    const { session } = this;
+    if (!session || !checked || checked.problems.length > 0) return '';
+    return commandLineOf(askedRun(this.form, session.profile));
   }
 
   get isHere(): boolean {
@@ -214,10 +226,13 @@ export class FormSession implements Disposable {
             ? 'connecting'
             : state,
       connectionText: this.connectionText(state),
-      nodeCount: session?.profile.hosts?.length ?? 1,
-      nodes: formNodes(hosts),
+      usualNodes: session ? usualNodes(session.profile) : '',
+      budget: session ? budgetOf(session.profile) : null,
+      slurm: session ? slurmFields(session.profile, form, this.partitions.get(form.profile) ?? []) : [],
+      origin: originText(form.weights, form.profile, this.backend.monitor.all),
+      nodes: session?.profile.kind === 'slurm' ? [] : formNodes(hosts),
       placeText: place?.text ?? '',
-      placeFits: place?.fits ?? true,
+      placeTitle: place?.title ?? '',
       problems: problemsText(checked?.problems ?? [], this.tried),
       command: this.commandLine(),
       suggestions: flags ? flagSuggestions(form.flags, flags) : [],
@@ -244,7 +259,7 @@ export class FormSession implements Disposable {
   private check(): CheckedForm | undefined {
     const { session, form } = this;
     if (!session) return undefined;
-    return checkForm(form, session.profile, { flags: this.flags.get(form.profile), cwd: this.cwd });
+    return checkForm(form, session.profile, { flags: this.flags.get(form.profile), cwd: workspaceFolder() });
   }
 
   private connectionText(state: string): string {
@@ -277,6 +292,7 @@ export class FormSession implements Disposable {
       });
       if (this.shown) this.figures.start();
       void this.askFlags(this.machine);
+      void this.askPartitions(this.machine);
     }
     this.changed();
   }
@@ -292,6 +308,20 @@ export class FormSession implements Disposable {
     } catch (error) {
       this.flags.delete(profile);
       this.services.logger.log('info', `no completion of flags: ${errorWords(error)}`);
+    }
+  }
+
+  /** Without them a partition is typed, so what went wrong is only logged. */
+  private async askPartitions(machine: Machine): Promise<void> {
+    const { profile } = this.form;
+    if (!(machine instanceof SlurmMachine) || this.partitions.has(profile)) return;
+    this.partitions.set(profile, []); // asked once
+    try {
+      this.partitions.set(profile, (await sitePartitions(machine)).partitions);
+      this.changed();
+    } catch (error) {
+      this.partitions.delete(profile);
+      this.services.logger.log('info', `no partitions: ${errorWords(error)}`);
     }
   }
 

@@ -1,22 +1,34 @@
 // What the run form's page is told of the trainer's flags, the nodes and what is wrong.
+import { basename } from '../../core/base/nodePath.js';
 import { errorWords } from '../remedies.js';
 import { offerIn } from '../../core/cluster/offers.js';
 import type { Profile } from '../../core/contracts/profileSchema.js';
 import type { HostSample } from '../../core/contracts/metricsSchema.js';
+import type { RunOverview } from '../../core/follow/overview.js';
 import { gpuHolders } from '../../core/model/gpuHolders.js';
+import { priceOf } from '../../core/cost/runCost.js';
+import { runName, shortName } from '../../core/model/runName.js';
 import { placeRun } from '../../core/plan/device.js';
 import { offerInTurn } from '../../core/plan/gpuQueue.js';
+import { originOf, weightsAt } from '../../core/plan/origin.js';
 import type { NodeOffer } from '../../core/plan/placement.js';
 import { proposedModels } from '../../core/plan/proposal.js';
 import type { RunRequest } from '../../core/plan/request.js';
-import { optionFlags } from '../../core/plan/runForm.js';
+import { fieldFlags, optionFlags } from '../../core/plan/runForm.js';
 import type { FormProblem } from '../../core/plan/runFormCheck.js';
 import { suggestions } from '../../core/plan/suggest.js';
 import { modelsOf, type TrainerFlag } from '../../core/plan/trainerHelp.js';
 import { valueWords } from '../../core/plan/flagCheck.js';
-import type { FormChoice, FormNode, FormOption, FormSuggestion } from '../../webview/formProtocol.js';
+import type {
+  FormBudget,
+  FormChoice,
+  FormNode,
+  FormOption,
+  FormSuggestion,
+} from '../../webview/formProtocol.js';
 import { ageText, freshSample, type HostFigures } from '../tree/clusterFigures.js';
-import { gigabytes, plural } from '../words.js';
+import { gigabytes, plural, whole } from '../words.js';
+import { allocationText } from './formSlurm.js';
 
 const labels: Record<(typeof optionFlags)[number], string> = {
   '--epochs': 'Epochs',
@@ -53,14 +65,7 @@ export function modelChoices(flags: readonly TrainerFlag[] | undefined, chosen: 
 
 /** Of the further flags: none that has a field of its own. */
 export function flagSuggestions(line: string, flags: readonly TrainerFlag[]): FormSuggestion[] {
-  const owned: readonly string[] = [
-    ...optionFlags,
-    '--model',
-    '--data',
-    '--eval-data',
-    '--device',
-    '--run-dir',
-  ];
+  const owned: readonly string[] = [...optionFlags, ...Object.keys(fieldFlags), '--run-dir'];
   const others = flags.filter(({ name }) => !owned.includes(name));
   return suggestions(`train ${line}`, others);
 }
@@ -97,15 +102,57 @@ const gpusOf = (sample: HostSample): FormNode['gpus'] =>
     };
   });
 
+/** How many nodes a run takes that names no number. */
+export const usualNodes = ({ kind, hosts = [], slurm = {} }: Profile): string =>
+  kind === 'slurm' ? String(slurm.nodes ?? 1) : `all ${hosts.length}`;
+
+/** What of a budget the profile says; null without a price. */
+export function budgetOf(profile: Profile): FormBudget | null {
+  const price = priceOf(profile);
+  if (price === undefined) return null;
+  const { budget, budgetStop = false } = profile;
+  return {
+    currency: price.currency,
+    initial: budget === undefined ? '' : String(budget),
+    stops: budgetStop,
+  };
+}
+
+/** Whose weights these are, where they are a run's checkpoint: by its name, as far as it is listed. */
+export function originText(
+  weights: string,
+  profile: string,
+  runs: readonly { profile: string; run: RunOverview }[],
+): string {
+  const path = weights.trim();
+  if (path === '') return '';
+  const from = originOf(weightsAt(path));
+  if (from === undefined) return path;
+  const listed = runs.find((one) => one.profile === profile && one.run.entry.dir === from.dir);
+  const name = listed ? runName(listed.run.entry) : shortName(basename(from.dir));
+  return `${name}, step ${whole(from.step)}`;
+}
+
 /**
  * Where the run would go by the newest figures: `2 ranks on gpu1 (GPU 0, 1)`, or why it does not
- * fit. Undefined while not all nodes have told theirs.
+ * fit. Undefined while not all nodes have told theirs. Of Slurm, what it would be asked for.
  */
 export async function placeText(
   request: RunRequest,
   hosts: readonly HostFigures[],
-): Promise<{ text: string; fits: boolean } | undefined> {
+): Promise<{ text: string; title: string } | undefined> {
   const { profile } = request;
+  const misfit = (error: unknown): { text: string; title: string } => ({
+    text: errorWords(error),
+    title: 'Does not fit now',
+  });
+  if (profile.kind === 'slurm') {
+    try {
+      return { text: allocationText(request), title: 'Would ask Slurm for' };
+    } catch (error) {
+      return misfit(error);
+    }
+  }
   const offers: NodeOffer[] = [];
   for (const figures of hosts) {
     const sample = freshSample(figures);
@@ -124,9 +171,9 @@ export async function placeText(
       return `${plural(slots, 'rank')} on ${host}${which}`;
     });
     const why = choice?.asked === 'auto' && device === 'cpu' ? `, on the CPU: ${choice.why}` : '';
-    return { text: `${nodes.join(', ')}${why}.`, fits: true };
+    return { text: `${nodes.join(', ')}${why}.`, title: 'Would start now' };
   } catch (error) {
-    return { text: errorWords(error), fits: false };
+    return misfit(error);
   }
 }
 

@@ -10,6 +10,7 @@ import { tabIcon } from '../panels/tabIcon.js';
 import { Throttle } from '../panels/throttle.js';
 import { errorWords } from '../remedies.js';
 import type { Services } from '../services.js';
+import { workspaceFolder } from '../workspace.js';
 import type { FormSession } from './formSession.js';
 import { formPage } from './formPage.js';
 import { savePreset } from './savePreset.js';
@@ -169,7 +170,7 @@ export class RunFormPanel implements RunFormTab {
       canSelectFiles: false,
       canSelectFolders: true,
       openLabel: 'Choose This Folder',
-      defaultUri: vscode.Uri.file(this.session.values.folder || this.session.cwd),
+      defaultUri: vscode.Uri.file(this.session.values.folder || workspaceFolder()),
     });
     const folder = picked?.[0]?.fsPath;
     if (folder !== undefined) this.session.replace({ ...this.session.values, folder });

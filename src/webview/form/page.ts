@@ -2,14 +2,13 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { define } from '../dashboard/elements/section.js';
 import type { FormOption, FormValues, FormView, FromForm, ToForm } from '../formProtocol.js';
-import { checkBox, choiceField, field, radios, textField, textInput } from './fields.js';
+import { choiceField, field, radios, textField, textInput } from './fields.js';
 import './flagsBox.js';
 import './folderBox.js';
-import { nodesOf } from './nodes.js';
+import { origin } from './origin.js';
 import { sources } from './sources.js';
 import { summary } from './summary.js';
-
-type Change = Partial<FormValues>;
+import { where, type FormChange } from './where.js';
 
 export class FormPage extends LitElement {
   static override properties = { values: { state: true }, view: { state: true } };
@@ -55,8 +54,8 @@ export class FormPage extends LitElement {
       </header>
       <div>
         ${this.what(values, view)} ${values.what === 'train' ? this.data(values, view) : nothing}
-        ${this.where(values, view)} ${values.what === 'train' ? this.options(values, view) : nothing}
-        ${this.about(values, view)}
+        ${where(values, view, this.change, this.post)}
+        ${values.what === 'train' ? this.options(values, view) : nothing} ${this.about(values, view)}
       </div>
       ${summary(view, this.send)}
     </main>`;
@@ -67,12 +66,12 @@ export class FormPage extends LitElement {
     this.post(message);
   };
 
-  private change(change: Change): void {
+  private readonly change = (change: FormChange): void => {
     if (!this.values) return;
     this.values = { ...this.values, ...change };
     this.sequence++;
     this.post({ type: 'change', sequence: this.sequence, values: this.values });
-  }
+  };
 
   /** What a field of one text says when it changes. */
   private readonly set =
@@ -105,6 +104,7 @@ export class FormPage extends LitElement {
             })
           : this.program(values, view)
       }
+      ${values.what === 'train' && view.origin !== '' ? origin(view, this.change) : nothing}
     </fieldset>`;
   }
 
@@ -226,88 +226,6 @@ export class FormPage extends LitElement {
     </fieldset>`;
   }
 
-  private where(values: FormValues, view: FormView): TemplateResult {
-    const { problems, isHere, nodeCount } = view;
-    const devices = ['auto', 'cpu', 'cuda'].map((value) => ({ value, label: value, group: '' }));
-    return html`<fieldset>
-      <legend>Where</legend>
-      ${choiceField({
-        id: 'profile',
-        label: 'Profile',
-        value: values.profile,
-        choices: view.profiles,
-        problem: problems['profile'],
-        wide: true,
-        change: this.set('profile'),
-      })}
-      ${nodesOf(view, this.post)}
-      ${
-        isHere
-          ? nothing
-          : textField({
-              id: 'nodes',
-              label: 'Nodes',
-              placeholder: `all ${nodeCount}`,
-              value: values.nodes,
-              problem: problems['nodes'],
-              change: this.set('nodes'),
-            })
-      }
-      ${textField({
-        id: 'gpus',
-        label: isHere ? 'GPUs' : 'GPUs of each node',
-        placeholder: values.what === 'train' ? 'free ones, one a rank' : 'none',
-        help: '2 is any two, 0,2 are these.',
-        value: values.gpus,
-        problem: problems['gpus'],
-        change: this.set('gpus'),
-      })}
-      ${textField({
-        id: 'ranks',
-        label: 'Ranks',
-        placeholder: values.what === 'train' ? 'all that fit' : 'one',
-        help: 'Processes of the run.',
-        value: values.ranks,
-        problem: problems['ranks'],
-        change: this.set('ranks'),
-      })}
-      ${
-        values.what === 'train'
-          ? choiceField({
-              id: 'device',
-              label: 'Device',
-              value: values.device,
-              choices: devices,
-              problem: problems['device'],
-              change: this.set('device'),
-            })
-          : nothing
-      }
-      ${
-        isHere
-          ? nothing
-          : textField({
-              id: 'stage',
-              label: 'Stage',
-              placeholder: '/shared/images:/scratch/images',
-              help: 'FROM:TO, a folder or address (s3://, https://) that each node gets on its own disk before; left out: what the profile says.',
-              value: values.stage,
-              problem: problems['stage'],
-              wide: true,
-              change: this.set('stage'),
-            })
-      }
-      <div class="tabs wide">
-        ${checkBox('wait', 'Wait in the queue for GPUs that are taken', values.wait, (wait) => {
-          this.change({ wait });
-        })}
-        ${checkBox('tensorboard', 'Start TensorBoard with it', values.tensorboard, (tensorboard) => {
-          this.change({ tensorboard });
-        })}
-      </div>
-    </fieldset>`;
-  }
-
   private options(values: FormValues, view: FormView): TemplateResult {
     return html`<fieldset>
       <legend>Training</legend>
@@ -345,7 +263,7 @@ export class FormPage extends LitElement {
 
   private about(values: FormValues, view: FormView): TemplateResult {
     const { problems } = view;
-    return html`<fieldset>
+    return html`<fieldset class="two">
       <legend>Name</legend>
       ${textField({
         id: 'name',

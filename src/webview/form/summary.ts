@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import type { FormView, FromForm } from '../formProtocol.js';
 
 export function summary(view: FormView, post: (message: FromForm) => void): TemplateResult {
-  const { command, problems, placeText, placeFits, starting, said, saidIsError, keepsPresets } = view;
+  const { command, problems, placeText, placeTitle, starting, said, saidIsError, keepsPresets } = view;
   const count = Object.keys(problems).length;
   const general = problems[''];
   const button = (label: string, icon: string, kind: string, message: FromForm): TemplateResult =>
@@ -29,13 +29,7 @@ export function summary(view: FormView, post: (message: FromForm) => void): Temp
         ${command === '' ? nothing : button('Copy', 'copy', 'secondary', { type: 'copy' })}
         ${keepsPresets ? button('Save as Preset…', 'save', 'secondary', { type: 'savePreset' }) : nothing}
       </p>
-      ${
-        placeText === ''
-          ? nothing
-          : html`<p class="place">
-              <b>${placeFits ? 'Would start now: ' : 'Does not fit now: '}</b>${placeText}
-            </p>`
-      }
+      ${placeText === '' ? nothing : html`<p class="place"><b>${placeTitle}: </b>${placeText}</p>`}
       ${
         general === undefined
           ? nothing

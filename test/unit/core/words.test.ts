@@ -27,6 +27,7 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   'cluster/sshMachine.ts': /^--help$/,
   // About fields that are handed to sbatch.
   'contracts/profileSchema.ts': /^(`--[a-z-]+` of sbatch|Further options of sbatch)/,
+  'contracts/slurmSchema.ts': /^`--[a-z]+` of sbatch/,
   'follow/measureScaling.ts': /^--[a-z-]+$/,
   // The command line that starts a run, for people to copy.
   'plan/commandLine.ts': /^--[a-z-]+$/,

@@ -1,4 +1,11 @@
 import { expect, it } from 'vitest';
+import {
+  countsSteps,
+  figureAxis,
+  markAt,
+  wholeRange,
+  type FigureAxis,
+} from '../../../src/webview/dashboard/charts/figureAxis.js';
 import type { FigureSeries } from '../../../src/webview/protocol.js';
 import {
   figureGroups,
@@ -42,13 +49,14 @@ it('shows several writers in one chart, each with its newest figure at that time
   ]);
   const chart = group?.charts[0];
   if (!chart) throw new Error('no chart');
-  expect(figureLegend(chart, 100.7)).toEqual([
+  const time: FigureAxis = { kind: 'time', origin: 100 };
+  expect(figureLegend(chart, time, 100.7 - 100)).toEqual([
     { label: 'rank 2', color: 'blue', value: '5.000' },
     { label: 'rank 10', color: 'orange', value: '3.000' },
   ]);
-  expect(figureLegend(chart, 99).map(({ value }) => value)).toEqual(['–', '–']);
-  expect(figureSummary(chart)).toBe('loss at step 3: rank 2 –, rank 10 2.000; between 2.000 and 5.000');
-  expect(figureTable(chart, 100)).toEqual({
+  expect(figureLegend(chart, time, -1).map(({ value }) => value)).toEqual(['–', '–']);
+  expect(figureSummary(chart, time)).toBe('loss at step 3: rank 2 –, rank 10 2.000; between 2.000 and 5.000');
+  expect(figureTable(chart, time)).toEqual({
     head: ['Time', 'Step', 'rank 2', 'rank 10'],
     rows: [
       ['0:02', '3', '–', '2.000'],
@@ -56,4 +64,27 @@ it('shows several writers in one chart, each with its newest figure at that time
       ['0:00', '1', '5.000', '–'],
     ],
   });
+});
+
+it('stands by steps too: writers beside one another, the whole range, and marks by their time', () => {
+  const step: FigureAxis = { kind: 'step', origin: 100 };
+  const late = { ...series('loss', 'rank 1', [9, 8, 7], 500), step: [11, 12, 20] };
+  const figures = [series('loss', 'rank 0', [3, 2, 1]), late];
+  const chart = figureGroups(figures)[0]?.charts[0];
+  if (!chart) throw new Error('no chart');
+  expect(figureLegend(chart, step, 12).map(({ value }) => value)).toEqual(['1.000', '8.000']);
+  expect(figureTable({ ...chart, series: [late] }, step).rows[0]).toEqual(['6:42', '20', '7.000']);
+  expect(wholeRange(figures, step)).toEqual([1, 20]);
+  expect(wholeRange(figures, { ...step, kind: 'time' })).toEqual([0, 402]);
+  const mark = { time: 501.5, step: null, kind: 'restart', text: '' } as const;
+  expect(markAt(mark, step, late)).toBe(16);
+  expect(markAt({ ...mark, step: 3 }, step, late)).toBe(3);
+});
+
+it('has no axis of steps where they stand still', () => {
+  const still = { ...series('loss', '', [1, 2]), step: [0, 0] };
+  expect(countsSteps([still])).toBe(false);
+  expect(figureAxis('step', [still], 5)).toEqual({ kind: 'time', origin: 5 });
+  expect(figureAxis('step', [series('loss', '', [1, 2])], 5).kind).toBe('step');
+  expect(figureAxis('epoch', [series('loss', '', [1, 2])], 5).kind).toBe('time');
 });

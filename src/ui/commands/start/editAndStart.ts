@@ -7,9 +7,9 @@ import { errorWords } from '../../remedies.js';
 import type { Ui } from '../ui.js';
 import { editCommandLine } from './commandLine.js';
 import { Folders } from './folders.js';
-import { startRun } from './startRun.js';
+import { startRun, type StartOptions } from './startRun.js';
 
-export async function editAndStart(ui: Ui, recent: RecentRun): Promise<void> {
+export async function editAndStart(ui: Ui, recent: RecentRun, how: StartOptions = {}): Promise<void> {
   const ranks = recent.ranks === undefined ? '' : `, ${recent.ranks} ranks`;
   const line = await editCommandLine(
     `Run on ${recent.profile}${ranks}`,
@@ -21,7 +21,7 @@ export async function editAndStart(ui: Ui, recent: RecentRun): Promise<void> {
   const { gpus, ...rest } = recent;
   const words = splitWords(line);
   const onCpu = flagValue(words, '--device') === 'cpu'; // then the GPUs of before are not meant
-  await startRun(ui, { ...rest, words, ...(gpus === undefined || onCpu ? {} : { gpus }) });
+  await startRun(ui, { ...rest, words, ...(gpus === undefined || onCpu ? {} : { gpus }) }, how);
 }
 
 /** Without them the line can still be typed, so what went wrong is only logged. */

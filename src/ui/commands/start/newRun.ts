@@ -1,12 +1,19 @@
 // New Run. The form itself is loaded here, since most sessions never open one.
 import type { WebviewPanel } from 'vscode';
 import type { ProfileArgument, RunArgument } from '../../../contributions.js';
+import type { AskedRun } from '../../../core/plan/commandLine.js';
 import type { Ui } from '../ui.js';
 
 /** Opens the form, filled in for this profile or like this run. UserError. */
 export async function newRun(ui: Ui, from?: ProfileArgument | RunArgument): Promise<void> {
   const { openForm } = await import('./runForm.js');
   await openForm(ui, from);
+}
+
+/** The same, filled in with what this run asks for. */
+export async function newRunLike(ui: Ui, run: AskedRun): Promise<void> {
+  const { openFormWith } = await import('./runForm.js');
+  await openFormWith(ui, run);
 }
 
 /** The form in a panel that the editor brought back, as it was filled in. */

@@ -1,5 +1,4 @@
 // The form of a new run, in a file that is loaded when a form is first opened.
-import { resolve } from 'node:path';
 import type { WebviewPanel } from 'vscode';
 import type { ProfileArgument, RunArgument } from '../../../contributions.js';
 import { UserError } from '../../../core/base/errors.js';
@@ -10,12 +9,17 @@ import { RunFormPanel } from '../../form/runFormPanel.js';
 import type { FormStart } from '../../form/runForms.js';
 import type { Backend } from '../../backend.js';
 import type { Ui } from '../ui.js';
+import { startOf } from './startAsked.js';
 import { startRun } from './startRun.js';
 
 /** Opens the form, filled in for this profile or like this run. UserError. */
 export async function openForm(ui: Ui, from?: ProfileArgument | RunArgument): Promise<void> {
+  await openFormWith(ui, from && 'dir' in from ? await runLike(ui, from) : from?.profile);
+}
+
+/** The same with what it begins with; undefined for what was filled in last. */
+export async function openFormWith(ui: Ui, like: FormStart | undefined): Promise<void> {
   const backend = await ui.services.backend();
-  const like = from && 'dir' in from ? await runLike(ui, from) : from?.profile;
   ui.forms.show(like, (onGone) => makePanel(ui, backend, like, onGone));
 }
 
@@ -33,7 +37,11 @@ function makePanel(
   panel?: WebviewPanel,
 ): RunFormPanel {
   const session = new FormSession(ui.services, backend, like);
-  return new RunFormPanel(ui.services, session, (run) => start(ui, run, session.cwd), onGone, panel);
+  const start = async (run: AskedRun): Promise<void> => {
+    const { recent, how } = startOf(run);
+    await startRun(ui, recent, how);
+  };
+  return new RunFormPanel(ui.services, session, start, onGone, panel);
 }
 
 async function runLike({ services }: Ui, { profile, id, dir }: RunArgument): Promise<AskedRun> {
@@ -41,18 +49,4 @@ async function runLike({ services }: Ui, { profile, id, dir }: RunArgument): Pro
   const asked = askedOf(profile, await (await machine.node.client()).request('run.get', { dir }));
   if (asked) return asked;
   throw new UserError('usage', `${id} has no run.json that can be read`, 'Choose another run');
-}
-
-/** Relative folders of this machine are read against `base`. */
-async function start(ui: Ui, run: AskedRun, base: string): Promise<void> {
-  const { wait, tensorboard, cwd, codeFolder, ...recent } = run;
-  await startRun(
-    ui,
-    {
-      ...recent,
-      ...(cwd === undefined ? {} : { cwd: resolve(base, cwd) }),
-      ...(codeFolder === undefined ? {} : { codeFolder: resolve(base, codeFolder) }),
-    },
-    { wait: wait ?? false, ...(tensorboard === true ? { tensorboard } : {}) },
-  );
 }

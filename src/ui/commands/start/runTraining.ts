@@ -15,7 +15,6 @@ export async function runTraining(ui: Ui, given?: RunWords | ProfileArgument): P
   const target = given?.profile === undefined ? undefined : { profile: given.profile };
   const session = await pickProfile(ui, target, 'Run Training');
   if (!session) return;
-  const profile = session.profile.name;
-  const words = await chooseWhat(ui, profile);
-  if (words) await editAndStart(ui, { profile, words });
+  const chosen = await chooseWhat(ui, session.profile.name);
+  if (chosen) await editAndStart(ui, chosen.recent, chosen.how);
 }

@@ -10,9 +10,18 @@ import { requestOf, withDevice } from '../../../core/plan/request.js';
 import { cacheFolder } from '../../../core/setup/runtime.js';
 import { rememberRun, type RecentRun } from '../../recentRuns.js';
 import { errorWords } from '../../remedies.js';
+import { workspaceFolder } from '../../workspace.js';
 import { withProgress } from '../progress.js';
 import { showError } from '../showError.js';
 import type { Ui } from '../ui.js';
+
+/** How one start is made; the next one of the same run may differ. */
+export interface StartOptions {
+  /** Left out: as the setting says. */
+  tensorboard?: boolean;
+  /** Queue for GPUs that are held. */
+  wait?: boolean;
+}
 
 const waitTitle = 'Wait for GPUs';
 
@@ -20,11 +29,7 @@ const waitTitle = 'Wait for GPUs';
  * Resolves once the run's supervisor holds the run. Where GPUs are held it is offered to wait for
  * them. UserError, Cancelled.
  */
-export async function startRun(
-  ui: Ui,
-  recent: RecentRun,
-  how: { tensorboard?: boolean; wait?: boolean } = {},
-): Promise<RunArgument> {
+export async function startRun(ui: Ui, recent: RecentRun, how: StartOptions = {}): Promise<RunArgument> {
   const { profile } = recent;
   const tensorboard = how.tensorboard ?? ui.services.setting('trainyard.openTensorBoardOnRun');
   const begin = (wait: boolean): Promise<StartedRun> =>
@@ -58,7 +63,6 @@ export async function beginRun(
 ): Promise<StartedRun> {
   const { profile, words, cwd, codeFolder, ...rest } = recent;
   const session = await (await ui.services.backend()).session(profile);
-  const workspace = vscode.workspace.workspaceFolders?.[0]?.uri;
   progress.onProgress?.('connecting');
   const machine = await session.machine();
   const code = codeFolder === undefined ? undefined : await codeOf(ui, codeFolder, progress);
@@ -67,7 +71,7 @@ export async function beginRun(
     code,
     profile: session.profile,
     words,
-    cwd: cwd ?? (workspace?.scheme === 'file' ? workspace.fsPath : '/'),
+    cwd: cwd ?? workspaceFolder(),
     ...how,
   });
   const started = await machine.start(request, progress);

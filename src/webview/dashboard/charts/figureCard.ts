@@ -4,7 +4,7 @@ import { count } from '../model/format.js';
 import { define, Section } from '../elements/section.js';
 import { FigurePlot, type FigureView } from './figurePlot.js';
 import { figureLegend, figureSummary, figureTable, lastStep, mostNamed } from './figureGroups.js';
-import { lastAtMost } from '../elements/sampling.js';
+import { rowAt } from './figureAxis.js';
 import { figureCsv, figurePicture } from './savedFigure.js';
 import { saveMenu } from '../save/saveMenu.js';
 import { firstRows, tableBox } from './tableBox.js';
@@ -19,9 +19,9 @@ class FigureCard extends Section {
   };
   declare view: FigureView;
   declare tableOpen: boolean;
-  /** Called with what the time axes are to show, seconds since the start. */
+  /** Called with what the x axes are to show, in their unit. */
   declare zoom: (zoom: [number, number] | undefined) => void;
-  /** Under the crosshair, seconds since the start. */
+  /** Under the crosshair, in the unit of the x axis. */
   declare at: number | undefined;
   /** The table has all rows, not the newest alone. */
   declare allRows: boolean;
@@ -56,8 +56,8 @@ class FigureCard extends Section {
   private mount(): void {
     const host = this.querySelector<HTMLElement>('.plot');
     if (!host) return;
-    const onCursor = (seconds: number | undefined): void => {
-      this.at = seconds;
+    const onCursor = (at: number | undefined): void => {
+      this.at = at;
     };
     this.plot = new FigurePlot(host, this.view, onCursor, (zoom) => {
       this.zoom(zoom);
@@ -67,10 +67,9 @@ class FigureCard extends Section {
   }
 
   protected override render(): TemplateResult {
-    const { chart, origin } = this.view;
-    const time = this.at === undefined ? Infinity : this.at + origin;
+    const { chart, axis } = this.view;
     const [first] = chart.series;
-    const step = this.at === undefined ? lastStep(chart) : first?.step[lastAtMost(first.time, time)];
+    const step = this.at === undefined ? lastStep(chart) : first?.step[rowAt(first, axis, this.at)];
     const id = `figure-${chart.tag}`;
     const more = chart.series.length - mostNamed;
     return html`<section class="card" aria-labelledby=${id}>
@@ -86,11 +85,11 @@ class FigureCard extends Section {
           name: chart.tag,
           title: chart.tag,
           picture: () => figurePicture(this.view, this.plot?.yShown ?? [0, 1]),
-          csv: () => figureCsv(chart, origin),
+          csv: () => figureCsv(chart, axis.origin),
         })}
       </div>
       <ul class="legend" aria-hidden="true">
-        ${figureLegend(chart, time).map(
+        ${figureLegend(chart, axis, this.at).map(
           ({ label, color, value }) => html`<li><i class="swatch ${color}"></i>${label} <b>${value}</b></li>`,
         )}
         ${more > 0 ? html`<li>and ${more} more</li>` : nothing}
@@ -101,7 +100,7 @@ class FigureCard extends Section {
           tabindex="0"
           role="group"
           aria-roledescription="chart"
-          aria-label="${figureSummary(chart)}. Arrow keys move the crosshair, Escape resets."
+          aria-label="${figureSummary(chart, axis)}. Arrow keys move the crosshair, Escape resets."
           @keydown=${this.onKey}
           @blur=${() => {
             this.plot?.moveCursor(undefined);
@@ -113,8 +112,8 @@ class FigureCard extends Section {
   }
 
   private table(): TemplateResult {
-    const { chart, origin } = this.view;
-    const rows = figureTable(chart, origin, this.allRows ? Infinity : firstRows);
+    const { chart, axis } = this.view;
+    const rows = figureTable(chart, axis, this.allRows ? Infinity : firstRows);
     return tableBox(chart.tag, rows, chart.series[0]?.step.length ?? 0, () => {
       this.allRows = true;
     });

@@ -1,9 +1,9 @@
 // The curves of an own program as charts: one for each tag, in groups by what stands before the
 // tag's first `/`.
 import type { FigureSeries } from '../../protocol.js';
-import { lastAtMost } from '../elements/sampling.js';
 import { count, elapsed, significant } from '../model/format.js';
 import type { ChartColor } from '../elements/colors.js';
+import { places, rowAt, type FigureAxis } from './figureAxis.js';
 
 /** Curves of one chart whose figures are named; more than that nobody can tell apart. */
 export const mostNamed = 8;
@@ -58,12 +58,12 @@ export interface FigureLegend {
   value: string;
 }
 
-/** The figures that were the newest at `time` (seconds since the epoch), of the first curves. */
-export function figureLegend(chart: FigureChart, time: number): FigureLegend[] {
+/** The figures that were the newest at this place of the axis, of the first curves. */
+export function figureLegend(chart: FigureChart, axis: FigureAxis, at = Infinity): FigureLegend[] {
   return chart.series.slice(0, mostNamed).map((one, index) => ({
     label: lineLabel(chart, one),
     color: colorOf(index),
-    value: significant(one.value[lastAtMost(one.time, time)] ?? null),
+    value: significant(one.value[rowAt(one, axis, at)] ?? null),
   }));
 }
 
@@ -74,7 +74,7 @@ export function lastStep({ series }: FigureChart): number | undefined {
 }
 
 /** What a chart shows, in words. */
-export function figureSummary(chart: FigureChart): string {
+export function figureSummary(chart: FigureChart, axis: FigureAxis): string {
   const step = lastStep(chart);
   if (step === undefined) return `${chart.tag}: no data yet`;
   const bound = (of: (a: number, b: number) => number, start: number): number =>
@@ -82,30 +82,31 @@ export function figureSummary(chart: FigureChart): string {
       .flatMap(({ min, max }) => [...min, ...max])
       .reduce<number>((best, value) => (value === null ? best : of(best, value)), start);
   const [low, high] = [bound(Math.min, Infinity), bound(Math.max, -Infinity)];
-  const figures = figureLegend(chart, Infinity).map(({ label, value }) => `${label} ${value}`);
+  const figures = figureLegend(chart, axis).map(({ label, value }) => `${label} ${value}`);
   const more = chart.series.length > mostNamed ? ` and ${chart.series.length - mostNamed} more` : '';
   const bounds = low > high ? '' : `; between ${significant(low)} and ${significant(high)}`;
   return `${chart.tag} at step ${count(step)}: ${figures.join(', ')}${more}${bounds}`;
 }
 
 /**
- * The figures of the first curve's newest `most` rows, with those of the others at that time;
+ * The figures of the first curve's newest `most` rows, with those of the others at that place;
  * newest first.
  */
 export function figureTable(
   chart: FigureChart,
-  origin: number,
+  axis: FigureAxis,
   most = Infinity,
 ): { head: string[]; rows: string[][] } {
   const [first] = chart.series;
-  const head = ['Time', 'Step', ...figureLegend(chart, Infinity).map(({ label }) => label)];
+  const head = ['Time', 'Step', ...figureLegend(chart, axis).map(({ label }) => label)];
   if (!first) return { head, rows: [] };
   const { length } = first.step;
+  const along = places(first, axis);
   const rows = Array.from({ length: Math.min(length, most) }, (_, back) => {
     const row = length - 1 - back;
     const time = first.time[row] ?? 0;
-    const values = figureLegend(chart, time).map(({ value }) => value);
-    return [elapsed(time - origin), count(first.step[row] ?? 0), ...values];
+    const values = figureLegend(chart, axis, along[row] ?? 0).map(({ value }) => value);
+    return [elapsed(time - axis.origin), count(first.step[row] ?? 0), ...values];
   });
   return { head, rows };
 }

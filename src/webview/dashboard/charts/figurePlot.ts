@@ -3,6 +3,7 @@ import uPlot from 'uplot';
 import type { Mark } from '../../protocol.js';
 import { significant } from '../model/format.js';
 import type { Palette } from '../elements/theme.js';
+import { markAt, places, type FigureAxis } from './figureAxis.js';
 import { colorOf, type FigureChart } from './figureGroups.js';
 import { drawMarkLines } from './markLines.js';
 import { mixed, withAlpha } from './tints.js';
@@ -11,9 +12,8 @@ import { fontSize, xTicks } from './timeAxis.js';
 /** All that is drawn. */
 export interface FigureView {
   chart: FigureChart;
-  /** Seconds since the epoch at zero of the time axis. */
-  origin: number;
-  /** What the time axis shows, seconds since the origin. */
+  axis: FigureAxis;
+  /** What the x axis shows, in its unit. */
   range: [number, number];
   marks: readonly Mark[];
   palette: Palette;
@@ -25,7 +25,7 @@ export class FigurePlot {
   constructor(
     private readonly host: HTMLElement,
     private view: FigureView,
-    private readonly onCursor: (seconds: number | undefined) => void,
+    private readonly onCursor: (at: number | undefined) => void,
     private readonly onZoom: (zoom: [number, number] | undefined) => void,
   ) {
     this.plot = this.make();
@@ -33,7 +33,9 @@ export class FigurePlot {
 
   update(view: FigureView): void {
     const same =
-      view.chart.series.length === this.view.chart.series.length && view.palette === this.view.palette;
+      view.chart.series.length === this.view.chart.series.length &&
+      view.palette === this.view.palette &&
+      view.axis.kind === this.view.axis.kind;
     this.view = view;
     if (same) {
       this.plot.setData(this.columns());
@@ -73,12 +75,11 @@ export class FigurePlot {
 
   /** A curve alone has the bounds of its merged rows as a band. */
   private columns(): uPlot.AlignedData {
-    const { chart, origin } = this.view;
+    const { chart, axis } = this.view;
     const [first] = chart.series;
-    const x = (times: number[]): number[] => times.map((time) => time - origin);
     if (!first) return [[]];
-    if (chart.series.length === 1) return [x(first.time), first.min, first.max, first.value];
-    return uPlot.join(chart.series.map(({ time, value }): uPlot.AlignedData => [x(time), value]));
+    if (chart.series.length === 1) return [places(first, axis), first.min, first.max, first.value];
+    return uPlot.join(chart.series.map((one): uPlot.AlignedData => [places(one, axis), one.value]));
   }
 
   private make(): uPlot {
@@ -116,7 +117,7 @@ export class FigurePlot {
           ...axis,
           size: 24,
           space: 64,
-          ...xTicks('time'),
+          ...xTicks(this.view.axis.kind),
         },
         {
           ...axis,
@@ -162,8 +163,10 @@ export class FigurePlot {
         ],
         drawAxes: [
           (plot) => {
-            const { marks, origin, range, palette: colors } = this.view;
-            drawMarkLines(plot, { marks, xOf: ({ time }) => time - origin, range, palette: colors });
+            const { marks, axis: along, range, palette: colors } = this.view;
+            const [first] = this.view.chart.series;
+            if (!first) return;
+            drawMarkLines(plot, { marks, xOf: (mark) => markAt(mark, along, first), range, palette: colors });
           },
         ],
       },

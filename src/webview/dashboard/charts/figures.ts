@@ -2,6 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import './figureCard.js';
+import { countsSteps, figureAxis, wholeRange, type FigureAxis } from './figureAxis.js';
 import { figureGroups, type FigureChart, type FigureGroup } from './figureGroups.js';
 import { plural } from '../model/format.js';
 import type { PageModel } from '../model/model.js';
@@ -43,6 +44,7 @@ class Figures extends Section {
   protected override render(): TemplateResult {
     const { model } = this;
     const all = new Set(model.figures.map(({ tag }) => tag)).size;
+    const axis = figureAxis(this.view.axis, model.figures, model.origin);
     const groups = figureGroups(model.figures, this.filter);
     const isMany = all > manyCharts;
     return html`
@@ -60,6 +62,18 @@ class Figures extends Section {
                 >
                   <span class="codicon codicon-zoom-out" aria-hidden="true"></span>Reset zoom
                 </button>`
+              : nothing
+          }
+          ${
+            countsSteps(model.figures)
+              ? html`<label class="slider"
+                  >X axis
+                  <select @change=${this.onAxis}>
+                    ${(['time', 'step'] as const).map(
+                      (kind) => html`<option value=${kind} ?selected=${kind === axis.kind}>${kind}</option>`,
+                    )}
+                  </select></label
+                >`
               : nothing
           }
           ${this.view.paused ? pauseButton(true, this.pausedAt, this.change) : nothing}
@@ -82,20 +96,20 @@ class Figures extends Section {
         ${repeat(
           groups,
           ({ name }) => name,
-          (group, index) => this.group(group, !isMany || index === 0 || this.filter !== ''),
+          (group, index) => this.group(group, axis, !isMany || index === 0 || this.filter !== ''),
         )}
         ${groups.length === 0 ? html`<p class="quiet">No figure has “${this.filter}” in its name.</p>` : nothing}
       </div>
     `;
   }
 
-  private group({ name, charts }: FigureGroup, open: boolean): TemplateResult {
-    const range = this.range();
+  private group({ name, charts }: FigureGroup, axis: FigureAxis, open: boolean): TemplateResult {
+    const range = this.range(axis);
     const grid = html`<div class="grid">
       ${repeat(
         charts,
         ({ tag }) => tag,
-        (chart) => this.chart(chart, range),
+        (chart) => this.chart(chart, axis, range),
       )}
     </div>`;
     if (name === '') return grid;
@@ -108,26 +122,30 @@ class Figures extends Section {
     </details>`;
   }
 
-  private chart(chart: FigureChart, range: [number, number]): TemplateResult {
+  private chart(chart: FigureChart, axis: FigureAxis, range: [number, number]): TemplateResult {
     const { model, palette, view } = this;
     return html`<trainyard-figure
-      .view=${{ chart, origin: model.origin, range, marks: model.marks, palette }}
+      .view=${{ chart, axis, range, marks: model.marks, palette }}
       .tableOpen=${view.tables.includes(chart.tag)}
       .zoom=${this.zoom}
     ></trainyard-figure>`;
   }
 
-  /** All time axes show the same. */
-  private range(): [number, number] {
-    // A zoom of the training's charts may be in steps.
-    if (this.view.zoom && this.view.axis === 'time') return this.view.zoom;
-    const { figures, origin } = this.model;
-    const last = figures.reduce((latest, { time }) => Math.max(latest, time.at(-1) ?? 0), 0);
-    return [0, Math.max(1, last - origin)];
+  /** All x axes show the same. */
+  private range(axis: FigureAxis): [number, number] {
+    // A zoom of a training's charts may be in epochs.
+    if (this.view.zoom && this.view.axis === axis.kind) return this.view.zoom;
+    return wholeRange(this.model.figures, axis);
   }
 
   private readonly zoom = (zoom: [number, number] | undefined): void => {
-    this.change({ zoom });
+    const { figures, origin } = this.model;
+    this.change({ zoom, axis: figureAxis(this.view.axis, figures, origin).kind });
+  };
+
+  private readonly onAxis = (event: Event): void => {
+    const axis = (event.target as HTMLSelectElement).value === 'step' ? 'step' : 'time';
+    this.change({ axis, zoom: undefined }); // a zoom is in the unit of its axis
   };
 
   private readonly onTable = ({ detail }: CustomEvent<string>): void => {

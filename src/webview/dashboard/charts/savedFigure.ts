@@ -1,4 +1,5 @@
 // A chart of an own program's figures as it is saved: what its image shows, and its figures.
+import { places } from './figureAxis.js';
 import { colorOf, lineLabel, type FigureChart } from './figureGroups.js';
 import { tickText, type FigureView } from './figurePlot.js';
 import type { ChartPicture } from '../save/chartImage.js';
@@ -7,18 +8,18 @@ import { imageAxis } from './savedChart.js';
 
 /** As it stands on the page, in the same ranges. */
 export function figurePicture(
-  { chart, origin, range, palette }: FigureView,
+  { chart, axis, range, palette }: FigureView,
   yRange: [number, number],
 ): ChartPicture {
   return {
     title: chart.tag,
     palette,
-    x: imageAxis('time', range),
+    x: imageAxis(axis.kind, range),
     y: { range: yRange, text: tickText },
     lines: chart.series.map((series, index) => ({
       label: lineLabel(chart, series),
       color: colorOf(index),
-      x: series.time.map((time) => time - origin),
+      x: places(series, axis),
       y: series.value,
     })),
   };

@@ -3,7 +3,7 @@ import { UserError } from '../../../../src/core/base/errors.js';
 import { nodePath } from '../../../../src/core/base/nodePath.js';
 import { runFromCheckpoint } from '../../../../src/core/checkpoints/begin.js';
 import { checkpointChoice } from '../../../../src/core/checkpoints/choose.js';
-import { localProfile } from '../../../../src/core/contracts/profileSchema.js';
+import { localProfile, type Profile } from '../../../../src/core/contracts/profileSchema.js';
 import type { RunFile } from '../../../../src/core/contracts/runSchema.js';
 import { originOf, withFlags } from '../../../../src/core/plan/origin.js';
 
@@ -40,6 +40,19 @@ describe('a run from a checkpoint', () => {
   it('forgets from where the earlier run began, and its folder', () => {
     const argv = ['train', '--init-weights', '/old.safetensors', '--resume', 'none', '--seed', '3'];
     expect(from([], { argv })).toEqual(['train', '--seed', '3', '--device', 'cpu', ...weights]);
+  });
+
+  it('has the budget of the earlier run, and what it asked of Slurm, where the profile still counts', () => {
+    const budget = { amount: 5, warnAt: 0.8, stop: true };
+    const run = recorded({
+      budget,
+      slurm: { asked: { qos: 'high' }, requeue: false, layout: [{ slots: 1, gpus: 0 }] },
+    });
+    const on = (profile: Profile): object =>
+      runFromCheckpoint({ id: 'r', dir, run }, { path: 'checkpoints/step-00000060' }, profile);
+    const hpc: Profile = { name: 'hpc', kind: 'slurm', hosts: [{ host: 'a' }], pricePerNodeHour: 2 };
+    expect(on(hpc)).toMatchObject({ budget: 5, budgetStop: true, slurm: { qos: 'high' } });
+    for (const wish of ['slurm', 'budget', 'budgetStop']) expect(on(localProfile)).not.toHaveProperty(wish);
   });
 
   it('is refused of an own program, of another verb and without a record', () => {

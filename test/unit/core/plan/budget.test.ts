@@ -46,4 +46,6 @@ it('refuses a run that would stop at once, by hand calculation', () => {
 it('is in the command line that starts the run again', () => {
   const line = commandLineOf({ profile: 'lab', words: ['true'], budget: 2.5, budgetStop: true });
   expect(line).toBe('trainyard run lab --budget 2.5 --budget-stop -- true');
+  const goesOn = commandLineOf({ profile: 'lab', words: ['true'], budget: 2.5, budgetStop: false });
+  expect(goesOn).toBe('trainyard run lab --budget 2.5 --no-budget-stop -- true');
 });

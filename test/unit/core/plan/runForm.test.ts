@@ -16,6 +16,15 @@ import { presetOf, presetRun } from '../../../../src/core/presets/presetRun.js';
 
 const local: Profile = { name: 'local', kind: 'local' };
 const lab: Profile = { name: 'lab', kind: 'ssh', hosts: [{ host: 'a' }, { host: 'b' }] };
+const priced: Profile = { ...lab, pricePerNodeHour: 2, budget: 9, budgetStop: true };
+const hpc: Profile = {
+  name: 'hpc',
+  kind: 'slurm',
+  hosts: [{ host: 'login' }],
+  slurm: { partition: 'gpu', gpusPerNode: 2 },
+  pricePerGpuHour: 3,
+};
+const profiles: Record<string, Profile> = { local, lab, priced: { ...priced, name: 'priced' }, hpc };
 const cwd = '/home/me';
 const help = `train a network
   --model TEXT=resnet20       mlp (32 px), resnet20 (32 px)
@@ -32,6 +41,7 @@ const help = `train a network
   --device TEXT:{cpu,cuda}=cpu
                               where to compute
   --seed INT:0..100=1         of the weights
+  --init-weights TEXT         a file
   --sync-batch-norm           statistics over all
 `;
 const flags = offeredFlags('train', help);
@@ -39,11 +49,12 @@ const flags = offeredFlags('train', help);
 const text = fc.constantFrom('', 'a', "it's here", 'ä "b"', '-x', '$HOME');
 const number = fc.constantFrom('', '1', '2');
 const forms: fc.Arbitrary<RunFormValues> = fc.record({
-  profile: fc.constantFrom('local', 'lab'),
+  profile: fc.constantFrom('local', 'lab', 'priced', 'hpc'),
   what: fc.constantFrom('train', 'program'),
   model: fc.constantFrom('mlp', 'resnet20'),
   data: fc.constantFrom('synthetic', '/d/my images', '~/images'),
   evalData: fc.constantFrom('', '/d/val'),
+  weights: fc.constantFrom('', '/w/runs/r/checkpoints/step-00000060/model.safetensors'),
   options: fc.constantFrom({}, { '--epochs': '3' }, { '--lr': '0.1', '--optimizer': 'adam' }),
   flags: fc.constantFrom('', '--seed 3', '--sync-batch-norm --seed=2'),
   device: fc.constantFrom('auto', 'cpu', 'cuda'),
@@ -56,6 +67,13 @@ const forms: fc.Arbitrary<RunFormValues> = fc.record({
   gpus: fc.constantFrom('', '1', '0,2'),
   ranks: number,
   wait: fc.boolean(),
+  budget: fc.constantFrom('', '12.5'),
+  budgetStop: fc.constantFrom('', 'stop', 'goOn'),
+  slurm: fc.constantFrom<Record<string, string>>(
+    {},
+    { partition: 'long', time: '2:00:00', requeue: 'false' },
+    { gres: 'gpu:a100:4', exclusive: 'true', qos: 'a b' },
+  ),
   tensorboard: fc.boolean(),
   name: text,
   tags: fc.constantFrom('', 'a, b', '#x'),
@@ -66,15 +84,15 @@ describe('the form', () => {
   it('asks for what its command line asks for, and is filled in again from it', () => {
     fc.assert(
       fc.property(forms, (values) => {
-        const profile = values.profile === 'local' ? local : lab;
-        const isHere = profile === local;
+        const profile = profiles[values.profile] ?? local;
         const checked = checkForm(values, profile, { flags, cwd });
         if (!('request' in checked)) {
-          // GPUs and the CPU, waiting without GPUs, or one launcher a node for the trainer.
+          // GPUs and the CPU, waiting without GPUs, one launcher a node for the trainer, or a stop
+          // without a budget.
           expect(checked.problems).toHaveLength(1);
           return;
         }
-        const asked = askedRun(values, isHere);
+        const asked = askedRun(values, profile);
         const line = splitWords(commandLineOf(asked));
         const at = line.indexOf('trainyard');
         expect(line.slice(0, at)).toEqual(asked.cwd === undefined ? [] : ['cd', asked.cwd, '&&']);
@@ -84,14 +102,14 @@ describe('the form', () => {
         const preset = presetOf('p', asked);
         expect(check(presetSchema, JSON.parse(JSON.stringify(preset)))).toMatchObject({ ok: true });
         expect(presetRun(preset, 'other')).toEqual(asked);
-        expect(askedRun(formOf(asked), isHere)).toEqual(asked);
+        expect(askedRun(formOf(asked), profile)).toEqual(asked);
       }),
     );
   });
 
   it('opens as a training that works on any machine', () => {
     expect(checkForm(emptyForm('local'), local, { flags, cwd }).problems).toEqual([]);
-    expect(commandLineOf(askedRun(emptyForm('local'), true))).toBe(
+    expect(commandLineOf(askedRun(emptyForm('local'), local))).toBe(
       'trainyard run local -- train --model resnet20 --data synthetic',
     );
   });
@@ -129,9 +147,55 @@ describe('the form', () => {
     ],
     [{ name: '***' }, 'name: the name *** has no letter or digit. Choose another'],
     [{ what: 'program' }, 'command: there is nothing to run. Write the command line of your program'],
+    [
+      { weights: '/w/a', flags: '--init-weights /w/b' },
+      'weights: --init-weights is given twice. Give it once',
+    ],
     [{ device: 'cpu', gpus: '1' }, ': GPUs were asked for, and the device cpu. Ask for one of them'],
   ])('%j', (values, expected) => {
     expect(problems(values)).toEqual([expected]);
+  });
+
+  it.each<[Partial<RunFormValues>, Profile, string]>([
+    [
+      { budget: 'much' },
+      priced,
+      'budget: the budget must be an amount above 0, not "much". Write, say, 12.50',
+    ],
+    [
+      { budgetStop: 'stop' },
+      hpc,
+      'budget: a stop was asked for, and no budget. Give the amount of the budget too',
+    ],
+    [
+      { slurm: { time: 'long' } },
+      hpc,
+      'slurm.time: "long" is no time limit of Slurm. Write minutes, HOURS:MINUTES:SECONDS or DAYS-HOURS, for example 8:00:00',
+    ],
+    [
+      { nodes: 'two' },
+      hpc,
+      'nodes: the number of nodes must be a whole number from 1, not "two". Correct it',
+    ],
+  ])('%j on %o', (values, profile, expected) => {
+    expect(problems(values, profile)).toEqual([expected]);
+  });
+
+  it('takes as many nodes of Slurm as are asked for, and each of them is in the command line', () => {
+    const values = { ...emptyForm('hpc'), nodes: '2', slurm: { partition: 'long', time: '30' }, budget: '7' };
+    expect(checkForm(values, hpc, { flags, cwd }).problems).toEqual([]);
+    expect(commandLineOf(askedRun(values, hpc))).toBe(
+      'trainyard run hpc --nodes 2 --budget 7 --slurm partition=long --slurm time=30 -- train --model resnet20 --data synthetic',
+    );
+  });
+
+  it('leaves out what the profile has no field for', () => {
+    const values = { ...emptyForm('lab'), slurm: { qos: 'high' }, budget: '7', stage: '/a:/b' };
+    expect(askedRun(values, lab)).toMatchObject({ stage: { from: '/a' } });
+    for (const wish of ['slurm', 'budget', 'budgetStop']) {
+      expect(askedRun(values, lab)).not.toHaveProperty(wish);
+    }
+    expect(askedRun(values, hpc)).not.toHaveProperty('stage');
   });
 
   it('does not judge flags that nobody knows yet, nor the nodes of this machine', () => {

@@ -4,9 +4,10 @@ import * as vscode from 'vscode';
 import { remedyOf } from '../../core/base/errors.js';
 import { DisposableStore, type Disposable } from '../../core/base/lifecycle.js';
 import type { Preset } from '../../core/contracts/presetSchema.js';
-import { PresetFile, presetPlace } from '../../core/presets/presetFile.js';
+import { presetPlace, type PresetFile } from '../../core/presets/presetFile.js';
+import { presetsOfWorkspace } from '../workspace.js';
 
-export class WorkspacePresets implements Disposable {
+export class FormPresets implements Disposable {
   private readonly store = new DisposableStore();
   /** Undefined where there is no folder, or nobody trusts it. */
   readonly file: PresetFile | undefined;
@@ -15,9 +16,9 @@ export class WorkspacePresets implements Disposable {
   problem: unknown;
 
   constructor(private readonly changed: () => void) {
+    this.file = presetsOfWorkspace();
     const folder = vscode.workspace.workspaceFolders?.[0];
-    if (folder?.uri.scheme !== 'file' || !vscode.workspace.isTrusted) return;
-    this.file = new PresetFile(folder.uri.fsPath);
+    if (!this.file || !folder) return;
     const pattern = new vscode.RelativePattern(folder, presetPlace);
     const watcher = this.store.add(vscode.workspace.createFileSystemWatcher(pattern));
     for (const event of [watcher.onDidChange, watcher.onDidCreate, watcher.onDidDelete]) {

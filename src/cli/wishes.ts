@@ -1,0 +1,36 @@
+// What a run may cost and what it asks of Slurm, on the command lines that start one.
+import { UserError } from '../core/base/errors.js';
+import { amountOf } from '../core/plan/budget.js';
+import type { RunWishes } from '../core/plan/keptWishes.js';
+import { slurmKeys, slurmWishOf } from '../core/slurm/wish.js';
+import type { Args, Flag } from './args.js';
+
+export const wishFlags: readonly Flag[] = [
+  {
+    name: 'budget',
+    value: 'AMOUNT',
+    help: "what the run may cost, in the profile's currency; it warns at 80% of that",
+  },
+  { name: 'budget-stop', help: 'stop after a checkpoint once the budget is spent' },
+  { name: 'no-budget-stop', help: 'go on once the budget is spent, whatever the profile says' },
+  {
+    name: 'slurm',
+    value: 'KEY=VALUE',
+    help: `in place of the profile's, of kind slurm: ${slurmKeys.join(', ')}; may be given more than once`,
+  },
+];
+
+/** What is given; of Slurm's keys those of `before` that are not given. UserError (usage). */
+export function wishesOf(args: Args, before: RunWishes = {}): RunWishes {
+  const budget = args.value('budget');
+  const [stop, goOn] = [args.has('budget-stop'), args.has('no-budget-stop')];
+  if (stop && goOn) {
+    throw new UserError('usage', '--budget-stop and --no-budget-stop were both given', 'Give one of them');
+  }
+  const slurm = { ...before.slurm, ...slurmWishOf(args.all('slurm')) };
+  return {
+    ...(budget === undefined ? {} : { budget: amountOf(budget, '--budget') }),
+    ...(stop || goOn ? { budgetStop: stop } : {}),
+    ...(Object.keys(slurm).length === 0 ? {} : { slurm }),
+  };
+}

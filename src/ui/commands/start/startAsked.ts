@@ -1,0 +1,19 @@
+// A run that a form or a preset asks for, as a start takes it.
+import { resolve } from 'node:path';
+import type { AskedRun } from '../../../core/plan/commandLine.js';
+import type { RecentRun } from '../../recentRuns.js';
+import { workspaceFolder } from '../../workspace.js';
+import type { StartOptions } from './startRun.js';
+
+/** What is remembered of the run, and how this start of it is made. */
+export function startOf(run: AskedRun, base = workspaceFolder()): { recent: RecentRun; how: StartOptions } {
+  const { wait = false, tensorboard, cwd, codeFolder, ...recent } = run;
+  return {
+    recent: {
+      ...recent,
+      ...(cwd === undefined ? {} : { cwd: resolve(base, cwd) }),
+      ...(codeFolder === undefined ? {} : { codeFolder: resolve(base, codeFolder) }),
+    },
+    how: { wait, ...(tensorboard === true ? { tensorboard } : {}) },
+  };
+}
