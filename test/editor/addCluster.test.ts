@@ -5,6 +5,7 @@ import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startPracticeCluster, type PracticeCluster } from '../../scripts/practice/practice.mjs';
+import { Film } from './film.js';
 import { until } from './hostClient.js';
 import { Workbench } from './workbench.js';
 
@@ -82,29 +83,39 @@ test('the walkthrough: Open Dashboard without a run says what to do, and the ste
   await workbench.host.command('workbench.action.closeAllEditors');
 });
 
-test('from the SSH configuration to a chart of a run there, in five steps', async () => {
-  await addCluster();
+test('from no profile to a chart of a run on two hosts: at most 6 interactions and 60 s', async () => {
+  expect(profiles()).not.toContain('ssh');
+  const film = new Film(workbench);
+  await film.interaction('the command Add Cluster', addCluster);
   await widget().getByText('127.0.0.3').waitFor(); // what ssh says of the host
   expect(await widget().locator('.monaco-list-row').allInnerTexts()).toHaveLength(3); // no pattern
-  await workbench.screenshot('add-hosts', 'dark', 1280, 800);
-  const begin = Date.now();
-  for (const key of ['ArrowDown', 'ArrowDown', 'Space', 'ArrowDown', 'Space', 'Enter']) await press(key);
-  await widget().getByText('Enter connects to gpu1, gpu2').waitFor();
+  await film.shot('add-hosts');
+  await film.interaction('the hosts', async () => {
+    for (const key of ['ArrowDown', 'ArrowDown', 'Space', 'ArrowDown', 'Space', 'Enter']) await press(key);
+    await widget().getByText('Enter connects to gpu1, gpu2').waitFor();
+  });
   expect(await widget().locator('input').first().inputValue()).toBe('gpu');
-  await press('Enter');
-  await dialog().getByText(cluster.nodes[1]!.hostKeyFingerprint).waitFor();
-  await press('Enter');
-  await widget().getByText('gpu is connected: 2 nodes').waitFor({ timeout: 60_000 });
-  await workbench.screenshot('add-done', 'dark', 1280, 800);
+  await film.interaction('the name', async () => {
+    await press('Enter');
+    await dialog().getByText(cluster.nodes[1]!.hostKeyFingerprint).waitFor();
+  });
+  await film.interaction('their keys', async () => {
+    await press('Enter');
+    await widget().getByText('gpu is connected: 2 nodes').waitFor({ timeout: 60_000 });
+  });
+  await film.shot('add-done');
   expect(await widget().innerText()).toMatch(/checks passed/);
   expect(JSON.parse(profiles())).toMatchObject({
     profiles: [{ name: 'local' }, { name: 'gpu', kind: 'ssh', hosts: [{ host: 'gpu1' }, { host: 'gpu2' }] }],
   });
-  await press('Enter');
-  await workbench.webview().getByText('epoch 1/12').waitFor({ timeout: 60_000 });
-  await workbench.webview().getByText('profile gpu').waitFor();
-  expect(Date.now() - begin).toBeLessThan(60_000);
-  await workbench.screenshot('add-run', 'dark', 1280, 800);
+  await film.interaction('a run on drawn images', async () => {
+    await press('Enter');
+    await workbench.webview().getByText('epoch 1/12').waitFor({ timeout: 60_000 });
+    await workbench.webview().getByText('profile gpu').waitFor();
+  });
+  await film.shot('add-run');
+  expect(film.interactions, film.told()).toBeLessThanOrEqual(6);
+  expect(film.seconds, film.told()).toBeLessThan(60);
 });
 
 test('a new window shows the run as it was, until one click connects its profile', async () => {

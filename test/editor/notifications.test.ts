@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Film } from './film.js';
 import { until } from './hostClient.js';
 import { Workbench } from './workbench.js';
 
@@ -56,13 +57,25 @@ test('a restart says why, and a failure after it is one notification of its own'
   expect(await toast(/failed/).count()).toBe(1);
 
   const [id = ''] = workbench.runs().slice(-1);
-  const before = workbench.state(id).supervisor.pid;
-  await failure.getByRole('button', { name: 'Resume' }).click();
-  await until('the same run, started again', () =>
-    workbench.state(id).supervisor.pid !== before ? true : undefined,
-  );
+  const film = new Film(workbench);
+  const resumed = async (button: Locator, press: () => Promise<void>): Promise<void> => {
+    await button.waitFor({ timeout: 10_000 });
+    const before = workbench.state(id).supervisor.pid;
+    await film.interaction('Resume', async () => {
+      await press();
+      await until('the same run, started again', () =>
+        workbench.state(id).supervisor.pid !== before ? true : undefined,
+      );
+    });
+    await until('its failure', () => (workbench.state(id).phase === 'failed' ? true : undefined));
+  };
+  const said = failure.getByRole('button', { name: 'Resume' });
+  await resumed(said, () => said.click());
+  expect(film.interactions).toBe(1);
   // Its dashboard is in front, and shows the end.
-  await until('its second failure', () => (workbench.state(id).phase === 'failed' ? true : undefined));
+  const shown = workbench.webview().getByRole('button', { name: 'Resume' });
+  await resumed(shown, () => shown.press('Enter'));
+  expect(film.interactions).toBe(2); // of two starts
   await workbench.webview().getByRole('button', { name: 'Resume' }).waitFor({ timeout: 10_000 });
   await new Promise((resolve) => setTimeout(resolve, 4000)); // two looks at the list
   await workbench.host.command('workbench.action.closeActiveEditor');

@@ -74,6 +74,26 @@ describe.skipIf(why)(`Slurm${why === undefined ? '' : ` (${why})`}`, () => {
     expect(readdirSync(bench.runs).filter((name) => name.includes('refused'))).toEqual([]);
   });
 
+  test('what one run asks of Slurm goes before its profile, and stays in its record', async () => {
+    const asked = ['--slurm', 'partition=work', '--slurm', 'time=7', '--slurm', 'requeue=true'];
+    const outcome = await trainyard('run', 'wrong', '--name', 'asked', ...asked, ...training(5));
+    expectExit(outcome, 0);
+    const dir = folderOf('asked');
+    const script = readFileSync(join(dir, 'slurm.sh'), 'utf8');
+    for (const line of ['--partition="work"', '--time="7"', '--requeue']) {
+      expect(script).toContain(`#SBATCH ${line}\n`);
+    }
+    expect(script).not.toContain('no-requeue');
+    const { slurm: record } = JSON.parse(readFileSync(join(dir, 'run.json'), 'utf8')) as { slurm: object };
+    expect(record).toMatchObject({
+      asked: { partition: 'work', time: '7', requeue: true },
+      requeue: true,
+    });
+    const elsewhere = await trainyard('run', 'local', '--slurm', 'qos=a', ...training(5));
+    expectExit(elsewhere, 2);
+    expect(elsewhere.stderr).toContain('profile local has no queue of Slurm');
+  }, 120_000);
+
   test('a run waits with its place and the reason, is not deleted, and leaves the queue when it is stopped', async () => {
     const other = bench.occupy();
     expectExit(await trainyard('run', 'slurm', '--detach', '--name', 'waits', ...endless), 0);

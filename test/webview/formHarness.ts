@@ -47,7 +47,7 @@ const flags = offeredFlags(
                               linear warm-up
 `,
 );
-export const lab: Profile = { name: 'lab', kind: 'ssh', hosts: [{ host: 'gpu1' }, { host: 'gpu2' }] };
+const lab: Profile = { name: 'lab', kind: 'ssh', hosts: [{ host: 'gpu1' }, { host: 'gpu2' }] };
 export const hpc: Profile = {
   name: 'hpc',
   kind: 'slurm',

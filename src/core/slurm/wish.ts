@@ -12,7 +12,7 @@ const switches: readonly (keyof SlurmWish)[] = ['exclusive', 'requeue'];
 const timeText = /^(?:\d+(?::\d+){0,2}|\d+-\d+(?::\d+){0,2}|unlimited|infinite)$/i;
 
 /** One value of a wish. UserError (usage) for a key that is none, or a value that cannot stand there. */
-export function slurmValueOf(key: string, value: string): SlurmWish {
+function slurmValueOf(key: string, value: string): SlurmWish {
   const known = slurmKeys.find((one) => one === key);
   if (known === undefined) {
     const nearest = nearestOf(key, slurmKeys);

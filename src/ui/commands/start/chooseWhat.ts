@@ -89,7 +89,10 @@ async function presetItems(profile: string): Promise<What[]> {
       }));
   } catch (error) {
     const label = '$(warning) The presets of this workspace cannot be used';
-    return [{ label, description: errorWords(error), run: () => Promise.reject(error) }];
+    const fail = (): never => {
+      throw error;
+    };
+    return [{ label, description: errorWords(error), run: fail }];
   }
 }
 
