@@ -188,6 +188,16 @@ test('presets: a mistake leads to its line; one is loaded, and one is saved', as
   });
 });
 
+test('the form is there after a reload, with what was typed', async () => {
+  await workbench.webview().getByLabel('Command', { exact: true }).fill('echo after a reload');
+  await workbench.webview().getByText('-- echo after a reload').waitFor();
+  await workbench.page.waitForTimeout(1000); // the editor stores what was typed after a moment
+  await workbench.reload();
+  await workbench.webview().getByText('trainyard run local --ranks 2 -- echo after a reload').waitFor();
+  const tabs = await workbench.host.ask('tabs', {});
+  expect(tabs.filter(({ label }) => label === 'New Run')).toHaveLength(1);
+});
+
 test('Run Training offers the presets, and starts one with all that it says', async () => {
   const file = join(workbench.folder, 'workspace/.vscode/trainyard.json');
   const fields = { command: 'echo of a preset', ranks: 2, runName: 'from a preset', tags: ['kept'] };
@@ -211,14 +221,4 @@ test('Run Training offers the presets, and starts one with all that it says', as
   const read = (name: string): unknown => JSON.parse(readFileSync(join(run, name), 'utf8'));
   expect(read('run.json')).toMatchObject({ ranks: 2, argv: ['echo', 'of', 'a', 'preset'] });
   expect(read('about.json')).toMatchObject({ name: 'from a preset', tags: ['kept'] });
-});
-
-test('the form is there after a reload, with what was typed', async () => {
-  await workbench.webview().getByLabel('Command', { exact: true }).fill('echo after a reload');
-  await workbench.webview().getByText('-- echo after a reload').waitFor();
-  await workbench.page.waitForTimeout(1000); // the editor stores what was typed after a moment
-  await workbench.reload();
-  await workbench.webview().getByText('trainyard run local --ranks 2 -- echo after a reload').waitFor();
-  const tabs = await workbench.host.ask('tabs', {});
-  expect(tabs.filter(({ label }) => label === 'New Run')).toHaveLength(1);
 });
