@@ -110,7 +110,9 @@ export interface CommandArguments {
   'trainyard.revealCheckpoint': [checkpoint?: CheckpointArgument | RunArgument];
   'trainyard.deleteCheckpoint': [checkpoint?: CheckpointArgument | RunArgument];
   'trainyard.evaluateCheckpoint': [checkpoint?: CheckpointArgument | RunArgument];
+  'trainyard.predictPictures': [checkpoint?: CheckpointArgument | RunArgument];
   'trainyard.runFromCheckpoint': [checkpoint?: CheckpointArgument | RunArgument];
+  'trainyard.copyText': [row?: object];
   'trainyard.showOutput': [];
 }
 export type CommandId = keyof CommandArguments;
@@ -163,7 +165,9 @@ const commandTable: Record<CommandId, true> = {
   'trainyard.revealCheckpoint': true,
   'trainyard.deleteCheckpoint': true,
   'trainyard.evaluateCheckpoint': true,
+  'trainyard.predictPictures': true,
   'trainyard.runFromCheckpoint': true,
+  'trainyard.copyText': true,
   'trainyard.showOutput': true,
 };
 export const commandIds = Object.keys(commandTable) as CommandId[];
@@ -238,6 +242,8 @@ export const contextValues = {
   host: 'host',
   tunnel: 'tunnel',
   gpu: 'gpu',
+  /** A start that waits for GPUs. */
+  waiting: 'waiting',
   runsOfProfile: 'runs.profile',
   /** Of a profile that is not connected: runs as they were when they were seen last. */
   lastRunsOfProfile: 'runs.last',
@@ -250,6 +256,8 @@ export const contextValues = {
   /** No other one is valid: it must stay. */
   lastCheckpoint: 'checkpoint.valid.last',
   damagedCheckpoint: 'checkpoint.damaged',
+  /** What would be lost if the run were killed now. */
+  risk: 'risk',
   note: 'note',
 } as const;
 
@@ -258,11 +266,14 @@ export const contextKeys = {
   hasRuns: 'trainyard.hasRuns',
   hasSlurmRuns: 'trainyard.hasSlurmRuns',
   hasActiveRun: 'trainyard.hasActiveRun',
+  hasTwoRuns: 'trainyard.hasTwoRuns',
   hasOverRun: 'trainyard.hasOverRun',
+  hasEarlyRun: 'trainyard.hasEarlyRun',
   canRunAgain: 'trainyard.canRunAgain',
   canConnect: 'trainyard.canConnect',
   canDisconnect: 'trainyard.canDisconnect',
   hasOwnProfiles: 'trainyard.hasOwnProfiles',
+  hasSshProfile: 'trainyard.hasSshProfile',
   hasCluster: 'trainyard.hasCluster',
   hasTunnels: 'trainyard.hasTunnels',
   hasCheckpoints: 'trainyard.hasCheckpoints',

@@ -9,6 +9,7 @@ export { copyCheckpointPath } from './commands/checkpoints/copyCheckpointPath.js
 export { deleteCheckpoint } from './commands/checkpoints/deleteCheckpoint.js';
 export { downloadCheckpoint } from './commands/checkpoints/downloadCheckpoint.js';
 export { evaluateCheckpoint } from './commands/checkpoints/evaluateCheckpoint.js';
+export { predictPictures } from './commands/checkpoints/predictPictures.js';
 export { revealCheckpoint } from './commands/checkpoints/revealCheckpoint.js';
 export { runFromCheckpoint } from './commands/checkpoints/runFromCheckpoint.js';
 export { verifyCheckpoints } from './commands/checkpoints/verifyCheckpoints.js';
@@ -21,6 +22,7 @@ export { disconnect } from './commands/cluster/disconnect.js';
 export { nodeTerminal, openNodeTerminal } from './commands/cluster/openNodeTerminal.js';
 export { openTunnel } from './commands/cluster/openTunnel.js';
 export { runOnAll } from './commands/cluster/runOnAll.js';
+export { copyText } from './commands/copyText.js';
 export { addProfile } from './commands/profiles/addProfile.js';
 export { chooseKey } from './commands/profiles/chooseKey.js';
 export { duplicateProfile } from './commands/profiles/duplicateProfile.js';

@@ -1,6 +1,6 @@
 // What a person does with checkpoints in the Checkpoints view: by clicks in the menus of its items.
 import { execFileSync } from 'node:child_process';
-import { readFileSync, readdirSync } from 'node:fs';
+import { copyFileSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -102,6 +102,38 @@ test('a download into a folder that is chosen', async () => {
   const shown = join(workbench.folder, 'workspace/step-00000060');
   await workbench.page.locator('.notification-toast', { hasText: shown }).first().waitFor();
   await workbench.host.command('notifications.clearAll');
+});
+
+test('pictures of this machine: what the checkpoint takes them for, and the same ones again', async () => {
+  const { page } = workbench;
+  const [label = ''] = readdirSync(join(workbench.folder, 'images/validation')).sort();
+  const [name = ''] = readdirSync(join(workbench.folder, 'images/validation', label));
+  const picture = join(workbench.folder, 'workspace/one.jpg');
+  copyFileSync(join(workbench.folder, 'images/validation', label, name), picture);
+  await clickMenu(workbench, row(60), 'Predict on Pictures…');
+  await answer(workbench, 'Predict with step 60', picture);
+  const shown = workbench.webview();
+  await shown.getByRole('heading', { name: 'Predictions of step 60' }).waitFor();
+  await shown.getByRole('heading', { name: 'one.jpg' }).waitFor();
+  const lines = await shown.locator('.pictures ol li').allInnerTexts();
+  expect(lines).toHaveLength(3); // of three classes
+  expect(lines.join(' ')).toMatch(/\d+\.\d%/);
+  await until('the picture itself', async () =>
+    Number(await shown.locator('img').evaluate((image) => Reflect.get(image, 'naturalWidth') as unknown)) > 0
+      ? true
+      : undefined,
+  );
+  await workbench.screenshot('predictions', 'dark', 1280);
+  await workbench.host.command('workbench.action.closeAllEditors');
+  await clickMenu(workbench, row(60), 'Predict on Pictures…');
+  await page.locator('.quick-input-widget:visible').getByText('The picture of last time').waitFor();
+  await choose(workbench);
+  await shown.getByRole('heading', { name: 'one.jpg' }).waitFor();
+  await workbench.host.command('workbench.action.closeAllEditors');
+  rmSync(picture);
+  await clickMenu(workbench, row(60), 'Predict on Pictures…');
+  await page.locator('.quick-input-widget:visible').getByText('Predict with step 60').waitFor(); // it is gone
+  await page.keyboard.press('Escape');
 });
 
 test('its folder is shown, and one is deleted after a question that says what is lost', async () => {

@@ -18,13 +18,11 @@ const endless = lastOnly([...words, '--steps', '1000000']);
 
 let workbench: Workbench;
 const given = new Set<CommandId>();
-/** By the menus of checkpoints, in checkpoints.test.ts. */
+/** By the menus of items, in checkpoints.test.ts and menus.test.ts. */
 const clicked: readonly CommandId[] = [
-  'trainyard.runFromCheckpoint',
-  'trainyard.evaluateCheckpoint',
-  'trainyard.downloadCheckpoint',
-  'trainyard.revealCheckpoint',
-  'trainyard.deleteCheckpoint',
+  ...(['trainyard.runFromCheckpoint', 'trainyard.evaluateCheckpoint', 'trainyard.copyText'] as const),
+  ...(['trainyard.downloadCheckpoint', 'trainyard.revealCheckpoint'] as const),
+  ...(['trainyard.deleteCheckpoint', 'trainyard.predictPictures'] as const),
 ];
 beforeAll(async () => {
   workbench = await Workbench.open();

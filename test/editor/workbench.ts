@@ -1,6 +1,6 @@
 // A workbench of its own for a test file: code-server with our extension and the driver, a browser
 // that shows it, and profiles and runs in a temporary folder.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -46,6 +46,7 @@ export class Workbench {
     private readonly browser: Browser,
     readonly page: Page,
     readonly host: HostClient,
+    private readonly more: Readonly<Record<string, string>>,
   ) {}
 
   /**
@@ -81,7 +82,8 @@ export class Workbench {
     try {
       const browser = await chromium.launch({ executablePath: ensureChromium(), args: chromiumFlags });
       const page = await browser.newPage({ viewport: { width: 1600, height: 1000 } });
-      const workbench = new Workbench(folder, suite, server, browser, page, new HostClient(at('driver')));
+      const host = new HostClient(at('driver'));
+      const workbench = new Workbench(folder, suite, server, browser, page, host, more);
       await page.goto(server.url);
       await workbench.settled();
       return workbench;
@@ -162,10 +164,16 @@ export class Workbench {
     return JSON.parse(readFileSync(join(run, 'state.json'), 'utf8')) as State;
   }
 
-  /** The command-line tool on this workbench's profiles. */
+  /** The command-line tool on this workbench's profiles, with what the editor's environment has. */
   cli(...args: string[]): string {
-    const env = { ...process.env, TRAINYARD_HOME: join(this.folder, 'home') };
+    const env = { ...process.env, ...this.more, TRAINYARD_HOME: join(this.folder, 'home') };
     return execFileSync(process.execPath, [cli, ...args], { env, encoding: 'utf8', timeout: 60_000 });
+  }
+
+  /** The same, while the test goes on. The caller ends it. */
+  cliBeside(...args: string[]): ChildProcess {
+    const env = { ...process.env, ...this.more, TRAINYARD_HOME: join(this.folder, 'home') };
+    return spawn(process.execPath, [cli, ...args], { env, stdio: 'ignore' });
   }
 
   /** Ends the editor and the runs that are left, and removes everything. */

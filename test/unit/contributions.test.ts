@@ -61,7 +61,19 @@ describe('package.json', () => {
     }
   });
 
+  it('says in the contracts what each kind of notification is', () => {
+    const contract = readFileSync(join(root, 'docs/contracts/cli.md'), 'utf8');
+    const kinds = Object.keys(settingDefaults).flatMap(
+      (id) => /^trainyard\.notifications\.(\w+)$/.exec(id)?.[1] ?? [],
+    );
+    expect(kinds.length).toBeGreaterThan(4);
+    for (const kind of kinds) expect(contract).toContain(`| \`${kind}\` |`);
+  });
+
   it('names only commands, views and context values that exist', () => {
+    for (const { enablement } of contributes.commands.filter((each) => 'enablement' in each)) {
+      expect(Object.values(contextKeys)).toContain(enablement);
+    }
     const entries = Object.values(contributes.menus).flat();
     for (const { command, when } of entries) {
       expect(commandIds).toContain(command);

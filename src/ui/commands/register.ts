@@ -66,7 +66,9 @@ function tableOf(ui: Ui): Table {
     'trainyard.deleteCheckpoint': async (checkpoint) => (await loadLazy()).deleteCheckpoint(ui, checkpoint),
     'trainyard.evaluateCheckpoint': async (checkpoint) =>
       (await loadLazy()).evaluateCheckpoint(ui, checkpoint),
+    'trainyard.predictPictures': async (checkpoint) => (await loadLazy()).predictPictures(ui, checkpoint),
     'trainyard.runFromCheckpoint': async (checkpoint) => (await loadLazy()).runFromCheckpoint(ui, checkpoint),
+    'trainyard.copyText': async (row) => (await loadLazy()).copyText(ui, row),
     'trainyard.showOutput': () => {
       ui.showOutput();
       return Promise.resolve();

@@ -7,7 +7,7 @@ import type { AskedRun } from '../../core/plan/commandLine.js';
 import type { FromForm, ToForm } from '../../webview/formProtocol.js';
 import { makeNonce } from '../panels/html.js';
 import { tabIcon } from '../panels/tabIcon.js';
-import { Throttle } from '../panels/throttle.js';
+import { Throttle } from '../throttle.js';
 import { errorWords } from '../remedies.js';
 import type { Services } from '../services.js';
 import { workspaceFolder } from '../workspace.js';

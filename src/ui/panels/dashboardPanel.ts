@@ -12,7 +12,7 @@ import { escapeHtml, makeNonce, page } from './html.js';
 import type { PanelKind, RunPanel } from './runPanels.js';
 import { saveChart } from './saveFile.js';
 import { tabIcon } from './tabIcon.js';
-import { Throttle } from './throttle.js';
+import { Throttle } from '../throttle.js';
 import { errorWords } from '../remedies.js';
 
 /** Milliseconds between two updates: a dozen a second look live. */

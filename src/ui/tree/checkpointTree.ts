@@ -13,16 +13,18 @@ import type { Services } from '../services.js';
 import { duration, plural, whole } from '../words.js';
 import { describeCheckpoint, type ItemText } from './describe.js';
 import { treeItem } from './item.js';
+import { TreeRows, type TreeSource } from './treeRows.js';
 import { errorWords } from '../remedies.js';
 
 interface CheckpointNode extends CheckpointArgument {
   kind: 'checkpoint';
   checkpoint: Checkpoint;
 }
-interface RiskNode {
+interface RiskNode extends RunArgument {
   kind: 'risk';
   text: string;
 }
+const riskLabel = 'at risk if killed now';
 export type CheckpointTreeNode = CheckpointNode | RiskNode;
 
 interface Listing {
@@ -31,9 +33,9 @@ interface Listing {
   free: number;
 }
 
-export class CheckpointTree implements vscode.TreeDataProvider<CheckpointTreeNode>, vscode.Disposable {
+export class CheckpointTree implements TreeSource<CheckpointTreeNode>, vscode.Disposable {
   private readonly store = new DisposableStore();
-  private readonly changes = new vscode.EventEmitter<undefined>();
+  private readonly rows = new TreeRows<CheckpointTreeNode>(this);
   private readonly view: vscode.TreeView<CheckpointTreeNode>;
   private backend: Backend | undefined;
   private chosen: RunArgument | undefined;
@@ -41,14 +43,12 @@ export class CheckpointTree implements vscode.TreeDataProvider<CheckpointTreeNod
   private listed = '';
   private reading: Promise<void> | undefined;
 
-  readonly onDidChangeTreeData = this.changes.event;
-
   constructor(
     private readonly services: Services,
     private readonly keys: ContextKeys,
   ) {
-    this.view = vscode.window.createTreeView(viewIds.checkpoints, { treeDataProvider: this });
-    this.store.add(this.changes);
+    this.view = vscode.window.createTreeView(viewIds.checkpoints, { treeDataProvider: this.rows });
+    this.store.add(this.rows);
     this.store.add(this.view);
     this.store.add(
       this.view.onDidChangeVisibility(({ visible }) => {
@@ -82,11 +82,11 @@ export class CheckpointTree implements vscode.TreeDataProvider<CheckpointTreeNod
   getTreeItem(node: CheckpointTreeNode): vscode.TreeItem {
     if (node.kind === 'risk') {
       return treeItem('risk', {
-        label: node.text,
-        description: '',
-        tooltip: node.text,
+        label: riskLabel,
+        description: node.text,
+        tooltip: `${riskLabel}: ${node.text}`,
         icon: 'info',
-        contextValue: contextValues.note,
+        contextValue: contextValues.risk,
       });
     }
     return treeItem(`${node.dir}/${node.path}`, this.describe(node, node.checkpoint));
@@ -116,7 +116,15 @@ export class CheckpointTree implements vscode.TreeDataProvider<CheckpointTreeNod
       checkpoint,
     }));
     const risk = this.riskText(listing);
-    return [...items.reverse(), ...(risk === undefined ? [] : [{ kind: 'risk' as const, text: risk }])];
+    return [
+      ...items.reverse(),
+      ...(risk === undefined ? [] : [{ kind: 'risk' as const, ...listing.run, text: risk }]),
+    ];
+  }
+
+  /** Of a row of this tree. */
+  textOf(row: object): string | undefined {
+    return this.rows.textOf(row);
   }
 
   /** Looks now, whatever was listed. */
@@ -146,7 +154,7 @@ export class CheckpointTree implements vscode.TreeDataProvider<CheckpointTreeNod
       });
       await this.reading;
     }
-    this.changes.fire(undefined); // ages and the risk change by themselves
+    this.rows.update(); // ages and the risk change by themselves
   }
 
   private nameOf(run: RunArgument): string {
@@ -199,7 +207,7 @@ export class CheckpointTree implements vscode.TreeDataProvider<CheckpointTreeNod
     const latest = checkpoints.filter(({ valid }) => valid).at(-1);
     const steps = Math.max(0, overview.step - (latest?.step ?? 0));
     const seconds = overview.secondsPerStep === undefined ? undefined : steps * overview.secondsPerStep;
-    const risk = `at risk if killed now: ${plural(steps, 'step')}${seconds === undefined ? '' : ` (${duration(seconds)})`}`;
+    const risk = `${plural(steps, 'step')}${seconds === undefined ? '' : ` (${duration(seconds)})`}`;
     if (!latest || latest.bytes === 0) return risk;
     return `${risk} · room for ${whole(Math.floor(free / latest.bytes))} more`;
   }

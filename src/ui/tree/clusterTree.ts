@@ -24,6 +24,7 @@ import {
 } from './describe.js';
 import { treeItem } from './item.js';
 import { errorWords } from '../remedies.js';
+import { TreeRows, type TreeSource } from './treeRows.js';
 
 type Gpu = HostSample['gpus'][number];
 export type ClusterNode = ProfileArgument &
@@ -35,9 +36,9 @@ export type ClusterNode = ProfileArgument &
     | { kind: 'tunnel'; tunnel: string; shown: Tunnel }
   );
 
-export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode.Disposable {
+export class ClusterTree implements TreeSource<ClusterNode>, vscode.Disposable {
   private readonly store = new DisposableStore();
-  private readonly changes = new vscode.EventEmitter<ClusterNode | undefined>();
+  private readonly rows = new TreeRows<ClusterNode>(this);
   private readonly view: vscode.TreeView<ClusterNode>;
   private readonly figures = new Map<string, ClusterFigures>();
   private readonly connectedByItself = new Set<string>();
@@ -46,14 +47,12 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
   private reading: Promise<void> | undefined;
   private stale = false;
 
-  readonly onDidChangeTreeData = this.changes.event;
-
   constructor(
     private readonly services: Services,
     private readonly keys: ContextKeys,
   ) {
-    this.view = vscode.window.createTreeView(viewIds.clusters, { treeDataProvider: this });
-    this.store.add(this.changes);
+    this.view = vscode.window.createTreeView(viewIds.clusters, { treeDataProvider: this.rows });
+    this.store.add(this.rows);
     this.store.add(this.view);
     this.store.add(
       services.onBackend((backend) => {
@@ -120,6 +119,11 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
     return node.kind === 'host' ? gpuNodes(profile, this.figures.get(profile)?.host(node.host)) : [];
   }
 
+  /** Of a row of this tree. */
+  textOf(row: object): string | undefined {
+    return this.rows.textOf(row);
+  }
+
   /**
    * Reads the profiles anew, connects what connects by itself, and looks at figures while it is
    * visible.
@@ -158,6 +162,7 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
       canConnect: states.some((kind) => kind === 'disconnected' || kind === 'failed'),
       canDisconnect: states.includes('connected'),
       hasOwnProfiles: this.sessions.length > 1,
+      hasSshProfile: this.sessions.some(({ profile }) => profile.kind !== 'local'),
       hasCluster: this.sessions.some(({ connected, profile }) => connected && profile.kind !== 'local'),
       hasTunnels: this.sessions.some(({ tunnels }) => (tunnels?.all.length ?? 0) > 0),
     });
@@ -165,7 +170,7 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
       this.connectOnce(session);
       this.sample(session);
     }
-    this.changes.fire(undefined);
+    this.rows.update();
   }
 
   private connectOnce(session: ClusterSession): void {
@@ -204,7 +209,7 @@ export class ClusterTree implements vscode.TreeDataProvider<ClusterNode>, vscode
 
   private makeFigures(nodes: ClusterFigures['nodes']): ClusterFigures {
     return new ClusterFigures(nodes, () => {
-      this.changes.fire(undefined);
+      this.rows.update();
     });
   }
 

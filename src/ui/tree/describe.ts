@@ -218,8 +218,8 @@ export function describeHost(sample: HostSample, cores: number, cudaBuild?: Cuda
 }
 
 /**
- * `61.2/79.6 GB · 97% · 64°C`, and whose it is: a run of ours by name, or how many processes hold
- * it.
+ * `H100 80GB HBM3  GPU 0`, `61.2/79.6 GB · 97% · 64°C`, and whose it is: a run of ours by name, or
+ * how many processes hold it.
  */
 export function describeGpu(
   gpu: HostSample['gpus'][number],
@@ -239,9 +239,9 @@ export function describeGpu(
   const trouble = gpuTrouble(gpu);
   parts.push(...trouble);
   return {
-    label: `GPU ${gpu.index}  ${gpu.name}`,
+    label: `${gpu.name.replace(/^NVIDIA /, '')}  GPU ${gpu.index}`,
     description: parts.join(' · '),
-    tooltip: [gpu.uuid, ...gpuHolders(gpu), ...gpuNotes(gpu)].join('\n'),
+    tooltip: [gpu.name, gpu.uuid, ...gpuHolders(gpu), ...gpuNotes(gpu)].join('\n'),
     icon: trouble.length === 0 ? 'circuit-board' : 'warning',
     contextValue: contextValues.gpu,
   };
@@ -266,7 +266,7 @@ export function describeWaiting(
       'The notification of its start cancels it; in a terminal, Ctrl-C.',
     ].join('\n'),
     icon: 'watch',
-    contextValue: contextValues.note,
+    contextValue: contextValues.waiting,
   };
 }
 

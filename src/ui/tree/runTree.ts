@@ -16,6 +16,7 @@ import { describeRun } from './describe.js';
 import { describeLastGroup, describeLastRun } from './describeLast.js';
 import { FadedRuns } from './fadedRuns.js';
 import { treeItem } from './item.js';
+import { TreeRows, type TreeSource } from './treeRows.js';
 
 interface RunNode extends RunArgument {
   kind: 'run';
@@ -32,25 +33,23 @@ interface GroupNode {
 }
 export type RunTreeNode = RunNode | LastRunNode | GroupNode;
 
-export class RunTree implements vscode.TreeDataProvider<RunTreeNode>, vscode.Disposable {
+export class RunTree implements TreeSource<RunTreeNode>, vscode.Disposable {
   private readonly store = new DisposableStore();
-  private readonly changes = new vscode.EventEmitter<undefined>();
+  private readonly rows = new TreeRows<RunTreeNode>(this);
   private readonly view: vscode.TreeView<RunTreeNode>;
   private backend: Backend | undefined;
   private watching: Disposable | undefined;
   private groups: readonly ShownRuns[] = [];
-
-  readonly onDidChangeTreeData = this.changes.event;
 
   constructor(
     private readonly services: Services,
     private readonly keys: ContextKeys,
   ) {
     this.view = vscode.window.createTreeView(viewIds.runs, {
-      treeDataProvider: this,
+      treeDataProvider: this.rows,
       canSelectMany: true,
     });
-    this.store.add(this.changes);
+    this.store.add(this.rows);
     this.store.add(this.view);
     this.store.add(vscode.window.registerFileDecorationProvider(new FadedRuns()));
     this.store.defer(() => this.watching?.dispose());
@@ -134,10 +133,9 @@ export class RunTree implements vscode.TreeDataProvider<RunTreeNode>, vscode.Dis
     return shown.flatMap(({ profile }) => this.nodesOf(profile));
   }
 
-  /** For `reveal`. */
-  getParent(node: RunTreeNode): RunTreeNode | undefined {
-    const isGrouped = this.getChildren().some(({ kind }) => kind === 'profile');
-    return node.kind !== 'profile' && isGrouped ? { kind: 'profile', profile: node.profile } : undefined;
+  /** Of a row of this tree. */
+  textOf(row: object): string | undefined {
+    return this.rows.textOf(row);
   }
 
   async refresh(): Promise<void> {
@@ -197,9 +195,11 @@ export class RunTree implements vscode.TreeDataProvider<RunTreeNode>, vscode.Dis
     this.keys.update({
       hasRuns: runs.length > 0,
       hasSlurmRuns: runs.some(({ entry }) => entry.run?.slurm !== undefined),
+      hasTwoRuns: runs.length > 1,
       hasActiveRun: active > 0,
       hasOverRun: runs.some(({ status }) => isOver(status)),
+      hasEarlyRun: runs.some(({ status }) => isOver(status) && status !== 'finished'),
     });
-    this.changes.fire(undefined);
+    this.rows.update();
   }
 }

@@ -117,7 +117,7 @@ it('a host and a GPU', () => {
   const gpu = {
     index: 0,
     uuid: 'u',
-    name: 'H100 80GB',
+    name: 'NVIDIA H100 80GB HBM3',
     memory_used: 61.2e9,
     memory_total: 79.6e9,
     utilization: 97,
@@ -148,8 +148,9 @@ it('a host and a GPU', () => {
   );
   const nobody = (): undefined => undefined;
   expect(describeGpu(gpu, nobody)).toMatchObject({
-    label: 'GPU 0  H100 80GB',
+    label: 'H100 80GB HBM3  GPU 0',
     description: '61.2/79.6 GB · 97%',
+    tooltip: 'NVIDIA H100 80GB HBM3\nu',
   });
   const processes = [
     { pid: 7, memory_used: 1 },

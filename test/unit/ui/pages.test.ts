@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { contentPolicy, escapeHtml, makeNonce, page } from '../../../src/ui/panels/html.js';
+import { predictionPage } from '../../../src/ui/panels/predictionPage.js';
 import { tensorboardPage, tensorboardQuery } from '../../../src/ui/panels/tensorboardPage.js';
 import { duration, size } from '../../../src/ui/words.js';
 
@@ -19,6 +20,34 @@ describe('pages of webviews', () => {
     expect(escapeHtml(`<a href="x">'&`)).toBe('&lt;a href=&quot;x&quot;&gt;&#39;&amp;');
     expect(page({ nonce: 'n' }, '<t>', '', '')).toContain('<title>&lt;t&gt;</title>');
   });
+});
+
+it('a page of predictions has each picture with its classes, and says what is none', () => {
+  const top5 = [
+    { class: 'rose <b>', probability: 0.914 },
+    { class: 'tulip', probability: 0.05 },
+  ];
+  const html = predictionPage(
+    {
+      run: 'r',
+      step: 1040,
+      predictions: [
+        { file: '/p/a&b.jpg', top5 },
+        { file: '/p/text.jpg', top5: [] },
+      ],
+    },
+    {
+      source: 'https://cdn',
+      style: 'https://cdn/s.css',
+      nonce: 'n',
+      addressOf: (file) => `https://cdn${file}`,
+    },
+  );
+  expect(html).toContain('<p>r · 2 pictures · 1 cannot be read as a picture</p>');
+  expect(html).toContain('src="https://cdn/p/a&amp;b.jpg"');
+  expect(html).toContain('<span>rose &lt;b&gt;</span><span>91.4%</span>');
+  expect(html.match(/<img/g)).toHaveLength(1);
+  expect(html).toContain('Use JPEG or PNG.');
 });
 
 describe("TensorBoard's tab", () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { Throttle } from '../../../src/ui/panels/throttle.js';
+import { Throttle } from '../../../src/ui/throttle.js';
 
 beforeEach(() => {
   vi.useFakeTimers();

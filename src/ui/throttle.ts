@@ -1,5 +1,5 @@
 // At once, and then at most once an interval, the last time included.
-import type { Disposable } from '../../core/base/lifecycle.js';
+import type { Disposable } from '../core/base/lifecycle.js';
 
 export class Throttle implements Disposable {
   private timer: NodeJS.Timeout | undefined;
