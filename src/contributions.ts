@@ -212,6 +212,7 @@ export interface Settings {
   'trainyard.notifications.nodeLost': boolean;
   'trainyard.notifications.diskLow': boolean;
   'trainyard.notifications.budget': boolean;
+  'trainyard.notifications.badImages': boolean;
 }
 export const settingDefaults: Settings = {
   'trainyard.home': '',
@@ -229,6 +230,7 @@ export const settingDefaults: Settings = {
   'trainyard.notifications.nodeLost': true,
   'trainyard.notifications.diskLow': true,
   'trainyard.notifications.budget': true,
+  'trainyard.notifications.badImages': true,
 };
 
 /** `contextValue`s of tree items, which menus ask for. */

@@ -65,7 +65,7 @@ export function activate(context: vscode.ExtensionContext): Api {
     documents: new ReadOnlyDocuments(),
     showOutput,
   };
-  const statusBar = new StatusBar(services);
+  const statusBar = new StatusBar(ui);
   keys.update({ canRunAgain: recentRuns(services).length > 0, canConnect: true });
   context.subscriptions.push(
     channel,

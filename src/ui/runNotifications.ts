@@ -2,9 +2,11 @@
 import * as vscode from 'vscode';
 import type { CommandId, RunArgument, Settings } from '../contributions.js';
 import { DisposableStore } from '../core/base/lifecycle.js';
+import type { RunEntry } from '../core/contracts/agentApi.js';
 import type { RunChange, RunChangeKind } from '../core/follow/runChanges.js';
 import type { Ui } from './commands/ui.js';
 import { runName } from '../core/model/runName.js';
+import { isInFront } from './panels/inFront.js';
 import { duration, percent } from './words.js';
 
 /** Characters of a reason; the whole of it is in the dashboard. */
@@ -15,11 +17,13 @@ const settings: Record<RunChangeKind, keyof Settings> = {
   failed: 'trainyard.notifications.failed',
   interrupted: 'trainyard.notifications.failed',
   stopped: 'trainyard.notifications.stopped',
+  restarting: 'trainyard.notifications.restarted',
   restarted: 'trainyard.notifications.restarted',
   stalled: 'trainyard.notifications.stalled',
   'node-lost': 'trainyard.notifications.nodeLost',
   'disk-low': 'trainyard.notifications.diskLow',
   budget: 'trainyard.notifications.budget',
+  'bad-images': 'trainyard.notifications.badImages',
 };
 
 const buttons = { 'Open Dashboard': 'trainyard.openDashboard', 'Show Log': 'trainyard.openLogs' } as const;
@@ -44,25 +48,22 @@ export class RunNotifications implements vscode.Disposable {
   private async show(change: RunChange): Promise<void> {
     const { kind, profile, run } = change;
     const { id, dir } = run.entry;
-    if (this.ui.services.setting(settings[kind]) === false || this.isInFront(dir)) return;
+    if (this.ui.services.setting(settings[kind]) === false || isInFront(this.ui.dashboards, dir)) return;
     const offered: Record<string, CommandId> =
       kind === 'failed' || kind === 'interrupted' || kind === 'stopped' ? goOn : buttons;
-    const answer = await say(kind, changeText(change), Object.keys(offered));
+    const answer = await say(change, Object.keys(offered));
     const command = answer === undefined ? undefined : offered[answer];
     if (command === undefined) return;
     const argument: RunArgument = { profile, id, dir };
     await vscode.commands.executeCommand(command, argument);
   }
-
-  private isInFront(dir: string): boolean {
-    const open = this.ui.dashboards.open.find(({ run }) => run.dir === dir);
-    return open?.panel.active === true && vscode.window.state.focused;
-  }
 }
 
-function say(kind: RunChangeKind, text: string, titles: string[]): Thenable<string | undefined> {
+function say(change: RunChange, titles: string[]): Thenable<string | undefined> {
+  const { kind, run } = change;
+  const text = changeText(change);
   if (kind === 'failed') return vscode.window.showErrorMessage(text, ...titles);
-  if (kind === 'finished' || kind === 'stopped') {
+  if ((kind === 'finished' || kind === 'stopped') && run.health.level === 'good') {
     return vscode.window.showInformationMessage(text, ...titles);
   }
   return vscode.window.showWarningMessage(text, ...titles);
@@ -70,15 +71,17 @@ function say(kind: RunChangeKind, text: string, titles: string[]): Thenable<stri
 
 /** `resnet20-1f2e on lab failed: rank 1 on gpu2 was killed by signal 9 (SIGKILL) at step 80`. */
 function changeText({ kind, profile, run, why }: RunChange): string {
-  const { entry, best } = run;
+  const { entry, best, health } = run;
   const name = `${runName(entry)} on ${profile}`;
   const reason = why === undefined ? '' : `: ${cut(why)}`;
+  // Behind the word of its end: restarts, bad images.
+  const more = health.text.startsWith(`${kind},`) ? health.text.slice(kind.length) : '';
   switch (kind) {
     case 'finished': {
       const { started, ended } = entry.state ?? {};
       const took =
         started === undefined || typeof ended !== 'number' ? '' : ` after ${duration(ended - started)}`;
-      return `${name} finished${took}${best === undefined ? '' : `, best top-1 ${percent(best.top1)}`}`;
+      return `${name} finished${took}${more}${best === undefined ? '' : `, best top-1 ${percent(best.top1)}`}`;
     }
     case 'failed':
       return `${name} failed${reason}`;
@@ -86,18 +89,23 @@ function changeText({ kind, profile, run, why }: RunChange): string {
     case 'node-lost':
     case 'disk-low':
     case 'budget':
+    case 'bad-images':
       return `${name}${reason}`;
     case 'stopped':
-      return `${name} stopped${reason}`;
+      return `${name} stopped${more}${reason}`;
     case 'interrupted':
       return `${name} was interrupted: nobody supervises it any more`;
-    case 'restarted': {
-      const restarts = (entry.state?.generation ?? 1) - 1;
-      const most = entry.run?.limits.maxRestarts;
-      const count = most === undefined ? '' : ` (restart ${restarts} of ${most})`;
-      return `${name} was started again${count}${reason}`;
-    }
+    case 'restarting':
+      return `${name} is started again${restartOf(entry, 0)}${reason}`;
+    case 'restarted':
+      return `${name} was started again${restartOf(entry, 1)}${reason}`;
   }
+}
+
+/** `begun`: the restarts of the generation under way that have begun, 0 or 1. */
+function restartOf({ state, run }: RunEntry, begun: 0 | 1): string {
+  const most = run?.limits.maxRestarts;
+  return most === undefined ? '' : ` (restart ${(state?.generation ?? 1) - begun} of ${most})`;
 }
 
 const cut = (text: string): string =>

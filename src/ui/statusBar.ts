@@ -1,4 +1,6 @@
-// One item for the newest run that is under way: `412 img/s · 34% · 3 min`.
+// One item for the newest run that is under way: `412 img/s · 34% · 3 min`. Where none is, for the
+// run that ended last, until somebody looks at it: `resnet20-1f2e finished`. A failure goes first,
+// until a later run is started.
 import * as vscode from 'vscode';
 import type { RunArgument } from '../contributions.js';
 import { DisposableStore } from '../core/base/lifecycle.js';
@@ -6,26 +8,54 @@ import type { LastSeen, LastSeenRun } from '../core/follow/lastSeen.js';
 import type { RunOverview } from '../core/follow/overview.js';
 import { hasOldFigures } from '../core/model/runHealth.js';
 import { runName } from '../core/model/runName.js';
+import { isOver } from '../core/model/runStatus.js';
+import type { Ui } from './commands/ui.js';
 import type { LastRuns } from './lastRuns.js';
-import type { Services } from './services.js';
-import { shortHealth } from './tree/describe.js';
+import { isInFront } from './panels/inFront.js';
+import { describeRun, shortHealth } from './tree/describe.js';
 import { describeLastRun } from './tree/describeLast.js';
 import { duration, percent, seenAgo, whole } from './words.js';
+
+interface ListedRun {
+  profile: string;
+  run: RunOverview;
+}
 
 export class StatusBar implements vscode.Disposable {
   private readonly store = new DisposableStore();
   private readonly item = this.store.add(
     vscode.window.createStatusBarItem('trainyard.run', vscode.StatusBarAlignment.Left, 10),
   );
+  private readonly lastRuns: LastRuns;
+  /** The folder of the run whose end nobody has looked at. */
+  private ended: string | undefined;
 
-  constructor({ lastRuns }: Services) {
+  constructor({ services, dashboards }: Pick<Ui, 'services' | 'dashboards'>) {
+    this.lastRuns = services.lastRuns;
     this.item.name = 'Trainyard Run';
+    const show = (): void => {
+      this.show();
+    };
+    this.store.add(this.lastRuns.onChange(show));
     this.store.add(
-      lastRuns.onChange(() => {
-        this.show(lastRuns);
+      services.onBackend(({ changes }) => {
+        this.store.add(
+          changes.onChange(({ run: { status, entry } }) => {
+            if (!isOver(status)) return;
+            this.ended = isInFront(dashboards, entry.dir) ? undefined : entry.dir;
+            show();
+          }),
+        );
       }),
     );
-    this.show(lastRuns);
+    this.store.add(
+      dashboards.onFront(({ dir }) => {
+        if (dir !== this.ended) return;
+        this.ended = undefined;
+        show();
+      }),
+    );
+    show();
   }
 
   get text(): string | undefined {
@@ -36,37 +66,57 @@ export class StatusBar implements vscode.Disposable {
     this.store.dispose();
   }
 
-  private show({ active }: LastRuns): void {
-    const [found] = active;
-    if (!found) {
+  private show(): void {
+    const words = this.words();
+    if (!words) {
       this.item.text = '';
       this.item.hide();
       return;
     }
-    const { icon, words, isIll, tooltip, argument } =
-      'last' in found ? wordsOfLast(found) : wordsOfRun(found.profile, found.run);
-    this.item.text = `$(${icon}) ${words.filter((word) => word !== '').join(' · ')}`;
-    this.item.backgroundColor = isIll ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined;
-    this.item.tooltip = tooltip;
-    this.item.accessibilityInformation = { label: `Trainyard run: ${words.join(', ')}`, role: 'button' };
+    this.item.text = `$(${words.icon}) ${words.words.filter((word) => word !== '').join(' · ')}`;
+    this.item.backgroundColor =
+      words.color && new vscode.ThemeColor(`statusBarItem.${words.color}Background`);
+    this.item.tooltip = words.tooltip;
+    this.item.accessibilityInformation = {
+      label: `Trainyard run: ${words.words.join(', ')}`,
+      role: 'button',
+    };
     this.item.command = {
       command: 'trainyard.openDashboard',
       title: 'Open Dashboard',
-      arguments: [argument],
+      arguments: [words.argument],
     };
     this.item.show();
   }
+
+  private words(): Words | undefined {
+    const { active, shown } = this.lastRuns;
+    const listed = shown.flatMap(({ profile, runs }) => runs.map((run) => ({ profile, run })));
+    const ended = listed.find(({ run }) => run.entry.dir === this.ended && isOver(run.status));
+    const underWay = active.flatMap((each) => ('last' in each ? [] : [each]));
+    if (ended && isFirst(ended.run, underWay)) return wordsOfEnd(ended);
+    if (underWay[0]) return wordsOfRun(underWay[0]);
+    for (const each of active) if ('last' in each) return wordsOfLast(each);
+    return undefined;
+  }
+}
+
+/** Whether the end of a run is shown before the runs that are under way. */
+function isFirst({ health, entry }: RunOverview, underWay: readonly ListedRun[]): boolean {
+  const end = entry.state?.ended ?? entry.state?.updated ?? 0;
+  const isKnown = underWay.some(({ run }) => (run.entry.state?.started ?? 0) > end);
+  return underWay.length === 0 || (health.level === 'error' && !isKnown);
 }
 
 interface Words {
   icon: string;
   words: string[];
-  isIll: boolean;
+  color: 'warning' | 'error' | undefined;
   tooltip: string;
   argument: RunArgument;
 }
 
-function wordsOfRun(profile: string, run: RunOverview): Words {
+function wordsOfRun({ profile, run }: ListedRun): Words {
   const { status, health, imagesPerSec, rateWriters, step, totalSteps, secondsLeft, entry } = run;
   const sum = rateWriters > 1 ? `, images/s the sum of ${rateWriters} writers` : '';
   const isIll = health.level === 'warning' || health.level === 'error';
@@ -80,8 +130,20 @@ function wordsOfRun(profile: string, run: RunOverview): Words {
   return {
     icon: isIll ? 'warning' : 'rocket',
     words,
-    isIll,
+    color: isIll ? 'warning' : undefined,
     tooltip: `${runName(entry)} on ${profile}: ${status}, ${health.text}${sum}. Open its dashboard`,
+    argument: { profile, id: entry.id, dir: entry.dir },
+  };
+}
+
+function wordsOfEnd({ profile, run }: ListedRun): Words {
+  const { status, health, entry } = run;
+  const colors = { good: undefined, note: undefined, warning: 'warning', error: 'error' } as const;
+  return {
+    icon: describeRun(run).icon,
+    words: [`${runName(entry)} ${status}`, health.kind === 'bad-images' ? shortHealth(health) : ''],
+    color: colors[health.level],
+    tooltip: `${runName(entry)} on ${profile}: ${health.text}. Open its dashboard`,
     argument: { profile, id: entry.id, dir: entry.dir },
   };
 }
@@ -91,7 +153,7 @@ function wordsOfLast({ profile, run, last }: { profile: string; run: LastSeenRun
   return {
     icon: 'history',
     words: [`${name} was ${run.status}`, seenAgo(last)],
-    isIll: false,
+    color: undefined,
     tooltip: `${describeLastRun(run, last).tooltip}\nConnect to ${profile}, and open its dashboard`,
     argument: { profile, id, dir },
   };

@@ -1,12 +1,13 @@
 // Add Cluster by the keyboard alone: hosts of an SSH configuration, real sshd, a run on them; and a
 // host that takes none of the keys.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startPracticeCluster, type PracticeCluster } from '../../scripts/practice/practice.mjs';
+import type { PracticeCluster } from '../../scripts/practice/practice.mjs';
 import { Film } from './film.js';
 import { until } from './hostClient.js';
+import { homeWithHosts, startNodes } from './practice.js';
 import { Workbench } from './workbench.js';
 
 let workbench: Workbench;
@@ -14,35 +15,9 @@ let cluster: PracticeCluster;
 const dir = mkdtempSync(join(tmpdir(), 'ty-add-'));
 
 beforeAll(async () => {
-  cluster = await startPracticeCluster({ nodes: 2, dir: join(dir, 'practice') });
-  const { port, identityFile, nodes, profile } = cluster;
-  const home = join(dir, 'me');
-  const bin = join(dir, 'bin');
-  mkdirSync(join(home, '.ssh'), { recursive: true, mode: 0o700 });
-  mkdirSync(bin);
-  const entries = nodes.map(({ address }, index) => [`Host gpu${index + 1}`, `  HostName ${address}`]);
-  const user = profile.hosts[0]?.user ?? '';
-  const shared = [`  User ${user}`, `  Port ${port}`, `  IdentityFile ${identityFile}`];
-  const lines = entries.flatMap((entry) => [...entry, ...shared]);
-  const config = join(home, '.ssh/config');
-  writeFileSync(
-    config,
-    ['Host gate', '  HostName 10.0.0.1', ...lines, 'Host *.internal', '  User ada', ''].join('\n'),
-  );
-  // ssh takes the home folder from the list of users, and this one is nobody's.
-  writeFileSync(join(bin, 'ssh'), `#!/bin/sh\nexec /usr/bin/ssh -F ${config} "$@"\n`, { mode: 0o755 });
-  // The editor takes its variables from a login shell.
-  writeFileSync(join(home, '.profile'), `PATH=${bin}:$PATH\n`);
-  workbench = await Workbench.open(
-    undefined,
-    {},
-    {
-      HOME: home,
-      PATH: [bin, process.env['PATH'] ?? ''].join(delimiter),
-      XDG_CACHE_HOME: process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'),
-      SSH_AUTH_SOCK: '',
-    },
-  );
+  cluster = await startNodes(join(dir, 'practice'), 2);
+  const others = ['Host gate', '  HostName 10.0.0.1', 'Host *.internal', '  User ada'];
+  workbench = await Workbench.open(undefined, {}, homeWithHosts(dir, cluster, ['gpu1', 'gpu2'], others));
   await workbench.showViews();
 });
 afterAll(async () => {

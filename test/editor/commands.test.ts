@@ -5,11 +5,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startPracticeCluster } from '../../scripts/practice/practice.mjs';
 import { commandIds, type CommandId } from '../../src/contributions.js';
 import { configuredHosts } from '../../src/core/ssh/config/configuredHosts.js';
 import { lastOnly } from '../support/harness.js';
 import { until } from './hostClient.js';
+import { addProfile, startNodes } from './practice.js';
 import * as questions from './questions.js';
 import { Workbench } from './workbench.js';
 
@@ -134,12 +134,9 @@ test('connection: a host that cannot be reached is named, this machine connects 
 });
 
 test('a cluster over SSH: keys reviewed once, checks, terminal, a command and a copy for all, a tunnel', async () => {
-  const cluster = await startPracticeCluster({ nodes: 2, dir: join(workbench.folder, 'practice') });
+  const cluster = await startNodes(join(workbench.folder, 'practice'), 2);
   try {
-    const profile = { ...cluster.profile, name: 'practice' };
-    const file = JSON.parse(profiles()) as { profiles: unknown[] };
-    file.profiles.push(profile);
-    await workbench.writeFile(join(workbench.folder, 'home/profiles.json'), JSON.stringify(file));
+    await addProfile(workbench, { ...cluster.profile, name: 'practice' });
     const given = { profile: 'practice' };
     const connecting = command('trainyard.connect', given);
     const review = workbench.page.locator('.monaco-dialog-box', { hasText: 'these 2 hosts' });

@@ -1,11 +1,10 @@
 // A program of the user's from a file of the workspace: by the explorer's menu.
-import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startPracticeCluster } from '../../scripts/practice/practice.mjs';
-import { cacheFolder } from '../../src/core/setup/runtime.js';
 import { until } from './hostClient.js';
+import { addProfile, startNodes } from './practice.js';
 import { answer, clickMenu, pick } from './questions.js';
 import { Workbench } from './workbench.js';
 
@@ -88,10 +87,7 @@ test('what cannot be run says what to do', async () => {
   await says('Choose a file whose name ends in .py or .sh');
   await workbench.host.command('trainyard.runOnCluster', given('gone.py'));
   await says('Choose another one, or save this one first');
-  const file = join(workbench.folder, 'home/profiles.json');
-  const { version, profiles } = JSON.parse(readFileSync(file, 'utf8')) as { version: 1; profiles: object[] };
-  const lab = { name: 'lab', kind: 'ssh', hosts: [{ host: '127.0.0.1', port: 9 }] };
-  await workbench.writeFile(file, JSON.stringify({ version, profiles: [...profiles, lab] }));
+  await addProfile(workbench, { name: 'lab', kind: 'ssh', hosts: [{ host: '127.0.0.1', port: 9 }] });
   const asking = workbench.host.command('trainyard.runOnCluster', given('src/hello.py'));
   await pick(workbench, 'Where to run it?', 'lab');
   await pick(workbench, 'How to start hello.py?', 'Once for Each Slot');
@@ -103,18 +99,10 @@ test('what cannot be run says what to do', async () => {
 });
 
 test('on a cluster over SSH the folder of the workspace goes along', async () => {
-  const cluster = await startPracticeCluster({ nodes: 1, dir: join(workbench.folder, 'practice') });
+  const cluster = await startNodes(join(workbench.folder, 'practice'), 1);
   try {
     const home = cluster.nodes[0]?.home ?? '';
-    // So that the node need not make its own, where a test of clusters made one before.
-    const runtime = join(cacheFolder(), 'practice/practice-1/home/.trainyard/runtime');
-    if (existsSync(runtime)) {
-      mkdirSync(join(home, '.trainyard'), { recursive: true, mode: 0o700 });
-      symlinkSync(runtime, join(home, '.trainyard/runtime'));
-    }
-    const file = join(workbench.folder, 'home/profiles.json');
-    const profile = { ...cluster.profile, name: 'practice' };
-    await workbench.writeFile(file, JSON.stringify({ version: 1, profiles: [profile] }));
+    await addProfile(workbench, { ...cluster.profile, name: 'practice' });
     const connecting = workbench.host.command('trainyard.connect', { profile: 'practice' });
     await workbench.page.getByRole('button', { name: 'Trust and Connect' }).click();
     await connecting;

@@ -1,20 +1,13 @@
 // A Slurm cluster in the editor: added by its login node, and a run on it, with its script, a
 // terminal on its compute node and TensorBoard. A real Slurm on this machine, as root.
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startPracticeSlurm, whyNoSlurm, type PracticeSlurm } from '../../scripts/practice/slurm.mjs';
 import { linkRuntime } from '../cluster/support/hosts.js';
 import { until } from './hostClient.js';
+import { homeWithHosts } from './practice.js';
 import { typeLine } from './questions.js';
 import { Workbench } from './workbench.js';
 
@@ -27,30 +20,8 @@ describe.skipIf(why)(`Slurm in the editor${why === undefined ? '' : ` (${why})`}
 
   beforeAll(async () => {
     slurm = await startPracticeSlurm();
-    const { port, identityFile, nodes, profile } = slurm.login;
-    linkRuntime(join(nodes[0]?.home ?? '', '.trainyard'));
-    const bin = join(dir, 'bin');
-    mkdirSync(join(dir, 'me/.ssh'), { recursive: true, mode: 0o700 });
-    mkdirSync(bin);
-    const config = join(dir, 'me/.ssh/config');
-    const lines = [
-      ...['Host login', `  HostName ${nodes[0]?.address ?? ''}`, `  User ${profile.hosts[0]?.user ?? ''}`],
-      ...[`  Port ${port}`, `  IdentityFile ${identityFile}`, ''],
-    ];
-    writeFileSync(config, lines.join('\n'));
-    // ssh takes the home folder from the list of users, and this one is nobody's.
-    writeFileSync(join(bin, 'ssh'), `#!/bin/sh\nexec /usr/bin/ssh -F ${config} "$@"\n`, { mode: 0o755 });
-    writeFileSync(join(dir, 'me/.profile'), `PATH=${bin}:$PATH\n`);
-    workbench = await Workbench.open(
-      undefined,
-      {},
-      {
-        HOME: join(dir, 'me'),
-        PATH: [bin, process.env['PATH'] ?? ''].join(delimiter),
-        XDG_CACHE_HOME: process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'),
-        SSH_AUTH_SOCK: '',
-      },
-    );
+    linkRuntime(join(slurm.login.nodes[0]?.home ?? '', '.trainyard'));
+    workbench = await Workbench.open(undefined, {}, homeWithHosts(dir, slurm.login, ['login']));
     await workbench.showViews();
   });
   afterAll(async () => {

@@ -118,11 +118,15 @@ export function readLinesSoFar(path: string): Line[] {
   return parseLines(text.slice(0, text.lastIndexOf('\n') + 1));
 }
 
-/** Waits until `probe` gives something; fails after `seconds`. */
-export async function until<T>(what: string, probe: () => T | undefined | false, seconds = 60): Promise<T> {
+/** Waits until `probe` gives something, or resolves with something; fails after `seconds`. */
+export async function until<T>(
+  what: string,
+  probe: () => T | undefined | false | Promise<T | undefined | false>,
+  seconds = 60,
+): Promise<T> {
   const deadline = Date.now() + seconds * 1000;
   for (;;) {
-    const found = probe();
+    const found = await probe();
     if (found !== undefined && found !== false) return found;
     if (Date.now() > deadline) throw new Error(`waited ${seconds} s for ${what}`);
     await new Promise((wake) => setTimeout(wake, 20));

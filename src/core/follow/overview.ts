@@ -33,6 +33,8 @@ export interface RunOverview extends RunProgress {
   entry: RunEntry;
   status: RunStatus;
   health: Health;
+  /** Why the next generation is about to start, where the supervisor has said that it will. */
+  restarting: string | undefined;
   imagesPerSec: number | undefined;
   /** How many writers of an own program `imagesPerSec` is the sum of; 1 for one alone, and ours. */
   rateWriters: number;
@@ -74,6 +76,8 @@ class Reading {
     const { progress, lastStep, lastEvaluation, best, checkpoints, secondsLeft, secondsPerStep } =
       this.metrics;
     const over = isOver(status);
+    const generation = entry.state?.generation ?? 1;
+    const restarting = !over && journal.restarting && journal.generation >= generation;
     return {
       ...progress,
       entry,
@@ -82,13 +86,14 @@ class Reading {
         status,
         reason: reasonOf(entry),
         queue: entry.queue,
-        generation: Math.max(entry.state?.generation ?? 1, journal.generation),
+        generation: Math.max(generation, journal.generation),
         maxRestarts: entry.run?.limits.maxRestarts,
         isOwnProgram: entry.run?.program === 'command',
         journal,
         metrics: this.metrics,
         now: entry.state?.updated ?? 0,
       }),
+      restarting: restarting ? (journal.cause?.text ?? '') : undefined,
       step: progress.step ?? figures.step,
       imagesPerSec: over ? undefined : (lastStep?.images_per_sec ?? figures.imagesPerSec),
       rateWriters: lastStep ? 1 : Math.max(1, figures.rateWriters),

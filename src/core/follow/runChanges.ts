@@ -15,11 +15,16 @@ import type { ProfileRuns, RunsMonitor } from './runsMonitor.js';
 /** Bytes at the end of the journal that are read for the reason of a restart. */
 const journalBytes = 64 * 1024;
 
-/** What a run did. `interrupted`: its supervisor is gone without having said how it ended. */
-export type RunChangeKind = 'finished' | 'failed' | 'stopped' | 'interrupted' | 'restarted' | Trouble;
+/**
+ * What a run did. `interrupted`: its supervisor is gone without having said how it ended.
+ * `restarting`: the supervisor has said that a restart follows. `restarted`: it came, and nobody saw
+ * it announced.
+ */
+export type RunChangeKind =
+  'finished' | 'failed' | 'stopped' | 'interrupted' | 'restarting' | 'restarted' | Trouble;
 
 /** What a run may live through, or not. */
-type Trouble = 'stalled' | 'node-lost' | 'disk-low' | 'budget';
+type Trouble = 'stalled' | 'node-lost' | 'disk-low' | 'budget' | 'bad-images';
 
 /** One change of one run. `why` is one line for people, where something says it. */
 export interface RunChange {
@@ -33,8 +38,11 @@ interface Seen {
   status: RunStatus;
   generation: number;
   trouble: Trouble | undefined;
-  /** The generation in which a trouble was reported that may end it. */
+  restarting: boolean;
+  /** The generation in which a trouble was reported that may end it, or its restart. */
   reportedIn: number;
+  /** Whether bad images were reported: they are the same ones in every epoch and generation. */
+  hadBadImages: boolean;
 }
 
 /**
@@ -79,8 +87,7 @@ export class RunChanges implements Disposable {
       const kind = changeKind(then, seenOf(run));
       if (kind === 'restarted') void this.reportRestart(profile, run);
       else if (kind !== undefined) {
-        const why = isTrouble(kind) ? run.health.text : (reasonOf(run.entry) ?? undefined);
-        this.changes.fire({ kind, profile, run, why });
+        this.changes.fire({ kind, profile, run, why: whyOf(kind, run) });
       }
     }
   }
@@ -117,23 +124,48 @@ function eventOf(text: string): RunEvent[] {
   }
 }
 
-const unseen: Seen = { status: 'starting', generation: 1, trouble: undefined, reportedIn: 0 };
+function whyOf(kind: RunChangeKind, { entry, health, restarting }: RunOverview): string | undefined {
+  if (isTrouble(kind)) return health.text;
+  if (kind === 'restarting') return restarting === '' ? undefined : restarting;
+  return reasonOf(entry) ?? undefined;
+}
 
-const isTrouble = (kind: string): kind is Trouble =>
-  kind === 'stalled' || kind === 'node-lost' || kind === 'disk-low' || kind === 'budget';
+const unseen: Seen = {
+  status: 'starting',
+  generation: 1,
+  trouble: undefined,
+  restarting: false,
+  reportedIn: 0,
+  hadBadImages: false,
+};
 
-const seenOf = ({ status, entry, health }: RunOverview): Seen => ({
+const troubles: Record<Trouble, true> = {
+  stalled: true,
+  'node-lost': true,
+  'disk-low': true,
+  budget: true,
+  'bad-images': true,
+};
+const isTrouble = (kind: string): kind is Trouble => Object.hasOwn(troubles, kind);
+
+const seenOf = ({ status, entry, health, restarting }: RunOverview): Seen => ({
   status,
   generation: entry.state?.generation ?? 0,
   trouble: isTrouble(health.kind) ? health.kind : undefined,
+  restarting: restarting !== undefined,
   reportedIn: 0,
+  hadBadImages: health.kind === 'bad-images',
 });
 
 /** With what was reported of the run before. */
 function seenAfter(before: Seen | undefined, run: RunOverview): Seen {
   const now = seenOf(run);
-  const endsGeneration = now.trouble === 'stalled' || now.trouble === 'node-lost';
-  return { ...now, reportedIn: endsGeneration ? now.generation : (before?.reportedIn ?? 0) };
+  const endsGeneration = now.trouble === 'stalled' || now.trouble === 'node-lost' || now.restarting;
+  return {
+    ...now,
+    reportedIn: endsGeneration ? now.generation : (before?.reportedIn ?? 0),
+    hadBadImages: now.hadBadImages || before?.hadBadImages === true,
+  };
 }
 
 function changeKind(before: Seen | undefined, now: Seen): RunChangeKind | undefined {
@@ -151,12 +183,17 @@ function changeKind(before: Seen | undefined, now: Seen): RunChangeKind | undefi
     case 'running':
     case 'stopping':
     case 'evaluating':
+      // One notification for one cause: the trouble that led to the restart was reported.
       if (now.generation > before.generation) {
-        // One notification for one cause: the trouble that led to the restart was reported.
         return before.reportedIn === before.generation ? undefined : 'restarted';
       }
-      return now.trouble === before.trouble ? undefined : now.trouble;
+      if (now.trouble !== undefined && now.trouble !== before.trouble) return troubleOf(before, now);
+      return now.restarting && before.reportedIn !== now.generation ? 'restarting' : undefined;
   }
+}
+
+function troubleOf(before: Seen, { trouble }: Seen): Trouble | undefined {
+  return trouble === 'bad-images' && before.hadBadImages ? undefined : trouble;
 }
 
 /**

@@ -19,6 +19,8 @@ export class RunJournal {
   previous: Cause | undefined;
   /** What ends the generation under way. */
   cause: Cause | undefined;
+  /** The supervisor has said that a restart follows; only that of a run on several hosts does. */
+  restarting = false;
   waiting: EventOf<'waiting_for_nodes'> | undefined;
   /** Stands until a later step. */
   stalled: EventOf<'stalled'> | undefined;
@@ -43,6 +45,7 @@ export class RunJournal {
         this.blame('node', event);
         break;
       case 'restarting':
+        this.restarting = true;
         // The supervisor has weighed all that happened.
         if (event.reason !== null) {
           const { kind = 'rank', time = event.time } = this.cause ?? {};
@@ -91,6 +94,7 @@ export class RunJournal {
     if (generation > this.generation) this.previous = this.cause;
     this.generation = generation;
     this.cause = this.waiting = this.stalled = undefined;
+    this.restarting = false;
   }
 
   /** The first event that ends a generation is its cause; what follows comes of it. */

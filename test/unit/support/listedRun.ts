@@ -13,6 +13,7 @@ export const listedRun = (id: string, status: RunStatus, fields: Partial<RunOver
   },
   status,
   health: { level: 'good', kind: 'healthy', text: 'healthy' },
+  restarting: undefined,
   step: undefined,
   totalSteps: undefined,
   epoch: undefined,

@@ -94,7 +94,7 @@ it.each<[string | undefined, RunEvent[]]>([
   expect(whyRestarted(events, 2)).toBe(expected);
 });
 
-const ill = (run: RunOverview, kind: 'stalled' | 'node-lost' | 'disk-low'): RunOverview => ({
+const ill = (run: RunOverview, kind: 'stalled' | 'node-lost' | 'disk-low' | 'bad-images'): RunOverview => ({
   ...run,
   health: { level: 'warning', kind, text: `${kind} now` },
 });
@@ -111,4 +111,40 @@ it('says a trouble once, and not the restart that comes of it', async () => {
       [runOf('1-a', 'running', 3)],
     ),
   ).toEqual(['1-a stalled stalled now', '1-a disk-low disk-low now', '1-a restarted']);
+});
+
+it('says once that a run has bad images, whatever comes between', async () => {
+  const run = runOf('1-a', 'running');
+  const again = runOf('1-a', 'running', 2);
+  expect(
+    await reported(
+      [run],
+      [ill(run, 'bad-images')],
+      [ill(run, 'stalled')],
+      [ill(run, 'bad-images')],
+      [again],
+      [ill(again, 'bad-images')],
+    ),
+  ).toEqual(['1-a bad-images bad-images now', '1-a stalled stalled now']);
+});
+
+it('says nothing of bad images that the first look found', async () => {
+  const run = runOf('1-a', 'running');
+  expect(await reported([ill(run, 'bad-images')], [run], [ill(run, 'bad-images')])).toEqual([]);
+});
+
+it('says a restart as soon as the supervisor does, once, and none that a trouble explains', async () => {
+  const run = runOf('1-a', 'running');
+  const announced = { ...run, restarting: 'rank 1 was killed' };
+  const again = runOf('1-a', 'starting', 2);
+  expect(await reported([run], [announced], [announced], [again])).toEqual([
+    '1-a restarting rank 1 was killed',
+  ]);
+  expect(await reported([run], [{ ...run, restarting: '' }], [again], [runOf('1-a', 'running', 3)])).toEqual([
+    '1-a restarting',
+    '1-a restarted',
+  ]);
+  expect(await reported([run], [ill(announced, 'node-lost')], [announced], [again])).toEqual([
+    '1-a node-lost node-lost now',
+  ]);
 });
