@@ -64,6 +64,8 @@ const coreFolders = [
   'cluster',
   'tunnels',
   'follow',
+  'bakeoff',
+  'measure',
   'checkpoints',
   'export',
   'export/mlflow',

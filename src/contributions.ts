@@ -51,6 +51,16 @@ export interface RunWords {
   ranks?: number;
 }
 
+/** What a report measures. Where the words are given, nothing is asked. */
+export interface MeasureArgument extends ProfileArgument {
+  /** `train` with its flags. */
+  words?: readonly string[];
+  /** `1,2,4`. */
+  replicas?: string;
+  /** How long it may take, where it takes as long as it may. */
+  minutes?: number;
+}
+
 /** A file as the explorer's and the editor's menus give it: a `vscode.Uri`. */
 export interface FileArgument {
   scheme: string;
@@ -81,6 +91,8 @@ export interface CommandArguments {
   'trainyard.copyToAll': [profile?: ProfileArgument];
   'trainyard.openTunnel': [profile?: ProfileArgument];
   'trainyard.closeTunnel': [tunnel?: TunnelArgument];
+  'trainyard.measureScaling': [given?: MeasureArgument];
+  'trainyard.findBestSettings': [given?: MeasureArgument];
   'trainyard.refresh': [];
   'trainyard.newRun': [from?: ProfileArgument | RunArgument];
   'trainyard.runTraining': [given?: RunWords | ProfileArgument];
@@ -136,6 +148,8 @@ const commandTable: Record<CommandId, true> = {
   'trainyard.copyToAll': true,
   'trainyard.openTunnel': true,
   'trainyard.closeTunnel': true,
+  'trainyard.measureScaling': true,
+  'trainyard.findBestSettings': true,
   'trainyard.refresh': true,
   'trainyard.newRun': true,
   'trainyard.runTraining': true,

@@ -30,6 +30,8 @@ export { editProfile } from './commands/profiles/editProfile.js';
 export { importProfile } from './commands/profiles/importProfile.js';
 export { openProfiles } from './commands/profiles/openProfiles.js';
 export { removeProfile } from './commands/profiles/removeProfile.js';
+export { findBestSettings } from './commands/reports/findBestSettings.js';
+export { measureScaling } from './commands/reports/measureScaling.js';
 export { attachRun } from './commands/runs/attachRun.js';
 export { compareRuns } from './commands/runs/compareRuns.js';
 export { copyRunFolder } from './commands/runs/copyRunFolder.js';

@@ -131,7 +131,7 @@ void check_recipe_flags(const CLI::App& command, const TrainOptions& options) {
   const std::string& optimizer = options.optimizer.kind;
   const std::string& strategy = options.strategy.kind;
   const std::vector<std::string> lockstep = {"auto", "mirrored", "multi-worker", "central-storage", "parameter-server"};
-  const std::array<Bound, 11> bounds{
+  const std::array<Bound, 12> bounds{
       {{"--momentum", "--optimizer", optimizer, {"sgd", "lars"}},
        {"--trust-coefficient", "--optimizer", optimizer, {"lars"}},
        {"--beta1", "--optimizer", optimizer, {"adam"}},
@@ -140,6 +140,7 @@ void check_recipe_flags(const CLI::App& command, const TrainOptions& options) {
        {"--lr-steps", "--lr-schedule", options.lr_schedule, {"step"}},
        {"--allreduce", "--strategy", strategy, {"auto", "mirrored", "multi-worker"}},
        {"--gradient-type", "--strategy", strategy, {"auto", "mirrored", "multi-worker"}},
+       {"--bucket-size", "--strategy", strategy, {"auto", "mirrored", "multi-worker", "central-storage"}},
        {"--servers", "--strategy", strategy, {"parameter-server", "parameter-server-async"}},
        {"--sync-batch-norm", "--strategy", strategy, lockstep},
        {"--lr-scale-by-world", "--strategy", strategy, lockstep}}};

@@ -50,6 +50,12 @@ void add_strategy_flags(CLI::App& command, StrategyOptions& o) {
   add_all_reduce_flag(command, o.all_reduce);
   add_gradient_type_flag(command, o.gradient_type);
   command
+      .add_option("--bucket-size", o.bucket_mib,
+                  "MiB of gradients that are sent off together while the backward pass goes on; smaller ones start "
+                  "earlier, larger ones wait less often. Not with servers")
+      ->transform(number(0.0625, 1024))
+      ->capture_default_str();
+  command
       .add_option("--servers", o.servers,
                   "of parameter-server: how many of the ranks keep variables, the last ones of each host in turn (left "
                   "out: 1)")

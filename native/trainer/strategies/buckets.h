@@ -12,13 +12,15 @@ namespace trainyard {
 /// falling; the last one is 0.
 std::vector<size_t> bucket_starts(size_t size, size_t bucket);
 
+/// 4 MiB keeps latency small beside transfer time while the first bucket still starts early (Li et
+/// al. 2020, "PyTorch Distributed", sec. 3.2.2, describes the trade).
+constexpr size_t usual_bucket_bytes = size_t{4} << 20U;
+
 class Buckets {
  public:
   using Start = std::function<void(std::span<float>)>;
-  /// start: begins the transfer of a bucket. bucket_bytes: 4 MiB keeps latency small beside
-  /// transfer time while the first bucket still starts early (Li et al. 2020, "PyTorch
-  /// Distributed", sec. 3.2.2, describes the trade).
-  Buckets(std::span<float> gradients, Start start, size_t bucket_bytes = size_t{4} << 20U);
+  /// start: begins the transfer of a bucket of about bucket_bytes.
+  Buckets(std::span<float> gradients, Start start, size_t bucket_bytes);
 
   /// The network's report that gradients [begin, …) are final. Ranges come in falling order and
   /// touch one another.

@@ -9,7 +9,9 @@
 namespace trainyard {
 
 Lockstep::Lockstep(Communicator& workers, const Variables& variables, Buckets::Start start)
-    : workers_(workers), variables_(variables), buckets_(variables.gradients, std::move(start)) {}
+    : workers_(workers),
+      variables_(variables),
+      buckets_(variables.gradients, std::move(start), variables.bucket_bytes) {}
 
 void Lockstep::ready(size_t begin) {
   if (workers_.world() == 1) return;

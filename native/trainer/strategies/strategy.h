@@ -11,6 +11,7 @@
 #include "trainer/comm/communicator.h"
 #include "trainer/optim/device_optimizer.h"
 #include "trainer/optim/optimizer.h"
+#include "trainer/strategies/buckets.h"
 #include "trainer/strategies/report.h"
 
 namespace trainyard {
@@ -22,6 +23,7 @@ struct Variables {
   std::vector<ParameterRange> ranges;  ///< the tensors in them
   DeviceOptimizerMaker on_device{};    ///< where they may stay on a device
   bool device_sums = false;            ///< the workers' devices can sum among themselves (use_nccl)
+  size_t bucket_bytes = usual_bucket_bytes;
 };
 
 /// Sums over the workers whose gradients an update is made of.

@@ -9,11 +9,17 @@
 
 namespace trainyard {
 
+constexpr double bytes_in_mib = 1048576.0;
+
 /// What the command line says. `--help` shows the defaults.
 struct StrategyOptions {
   std::string kind = "auto";  ///< auto or one of strategy_names()
   std::string all_reduce = "auto";
   std::string gradient_type = "fp32";
+  double bucket_mib = static_cast<double>(usual_bucket_bytes) / bytes_in_mib;
+
+  /// Of the gradients that are sent off together.
+  size_t bucket_bytes() const { return static_cast<size_t>(bucket_mib * bytes_in_mib); }
   int servers = 0;  ///< 0: one where the strategy has servers
 };
 

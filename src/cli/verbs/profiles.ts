@@ -1,4 +1,5 @@
 import { exitCodes } from '../../core/base/errors.js';
+import { trainDefaultsText } from '../../core/plan/trainDefaults.js';
 import type { Verb } from '../context.js';
 import { table } from '../format.js';
 
@@ -24,6 +25,9 @@ export const profiles: Verb = {
       (hosts ?? []).map(({ host }) => host).join(', '),
     ]);
     for (const line of table(['PROFILE', 'KIND', 'HOSTS'], rows)) context.output.line(line);
+    for (const { name, train } of all) {
+      if (train) context.output.line(`trainings on ${name}: ${trainDefaultsText(train)}`);
+    }
     return code;
   },
 };

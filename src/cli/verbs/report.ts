@@ -1,143 +1,72 @@
-import { resolve } from 'node:path';
-import { exitCodes, UserError } from '../../core/base/errors.js';
-import { measuredWords, measureScaling } from '../../core/follow/measureScaling.js';
-import { newStudy, openStudy, scalingPage, writeReport } from '../../core/follow/scalingFolder.js';
-import { positiveInteger } from '../../core/plan/flags.js';
-import { measuredTables, nextNodeSentences } from '../../core/scaling/pageTables.js';
-import { plannedPoints, replicasOf, slotsOf, usualReplicas } from '../../core/scaling/plan.js';
-import type { Setup } from '../../core/scaling/model.js';
-import type { ScalingReport } from '../../core/scaling/report.js';
-import type { ScalingMode } from '../../core/scaling/series.js';
-import type { Args } from '../args.js';
-import type { Context, Verb } from '../context.js';
-import { table } from '../format.js';
-import { errorWords } from '../remedies.js';
+import { UserError } from '../../core/base/errors.js';
+import { triable, usuallyTried } from '../../core/bakeoff/candidates.js';
+import type { Args, Flag } from '../args.js';
+import type { Verb } from '../context.js';
+import { reportBakeOff, usualMinutes } from '../reports/bakeoff.js';
+import { fewestSteps, reportScaling, usualSteps } from '../reports/scaling.js';
 
-const usualSteps = 30;
-const fewestSteps = 8;
-const interrupted = 130;
+const ofBoth: readonly Flag[] = [
+  { name: 'replicas', value: 'LIST', help: 'say 1,2,4; by default powers of two up to all slots, and all' },
+  { name: 'out', value: 'FOLDER', help: 'where the report goes; by default scaling-P or bakeoff-P here' },
+];
+const ofScaling: readonly Flag[] = [
+  {
+    name: 'steps',
+    value: 'N',
+    help: `scaling: steps of each point, at least ${fewestSteps}; by default ${usualSteps}`,
+  },
+  { name: 'weak', help: 'scaling: only weak scaling: every replica keeps its batch' },
+  { name: 'strong', help: 'scaling: only strong scaling: the replicas share the batch of the fewest' },
+  {
+    name: 'link',
+    value: 'GBIT[,MS]',
+    help: 'scaling: the link between hosts, in Gbit/s and ms: for predictions where no point crosses it',
+  },
+  { name: 'remove-runs', help: 'scaling: delete each run once it is measured' },
+];
+const ofBakeOff: readonly Flag[] = [
+  { name: 'minutes', value: 'N', help: `bakeoff: how long it may take; by default ${usualMinutes}` },
+  {
+    name: 'try',
+    value: 'LIST',
+    help: `bakeoff: what is tried, of ${triable.join(', ')}; by default ${usuallyTried.join(',')}`,
+  },
+  { name: 'rounds', value: 'N', help: 'bakeoff: 1 runs every candidate once, for the same time' },
+  { name: 'save', help: "bakeoff: make the winner the profile's default for trainings" },
+  { name: 'keep-runs', help: 'bakeoff: keep its runs, which are deleted otherwise' },
+];
 
 export const report: Verb = {
   verb: 'report',
-  summary: 'measures how a training scales, and writes a report: trainyard report scaling P',
-  words: ['scaling', 'P'],
-  flags: [
-    { name: 'replicas', value: 'LIST', help: 'say 1,2,4; by default powers of two up to all slots, and all' },
-    {
-      name: 'steps',
-      value: 'N',
-      help: `steps of each point, at least ${fewestSteps}; by default ${usualSteps}`,
-    },
-    { name: 'weak', help: 'only weak scaling: every replica keeps its batch' },
-    { name: 'strong', help: 'only strong scaling: the replicas share the batch of the fewest' },
-    { name: 'out', value: 'FOLDER', help: 'where the report goes; by default scaling-P here' },
-    {
-      name: 'link',
-      value: 'GBIT[,MS]',
-      help: 'the link between hosts, in Gbit/s and ms: for predictions where no point crosses it',
-    },
-    { name: 'remove-runs', help: 'delete each run once it is measured' },
-  ],
+  summary: 'measures how a training scales, or which settings suit it, and writes a report',
+  words: ['scaling|bakeoff', 'P'],
+  flags: [...ofBoth, ...ofScaling, ...ofBakeOff],
   rest: true,
   details: [
-    'Short trainings are run one after the other, with the tag scaling. A point that fails is named in the report, and the others are kept. Ctrl-C ends the measurement with a report of what there is. The same command goes on with the points that are missing.',
+    'scaling: short trainings are run one after the other, with the tag scaling. A point that fails is named in the report, and the others are kept. Ctrl-C ends the measurement with a report of what there is. The same command goes on with the points that are missing.',
     'Predictions are labelled as such. docs/scaling.md says how they are made, and how wrong they were.',
+    'bakeoff: numbers of ranks, threads, strategies, all-reduce kinds and bucket sizes are tried by short trainings with the tag bake-off. All run for a short time, the better half for longer, and so on. Whoever cannot be told apart from those is not dropped.',
     'Example: trainyard report scaling lab --replicas 1,2,4 -- train --model resnet20 --data images/train --batch-size 32',
+    'Example: trainyard report bakeoff lab --minutes 5 --save -- train --model resnet20 --data images/train',
   ],
-  async run(context, args) {
-    if (args.words[0] !== 'scaling') {
-      throw new UserError('usage', `there is no report ${args.words[0] ?? ''}`, 'Did you mean scaling?');
+  run(context, args) {
+    const [kind] = args.words;
+    if (kind === 'scaling') {
+      refuse(args, ofBakeOff, kind);
+      return reportScaling(context, args);
     }
-    const modes = modesOf(args);
-    const between = linkOf(args.value('link'));
-    const steps = positiveInteger(args.value('steps') ?? String(usualSteps), '--steps');
-    if (steps < fewestSteps) {
-      throw new UserError('usage', `--steps must be at least ${fewestSteps}`, 'Measure more steps');
+    if (kind === 'bakeoff') {
+      refuse(args, ofScaling, kind);
+      return reportBakeOff(context, args);
     }
-    const words = measuredWords(args.rest);
-    const profile = await context.profile(args.words[1]);
-    const { machine } = context;
-    const given = args.value('replicas');
-    const folder = resolve(context.cwd, args.value('out') ?? `scaling-${profile.name}`);
-    const study = await openStudy(folder, newStudy(profile.name, words, steps, Date.now() / 1000));
-    const measured = await context.withProgress(async (progress) => {
-      const replicas =
-        given === undefined
-          ? usualReplicas(slotsOf(profile, (await machine.node.hello()).cores))
-          : replicasOf(given);
-      return measureScaling({
-        ...progress,
-        machine,
-        profile,
-        cwd: context.cwd,
-        points: plannedPoints(replicas, modes),
-        study,
-        keepRuns: !args.has('remove-runs'),
-        onStudy: async (now) => {
-          await writeReport(folder, now, between);
-        },
-        onRun: (id) => context.book.add(id, profile.name),
-        words: errorWords,
-        logger: context.logger,
-      });
-    });
-    const made = await writeReport(folder, measured, between);
-    show(context, made, folder);
-    if (measured.missing.length > 0) return interrupted;
-    return measured.failed.length > 0 ? exitCodes.failed : exitCodes.done;
+    const hint = 'Write scaling or bakeoff';
+    throw new UserError('usage', `there is no report ${kind ?? ''}`, hint);
   },
 };
 
-function modesOf(args: Args): ScalingMode[] {
-  const [weak, strong] = [args.has('weak'), args.has('strong')];
-  return weak === strong ? ['weak', 'strong'] : [weak ? 'weak' : 'strong'];
-}
-
-function linkOf(text: string | undefined): Setup['between'] {
-  if (text === undefined) return undefined;
-  const [, gbit, ms] = /^(\d+(?:\.\d+)?)(?:,(\d+(?:\.\d+)?))?$/.exec(text) ?? [];
-  if (gbit !== undefined && Number(gbit) > 0) {
-    return { bitsPerSecond: Number(gbit) * 1e9, latency: Number(ms ?? 0.05) / 1000 };
-  }
-  throw new UserError(
-    'usage',
-    `--link must be Gbit/s, and after a comma ms, not "${text}"`,
-    'Write, say, 10,0.2',
-  );
-}
-
-function show(context: Context, made: ScalingReport, folder: string): void {
-  const { output, json } = context;
-  const { bottleneck, predictions, nextNode, notes } = made;
-  if (json) {
-    for (const { point, speedup, efficiency, shares } of [...made.weak, ...made.strong]) {
-      const { mode, replicas, hosts, imagesPerSec, run, command } = point;
-      const images = { images_per_sec: imagesPerSec.median, low: imagesPerSec.low, high: imagesPerSec.high };
-      const more = { speedup, efficiency: efficiency.median, shares, run, command };
-      output.json({ type: 'scaling-point', mode, replicas, hosts, ...images, ...more });
-    }
-    output.json({
-      ...{ type: 'scaling', folder, bottleneck: bottleneck?.kind ?? null, words: bottleneck?.words ?? null },
-      ...{ predictions, next_node: nextNode, notes, failed: made.study.failed, missing: made.study.missing },
-    });
-    return;
-  }
-  for (const { title, head, rows } of measuredTables(made)) {
-    output.line(title);
-    const columns = [0, 1, 2, 3, 5, 6, 8, 9, 10];
-    const pick = (cells: readonly string[]): string[] => columns.map((at) => cells[at] ?? '');
-    const right = columns.map((_, at) => at);
-    for (const line of table(
-      pick(head).map((name) => name.toUpperCase()),
-      rows.map(pick),
-      right,
-    )) {
-      output.line(line);
-    }
-    output.line('');
-  }
-  if (bottleneck) output.line(`${bottleneck.words} ${bottleneck.advice}`);
-  for (const line of nextNodeSentences(made)) output.line(line);
-  for (const note of notes) output.note(note);
-  output.line(`report  ${resolve(folder, scalingPage)}`);
+/** Flags of the other report. UserError (usage). */
+function refuse(args: Args, flags: readonly Flag[], kind: string): void {
+  const given = flags.find(({ name }) => args.has(name));
+  if (!given) return;
+  throw new UserError('usage', `--${given.name} means nothing for a report ${kind}`, 'Leave it out');
 }

@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { UserError } from '../base/errors.js';
 import { isOver, statusOf } from '../model/runStatus.js';
 import { requestOf, type TypedRun } from '../plan/request.js';
+import { withTrainDefaults } from '../plan/trainDefaults.js';
 import { resumedRun } from '../plan/resume.js';
 import { joinWords } from '../plan/words.js';
 import { seen } from './bounded.js';
@@ -29,8 +30,9 @@ const startInput = z.strictObject({
 
 async function typedStart(host: ToolHost, input: z.output<typeof startInput>): Promise<TypedRun> {
   const { profile, command, ranks, nodes, gpus, name, tags, notes } = input;
-  return {
-    profile: await host.profiles.get(profile),
+  const found = await host.profiles.get(profile);
+  const typed = {
+    profile: found,
     words: command,
     cwd: host.cwd,
     ...(ranks === undefined ? {} : { ranks }),
@@ -40,6 +42,7 @@ async function typedStart(host: ToolHost, input: z.output<typeof startInput>): P
     ...(tags === undefined ? {} : { tags }),
     ...(notes === undefined ? {} : { notes }),
   };
+  return withTrainDefaults(typed, found);
 }
 
 /** Everything that decides what is run, and nothing that is not seen. */

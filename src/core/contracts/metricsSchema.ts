@@ -29,6 +29,7 @@ const startLineSchema = z.object({
   strategy: z.optional(z.string()),
   servers: z.optional(count),
   all_reduce: z.optional(z.nullable(z.string())),
+  bucket_size: z.optional(z.nullable(z.number())),
   comm: z.optional(z.nullable(z.string())),
   made_new: z.optional(z.array(z.string())),
   steps_per_epoch: count,

@@ -166,6 +166,22 @@ export const profileSchema = z
         })
         .check(about("What is put on each node's own disk before a run starts there.")),
     ),
+    train: optional(
+      z
+        .strictObject({
+          ranks: optional(positive.check(about('Ranks of a training that does not say how many.'))),
+          flags: optional(
+            z
+              .array(path)
+              .check(
+                z.minLength(1),
+                about('Flags of the trainer, a word each: a training that gives the same flag goes before.'),
+              ),
+          ),
+          why: optional(path.check(about('Where these come from, in one line.'))),
+        })
+        .check(about('What a training has that does not say otherwise, as a bake-off found it.')),
+    ),
     stopGrace: optional(
       positive.check(
         about('Seconds between SIGTERM and SIGKILL when an own program is stopped. Default 30.'),
@@ -237,6 +253,15 @@ export const profileSchema = z
       });
       if (profile.head !== undefined && !hosts.some(({ host }) => host === profile.head)) {
         problem(['head'], `${profile.head} is not one of the hosts`);
+      }
+      const [first] = profile.train?.flags ?? [];
+      if (first?.startsWith('--') === false) {
+        problem(['train', 'flags', 0], 'must be a flag of the trainer, with its dashes');
+      }
+      for (const [at, word] of (profile.train?.flags ?? []).entries()) {
+        if (/^--(run-dir|resume)(=|$)/.test(word)) {
+          problem(['train', 'flags', at], 'must not name the folder or the checkpoint of a run');
+        }
       }
       const { minNodes, maxNodes } = profile;
       if (minNodes !== undefined && maxNodes !== undefined && minNodes > maxNodes) {

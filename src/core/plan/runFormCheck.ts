@@ -18,6 +18,7 @@ import {
   optionFlags,
   type RunFormValues,
 } from './runForm.js';
+import { withTrainDefaults } from './trainDefaults.js';
 import type { TrainerFlag } from './trainerHelp.js';
 import { splitWords } from './words.js';
 
@@ -93,7 +94,7 @@ export function checkForm(
   attempt('notes', () => aboutOf({ notes: values.notes }));
   if (problems.length > 0) return { problems };
   try {
-    const asked = askedRun(values, profile);
+    const asked = withTrainDefaults(askedRun(values, profile), profile);
     return { request: requestOf({ ...asked, profile, cwd: asked.cwd ?? cwd }), problems: [] };
   } catch (error) {
     if (!(error instanceof UserError)) throw error;

@@ -27,6 +27,7 @@ padding:8px 16px;border-radius:4px}.box p{margin:4px 0}
 th,td{border:1px solid var(--line);padding:4px 10px;text-align:right;white-space:nowrap}
 th{background:var(--box);font-weight:600}
 .ahead td,.ahead th{font-style:italic}
+.texts td:first-child,.texts td:last-child,.texts td:nth-last-child(2){text-align:left}
 figure{margin:12px 0;max-width:760px;overflow-x:auto}figcaption{color:var(--soft);margin-bottom:4px}
 .key{margin-left:14px;white-space:nowrap}.key i{display:inline-block;width:12px;height:12px;margin-right:5px;
 border-radius:2px;vertical-align:-1px;background:currentColor}
@@ -51,34 +52,45 @@ export function scalingHtml(report: ScalingReport): string {
     '<h1>Scaling</h1>',
     `<p class="soft">${escaped(subjectOf(report))}</p>`,
     bottleneck
-      ? `<h2>Bottleneck</h2><div class="box" data-kind="${bottleneck.kind}"><p><strong>${escaped(bottleneck.words)}</strong> ${escaped(bottleneck.advice)}</p>${list(bottleneck.evidence)}</div>`
+      ? `<h2>Bottleneck</h2><div class="box" data-kind="${bottleneck.kind}"><p><strong>${escaped(bottleneck.words)}</strong> ${escaped(bottleneck.advice)}</p>${htmlList(bottleneck.evidence)}</div>`
       : '',
     rateChart(report),
     shareChart('Where the time of a step goes, weak scaling', weak),
     shareChart('Where the time of a step goes, strong scaling', strong),
-    ...measuredTables(report).map((table) => tableOf(table)),
+    ...measuredTables(report).map((table) => htmlTable(table)),
     paragraph('What one more node brings', nextNodeSentences(report)),
-    predicted ? tableOf(predicted, 'ahead') : '',
-    errors ? tableOf(errors) : '',
-    notes.length > 0 ? `<h2>Notes</h2>${list(notes)}` : '',
+    predicted ? htmlTable(predicted, 'ahead') : '',
+    errors ? htmlTable(errors) : '',
+    notes.length > 0 ? `<h2>Notes</h2>${htmlList(notes)}` : '',
     '<h2>Commands</h2>',
-    ...commandsOf(report).map(
-      ({ what, command }) => `<div>${escaped(what)}</div><pre>${escaped(command)}</pre>`,
-    ),
+    ...commandsOf(report).map(htmlCommand),
   ];
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>Scaling of ${escaped(report.study.profile)}</title><style>${style}</style></head><body>\n${body.filter((part) => part !== '').join('\n')}\n</body></html>\n`;
+  return htmlPage(`Scaling of ${report.study.profile}`, body);
+}
+
+/** A page of parts that are HTML already; empty ones are left out. */
+export function htmlPage(title: string, parts: readonly string[]): string {
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${escaped(title)}</title><style>${style}</style></head><body>\n${parts.filter((part) => part !== '').join('\n')}\n</body></html>\n`;
 }
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-const escaped = (text: string): string => text.replace(/[&<>"]/g, (character) => escapes[character] ?? '');
+/** Text for a page. */
+export const escaped = (text: string): string =>
+  text.replace(/[&<>"]/g, (character) => escapes[character] ?? '');
 
-const list = (lines: readonly string[]): string =>
+/** What a command is for, and the command. */
+export const htmlCommand = ({ what, command }: { what: string; command: string }): string =>
+  `<div>${escaped(what)}</div><pre>${escaped(command)}</pre>`;
+
+/** An unordered list of texts. */
+export const htmlList = (lines: readonly string[]): string =>
   `<ul>${lines.map((line) => `<li>${escaped(line)}</li>`).join('')}</ul>`;
 
 const paragraph = (title: string, sentences: readonly string[]): string =>
   sentences.length === 0 ? '' : `<h2>${title}</h2><p>${sentences.map(escaped).join(' ')}</p>`;
 
-function tableOf({ title, head, rows }: PageTable, kind = ''): string {
+/** A table with its title above it. */
+export function htmlTable({ title, head, rows }: PageTable, kind = ''): string {
   const cells = (tag: string, texts: readonly string[]): string =>
     `<tr>${texts.map((text) => `<${tag}>${escaped(text)}</${tag}>`).join('')}</tr>`;
   return `<h2>${escaped(title)}</h2><div class="scroll"><table class="${kind}">${cells('th', head)}${rows.map((row) => cells('td', row)).join('')}</table></div>`;

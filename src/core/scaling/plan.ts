@@ -33,6 +33,12 @@ export function slotsOf({ kind, hosts = [], maxNodes }: Profile, cores: number):
     .reduce((sum, { slots, gpus }) => sum + (slots ?? gpus?.length ?? 1), 0);
 }
 
+/** The most of them on one node. */
+export const slotsOfNode = (profile: Profile, cores: number): number =>
+  profile.kind === 'local'
+    ? slotsOf(profile, cores)
+    : Math.max(1, ...(profile.hosts ?? []).map(({ slots, gpus }) => slots ?? gpus?.length ?? 1));
+
 /** Weak scaling first: its first point is the first one of strong scaling too. */
 export const plannedPoints = (replicas: readonly number[], modes: readonly ScalingMode[]): PlannedPoint[] =>
   modes.flatMap((mode) => replicas.map((count) => ({ mode, replicas: count })));

@@ -30,6 +30,8 @@ function tableOf(ui: Ui): Table {
     'trainyard.copyToAll': async (profile) => (await loadLazy()).copyToAll(ui, profile),
     'trainyard.openTunnel': async (profile) => (await loadLazy()).openTunnel(ui, profile),
     'trainyard.closeTunnel': async (tunnel) => (await loadLazy()).closeTunnel(ui, tunnel),
+    'trainyard.measureScaling': async (given) => (await loadLazy()).measureScaling(ui, given),
+    'trainyard.findBestSettings': async (given) => (await loadLazy()).findBestSettings(ui, given),
     'trainyard.refresh': async () => {
       await ui.clusters.refresh();
       await ui.runs.refresh();

@@ -10,6 +10,7 @@ import type { ClusterSession } from '../../core/follow/clusterSession.js';
 import { commandLineOf, type AskedRun } from '../../core/plan/commandLine.js';
 import { askedRun, emptyForm, formOf, type RunFormValues } from '../../core/plan/runForm.js';
 import { checkForm, type CheckedForm } from '../../core/plan/runFormCheck.js';
+import { withTrainDefaults } from '../../core/plan/trainDefaults.js';
 import type { TrainerFlag } from '../../core/plan/trainerHelp.js';
 import type { Partition } from '../../core/slurm/partitions.js';
 import type { FormFolder, FormView } from '../../webview/formProtocol.js';
@@ -184,6 +185,11 @@ export class FormSession implements Disposable {
     return askedRun(this.form, session.profile);
   }
 
+  /** The run with what its profile adds to a training. */
+  withDefaults(run: AskedRun): AskedRun {
+    return this.session ? withTrainDefaults(run, this.session.profile) : run;
+  }
+
   say(text: string, isError = false): void {
     this.said = { text, isError };
     this.changed();
@@ -193,7 +199,7 @@ export class FormSession implements Disposable {
     const checked = this.check();
     const { session } = this;
     if (!session || !checked || checked.problems.length > 0) return '';
-    return commandLineOf(askedRun(this.form, session.profile));
+    return commandLineOf(this.withDefaults(askedRun(this.form, session.profile)));
   }
 
   get isHere(): boolean {

@@ -157,7 +157,7 @@ export class RunFormPanel implements RunFormTab {
     session.starting = true;
     session.say('');
     try {
-      await this.start(asked);
+      await this.start(session.withDefaults(asked));
       session.say('Started.');
     } finally {
       session.starting = false;

@@ -15,6 +15,7 @@ import { eventLevel, eventText } from '../../core/model/marks.js';
 import { exitCodeOf } from '../../core/model/runExit.js';
 import { statusOf } from '../../core/model/runStatus.js';
 import { checkFiles, taskRun, type TaskRun } from '../../core/plan/runTask.js';
+import { withTrainDefaults } from '../../core/plan/trainDefaults.js';
 import { joinWords } from '../../core/plan/words.js';
 import { showError } from '../commands/showError.js';
 import { beginRun, isWorthWaiting, wantsToWait } from '../commands/start/startRun.js';
@@ -88,14 +89,15 @@ export class TaskTerminal implements vscode.Pseudoterminal {
     }
   }
 
-  private async start(task: TaskRun): Promise<StartedRun> {
-    const { dashboard, tensorboard = false, wait, ...rest } = task;
+  private async start(asked: TaskRun): Promise<StartedRun> {
     const { ui } = this;
+    const backend = await ui.services.backend();
+    const { profile } = await backend.session(asked.profile);
+    const task = withTrainDefaults(asked, profile);
+    const { dashboard, tensorboard = false, wait, ...rest } = task;
     const { codeFolder } = rest;
     const recent =
       codeFolder === undefined ? rest : { ...rest, codeFolder: resolve(this.folder, codeFolder) };
-    const backend = await ui.services.backend();
-    const { profile } = await backend.session(task.profile);
     if (profile.kind === 'local' && codeFolder === undefined) {
       checkFiles(task, { exists: existsSync, resolve });
     }

@@ -15,6 +15,7 @@ const foreign = /(?:^|[^\w-])--[a-z]|\btrainyard [a-z]|\bnpm (?:run|test|ci)\b|\
 const forPrograms: Readonly<Record<string, RegExp>> = {
   // The command line that a model writes.
   'assist/actTools.ts': /^Words of the command: /,
+  'bakeoff/candidates.ts': /^--[a-z-]+$/,
   'checkpoints/evaluate.ts': /^--[a-z-]+$/,
   'checkpoints/predict.ts': /^--[a-z-]+$/,
   'cluster/dataFlags.ts': /^--[a-z-]+$/,
@@ -28,7 +29,8 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   // About fields that are handed to sbatch.
   'contracts/profileSchema.ts': /^(`--[a-z-]+` of sbatch|Further options of sbatch)/,
   'contracts/slurmSchema.ts': /^`--[a-z]+` of sbatch/,
-  'follow/measureScaling.ts': /^--[a-z-]+$/,
+  'measure/bakeOff.ts': /^--[a-z-]+$/,
+  'measure/measureScaling.ts': /^--[a-z-]+$/,
   // The command line that starts a run, for people to copy.
   'plan/commandLine.ts': /^--[a-z-]+$/,
   'plan/demo.ts': /^--[a-z-]+$/,
@@ -40,6 +42,7 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   'plan/request.ts': /^--[a-z-]+$/,
   'plan/runForm.ts': /^--[a-z-]+$/,
   'plan/spec.ts': /^--[a-z-]+$/,
+  'plan/trainDefaults.ts': /^--[a-z-]+$/,
   'plan/trainerHelp.ts': /^--(help|model|device)$/,
   // Variables of CSS.
   'scaling/html.ts': /^\n:root\{/,

@@ -163,6 +163,7 @@ class TrainRun {
     step.accumulate = options_.accumulate;
     step.clip_norm = options_.clip_norm;
     step.device_sums = device_sums_;
+    step.bucket_bytes = options_.strategy.bucket_bytes();
     if (network.precision == Precision::fp16) step.loss_scaling = LossScalerOptions{};
     step_ = std::make_unique<TrainingStep>(workers_, network, step, team_.maker());
     if (leader() && plan_.resume_from) {

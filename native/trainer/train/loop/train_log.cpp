@@ -19,6 +19,12 @@ std::string all_reduce(const TrainOptions& options, const Team& team, bool devic
   return options.strategy.all_reduce == "auto" ? "library" : options.strategy.all_reduce;
 }
 
+/// In MiB; null where nothing is sent off in buckets.
+nlohmann::json bucket_size(const TrainOptions& options, const TrainPlan& plan, const Team& team) {
+  const bool in_buckets = plan.world > 1 && !has_servers(team.strategy());
+  return in_buckets ? nlohmann::json(options.strategy.bucket_mib) : nlohmann::json(nullptr);
+}
+
 }  // namespace
 
 TrainLog::TrainLog(const TrainOptions& options, const TrainPlan& plan, const Team& team)
@@ -40,6 +46,7 @@ void TrainLog::start(Network& network, const TrainStart& start) {
                       {"strategy", team_.strategy()},
                       {"servers", team_.servers().size()},
                       {"all_reduce", text_or_null(all_reduce(options_, team_, start.device_sums))},
+                      {"bucket_size", bucket_size(options_, plan_, team_)},
                       {"comm", plan_.world == 1 ? nlohmann::json(nullptr) : nlohmann::json(comm)},
                       {"made_new", start.made_new},
                       {"steps_per_epoch", plan_.steps_per_epoch},

@@ -47,6 +47,7 @@ TrainingStep::TrainingStep(Communicator& workers, const NetworkOptions& network,
   }
   Variables variables{network_->weights(), network_->gradients(), std::move(ranges)};
   variables.device_sums = options.device_sums;
+  variables.bucket_bytes = options.bucket_bytes;
   variables.on_device = [this](const OptimizerOptions& optimizer, const std::vector<ParameterRange>& tensors,
                                const std::vector<std::string>& suffixes) {
     return device_ = network_->train_on_device(optimizer, tensors, suffixes);

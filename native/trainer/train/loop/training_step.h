@@ -42,6 +42,7 @@ struct StepOptions {
   std::optional<LossScalerOptions> loss_scaling{};  ///< for storage that small gradients vanish in: fp16
   double clip_norm = 0;                             ///< the longest gradient, over an update's mean; 0: any
   bool device_sums = false;                         ///< see Variables
+  size_t bucket_bytes = usual_bucket_bytes;         ///< of gradients that are sent off together
 };
 
 using Ahead = std::function<std::optional<BatchView>()>;

@@ -25,7 +25,7 @@ export async function editAndStart(ui: Ui, recent: RecentRun, how: StartOptions 
 }
 
 /** Without them the line can still be typed, so what went wrong is only logged. */
-async function trainerFlags({ services }: Ui, profile: string): Promise<readonly TrainerFlag[]> {
+export async function trainerFlags({ services }: Ui, profile: string): Promise<readonly TrainerFlag[]> {
   try {
     return await (await (await services.backend()).machine(profile)).trainerFlags('train');
   } catch (error) {

@@ -2,8 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { measuredWords } from '../../../../src/core/follow/measureScaling.js';
-import { newStudy, openStudy, writeReport } from '../../../../src/core/follow/scalingFolder.js';
+import { measuredWords } from '../../../../src/core/measure/measureScaling.js';
+import { newStudy, openStudy, writeReport } from '../../../../src/core/measure/scalingFolder.js';
 import { scalingHtml } from '../../../../src/core/scaling/html.js';
 import { scalingMarkdown } from '../../../../src/core/scaling/markdown.js';
 import { reportOf } from '../../../../src/core/scaling/report.js';

@@ -1,42 +1,24 @@
 // Measures how a training scales: short runs one after the other on a profile, each a point. They
 // are ordinary runs, which show in lists; what each came to is handed on before the next one starts.
-import { Cancelled, errorText, isCancelled, throwIfCancelled, UserError } from '../base/errors.js';
-import { nullLogger, type Logger } from '../base/log.js';
-import type { NodePath } from '../base/nodePath.js';
+import { errorText, isCancelled, throwIfCancelled, UserError } from '../base/errors.js';
 import type { Progress } from '../base/progress.js';
-import type { Machine } from '../cluster/machine.js';
-import type { RunDetails } from '../contracts/agentApi.js';
-import type { StartLine, StepLine } from '../contracts/metricsSchema.js';
-import type { Profile } from '../contracts/profileSchema.js';
 import { pricePerHour } from '../cost/runCost.js';
-import { statusOf } from '../model/runStatus.js';
-import { commandLineOf } from '../plan/commandLine.js';
 import { flagValue, trainerVerb, withoutFlag } from '../plan/flags.js';
-import { requestOf, type Device } from '../plan/request.js';
+import type { Device } from '../plan/request.js';
 import { allReduceMsOf, figuresOf } from '../scaling/fromLines.js';
 import { sharedBatch, type PlannedPoint } from '../scaling/plan.js';
 import type { ScalingStudy, StudyPoint } from '../scaling/study.js';
-import { deleteRunFolders } from './deletion.js';
-import { RunFollower } from './run.js';
-import { outputFiles } from './runOutput.js';
+import { commandOf, shortRun, type AskedShortRun, type RunPlace, type ShortRun } from './shortRun.js';
 
 /** What is measured, where, and who hears of it. */
-export interface ScalingOptions extends Progress {
-  machine: Machine;
-  profile: Profile;
-  /** Folder of this machine, against which paths are read. */
-  cwd: string;
+export interface ScalingOptions extends RunPlace, Progress {
   points: readonly PlannedPoint[];
   /** Points that are there already are not measured again. */
   study: ScalingStudy;
-  keepRuns: boolean;
   /** After each point, with all of them. */
   onStudy: (study: ScalingStudy) => Promise<void>;
-  /** Each run as it starts. */
-  onRun: (id: string) => Promise<void>;
   /** Of an error, in the words of a user interface. */
   words?: (error: unknown) => string;
-  logger?: Logger;
 }
 
 /** How many times larger the batch is with which one replica is tried as well. */
@@ -65,15 +47,6 @@ export function measuredWords(words: readonly string[]): string[] {
   return own.reduce((left, flag) => withoutFlag(left, flag), [...words]);
 }
 
-interface Started {
-  details: RunDetails;
-  device: Device | undefined;
-  command: string;
-  start: StartLine | undefined;
-  steps: StepLine[];
-  printed: string[];
-}
-
 class Measurement {
   private study: ScalingStudy;
   private cores: number | null = null;
@@ -100,7 +73,8 @@ class Measurement {
           await this.hand({ missing: points.slice(at).filter((each) => !this.pointOf(each)) });
           return this.study;
         }
-        const command = this.commandOf(this.wordsOf(planned, undefined), planned);
+        const asked = this.asked(this.wordsOf(planned, undefined), planned);
+        const command = commandOf(this.options.profile, asked);
         const message = (this.options.words ?? errorText)(error);
         await this.hand({ failed: [...this.study.failed, { ...planned, message, command }] });
       }
@@ -139,15 +113,12 @@ class Measurement {
     return Math.max(1, Math.floor((this.cores ?? 1) / Math.min(onHost, most)));
   }
 
-  private commandOf(words: readonly string[], { mode, replicas }: PlannedPoint): string {
-    return commandLineOf({
-      profile: this.options.profile.name,
-      words,
-      ranks: replicas,
-      name: `${mode} scaling ${replicas}`,
-      tags: [tag],
-      evaluator: false,
-    });
+  private asked(words: readonly string[], { mode, replicas }: PlannedPoint): AskedShortRun {
+    return { words, ranks: replicas, name: `${mode} scaling ${replicas}`, tag };
+  }
+
+  private follow(words: readonly string[], planned: PlannedPoint): Promise<ShortRun> {
+    return shortRun(this.options, this.asked(words, planned));
   }
 
   private async measure(planned: PlannedPoint): Promise<StudyPoint> {
@@ -238,59 +209,4 @@ class Measurement {
       return null;
     }
   }
-
-  /** Starts a run and stays until it is over. UserError (failed) where it failed, Cancelled. */
-  private async follow(words: readonly string[], planned: PlannedPoint): Promise<Started> {
-    const { machine, profile, cwd, signal, logger = nullLogger } = this.options;
-    const asked = {
-      words,
-      ranks: planned.replicas,
-      name: `${planned.mode} scaling ${planned.replicas}`,
-      tags: [tag],
-      evaluator: false,
-    };
-    const request = requestOf({ ...asked, profile, cwd });
-    const started = await machine.start(request, signal === undefined ? {} : { signal });
-    await this.options.onRun(started.id);
-    let begun: StartLine | undefined;
-    const steps: StepLine[] = [];
-    const printed: string[] = [];
-    const output = outputFiles((_, text) => printed.push(text));
-    const follower = new RunFollower({
-      dir: started.dir,
-      client: () => machine.node.client(),
-      logger,
-      pollInterval: 250,
-      extras: request.kind === 'train' ? () => [] : output,
-    });
-    follower.onMetric(({ value }) => {
-      if (value?.kind === 'start') begun = value;
-      if (value?.kind === 'step') steps.push(value);
-    });
-    const giveUp = (): void => {
-      follower.dispose();
-    };
-    signal?.addEventListener('abort', giveUp, { once: true });
-    try {
-      throwIfCancelled(signal);
-      const details = await follower.follow();
-      const status = statusOf(details);
-      if (status !== 'finished') throw failure(details, started.dir);
-      if (!this.options.keepRuns) await deleteRunFolders(machine, profile, details);
-      const command = commandLineOf({ ...asked, profile: profile.name });
-      return { details, device: started.device, command, start: begun, steps, printed };
-    } catch (error) {
-      if (signal?.aborted !== true) throw error;
-      await machine.stop(started.dir, 'now');
-      throw new Cancelled();
-    } finally {
-      signal?.removeEventListener('abort', giveUp);
-      follower.dispose();
-    }
-  }
-}
-
-function failure({ id, state }: RunDetails, dir: NodePath): UserError {
-  const why = state?.reason ?? 'it did not finish';
-  return new UserError('failed', `run ${id} failed: ${why}`, `Its folder is ${dir}`);
 }

@@ -1,14 +1,14 @@
 // The folder of a scaling report: scaling.json with every point, and the pages that are made of it.
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorText, systemCode, UserError } from '../base/errors.js';
-import { writeFileAtomic } from '../base/files.js';
 import { check, problemsText } from '../base/validation.js';
 import { scalingHtml } from '../scaling/html.js';
 import { scalingMarkdown } from '../scaling/markdown.js';
 import type { Setup } from '../scaling/model.js';
 import { reportOf, type ScalingReport } from '../scaling/report.js';
 import { sameStudy, studySchema, type ScalingStudy } from '../scaling/study.js';
+import { writePages } from './pagesFolder.js';
 
 /** The page of a report, in its folder. */
 export const scalingPage = 'scaling.html';
@@ -60,16 +60,11 @@ export async function writeReport(
       return { mode: point.mode, replicas: point.replicas, efficiency, shares };
     }),
   };
-  try {
-    await mkdir(folder, { recursive: true });
-    await writeFileAtomic(join(folder, 'scaling.md'), scalingMarkdown(report), 0o644);
-    await writeFileAtomic(join(folder, scalingPage), scalingHtml(report), 0o644);
-    const text = `${JSON.stringify({ ...study, report: derived }, null, 1)}\n`;
-    await writeFileAtomic(join(folder, data), text, 0o644);
-  } catch (error) {
-    const what = `the report cannot be written to ${folder}: ${errorText(error)}`;
-    throw new UserError('preflight', what, 'Choose another folder, or make room there');
-  }
+  await writePages(folder, {
+    'scaling.md': scalingMarkdown(report),
+    [scalingPage]: scalingHtml(report),
+    [data]: `${JSON.stringify({ ...study, report: derived }, null, 1)}\n`,
+  });
   return report;
 }
 

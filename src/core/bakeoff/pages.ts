@@ -1,0 +1,130 @@
+// The pages of a bake-off, and the sentences that a terminal prints too.
+import { plural } from '../base/plural.js';
+import { escaped, htmlCommand, htmlList, htmlPage, htmlTable } from '../scaling/html.js';
+import { markdownCommand, markdownTable } from '../scaling/markdown.js';
+import { rateText, type PageTable } from '../scaling/pageTables.js';
+import {
+  imagesPerSecOf,
+  winnerOf,
+  type BakeOffResult,
+  type CandidateResult,
+  type Outcome,
+} from './result.js';
+
+const outcomes: Record<Outcome, string> = {
+  won: 'won',
+  level: 'level with it',
+  dropped: 'dropped',
+  failed: 'failed',
+  same: 'the same',
+  notTried: 'not tried',
+};
+
+/** All candidates, those that got furthest first. */
+export function candidateTable({ candidates }: BakeOffResult): PageTable {
+  const rate = (one: CandidateResult): number => imagesPerSecOf(one)?.median ?? 0;
+  const place = ({ outcome, runs }: CandidateResult): number => (outcome === 'won' ? 1e6 : runs.length);
+  const ranked = [...candidates].sort((a, b) => place(b) - place(a) || rate(b) - rate(a));
+  return {
+    title: 'Candidates',
+    head: ['settings', 'rounds', 'seconds', 'images/s', 'spread', 'outcome', 'why'],
+    rows: ranked.map((one) => {
+      const images = imagesPerSecOf(one);
+      return [
+        one.name,
+        String(one.runs.length),
+        one.runs.reduce((sum, { seconds }) => sum + seconds, 0).toFixed(1),
+        images ? rateText(images.median) : '',
+        images ? `${rateText(images.low)} to ${rateText(images.high)}` : '',
+        outcomes[one.outcome],
+        one.why,
+      ];
+    }),
+  };
+}
+
+/** How many candidates each round had. */
+const roundTable = ({ rounds }: BakeOffResult): PageTable => ({
+  title: 'Rounds',
+  head: ['round', 'candidates', 'seconds of each'],
+  rows: rounds.map(({ candidates, seconds }, at) => [
+    ...[String(at + 1), String(candidates)],
+    seconds.toFixed(1),
+  ]),
+});
+
+/** What won, and how sure that is. */
+export function verdictSentences(result: BakeOffResult): string[] {
+  const winner = winnerOf(result);
+  const images = winner && imagesPerSecOf(winner);
+  if (!winner || !images) return ['Nothing was measured, so nothing won.'];
+  const level = result.candidates.filter(({ outcome }) => outcome === 'level');
+  const [first] = [...result.candidates]
+    .filter((one) => one !== winner && !level.includes(one) && one.rates.length > 0)
+    .sort((a, b) => (imagesPerSecOf(b)?.median ?? 0) - (imagesPerSecOf(a)?.median ?? 0));
+  const sentences = [
+    `Best: ${winner.name}, with ${rateText(images.median)} images/s (${rateText(images.low)} to ${rateText(images.high)}).`,
+  ];
+  if (level.length > 0) {
+    sentences.push(`It cannot be told apart from: ${level.map(({ name }) => name).join('; ')}.`);
+  }
+  if (first) {
+    sentences.push(`The next one is ${first.name}, with ${rateText(imagesPerSecOf(first)?.median ?? 0)}.`);
+  }
+  return sentences;
+}
+
+/** What a reader of the figures must know. */
+export function bakeOffNotes({ candidates, leftOut, cancelled, spent, budget }: BakeOffResult): string[] {
+  const untried = candidates.filter(({ outcome }) => outcome === 'notTried').length;
+  return [
+    ...(cancelled ? ['It was ended before its time.'] : []),
+    `It took ${minutes(spent)} of ${minutes(budget)}.`,
+    'Every replica keeps its batch, so more ranks make a larger global batch.',
+    'The spread is where the median lies in 95 of 100 cases, and at least 1.5% to either side.',
+    ...(untried > 0 ? [`There was no time for ${plural(untried, 'candidate')}.`] : []),
+    ...leftOut.map(({ what, why }) => `Not tried: ${what}, since ${why}.`),
+  ];
+}
+
+const minutes = (seconds: number): string => `${(seconds / 60).toFixed(1)} minutes`;
+
+const subjectOf = ({ model, device, profile, words }: BakeOffResult): string =>
+  `${model ?? 'A training'} on profile ${profile}${device === null ? '' : ` (${device})`}: ${words.join(' ')}`;
+
+const commandsOf = ({ candidates }: BakeOffResult): { what: string; command: string }[] =>
+  candidates.map(({ name, command }) => ({ what: name, command }));
+
+/** Like the page of a scaling report: no script, no other file. */
+export function bakeOffHtml(result: BakeOffResult): string {
+  const [best = '', ...more] = verdictSentences(result);
+  return htmlPage(`Bake-off of ${result.profile}`, [
+    '<h1>Bake-off</h1>',
+    `<p class="soft">${escaped(subjectOf(result))}</p>`,
+    `<div class="box"><p><strong>${escaped(best)}</strong> ${escaped(more.join(' '))}</p></div>`,
+    htmlTable(candidateTable(result), 'texts'),
+    htmlTable(roundTable(result)),
+    `<h2>Notes</h2>${htmlList(bakeOffNotes(result))}`,
+    '<h2>Commands</h2>',
+    ...commandsOf(result).map(htmlCommand),
+  ]);
+}
+
+/** Of GitHub's kind; it ends with a newline. */
+export function bakeOffMarkdown(result: BakeOffResult): string {
+  const [best = '', ...more] = verdictSentences(result);
+  const parts = [
+    '# Bake-off',
+    subjectOf(result),
+    `**${best}** ${more.join(' ')}`.trim(),
+    ...markdownTable(candidateTable(result)),
+    ...markdownTable(roundTable(result)),
+    '## Notes',
+    bakeOffNotes(result)
+      .map((note) => `- ${note}`)
+      .join('\n'),
+    '## Commands',
+    commandsOf(result).map(markdownCommand).join('\n'),
+  ];
+  return `${parts.join('\n\n')}\n`;
+}

@@ -1,0 +1,48 @@
+// From the lines of a run to images/s, and when a run has trained long enough.
+import type { StartLine, StepLine } from '../contracts/metricsSchema.js';
+
+/** Parts into which a run is cut; each is long enough to hold what comes and goes from step to step. */
+const parts = 16;
+/** Steps at the beginning that are left out, as a part of all: they hold the warming up. */
+const warmingUp = 0.2;
+/** After the warming up. */
+const fewestSteps = 5;
+const bytesOfGradient = 4;
+
+const settledOf = (steps: readonly StepLine[]): readonly StepLine[] =>
+  steps.slice(Math.max(1, Math.ceil(steps.length * warmingUp)));
+
+/** Of one run: images/s of each part, steps and seconds that count. Undefined with too few steps. */
+export function ratesOf(
+  steps: readonly StepLine[],
+): { rates: number[]; steps: number; seconds: number } | undefined {
+  const settled = settledOf(steps);
+  if (settled.length < fewestSteps) return undefined;
+  const count = Math.min(parts, settled.length);
+  const rates = Array.from({ length: count }, (_, at) => {
+    const from = Math.floor((at * settled.length) / count);
+    return rateOf(settled.slice(from, Math.floor(((at + 1) * settled.length) / count)));
+  });
+  return { rates, steps: settled.length, seconds: secondsOf(settled) };
+}
+
+/** All images over the time of their steps. */
+function rateOf(steps: readonly StepLine[]): number {
+  const images = steps.reduce((sum, line) => sum + (line.images_per_sec * line.step_ms) / 1000, 0);
+  return images / secondsOf(steps);
+}
+
+const secondsOf = (steps: readonly StepLine[]): number =>
+  steps.reduce((sum, { step_ms }) => sum + step_ms, 0) / 1000;
+
+/** For one run: whether it has trained for so many seconds, beside the warming up. */
+export function trainedFor(seconds: number): (steps: readonly StepLine[]) => boolean {
+  let [seen, trained] = [0, 0];
+  return (steps) => {
+    for (; seen < steps.length; seen++) trained += (steps[seen]?.step_ms ?? 0) / 1000;
+    return trained * (1 - warmingUp) >= seconds && steps.length * (1 - warmingUp) > fewestSteps;
+  };
+}
+
+/** Bytes of all gradients of the training. */
+export const gradientBytesOf = ({ parameters }: StartLine): number => parameters * bytesOfGradient;

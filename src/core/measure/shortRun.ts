@@ -1,0 +1,117 @@
+// One short run of a measurement: an ordinary run that is started, and followed until it is over.
+import { Cancelled, throwIfCancelled, UserError } from '../base/errors.js';
+import { nullLogger, type Logger } from '../base/log.js';
+import type { NodePath } from '../base/nodePath.js';
+import type { Machine } from '../cluster/machine.js';
+import type { RunDetails } from '../contracts/agentApi.js';
+import type { StartLine, StepLine } from '../contracts/metricsSchema.js';
+import type { Profile } from '../contracts/profileSchema.js';
+import { deleteRunFolders } from '../follow/deletion.js';
+import { RunFollower } from '../follow/run.js';
+import { outputFiles } from '../follow/runOutput.js';
+import { statusOf } from '../model/runStatus.js';
+import { commandLineOf, type AskedRun } from '../plan/commandLine.js';
+import { requestOf, type Device } from '../plan/request.js';
+
+/** Where the runs of a measurement go. */
+export interface RunPlace {
+  machine: Machine;
+  profile: Profile;
+  /** Folder of this machine, against which paths are read. */
+  cwd: string;
+  keepRuns: boolean;
+  /** Each run as it starts. */
+  onRun: (id: string) => Promise<void>;
+  signal?: AbortSignal;
+  logger?: Logger;
+}
+
+/** Which run. */
+export interface AskedShortRun {
+  words: readonly string[];
+  ranks: number;
+  name: string;
+  tag: string;
+  /** Whether these steps suffice, so that the run is stopped. Left out: it goes on to its own end. */
+  enough?: (steps: readonly StepLine[]) => boolean;
+}
+
+/** What a run that is over told. */
+export interface ShortRun {
+  details: RunDetails;
+  device: Device | undefined;
+  command: string;
+  start: StartLine | undefined;
+  steps: StepLine[];
+  /** Lines of a command that is no training. */
+  printed: string[];
+}
+
+/** The command line that starts the same run. */
+export const commandOf = ({ name: profile }: Profile, asked: AskedShortRun): string =>
+  commandLineOf({ profile, ...typedOf(asked) });
+
+const typedOf = ({ words, ranks, name, tag }: AskedShortRun): Omit<AskedRun, 'profile'> => ({
+  ...{ words, ranks, name },
+  tags: [tag],
+  evaluator: false,
+});
+
+/** Starts a run and stays until it is over. UserError (failed) where it failed, Cancelled. */
+export async function shortRun(place: RunPlace, asked: AskedShortRun): Promise<ShortRun> {
+  const { machine, profile, cwd, signal, logger = nullLogger } = place;
+  const { enough } = asked;
+  const request = requestOf({ ...typedOf(asked), profile, cwd });
+  const started = await machine.start(request, signal === undefined ? {} : { signal });
+  await place.onRun(started.id);
+  let begun: StartLine | undefined;
+  const steps: StepLine[] = [];
+  const printed: string[] = [];
+  let stopping: Promise<void> | undefined;
+  const output = outputFiles((_, text) => printed.push(text));
+  const follower = new RunFollower({
+    dir: started.dir,
+    client: () => machine.node.client(),
+    logger,
+    pollInterval: 250,
+    extras: request.kind === 'train' ? () => [] : output,
+  });
+  const giveUp = (): void => {
+    follower.dispose();
+  };
+  follower.onMetric(({ value }) => {
+    if (value?.kind === 'start') begun = value;
+    if (value?.kind !== 'step') return;
+    steps.push(value);
+    if (stopping || enough?.(steps) !== true) return;
+    stopping = machine.stop(started.dir, 'now');
+    stopping.catch(giveUp); // nothing would end the run; awaited below
+  });
+  signal?.addEventListener('abort', giveUp, { once: true });
+  try {
+    throwIfCancelled(signal);
+    const details = await follower.follow();
+    await stopping;
+    const status = statusOf(details);
+    const ended = status === 'finished' || (stopping !== undefined && status === 'stopped');
+    if (!ended) throw failure(details, started.dir);
+    if (!place.keepRuns) await deleteRunFolders(machine, profile, details);
+    const command = commandOf(profile, asked);
+    return { details, device: started.device, command, start: begun, steps, printed };
+  } catch (error) {
+    if (signal?.aborted !== true) {
+      await stopping;
+      throw error;
+    }
+    await machine.stop(started.dir, 'now');
+    throw new Cancelled();
+  } finally {
+    signal?.removeEventListener('abort', giveUp);
+    follower.dispose();
+  }
+}
+
+function failure({ id, state }: RunDetails, dir: NodePath): UserError {
+  const why = state?.reason ?? 'it did not finish';
+  return new UserError('failed', `run ${id} failed: ${why}`, `Its folder is ${dir}`);
+}

@@ -1,0 +1,111 @@
+// `trainyard report bakeoff`: real short runs, the winner, and what the profile keeps of it.
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectExit, runCli, temporaryFolder, type Line } from '../../support/harness.js';
+
+const folder = temporaryFolder('bakeoff');
+const home = join(folder.path, 'home');
+const out = join(folder.path, 'report');
+const options = { env: { TRAINYARD_HOME: home }, cwd: folder.path };
+const runs = join(folder.path, 'work', 'runs');
+const profilesFile = join(home, 'profiles.json');
+
+const training = ['--', 'train', '--model', 'mlp', '--data', 'synthetic', '--device', 'cpu'];
+const bakeOff = (...more: string[]): string[] => [
+  ...['report', 'bakeoff', 'local', '--minutes', '1', '--out', out, ...more, ...training],
+];
+const linesOf = (text: string): Line[] =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => ({ kind: '', ...(JSON.parse(line) as object) }));
+
+beforeAll(async () => {
+  mkdirSync(home, { recursive: true });
+  const workdir = join(folder.path, 'work');
+  const local = { name: 'local', kind: 'local', workdir, hosts: [{ host: 'here', slots: 2 }] };
+  writeFileSync(profilesFile, JSON.stringify({ version: 1, profiles: [local] }));
+  expectExit(await runCli(['runtime'], options), 0);
+});
+afterAll(folder.remove);
+
+it('tries what there is, writes the pages, and saves the winner to the profile', async () => {
+  const tried = ['--replicas', '2', '--try', 'strategy,allreduce', '--save', '--json'];
+  const made = await runCli(bakeOff(...tried), options);
+  expectExit(made, 0);
+  const lines = linesOf(made.stdout);
+  const summary = lines.at(-1);
+  const candidates = lines.slice(0, -1);
+  expect(summary).toMatchObject({ type: 'bakeoff', folder: out, ranks: 2, cancelled: false });
+  expect(candidates.map((one) => one['name'])).toEqual([
+    ...['2 ranks', '2 ranks, allreduce ring', '2 ranks, allreduce tree'],
+    ...['2 ranks, strategy central-storage', '2 ranks, strategy parameter-server'],
+  ]);
+  for (const one of candidates) {
+    expect(one).toMatchObject({ type: 'bakeoff-candidate', ranks: 2 });
+    expect(one['images_per_sec']).toBeGreaterThan(0);
+    expect(one['low']).toBeLessThan(Number(one['high']));
+  }
+  const winner = candidates.find(({ outcome }) => outcome === 'won');
+  expect(winner?.['name']).toBe(summary?.['winner']);
+  const finalists = candidates.filter(({ rounds }) => rounds === winner?.['rounds']);
+  const best = Math.max(...finalists.map((one) => Number(one['images_per_sec'])));
+  expect(winner?.['images_per_sec']).toBe(best);
+  // One worker and one server make half of the images at most.
+  const served = candidates.at(-1);
+  expect(served).toMatchObject({ outcome: 'dropped' });
+  for (const name of ['bakeoff.html', 'bakeoff.md', 'bakeoff.json']) {
+    expect(existsSync(join(out, name))).toBe(true);
+  }
+  expect(readFileSync(join(out, 'bakeoff.md'), 'utf8')).toContain(
+    `**Best: ${winner?.['name'] as string}, with`,
+  );
+  expect(readdirSync(runs)).toHaveLength(0);
+  const kept = JSON.parse(readFileSync(profilesFile, 'utf8')) as {
+    profiles: { train: Record<string, unknown>; hosts: unknown }[];
+  };
+  expect(kept.profiles[0]?.train['ranks']).toBe(2);
+  expect(kept.profiles[0]?.train['flags'] ?? []).toEqual(winner?.['flags']);
+  expect(kept.profiles[0]?.train['why']).toContain('best of 5');
+  expect(kept.profiles[0]?.hosts).toEqual([{ host: 'here', slots: 2 }]);
+});
+
+it('a training has what the profile keeps, but where it says otherwise', async () => {
+  const workdir = join(folder.path, 'work');
+  const train = { ranks: 2, flags: ['--threads', '1', '--bucket-size', '0.5'], why: 'tried' };
+  const local = { name: 'local', kind: 'local', workdir, hosts: [{ host: 'here', slots: 2 }], train };
+  writeFileSync(profilesFile, JSON.stringify({ version: 1, profiles: [local] }));
+  const listed = await runCli(['profiles'], options);
+  expect(listed.stdout).toContain('trainings on local: 2 ranks, --threads 1 --bucket-size 0.5 (tried)');
+  const steps = [...training, '--steps', '2'];
+  const started = async (...more: string[]): Promise<{ said: string; argv: string; ranks: unknown }> => {
+    const ran = await runCli(['run', 'local', '--json', ...more], options);
+    expectExit(ran, 0);
+    const run = linesOf(ran.stdout)[0]?.['run'] as { argv: string[]; ranks: number };
+    return { said: ran.stderr, argv: run.argv.join(' '), ranks: run.ranks };
+  };
+  const usual = await started(...steps);
+  expect(usual.said).toContain('profile local adds 2 ranks, --threads 1 --bucket-size 0.5');
+  expect(usual).toMatchObject({ ranks: 2 });
+  expect(usual.argv).toContain('train --threads 1 --bucket-size 0.5 --model mlp');
+  const own = await started('--ranks', '1', ...steps, '--bucket-size', '2');
+  expect(own.said).not.toContain('adds');
+  expect(own).toMatchObject({ ranks: 1 });
+  expect(own.argv).not.toMatch(/--threads 1 --bucket-size 0\.5/);
+});
+
+it('refuses what means nothing', async () => {
+  const cases: [string[], string][] = [
+    [bakeOff('--try', 'rank'), 'a bake-off cannot try "rank". Did you mean ranks?'],
+    [bakeOff('--weak'), '--weak means nothing for a report bakeoff'],
+    [bakeOff('--minutes', '0'), '--minutes must be a number above 0'],
+    [['report', 'bakeoff', 'local', '--', 'sleep', '1'], 'only a training of the trainer'],
+    [['report', 'scaling', 'local', '--save', ...training], '--save means nothing for a report scaling'],
+  ];
+  for (const [line, said] of cases) {
+    const refused = await runCli(line, options);
+    expectExit(refused, 2);
+    expect(refused.stderr).toContain(said);
+  }
+});
