@@ -1,6 +1,6 @@
 // Every command once, as somebody would give it: what it asks is answered in the window, what it
 // does is looked at.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -18,9 +18,10 @@ const endless = lastOnly([...words, '--steps', '1000000']);
 
 let workbench: Workbench;
 const given = new Set<CommandId>();
-/** By the menus of items, in checkpoints.test.ts and menus.test.ts. */
+/** By menus: in checkpoints.test.ts, menus.test.ts and reports.test.ts. */
 const clicked: readonly CommandId[] = [
-  ...(['trainyard.runFromCheckpoint', 'trainyard.evaluateCheckpoint', 'trainyard.copyText'] as const),
+  ...(['trainyard.measureScaling', 'trainyard.findBestSettings', 'trainyard.copyText'] as const),
+  ...(['trainyard.runFromCheckpoint', 'trainyard.evaluateCheckpoint'] as const),
   ...(['trainyard.downloadCheckpoint', 'trainyard.revealCheckpoint'] as const),
   ...(['trainyard.deleteCheckpoint', 'trainyard.predictPictures'] as const),
 ];
@@ -231,29 +232,6 @@ test('a cluster over SSH: keys reviewed once, checks, terminal, a command and a 
   } finally {
     await cluster.stop();
   }
-});
-
-test('reports: scaling and the best settings, each in a tab with its figures', async () => {
-  const measured = { profile: 'local', words: ['train', '--model', 'mlp', '--data', 'synthetic'] };
-  const tab = (label: string): Promise<true> =>
-    until(label, async () =>
-      (await workbench.host.ask('tabs', {})).some((each) => each.label === label) ? true : undefined,
-    );
-  await command('trainyard.measureScaling', { ...measured, replicas: '1' });
-  await tab('Scaling of local');
-  await workbench.webview().getByRole('heading', { name: 'Weak scaling' }).waitFor();
-  await workbench.screenshot('scaling', 'dark', 1600);
-  await workbench.host.command('notifications.clearAll');
-  await command('trainyard.findBestSettings', { ...measured, replicas: '1,2', minutes: 0.4 });
-  await tab('Bake-off of local');
-  await workbench.webview().getByRole('heading', { name: 'Candidates' }).waitFor();
-  await workbench.screenshot('bakeoff', 'dark', 1600);
-  await workbench.page.getByRole('button', { name: 'Save to Profile' }).click();
-  await until('what is kept for trainings', () => Promise.resolve(saysProfile('train')));
-  writeFileSync(
-    join(workbench.folder, 'home/profiles.json'),
-    profiles().replace(/,?\s*"train": \{[^}]*\}/, ''),
-  );
 });
 
 test('a run: started, cloned, run again; dashboard, logs, terminal, checkpoints', async () => {

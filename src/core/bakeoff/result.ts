@@ -4,7 +4,7 @@ import { candidateName, type Candidate, type LeftOut } from './candidates.js';
 import { levelWithBest, medianOf } from './halving.js';
 
 /** One run of a candidate. */
-export interface CandidateRun {
+interface CandidateRun {
   /** From 1. */
   round: number;
   steps: number;

@@ -45,7 +45,10 @@ it('sends gradients off in buckets of that size, with the same weights', async (
 it('refuses sizes out of its range, and servers', async () => {
   const cases: [string[], string][] = [
     [['--bucket-size', '0'], '--bucket-size'],
-    [['--bucket-size', '4', '--strategy', 'parameter-server'], '--bucket-size has no meaning with --strategy'],
+    [
+      ['--bucket-size', '4', '--strategy', 'parameter-server'],
+      '--bucket-size has no meaning with --strategy',
+    ],
   ];
   for (const [more, said] of cases) {
     const refused = await runRanks(2, training('refused', ...more));

@@ -1,7 +1,6 @@
 // What a report measures: a training on a profile, and the numbers of ranks.
 import * as vscode from 'vscode';
 import type { MeasureArgument } from '../../../contributions.js';
-import { errorText } from '../../../core/base/errors.js';
 import type { ClusterSession } from '../../../core/follow/clusterSession.js';
 import { measuredWords } from '../../../core/measure/measureScaling.js';
 import { trainerVerb } from '../../../core/plan/flags.js';
@@ -9,6 +8,7 @@ import { proposeTraining } from '../../../core/plan/proposal.js';
 import { joinWords, splitWords } from '../../../core/plan/words.js';
 import { replicasOf, slotsOf, usualReplicas } from '../../../core/scaling/plan.js';
 import { recentRuns } from '../../recentRuns.js';
+import { errorWords } from '../../remedies.js';
 import { pickProfile } from '../pick.js';
 import { editCommandLine } from '../start/commandLine.js';
 import { trainerFlags } from '../start/editAndStart.js';
@@ -68,7 +68,7 @@ const askRanks = (title: string, value: string): Thenable<string | undefined> =>
         replicasOf(text);
         return undefined;
       } catch (error) {
-        return errorText(error);
+        return errorWords(error);
       }
     },
   });

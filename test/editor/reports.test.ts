@@ -1,0 +1,40 @@
+// Measure Scaling and Find Best Settings: short real runs, the report in a tab, the winner kept.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, test } from 'vitest';
+import { until } from './hostClient.js';
+import { Workbench } from './workbench.js';
+
+let workbench: Workbench;
+beforeAll(async () => {
+  workbench = await Workbench.open();
+  await workbench.showViews();
+});
+afterAll(() => workbench.close());
+
+const measured = { profile: 'local', words: ['train', '--model', 'mlp', '--data', 'synthetic'] };
+const tab = (label: string): Promise<true> =>
+  until(label, async () =>
+    (await workbench.host.ask('tabs', {})).some((each) => each.label === label) ? true : undefined,
+  );
+
+test('a scaling report is measured, and shown in a tab', async () => {
+  await workbench.host.command('trainyard.measureScaling', { ...measured, replicas: '1' });
+  await tab('Scaling of local');
+  await workbench.webview().getByRole('heading', { name: 'Weak scaling' }).waitFor();
+  await workbench.screenshot('scaling', 'dark', 1600);
+  await workbench.host.command('notifications.clearAll');
+});
+
+test('the best settings are found, shown in a tab, and kept where that is asked for', async () => {
+  const short = { ...measured, replicas: '1,2', minutes: 0.4 };
+  await workbench.host.command('trainyard.findBestSettings', short);
+  await tab('Bake-off of local');
+  await workbench.webview().getByRole('heading', { name: 'Candidates' }).waitFor();
+  await workbench.screenshot('bakeoff', 'dark', 1600);
+  await workbench.page.getByRole('button', { name: 'Save to Profile' }).click();
+  const path = join(workbench.folder, 'home/profiles.json');
+  await until('what is kept for trainings', () =>
+    Promise.resolve(readFileSync(path, 'utf8').includes('"why": "bake-off of') ? true : undefined),
+  );
+});
