@@ -6,7 +6,7 @@ import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { trainer } from '../support/harness.js';
 import { until } from './hostClient.js';
-import { answer, clickMenu } from './questions.js';
+import { answer, choose, clickMenu } from './questions.js';
 import { Workbench } from './workbench.js';
 
 const flags = ['--threads', '1', '--batch-size', '8', '--steps', '60', '--checkpoint-every', '20'];

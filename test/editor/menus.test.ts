@@ -109,8 +109,8 @@ test('groups of runs, and runs as they were', async () => {
     await leave();
     await clickAll(clicks);
   }
-  await workbench.host.command('trainyard.disconnect', { profile: 'practice' });
-});
+  await leave();
+}, 180_000); // the first run there brings the programs to the node
 
 test('a training under way: its tooltip stays while its figures change; stopped and resumed', async () => {
   await run(endless);
@@ -160,7 +160,5 @@ test('the palette offers what there is something for, and nothing else', async (
     });
   };
   for (const title of ['Resume Run', 'Compare Runs…', 'Choose Key…']) await isOffered(title, true);
-  for (const title of ['Close Tunnel', 'Run a Command on All Nodes…', 'Copy Text']) {
-    await isOffered(title, false);
-  }
+  for (const title of ['Close Tunnel', 'Copy Text']) await isOffered(title, false);
 });

@@ -8,7 +8,7 @@ import { startPracticeSlurm, whyNoSlurm, type PracticeSlurm } from '../../script
 import { linkRuntime } from '../cluster/support/hosts.js';
 import { until } from './hostClient.js';
 import { homeWithHosts } from './practice.js';
-import { typeLine } from './questions.js';
+import { clickMenu, typeLine } from './questions.js';
 import { Workbench } from './workbench.js';
 
 const why = whyNoSlurm();
@@ -72,7 +72,9 @@ describe.skipIf(why)(`Slurm in the editor${why === undefined ? '' : ` (${why})`}
     const run = { profile: 'login', id, dir: join(runs, id) };
     const tabs = async (): Promise<string[]> => (await host.ask('tabs', {})).map(({ label }) => label);
     await until('a step', () => (existsSync(join(run.dir, 'metrics.jsonl')) ? true : undefined), 60);
-    await host.command('trainyard.showBatchScript', run);
+    await workbench.showViews();
+    const row = workbench.page.locator('.sidebar .monaco-list-row', { hasText: /^mlp-\w+.*running/ }).first();
+    await clickMenu(workbench, row, 'Show Batch Script');
     await until('the script', async () => ((await tabs()).includes(`${id} slurm.sh`) ? true : undefined));
     await host.command('trainyard.openTensorBoard', run);
     await until(

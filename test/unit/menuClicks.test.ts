@@ -50,7 +50,8 @@ it('offers what needs something only where that is there', () => {
   const hidden = new Set(menus.commandPalette.map(({ command }) => command));
   const always = commands.filter((each) => !('enablement' in each) && !hidden.has(each.command));
   expect(always.map(({ command }) => command.replace('trainyard.', '')).sort()).toEqual([
-    ...['addCluster', 'addProfile', 'attachRun', 'checkProfile', 'duplicateProfile', 'importProfile'],
+    ...['addCluster', 'addProfile', 'attachRun', 'checkProfile', 'duplicateProfile'],
+    ...['findBestSettings', 'importProfile', 'measureScaling'],
     ...['newRun', 'openProfiles', 'refresh', 'runDemo', 'runOnCluster', 'runTraining', 'showOutput'],
   ]);
 });

@@ -143,6 +143,30 @@ const scaling = record('scaling', {
   missing,
 });
 
+const settings = { ranks: nullable(count), flags: nullable(texts) };
+const bakeoffCandidate = record('bakeoff-candidate', {
+  name: text,
+  ...settings,
+  images_per_sec: figure,
+  low: figure,
+  high: figure,
+  rounds: count,
+  seconds: z.number(),
+  outcome: z.enum(['won', 'level', 'dropped', 'failed', 'same', 'notTried']),
+  why: text,
+  command: text,
+});
+const bakeoff = record('bakeoff', {
+  folder: text,
+  winner: nullable(text),
+  ...settings,
+  rounds: z.readonly(z.array(z.strictObject({ candidates: count, seconds: z.number() }))),
+  spent: z.number(),
+  budget: z.number(),
+  left_out: z.readonly(z.array(z.strictObject({ what: text, why: text }))),
+  cancelled: z.boolean(),
+});
+
 const staged = record('staged', {
   to: text,
   files: count,
@@ -187,12 +211,17 @@ export const outputRecords = {
     warning: z.optional(z.literal(true)),
     amount: z.optional(z.number()),
   }),
-  sample: record('sample', hostSampleSchema.shape),
+  sample: record('sample', {
+    ...hostSampleSchema.shape,
+    cuda_build: nullable(z.strictObject({ release: nullable(count), why: text })),
+  }),
   'listed-run': listedRun,
   compared,
   differences: record('differences', { accuracy: figure, settings: z.record(text, z.array(nullable(text))) }),
   'scaling-point': scalingPoint,
   scaling,
+  'bakeoff-candidate': bakeoffCandidate,
+  bakeoff,
   log: record('log', { source: text, offset: count, text, time: z.optional(figure) }),
   checkpoint: record('checkpoint', checkpointSchema.shape),
   prediction: record('prediction', {

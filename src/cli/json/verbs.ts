@@ -19,7 +19,7 @@ export const outputOfVerbs: Readonly<Record<string, readonly OutputName[]>> = {
   attach: ofRun,
   runs: ['listed-run'],
   compare: ['compared', 'differences'],
-  report: ['scaling-point', 'scaling'],
+  report: ['scaling-point', 'scaling', 'bakeoff-candidate', 'bakeoff'],
   tag: ['tagged'],
   logs: ['log'],
   stop: ['stopped', 'killed'],

@@ -31,6 +31,11 @@ export const cluster: Clicks = {
   'clusters profile.w+.connected inline runTraining': { row: 'practice', check: asks('Run Training') },
   'clusters profile.w+.connected menu newRun': { row: 'practice', check: opens('New Run') },
   'clusters profile.w+.connected menu runTraining': { row: 'practice', check: asks('Run Training') },
+  'clusters profile.w+.connected menu measureScaling': { row: 'practice', check: asks('Measure Scaling') },
+  'clusters profile.w+.connected menu findBestSettings': {
+    row: 'practice',
+    check: asks('Find Best Settings'),
+  },
   'clusters profile menu checkProfile': { row: 'practice', check: opens('Checks of practice') },
   'clusters profile menu copyText': { row: 'practice', check: copies(/^practice: ssh, 1 node/) },
   'clusters profile menu duplicateProfile': { row: 'practice', check: asks('A name for the profile') },
@@ -233,6 +238,7 @@ export const gpus: Clicks = {
 /** What another test clicks: its file, and the words there. */
 export const elsewhere: Readonly<Record<string, readonly [file: string, words: string]>> = {
   'runs runs.last inline connect': ['addCluster.test.ts', "getByRole('button', { name: 'Connect' }).click()"],
+  'runs run menu showBatchScript': ['slurm.test.ts', "'Show Batch Script')"],
   'runs run menu compareRuns': ['commands.test.ts', "'Compare Runs…')"],
   'checkpoints checkpoint.valid menu runFromCheckpoint': [
     'checkpoints.test.ts',

@@ -42,12 +42,17 @@ export class Stage {
         await button(header, title).click();
         return;
       }
-      await button(header, 'More Actions').or(button(header, 'Views and More Actions')).first().click();
       const { page } = this.workbench;
       const line = page.locator('.monaco-menu .action-item', { hasText: title }).first();
-      await line.waitFor();
-      await page.waitForTimeout(400); // a menu takes no click in its first moments
-      await line.click();
+      // A menu closes where the header is drawn anew beneath it.
+      await until(`entry ${title}`, async () => {
+        await header.hover({ timeout: 2000 });
+        await button(header, 'More Actions').click({ timeout: 2000 });
+        await line.waitFor({ timeout: 2000 });
+        await page.waitForTimeout(400); // a menu takes no click in its first moments
+        await line.click({ timeout: 2000 });
+        return true;
+      });
     }
   }
 
