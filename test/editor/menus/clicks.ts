@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { answer } from '../questions.js';
 import type { Stage } from './stage.js';
 
-export interface Click {
+interface Click {
   /** Text of the row; a view's own buttons have none. */
   row?: string | RegExp;
   /** What the click did. */

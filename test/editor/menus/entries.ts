@@ -2,7 +2,7 @@
 // is meant: `runs run.over inline cloneRun`, `clusters title refresh`.
 import manifest from '../../../package.json' with { type: 'json' };
 
-export type Place = 'inline' | 'menu' | 'title' | 'more';
+type Place = 'inline' | 'menu' | 'title' | 'more';
 
 export interface Entry {
   key: string;
