@@ -69,7 +69,7 @@ async function clickAll(clicks: Clicks): Promise<void> {
       await stage.click(key, row);
       await check(stage);
     } catch (error) {
-      await workbench.screenshot('menu-failed', 'dark', 1600, 1000);
+      await workbench.screenshot(`menu-failed-${key.replace(/\W+/g, '-')}`, 'dark', 1600, 1000);
       throw new Error(`${key}: ${String(error)}`, { cause: error });
     }
   }

@@ -35,12 +35,18 @@ export async function answer({ page }: Workbench, question: string, text: string
 
 /** Opens an item's menu by the right button, and clicks the entry. */
 export async function clickMenu({ page }: Workbench, item: Locator, entry: string): Promise<void> {
-  await item.click({ button: 'right' });
   const line = page.locator('.monaco-menu .action-item', { hasText: entry }).first();
-  await line.waitFor();
-  // A menu takes no click in its first moments, lest the click that opened it chooses.
-  await page.waitForTimeout(400);
-  await line.click();
+  const menu = page.locator('.monaco-menu');
+  // A menu closes where its row is drawn anew, and one that opened too early lacks the entry.
+  await until(`menu entry ${entry}`, async () => {
+    if (await menu.first().isVisible()) await page.keyboard.press('Escape');
+    await item.click({ button: 'right', timeout: 2000 });
+    await line.waitFor({ timeout: 2000 });
+    // A menu takes no click in its first moments, lest the click that opened it chooses.
+    await page.waitForTimeout(400);
+    await line.click({ timeout: 2000 });
+    return true;
+  });
 }
 
 /** Fills the run form in by keyboard, with a program of one's own, and starts it; to its end. */

@@ -61,7 +61,8 @@ const yieldProcessors = (): void => {
 async function start(steps: number, ...more: string[]): Promise<void> {
   await workbench.host.command('notifications.clearAll');
   await workbench.host.command('workbench.action.focusFirstEditorGroup');
-  const flags = ['--model', 'mlp', '--data', images, '--threads', '1', '--batch-size', '6'];
+  // With a larger rate the loss of so few images soon overflows.
+  const flags = ['--model', 'mlp', '--data', images, '--threads', '1', '--batch-size', '6', '--lr', '0.001'];
   const words = ['train', ...flags, '--steps', String(steps), ...more];
   await workbench.host.command('trainyard.runTraining', { profile: 'practice', words, ranks: 2 });
   run = runs().at(-1) ?? '';

@@ -142,7 +142,7 @@ export const finished: Clicks = {
 
 /** On checkpoints of the training that has finished. */
 export const checkpoints: Clicks = {
-  'checkpoints checkpoint.valid inline runFromCheckpoint': { row: 'step 80', check: asks('Run on local') },
+  'checkpoints checkpoint.valid inline runFromCheckpoint': { row: 'step 80', check: opens('New Run') },
   'checkpoints checkpoint inline copyCheckpointPath': { row: 'step 80', check: copies(/step-00000080$/) },
   'checkpoints checkpoint menu copyCheckpointPath': { row: 'step 60', check: copies(/step-00000060$/) },
   'checkpoints checkpoint menu copyText': { row: 'step 60', check: copies(/^step 60: [^]*step-00000060/) },

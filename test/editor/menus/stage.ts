@@ -46,6 +46,7 @@ export class Stage {
       const line = page.locator('.monaco-menu .action-item', { hasText: title }).first();
       // A menu closes where the header is drawn anew beneath it.
       await until(`entry ${title}`, async () => {
+        if (await page.locator('.monaco-menu').first().isVisible()) await page.keyboard.press('Escape');
         await header.hover({ timeout: 2000 });
         await button(header, 'More Actions').click({ timeout: 2000 });
         await line.waitFor({ timeout: 2000 });
