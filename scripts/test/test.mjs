@@ -66,7 +66,7 @@ const suites = {
     budget: 4,
     run: (files) => (ensurePackages(), ensureChromium(), vitest('test/webview/vitest.config.mts', files)),
   },
-  editor: { budget: 6, run: (files) => (ensureBuilt(), vitest('test/editor/vitest.config.mts', files)) },
+  editor: { budget: 13, run: (files) => (ensureBuilt(), vitest('test/editor/vitest.config.mts', files)) },
   // The first time it fetches MLflow, which takes minutes: so only when it is named.
   trackers: {
     budget: 3,
