@@ -1,5 +1,5 @@
-// npm run bench:bakeoff: `trainyard report bakeoff` beside an exhaustive search of the same candidates,
-// in the set-ups of bench:bottleneck. Prints the time of both, and how many images/s of the best of
+// npm run bench:bakeoff: `trainyard report bakeoff` beside an exhaustive search of the same
+// candidates, in the set-ups of bench:bottleneck. Prints the time of both, and how many images/s of the best of
 // the exhaustive search the bake-off's winner makes there; fails below 97%, or above a quarter of the
 // time. Needs two quiet cores, and root for the shaped link. Names after -- choose set-ups;
 // BENCH_MINUTES is the time of the exhaustive search.

@@ -1,6 +1,7 @@
 // Writes what is generated from the schemas of the sources: media/profiles.schema.json and
-// media/presets.schema.json from src/core/contracts, docs/contracts/output.schema.json from src/cli/json,
-// and the tools of language models in package.json from src/core/assist. `--check` only says whether they are current.
+// media/presets.schema.json from src/core/contracts, docs/contracts/output.schema.json from
+// src/cli/json, and the tools of language models in package.json from src/core/assist. `--check`
+// only says whether they are current.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -155,7 +155,7 @@ export async function startPracticeSlurm({ dir: given, nodes = 2, cpus = 4 } = {
   chmodSync(dir, 0o711); // munge's socket is for all users
   for (const name of ['munge', 'state']) mkdirSync(join(dir, name), { recursive: true, mode: 0o711 });
   writeFileSync(join(dir, 'munge/key'), randomBytes(128), { mode: 0o600 });
-  // Slurm gives out a GPU as CUDA_VISIBLE_DEVICES where its file is a device: each is another /dev/null.
+  // Slurm sets CUDA_VISIBLE_DEVICES where a GPU's file is a device. Each is another /dev/null.
   for (const name of ['gpu0', 'gpu1']) run('mknod', [join(dir, name), 'c', '1', '3']);
   const ports = [];
   while (ports.length <= nodes) ports.push(await freePort());

@@ -103,7 +103,8 @@ export function expectExit(outcome: Outcome, code: number): void {
 
 export type Line = Record<string, unknown> & { kind: string };
 
-const parseLines = (text: string): Line[] =>
+/** The lines of JSON in a text. */
+export const parseLines = (text: string): Line[] =>
   text
     .split('\n')
     .filter((line) => line !== '')

@@ -1,4 +1,4 @@
-// The page of the run form in a real browser, judged by the core's own code, with the extension's part
+// The page of the run form in a real browser, judged by the core's own code. The extension's part is
 // played here.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

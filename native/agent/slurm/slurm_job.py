@@ -15,7 +15,7 @@ JOIN_SECONDS = 60  # for the supervisor to listen, and for its file to be seen o
 STEP = 0.1
 SLURM_SECONDS = 60  # a controller under load answers late
 
-# What slurmstepd writes into slurm.log before it ends a job, and Slurm's word for a job that ended so.
+# By what slurmstepd writes into slurm.log before it ends a job: Slurm's state of such a job.
 ENDINGS = {"NODE FAILURE": "NODE_FAIL", "PREEMPTION": "PREEMPTED", "TIME LIMIT": "TIMEOUT", "JOB REQUEUE": "REQUEUED"}
 LOG_BYTES = 16384  # of the end of slurm.log, in which that line stands
 
@@ -128,7 +128,7 @@ def down_nodes(names):
 
 
 def earlier_start(run, state):
-    """When the start that `state` tells of held its nodes, and at which price an hour: an entry of `earlier`."""
+    """An entry of `earlier`: when the start of `state` held its nodes, and at which price an hour."""
     span = {"from": state["started"], "to": state["ended"] if state.get("ended") is not None else state["updated"]}
     price = run.get("price")
     nodes = run.get("nodes")

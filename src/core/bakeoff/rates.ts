@@ -1,7 +1,7 @@
 // From the lines of a run to images/s, and when a run has trained long enough.
 import type { StartLine, StepLine } from '../contracts/metricsSchema.js';
 
-/** Parts into which a run is cut; each is long enough to hold what comes and goes from step to step. */
+/** Parts into which a run is cut. Each is so long that the noise of single steps averages out. */
 const parts = 16;
 /** Steps at the beginning that are left out, as a part of all: they hold the warming up. */
 const warmingUp = 0.2;

@@ -13,8 +13,8 @@ import { typedOf, type TypedRun } from './request.js';
 /**
  * What asks for the same run once more, in its folder: it goes on from its newest valid checkpoint,
  * and a program of the user's finds its folder as it was. `cwd`: where relative paths are read if
- * the run's record does not say. `other`: in place of its budget and of what it asked of Slurm. UserError (usage) for a run that
- * cannot go on.
+ * the run's record does not say. `other`: in place of its budget and of what it asked of Slurm.
+ * UserError (usage) for a run that cannot go on.
  */
 export function resumedRun(entry: RunEntry, profile: Profile, cwd: string, other: RunWishes = {}): TypedRun {
   const { id, run, dir } = entry;

@@ -92,8 +92,8 @@ export function askedSlurm({ slurm }: RunFormValues): Pick<AskedRun, 'slurm'> {
 
 /**
  * The run that the form asks for, on this profile. What has no field there is left out: a budget
- * without a price, Slurm's without Slurm, a stage with it, nodes on this machine. UserError (usage) for a number that
- * is none, a quote that does not end, and as `aboutOf`.
+ * without a price, Slurm's without Slurm, a stage with it, nodes on this machine. UserError (usage)
+ * for a number that is none, a quote that does not end, and as `aboutOf`.
  */
 export function askedRun(values: RunFormValues, on: Profile): AskedRun {
   const isHere = on.kind === 'local';

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { expectExit, runCli, temporaryFolder, type Line } from '../../support/harness.js';
+import { expectExit, parseLines, runCli, temporaryFolder } from '../../support/harness.js';
 
 const folder = temporaryFolder('bakeoff');
 const home = join(folder.path, 'home');
@@ -15,11 +15,6 @@ const training = ['--', 'train', '--model', 'mlp', '--data', 'synthetic', '--dev
 const bakeOff = (...more: string[]): string[] => [
   ...['report', 'bakeoff', 'local', '--minutes', '1', '--out', out, ...more, ...training],
 ];
-const linesOf = (text: string): Line[] =>
-  text
-    .trim()
-    .split('\n')
-    .map((line) => ({ kind: '', ...(JSON.parse(line) as object) }));
 
 beforeAll(async () => {
   mkdirSync(home, { recursive: true });
@@ -34,7 +29,7 @@ it('tries what there is, writes the pages, and saves the winner to the profile',
   const tried = ['--replicas', '2', '--try', 'strategy,allreduce', '--save', '--json'];
   const made = await runCli(bakeOff(...tried), options);
   expectExit(made, 0);
-  const lines = linesOf(made.stdout);
+  const lines = parseLines(made.stdout);
   const summary = lines.at(-1);
   const candidates = lines.slice(0, -1);
   expect(summary).toMatchObject({ type: 'bakeoff', folder: out, ranks: 2, cancelled: false });
@@ -82,7 +77,7 @@ it('a training has what the profile keeps, but where it says otherwise', async (
   const started = async (...more: string[]): Promise<{ said: string; argv: string; ranks: unknown }> => {
     const ran = await runCli(['run', 'local', '--json', ...more], options);
     expectExit(ran, 0);
-    const run = linesOf(ran.stdout)[0]?.['run'] as { argv: string[]; ranks: number };
+    const run = parseLines(ran.stdout)[0]?.['run'] as { argv: string[]; ranks: number };
     return { said: ran.stderr, argv: run.argv.join(' '), ranks: run.ranks };
   };
   const usual = await started(...steps);

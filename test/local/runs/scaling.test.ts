@@ -6,11 +6,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   cli,
   expectExit,
+  parseLines,
   runCli,
   Running,
   temporaryFolder,
   until,
-  type Line,
 } from '../../support/harness.js';
 
 const folder = temporaryFolder('scaling');
@@ -23,11 +23,6 @@ const words = (replicas: string, more: string[] = [], batch = '8'): string[] => 
   ...['report', 'scaling', 'local', '--replicas', replicas, '--weak', '--steps', '8', '--out', out, ...more],
   ...['--', 'train', '--model', 'mlp', '--data', 'synthetic', '--device', 'cpu', '--batch-size', batch],
 ];
-const linesOf = (text: string): Line[] =>
-  text
-    .trim()
-    .split('\n')
-    .map((line) => ({ kind: '', ...(JSON.parse(line) as object) }));
 
 beforeAll(async () => {
   mkdirSync(home, { recursive: true });
@@ -45,7 +40,7 @@ afterAll(folder.remove);
 it('measures points as ordinary runs with a tag, and writes the pages', async () => {
   const made = await runCli(words('1,2', ['--json']), options);
   expectExit(made, 0);
-  const [one, two, summary] = linesOf(made.stdout);
+  const [one, two, summary] = parseLines(made.stdout);
   expect(one).toMatchObject({ type: 'scaling-point', mode: 'weak', replicas: 1, speedup: 1, efficiency: 1 });
   expect(two).toMatchObject({ type: 'scaling-point', mode: 'weak', replicas: 2, hosts: 1 });
   expect(two?.['command']).toMatch(
