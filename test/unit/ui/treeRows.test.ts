@@ -1,4 +1,4 @@
-// What the editor is told of a tree: the rows that changed, and none whose tooltip is read.
+// Which rows of a tree are drawn anew: those that changed, unless their tooltip is read.
 import type * as vscode from 'vscode';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { calmTime, readingTime, TreeRows } from '../../../src/ui/tree/treeRows.js';
