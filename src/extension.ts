@@ -59,7 +59,10 @@ export function activate(context: vscode.ExtensionContext): Api {
       keys.update({ tensorboardShown: true });
     }),
     terminals: new RunTerminals(services),
-    checks: new CheckPanels(services, (button) => pressRemedy({ services, showOutput }, button)),
+    checks: new CheckPanels(services, async (button, profile) => {
+      if ('fix' in button) await (await loadLazy()).fixCheck(ui, profile, button.fix);
+      else await pressRemedy(ui, button);
+    }),
     comparisons: new ComparePanels(services),
     forms: new RunForms(async (panel) => (await loadLazy()).restoreForm(ui, panel)),
     documents: new ReadOnlyDocuments(),

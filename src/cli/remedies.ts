@@ -53,6 +53,8 @@ export function remedyText(remedy: Remedy): string {
       const first = remedy.first === undefined ? '' : `${remedyText(remedy.first)}. `;
       return `${first}Give the command again to be asked once more`;
     }
+    case 'runCommand':
+      return `${remedy.purpose}. Run there${remedy.asRoot ? ' as root' : ''}: ${remedy.command}`;
     case 'terminalOnHead':
       return `Open a terminal on ${remedy.host}, and run there: ssh ${remedy.address}`;
     case 'terminalOnNode':

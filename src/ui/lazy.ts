@@ -19,6 +19,7 @@ export { connect } from './commands/cluster/connect.js';
 export { copyNodeName } from './commands/cluster/copyNodeName.js';
 export { copyToAll } from './commands/cluster/copyToAll.js';
 export { disconnect } from './commands/cluster/disconnect.js';
+export { fixCheck } from './commands/cluster/fixCheck.js';
 export { nodeTerminal, openNodeTerminal } from './commands/cluster/openNodeTerminal.js';
 export { openTunnel } from './commands/cluster/openTunnel.js';
 export { runOnAll } from './commands/cluster/runOnAll.js';

@@ -168,6 +168,8 @@ export function editorRemedy(remedy: Remedy): EditorRemedy {
       };
     case 'askAgain':
       return askAgain(remedy);
+    case 'runCommand':
+      return { text: `${remedy.purpose}. Run there${remedy.asRoot ? ' as root' : ''}: ${remedy.command}` };
     case 'terminalOnHead':
       return {
         text: `Open a terminal on ${remedy.host}, and run there: ssh ${remedy.address}`,

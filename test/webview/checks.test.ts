@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bad, good, warned, type CheckResult } from '../../src/core/base/checks.js';
-import { buttonsOf, checkPage, type CheckState } from '../../src/ui/panels/checkPage.js';
+import { synchroniseClock } from '../../src/core/base/nodeCommands.js';
+import { buttonsOf, checkPage, type CheckButton, type CheckState } from '../../src/ui/panels/checkPage.js';
 import { findings } from './findings.js';
 import { openBrowser } from './harness.js';
 import { bodyClass, themeStyle, type Theme } from './themes.js';
@@ -55,6 +56,9 @@ const done = (count: number): CheckState => ({
   results: results(nodes(count)),
   at: new Date('2026-01-01T12:00:00'),
 });
+
+const commandsOf = (buttons: readonly CheckButton[]): unknown[] =>
+  buttons.map((button) => ('fix' in button ? button.fix : button.commands));
 
 async function open(
   count: number,
@@ -110,7 +114,7 @@ test('what failed comes first, what differs is marked, and buttons do what the r
     'Open Profile',
     'Open Profile',
   ]);
-  expect(buttonsOf({ name: 'lab', nodes: nodes(3) }, done(3)).map(({ commands }) => commands)).toMatchObject([
+  expect(commandsOf(buttonsOf({ name: 'lab', nodes: nodes(3) }, done(3)))).toMatchObject([
     [{ id: 'trainyard.editProfile', place: { host: 'gpu2' }, field: 'workdir' }],
     [{ id: 'trainyard.editProfile', place: { profile: 'lab', host: 'gpu1' }, field: 'address' }],
   ]);
@@ -154,7 +158,7 @@ function many(): CheckState {
     { ...good('OS', 'Debian GNU/Linux 12 (bookworm)'), host },
     { ...good('glibc', index === 20 ? '2.31' : '2.36'), host },
     index === 4
-      ? { ...warned('clock', '7.0 s ahead of most nodes', 'Run as root: timedatectl set-ntp true'), host }
+      ? { ...warned('clock', '7.0 s ahead of most nodes', synchroniseClock), host }
       : { ...good('clock', 'with most nodes'), host, amount: index / 1000 },
     index === 11
       ? { ...bad('disk', '0.1 GB free in /home/ada', { kind: 'moreSpace', host }), host, amount: 1 }
@@ -198,6 +202,11 @@ test('nodes that are alike are one column, and each has its own where somebody w
   expect(await heads()).toHaveLength(5);
   await page.getByRole('cell').getByRole('button', { name: 'Open Profile' }).first().press('Enter');
   expect(posted.at(-1)).toEqual({ type: 'remedy', button: 0 });
+  await page.getByRole('listitem').getByRole('button', { name: 'Fix on gpu5…' }).press('Enter');
+  expect(posted.at(-1)).toEqual({ type: 'remedy', button: 1 });
+  expect(commandsOf(buttonsOf({ name: 'lab', nodes: nodes(32) }, many()))[1]).toEqual({
+    ...{ row: 'clock', hosts: ['gpu5'], remedy: synchroniseClock },
+  });
   await page.close();
 });
 

@@ -211,6 +211,13 @@ export const outputRecords = {
     warning: z.optional(z.literal(true)),
     amount: z.optional(z.number()),
   }),
+  fix: record('fix', {
+    row: text,
+    host: text,
+    command: text,
+    code: nullable(z.int()),
+    said: text,
+  }),
   sample: record('sample', {
     ...hostSampleSchema.shape,
     cuda_build: nullable(z.strictObject({ release: nullable(count), why: text })),

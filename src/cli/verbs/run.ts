@@ -16,6 +16,7 @@ import type { Args } from '../args.js';
 import type { Context, Verb } from '../context.js';
 import { figuresFile } from '../../core/follow/figureLines.js';
 import { followRun, makePrinter } from '../follow.js';
+import { printWarnings } from '../startWarnings.js';
 import { wishFlags, wishesOf } from '../wishes.js';
 
 /**
@@ -194,8 +195,9 @@ export const run: Verb = {
 export async function stayWith(
   context: Context,
   args: Args,
-  { id, dir, before, interrupted }: StartedRun & { interrupted: boolean },
+  { id, dir, before, interrupted, warnings = [] }: StartedRun & { interrupted: boolean },
 ): Promise<number> {
+  printWarnings(context, warnings);
   const printer = makePrinter(context);
   const details = await (await context.node.client()).request('run.get', { dir });
   printer.run(id, dir, details.run);

@@ -7,6 +7,17 @@ export interface ProfilePlace {
   host?: string;
 }
 
+/** A command for /bin/sh on the node that has the trouble. */
+export interface CommandRemedy {
+  kind: 'runCommand';
+  /** What the command does, as a sentence without the full stop. */
+  purpose: string;
+  command: string;
+  asRoot: boolean;
+  /** What it does counts for new connections alone. */
+  onNextLogin: boolean;
+}
+
 /** What can be done, and about what. */
 export type Remedy =
   /** A value, or a folder, that the profile gives the node is not right. */
@@ -38,6 +49,7 @@ export type Remedy =
   | { kind: 'connectLater'; host: string }
   /** `first`: what is to be done before. */
   | { kind: 'askAgain'; host: string; first?: Remedy }
+  | CommandRemedy
   /** A terminal does what this program cannot. */
   | { kind: 'terminalOnHead'; host: string; address: string }
   | { kind: 'terminalOnNode' }

@@ -1,5 +1,6 @@
 // Whose clock is off.
 import { good, warned, type CheckResult } from '../base/checks.js';
+import { synchroniseClock } from '../base/nodeCommands.js';
 
 /**
  * A node's clock against this machine's, in seconds: `offset` is what it is ahead, and the truth is
@@ -42,9 +43,7 @@ export function judgeClocks(readings: ReadonlyMap<string, ClockReading>): CheckR
     const amount = ahead;
     if (away - uncertainty <= allowed) return { ...good('clock', `with ${whose}`), host, amount };
     const told = `${durationText(away)} ${ahead > 0 ? 'ahead of' : 'behind'} ${whose}`;
-    const hint =
-      'Its log times mislead, and signed downloads may fail. Run as root: timedatectl set-ntp true';
-    return { ...warned('clock', told, hint), host, amount };
+    return { ...warned('clock', told, synchroniseClock), host, amount };
   });
 }
 

@@ -1,6 +1,7 @@
 // What each node is made of, and what of it a run would suffer from.
 import * as z from 'zod/mini';
 import { bad, good, warned, type CheckResult } from '../base/checks.js';
+import { growShm, raiseLimit, setMtu } from '../base/nodeCommands.js';
 
 const count = z.int().check(z.gte(0));
 /** What a process may have, now and at most. Null: no limit. */
@@ -80,11 +81,9 @@ const emptyDisk = 'Remove files of this disk: many small ones take inodes, whate
 
 function judgeShm(shm: Facts['shm']): CheckResult {
   const name = 'shared memory';
-  const hint =
-    'Ranks of one node exchange data there. Run as root: mount -o remount,size=50% /dev/shm. A container gets its size when it is started';
-  if (shm === null) return warned(name, '/dev/shm is not there', hint);
+  if (shm === null) return warned(name, '/dev/shm is not there', growShm(false));
   const told = `${sizeText(shm.total)} in /dev/shm`;
-  if (shm.total < usualShm) return warned(name, told, hint);
+  if (shm.total < usualShm) return warned(name, told, growShm(true));
   if (shm.free < usualShm) {
     const used = `${sizeText(shm.free)} free of ${told}`;
     return warned(name, used, 'Remove what ended programs left in /dev/shm');
@@ -95,13 +94,13 @@ function judgeShm(shm: Facts['shm']): CheckResult {
 function judgeFiles([soft, hard]: [number | null, number | null]): CheckResult {
   const told = limitText([soft, hard]);
   const few = (soft ?? Infinity) < fewestFiles || (hard ?? Infinity) < usualFiles;
-  return few ? warned('open files', told, raise('nofile', '1048576')) : good('open files', told);
+  return few ? warned('open files', told, raiseLimit('nofile', '1048576')) : good('open files', told);
 }
 
 function judgeProcesses(limit: [number | null, number | null]): CheckResult {
   const told = limitText(limit);
   return (limit[0] ?? Infinity) < usualProcesses
-    ? warned('processes', told, raise('nproc', 'unlimited'))
+    ? warned('processes', told, raiseLimit('nproc', 'unlimited'))
     : good('processes', told);
 }
 
@@ -110,12 +109,9 @@ function judgeLockedMemory([soft, hard]: [number | null, number | null], rdma: b
   const name = 'locked memory';
   const told = soft === null ? 'no limit' : sizeText(soft);
   return rdma && soft !== null && hard !== null
-    ? warned(name, `${told}, and the node has RDMA`, raise('memlock', 'unlimited'))
+    ? warned(name, `${told}, and the node has RDMA`, raiseLimit('memlock', 'unlimited'))
     : good(name, told);
 }
-
-const raise = (which: string, to: string): string =>
-  `Add to /etc/security/limits.conf as root, and log in again: * - ${which} ${to}`;
 
 function judgeNetwork(network: Facts['network'], named: string | undefined): CheckResult[] {
   if (network === null) {
@@ -154,10 +150,10 @@ export function compareMtus(
   if (all.length < 2) return [...results];
   return results.map((result) => {
     if (result.name !== mtuRow || result.detail === usual) return result;
-    const device = facts.get(result.host ?? '')?.network?.name ?? 'INTERFACE';
+    const device = facts.get(result.host ?? '')?.network?.name;
     const wanted = usual ?? all.find((mtu) => mtu !== result.detail) ?? '';
     const others = usual === undefined ? `others have ${wanted}` : `most have ${usual}`;
-    const hint = `Give all nodes one MTU. Run as root: ip link set dev ${device} mtu ${wanted}`;
+    const hint = device === undefined ? 'Give all nodes one MTU' : setMtu(device, wanted);
     return { ...result, ...warned(mtuRow, `${result.detail}, ${others}`, hint) };
   });
 }

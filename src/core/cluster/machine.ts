@@ -28,6 +28,8 @@ export interface StartedRun {
   before: RunDetails | undefined;
   /** What our trainer computes on; undefined where nothing is said of that. */
   device: Device | undefined;
+  /** What its nodes may make it suffer from, as a check says it; left out where nobody looked. */
+  warnings?: readonly CheckResult[];
 }
 
 /** A node by the profile's name of it. */

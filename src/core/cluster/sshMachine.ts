@@ -16,7 +16,6 @@ import {
 } from './machine.js';
 import { assertPassed, type CheckResult } from '../base/checks.js';
 import { readPayload, type Payload } from '../setup/payload.js';
-import { checkRemoteData } from '../plan/preflight.js';
 import { cacheFolder, type NodeRuntime } from '../setup/runtime.js';
 import { findNativeSources } from '../setup/sources.js';
 import type { Profile } from '../contracts/profileSchema.js';
@@ -30,10 +29,11 @@ import { placeRun, type DeviceLooks, type PlacedRun } from '../plan/device.js';
 import { ofOurTrainer, type RunRequest } from '../plan/request.js';
 import { planRun } from '../plan/spec.js';
 import { offeredFlags, type TrainerFlag } from '../plan/trainerHelp.js';
+import { checkBeforeStart } from './startChecks.js';
 import { startWithCode } from './startCode.js';
 import { ThroughHead } from '../ssh/throughHead.js';
 import type { SshShell, SshTransport, TerminalSize } from '../ssh/base/transport.js';
-import { checkCluster, tryTrainer } from './clusterCheck.js';
+import { checkCluster } from './clusterCheck.js';
 import { copyToAll } from './fanOut.js';
 import { copyFromNode, stageFolder, stageForRun, type StageOptions, type StagePlaces } from './stageNodes.js';
 import type { NodeSource, StageSpec } from '../stage/spec.js';
@@ -274,16 +274,8 @@ export class SshMachine implements Machine {
     const spec = planRun(request, { placement: withLibraries(placement, folders), choice, runtime, home });
     await stageForRun(this.places(profile, taken), request.stage, progress);
     progress.onProgress?.('checking');
-    const checks = taken.map(async (node) => {
-      const found = await node.withBootstrap(async (channel) => {
-        const look = (paths: NodePath[]): Promise<string[]> => node.lookBy(channel, paths);
-        const data = await checkRemoteData(request.data, look, profile.name);
-        const runtime = runtimes.get(node);
-        return request.kind === 'train' ? [...data, await tryTrainer(node, channel, runtime)] : data;
-      });
-      return found.map((result) => ({ ...result, host: node.name }));
-    });
-    assertPassed((await Promise.all(checks)).flat());
+    const checks = await checkBeforeStart(request, runtimes, taken, progress.signal);
+    assertPassed(checks);
     await assertTrainFlags(request, () => nodeSays(this.head, [runtime.trainer, ...trainHelp]));
     throwIfCancelled(progress.signal);
     progress.onProgress?.('starting');
@@ -298,7 +290,8 @@ export class SshMachine implements Machine {
       progress,
     );
     await this.join(started, { placement, runtimes, taken, locks });
-    return { ...started, before, device: choice?.used };
+    const warnings = checks.filter(({ warning }) => warning === true);
+    return { ...started, before, device: choice?.used, warnings };
   }
 
   /** Every other node joins the run that its head has just taken up. */

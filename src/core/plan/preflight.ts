@@ -5,6 +5,7 @@ import type { NamedData } from './request.js';
 import { agentErrors, type AgentResult } from '../contracts/agentApi.js';
 import { AgentError, type AgentClient } from '../agent/agentClient.js';
 import { bad, good, type CheckResult } from '../base/checks.js';
+import { installLibgomp } from '../base/nodeCommands.js';
 import { runCommand } from '../base/processes.js';
 import { basename, dirname, type NodePath } from '../base/nodePath.js';
 
@@ -21,8 +22,7 @@ export function judgeTrainer(
 ): CheckResult {
   if (ending === 0) return good('trainer', `${trainer} runs`);
   if (output.includes('libgomp.so.1')) {
-    const hint = 'Install it with: sudo apt-get install libgomp1';
-    return bad('trainer', 'libgomp.so.1 is not installed', hint);
+    return bad('trainer', 'libgomp.so.1 is not installed', installLibgomp);
   }
   const said = output.trim().split('\n').at(-1) ?? '';
   const how = typeof ending === 'number' ? `exit ${ending}` : (ending ?? 'exit ?');

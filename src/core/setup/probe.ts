@@ -2,6 +2,7 @@
 // it.
 import * as z from 'zod/mini';
 import { bad, good, type CheckResult } from '../base/checks.js';
+import { installLibgomp, keepProcesses } from '../base/nodeCommands.js';
 import type { Remedy } from '../base/remedy.js';
 import { chooseCudaBuild, cudaBuildText, oldestDrivers } from './cudaBuild.js';
 import type { CudaPayload, Payload, PayloadFile } from './payload.js';
@@ -95,7 +96,7 @@ export function checkProbe(probe: Probe, wantsGpu: boolean, host: string): Check
         ),
     probe.libgomp
       ? good('libgomp', 'libgomp.so.1 is there')
-      : bad('libgomp', 'libgomp.so.1 is not installed', 'Install it with: sudo apt-get install libgomp1'),
+      : bad('libgomp', 'libgomp.so.1 is not installed', installLibgomp),
     problem === null
       ? good('workdir', `${workdir} can be written and runs programs`)
       : bad('workdir', `${workdir} ${problem}`, workdirHint(probe, host)),
@@ -106,8 +107,8 @@ export function checkProbe(probe: Probe, wantsGpu: boolean, host: string): Check
     results.push(bad('inodes', told, 'Remove files there: small ones take an inode each too'));
   }
   if (probe.killsUserProcesses) {
-    const hint = 'Run on the node: loginctl enable-linger';
-    results.push(bad('logind', 'it ends your processes when you log out (KillUserProcesses)', hint));
+    const what = 'it ends your processes when you log out (KillUserProcesses)';
+    results.push(bad('logind', what, keepProcesses));
   }
   if (driver !== null) {
     const build = chooseCudaBuild(probe);

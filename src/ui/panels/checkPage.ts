@@ -1,5 +1,6 @@
 // The page of a check: nodes as columns, what failed first, and below it what to do.
 import type { CheckResult } from '../../core/base/checks.js';
+import type { Fix } from '../../core/check/fixes.js';
 import { groupsOf, type CheckGroup } from '../../core/model/checkGroups.js';
 import {
   checkTable,
@@ -58,8 +59,15 @@ const styles = `<style>
   li button { margin-top: 6px; }
 </style>`;
 
+/** A button that runs what mends a row. */
+export interface FixButton {
+  title: string;
+  fix: Fix;
+}
+export type CheckButton = RemedyButton | FixButton;
+
 /** The buttons of remedies, in their order; a page names them by their place. */
-export function buttonsOf(profile: CheckedProfile, state: CheckState): RemedyButton[] {
+export function buttonsOf(profile: CheckedProfile, state: CheckState): CheckButton[] {
   if (state.kind !== 'done') return [];
   return troublesOf(checkTable(state.results, profile.nodes)).flatMap((note) => buttonOf(note) ?? []);
 }
@@ -247,6 +255,8 @@ function remediesOf(table: CheckTable): string {
 /** What failed, and what warns. */
 const troublesOf = (table: CheckTable): CheckNote[] => notesOf(table, ({ ok, warning }) => !ok || warning);
 
-function buttonOf({ cell: { hint } }: CheckNote): RemedyButton | undefined {
-  return typeof hint === 'string' ? undefined : editorRemedy(hint).button;
+function buttonOf({ name: row, nodes: hosts, cell: { hint } }: CheckNote): CheckButton | undefined {
+  if (typeof hint === 'string') return undefined;
+  if (hint.kind !== 'runCommand' || hosts.length === 0) return editorRemedy(hint).button;
+  return { title: `Fix on ${namesText(hosts)}…`, fix: { row, remedy: hint, hosts } };
 }

@@ -3,9 +3,8 @@ import * as vscode from 'vscode';
 import { panelTypes } from '../../contributions.js';
 import type { Disposable } from '../../core/base/lifecycle.js';
 import type { Profile } from '../../core/contracts/profileSchema.js';
-import type { RemedyButton } from '../remedies.js';
 import type { Services } from '../services.js';
-import { buttonsOf, checkPage, type CheckState } from './checkPage.js';
+import { buttonsOf, checkPage, type CheckButton, type CheckState } from './checkPage.js';
 import { makeNonce } from './html.js';
 import { tabIcon } from './tabIcon.js';
 
@@ -15,10 +14,10 @@ export class CheckPanels implements Disposable {
   private readonly panels = new Map<string, CheckPanel>();
   private readonly serializer: Disposable;
 
-  /** `press`: does what a button below the table says. */
+  /** `press`: does what a button of the page of this profile says. */
   constructor(
     private readonly services: Services,
-    private readonly press: (button: RemedyButton) => Promise<void>,
+    private readonly press: (button: CheckButton, profile: string) => Promise<void>,
   ) {
     this.serializer = vscode.window.registerWebviewPanelSerializer(panelTypes.checks, {
       deserializeWebviewPanel: (panel: vscode.WebviewPanel, state: unknown) => {
@@ -59,13 +58,13 @@ export class CheckPanels implements Disposable {
 
 class CheckPanel {
   private last: CheckState = { kind: 'forgotten' };
-  private buttons: readonly RemedyButton[] = [];
+  private buttons: readonly CheckButton[] = [];
 
   constructor(
     services: Services,
     private readonly panel: vscode.WebviewPanel,
     private readonly name: string,
-    press: (button: RemedyButton) => Promise<void>,
+    press: (button: CheckButton, profile: string) => Promise<void>,
     onGone: () => void,
   ) {
     this.folder = vscode.Uri.file(services.context.asAbsolutePath('dist/webview'));
@@ -78,7 +77,7 @@ class CheckPanel {
           void vscode.commands.executeCommand('trainyard.checkProfile', { profile: name });
         }
         const remedy = type === 'remedy' ? this.buttons[button ?? -1] : undefined;
-        if (remedy) void press(remedy);
+        if (remedy) void press(remedy, name);
       },
     );
     panel.onDidDispose(() => {

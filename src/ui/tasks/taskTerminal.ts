@@ -19,6 +19,7 @@ import { withTrainDefaults } from '../../core/plan/trainDefaults.js';
 import { joinWords } from '../../core/plan/words.js';
 import { showError } from '../commands/showError.js';
 import { beginRun, isWorthWaiting, wantsToWait } from '../commands/start/startRun.js';
+import { warningText } from '../commands/start/tellWarnings.js';
 import { stopRun } from '../commands/runs/stopRun.js';
 import type { Ui } from '../commands/ui.js';
 import { errorWords } from '../remedies.js';
@@ -115,6 +116,7 @@ export class TaskTerminal implements vscode.Pseudoterminal {
     const run = { profile: task.profile, id: started.id, dir: started.dir };
     this.run = run;
     this.line(`run ${started.id}`, 'note');
+    for (const warning of started.warnings ?? []) this.line(warningText(warning), 'warning');
     if (this.over) {
       void tellGoesOn(ui, run);
     } // closed while it started

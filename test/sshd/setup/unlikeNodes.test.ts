@@ -8,6 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureFaketime } from '../../../scripts/test/faketime.mjs';
 import type { CheckResult } from '../../../src/core/base/checks.js';
 import { nullLogger } from '../../../src/core/base/log.js';
+import { fixesOf } from '../../../src/core/check/fixes.js';
+import { applyFixes } from '../../../src/core/cluster/fixNodes.js';
 import { Questions } from '../../../src/core/cluster/retry.js';
 import { SshMachine } from '../../../src/core/cluster/sshMachine.js';
 import type { Profile } from '../../../src/core/contracts/profileSchema.js';
@@ -25,6 +27,8 @@ describe.skipIf(unavailable !== undefined)(`unlike nodes (${unavailable ?? 'name
   let cluster: NamespaceCluster;
   let machine: SshMachine;
   let profile: Profile;
+  /** What the first check found. */
+  let unlike: readonly CheckResult[] = [];
   const trainyardHome = mkdtempSync(join(tmpdir(), 'trainyard-unlike-'));
   const hostOf = (name: Name): NamespaceHost => cluster.hosts[names.indexOf(name)]!;
   const address = (name: Name): string => hostOf(name).address;
@@ -91,6 +95,7 @@ describe.skipIf(unavailable !== undefined)(`unlike nodes (${unavailable ?? 'name
     inside('full-size', 'tc', 'qdisc', 'add', 'dev', 'eth0', 'root', 'tbf', ...bucket);
     const started = performance.now();
     const results = await machine.check(profile);
+    unlike = results;
     const seconds = (performance.now() - started) / 1000;
     process.stdout.write(`check of ${names.length} unlike nodes: ${seconds.toFixed(1)} s\n`);
     expect(failures(results).sort()).toEqual([
@@ -116,12 +121,20 @@ describe.skipIf(unavailable !== undefined)(`unlike nodes (${unavailable ?? 'name
     expect(differing).toEqual(['inodes file system']);
   });
 
-  it('reach one another again once the network is mended', async () => {
+  it('reach one another again once the network is mended, the MTU and the shared memory by fixes', async () => {
     inside('mtu', 'ip', 'route', 'del', 'unreachable', `${address('shm')}/32`);
-    inside('mtu', 'ip', 'link', 'set', 'eth0', 'mtu', '1500');
     inside('full-size', 'tc', 'qdisc', 'del', 'dev', 'eth0', 'root');
+    const fixes = fixesOf(unlike).filter(({ row }) => row !== 'clock'); // this machine has one clock
+    const fixed = await applyFixes(machine.nodes, fixes);
+    expect(fixed.map(({ row, host, code, said }) => [row, host, code, said])).toEqual([
+      ['MTU', address('mtu'), 0, ''],
+      ['shared memory', address('shm'), 0, ''],
+    ]);
     const results = await machine.check(profile);
     expect(failures(results)).toEqual([expect.stringMatching(/^inodes inodes/)]);
+    expect(named(results, ({ warning }) => warning === true)).toEqual([
+      expect.stringMatching(/^clock clock/),
+    ]);
     expect(results.filter(({ name }) => name === 'ports').map(({ detail }) => detail)).toEqual(
       names.map(() => 'reaches all 5 others'),
     );

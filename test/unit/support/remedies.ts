@@ -1,4 +1,12 @@
 // One remedy of each kind, and of each form that has words of its own.
+import {
+  growShm,
+  installLibgomp,
+  keepProcesses,
+  raiseLimit,
+  setMtu,
+  synchroniseClock,
+} from '../../../src/core/base/nodeCommands.js';
 import type { Remedy } from '../../../src/core/base/remedy.js';
 
 type ByKind = { [K in Remedy['kind']]: readonly Extract<Remedy, { kind: K }>[] };
@@ -36,6 +44,15 @@ const byKind: ByKind = {
   askAgain: [
     { kind: 'askAgain', host },
     { kind: 'askAgain', host, first: { kind: 'correctKeyFile', host } },
+  ],
+  runCommand: [
+    raiseLimit('nofile', '65536'),
+    keepProcesses,
+    setMtu('eth0', '9000'),
+    growShm(true),
+    growShm(false),
+    synchroniseClock,
+    installLibgomp,
   ],
   terminalOnHead: [{ kind: 'terminalOnHead', host, address: '10.0.0.2' }],
   terminalOnNode: [{ kind: 'terminalOnNode' }],

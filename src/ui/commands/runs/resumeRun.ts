@@ -4,6 +4,7 @@ import { requestOf } from '../../../core/plan/request.js';
 import { resumedRun } from '../../../core/plan/resume.js';
 import { pickRun } from '../pick.js';
 import { withProgress } from '../progress.js';
+import { tellWarnings } from '../start/tellWarnings.js';
 import type { Ui } from '../ui.js';
 
 /** Goes on with a run that ended early, in its folder, and shows it. UserError, Cancelled. */
@@ -13,13 +14,14 @@ export async function resumeRun(ui: Ui, given?: RunArgument): Promise<void> {
   if (!run) return;
   const backend = await ui.services.backend();
   const session = await backend.session(run.profile);
-  await withProgress(`Resume on ${run.profile}`, async (progress) => {
+  const { warnings } = await withProgress(`Resume on ${run.profile}`, async (progress) => {
     const machine = await session.machine();
     const details = await (await machine.node.client()).request('run.get', { dir: run.dir });
     const typed = resumedRun(details, session.profile, '/');
     const tensorboard = typed.tensorboard === true || ui.services.setting('trainyard.openTensorBoardOnRun');
     return machine.start(requestOf({ ...typed, tensorboard }), progress);
   });
+  void tellWarnings(ui.services, run.profile, warnings);
   ui.dashboards.show(run);
   await backend.monitor.refresh();
   await ui.checkpoints.choose(run);

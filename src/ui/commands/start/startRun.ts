@@ -14,6 +14,7 @@ import { workspaceFolder } from '../../workspace.js';
 import { withProgress } from '../progress.js';
 import { showError } from '../showError.js';
 import type { Ui } from '../ui.js';
+import { tellWarnings } from './tellWarnings.js';
 
 /** How one start is made; the next one of the same run may differ. */
 export interface StartOptions {
@@ -41,6 +42,7 @@ export async function startRun(ui: Ui, recent: RecentRun, how: StartOptions = {}
     throw new Cancelled();
   });
   const run: RunArgument = { profile, id: started.id, dir: started.dir };
+  void tellWarnings(ui.services, profile, started.warnings);
   if (ui.services.setting('trainyard.openDashboardOnRun')) ui.dashboards.show(run);
   if (tensorboard) ui.tensorboards.show(run);
   await (await ui.services.backend()).monitor.refresh();
