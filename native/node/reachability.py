@@ -161,4 +161,4 @@ def stream(params):
         return {"there": None, "back": None, "problem": getattr(error, "what", None) or str(error)}
 
 
-CHECK_OPERATIONS = {"facts": facts, "clock": clock, "ring": ring, "hear": hear, "stream": stream}
+CHECK_OPERATIONS = {"facts": facts, "clock": clock, "ring": ring, "hear": hear, "stream": stream, "read-rate": read_rate}

@@ -157,6 +157,7 @@ def operations(copies):
         "ring": checked("ring"),
         "hear": checked("hear"),
         "stream": checked("stream"),
+        "read-rate": checked("read-rate"),
         "forward": forward,
         "clean": clean,
         "slurm-submit": slurm_submit,

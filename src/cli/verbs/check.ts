@@ -1,7 +1,9 @@
 import type { CheckResult } from '../../core/base/checks.js';
 import { exitCodes, UserError } from '../../core/base/errors.js';
+import { nodePath } from '../../core/base/nodePath.js';
 import { demandCluster } from '../../core/cluster/demandCluster.js';
 import type { Profile } from '../../core/contracts/profileSchema.js';
+import type { CheckOptions } from '../../core/cluster/machine.js';
 import { checkTable } from '../../core/model/checkTable.js';
 import type { Args } from '../args.js';
 import { checkLines } from '../checkTable.js';
@@ -17,7 +19,8 @@ export const check: Verb = {
   summary: 'says whether a run could start on a profile',
   words: ['P'],
   flags: [
-    { name: 'deep', help: 'measures links between the nodes, and their CPUs, too' },
+    { name: 'deep', help: 'measures links, CPUs, free GPUs and --data too' },
+    { name: 'data', value: 'PATH', help: 'a file or folder that every node needs' },
     {
       name: 'fix',
       value: 'ROW',
@@ -49,7 +52,12 @@ export const check: Verb = {
 };
 
 const look = (context: Context, profile: Profile, args: Args): Promise<CheckResult[]> =>
-  context.withProgress((progress) => context.machine.check(profile, progress, { deep: args.has('deep') }));
+  context.withProgress((progress) => context.machine.check(profile, progress, optionsOf(args)));
+
+function optionsOf(args: Args): CheckOptions {
+  const data = args.value('data');
+  return { deep: args.has('deep'), ...(data === undefined ? {} : { data: nodePath(data) }) };
+}
 
 function show(context: Context, profile: Profile, results: readonly CheckResult[]): void {
   const { output, machine } = context;

@@ -82,8 +82,8 @@ function bestOf(links: readonly LinkRate[]): { out: Map<string, number>; into: M
 const lookAtLink =
   'Look at cable, switch port and driver of its interface on the node (ethtool INTERFACE), and at what else uses the network now';
 
-/** A row for each node: what its devices multiply. `usual` is that of all devices of a kind. */
-export function judgeDevices(rates: readonly DeviceRate[]): CheckResult[] {
+/** A row for each node: what its devices multiply. */
+export function judgeDevices(rates: readonly DeviceRate[], row = 'matmul'): CheckResult[] {
   const hosts = [...new Set(rates.map(({ host }) => host))];
   return hosts.map((host) => {
     const own = rates.filter((each) => each.host === host);
@@ -95,10 +95,40 @@ export function judgeDevices(rates: readonly DeviceRate[]): CheckResult[] {
     const told = own.map(({ device, rate }) => `${device} ${flopsText(rate)}`).join(', ');
     const amount = Math.min(...own.map(({ rate }) => rate));
     return slow.length === 0
-      ? { ...good('matmul', told), host, amount }
-      : { ...warned('matmul', `${told}; ${slow.join(', ')}`, lookAtDevice), host, amount };
+      ? { ...good(row, told), host, amount }
+      : { ...warned(row, `${told}; ${slow.join(', ')}`, lookAtDevice), host, amount };
   });
 }
+
+/** What one reader read of a node's data: bytes, files, and seconds that took. */
+export interface ReadSample {
+  host: string;
+  bytes: number;
+  files: number;
+  seconds: number;
+}
+
+/** A row for each node: how fast it reads its data. */
+export function judgeReads(samples: readonly ReadSample[]): CheckResult[] {
+  const rates = samples.map(({ bytes, seconds }) => (seconds > 0 ? bytes / seconds : 0));
+  const { usual, isSlow } = slowOf(rates);
+  return samples.map(({ host, files, bytes }, at) => {
+    const rate = rates[at] ?? 0;
+    const told = `${bytesRate(rate)} by one reader, ${files} ${files === 1 ? 'file' : 'files'}`;
+    const row = 'read rate';
+    if (bytes === 0) return { ...warned(row, 'there is nothing to read', 'Put the data there'), host };
+    const judged = isSlow(rate)
+      ? warned(row, `${told}: most have ${bytesRate(usual)}`, lookAtDisk)
+      : good(row, told);
+    return { ...judged, host, amount: rate };
+  });
+}
+
+const lookAtDisk =
+  'Look at what else uses its disk or file server now (iostat, nfsstat), or stage the data to the node';
+
+const bytesRate = (rate: number): string =>
+  rate >= 1e9 ? `${(rate / 1e9).toFixed(1)} GB/s` : `${(rate / 1e6).toFixed(0)} MB/s`;
 
 const lookAtDevice =
   'Look at what else computes there, at power limits, heat and clocks, and at the limits of its control group';

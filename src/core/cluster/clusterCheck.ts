@@ -15,7 +15,9 @@ import type { Packages } from '../setup/packages.js';
 import type { NodeRuntime } from '../setup/runtime.js';
 import { lookAtNodes } from './nodeFacts.js';
 import { NodeChannels, type CheckedNode } from './nodeChannels.js';
-import { measureDevices, measureLinks } from './deepCheck.js';
+import { lookForData, measureReads } from './dataCheck.js';
+import { measureDevices, measureLinks, type Tried } from './deepCheck.js';
+import { gpuRow, measureGpus, type GpuNode } from './deepGpus.js';
 import type { CheckOptions } from './machine.js';
 import { gpuChecks, offerIn } from './offers.js';
 import { checkPorts } from './portCheck.js';
@@ -37,11 +39,11 @@ export interface CheckedCluster {
 export async function checkCluster(
   cluster: CheckedCluster,
   progress: Progress = {},
-  { deep = false }: CheckOptions = {},
+  options: CheckOptions = {},
 ): Promise<CheckResult[]> {
   const channels = new NodeChannels(progress.signal);
   try {
-    return await new ClusterCheck(cluster, channels, progress, deep).results();
+    return await new ClusterCheck(cluster, channels, progress, options).results();
   } finally {
     channels.dispose();
   }
@@ -56,7 +58,7 @@ class ClusterCheck {
     private readonly cluster: CheckedCluster,
     private readonly channels: NodeChannels,
     private readonly progress: Progress,
-    private readonly deep: boolean,
+    private readonly options: CheckOptions,
   ) {
     this.found = new Findings(cluster.nodes);
     this.head = cluster.nodes[0];
@@ -83,6 +85,12 @@ class ClusterCheck {
       });
     }
     found.add(await lookAtNodes(profile, asked, found.results));
+    const { data } = this.options;
+    if (data !== undefined) {
+      await found.each('data', async (node) => [
+        await lookForData(profile.name, data, { node, channel: await this.channels.of(node) }),
+      ]);
+    }
     const probes = new Map(survey?.findings.map(({ node, probe }) => [node, probe]));
     await found.each('NVIDIA libraries', async (node) => {
       const probe = probes.get(node);
@@ -115,6 +123,11 @@ class ClusterCheck {
     progress.onProgress?.('measuring the links between the nodes');
     const reaching = nodes.filter(({ node }) => !unreached.has(node.name));
     found.add(await attempt(head, 'link', () => measureLinks(profile, reaching)));
+    const { data } = this.options;
+    if (data !== undefined) {
+      progress.onProgress?.('measuring how fast the data is read');
+      found.add(await attempt(head, 'read rate', () => measureReads(data, nodes)));
+    }
     progress.onProgress?.('measuring the CPUs');
     found.add(await attempt(head, 'matmul', () => measureDevices(nodes)));
   }
@@ -168,7 +181,7 @@ class ClusterCheck {
         return [await tryTrainer(node, await this.channels.of(node), runtime)];
       });
     });
-    if (this.deep) await this.measure(survey, trainers, unreached);
+    if (this.options.deep === true) await this.measure(survey, trainers, unreached);
     this.channels.dispose();
     const offers: NodeOffer[] = [];
     const sampled: SampledNode[] = [];
@@ -182,6 +195,32 @@ class ClusterCheck {
     });
     found.add(judgeGpus(sampled));
     found.add(slotsOf(profile, nodes, offers));
+    if (this.options.deep === true) await this.measureGpus(survey, offers);
+  }
+
+  /** The GPUs of the good nodes, with NVIDIA's libraries, which are put there where they lack. */
+  private async measureGpus(survey: Survey, offers: readonly NodeOffer[]): Promise<void> {
+    const { found, progress, head } = this;
+    const { env = {} } = this.cluster.profile;
+    const having = offers.filter(({ gpus }) => gpus.length > 0);
+    if (!head || having.length === 0) return;
+    const nodes: GpuNode[] = [];
+    await this.cluster.withPackages(async (packages) => {
+      await found.each(gpuRow, async (node) => {
+        const offer = having.find(({ host }) => host === node.host);
+        if (!offer) return [];
+        const probe = survey.findings.find((finding) => finding.node === node)?.probe;
+        const runtime = await node.prepare(packages, progress, { cuda: true, found: probe });
+        if (runtime.nvidia === undefined) {
+          return [good(gpuRow, `not measured: ${node.cudaBuild?.why ?? 'it takes no build of CUDA'}`)];
+        }
+        const run = (argv: readonly string[]): Promise<Tried> => node.tryProgram(argv);
+        nodes.push({ name: node.name, runtime, gpus: offer.gpus, run });
+        return [];
+      });
+    });
+    progress.onProgress?.('measuring the GPUs');
+    found.add(await attempt(head, gpuRow, () => measureGpus(nodes, env)));
   }
 }
 

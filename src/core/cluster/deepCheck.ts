@@ -93,7 +93,8 @@ export const matmulTrial = (cores: number): string[] => [
   ...['bench', 'matmul', '--size', '2048', '--seconds', '1', '--threads', String(cores)],
 ];
 
-interface Tried {
+/** How a measurement ended, and what it printed. */
+export interface Tried {
   code: number | null;
   output: string;
 }
@@ -119,14 +120,21 @@ export function judgeMatmul(ended: Tried, cores: number, host: string): CheckRes
   return judged;
 }
 
-function cpuOf({ code, output }: Tried, cores: number, host: string): DeviceRate | CheckResult {
-  const rate = code === 0 ? rateOf(output) : undefined;
+function cpuOf(ended: Tried, cores: number, host: string): DeviceRate | CheckResult {
+  const rate = rateOf(ended);
   if (rate !== undefined) return { host, device: 'CPU', kind: `CPU of ${cores} cores`, rate };
-  const said = output.trim().split('\n').at(-1) ?? '';
-  return { ...bad('matmul', `the CPU was not measured: ${said}`, { kind: 'reportProgram' }), host };
+  return { ...cannotMeasure('matmul', 'the CPU', ended), host };
 }
 
-function rateOf(output: string): number | undefined {
+/** The row of a device of which there is no rate. */
+export function cannotMeasure(row: string, device: string, { output }: Tried): CheckResult {
+  const said = output.trim().split('\n').at(-1) ?? '';
+  return bad(row, `${device} was not measured: ${said}`, { kind: 'reportProgram' });
+}
+
+/** TFLOP/s, where the trainer printed them. */
+export function rateOf({ code, output }: Tried): number | undefined {
+  if (code !== 0) return undefined;
   const line = output.split('\n').find((each) => each.startsWith('{'));
   try {
     const read = check(matmulSchema, JSON.parse(line ?? ''));

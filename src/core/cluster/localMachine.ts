@@ -20,8 +20,9 @@ import {
   type NamedNode,
   type StartedRun,
 } from './machine.js';
-import { assertPassed, type CheckResult } from '../base/checks.js';
-import { judgeMatmul, matmulTrial } from './deepCheck.js';
+import { assertPassed, good, type CheckResult } from '../base/checks.js';
+import { judgeMatmul, matmulTrial, type Tried } from './deepCheck.js';
+import { gpuRow, measureGpus } from './deepGpus.js';
 import type { GpuLocks } from './gpuLocks.js';
 import { placeAndTake, type StartPlaces } from './gpuStart.js';
 import { nameWhileRemoved } from './nodeProgram.js';
@@ -142,7 +143,7 @@ export class LocalMachine implements Machine {
       await checkDisk(await this.node.client(), await this.workdir(profile), profile.name),
       { name: 'slots', ok: true, detail: `${slots}: ${reason}`, hint: '' },
       ...gpuChecks(offer),
-      ...(deep ? [await this.measure(offer.cores, progress)] : []),
+      ...(deep ? await this.measure(profile, offer, progress) : []),
     ];
   }
 
@@ -263,11 +264,23 @@ export class LocalMachine implements Machine {
     return { ...started, before, device: choice?.used };
   }
 
-  private async measure(cores: number, progress: Progress): Promise<CheckResult> {
+  private async measure(
+    profile: Profile,
+    { cores, gpus }: NodeOffer,
+    progress: Progress,
+  ): Promise<CheckResult[]> {
     progress.onProgress?.('measuring the CPU');
-    const { trainer } = await this.runtime(progress);
-    const { code, output } = await runCommand(trainer, matmulTrial(cores), { timeout: 120_000 });
-    return judgeMatmul({ code, output }, cores, hostname());
+    const runtime = await this.runtime(progress);
+    const name = hostname();
+    const run = ([program = '', ...args]: readonly string[]): Promise<Tried> =>
+      runCommand(program, args, { env: this.env, timeout: 120_000 });
+    const cpu = judgeMatmul(await run([runtime.trainer, ...matmulTrial(cores)]), cores, name);
+    if (gpus.length === 0) return [cpu];
+    const indices = gpus.map(({ index }) => index);
+    const trouble = await this.cudaTrouble(profile, indices, progress);
+    if (trouble !== undefined) return [cpu, good(gpuRow, `not measured: ${trouble}`)];
+    progress.onProgress?.('measuring the GPUs');
+    return [cpu, ...(await measureGpus([{ name, runtime, gpus, run }], profile.env ?? {}))];
   }
 
   private places(profile: Profile, hosts?: readonly string[]): StagePlaces<RelayNode> {

@@ -42,8 +42,10 @@ export interface NamedNode {
 
 /** How far a check goes. */
 export interface CheckOptions {
-  /** Links and CPUs are measured too, for some seconds each. */
+  /** Links, CPUs, free GPUs and the data are measured too, for some seconds each. */
   deep?: boolean;
+  /** A file or folder that every node needs. */
+  data?: NodePath;
 }
 
 /** What is in a folder of a node. */

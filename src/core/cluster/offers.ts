@@ -49,6 +49,7 @@ function troubleOf(sample: HostSample): string {
 const offeredGpu = (gpu: HostSample['gpus'][number]): OfferedGpu => ({
   index: gpu.index,
   uuid: gpu.uuid,
+  model: gpu.name,
   busy: gpuHolder(gpu),
 });
 

@@ -12,9 +12,18 @@ export function cudaTrial(
   { trainer, nvidia }: Pick<NodeRuntime, 'trainer' | 'nvidia'>,
   env: Record<string, string> = {},
 ): string[] {
+  return onGpus(nvidia, env, [trainer, ...trainerTrial]);
+}
+
+/** A program's words on a node, with NVIDIA's libraries and these variables. */
+export function onGpus(
+  nvidia: readonly string[] | undefined,
+  env: Record<string, string>,
+  argv: readonly string[],
+): string[] {
   const folders = nvidia === undefined ? {} : { TRAINYARD_NVIDIA_LIBRARIES: nvidia.join(':') };
   const variables = Object.entries({ ...folders, ...env, ...countsAsNvml });
-  return ['env', ...variables.map(([name, value]) => `${name}=${value}`), trainer, ...trainerTrial];
+  return ['env', ...variables.map(([name, value]) => `${name}=${value}`), ...argv];
 }
 
 const deviceSchema = z.object({

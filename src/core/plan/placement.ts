@@ -12,6 +12,8 @@ export interface OfferedGpu {
   index: number;
   /** NVML's name of it; empty or left out where the driver tells none. */
   uuid?: string;
+  /** As NVML names it. */
+  model?: string;
   /** Who occupies it, in words; undefined when it is free. */
   busy: string | undefined;
 }

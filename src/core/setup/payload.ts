@@ -70,7 +70,7 @@ const bootstrapParts = [
 /** Compiled on the node at the first need only, since most channels have none. */
 const laterParts: Readonly<Record<string, readonly string[]>> = {
   STAGE: ['tree', 'record', 'arrival', 'address', 'stage'],
-  CHECK: ['facts', 'reachability'],
+  CHECK: ['facts', 'reading', 'reachability'],
 };
 
 /**

@@ -1,12 +1,14 @@
 // A check of nodes that were made different on purpose: each difference is told of the node that has
 // it, and of no other.
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
+import { randomBytes } from 'node:crypto';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { setPriority, tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureFaketime } from '../../../scripts/test/faketime.mjs';
 import type { CheckResult } from '../../../src/core/base/checks.js';
+import { nodePath } from '../../../src/core/base/nodePath.js';
 import { nullLogger } from '../../../src/core/base/log.js';
 import { fixesOf } from '../../../src/core/check/fixes.js';
 import { applyFixes } from '../../../src/core/cluster/fixNodes.js';
@@ -140,10 +142,15 @@ describe.skipIf(unavailable !== undefined)(`unlike nodes (${unavailable ?? 'name
     );
   });
 
-  it('a deep check names the node whose link is slow, with figures, and no other', async () => {
+  it('a deep check names the node with a slow link, and that with a slow CPU, and no other', async () => {
+    const data = join(trainyardHome, 'data'); // all nodes see this disk
+    mkdirSync(data);
+    writeFileSync(join(data, 'images'), randomBytes(20e6));
+    // Their cores are the same ones, which all use at once: this node gets what the others leave.
+    for (const pid of pidsIn(hostOf('clock').namespace)) setPriority(pid, 19);
     const shaped = ['rate', '20mbit', 'burst', '32kbit', 'latency', '400ms'];
     inside('mtu', 'tc', 'qdisc', 'add', 'dev', 'eth0', 'root', 'tbf', ...shaped);
-    const results = await machine.check(profile, {}, { deep: true });
+    const results = await machine.check(profile, {}, { deep: true, data: nodePath(data) });
     const links = results.filter(({ name }) => name === 'link');
     expect(named(links, ({ warning }) => warning === true)).toEqual([
       expect.stringMatching(
@@ -154,6 +161,13 @@ describe.skipIf(unavailable !== undefined)(`unlike nodes (${unavailable ?? 'name
     const products = named(results, ({ name }) => name === 'matmul');
     expect(products).toHaveLength(names.length - 1);
     for (const product of products) expect(product).toMatch(/ matmul: CPU \d+(\.\d)? [GT]FLOP\/s/);
+    expect(named(results, ({ name, warning }) => name === 'matmul' && warning === true)).toEqual([
+      expect.stringMatching(/^clock matmul: CPU .* is slow: most have \d+ GFLOP\/s$/),
+    ]);
+    const reads = results.filter(({ name }) => name === 'read rate');
+    expect(reads.map(({ detail }) => detail)).toEqual(
+      products.map(() => expect.stringMatching(/^\d+(\.\d)? [MG]B\/s by one reader, 1 file/)),
+    );
     inside('mtu', 'tc', 'qdisc', 'del', 'dev', 'eth0', 'root');
   });
 
