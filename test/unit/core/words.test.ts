@@ -20,6 +20,7 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   'checkpoints/predict.ts': /^--[a-z-]+$/,
   'cluster/dataFlags.ts': /^--[a-z-]+$/,
   'cluster/deepCheck.ts': /^--[a-z-]+$/,
+  'cluster/deepGpus.ts': /^--[a-z-]+$/,
   'cluster/localMachine.ts': /^--help$/,
   // Of git, and of programs that start Python.
   'code/listing.ts': /^--[a-z-]+$/,

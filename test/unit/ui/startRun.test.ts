@@ -76,6 +76,7 @@ const ui = {
         monitor: { refresh: () => Promise.resolve() },
       }),
     context: {
+      workspaceState: { get: () => ({}), update: () => Promise.resolve() },
       globalState: {
         get: () => [],
         update: (_key: string, runs: unknown[]) => {

@@ -80,7 +80,7 @@ function mtus(...values: number[]): string[] {
   );
   return compareMtus(rows, facts).flatMap(({ host, warning, detail, hint }) =>
     warning === true
-      ? [`${host} ${detail} / ${typeof hint === 'string' ? hint.split(': ')[1] : hint.kind}`]
+      ? [`${host} ${detail} / ${typeof hint === 'object' && 'command' in hint ? hint.command : 'no command'}`]
       : [],
   );
 }

@@ -3,9 +3,11 @@ import { expect, it } from 'vitest';
 import {
   judgeDevices,
   judgeLinks,
+  judgeReads,
   roundsOf,
   slowOf,
   type LinkRate,
+  type ReadSample,
 } from '../../../../src/core/check/slow.js';
 
 const nodes = (count: number): string[] => Array.from({ length: count }, (_, index) => `n${index + 1}`);
@@ -94,4 +96,16 @@ it.each([2, 3, 4, 7, 32])('%i nodes meet in disjoint pairs, each pair once', (co
   expect(all).toHaveLength((count * (count - 1)) / 2);
   for (const round of rounds) expect(new Set(round.flat()).size).toBe(round.length * 2);
   expect(roundsOf(count, 1)).toHaveLength(1);
+});
+
+it('a node that reads its data slowly is named, and one that has nothing to read', () => {
+  const read = (host: string, bytes: number): ReadSample => ({ host, bytes, files: 3, seconds: 1.5 });
+  const rows = judgeReads([read('n1', 3e9), read('n2', 2.9e9), read('n3', 3e8), read('n4', 3e9)]);
+  expect(rows.map(({ host, detail, warning = false }) => [host, detail, warning])).toEqual([
+    ['n1', '2.0 GB/s by one reader, 3 files', false],
+    ['n2', '1.9 GB/s by one reader, 3 files', false],
+    ['n3', '200 MB/s by one reader, 3 files: most have 2.0 GB/s', true],
+    ['n4', '2.0 GB/s by one reader, 3 files', false],
+  ]);
+  expect(judgeReads([read('n1', 0)])).toMatchObject([{ detail: 'there is nothing to read', warning: true }]);
 });
