@@ -19,6 +19,7 @@ export const growShm = (isThere: boolean): CommandRemedy =>
       : 'mkdir -p /dev/shm && mount -t tmpfs -o size=50%,mode=1777 tmpfs /dev/shm',
   );
 
+/** Lets the system keep its clock by the network's time. */
 export const synchroniseClock = asRoot(
   'Its log times mislead, and signed downloads may fail',
   'timedatectl set-ntp true',
@@ -31,6 +32,7 @@ export function raiseLimit(item: string, value: string): CommandRemedy {
   return asRoot('The limit counts from the next login', `printf '${lines}' > ${file}`, true);
 }
 
+/** Debian's and Ubuntu's package, or that of Fedora and its kin. */
 export const installLibgomp = asRoot(
   'Install the library of OpenMP',
   'if command -v apt-get >/dev/null; then apt-get install -y libgomp1; else dnf install -y libgomp; fi',

@@ -13,7 +13,7 @@ export interface GpuNode {
   runtime: Pick<NodeRuntime, 'trainer' | 'nvidia'>;
   /** What is free now is measured. */
   gpus: NodeOffer['gpus'];
-  run(argv: readonly string[]): Promise<Tried>;
+  run: (argv: readonly string[]) => Promise<Tried>;
 }
 
 /** The name of the row. */
