@@ -31,12 +31,17 @@ export interface Verdict<T> {
 }
 
 /**
- * Keeps the better half, and who cannot be told apart from the last of it, best first. At most
- * `most` of them, for more the time would not do.
+ * Keeps half as many as ran in this round, `ran`, and who cannot be told apart from the last of them,
+ * best first. At most `most`, for more the time would not do. `ones`: all that were measured, so that
+ * one that was dropped comes back where longer runs of the others were slower than their short ones.
  */
-export function halve<T>(ones: readonly T[], of: (one: T) => Spread, most: number): Verdict<T> {
+export function halve<T>(
+  ones: readonly T[],
+  of: (one: T) => Spread,
+  { ran, most }: { ran: number; most: number },
+): Verdict<T> {
   const ranked = [...ones].sort((a, b) => of(b).median - of(a).median);
-  const half = Math.ceil(ranked.length / 2);
+  const half = Math.ceil(ran / 2);
   const last = ranked[half - 1];
   const bar = last === undefined ? 0 : of(last).low;
   const close = ranked.filter((one, at) => at < half || of(one).high >= bar);

@@ -59,14 +59,17 @@ export const winnerOf = ({ candidates }: BakeOffResult): CandidateResult | undef
   candidates.find(({ outcome }) => outcome === 'won');
 
 /**
- * Names the winner among those that went through the most rounds: `level` are those beside it that
- * cannot be told apart.
+ * Names the winner among those that ran in the last round, and those that were dropped before it and
+ * are faster than all of these beyond doubt: `level` are those beside it that cannot be told apart.
  */
 export function withWinner(result: BakeOffResult): BakeOffResult {
   const sound = result.candidates.filter(({ runs, outcome }) => runs.length > 0 && outcome !== 'failed');
-  const last = Math.max(0, ...sound.map(({ runs }) => runs.length));
-  const final = sound.filter(({ runs }) => runs.length === last);
+  const lastOf = ({ runs }: CandidateResult): number => runs.at(-1)?.round ?? 0;
+  const last = Math.max(0, ...sound.map(lastOf));
   const of = (one: CandidateResult): Spread => medianOf(one.rates);
+  const ran = sound.filter((one) => lastOf(one) === last);
+  const fastest = Math.max(...ran.map((one) => of(one).high));
+  const final = sound.filter((one) => ran.includes(one) || of(one).low > fastest);
   const level = levelWithBest(final, of);
   const [best] = level;
   if (!best) return result;

@@ -60,7 +60,7 @@ class BakeOff {
       for (let round = 1; round <= rounds; round++) {
         await this.measureAll(names, round, rounds);
         if (round === rounds) break;
-        names = this.halved(round);
+        names = this.halved(names.length);
         if (names.length < 2 || this.left < names.length * (this.overhead + 1)) break;
       }
     } catch (error) {
@@ -139,13 +139,13 @@ class BakeOff {
     this.result = { ...this.result, model: start.model, device: start.device };
   }
 
-  /** Names of those that go on, best first. */
-  private halved(round: number): string[] {
+  /** Names of those that go on, best first. `ran`: how many ran in this round. */
+  private halved(ran: number): string[] {
     const measured = this.result.candidates.filter(
-      ({ runs, outcome }) => runs.length === round && outcome !== 'failed',
+      ({ runs, outcome }) => runs.length > 0 && outcome !== 'failed',
     );
     const of = ({ rates }: CandidateResult): ReturnType<typeof medianOf> => medianOf(rates);
-    const { kept, dropped } = halve(measured, of, roomFor(this.left, this.overhead));
+    const { kept, dropped } = halve(measured, of, { ran, most: roomFor(this.left, this.overhead) });
     const [best] = kept;
     for (const { one, level } of dropped) {
       const why = level

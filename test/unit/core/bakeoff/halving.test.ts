@@ -34,13 +34,21 @@ it('keeps the better half, and those that cannot be told apart from its last one
     slower: [20, 21, 22],
   };
   const of = (name: string): ReturnType<typeof medianOf> => medianOf(rates[name] ?? []);
-  const { kept, dropped } = halve(['slow', 'close', 'second', 'best'], of, 9);
+  const { kept, dropped } = halve(['slow', 'close', 'second', 'best'], of, { ran: 4, most: 9 });
   expect(kept).toEqual(['best', 'second', 'close']);
   expect(dropped).toEqual([{ one: 'slow', level: false }]);
-  const short = halve(['slow', 'close', 'second', 'best'], of, 2);
+  const short = halve(['slow', 'close', 'second', 'best'], of, { ran: 4, most: 2 });
   expect(short.kept).toEqual(['best', 'second']);
   expect(short.dropped).toContainEqual({ one: 'close', level: true });
   expect(levelWithBest(['close', 'second', 'slower'], of)).toEqual(['second', 'close']);
+});
+
+it('takes one that was dropped back, where longer runs of the others are slower', () => {
+  const rates: Record<string, number[]> = { dropped: [74, 75, 76], a: [70, 71], b: [69, 70], c: [60, 61] };
+  const of = (name: string): ReturnType<typeof medianOf> => medianOf(rates[name] ?? []);
+  const { kept, dropped } = halve(['a', 'b', 'c', 'dropped'], of, { ran: 3, most: 2 });
+  expect(kept).toEqual(['dropped', 'a']);
+  expect(dropped.map(({ one }) => one)).toEqual(['b', 'c']);
 });
 
 it('finds the best or one within 3% of it, in 95 of 100 made fields with noise of 10%', () => {
@@ -57,7 +65,7 @@ it('finds the best or one within 3% of it, in 95 of 100 made fields with noise o
           measured[at]?.push((truth[at] ?? 0) * (0.9 + 0.2 * random()));
         }
       }
-      left = halve(left, (at) => medianOf(measured[at] ?? []), 16).kept;
+      left = halve(left, (at) => medianOf(measured[at] ?? []), { ran: left.length, most: 16 }).kept;
     }
     if ((truth[left[0] ?? 0] ?? 0) >= 0.97 * Math.max(...truth)) found++;
   }
