@@ -104,6 +104,37 @@ void central() {
   require_alike(central.network().weights(), mirrored.network().weights(), "weights");
 }
 
+/// What a rank of the world tells of its steps, unlike every other one.
+RankFigures own_figures() {
+  const double rank = world()->rank();
+  return {.steps = 10, .compute_ms = rank + 0.25, .comm_ms = rank + 0.5, .input_wait_ms = rank + 0.75};
+}
+
+/// Rank 0 has the figures of each of the first `workers` ranks in its place, and of the others none.
+void require_figures(const Report& report, int workers) {
+  if (world()->rank() != 0) return;
+  require(report.ranks.size() == static_cast<size_t>(world()->world()), "figures of so many ranks");
+  for (int rank = 0; rank < world()->world(); ++rank) {
+    const RankFigures& one = report.ranks[static_cast<size_t>(rank)];
+    const bool trains = rank < workers;
+    require(one.steps == (trains ? 10 : 0), "steps of rank " + std::to_string(rank));
+    require(one.compute_ms == (trains ? rank + 0.25 : 0), "computing of rank " + std::to_string(rank));
+    require(one.comm_ms == (trains ? rank + 0.5 : 0), "waits for ranks of rank " + std::to_string(rank));
+    require(one.input_wait_ms == (trains ? rank + 0.75 : 0), "waits for images of rank " + std::to_string(rank));
+  }
+}
+
+/// Every rank's figures come to rank 0, wherever variables are kept.
+void figures() {
+  for (const StrategyMaker& make : {StrategyMaker(make_mirrored), StrategyMaker(make_central_storage)}) {
+    TraineeOptions wanted = options("mlp", {}, false);
+    wanted.make = make;
+    wanted.on_device = false;
+    Trainee trainee(world(), wanted);
+    require_figures(trainee.strategy().report(own_figures()), world()->world());
+  }
+}
+
 /// Variables of the last rank alone, which trains nothing.
 void served(const std::string& kind) {
   const Team team({.kind = kind, .servers = 1}, *world());
@@ -117,10 +148,12 @@ void served(const std::string& kind) {
   Trainee mirrored(workers, wanted);
   wanted.make = team.maker();
   Trainee trainee(workers, wanted);
+  (void)trainee.strategy().report(own_figures());  // a worker that does not wait sends them with its next push
   for (int64_t number = 1; number <= 3; ++number) {
     mirrored.step(number, 0.5);
     trainee.step(number, 0.5);
   }
+  require_figures(trainee.strategy().report(own_figures()), world()->world() - 1);
   trainee.strategy().collect();
   const double apart = distance(trainee.network().weights(), mirrored.network().weights());
   require(apart <= 1e-6, "weights are " + std::to_string(apart) + " apart");
@@ -319,6 +352,7 @@ void leaves() {
 
 int run(const std::string& scenario) {
   std::map<std::string, std::function<void()>> scenarios{{"central", central},
+                                                         {"figures", figures},
                                                          {"served", [] { served("parameter-server"); }},
                                                          {"served-async", [] { served("parameter-server-async"); }},
                                                          {"micro", micro},

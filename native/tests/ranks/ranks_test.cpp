@@ -25,6 +25,7 @@ INSTANTIATE_TEST_SUITE_P(Worlds, DeviceRanks, testing::Values(1, 2, 4));
 
 TEST_P(DeviceRanks, SumInOrderWhatTheHostsWouldSum) { run("mlp-sgd", GetParam()); }
 TEST_P(DeviceRanks, SumStatisticsWithoutTheHost) { run("statistics", GetParam()); }
+TEST_P(DeviceRanks, TellRankZeroOfTheirSteps) { run("figures", GetParam()); }
 TEST_P(DeviceRanks, TrainAsByMpi) { run("resnet20-adam", GetParam()); }
 
 TEST(DeviceRanksOfTwo, TrainByOtherOptimizers) {

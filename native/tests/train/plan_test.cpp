@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "common/error.h"
-#include "trainer/train/loop/train.h"
+#include "trainer/train/process/use_threads.h"
 
 namespace trainyard {
 namespace {

@@ -15,9 +15,13 @@ struct RankFigures {
   double gpu_used = 0;     ///< bytes of its GPU, by this rank; 0 where it has none
   double gpu_peak = 0;
   double gpu_free = 0;
+  double steps = 0;          ///< that the three medians below are over; 0 where the rank makes none
+  double compute_ms = 0;     ///< median a step, the waits left out
+  double comm_ms = 0;        ///< median a step: waits for other ranks
+  double input_wait_ms = 0;  ///< median a step: waits for images
 };
 /// As they travel.
-using RankNumbers = std::array<double, 6>;
+using RankNumbers = std::array<double, 10>;
 static_assert(sizeof(RankNumbers) == sizeof(RankFigures));
 
 /// What a parameter server did since the run began.

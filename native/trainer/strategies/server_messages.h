@@ -38,7 +38,7 @@ struct Request {
   double finish = 0;
   RankFigures figures{};
 };
-using RequestNumbers = std::array<double, 16>;
+using RequestNumbers = std::array<double, 20>;
 
 struct Reply {
   double version = 0;
@@ -52,7 +52,7 @@ struct Figures {
   RankFigures memory{};
   PushedFigures pushed{};  ///< the first server only
 };
-using FigureNumbers = std::array<double, 16>;
+using FigureNumbers = std::array<double, 20>;
 
 static_assert(sizeof(Request) == sizeof(RequestNumbers) && sizeof(Reply) == sizeof(ReplyNumbers));
 static_assert(sizeof(Figures) == sizeof(FigureNumbers));

@@ -101,6 +101,25 @@ const evalLineSchema = z.object({
   seconds: z.number(),
 });
 
+/**
+ * Of one rank. Memory is in bytes. The `_ms` are medians a step over the steps since the line before,
+ * of this rank's own clock; they are missing where a rank makes no steps, and in older files.
+ */
+const hostLineSchema = z.object({
+  kind: z.literal('host'),
+  ...base,
+  step: count,
+  rank: count,
+  host: z.string(),
+  device: z.string(),
+  memory_used: count,
+  memory_peak: count,
+  bad_images: z.optional(count),
+  compute_ms: z.optional(z.number()),
+  comm_ms: z.optional(z.number()),
+  input_wait_ms: z.optional(z.number()),
+});
+
 /** One line of metrics.jsonl, of any kind. Memory and `bytes` are in bytes. */
 export const metricSchema = z.discriminatedUnion('kind', [
   startLineSchema,
@@ -122,17 +141,7 @@ export const metricSchema = z.discriminatedUnion('kind', [
     reason: z.string(),
   }),
   z.object({ kind: z.literal('checkpoint_failed'), ...base, step: count, message: z.string() }),
-  z.object({
-    kind: z.literal('host'),
-    ...base,
-    step: count,
-    rank: count,
-    host: z.string(),
-    device: z.string(),
-    memory_used: count,
-    memory_peak: count,
-    bad_images: z.optional(count),
-  }),
+  hostLineSchema,
   z.object({ kind: z.literal('bad_image'), ...base, path: z.string(), message: z.string(), count }),
   /**
    * Lines that are missing here, because the disk took none for too long: their number, and the
@@ -162,6 +171,8 @@ export type StartLine = z.infer<typeof startLineSchema>;
 export type ServerFigures = z.infer<typeof serverSchema>;
 /** The figures of the steps since the line before. */
 export type StepLine = z.infer<typeof stepLineSchema>;
+/** One rank at the time of a step line. */
+export type HostLine = z.infer<typeof hostLineSchema>;
 /** One evaluation of a checkpoint. */
 export type EvalLine = z.infer<typeof evalLineSchema>;
 

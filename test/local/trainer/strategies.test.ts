@@ -110,6 +110,8 @@ describe('in lockstep, any number of workers equals one rank of the joint batch'
         });
         expect(ofKind(name, 'step').at(-1)?.world).toBe(workers);
         expect(new Set(ofKind(name, 'host').map(({ rank }) => rank)).size).toBe(workers + extraRanks(flags));
+        const timed = ofKind(name, 'host').flatMap((line) => ((line.compute_ms ?? 0) > 0 ? [line.rank] : []));
+        expect(timed, 'servers make no steps').toEqual(Array.from({ length: workers }, (_, rank) => rank));
       }
     },
   );

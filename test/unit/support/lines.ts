@@ -1,5 +1,5 @@
 // Lines of metrics.jsonl, whole ones, with what a test cares about replaced.
-import type { EvalLine, StartLine, StepLine } from '../../../src/core/contracts/metricsSchema.js';
+import type { EvalLine, HostLine, StartLine, StepLine } from '../../../src/core/contracts/metricsSchema.js';
 
 export const startLine = (fields: Partial<StartLine> = {}): StartLine => ({
   kind: 'start',
@@ -35,6 +35,21 @@ export const stepLine = (step: number, fields: Partial<StepLine> = {}): StepLine
   comm_ms: 5,
   input_wait_ms: 1,
   world: 2,
+  ...fields,
+});
+
+/** Of a rank; without figures of its steps unless they are among the fields. */
+export const hostLine = (step: number, rank: number, fields: Partial<HostLine> = {}): HostLine => ({
+  kind: 'host',
+  time: 1795258500.1 + step,
+  generation: 1,
+  step,
+  rank,
+  host: `gpu${rank + 1}`,
+  device: 'cpu',
+  memory_used: 5,
+  memory_peak: 6,
+  bad_images: 0,
   ...fields,
 });
 

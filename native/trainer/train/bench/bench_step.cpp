@@ -10,7 +10,6 @@
 #include "trainer/ops/cuda_library.h"
 #include "trainer/ops/plans/timed_plans.h"
 #include "trainer/train/bench/bench_images.h"
-#include "trainer/train/loop/train.h"
 #include "trainer/train/loop/training_step.h"
 #include "trainer/train/loop/worker_sums.h"
 #include "trainer/train/process/interval.h"

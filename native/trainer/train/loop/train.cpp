@@ -1,13 +1,9 @@
 #include "trainer/train/loop/train.h"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <span>
-#include <thread>
 
 #include "common/process.h"
 #include "trainer/base/parallel.h"
@@ -31,6 +27,7 @@
 #include "trainer/train/process/jpeg_decoder.h"
 #include "trainer/train/process/memory_usage.h"
 #include "trainer/train/process/shard_progress.h"
+#include "trainer/train/process/step_times.h"
 #include "trainer/train/process/use_threads.h"
 
 namespace trainyard {
@@ -237,16 +234,19 @@ class TrainRun {
 
   /// Returns what the world agreed on.
   Wishes one_step() {
+    const Stopwatch clock;
     const BatchView view = feed_->take(done_);
     const double lr = plan_.schedule.at(done_);
     const bool wanted = signals_.requested() || (leader() && stop_file_.requested());
     const StepOutcome outcome = update(view, lr, {.stop = wanted, .finish = nothing_to_gain_});
     feed_->done();
-    interval_.input_wait_ms += feed_->take_waited_ms();
+    const double input_wait_ms = feed_->take_waited_ms();
+    interval_.input_wait_ms += input_wait_ms;
     ++done_;
     interval_.add(outcome.loss, outcome.top1, outcome.comm_ms, lr);
     interval_.gradient_norm += outcome.gradient_norm;
     heartbeat_->beat(done_, outcome.wishes.stop ? "stopping" : "training");
+    times_.add({.whole_ms = clock.milliseconds(), .comm_ms = outcome.comm_ms, .input_wait_ms = input_wait_ms});
     return outcome.wishes;
   }
 
@@ -282,11 +282,13 @@ class TrainRun {
       figures.gpu_peak = static_cast<double>(device->peak);
       figures.gpu_free = static_cast<double>(device->free);
     }
+    times_.fill(figures);
     return figures;
   }
 
   void write_interval() {
     const Report report = step_->strategy().report(own_figures());
+    times_.restart();
     if (!leader() || interval_.steps == 0) return;
     log_->interval(done_, interval_, report, step_->loss_scaler());
     interval_.restart();
@@ -355,6 +357,7 @@ class TrainRun {
   std::unique_ptr<TrainingStep> step_;
   std::unique_ptr<TrainLog> log_;  ///< rank 0 only
   Interval interval_;
+  StepTimes times_;                          ///< of this rank's steps in the interval
   std::vector<std::string> made_new_;        ///< tensors that --init-weights did not give
   std::vector<CheckpointInfo> passed_over_;  ///< at the start; rank 0 only
   std::string last_checkpoint_;              ///< the newest that was written or resumed from; rank 0 only
@@ -379,20 +382,6 @@ Exit serve(const TrainOptions& options, const Team& team) {
 }
 
 }  // namespace
-
-int threads_for_rank(int wanted, const Communicator& communicator) {
-  if (wanted > 0) return wanted;
-  const char* given = std::getenv("OMP_NUM_THREADS");
-  const long threads = given != nullptr ? std::strtol(given, nullptr, 10) : 0;
-  if (threads > 0) return static_cast<int>(threads);
-  const int cores = static_cast<int>(std::thread::hardware_concurrency());
-  return std::max(1, cores / communicator.local_world());
-}
-
-int decoding_threads(int wanted, const std::string& device, int threads) {
-  if (wanted > 0) return wanted;
-  return device == "cuda" ? threads : 1;
-}
 
 Exit train(const TrainOptions& options, Communicator& communicator, const StopSignals& signals) {
   check_options(options);

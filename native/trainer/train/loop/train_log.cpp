@@ -1,5 +1,6 @@
 #include "trainer/train/loop/train_log.h"
 
+#include <cmath>
 #include <filesystem>
 
 namespace trainyard {
@@ -12,6 +13,9 @@ nlohmann::json text_or_null(const std::string& text) {
 }
 
 std::string name_of(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+
+/// Milliseconds with three digits after the point: a line of each rank is to stay short.
+double to_microseconds(double milliseconds) { return std::round(milliseconds * 1000) / 1000; }
 
 /// NCCL's algorithm is its own choice where none is asked for.
 std::string all_reduce(const TrainOptions& options, const Team& team, bool device_sums) {
@@ -97,6 +101,11 @@ void TrainLog::host(int64_t step, size_t rank, const RankFigures& figures) {
     line["gpu_memory_used"] = static_cast<uint64_t>(figures.gpu_used);
     line["gpu_memory_peak"] = static_cast<uint64_t>(figures.gpu_peak);
     line["gpu_memory_free"] = static_cast<uint64_t>(figures.gpu_free);
+  }
+  if (figures.steps > 0) {  // a server makes none
+    line["compute_ms"] = to_microseconds(figures.compute_ms);
+    line["comm_ms"] = to_microseconds(figures.comm_ms);
+    line["input_wait_ms"] = to_microseconds(figures.input_wait_ms);
   }
   log_.line("host", line);
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "common/stopwatch.h"
 
 namespace trainyard {
 
@@ -21,11 +22,17 @@ constexpr float kLeastScale = 0x1p-24F;
 class TrainingStep::Reducer final : public StatisticsReducer {
  public:
   explicit Reducer(Communicator& communicator) : communicator_(communicator) {}
-  void sum(double* values, size_t count) override { communicator_.sum(std::span<double>(values, count)); }
+  void sum(double* values, size_t count) override {
+    const Stopwatch clock;
+    communicator_.sum(std::span<double>(values, count));
+    waited_ms_ += clock.milliseconds();
+  }
   int world() const override { return communicator_.world(); }
+  double take_waited_ms() { return std::exchange(waited_ms_, 0.0); }
 
  private:
   Communicator& communicator_;
+  double waited_ms_ = 0;
 };
 
 TrainingStep::TrainingStep(Communicator& workers, const NetworkOptions& network, const StepOptions& options,
@@ -134,6 +141,10 @@ uint64_t TrainingStep::first_image(const BatchView& batch, int64_t number) const
   return (static_cast<uint64_t>(number - 1) * world + rank) * static_cast<uint64_t>(batch.count);
 }
 
+double TrainingStep::take_waited_ms() {
+  return strategy_->take_waited_ms() + (reducer_ ? reducer_->take_waited_ms() : 0.0);
+}
+
 StepOutcome TrainingStep::run(const BatchView& batch, int64_t number, double lr, const Wishes& wishes,
                               const Ahead& ahead) {
   const double images = static_cast<double>(batch.count) * strategy_->workers_an_update();
@@ -155,7 +166,7 @@ StepOutcome TrainingStep::run(const BatchView& batch, int64_t number, double lr,
   outcome.skipped = loss_scaler_ && !unscale(number);
   if (outcome.skipped) {
     outcome.wishes = {.stop = sums.stop > 0, .finish = sums.finish > 0};
-    outcome.comm_ms = strategy_->take_waited_ms();
+    outcome.comm_ms = take_waited_ms();
     return outcome;
   }
   // A step that was left out is none to the optimizer.
@@ -167,7 +178,7 @@ StepOutcome TrainingStep::run(const BatchView& batch, int64_t number, double lr,
   }
   if (device_ == nullptr) network_->weights_changed();
   outcome.wishes = {.stop = sums.stop > 0, .finish = sums.finish > 0};
-  outcome.comm_ms = strategy_->take_waited_ms();
+  outcome.comm_ms = take_waited_ms();
   return outcome;
 }
 

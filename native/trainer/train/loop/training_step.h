@@ -89,6 +89,9 @@ class TrainingStep {
   BatchView micro_batch(const BatchView& batch, int part) const;
   /// Forward and backward of every micro-batch; buckets start during the last one.
   StepResult compute(const BatchView& batch, float loss_scale, const Ahead& ahead);
+  /// Milliseconds that this rank waited for others since the last call: for gradients, and for the
+  /// statistics of all ranks.
+  double take_waited_ms();
   /// The number, over all steps and ranks, of this rank's first image of update `number`.
   uint64_t first_image(const BatchView& batch, int64_t number) const;
 

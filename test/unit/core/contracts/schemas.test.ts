@@ -11,7 +11,7 @@ import {
   stopSchema,
 } from '../../../../src/core/contracts/runSchema.js';
 import { check, demand } from '../../../../src/core/base/validation.js';
-import { evalLine, startLine, stepLine } from '../../support/lines.js';
+import { evalLine, hostLine, startLine, stepLine } from '../../support/lines.js';
 
 const run = {
   version: 1,
@@ -107,6 +107,7 @@ describe('metrics', () => {
     { ...at, kind: 'checkpoint_failed', message: 'm' },
     { ...at, kind: 'checkpoint_passed_over', path: 'checkpoints/step-00000005', reason: 'damaged' },
     { ...at, kind: 'host', rank: 0, host: 'h', device: 'cpu', memory_used: 1, memory_peak: 2 },
+    hostLine(5, 3, { compute_ms: 41.2, comm_ms: 0, input_wait_ms: 0.125 }),
     { time: 1, generation: 1, kind: 'bad_image', path: 'p', message: 'm', count: 1 },
     { ...at, kind: 'end', seconds: 1, images_per_sec: 2, reason: 'stopped' },
   ])('$kind passes', (line) => {
