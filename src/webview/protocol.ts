@@ -195,7 +195,7 @@ export interface HostColumns {
   missing: string;
 }
 
-/** Memory of one rank's process (of its device on a GPU). */
+/** Memory of one rank's process (of its device on a GPU), and where the time of its steps goes. */
 export interface RankColumns {
   rank: number;
   host: string;
@@ -204,6 +204,10 @@ export interface RankColumns {
   used: number[];
   /** The highest so far, bytes. */
   peak: number;
+  /** Of its newest steps: medians a step, in milliseconds. Null where the rank does not say. */
+  times: { compute: number; comm: number; input: number } | null;
+  /** Why the others wait for it, in words; empty where they do not. */
+  slow: string;
 }
 
 type LogLevel = 'info' | 'warning' | 'error';

@@ -69,6 +69,8 @@ export class SimulatedRun {
       time: [],
       used: [],
       peak: 0,
+      times: null,
+      slow: '',
     }));
     this.mark('start', null, `started with ${options.ranks} ranks`);
   }

@@ -1,6 +1,7 @@
 // Successive halving: all candidates run for a short time, the better half for longer, and so on.
 // Candidates that cannot be told apart are not separated.
-import { quantile, type Spread } from '../scaling/series.js';
+import { quantile } from '../base/quantile.js';
+import type { Spread } from '../scaling/series.js';
 
 /** Images/s of parts of a run, one after the other. */
 export type Rates = readonly number[];

@@ -1,4 +1,7 @@
-// Memory of one rank's process over time, from the `host` lines of metrics.jsonl.
+// Memory of one rank's process over time, and where the time of its steps goes, from the `host`
+// lines of metrics.jsonl.
+import type { HostLine } from '../contracts/metricsSchema.js';
+import { rankTimesOf } from './slowRanks.js';
 import { sliceStart, type Cursor, type Slice } from '../streams/slices.js';
 
 /** One rank's memory over time, oldest row first. `time` is in seconds since the epoch. */
@@ -11,30 +14,20 @@ export interface RankColumns {
   used: number[];
   /** Bytes, the highest so far. */
   peak: number;
+  /** Of its newest steps: medians a step, in milliseconds. Null where the rank does not say. */
+  times: { compute: number; comm: number; input: number } | null;
 }
 
-/**
- * What of a `host` line the table reads. Memory is in bytes, and `time` in seconds since the epoch.
- */
-export interface RankMemory {
-  rank: number;
-  host: string;
-  device: string;
-  time: number;
-  memory_used: number;
-  memory_peak: number;
-}
-
-/** The memory of one rank over time, in at most `capacity` rows. */
+/** One rank over time, in at most `capacity` rows. */
 export class RankTable {
   private time: number[] = [];
   private used: number[] = [];
-  private latest: RankMemory | undefined;
+  private latest: HostLine | undefined;
   private revision = 0;
 
   constructor(readonly capacity = 480) {}
 
-  push(line: RankMemory): void {
+  push(line: HostLine): void {
     if (this.time.length >= this.capacity) this.thin();
     this.latest = line;
     this.time.push(line.time);
@@ -52,9 +45,11 @@ export class RankTable {
     if (!latest || (cursor?.revision === now.revision && cursor.length === now.length)) return undefined;
     const from = sliceStart(cursor, now);
     const { rank, host, device, memory_peak: peak } = latest;
+    const said = rankTimesOf(latest);
+    const times = said ? { compute: said.computeMs, comm: said.commMs, input: said.inputMs } : null;
     return {
       from,
-      rows: { rank, host, device, peak, time: this.time.slice(from), used: this.used.slice(from) },
+      rows: { rank, host, device, peak, times, time: this.time.slice(from), used: this.used.slice(from) },
     };
   }
 

@@ -6,6 +6,7 @@ import { eventText } from './marks.js';
 import type { RunJournal } from './runJournal.js';
 import type { RunMetrics } from './runMetrics.js';
 import { isOver, type RunStatus } from './runStatus.js';
+import { slowRanksName, slowRanksReason } from './slowRanks.js';
 
 /** `note`: worth a word, nothing is wrong. */
 type HealthLevel = 'good' | 'note' | 'warning' | 'error';
@@ -25,6 +26,7 @@ export type HealthKind =
   | 'disk-low'
   | 'budget'
   | 'bad-images'
+  | 'slow-rank'
   | 'input-bound'
   | 'communication-bound'
   | 'over';
@@ -55,7 +57,7 @@ export interface HealthFacts {
   now: number;
 }
 
-/** Seconds for which a restart that was survived is told of. */
+/** Seconds for which trouble that is over is told of. */
 const recoveredFor = 120;
 /** Seconds without a step line that are never too many. */
 const patience = 15;
@@ -80,7 +82,9 @@ export function healthOf(facts: HealthFacts): Health {
     diskHealth(facts) ??
     budgetHealth(facts) ??
     badImages(facts) ??
+    slowRank(facts) ??
     recovery(facts) ??
+    slowRankOver(facts) ??
     bound(facts) ??
     line('good', 'healthy', `healthy${restartsText(facts)}${limitText(facts)}`)
   );
@@ -171,6 +175,23 @@ function budgetHealth({ journal: { budget } }: HealthFacts): Health | undefined 
 
 function badImages(facts: HealthFacts): Health | undefined {
   return facts.metrics.badImages > 0 ? line('warning', 'bad-images', badImagesText(facts)) : undefined;
+}
+
+/** All ranks wait for it. */
+function slowRank({ metrics }: HealthFacts): Health | undefined {
+  const slow = metrics.slowRanks.now;
+  return slow && line('warning', 'slow-rank', `slow: ${slowRanksName(slow)}, ${slowRanksReason(slow)}`);
+}
+
+function slowRankOver({ metrics, now }: HealthFacts): Health | undefined {
+  const { over } = metrics.slowRanks;
+  if (!over || now - over.time > recoveredFor) return undefined;
+  const verb = over.slow.ranks.length === 1 ? 'is' : 'are';
+  return line(
+    'note',
+    'recovered',
+    `recovered: ${slowRanksName(over.slow)} ${verb} as fast as the others again`,
+  );
 }
 
 /** What the last restart cost: from its cause to the first step line after it. */

@@ -5,6 +5,7 @@ import { ByStep } from './byStep.js';
 import { Generations, resumedStep } from './generations.js';
 import type { EvalLine, Metric, ServerFigures, StartLine, StepLine } from '../contracts/metricsSchema.js';
 import { RecentSteps } from './recentSteps.js';
+import { SlowRankWatch } from './slowRanks.js';
 import { StepRate } from './stepRate.js';
 import type { StepTable } from './stepTable.js';
 
@@ -68,6 +69,7 @@ export class RunMetrics {
   readonly checkpoints = new ByStep<{ step: number; time: number }>();
   private readonly generations = new Generations((step) => this.checkpoints.at(step)?.time);
   readonly recent = new RecentSteps();
+  readonly slowRanks = new SlowRankWatch();
   private readonly rate = new StepRate();
   private readonly badPaths = new Set<string>();
   private started: StartLine | undefined;
@@ -94,6 +96,7 @@ export class RunMetrics {
         this.serversInAll = undefined;
         this.rate.clear();
         this.recent.clear();
+        this.slowRanks.begin(line);
         break;
       case 'step':
         this.newest = line;
@@ -113,9 +116,11 @@ export class RunMetrics {
       case 'bad_image':
         if (this.badPaths.size < mostBadPaths) this.badPaths.add(line.path);
         break;
+      case 'host':
+        this.slowRanks.push(line);
+        break;
       case 'checkpoint_failed':
       case 'checkpoint_passed_over':
-      case 'host':
       case 'gap':
         break;
     }
@@ -213,6 +218,7 @@ export class RunMetrics {
   private supersede(after: number): void {
     this.rate.clear();
     this.recent.clear();
+    this.slowRanks.begin();
     this.steps?.truncate(after + 1);
     this.evaluations.cut(after);
     this.checkpoints.cut(after);

@@ -92,6 +92,7 @@ export class RunModel {
     this.read.add(metric);
     switch (metric.kind) {
       case 'start':
+        if (this.read.start === metric) this.forgetRanksFrom(metric.world + (metric.servers ?? 0));
         if (metric.recipe_changes?.length) {
           const changes = metric.recipe_changes.join('; ');
           this.log.add('journal', `resumed with another recipe: ${changes}`, 'warning', metric.time);
@@ -161,6 +162,13 @@ export class RunModel {
     const table = new HostTable(host);
     this.hosts.set(host, table);
     return table;
+  }
+
+  /** A restart may have fewer ranks; what the others had is nobody's now. */
+  private forgetRanksFrom(count: number): void {
+    const gone = [...this.ranks.keys()].filter((rank) => rank >= count);
+    if (gone.length > 0) this.discarded++;
+    for (const rank of gone) this.ranks.delete(rank);
   }
 
   private rankTable(rank: number): RankTable {

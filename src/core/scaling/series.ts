@@ -1,4 +1,5 @@
 // What was measured at one number of replicas, and what a series of such points comes to.
+import { quantile } from '../base/quantile.js';
 
 /** `weak`: every replica keeps its batch. `strong`: all replicas share the batch of one. */
 export type ScalingMode = 'weak' | 'strong';
@@ -37,14 +38,6 @@ export interface ScalingPoint {
   allReduceMs: number | null;
   /** Of all that the run held, for an hour; null without a price. */
   perHour: number | null;
-}
-
-/** Linear between the two nearest values. NaN of no values. */
-export function quantile(values: readonly number[], at: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const place = (sorted.length - 1) * at;
-  const [low = NaN, high = NaN] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];
-  return low + (high - low) * (place - Math.floor(place));
 }
 
 /** Median and quartiles. */

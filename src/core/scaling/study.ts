@@ -1,8 +1,9 @@
 // A measurement of scaling as its file keeps it: what was asked for, the points, and what failed.
 import * as z from 'zod/mini';
+import { quantile } from '../base/quantile.js';
 import type { Reduction } from './links.js';
 import type { Setup, TimedPoint } from './model.js';
-import { quantile, type ScalingPoint } from './series.js';
+import type { ScalingPoint } from './series.js';
 
 const spread = z.object({ median: z.number(), low: z.number(), high: z.number() });
 const count = z.int().check(z.gte(0));

@@ -8,7 +8,15 @@ import { basename } from '../../core/base/nodePath.js';
 import { costOf, moneyText } from '../../core/cost/runCost.js';
 import { hasOldFigures } from '../../core/model/runHealth.js';
 import { isOver, reasonOf } from '../../core/model/runStatus.js';
-import type { DashboardUpdate, HostColumns, Progress, RunHead, Slice } from '../../webview/protocol.js';
+import { slowRanksReason } from '../../core/model/slowRanks.js';
+import type {
+  DashboardUpdate,
+  HostColumns,
+  Progress,
+  RankColumns,
+  RunHead,
+  Slice,
+} from '../../webview/protocol.js';
 import { runName, shortName } from '../../core/model/runName.js';
 import { plural, epochUnderWay } from '../words.js';
 import { placeOf } from './runPlace.js';
@@ -21,7 +29,8 @@ export class DashboardSender {
   private marks: Cursor | undefined;
   private readonly figures = new Map<FigureSeries, FigureCursor>();
   private readonly hosts = new Map<string, Cursor>();
-  private readonly ranks = new Map<number, Cursor>();
+  /** With the words on why others wait for it. */
+  private readonly ranks = new Map<number, { cursor: Cursor; words: string }>();
   private log = 0;
   private resets: number | undefined;
 
@@ -47,11 +56,7 @@ export class DashboardSender {
       figures: this.figureSlices(model),
       marks: model.marks.slice(this.marks),
       hosts: this.hostSlices(model),
-      ranks: [...model.ranks].flatMap(([rank, table]) => {
-        const slice = table.slice(this.ranks.get(rank));
-        this.ranks.set(rank, table.cursor());
-        return slice ?? [];
-      }),
+      ranks: this.rankSlices(model),
       log: { from: this.log, rows: model.log.since(this.log) },
     };
     this.steps = model.steps.cursor();
@@ -79,6 +84,17 @@ export class DashboardSender {
     });
   }
 
+  private rankSlices(model: RunModel): Slice<RankColumns>[] {
+    const slow = isOver(model.status) ? () => '' : slowWords(model);
+    return [...model.ranks].flatMap(([rank, table]) => {
+      const words = slow(rank);
+      const held = this.ranks.get(rank);
+      const slice = table.slice(held?.words === words ? held.cursor : undefined);
+      this.ranks.set(rank, { cursor: table.cursor(), words });
+      return slice ? [{ from: slice.from, rows: { ...slice.rows, slow: words } }] : [];
+    });
+  }
+
   private hostSlices(model: RunModel): Slice<HostColumns>[] {
     const ours = new Set(model.details?.state?.ranks.map(({ pid }) => pid) ?? []);
     const over = isOver(model.status);
@@ -95,6 +111,13 @@ export class DashboardSender {
     }
     return slices;
   }
+}
+
+/** Of each rank that is slow now, what makes it so. */
+function slowWords({ metrics }: RunModel): (rank: number) => string {
+  const slow = metrics.slowRanks.now;
+  const words = slow ? `slow: ${slowRanksReason(slow)}` : '';
+  return (rank) => (slow?.ranks.includes(rank) === true ? words : '');
 }
 
 function headOf(model: RunModel, dir: string, profile: string): RunHead {

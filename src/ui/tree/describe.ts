@@ -126,7 +126,10 @@ function overParts({ entry, status, health, loss, top1, best }: RunOverview, now
 }
 
 /** What is wrong, in the few words that a line of a list has place for. */
-export const shortHealth = ({ kind, text }: Health): string => shortWords[kind] ?? text;
+export function shortHealth({ kind, text }: Health): string {
+  const [first = text] = text.split(',', 1);
+  return kind === 'slow-rank' ? first : (shortWords[kind] ?? text);
+}
 
 const shortWords: Partial<Record<HealthKind, string>> = {
   queued: 'queued',

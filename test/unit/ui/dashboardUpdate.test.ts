@@ -7,7 +7,7 @@ import type { HostSample } from '../../../src/core/contracts/metricsSchema.js';
 import { RunModel } from '../../../src/core/model/runModel.js';
 import { DashboardSender } from '../../../src/ui/panels/dashboardUpdate.js';
 import { PageModel } from '../../../src/webview/dashboard/model/model.js';
-import { evalLine, startLine, stepLine } from '../support/lines.js';
+import { evalLine, hostLine, startLine, stepLine } from '../support/lines.js';
 import { stateOf } from '../support/fakeRun.js';
 
 type Feed = Parameters<DashboardSender['next']>[0];
@@ -102,6 +102,9 @@ class Happening {
           device: 'cpu',
           memory_used: time,
           memory_peak: time,
+          compute_ms: time % 2 === 0 ? 50 : 90,
+          comm_ms: 1,
+          input_wait_ms: 0,
         });
         break;
       case 'log':
@@ -144,6 +147,32 @@ describe('the dashboard', () => {
       }),
       { numRuns: 200 },
     );
+  });
+
+  it('says which rank is slow and where its time goes, and forgets ranks that a restart left out', () => {
+    const model = new RunModel();
+    const page = new PageModel();
+    const sender = new DashboardSender('local');
+    const show = (): string[] => {
+      expect(page.apply(sender.next(feedOf(model), 1))).toBe('applied');
+      return page.ranks.map(({ rank, times, slow }) => `${rank} ${times?.compute ?? 0} ${slow}`.trim());
+    };
+    const interval = (at: number, slowMs: number): void => {
+      for (const rank of [0, 1]) {
+        const figures = { compute_ms: rank === 1 ? slowMs : 50, comm_ms: 1, input_wait_ms: 0 };
+        model.addMetric(hostLine(at, rank, { time: 100 + 2 * at, ...figures }));
+      }
+    };
+    model.addMetric(startLine({ world: 2 }));
+    for (let at = 1; at <= 4; at++) interval(at, 98);
+    expect(show()).toEqual(['0 50', '1 98']);
+    for (let at = 5; at <= 8; at++) interval(at, 98);
+    const slow = '1 98 slow: computes 96% longer than the median of the others';
+    expect(show()).toEqual(['0 50', slow]);
+    for (let at = 9; at <= 12; at++) interval(at, 51);
+    expect(show()).toEqual(['0 50', '1 51']);
+    model.addMetric(startLine({ world: 1, generation: 2, resumed_from: 'step-00000005' }));
+    expect(show()).toEqual(['0 50']);
   });
 
   it('asks for everything again when an update was missed', () => {

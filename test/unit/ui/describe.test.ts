@@ -36,6 +36,15 @@ describe('a run in the tree', () => {
     expect(describeRun(overview('running')).tooltip).not.toContain('cost');
   });
 
+  it('says in its row which rank is slow, and in its tooltip why', () => {
+    const text = 'slow: rank 1 on gpu2, computes 96% longer than the median of the others';
+    const health = { level: 'warning', kind: 'slow-rank', text } as const;
+    const item = describeRun(overview('running', { health }));
+    expect(item.description).toBe('slow: rank 1 on gpu2 · 34% · 1,204 img/s');
+    expect(item.icon).toBe('warning');
+    expect(item.tooltip.split('\n')).toContain(text);
+  });
+
   it('says phase, progress and images/s while it runs', () => {
     expect(describeRun(overview('running'))).toMatchObject({
       label: 'resnet20-1f2e',

@@ -12,6 +12,7 @@ export interface TileLine {
   /** As it is shown. */
   now: string;
   color: ChartColor;
+  /** Empty where only the newest figure is known. */
   values: readonly Figure[];
   /** What fills the height. */
   top: number;

@@ -1,7 +1,7 @@
 // The model's hosts, GPUs and ranks as tiles.
 import type { GpuColumns, HostColumns, RankColumns } from '../../protocol.js';
 import type { Tile, TileLine } from './deviceTile.js';
-import { bytes, bytesOf, count, percentOf100 } from '../model/format.js';
+import { bytes, bytesOf, count, milliseconds, percentOf100 } from '../model/format.js';
 import type { PageModel } from '../model/model.js';
 import { staleness } from '../model/phase.js';
 
@@ -101,9 +101,10 @@ function rankTile(model: PageModel, rank: RankColumns, now: number): Tile {
         values: rank.used,
         top: Math.max(1, rank.peak * 1.1),
       },
+      ...stepLines(rank),
     ],
     more: [`peak ${bytes(rank.peak)}`],
-    warning: undefined,
+    warning: warningOf(rank.slow),
     age: staleness(rank.time.at(-1), now, model.head?.over ?? false),
   };
 }
@@ -116,6 +117,30 @@ export const deviceTiles = (model: PageModel, now: number): Tile[] =>
       : [hostTile(model, host, now)],
   );
 
-/** Each rank's memory, where there are few. */
+/** Where the time of the rank's steps goes, by the names and colours of the chart of the step time. */
+function stepLines({ times }: RankColumns): TileLine[] {
+  if (!times) return [];
+  const line = (label: string, value: number, color: TileLine['color']): TileLine => ({
+    ...{ label, now: milliseconds(value), color },
+    ...{ values: [], top: 1 },
+  });
+  return [
+    line('compute', times.compute, 'blue'),
+    line('comm', times.comm, 'purple'),
+    line('input wait', times.input, 'yellow'),
+  ];
+}
+
+/** Each rank where there are few, else the first ones and those that are slow. */
 export const rankTiles = (model: PageModel, now: number): Tile[] =>
-  model.ranks.slice(0, heatFrom).map((rank) => rankTile(model, rank, now));
+  model.ranks
+    .filter(({ slow }, index) => index < heatFrom || slow !== '')
+    .slice(0, 2 * heatFrom)
+    .map((rank) => rankTile(model, rank, now));
+
+/** Ranks for which the others wait, beside a heat map. */
+export const slowRankTiles = (model: PageModel, now: number): Tile[] =>
+  model.ranks
+    .filter(({ slow }) => slow !== '')
+    .slice(0, heatFrom)
+    .map((rank) => rankTile(model, rank, now));

@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import type { Tile } from './deviceTile.js';
 import './deviceTile.js';
-import { deviceTiles, gpuCount, heatFrom, rankTiles } from './deviceTiles.js';
+import { deviceTiles, gpuCount, heatFrom, rankTiles, slowRankTiles } from './deviceTiles.js';
 import { bytes, bytesOf, duration, percentOf100, plural } from '../model/format.js';
 import './heatMap.js';
 import type { PageModel } from '../model/model.js';
@@ -52,12 +52,13 @@ class Devices extends Section {
       ${
         many
           ? html`<trainyard-heat
-              .model=${model}
-              .revision=${this.revision}
-              .range=${range}
-              .palette=${this.palette}
-              .kind=${this.heat}
-            ></trainyard-heat>`
+                .model=${model}
+                .revision=${this.revision}
+                .range=${range}
+                .palette=${this.palette}
+                .kind=${this.heat}
+              ></trainyard-heat>
+              ${this.tiles(slowRankTiles(model, this.now || model.now), range)}`
           : html`${this.tiles(deviceTiles(model, this.now || model.now), range)}
             ${this.tiles(rankTiles(model, this.now || model.now), range)}`
       }

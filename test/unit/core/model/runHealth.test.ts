@@ -4,7 +4,7 @@ import type { RunEvent } from '../../../../src/core/contracts/runSchema.js';
 import { healthOf, type Health, type HealthFacts } from '../../../../src/core/model/runHealth.js';
 import { RunJournal } from '../../../../src/core/model/runJournal.js';
 import { RunMetrics } from '../../../../src/core/model/runMetrics.js';
-import { startLine, stepLine } from '../../support/lines.js';
+import { hostLine, startLine, stepLine } from '../../support/lines.js';
 
 const begun = 1_795_258_500;
 const at = (time: number, generation = 1): { time: number; generation: number } => ({
@@ -126,6 +126,29 @@ describe('the health of a run', () => {
     expect(health(waiting, []).text).toBe('input-bound: 42% of a step waits for images');
     const summing = steps(1, 95, { step_ms: 100, input_wait_ms: 1, comm_ms: 55 });
     expect(health(summing, []).text).toBe('communication-bound: 55% of a step sums gradients');
+  });
+
+  it('names the rank for which the others wait, with its host, and says when that is over', () => {
+    const ranks = (from: number, to: number, slow: boolean): Metric[] =>
+      Array.from({ length: to - from + 1 }, (_, row) => from + row).flatMap((time) =>
+        [0, 1].map((rank) => {
+          const figures = { compute_ms: rank === 1 && slow ? 98 : 50, comm_ms: 1, input_wait_ms: 0 };
+          return hostLine(time, rank, { time: begun + time, ...figures });
+        }),
+      );
+    expect(health([...running, ...ranks(1, 80, false), ...ranks(81, 95, true)], [])).toEqual({
+      level: 'warning',
+      kind: 'slow-rank',
+      text: 'slow: rank 1 on gpu2, computes 96% longer than the median of the others',
+    });
+    const over = [...running, ...ranks(1, 85, true), ...ranks(86, 95, false)];
+    expect(health(over, [])).toEqual({
+      level: 'note',
+      kind: 'recovered',
+      text: 'recovered: rank 1 on gpu2 is as fast as the others again',
+    });
+    expect(health([...over, ...steps(210, 220)], [], { now: begun + 220 }).kind).toBe('healthy');
+    expect(health([...running, ...ranks(1, 95, false)], []).kind).toBe('healthy');
   });
 
   it('says a lost node, a full disk and a failed checkpoint, until a checkpoint is written', () => {

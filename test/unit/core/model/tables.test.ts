@@ -6,7 +6,7 @@ import { RankTable } from '../../../../src/core/model/rankTable.js';
 import type { HostSample } from '../../../../src/core/contracts/metricsSchema.js';
 import { GrowingList, type Cursor, type Slice } from '../../../../src/core/streams/slices.js';
 import { StepTable, type StepColumns } from '../../../../src/core/model/stepTable.js';
-import { stepLine } from '../../support/lines.js';
+import { hostLine, stepLine } from '../../support/lines.js';
 
 /** What a receiver does with slices: rows before `from` stand, the rest is replaced. */
 function apply<T extends object>(held: T | undefined, { from, rows }: Slice<T>): T {
@@ -135,15 +135,23 @@ describe('HostTable', () => {
 
 it('RankTable is bounded, and its peak is what the rank said', () => {
   const table = new RankTable(8);
-  const line = { rank: 1, host: 'h', device: 'cpu' };
   for (let time = 0; time < 100; time++) {
-    table.push({ ...line, time, memory_used: time === 50 ? 9 : 3, memory_peak: 9 });
+    table.push(hostLine(time, 1, { time, memory_used: time === 50 ? 9 : 3, memory_peak: 9 }));
   }
   const rows = table.slice()?.rows;
   expect(rows?.time.length).toBeLessThanOrEqual(8);
   expect(rows?.peak).toBe(9);
   expect(rows?.used).toContain(9);
   expect(table.slice(table.cursor())).toBeUndefined();
+});
+
+it('RankTable has the newest figures of steps, and none where a rank says none', () => {
+  const table = new RankTable(8);
+  table.push(hostLine(1, 1, { compute_ms: 41.5, comm_ms: 3, input_wait_ms: 0.25 }));
+  table.push(hostLine(2, 1, { compute_ms: 40, comm_ms: 5, input_wait_ms: 0.5 }));
+  expect(table.slice()?.rows.times).toEqual({ compute: 40, comm: 5, input: 0.5 });
+  table.push(hostLine(3, 1));
+  expect(table.slice()?.rows.times).toBeNull();
 });
 
 it('GrowingList sends what was appended, and all of it after a change', () => {

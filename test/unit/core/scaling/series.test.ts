@@ -9,7 +9,8 @@ import {
   slotsOf,
   usualReplicas,
 } from '../../../../src/core/scaling/plan.js';
-import { quantile, scaledSeries, spreadOf } from '../../../../src/core/scaling/series.js';
+import { quantile } from '../../../../src/core/base/quantile.js';
+import { scaledSeries, spreadOf } from '../../../../src/core/scaling/series.js';
 import { stragglerFactor } from '../../../../src/core/scaling/stragglers.js';
 import { startLine, stepLine } from '../../support/lines.js';
 import { exactly, madePoint } from './made.js';
