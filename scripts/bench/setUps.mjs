@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { root } from '../lib/paths.mjs';
+import { withSlowRank } from '../practice/slowRank.mjs';
 import { trainer } from '../demo/data.mjs';
 
 /**
@@ -14,6 +15,7 @@ import { trainer } from '../demo/data.mjs';
  * @property {string} replicas
  * @property {Record<string, unknown>} [profile]
  * @property {string} [rate]  of tc's tbf on the loopback interface of a namespace
+ * @property {boolean} [slowRank]  rank 1 stands still for half of the time
  */
 
 const namespace = `ty-setup-${process.pid}`;
@@ -65,6 +67,13 @@ const setUps = (folder) => [
     profile: { env: overTcp },
     rate: '100mbit',
   },
+  {
+    name: 'slow-rank',
+    expected: 'slowRank',
+    replicas: '1,2',
+    train: [...resnet, '--batch-size', '32'],
+    slowRank: true,
+  },
 ];
 
 /**
@@ -87,7 +96,8 @@ export async function eachSetUp(names, work) {
         process.stdout.write(`${setUp.name}: skipped, since a shaped link needs root\n`);
         continue;
       }
-      await shapedLink(setUp.rate, () => work(setUp, folder));
+      const measure = () => shapedLink(setUp.rate, () => work(setUp, folder));
+      await (setUp.slowRank ? withSlowRank(folder, measure) : measure());
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });

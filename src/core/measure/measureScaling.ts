@@ -130,7 +130,7 @@ class Measurement {
     const batch = mode === 'weak' || base === undefined ? undefined : sharedBatch(base, least, replicas);
     const words = this.wordsOf(planned, batch);
     const run = await this.follow(words, planned);
-    const figures = figuresOf(run.start, run.steps);
+    const figures = figuresOf(run.start, run.steps, run.hosts);
     const record = run.details.run;
     const perHour = record ? (pricePerHour(record) ?? null) : null;
     this.study = {

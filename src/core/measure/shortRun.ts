@@ -4,7 +4,7 @@ import { nullLogger, type Logger } from '../base/log.js';
 import type { NodePath } from '../base/nodePath.js';
 import type { Machine } from '../cluster/machine.js';
 import type { RunDetails } from '../contracts/agentApi.js';
-import type { StartLine, StepLine } from '../contracts/metricsSchema.js';
+import type { HostLine, StartLine, StepLine } from '../contracts/metricsSchema.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import { deleteRunFolders } from '../follow/deletion.js';
 import { RunFollower } from '../follow/run.js';
@@ -43,6 +43,8 @@ export interface ShortRun {
   command: string;
   start: StartLine | undefined;
   steps: StepLine[];
+  /** Of every rank, in the order of the file. */
+  hosts: HostLine[];
   /** Lines of a command that is no training. */
   printed: string[];
 }
@@ -66,6 +68,7 @@ export async function shortRun(place: RunPlace, asked: AskedShortRun): Promise<S
   await place.onRun(started.id);
   let begun: StartLine | undefined;
   const steps: StepLine[] = [];
+  const hosts: HostLine[] = [];
   const printed: string[] = [];
   let stopping: Promise<void> | undefined;
   const output = outputFiles((_, text) => printed.push(text));
@@ -81,6 +84,7 @@ export async function shortRun(place: RunPlace, asked: AskedShortRun): Promise<S
   };
   follower.onMetric(({ value }) => {
     if (value?.kind === 'start') begun = value;
+    if (value?.kind === 'host') hosts.push(value);
     if (value?.kind !== 'step') return;
     steps.push(value);
     if (stopping || enough?.(steps) !== true) return;
@@ -97,7 +101,7 @@ export async function shortRun(place: RunPlace, asked: AskedShortRun): Promise<S
     if (!ended) throw failure(details, started.dir);
     if (!place.keepRuns) await deleteRunFolders(machine, profile, details);
     const command = commandOf(profile, asked);
-    return { details, device: started.device, command, start: begun, steps, printed };
+    return { details, device: started.device, command, start: begun, steps, hosts, printed };
   } catch (error) {
     if (signal?.aborted !== true) {
       await stopping;

@@ -1,4 +1,6 @@
 // What holds a cluster back, by what was measured: the greatest of the losses has the name.
+import { namesText } from '../model/nodeNames.js';
+import { findSlowRanks, slowRanksName, slowRanksReason, type SlowRanks } from '../model/slowRanks.js';
 import { computeMs, scaledSeries, type ScalingPoint } from './series.js';
 
 /** The names of what can hold a training back. */
@@ -42,7 +44,10 @@ export function findBottleneck(
   const first = series[0]?.point;
   const last = series.at(-1);
   if (!first || !last) return undefined;
-  const losses = lossesOf(first, last.point, probe);
+  const found = findSlowRanks(last.point.ranks ?? []);
+  // Where a replica alone waits for images, some wait longer than others by chance.
+  const slow = found?.why === 'input' && isHungry(first) ? undefined : found;
+  const losses = lossesOf({ first, last: last.point, probe, slow });
   const [kind, loss] = Object.entries(losses).reduce((a, b) => (b[1] > a[1] ? b : a)) as [
     keyof Losses,
     number,
@@ -59,7 +64,7 @@ export function findBottleneck(
       losses,
     };
   }
-  return { kind, losses, ...wordsOf(kind, { first, last: last.point, probe, loss }) };
+  return { kind, losses, ...wordsOf(kind, { first, last: last.point, probe, slow }, loss) };
 }
 
 const named: Record<keyof Losses, string> = {
@@ -70,25 +75,41 @@ const named: Record<keyof Losses, string> = {
   cores: 'too few cores',
 };
 
-function lossesOf(first: ScalingPoint, last: ScalingPoint, probe: BatchProbe | null): Losses {
+/** What the losses are found by. */
+interface Measured {
+  first: ScalingPoint;
+  last: ScalingPoint;
+  probe: BatchProbe | null;
+  /** Of the last point, where its ranks said enough. */
+  slow: SlowRanks | undefined;
+}
+
+function lossesOf({ first, last, probe, slow }: Measured): Losses {
   const step = last.stepMs.median;
   const waited = last.waits.communication * step;
   const grown = last.mode === 'weak' ? Math.max(0, computeMs(last) - computeMs(first)) : 0;
   const crowded = isCrowded(last);
+  // What a slow rank takes longer the others wait for. Rank 0, whose waits these are, may be it.
+  const slowMs = crowded ? 0 : Math.min(step, slow?.moreMs ?? 0);
+  const isFirst = slow?.ranks.includes(0) === true;
+  const forSlow = isFirst ? 0 : Math.min(waited, slowMs);
   const alone = last.replicas > 1 ? (last.allReduceMs ?? waited) : 0;
-  const link = Math.min(waited, alone);
+  const link = Math.min(waited - forSlow, alone);
   // On cores that are shared, ranks wait for those that have none just then.
   const forOthers = Math.max(0, waited - link);
   // Where a replica alone waits for images, the others wait for theirs, and rank 0 for them.
-  const hungry = first.waits.input >= worthNaming ? forOthers : 0;
+  const hungry = isHungry(first) ? forOthers - forSlow : 0;
+  const ownInput = isFirst && slow.why === 'input' ? slowMs : 0;
   return {
-    input: last.waits.input + (crowded ? 0 : hungry / step),
+    input: Math.max(0, last.waits.input - ownInput / step) + (crowded ? 0 : hungry / step),
     link: crowded ? 0 : link / step,
-    slowRank: crowded ? 0 : (grown + forOthers - hungry) / step,
+    slowRank: crowded ? 0 : Math.max(grown + forOthers - hungry, slowMs) / step,
     batch: batchLoss(first, probe),
     cores: crowded ? (grown + waited) / step : 0,
   };
 }
+
+const isHungry = ({ waits }: ScalingPoint): boolean => waits.input >= worthNaming;
 
 /** Whether the ranks of a host have fewer cores than threads. */
 function isCrowded({ replicas, hosts, threads, cores }: ScalingPoint): boolean {
@@ -101,16 +122,10 @@ function batchLoss(first: ScalingPoint, probe: BatchProbe | null): number {
   return Math.max(0, 1 - first.imagesPerSec.median / probe.imagesPerSec);
 }
 
-interface Found {
-  first: ScalingPoint;
-  last: ScalingPoint;
-  probe: BatchProbe | null;
-  loss: number;
-}
-
 function wordsOf(
   kind: keyof Losses,
-  { first, last, probe, loss }: Found,
+  { first, last, probe, slow }: Measured,
+  loss: number,
 ): Pick<Bottleneck, 'words' | 'advice' | 'evidence'> {
   const part = `${percent(loss)} of a step with ${last.replicas} replicas`;
   const step = `A step takes ${ms(last.stepMs.median)}.`;
@@ -139,11 +154,11 @@ function wordsOf(
       };
     case 'slowRank':
       return {
-        words: `${last.waits.communication * last.stepMs.median > computeMs(last) - computeMs(first) ? 'One replica is slower than the others, and all wait for it' : 'The replica on the first node computes longer than it does alone'}: ${part}.`,
-        advice: 'Look at what else runs on each node, and leave the slow one out.',
+        ...slowWords({ first, last, slow }, part),
         evidence: [
           `${step} Rank 0 waits ${ms(last.waits.communication * last.stepMs.median)} for others.`,
           ...(last.allReduceMs === null ? [] : [`An all-reduce alone takes ${ms(last.allReduceMs)}.`]),
+          ...(slow ? [slowEvidence(slow)] : []),
           `Rank 0 computes for ${ms(computeMs(last))}, and for ${ms(computeMs(first))} with ${first.replicas}.`,
         ],
       };
@@ -166,4 +181,45 @@ function wordsOf(
         ],
       };
   }
+}
+
+/** Which one is slow, as far as the ranks say. */
+function slowWords(
+  { first, last, slow }: Omit<Measured, 'probe'>,
+  part: string,
+): Pick<Bottleneck, 'words' | 'advice'> {
+  if (slow) {
+    const who = slowRanksName(slow);
+    const all = `all wait for ${slow.ranks.length === 1 ? 'it' : 'them'}`;
+    return {
+      words: `${who.charAt(0).toUpperCase()}${who.slice(1)} ${slowRanksReason(slow)}, and ${all}: ${part}.`,
+      advice: `Look at what else runs on ${namesText(slow.hosts)}, and leave it out where it stays slow.`,
+    };
+  }
+  const isOther = last.waits.communication * last.stepMs.median > computeMs(last) - computeMs(first);
+  const leaveOut = 'Look at what else runs on each node, and leave the slow one out.';
+  if (!last.ranks || last.ranks.length < 2) {
+    return {
+      words: `${isOther ? 'One replica is slower than the others, and all wait for it' : 'The replica on the first node computes longer than it does alone'}: ${part}.`,
+      advice: leaveOut,
+    };
+  }
+  // Every rank has said how long it takes, and none stands out.
+  return isOther
+    ? {
+        words: `The replicas wait for one another by turns, and none is always the slow one: ${part}.`,
+        advice: 'Look at what else runs on the nodes.',
+      }
+    : {
+        words: `All replicas compute longer than one does alone: ${part}.`,
+        advice: 'The replicas of a node share its memory and its power. Try fewer of them on a node.',
+      };
+}
+
+function slowEvidence(slow: SlowRanks): string {
+  const who = slowRanksName(slow);
+  const one = slow.ranks.length === 1;
+  const verb =
+    slow.why === 'compute' ? (one ? 'computes' : 'compute') : `${one ? 'waits' : 'wait'} for images`;
+  return `${who.charAt(0).toUpperCase()}${who.slice(1)} ${verb} for ${ms(slow.ms)} a step, the others for ${ms(slow.othersMs)} (medians).`;
 }

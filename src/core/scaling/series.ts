@@ -1,5 +1,6 @@
 // What was measured at one number of replicas, and what a series of such points comes to.
 import { quantile } from '../base/quantile.js';
+import type { RankTimes } from '../model/slowRanks.js';
 
 /** `weak`: every replica keeps its batch. `strong`: all replicas share the batch of one. */
 export type ScalingMode = 'weak' | 'strong';
@@ -34,6 +35,11 @@ export interface ScalingPoint {
   waits: { communication: number; input: number };
   /** Of single steps, without the waits. */
   computeSamples: number[];
+  /**
+   * Of every replica, in order of the ranks, but for rank 0 of central storage, which also makes the
+   * updates. Left out where the trainer did not say.
+   */
+  ranks?: RankTimes[] | undefined;
   /** An all-reduce of `gradientBytes` without a training around it; null where none was measured. */
   allReduceMs: number | null;
   /** Of all that the run held, for an hour; null without a price. */

@@ -1,13 +1,22 @@
 // A measurement of scaling as its file keeps it: what was asked for, the points, and what failed.
 import * as z from 'zod/mini';
-import { quantile } from '../base/quantile.js';
 import type { Reduction } from './links.js';
 import type { Setup, TimedPoint } from './model.js';
+import { quantile } from '../base/quantile.js';
 import type { ScalingPoint } from './series.js';
 
 const spread = z.object({ median: z.number(), low: z.number(), high: z.number() });
 const count = z.int().check(z.gte(0));
 const mode = z.enum(['weak', 'strong']);
+
+const rankSchema = z.object({
+  rank: count,
+  host: z.string(),
+  device: z.string(),
+  computeMs: z.number(),
+  commMs: z.number(),
+  inputMs: z.number(),
+});
 
 const pointSchema = z.object({
   mode,
@@ -23,6 +32,8 @@ const pointSchema = z.object({
   inputMs: spread,
   waits: z.object({ communication: z.number(), input: z.number() }),
   computeSamples: z.array(z.number()),
+  /** Missing in files of older versions. */
+  ranks: z.optional(z.array(rankSchema)),
   allReduceMs: z.nullable(z.number()),
   perHour: z.nullable(z.number()),
   /** The run that was measured, and the command that starts the same one. */

@@ -1,6 +1,7 @@
 // Six set-ups as their figures would be. npm run bench:bottleneck runs some of them for real.
 import { expect, it } from 'vitest';
 import { findBottleneck, type BatchProbe } from '../../../../src/core/scaling/bottleneck.js';
+import type { RankTimes } from '../../../../src/core/model/slowRanks.js';
 import type { ScalingPoint } from '../../../../src/core/scaling/series.js';
 import { madePoint } from './made.js';
 
@@ -29,10 +30,64 @@ it('names each of six set-ups', () => {
   expect(kindOf(madePoint({ replicas: 8, cores: 2, step: 400, comm: 60, allReduceMs: 30 }))).toBe('cores');
 });
 
+const ranksOf = (...computeMs: number[]): RankTimes[] =>
+  computeMs.map((ms, rank) => ({
+    ...{ rank, host: `gpu${rank + 1}`, device: 'cpu', computeMs: ms, inputMs: 0 },
+    commMs: Math.max(...computeMs) - ms,
+  }));
+
+it('names the slow rank with its host, whichever it is, as soon as ranks say their times', () => {
+  const other = { replicas: 4, hosts: 4, step: 180, comm: 80, allReduceMs: 3 };
+  const third = findBottleneck([one, madePoint({ ...other, ranks: ranksOf(100, 100, 180, 101) })], same);
+  expect(third?.kind).toBe('slowRank');
+  expect(third?.words).toBe(
+    'Rank 2 on gpu3 computes 80% longer than the median of the others, and all wait for it: 44% of a step with 4 replicas.',
+  );
+  expect(third?.advice).toContain('runs on gpu3');
+  expect(third?.evidence).toContain(
+    'Rank 2 on gpu3 computes for 180 ms a step, the others for 100 ms (medians).',
+  );
+  const first = { replicas: 4, hosts: 4, step: 180, comm: 2, allReduceMs: 2 };
+  const zero = findBottleneck([one, madePoint({ ...first, ranks: ranksOf(178, 100, 100, 100) })], same);
+  expect(zero?.words).toMatch(/^Rank 0 on gpu1 computes 78% longer than the median of the others/);
+});
+
+it('tells a slow rank from a slow link, though the all-reduce alone takes long as well', () => {
+  // Beside a busy core an all-reduce alone is slow too: 80 ms here, as long as the waits of rank 0.
+  const point = { replicas: 2, step: 180, comm: 80, allReduceMs: 80 };
+  expect(kindOf(madePoint(point))).toBe('link');
+  expect(kindOf(madePoint({ ...point, ranks: ranksOf(100, 178) }))).toBe('slowRank');
+  expect(kindOf(madePoint({ ...point, ranks: ranksOf(100, 101) }))).toBe('link');
+});
+
+it('does not blame one rank where all are slow, or each by turns', () => {
+  const grown = { replicas: 4, step: 150, comm: 1, allReduceMs: 1, ranks: ranksOf(149, 148, 149, 150) };
+  expect(findBottleneck([one, madePoint(grown)], same)?.words).toMatch(
+    /^All replicas compute longer than one/,
+  );
+  const turns = { replicas: 4, step: 150, comm: 50, allReduceMs: 1, ranks: ranksOf(100, 101, 99, 100) };
+  expect(findBottleneck([one, madePoint(turns)], same)?.words).toMatch(
+    /by turns, and none is always the slow/,
+  );
+});
+
+it('names a rank that alone waits for its images', () => {
+  const ranks = ranksOf(100, 100, 100, 100).map((times) => ({
+    ...times,
+    inputMs: times.rank === 1 ? 60 : 0.1,
+  }));
+  const point = madePoint({ replicas: 4, hosts: 4, step: 162, comm: 60, allReduceMs: 2, ranks });
+  expect(findBottleneck([one, point], same)?.words).toMatch(
+    /^Rank 1 on gpu2 waits for images 60 ms a step longer than the median of the others, and all wait for it/,
+  );
+});
+
 it('knows that others wait for their images where one replica does', () => {
   const hungry = madePoint({ replicas: 1, step: 130, input: 120 });
   const two = madePoint({ replicas: 2, step: 140, input: 60, comm: 70, allReduceMs: 1 });
   expect(kindOf(two, null, hungry)).toBe('input');
+  const uneven = ranksOf(10, 10).map((times) => ({ ...times, inputMs: times.rank === 0 ? 60 : 125 }));
+  expect(kindOf({ ...two, ranks: uneven }, null, hungry)).toBe('input');
 });
 
 it('gives figures as evidence, and what would help', () => {

@@ -12,7 +12,7 @@ import {
 import { quantile } from '../../../../src/core/base/quantile.js';
 import { scaledSeries, spreadOf } from '../../../../src/core/scaling/series.js';
 import { stragglerFactor } from '../../../../src/core/scaling/stragglers.js';
-import { startLine, stepLine } from '../../support/lines.js';
+import { hostLine, startLine, stepLine } from '../../support/lines.js';
 import { exactly, madePoint } from './made.js';
 
 describe('a series', () => {
@@ -56,6 +56,20 @@ describe('a series', () => {
       waits: { communication: 0.1, input: 0.02 },
       computeSamples: Array.from({ length: 8 }, () => 44),
     });
+    expect(figuresOf(start, lines).ranks).toBeUndefined(); // files of older trainers
+    const hosts = lines.flatMap(({ step }) =>
+      [1, 0].map((rank) => {
+        const compute = step <= 2 ? 900 : rank === 1 && step === 7 ? 300 : 40 + 10 * rank;
+        return hostLine(step, rank, { compute_ms: compute, comm_ms: 9 - rank, input_wait_ms: 1 });
+      }),
+    );
+    const alike = { device: 'cpu', inputMs: 1 };
+    expect(figuresOf(start, lines, hosts).ranks).toEqual([
+      { ...alike, rank: 0, host: 'gpu1', computeMs: 40, commMs: 9 },
+      { ...alike, rank: 1, host: 'gpu2', computeMs: 50, commMs: 8 },
+    ]);
+    const central = { ...start, strategy: 'central-storage' };
+    expect(figuresOf(central, lines, hosts).ranks).toHaveLength(1);
     expect(() => figuresOf(start, lines.slice(0, 3))).toThrow(/told of 3 steps, which are too few/);
     expect(() => figuresOf(undefined, lines)).toThrow(/too few/);
   });
