@@ -1,10 +1,12 @@
 // How soon the page of a comparison is ready: 50 runs of 100,000 lines of metrics, read by a real
 // agent, shown by a real browser. The page is open, as the editor opens it while runs are read.
 //   node scripts/bench/compare.mjs [--runs 50] [--lines 100000]
-// The first time the node reads every line, one run ahead of the page, as in the editor. From then on
-// the client reads what it kept of runs that are over. Prints JSON; times in seconds. CHROME_PATH
+// The first time the node reads every line. From then on the client reads what it kept of runs that
+// are over. As in the editor the page shows runs while others are read. `ready` is when the last
+// curve was painted. `frame` is the time from a pointer's move over rows or charts to the end of the
+// drawing that follows. Prints JSON; times in seconds, those of a frame in milliseconds. CHROME_PATH
 // names the browser.
-/* global document, MutationObserver, requestAnimationFrame, window */
+/* global document, requestAnimationFrame, MessageChannel, MouseEvent, PointerEvent, window */
 import { linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +15,7 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import { root } from '../lib/paths.mjs';
+import { median } from './statistics.mjs';
 
 const { values } = parseArgs({
   options: { runs: { type: 'string', default: '50' }, lines: { type: 'string', default: '100000' } },
@@ -29,8 +32,8 @@ const lines = Number(values.lines);
  *   openBrowser: () => Promise<{ close: () => Promise<void> }>,
  *   openComparison: (browser: unknown, update: unknown) => Promise<{ page: Page }>,
  *   Comparer: new (client: () => Promise<unknown>) => {
- *     read: (run: Named) => Promise<unknown>,
- *     update: (soFar: object, time: number) => object,
+ *     readAll: (runs: Named[]) => AsyncGenerator<object>,
+ *     update: (soFar: object, accuracy: undefined, time: number) => object,
  *   },
  *   AgentNode: new (transport: object) => { client: () => Promise<unknown>, dispose: () => void },
  *   openLocalAgent: (agent: string) => Promise<unknown>,
@@ -62,27 +65,32 @@ async function loadParts() {
   return import(pathToFileURL(outfile).href);
 }
 
-/** @param {string} path */
+/**
+ * The lines have fields and digits as the trainer writes them.
+ * @param {string} path
+ */
 function writeMetrics(path) {
   const base = { time: 1.79e9, generation: 1 };
   const start = {
-    ...{ kind: 'start', ...base, model: 'resnet50', parameters: 1, classes: 285, class_names: [] },
-    ...{ train_images: 40930, world: 4, batch_size: 64, global_batch: 256, steps_per_epoch: 160 },
-    ...{ total_steps: lines, resumed_from: null, precision: 'bf16', device: 'cuda' },
+    ...{ kind: 'start', ...base, batch_size: 64, class_names: [], classes: 285, device: 'cuda' },
+    ...{ global_batch: 256, model: 'resnet50', parameters: 1, precision: 'bf16', resumed_from: null },
+    ...{ steps_per_epoch: 160, total_steps: lines, train_images: 40930, world: 4 },
   };
   const text = [JSON.stringify(start)];
   for (let step = 1; step < lines; step++) {
-    const time = 1.79e9 + step * 0.25;
+    const time = 1.79e9 + step * 0.250123;
+    const noise = Math.sin(step);
     text.push(
       step % 1000 === 0
         ? JSON.stringify({
-            ...{ kind: 'eval', time, generation: 1, step, top1: 1 - 500 / (500 + step), top5: 0.9, loss: 1 },
-            ...{ images: 1425, checkpoint: `step-${step}`, seconds: 1.5 },
+            ...{ kind: 'eval', time, generation: 1, checkpoint: `step-${step}`, images: 1425, loss: 1 },
+            ...{ seconds: 1.5, step, top1: 1 - 500 / (500 + step), top5: 0.9 },
           })
         : JSON.stringify({
-            ...{ kind: 'step', time, generation: 1, step, epoch: step / 160, loss: 6 / Math.sqrt(step) },
-            ...{ top1: 0.5, lr: 0.1, images_per_sec: 1024.5, step_ms: 250.25, comm_ms: 12.5 },
-            ...{ input_wait_ms: 1.25, world: 4 },
+            ...{ kind: 'step', time, generation: 1, comm_ms: 12.5 + noise, epoch: step / 160 },
+            ...{ images_per_sec: 1024.5 + 20 * noise, input_wait_ms: 1.25 + 0.1 * noise },
+            ...{ loss: 6 / Math.sqrt(step) + 0.01 * noise, lr: 0.1 / Math.sqrt(step), step },
+            ...{ step_ms: 250.25 - 5 * noise, top1: (step % 256) / 256, world: 4 },
           }),
     );
   }
@@ -121,20 +129,68 @@ function makeRun(dir, id, metrics) {
   linkSync(metrics, join(dir, 'metrics.jsonl'));
 }
 
-const nothing = { runs: [], accuracy: undefined, pending: runs, problems: [] };
+const nothing = { runs: [], pending: runs, problems: [] };
 
 /**
- * In the page: resolves when it has painted what it is sent.
- * @param {object} update
+ * In the page: what the editor does with a message. Resolves when all runs are there and painted,
+ * where they are; else at once.
+ * @param {string} update in JSON, as it comes from the extension
  * @returns {Promise<void>}
  */
-function showAndPaint(update) {
+function show(update) {
+  const message = JSON.parse(update);
+  window.postMessage(message);
+  if (message.pending > 0) return Promise.resolve();
   return new Promise((resolve) => {
-    new MutationObserver(() => {
-      requestAnimationFrame(() => requestAnimationFrame(() => resolve()));
-    }).observe(document.body, { subtree: true, attributes: true, attributeFilter: ['data-pending'] });
-    window.postMessage(update);
+    const look = () => {
+      const isShown = document.querySelector('#app')?.getAttribute('data-pending') === '0';
+      if (isShown) requestAnimationFrame(() => requestAnimationFrame(() => resolve()));
+      else requestAnimationFrame(look);
+    };
+    look();
   });
+}
+
+/**
+ * In the page: the pointer goes over rows of the table, and along a chart. Resolves with the
+ * milliseconds of each move: of the page's work, and of the frame that follows.
+ * @returns {Promise<{ work: number[], frame: number[] }>}
+ */
+async function moveAbout() {
+  /** @returns {Promise<number>} */
+  const frameEnd = () =>
+    new Promise((resolve) => {
+      requestAnimationFrame(() => {
+        const channel = new MessageChannel();
+        channel.port1.onmessage = () => resolve(performance.now());
+        channel.port2.postMessage(0);
+      });
+    });
+  /** @type {{ work: number[], frame: number[] }} */
+  const times = { work: [], frame: [] };
+  /** @param {() => void} act */
+  const measure = async (act) => {
+    await frameEnd();
+    const begun = performance.now();
+    act();
+    await new Promise((resolve) => {
+      setTimeout(resolve);
+    });
+    times.work.push(performance.now() - begun);
+    times.frame.push((await frameEnd()) - begun);
+  };
+  const rows = [...document.querySelectorAll('.runs tbody tr')].slice(0, 30);
+  for (const row of rows) await measure(() => row.dispatchEvent(new PointerEvent('pointerenter')));
+  const over = document.querySelector('.u-over');
+  if (over) {
+    const { left, top, width } = over.getBoundingClientRect();
+    over.dispatchEvent(new MouseEvent('mouseenter'));
+    for (let at = 0; at < 30; at++) {
+      const place = { clientX: left + (width * (at + 1)) / 32, clientY: top + 20, bubbles: true };
+      await measure(() => over.dispatchEvent(new MouseEvent('mousemove', place)));
+    }
+  }
+  return times;
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'ty-compare-'));
@@ -152,32 +208,30 @@ try {
     return { profile: 'local', id, dir };
   });
   await node.client();
-  /** From the request for the first run until the page has drawn all. */
+  /** From the request for the first run until the page has painted all. */
   const ready = async () => {
     const comparer = new parts.Comparer(() => node.client());
-    const { page } = await parts.openComparison(browser, comparer.update(nothing, 1.79e9));
+    const { page } = await parts.openComparison(browser, comparer.update(nothing, undefined, 1.79e9));
     const begun = performance.now();
-    const read = [];
-    let next = named[0] && comparer.read(named[0]);
-    for (const at of named.keys()) {
-      const current = next;
-      const following = named[at + 1];
-      next = following && comparer.read(following);
-      read.push(await current);
+    let readAt = begun;
+    let bytes = 0;
+    for await (const soFar of comparer.readAll(named)) {
+      readAt = performance.now();
+      const text = JSON.stringify(comparer.update(soFar, undefined, 1.79e9));
+      bytes = text.length;
+      await page.evaluate(show, text);
     }
-    const readAt = performance.now();
-    const update = comparer.update({ runs: read, accuracy: undefined, pending: 0, problems: [] }, 1.79e9);
-    const sent = performance.now();
-    await page.evaluate(showAndPaint, update);
     const end = performance.now();
+    const { work, frame } = await page.evaluate(moveAbout);
     await page.close();
     const seconds = (/** @type {number} */ value) => Math.round(value) / 1000;
+    const tenths = (/** @type {number} */ value) => Math.round(value * 10) / 10;
     return {
       read: seconds(readAt - begun),
-      compare: seconds(sent - readAt),
-      page: seconds(end - sent),
-      all: seconds(end - begun),
-      megabytes: Math.round(JSON.stringify(update).length / 1e5) / 10,
+      ready: seconds(end - begun),
+      megabytes: Math.round(bytes / 1e5) / 10,
+      work: { median: tenths(median(work)), worst: tenths(Math.max(...work)) },
+      frame: { median: tenths(median(frame)), worst: tenths(Math.max(...frame)) },
     };
   };
   const first = await ready();

@@ -9,26 +9,65 @@ import { CompareReader } from '../core/follow/compareReader.js';
 import { ReducedRunFiles } from '../core/follow/reducedRunFiles.js';
 import { cacheFolder } from '../core/setup/runtime.js';
 import type { ComparisonUpdate, TableForm } from '../webview/protocol.js';
+import { errorWords } from './remedies.js';
 
-/** What is known so far of the runs that a page compares. */
-export interface SoFar {
+/** What was read so far of the runs that a page compares. */
+export interface ReadSoFar {
   runs: readonly ComparedRun[];
-  accuracy: number | undefined;
+  /** Runs that are still to be read. */
   pending: number;
+  /** Why runs could not be read, a sentence each. */
   problems: readonly string[];
 }
+
+/** Milliseconds between two of them. */
+const readInterval = 400;
 
 export class Comparer {
   private readonly reader = new CompareReader(new ReducedRunFiles(join(cacheFolder(), 'compared')));
 
   constructor(private readonly client: (profile: string) => Promise<AgentClient>) {}
 
-  async read({ profile, dir }: RunArgument): Promise<ComparedRun> {
+  /**
+   * Reads the runs in their order: what there is now and then, at last all of it. The node reads the
+   * next run while this side works on the last one.
+   */
+  async *readAll(chosen: readonly RunArgument[]): AsyncGenerator<ReadSoFar> {
+    const runs: ComparedRun[] = [];
+    const problems: string[] = [];
+    let handedOn = performance.now();
+    const begin = (run: RunArgument | undefined): Promise<ComparedRun> | undefined => {
+      const read = run && this.read(run);
+      read?.catch(() => undefined); // it is waited for, and its error told, at its turn
+      return read;
+    };
+    let next = begin(chosen[0]);
+    for (const [at, run] of chosen.entries()) {
+      const current = next;
+      next = begin(chosen[at + 1]);
+      try {
+        if (current) runs.push(await current);
+      } catch (error) {
+        problems.push(`${run.id} of ${run.profile} could not be read: ${errorWords(error)}`);
+      }
+      const pending = chosen.length - at - 1;
+      if (pending > 0 && performance.now() - handedOn < readInterval) continue;
+      yield { runs: [...runs], pending, problems: [...problems] };
+      handedOn = performance.now();
+    }
+  }
+
+  private async read({ profile, dir }: RunArgument): Promise<ComparedRun> {
     const client = await this.client(profile);
     return this.reader.read(client, profile, await client.request('run.get', { dir }));
   }
 
-  update({ runs, accuracy, pending, problems }: SoFar, time: number): ComparisonUpdate {
+  /** `accuracy`: the fraction whose time and price are asked for. */
+  update(
+    { runs, pending, problems }: ReadSoFar,
+    accuracy: number | undefined,
+    time: number,
+  ): ComparisonUpdate {
     const comparison = compareRuns(runs, accuracy);
     return {
       type: 'comparison',

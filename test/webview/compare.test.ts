@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ComparedRun } from '../../src/core/compare/comparedRun.js';
-import { Comparer } from '../../src/ui/comparer.js';
+import { Comparer, type ReadSoFar } from '../../src/ui/comparer.js';
 import type { ComparisonUpdate } from '../../src/webview/protocol.js';
 import { compared, madeEntry, trainingLines } from '../unit/support/madeRuns.js';
 import { openComparison, type Opened, type Look } from './compareHarness.js';
@@ -43,17 +43,13 @@ function made(at: number): ComparedRun {
   );
 }
 
-const updateOf = (count: number, more: Partial<Parameters<Comparer['update']>[0]> = {}): ComparisonUpdate =>
-  comparer.update(
-    {
-      runs: Array.from({ length: count }, (_, at) => made(at)),
-      accuracy: undefined,
-      pending: 0,
-      problems: [],
-      ...more,
-    },
-    1_795_000_000,
-  );
+const updateOf = (
+  count: number,
+  { accuracy, ...more }: Partial<ReadSoFar> & { accuracy?: number } = {},
+): ComparisonUpdate => {
+  const runs = Array.from({ length: count }, (_, at) => made(at));
+  return comparer.update({ runs, pending: 0, problems: [], ...more }, accuracy, 1_795_000_000);
+};
 
 const names = (page: Page): Promise<string[]> => page.locator('.runs tbody th .link').allInnerTexts();
 

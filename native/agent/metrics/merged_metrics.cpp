@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "common/checkpoint_folders.h"
@@ -16,14 +17,22 @@ namespace trainyard {
 
 namespace {
 
-constexpr size_t kShare = 4 << 20;
+constexpr int64_t kShare = 4 << 20;
+constexpr size_t kBlock = 256 << 10;  // it stays in the core's cache between its reading and its scanning
 constexpr size_t kLongestLine = 8 << 20;
 
 /// Kinds of lines that say nothing of how well a run learns.
 constexpr std::array<std::string_view, 2> kLeftOut{"host", "gap"};
+/// A run of many ranks has more of these lines than of all others.
+constexpr std::string_view kHostLine = R"({"kind":"host",)";
+
+/// Of these fields every line is read, whatever is asked for: which lines belong together, and bounds.
+constexpr uint32_t kCurves = bit_of(StepField::generation) | bit_of(StepField::step) | bit_of(StepField::loss) |
+                             bit_of(StepField::images_per_sec);
 
 /// Of these the last line's value stands.
 constexpr bool is_last_value(StepField field) { return field == StepField::time || field == StepField::epoch; }
+constexpr uint32_t kLast = bit_of(StepField::time) | bit_of(StepField::epoch) | bit_of(StepField::world);
 /// Of these too, and they are whole numbers.
 constexpr bool is_whole(StepField field) {
   return field == StepField::generation || field == StepField::step || field == StepField::world;
@@ -51,7 +60,7 @@ bool MergedSteps::continues(const StepLine& line) const {
                     line[StepField::step] > (*last_)[StepField::step]);
 }
 
-void MergedSteps::add(const StepLine& line) {
+void MergedSteps::add(const StepLine& line, std::string_view text) {
   const bool first = sums_.lines == 0;
   const double rate = line[StepField::images_per_sec];
   const double loss = line[StepField::loss];
@@ -74,19 +83,23 @@ void MergedSteps::add(const StepLine& line) {
   ++sums_.lines;
   before_ = step;
   last_ = line;
+  last_text_ = text;
 }
 
 Json MergedSteps::take() {
   const Sums sums = std::exchange(sums_, Sums());
+  if (needed_ != kAllStepFields) last_ = StepLineReader().read(last_text_).value_or(*last_);
   Json line{{"kind", "step"}};
   for (size_t index = 0; index < kStepFields; ++index) {
     const auto field = static_cast<StepField>(index);
     Json& value = line[std::string(kStepFieldNames[index])];
+    const bool is_mean = (needed_ & bit_of(field)) != 0 && !is_last_value(field);
     const int64_t lines = field == StepField::loss ? sums.losses : field == StepField::top1 ? sums.top1s : sums.lines;
     if (is_whole(field)) {
       value = static_cast<int64_t>((*last_)[field]);
-    } else if (is_last_value(field)) {
-      value = (*last_)[field];
+    } else if (!is_mean) {
+      const bool is_null = field == StepField::top1 && !last_->has_top1;
+      value = is_null ? Json(nullptr) : Json((*last_)[field]);
     } else {
       value = lines == 0 ? Json(nullptr) : Json(sums.values[index] / static_cast<double>(lines));
     }
@@ -104,8 +117,11 @@ Json MergedSteps::take() {
   return line;
 }
 
-MetricsMerger::MetricsMerger(const std::string& path, int64_t rows)
-    : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)), path_(path) {
+MetricsMerger::MetricsMerger(const std::string& path, int64_t rows, bool only_curves)
+    : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)),
+      path_(path),
+      reader_(only_curves ? kCurves : kAllStepFields - kLast),
+      steps_(only_curves ? kCurves : kAllStepFields - kLast) {
   if (!file_ && errno == ENOENT) return;
   if (!file_) throw file_error("open", path);
   struct stat info{};
@@ -115,37 +131,39 @@ MetricsMerger::MetricsMerger(const std::string& path, int64_t rows)
 }
 
 bool MetricsMerger::advance() {
-  if (offset_ < size_) {
-    const size_t kept = rest_.size();
-    const auto wanted = std::min(kShare, static_cast<size_t>(size_ - offset_));
-    rest_.resize(kept + wanted);
-    const ssize_t got = ::pread(file_.get(), rest_.data() + kept, wanted, offset_);
-    if (got < 0) throw file_error("read", path_);
-    rest_.resize(kept + static_cast<size_t>(got));
-    offset_ += got;
-    if (got == 0) size_ = offset_;  // the file was cut meanwhile
-    const std::string_view text = rest_;
-    size_t begin = 0;
-    for (size_t end; (end = text.find('\n', begin)) != std::string_view::npos; begin = end + 1) {
-      read_line(text.substr(begin, end - begin));
-    }
-    rest_.erase(0, begin);
-    if (rest_.size() > kLongestLine) rest_.clear();  // not a line of ours: its end is no JSON and is dropped
-  }
+  for (const int64_t end = offset_ + kShare; offset_ < size_ && offset_ < end;) read_block();
   if (offset_ < size_) return false;
   flush();
   return true;
 }
 
+void MetricsMerger::read_block() {
+  const auto wanted = std::min(kBlock, static_cast<size_t>(size_ - offset_));
+  if (buffer_.size() < kept_ + wanted) buffer_.resize(kept_ + kBlock);
+  const ssize_t got = ::pread(file_.get(), buffer_.data() + kept_, wanted, offset_);
+  if (got < 0) throw file_error("read", path_);
+  offset_ += got;
+  if (got == 0) size_ = offset_;  // the file was cut meanwhile
+  const std::string_view text(buffer_.data(), kept_ + static_cast<size_t>(got));
+  size_t begin = 0;
+  for (size_t end = kept_; (end = text.find('\n', end)) != std::string_view::npos; begin = ++end) {
+    read_line(text.substr(begin, end - begin));
+  }
+  kept_ = text.size() - begin;
+  if (kept_ > kLongestLine) kept_ = 0;  // not a line of ours: its end is no JSON and is dropped
+  std::memmove(buffer_.data(), text.data() + begin, kept_);
+}
+
 Json MetricsMerger::take() { return Json{{"size", offset_}, {"lines", std::move(lines_)}}; }
 
 void MetricsMerger::read_line(std::string_view text) {
-  if (const auto step = read_step_line(text)) {
+  if (text.starts_with(kHostLine)) return;
+  if (const auto step = reader_.read(text)) {
     if (!steps_.continues(*step)) {
       flush();
       steps_.begin_generation(std::nullopt);
     }
-    steps_.add(*step);
+    steps_.add(*step, text);
     row_bytes_ += static_cast<int64_t>(text.size()) + 1;
     if (row_bytes_ >= bytes_per_row_) flush();
     return;

@@ -15,14 +15,18 @@ namespace trainyard {
 /// loss and top1, over the lines that have one.
 class MergedSteps {
  public:
+  /// `needed`: the fields that lines bring, as of StepLineReader.
+  explicit MergedSteps(uint32_t needed) : needed_(needed) {}
   bool empty() const { return sums_.lines == 0; }
   /// A generation begins after that step; nothing where the step is unknown.
   void begin_generation(std::optional<double> after);
   /// Whether the line goes on from the last one: the same generation, and a later step.
   bool continues(const StepLine& line) const;
-  void add(const StepLine& line);
+  /// `text` is the line's.
+  void add(const StepLine& line, std::string_view text);
   /// The `step` line of metrics.jsonl that stands for all of them, with `merged` where there are
-  /// several (docs/contracts/rpc.md). Empties this.
+  /// several (docs/contracts/rpc.md). Empties this. Figures that `needed` lacks are those of the
+  /// last line.
   Json take();
 
  private:
@@ -36,7 +40,9 @@ class MergedSteps {
   };
 
   Sums sums_;
+  uint32_t needed_;
   std::optional<StepLine> last_;  ///< of this generation
+  std::string last_text_;         ///< of the last line
   std::optional<double> before_;  ///< the step that the generation had made before the next line
 };
 
@@ -44,8 +50,9 @@ class MergedSteps {
 class MetricsMerger {
  public:
   /// At most about `rows` step lines will be left, and one more for each generation. Throws
-  /// file_error; a file that is missing has no lines.
-  MetricsMerger(const std::string& path, int64_t rows);
+  /// file_error; a file that is missing has no lines. With `only_curves` loss and images/s alone are
+  /// means.
+  MetricsMerger(const std::string& path, int64_t rows, bool only_curves = false);
   /// Reads 4 MiB more at most. True when the file has been read to the size that it had at the
   /// beginning.
   bool advance();
@@ -53,6 +60,8 @@ class MetricsMerger {
   Json take();
 
  private:
+  /// Reads a block more, and the lines that end in it.
+  void read_block();
   void read_line(std::string_view line);
   void flush();
 
@@ -60,7 +69,9 @@ class MetricsMerger {
   std::string path_;
   int64_t size_ = 0, offset_ = 0;
   int64_t bytes_per_row_ = 0, row_bytes_ = 0;
-  std::string rest_;  ///< the line that is not whole yet
+  std::string buffer_;
+  size_t kept_ = 0;  ///< bytes of the line that is not whole yet, at the beginning of buffer_
+  StepLineReader reader_;
   MergedSteps steps_;
   Json held_ = Json::array();  ///< lines of other kinds since the first step of the row
   Json lines_ = Json::array();

@@ -12,7 +12,7 @@ constexpr int64_t kMostRows = 8192;
 
 class ReadJob : public Job {
  public:
-  ReadJob(const RunFolder& folder, int64_t rows) : merger_(folder.metrics(), rows) {}
+  ReadJob(const RunFolder& folder, int64_t rows, bool only_curves) : merger_(folder.metrics(), rows, only_curves) {}
   std::optional<Json> step() override {
     if (merger_.advance()) return merger_.take();
     return std::nullopt;
@@ -25,7 +25,8 @@ class ReadJob : public Job {
 
 Answer read_metrics(const Fields& params, ServeContext&) {
   const RunFolder folder = existing_run_folder(expand_path(params.string("dir")));
-  return std::make_unique<ReadJob>(folder, params.integer("rows", 1, kMostRows));
+  return std::make_unique<ReadJob>(folder, params.integer("rows", 1, kMostRows),
+                                   params.boolean_or("onlyCurves", false));
 }
 
 }  // namespace

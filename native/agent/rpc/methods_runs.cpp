@@ -1,4 +1,6 @@
 // RPC: run.start, run.list, run.get, run.describe, run.stop, run.kill.
+#include <sys/stat.h>
+
 #include <filesystem>
 
 #include "agent/messages/rpc_error.h"
@@ -53,23 +55,33 @@ Answer list(const Fields& params, ServeContext&) {
   return answer;
 }
 
+/// Another one for another file of that name, and after every change of a file. Its size may be the
+/// same, and the time of its last write too: tools for copies set that.
+std::string stamp_of(const struct stat& info) {
+  return std::to_string(info.st_ino) + " " + std::to_string(info.st_ctim.tv_sec) + "." +
+         std::to_string(info.st_ctim.tv_nsec);
+}
+
 Answer get(const Fields& params, ServeContext&) {
   const RunFolder folder = existing_run_folder(expand_path(params.string("dir")));
   Json answer = describe(folder);
   // The supervisor may have said how the run ended, and gone, between the look at its words and the
   // look at it.
   if (answer["interrupted"] == true) answer = describe(folder);
-  Json files = Json::object();
-  for (const char* sub : {"", "logs/", "gpus/"}) {
+  Json files = Json::object(), stamps = Json::object();
+  for (const std::string sub : {"", "logs/", "gpus/"}) {
     std::error_code failed;
     for (fs::directory_iterator entry(folder.file(sub), failed), end; !failed && entry != end;
          entry.increment(failed)) {
-      std::error_code gone;
-      const auto size = entry->file_size(gone);
-      if (!gone && entry->is_regular_file(gone)) files[sub + entry->path().filename().string()] = size;
+      struct stat info{};
+      if (::stat(entry->path().c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
+      const std::string name = sub + entry->path().filename().string();
+      files[name] = info.st_size;
+      if (sub.empty()) stamps[name] = stamp_of(info);
     }
   }
   answer["files"] = std::move(files);
+  answer["stamps"] = std::move(stamps);
   return answer;
 }
 

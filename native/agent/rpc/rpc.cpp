@@ -1,6 +1,7 @@
 #include "agent/rpc/rpc.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "agent/messages/rpc_error.h"
 #include "common/error.h"
@@ -59,7 +60,7 @@ void Dispatcher::call(const Json& id, bool wants_answer, const Json& request) {
     if (auto* job = std::get_if<std::unique_ptr<Job>>(&answer)) {
       jobs_.push_back({id, wants_answer, std::move(*job)});
     } else if (wants_answer) {
-      send_result(id, std::get<Json>(answer));
+      send_result(id, std::get<Json>(std::move(answer)));
     }
   } catch (...) {
     if (wants_answer) send_current_error(id);
@@ -69,9 +70,9 @@ void Dispatcher::call(const Json& id, bool wants_answer, const Json& request) {
 void Dispatcher::work() {
   for (Running& running : jobs_) {
     try {
-      const std::optional<Json> result = running.job->step();
+      std::optional<Json> result = running.job->step();
       if (!result) continue;
-      if (running.wants_answer) send_result(running.id, *result);
+      if (running.wants_answer) send_result(running.id, *std::move(result));
     } catch (...) {
       if (running.wants_answer) send_current_error(running.id);
     }
@@ -84,8 +85,10 @@ bool Dispatcher::computing() const {
   return std::any_of(jobs_.begin(), jobs_.end(), [](const Running& running) { return running.job->computes(); });
 }
 
-void Dispatcher::send_result(const Json& id, const Json& result) {
-  const std::string line = to_line({{"jsonrpc", "2.0"}, {"id", id}, {"result", result}});
+void Dispatcher::send_result(const Json& id, Json result) {
+  Json answer{{"jsonrpc", "2.0"}, {"id", id}};
+  answer["result"] = std::move(result);  // it may be large
+  const std::string line = to_line(answer);
   if (line.size() >= kLongestFrame) {
     return send_error(id, static_cast<int>(RpcCode::refused), "the answer is over 8 MiB. Ask for less at once");
   }

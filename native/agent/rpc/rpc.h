@@ -71,7 +71,7 @@ class Dispatcher {
     std::unique_ptr<Job> job;
   };
   void call(const Json& id, bool wants_answer, const Json& request);
-  void send_result(const Json& id, const Json& result);
+  void send_result(const Json& id, Json result);
   void send_error(const Json& id, int code, const std::string& message);
   /// Sends the error that the exception now in flight stands for.
   void send_current_error(const Json& id);

@@ -73,8 +73,14 @@ const runEntrySchema = z.object({
 /** A run as the agent lists it. */
 export type RunEntry = z.infer<typeof runEntrySchema>;
 
-/** `files`: bytes of the run's files, by their names below its folder. */
-const runDetailsSchema = z.extend(runEntrySchema, { files: z.record(z.string(), count) });
+/**
+ * `files`: bytes of the run's files, by their names below its folder. `stamps`: of the files that are
+ * in the folder itself, a text that is another one after every change.
+ */
+const runDetailsSchema = z.extend(runEntrySchema, {
+  files: z.record(z.string(), count),
+  stamps: z.record(z.string(), z.string()),
+});
 /** A run with the sizes of its files, as the answer to `run.get`. */
 export type RunDetails = z.infer<typeof runDetailsSchema>;
 
@@ -162,7 +168,7 @@ export interface AgentParams {
   'run.delete': { dir: NodePath };
   'run.forget': { workdir: NodePath; id: string; host: string };
   'checkpoint.list': { dir: NodePath; verify?: boolean };
-  'metrics.read': { dir: NodePath; rows: number };
+  'metrics.read': { dir: NodePath; rows: number; onlyCurves?: boolean };
   'file.read': { path: NodePath; offset: number; length: number };
   'file.follow': { path: NodePath; offset: number; id: number };
   'file.unfollow': { id: number };

@@ -14,8 +14,8 @@ import { StepTable } from '../model/stepTable.js';
 import { ByteTail } from '../streams/tail.js';
 import { figuresFile, parseFigure } from './figureLines.js';
 
-/** Step lines that the node merges a run's into: more than a curve of the comparison has points. */
-const mostRows = 1024;
+/** Step lines that the node merges a run's into: nearly twice as many as a curve has points. */
+const mostRows = 780;
 
 /** Bytes asked for at once. */
 const chunkBytes = 16 * pieceBytes;
@@ -32,11 +32,12 @@ export class CompareReader {
 
   /** `entry` as the client's node lists it. */
   async read(client: AgentClient, profile: string, entry: RunEntry): Promise<ComparedRun> {
-    const { files } = await client.request('run.get', { dir: entry.dir });
+    const { files, stamps } = await client.request('run.get', { dir: entry.dir });
     const metricBytes = files['metrics.jsonl'] ?? 0;
     const figureBytes = files[figuresFile] ?? 0;
     const state = JSON.stringify([entry.run, entry.state, entry.interrupted, entry.about]);
-    const stamp = [metricBytes, figureBytes, state].join(' ');
+    const changes = ['metrics.jsonl', figuresFile].map((name) => stamps[name] ?? 'none');
+    const stamp = [metricBytes, figureBytes, ...changes, state].join(' ');
     const known = await this.kept?.get(profile, entry.dir, stamp);
     if (known) return known;
     const metrics = new RunMetrics(new StepTable());
@@ -58,7 +59,7 @@ export class CompareReader {
 /** Merged by the node; where even so they are too many for one answer, each of them. */
 async function metricLines(client: AgentClient, dir: NodePath, size: number): Promise<unknown[]> {
   try {
-    return (await client.request('metrics.read', { dir, rows: mostRows })).lines;
+    return (await client.request('metrics.read', { dir, rows: mostRows, onlyCurves: true })).lines;
   } catch (error) {
     if (!(error instanceof AgentError) || error.code !== agentErrors.refused) throw error;
   }

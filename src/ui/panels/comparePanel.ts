@@ -3,16 +3,13 @@ import * as vscode from 'vscode';
 import { panelTypes, type CommandId, type RunArgument } from '../../contributions.js';
 import type { Disposable } from '../../core/base/lifecycle.js';
 import { pathFromNode } from '../../core/base/nodePath.js';
-import type { ComparedRun } from '../../core/compare/comparedRun.js';
 import type { FromComparePage } from '../../webview/protocol.js';
+import type { ReadSoFar } from '../comparer.js';
 import { errorWords } from '../remedies.js';
 import type { Services } from '../services.js';
 import { escapeHtml, makeNonce, page } from './html.js';
 import { saveChart, saveFile } from './saveFile.js';
 import { tabIcon } from './tabIcon.js';
-
-/** Milliseconds between two updates while runs are read. */
-const updateInterval = 400;
 
 const keyOf = (runs: readonly RunArgument[]): string =>
   runs
@@ -60,13 +57,10 @@ export class ComparePanels implements Disposable {
 }
 
 class ComparePanel {
-  private runs: ComparedRun[] = [];
-  private problems: string[] = [];
+  private soFar: ReadSoFar;
   private accuracy: number | undefined;
-  private pending: number;
   /** Counts the readings: an older one that is still under way is given up. */
   private reading = 0;
-  private sentAt = 0;
   private gone = false;
 
   constructor(
@@ -75,7 +69,7 @@ class ComparePanel {
     private readonly chosen: readonly RunArgument[],
     onGone: () => void,
   ) {
-    this.pending = chosen.length;
+    this.soFar = { runs: [], pending: chosen.length, problems: [] };
     const { webview } = panel;
     const folder = vscode.Uri.file(services.context.asAbsolutePath('dist/webview'));
     webview.options = { enableScripts: true, localResourceRoots: [folder] };
@@ -102,7 +96,7 @@ class ComparePanel {
   private async receive(message: FromComparePage): Promise<void> {
     switch (message.type) {
       case 'ready':
-        if (this.pending > 0 || this.problems.length > 0) await this.read();
+        if (this.soFar.pending > 0 || this.soFar.problems.length > 0) await this.read();
         else await this.send();
         break;
       case 'refresh':
@@ -114,7 +108,7 @@ class ComparePanel {
         break;
       case 'export': {
         const { comparer } = await this.services.backend();
-        const runs = message.rows.flatMap((row) => this.runs[row] ?? []);
+        const runs = message.rows.flatMap((row) => this.soFar.runs[row] ?? []);
         const text = comparer.text(message.form, runs, this.accuracy);
         await saveFile('comparison', message.form, Buffer.from(text));
         break;
@@ -123,7 +117,7 @@ class ComparePanel {
         await saveChart(message);
         break;
       case 'open': {
-        const run = this.runs[message.row];
+        const run = this.soFar.runs[message.row];
         const command: CommandId = 'trainyard.openDashboard';
         const argument = this.chosen.find(({ dir, profile }) => dir === run?.dir && profile === run.profile);
         if (argument) await vscode.commands.executeCommand(command, argument);
@@ -139,44 +133,19 @@ class ComparePanel {
   private async read(): Promise<void> {
     const reading = ++this.reading;
     const { comparer } = await this.services.backend();
-    const runs: ComparedRun[] = [];
-    const problems: string[] = [];
-    // The node reads the next run while this side works on the last one.
-    const begin = (run: RunArgument | undefined): Promise<ComparedRun> | undefined => {
-      const read = run && comparer.read(run);
-      read?.catch(() => undefined); // it is waited for, and its error told, at its turn
-      return read;
-    };
-    let next = begin(this.chosen[0]);
-    for (const [at, run] of this.chosen.entries()) {
-      const current = next;
-      next = begin(this.chosen[at + 1]);
-      try {
-        if (current) runs.push(await current);
-      } catch (error) {
-        problems.push(`${run.id} of ${run.profile} could not be read: ${errorWords(error)}`);
-      }
+    for await (const soFar of comparer.readAll(this.chosen)) {
       if (reading !== this.reading || this.gone) return;
-      if (at + 1 === this.chosen.length) break;
       // A second reading shows only whole ones: rows would jump about.
-      const first = this.runs.length <= runs.length;
-      if (first && Date.now() - this.sentAt > updateInterval) {
-        Object.assign(this, { runs: [...runs], problems, pending: this.chosen.length - at - 1 });
-        await this.send();
-      }
+      if (soFar.pending > 0 && this.soFar.runs.length > soFar.runs.length) continue;
+      this.soFar = soFar;
+      await this.send();
     }
-    Object.assign(this, { runs, problems, pending: 0 });
-    await this.send();
   }
 
   private async send(): Promise<void> {
     const { comparer } = await this.services.backend();
     if (this.gone) return;
-    const { runs, accuracy, pending, problems } = this;
-    this.sentAt = Date.now();
-    await this.panel.webview.postMessage(
-      comparer.update({ runs, accuracy, pending, problems }, Date.now() / 1000),
-    );
+    await this.panel.webview.postMessage(comparer.update(this.soFar, this.accuracy, Date.now() / 1000));
   }
 }
 

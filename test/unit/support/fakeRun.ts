@@ -46,6 +46,8 @@ export class FakeRun {
   /** How files are cut when they are sent. */
   piece = 7;
   private readonly files = new Map<string, Buffer>();
+  /** How often each file has changed. */
+  private readonly changes = new Map<string, number>();
   private follows: Follow[] = [];
   private agents: FakeAgent[] = [];
 
@@ -64,14 +66,14 @@ export class FakeRun {
 
   append(name: string, text: string): void {
     const path = `${this.dir}/${name}`;
-    this.files.set(path, Buffer.concat([this.files.get(path) ?? Buffer.alloc(0), Buffer.from(text)]));
+    this.write(path, Buffer.concat([this.files.get(path) ?? Buffer.alloc(0), Buffer.from(text)]));
     this.send();
   }
 
   /** The file becomes another one. */
   replace(name: string, text: string): void {
     const path = `${this.dir}/${name}`;
-    this.files.set(path, Buffer.from(text));
+    this.write(path, Buffer.from(text));
     for (const follow of this.follows.filter((each) => each.path === path)) {
       follow.sent = 0;
       follow.agent.send({ method: 'file.reset', params: { id: follow.id, size: text.length } });
@@ -81,6 +83,11 @@ export class FakeRun {
 
   size(name: string): number {
     return this.files.get(`${this.dir}/${name}`)?.length ?? 0;
+  }
+
+  private write(path: string, bytes: Buffer): void {
+    this.files.set(path, bytes);
+    this.changes.set(path, (this.changes.get(path) ?? 0) + 1);
   }
 
   private send(): void {
@@ -102,9 +109,13 @@ export class FakeRun {
     const bytes = this.files.get(path);
     switch (method) {
       case 'run.get': {
-        const files = Object.fromEntries(
-          [...this.files].map(([name, { length }]) => [name.slice(this.dir.length + 1), length]),
-        );
+        const named = [...this.files].map(([path, bytes]) => ({
+          name: path.slice(this.dir.length + 1),
+          bytes: bytes.length,
+          stamp: String(this.changes.get(path)),
+        }));
+        const files = Object.fromEntries(named.map(({ name, bytes }) => [name, bytes]));
+        const stamps = Object.fromEntries(named.map(({ name, stamp }) => [name, stamp]));
         return {
           result: {
             id: 'r',
@@ -113,6 +124,7 @@ export class FakeRun {
             state: this.state,
             interrupted: this.interrupted,
             files,
+            stamps,
           },
         };
       }

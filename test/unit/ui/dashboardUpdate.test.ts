@@ -195,6 +195,7 @@ describe('the dashboard', () => {
       run: null,
       interrupted: false,
       files: {},
+      stamps: {},
       state: stateOf('running') as never,
     };
     model.addMetric(startLine());
@@ -223,6 +224,7 @@ describe('the dashboard', () => {
       dir: nodePath('/w/runs/r'),
       interrupted: false,
       files: {},
+      stamps: {},
       state: stateOf('running', 130) as never, // it started at 100
     };
     const run = { profile: { kind: 'local' }, ranks: 2, argv: [], limits: {} };
@@ -258,7 +260,14 @@ describe('the dashboard', () => {
       ...stateOf('running'),
       ranks: ranks.map((host, rank) => ({ rank, host, pid: 11 + rank, startTime: 1 })),
     };
-    const details = { id: 'r', dir: nodePath('/w'), run: run as never, interrupted: false, files: {} };
+    const details = {
+      id: 'r',
+      dir: nodePath('/w'),
+      run: run as never,
+      interrupted: false,
+      files: {},
+      stamps: {},
+    };
     model.details = { ...details, state: state as never };
     expect(new DashboardSender('p').next(feedOf(model), 1).head.where).toBe(where);
   });
@@ -273,7 +282,14 @@ describe('the dashboard', () => {
       limits: { maxRestarts: 3 },
     };
     const headWith = (device: object | undefined): object => {
-      const details = { id: 'r', dir: nodePath('/w'), interrupted: false, files: {}, state: null };
+      const details = {
+        id: 'r',
+        dir: nodePath('/w'),
+        interrupted: false,
+        files: {},
+        stamps: {},
+        state: null,
+      };
       model.details = { ...details, run: { ...run, device } as never };
       const { device: shown, deviceWhy } = new DashboardSender('p').next(feedOf(model), 1).head;
       return { shown, deviceWhy };
@@ -287,7 +303,7 @@ describe('the dashboard', () => {
   it('marks which processes on a GPU are of this run, while it runs', () => {
     const model = new RunModel();
     const state = { ...stateOf('running'), ranks: [{ rank: 0, host: 'a', pid: 11, startTime: 1 }] };
-    const details = { id: 'r', dir: nodePath('/w'), run: null, interrupted: false, files: {} };
+    const details = { id: 'r', dir: nodePath('/w'), run: null, interrupted: false, files: {}, stamps: {} };
     model.details = { ...details, state: state as never };
     model.addSample('a', sample('a', 1, 1));
     const ours = (): boolean | undefined =>

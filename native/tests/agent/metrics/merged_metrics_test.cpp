@@ -2,6 +2,7 @@
 #include "agent/metrics/merged_metrics.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <random>
@@ -32,12 +33,12 @@ Json start_line(const Json& resumed_from, int generation = 1) {
 }
 
 /// The lines that are left of these.
-Json merge(const std::vector<Json>& lines, int64_t rows) {
+Json merge(const std::vector<Json>& lines, int64_t rows, bool only_curves = false) {
   TemporaryFolder folder;
   std::string text;
   for (const Json& line : lines) text += line.dump() + "\n";
   write_file(folder.file("metrics.jsonl"), text);
-  MetricsMerger merger(folder.file("metrics.jsonl"), rows);
+  MetricsMerger merger(folder.file("metrics.jsonl"), rows, only_curves);
   while (!merger.advance()) {
   }
   const Json answer = merger.take();
@@ -47,6 +48,7 @@ Json merge(const std::vector<Json>& lines, int64_t rows) {
 
 TEST(StepLines, HaveTheNumbersThatNlohmannReads) {
   std::mt19937_64 random(20261125);
+  StepLineReader one;  // reads a line by what it knows of the line before
   for (int round = 0; round < 20'000; ++round) {
     Json line = step_line(1 + static_cast<int64_t>(random() % 1'000'000));
     std::array<double, kStepFields> wanted{};
@@ -57,13 +59,59 @@ TEST(StepLines, HaveTheNumbersThatNlohmannReads) {
       std::memcpy(&number, &bits, sizeof number);
       if (round % 2 == 0) number = static_cast<double>(bits % 2'000'000'000) / 1e6 - 1000;
       if (round % 3 == 0) number = static_cast<double>(bits >> (bits % 60));
+      if (round % 4 == 0) number = static_cast<float>(bits % 1'000'000) / 1000.1F;  // 17 digits
       if (std::isfinite(number)) value = number;
       wanted[index] = Json::parse(value.dump()).get<double>();
     }
-    const auto read = read_step_line(line.dump());
-    ASSERT_TRUE(read) << line.dump();
-    for (size_t index = 0; index < kStepFields; ++index) {
-      ASSERT_EQ(read->values[index], wanted[index]) << kStepFieldNames[index] << " of " << line.dump();
+    StepLineReader fresh;
+    for (StepLineReader* reader : {&one, &fresh}) {
+      const auto read = reader->read(line.dump());
+      ASSERT_TRUE(read) << line.dump();
+      for (size_t index = 0; index < kStepFields; ++index) {
+        ASSERT_EQ(read->values[index], wanted[index]) << kStepFieldNames[index] << " of " << line.dump();
+      }
+    }
+  }
+}
+
+/// As the trainer writes them: no digit more than tells the double from its neighbours. These texts
+/// have more, and lie on or beside the middle between two doubles.
+TEST(StepLines, HaveTheNearestDoubleInTheMiddleBetweenTwo) {
+  StepLineReader reader;
+  Json line = step_line(7);
+  const std::string text = line.dump();
+  const std::string before = "\"loss\":";
+  const size_t at = text.find(before) + before.size();
+  const size_t length = text.find(',', at) - at;
+  for (const char* number :
+       {"9007199254740993", "9007199254740993.000", "9007199254740993.001", "9007199254740992.999",
+        "1125899906842624.125", "1125899906842624.126", "0.500000000000000055", "4503599627370497.5",
+        "9999999999999999999", "18446744073709551615", "0.0000000000000000001", "-2.5", "1e-7"}) {
+    const std::string changed = std::string(text).replace(at, length, number);
+    for (int round = 0; round < 2; ++round) {
+      const auto read = reader.read(changed);
+      ASSERT_TRUE(read) << changed;
+      EXPECT_EQ((*read)[StepField::loss], std::strtod(number, nullptr)) << number;
+    }
+  }
+}
+
+TEST(StepLines, AreReadAlikeWhateverTheLineBeforeWas) {
+  Json plain = step_line(7);
+  Json norm = plain, servers = plain, unknown = plain;
+  norm["gradient_norm"] = 0.25;
+  servers["servers"] = {{{"host", "a \"b\", {c}\\"}}};
+  unknown["loss"] = nullptr;
+  const std::vector<std::string> texts{plain.dump(), norm.dump(), servers.dump(), unknown.dump(), plain.dump() + "\r"};
+  StepLineReader reader;
+  for (const std::string& first : texts) {
+    for (const std::string& second : texts) {
+      ASSERT_TRUE(reader.read(first));
+      const auto read = reader.read(second);
+      ASSERT_TRUE(read) << second;
+      EXPECT_EQ(read->values, StepLineReader().read(second)->values) << second;
+      EXPECT_EQ(read->has_loss, second != unknown.dump());
+      EXPECT_FALSE(reader.read(second.substr(0, second.size() - 2)));
     }
   }
 }
@@ -72,25 +120,25 @@ TEST(StepLines, OthersAreNone) {
   Json line = step_line(7);
   line["servers"] = {{{"host", "a \"b\", {c}\\"}, {"busy", {1, 2, {3}}}}, nullptr};
   line["early"] = true;
-  ASSERT_TRUE(read_step_line(line.dump()));
-  EXPECT_TRUE(read_step_line(" { \"loss\" : null , " + line.dump().substr(1)));
+  ASSERT_TRUE(StepLineReader().read(line.dump()));
+  EXPECT_TRUE(StepLineReader().read(" { \"loss\" : null , " + line.dump().substr(1)));
   line["loss"] = nullptr;
   line["images"] = 12;
-  const auto read = read_step_line(line.dump());
+  const auto read = StepLineReader().read(line.dump());
   ASSERT_TRUE(read);
   EXPECT_FALSE(read->has_loss);
   EXPECT_TRUE(read->has_top1);
   EXPECT_EQ(read->images, 12);
   const std::string text = line.dump();
   for (size_t length = 0; length < text.size(); ++length) {
-    EXPECT_FALSE(read_step_line(text.substr(0, length))) << text.substr(0, length);
+    EXPECT_FALSE(StepLineReader().read(text.substr(0, length))) << text.substr(0, length);
   }
   for (const char* name : {"time", "step", "images_per_sec", "kind"}) {
     Json wrong = line;
     wrong[name] = nullptr;
-    EXPECT_FALSE(read_step_line(wrong.dump())) << name;
+    EXPECT_FALSE(StepLineReader().read(wrong.dump())) << name;
     wrong.erase(name);
-    EXPECT_FALSE(read_step_line(wrong.dump())) << name;
+    EXPECT_FALSE(StepLineReader().read(wrong.dump())) << name;
   }
 }
 
@@ -120,6 +168,27 @@ TEST(MergedMetrics, NeighboursBecomeOneWithMeansBoundsAndAllTheirWork) {
   double sum = 0;
   for (int step = 110; step <= 1100; step += 10) sum += step == 130 ? 0 : 6 / std::sqrt(step);
   EXPECT_NEAR(row["loss"].get<double>(), sum / 99, 1e-12);
+}
+
+TEST(MergedMetrics, ForCurvesTheOtherFiguresAreThoseOfTheLastLine) {
+  std::vector<Json> lines{start_line(nullptr)};
+  for (int step = 1; step <= 100; ++step) {
+    lines.push_back(step_line(step, 100 + step));
+    lines.back()["comm_ms"] = step + 0.5;
+    lines.back()["top1"] = step % 2 == 0 ? Json(step / 100.0) : Json(nullptr);
+    if (step % 7 == 0) lines.back()["gradient_norm"] = 1e-9;
+  }
+  const Json all = merge(lines, 4), curves = merge(lines, 4, true);
+  ASSERT_EQ(all.size(), curves.size());
+  for (size_t at = 1; at < all.size(); ++at) {
+    for (const char* name : {"time", "generation", "step", "epoch", "loss", "images_per_sec", "world", "merged"}) {
+      EXPECT_EQ(all[at][name], curves[at][name]) << name;
+    }
+    const int step = curves[at]["step"];
+    EXPECT_EQ(curves[at]["comm_ms"], step + 0.5);
+    EXPECT_EQ(curves[at]["top1"], step % 2 == 0 ? Json(step / 100.0) : Json(nullptr));
+    EXPECT_LT(all[at]["comm_ms"], curves[at]["comm_ms"]);
+  }
 }
 
 TEST(MergedMetrics, RestartsAndRepeatedStepsKeepTheirOwnRows) {

@@ -23,14 +23,16 @@ export interface PlotView {
 
 /** What the y axis shows: of the values in sight. */
 function yRangeOf({ chart, range }: Pick<PlotView, 'chart' | 'range'>): [number, number] {
-  const values: number[] = [];
+  let [low, high] = [Infinity, -Infinity];
   for (const { x, y } of chart.lines) {
     x.forEach((at, index) => {
       const value = y[index] ?? null;
-      if (value !== null && at >= range[0] && at <= range[1]) values.push(value);
+      if (value === null || at < range[0] || at > range[1]) return;
+      low = Math.min(low, value);
+      high = Math.max(high, value);
     });
   }
-  return axisRange(Float64Array.from(values), {
+  return axisRange(low > high ? new Float64Array() : Float64Array.of(low, high), {
     fromZero: chart.name === 'images/s',
     log: false,
     hideOutliers: false,
@@ -56,6 +58,9 @@ export function comparePicture(view: PlotView): ChartPicture {
 }
 
 export class ComparePlot {
+  /** Of the lines, in the scales that are told here. */
+  private paths = new WeakMap<ChartLine, Path2D>();
+  private scales = '';
   private plot: uPlot;
 
   constructor(
@@ -166,6 +171,10 @@ export class ComparePlot {
   private drawLines(plot: uPlot): void {
     const { ctx, bbox } = plot;
     const { chart, palette, emphasized } = this.view;
+    const ends = ['x', 'y'].map((name) => [plot.scales[name]?.min, plot.scales[name]?.max]);
+    const scales = JSON.stringify([ends, bbox]);
+    if (scales !== this.scales) this.paths = new WeakMap();
+    this.scales = scales;
     ctx.save();
     ctx.beginPath();
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
@@ -178,29 +187,30 @@ export class ComparePlot {
       ctx.strokeStyle = ctx.fillStyle = faint ? withAlpha(color, 0.25) : color;
       ctx.lineWidth = (line.row === emphasized ? 2.5 : 1.5) * devicePixelRatio;
       ctx.setLineDash(line.dash.map((length) => length * devicePixelRatio));
-      this.drawLine(plot, line);
+      const path = this.paths.get(line) ?? pathOf(plot, line);
+      this.paths.set(line, path);
+      ctx.stroke(path);
     }
     ctx.restore();
   }
+}
 
-  private drawLine(plot: uPlot, { x, y }: ChartLine): void {
-    const path = new Path2D();
-    let begun = false;
-    let points = 0;
-    x.forEach((at, index) => {
-      const value = y[index] ?? null;
-      if (value === null) {
-        begun = false;
-        return;
-      }
-      const [left, top] = [plot.valToPos(at, 'x', true), plot.valToPos(value, 'y', true)];
-      if (begun) path.lineTo(left, top);
-      else path.moveTo(left, top);
-      begun = true;
-      points++;
-      // A line needs two points; one alone would not be seen.
-      if (x.length === 1) path.arc(left, top, 2.5 * devicePixelRatio, 0, 2 * Math.PI);
-    });
-    if (points > 0) plot.ctx.stroke(path);
-  }
+/** A line in the plot's scales. */
+function pathOf(plot: uPlot, { x, y }: ChartLine): Path2D {
+  const path = new Path2D();
+  let begun = false;
+  x.forEach((at, index) => {
+    const value = y[index] ?? null;
+    if (value === null) {
+      begun = false;
+      return;
+    }
+    const [left, top] = [plot.valToPos(at, 'x', true), plot.valToPos(value, 'y', true)];
+    if (begun) path.lineTo(left, top);
+    else path.moveTo(left, top);
+    begun = true;
+    // A line needs two points; one alone would not be seen.
+    if (x.length === 1) path.arc(left, top, 2.5 * devicePixelRatio, 0, 2 * Math.PI);
+  });
+  return path;
 }

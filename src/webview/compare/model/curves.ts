@@ -108,16 +108,28 @@ export function placeText(axis: CompareAxis, at: number): string {
 
 export const axisNames: Record<CompareAxis, string> = { step: 'steps', epoch: 'epochs', hours: 'hours' };
 
-/** Rows for the table of a chart: the x of all lines, thinned to at most `most`, newest first. */
+/** The x of all lines, the greatest first. */
+export const xOf = ({ lines }: CompareChart): number[] =>
+  [...new Set(lines.flatMap(({ x }) => x))].sort((a, b) => b - a);
+
+/** A table with more would hold up the page. */
+const mostCells = 40_000;
+
+/**
+ * Rows for the table of a chart, newest first. The x of all lines, thinned to at most `most`: the end
+ * of a run alone would say nothing of its curve.
+ */
 export function tableOf(
   chart: CompareChart,
   axis: CompareAxis,
   most: number,
-): { head: string[]; rows: string[][] } {
-  const all = [...new Set(chart.lines.flatMap(({ x }) => x))].sort((a, b) => b - a);
-  const stride = Math.max(1, Math.ceil(all.length / most));
+): { head: string[]; rows: string[][]; spread: true } {
+  const all = xOf(chart);
+  const rows = Math.min(most, Math.floor(mostCells / (chart.lines.length + 1)));
+  const stride = Math.max(1, Math.ceil(all.length / rows));
   const places = all.filter((_, index) => index % stride === 0);
   return {
+    spread: true,
     head: [axisNames[axis], ...chart.lines.map(({ label }) => label)],
     rows: places.map((at) => [
       axis === 'step' ? count(at) : at.toFixed(axis === 'epoch' ? 2 : 3),

@@ -6,7 +6,8 @@ import { clock, plural } from '../../dashboard/model/format.js';
 import type { ComparisonUpdate, SavedChart, TableForm } from '../../protocol.js';
 import '../charts/compareCard.js';
 import type { PlotView } from '../charts/comparePlot.js';
-import { axisNames, chartsOf, wholeRange, type CompareChart } from '../model/curves.js';
+import { axisNames, wholeRange, type CompareChart } from '../model/curves.js';
+import { DrawnCharts } from '../model/drawnCharts.js';
 import { shownRows } from '../model/rows.js';
 import type { CompareAxis, CompareView } from '../model/view.js';
 import { differencesTable } from './differences.js';
@@ -33,6 +34,7 @@ export class ComparePage extends LitElement {
   declare palette: Palette;
   declare failure: string | undefined;
   private stopTheme: (() => void) | undefined;
+  private readonly drawnCharts = new DrawnCharts();
 
   constructor(private readonly host: Host) {
     super();
@@ -169,10 +171,10 @@ export class ComparePage extends LitElement {
 
   private charts(update: ComparisonUpdate, rows: readonly number[]): TemplateResult {
     const drawn = rows.filter((row) => !this.view.hidden.includes(update.runs[row]?.dir ?? ''));
-    const counts = axes.map((axis) => chartsOf(update, drawn, axis));
-    const has = (axis: CompareAxis): boolean => counts[axes.indexOf(axis)]?.some(isDrawn) ?? false;
+    const on = (each: CompareAxis): CompareChart[] => this.drawnCharts.of(update, drawn, each);
+    const has = (each: CompareAxis): boolean => on(each).some(isDrawn);
     const axis = has(this.view.axis) ? this.view.axis : has('step') ? 'step' : this.view.axis;
-    const charts = counts[axes.indexOf(axis)] ?? [];
+    const charts = on(axis);
     const range = this.zoomed ?? wholeRange(charts);
     const ours = charts.filter(({ own }) => !own);
     const own = charts.filter((chart) => chart.own);

@@ -75,7 +75,15 @@ describe('matchRun', () => {
 });
 
 describe('RunRegistry', () => {
-  const details = { id: 'r', dir: '/w/runs/r', run: null, state: null, interrupted: false, files: {} };
+  const details = {
+    id: 'r',
+    dir: '/w/runs/r',
+    run: null,
+    state: null,
+    interrupted: false,
+    files: {},
+    stamps: {},
+  };
   async function registryWith(agent: FakeAgent): Promise<RunRegistry> {
     const client = await AgentClient.connect(agent.stream());
     return new RunRegistry(() => Promise.resolve(client), nodePath('/w'));

@@ -22,7 +22,7 @@ function answer({ method, params }: Request): object {
   }
   if (method === 'run.get') {
     const run = { id: 'r', dir, run: null, state: null, interrupted: false };
-    return { result: { ...run, files: { 'metrics.jsonl': metrics.length } } };
+    return { result: { ...run, files: { 'metrics.jsonl': metrics.length }, stamps: {} } };
   }
   const { offset = 0 } = params as { offset?: number };
   const data = Buffer.from(metrics).subarray(offset).toString('base64');

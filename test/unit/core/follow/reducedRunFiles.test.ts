@@ -44,6 +44,18 @@ it('is read once when it is over, and again when anything of it changed', async 
   // A late evaluation.
   run.append('metrics.jsonl', `${JSON.stringify(evalLine(25, 0.75))}\n`);
   expect(await read()).toMatchObject({ top1: 0.75, reads: 1 });
+  // Another file of the same size.
+  const other = [startLine(), stepLine(25), evalLine(25, 0.5), evalLine(25, 0.25)];
+  run.replace('metrics.jsonl', other.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  expect(await read()).toMatchObject({ top1: 0.25, reads: 1 });
+  // A file that was cut.
+  run.replace(
+    'metrics.jsonl',
+    [startLine(), stepLine(25)].map((line) => `${JSON.stringify(line)}\n`).join(''),
+  );
+  expect(await read()).toMatchObject({ top1: null, reads: 1 });
+  run.append('metrics.jsonl', `${JSON.stringify(evalLine(25, 0.75))}\n`);
+  expect(await read()).toMatchObject({ top1: 0.75, reads: 1 });
   const [name = ''] = readdirSync(folder);
   writeFileSync(join(folder, name), 'something else');
   expect(await read()).toMatchObject({ top1: 0.75, reads: 1 });

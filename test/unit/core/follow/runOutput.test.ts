@@ -5,6 +5,7 @@ import { outputFiles } from '../../../../src/core/follow/runOutput.js';
 const details = (...names: string[]): RunDetails => ({
   ...{ id: 'r', dir: '/r' as RunDetails['dir'], run: null, state: null, interrupted: false },
   files: Object.fromEntries(names.map((name) => [name, 10])),
+  stamps: {},
 });
 
 it('follows the logs of the first ranks alone, each behind what an earlier run left', () => {
