@@ -5,6 +5,7 @@ import { DisposableStore } from '../core/base/lifecycle.js';
 import type { RunEntry } from '../core/contracts/agentApi.js';
 import type { RunChange, RunChangeKind } from '../core/follow/runChanges.js';
 import type { Ui } from './commands/ui.js';
+import { isMeasured } from '../core/model/measured.js';
 import { runName } from '../core/model/runName.js';
 import { isInFront } from './panels/inFront.js';
 import { duration, percent } from './words.js';
@@ -25,6 +26,12 @@ const settings: Record<RunChangeKind, keyof Settings> = {
   budget: 'trainyard.notifications.budget',
   'bad-images': 'trainyard.notifications.badImages',
 };
+
+/** Of a run of a measurement: the measurement itself says what came of it, once. */
+const quietWhenMeasured: ReadonlySet<RunChangeKind> = new Set([
+  ...(['finished', 'failed', 'stopped', 'interrupted'] as const),
+  ...(['restarting', 'restarted', 'bad-images'] as const),
+]);
 
 const buttons = { 'Open Dashboard': 'trainyard.openDashboard', 'Show Log': 'trainyard.openLogs' } as const;
 /** Beside a run that ended early. */
@@ -48,6 +55,7 @@ export class RunNotifications implements vscode.Disposable {
   private async show(change: RunChange): Promise<void> {
     const { kind, profile, run } = change;
     const { id, dir } = run.entry;
+    if (quietWhenMeasured.has(kind) && isMeasured(run.entry)) return;
     if (this.ui.services.setting(settings[kind]) === false || isInFront(this.ui.dashboards, dir)) return;
     const offered: Record<string, CommandId> =
       kind === 'failed' || kind === 'interrupted' || kind === 'stopped' ? goOn : buttons;

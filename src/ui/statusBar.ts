@@ -6,6 +6,7 @@ import type { RunArgument } from '../contributions.js';
 import { DisposableStore } from '../core/base/lifecycle.js';
 import type { LastSeen, LastSeenRun } from '../core/follow/lastSeen.js';
 import type { RunOverview } from '../core/follow/overview.js';
+import { isMeasured } from '../core/model/measured.js';
 import { hasOldFigures } from '../core/model/runHealth.js';
 import { runName } from '../core/model/runName.js';
 import { isOver } from '../core/model/runStatus.js';
@@ -41,7 +42,7 @@ export class StatusBar implements vscode.Disposable {
       services.onBackend(({ changes }) => {
         this.store.add(
           changes.onChange(({ run: { status, entry } }) => {
-            if (!isOver(status)) return;
+            if (!isOver(status) || isMeasured(entry)) return;
             this.ended = isInFront(dashboards, entry.dir) ? undefined : entry.dir;
             show();
           }),

@@ -2,11 +2,11 @@
 import { resolve } from 'node:path';
 import { exitCodes, UserError } from '../../core/base/errors.js';
 import { candidatesOf, triedOf } from '../../core/bakeoff/candidates.js';
-import { bakeOffNotes, candidateTable, verdictSentences } from '../../core/bakeoff/pages.js';
-import { imagesPerSecOf, winnerOf, type BakeOffResult } from '../../core/bakeoff/result.js';
+import { bakeOffNotes, candidateTable, keptSentence, verdictSentences } from '../../core/bakeoff/pages.js';
+import { imagesPerSecOf, isWhole, winnerOf, type BakeOffResult } from '../../core/bakeoff/result.js';
 import { trainDefaultsOf } from '../../core/bakeoff/trainDefaultsOf.js';
 import { bakeOff } from '../../core/measure/bakeOff.js';
-import { bakeOffPage, writeBakeOff } from '../../core/measure/bakeOffFolder.js';
+import { bakeOffPage, readBakeOff, writeBakeOff } from '../../core/measure/bakeOffFolder.js';
 import { measuredWords } from '../../core/measure/measureScaling.js';
 import { trainDefaultsText } from '../../core/plan/trainDefaults.js';
 import { positiveInteger } from '../../core/plan/flags.js';
@@ -39,9 +39,13 @@ export async function reportBakeOff(context: Context, args: Args): Promise<numbe
     const ranks = wanted.ranks ?? usualReplicas(slotsOf(profile, cores));
     const room = { ranks, cores, slots: slotsOfNode(profile, cores) };
     const found = candidatesOf(words, await machine.trainerFlags('train'), room, wanted.tried);
+    const known = await readBakeOff(folder, { profile: profile.name, words, ...found });
+    const earlier = known && !isWhole(known) ? known : undefined;
+    if (earlier) context.output.note(`goes on with ${folder}: ${keptSentence(earlier)}`);
     return bakeOff({
       ...progress,
       ...found,
+      earlier,
       machine,
       profile,
       cwd: context.cwd,
@@ -86,7 +90,8 @@ function show({ output, json }: Context, result: BakeOffResult, folder: string):
       output.json({ type: 'bakeoff-candidate', name, ranks, flags, ...rate, outcome, why, command });
     }
     const winner = winnerOf(result);
-    const { rounds, spent, budget, leftOut: left_out, cancelled } = result;
+    const { spent, budget, leftOut: left_out, cancelled } = result;
+    const rounds = result.rounds.map(({ candidates, seconds }) => ({ candidates, seconds }));
     output.json({
       ...{ type: 'bakeoff', folder, winner: winner?.name ?? null, ranks: winner?.ranks ?? null },
       ...{ flags: winner?.flags ?? null, rounds, spent, budget, left_out, cancelled },

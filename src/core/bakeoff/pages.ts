@@ -87,6 +87,13 @@ export function bakeOffNotes({ candidates, leftOut, cancelled, spent, budget }: 
   ];
 }
 
+/** What of a bake-off that was ended is kept when it goes on. */
+export function keptSentence({ candidates, rounds, spent, budget }: BakeOffResult): string {
+  const runs = candidates.reduce((sum, one) => sum + one.runs.length, 0);
+  const tried = candidates.filter((one) => one.runs.length > 0).length;
+  return `kept are ${plural(runs, 'run')} of ${tried} of ${plural(candidates.length, 'candidate')}, in ${plural(rounds.length, 'round')}; ${minutes(spent)} of ${minutes(budget)} have passed.`;
+}
+
 const minutes = (seconds: number): string => `${(seconds / 60).toFixed(1)} minutes`;
 
 const subjectOf = ({ model, device, profile, words }: BakeOffResult): string =>

@@ -1,53 +1,95 @@
 // What a bake-off comes to, as its file keeps it.
+import * as z from 'zod/mini';
+import { nodePathSchema } from '../base/nodePathSchema.js';
 import type { Spread } from '../scaling/series.js';
-import { candidateName, type Candidate, type LeftOut } from './candidates.js';
+import { candidateName, type Candidate } from './candidates.js';
 import { levelWithBest, medianOf } from './halving.js';
 
-/** One run of a candidate. */
-interface CandidateRun {
-  /** From 1. */
-  round: number;
-  steps: number;
-  /** Of training that counts, without the warming up. */
-  seconds: number;
-  imagesPerSec: Spread;
-  run: string;
-}
+const count = z.int().check(z.gte(0));
+const texts = z.array(z.string());
+const runNameSchema = z.object({ id: z.string(), dir: nodePathSchema });
+
+/** `round` counts from 1; `seconds` are those of training that count, without the warming up. */
+const candidateRunSchema = z.object({
+  round: count,
+  steps: count,
+  seconds: z.number(),
+  imagesPerSec: z.object({ median: z.number(), low: z.number(), high: z.number() }),
+  run: z.string(),
+});
 
 /** `level`: it cannot be told apart from the winner. `notTried`: time was over, or it was ended. */
-export type Outcome = 'won' | 'level' | 'dropped' | 'failed' | 'same' | 'notTried';
+const outcomeSchema = z.enum(['won', 'level', 'dropped', 'failed', 'same', 'notTried']);
 
-/** A candidate with what was measured of it. */
-export interface CandidateResult extends Candidate {
-  name: string;
-  /** Starts a training with these settings. */
-  command: string;
-  runs: CandidateRun[];
-  /** Images/s of parts of all its runs. */
-  rates: number[];
-  outcome: Outcome;
-  /** One sentence. */
-  why: string;
-}
+/**
+ * `command` starts a training with these settings, `rates` are images/s of parts of all its runs, and
+ * `why` is one sentence.
+ */
+const candidateSchema = z.object({
+  ranks: count,
+  flags: texts,
+  name: z.string(),
+  command: z.string(),
+  runs: z.array(candidateRunSchema),
+  rates: z.array(z.number()),
+  outcome: outcomeSchema,
+  why: z.string(),
+});
 
-/** Times in seconds. */
-export interface BakeOffResult {
-  version: 1;
-  profile: string;
-  words: string[];
-  /** Since the epoch. */
-  created: number;
+/** Of bakeoff.json. Times in seconds, `created` since the epoch. */
+export const bakeOffSchema = z.object({
+  version: z.literal(1),
+  profile: z.string(),
+  words: texts,
+  created: z.number(),
   /** How long it was to take, and took. */
-  budget: number;
-  spent: number;
-  model: string | null;
-  device: string | null;
-  candidates: CandidateResult[];
-  leftOut: LeftOut[];
-  /** How many candidates each round had, and for how long each was to train. */
-  rounds: { candidates: number; seconds: number }[];
+  budget: z.number(),
+  spent: z.number(),
+  model: z.nullable(z.string()),
+  device: z.nullable(z.string()),
+  candidates: z.array(candidateSchema),
+  leftOut: z.array(z.object({ what: z.string(), why: z.string() })),
+  /** Which candidates each round had, and for how long each was to train. */
+  rounds: z.array(z.object({ candidates: count, seconds: z.number(), names: texts })),
+  /** The run under way, or the one that was when it was ended. */
+  running: z.nullable(runNameSchema),
   /** Ended by the user. */
-  cancelled: boolean;
+  cancelled: z.boolean(),
+});
+
+/** What became of a candidate. */
+export type Outcome = z.infer<typeof outcomeSchema>;
+/** A candidate with what was measured of it. */
+export type CandidateResult = z.infer<typeof candidateSchema>;
+/** A bake-off as its file keeps it. */
+export type BakeOffResult = z.infer<typeof bakeOffSchema>;
+
+/** Whether it was brought to its end. */
+export const isWhole = (result: BakeOffResult): boolean =>
+  !result.cancelled && winnerOf(result) !== undefined;
+
+/** Whether the one may go on with what the other measured. */
+export const sameBakeOff = (
+  earlier: BakeOffResult,
+  {
+    profile,
+    words,
+    candidates,
+  }: Pick<BakeOffResult, 'profile' | 'words'> & { candidates: readonly Candidate[] },
+): boolean =>
+  earlier.profile === profile &&
+  earlier.candidates.some(({ runs }) => runs.length > 0) &&
+  JSON.stringify([earlier.words, earlier.candidates.map(({ name }) => name)]) ===
+    JSON.stringify([words, candidates.map(candidateName)]);
+
+/** As it was before it was ended: whoever was in the last round is in it again. */
+export function reopened(earlier: BakeOffResult): BakeOffResult {
+  const names = earlier.rounds.at(-1)?.names ?? [];
+  const candidates = earlier.candidates.map((one): CandidateResult => {
+    if (!names.includes(one.name) || one.outcome === 'failed' || one.outcome === 'same') return one;
+    return one.runs.length === 0 ? untried(one, one.command) : { ...one, outcome: 'dropped', why: '' };
+  });
+  return { ...earlier, candidates, cancelled: false };
 }
 
 /** Images/s of all runs of a candidate; undefined where it was not measured. */
@@ -89,7 +131,8 @@ export const slower = (rate: number, best: number): string =>
 
 /** A candidate before its first run. */
 export const untried = (candidate: Candidate, command: string): CandidateResult => ({
-  ...candidate,
+  ranks: candidate.ranks,
+  flags: candidate.flags,
   name: candidateName(candidate),
   command,
   runs: [],

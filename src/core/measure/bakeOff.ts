@@ -6,10 +6,19 @@ import type { Progress } from '../base/progress.js';
 import { sameAsUsual, type Candidate, type LeftOut } from '../bakeoff/candidates.js';
 import { halve, medianOf, roomFor, roundsOf, secondsEach } from '../bakeoff/halving.js';
 import { gradientBytesOf, ratesOf, trainedFor } from '../bakeoff/rates.js';
-import { slower, untried, withWinner, type BakeOffResult, type CandidateResult } from '../bakeoff/result.js';
+import {
+  reopened,
+  slower,
+  untried,
+  withWinner,
+  type BakeOffResult,
+  type CandidateResult,
+} from '../bakeoff/result.js';
+import type { NodePath } from '../base/nodePath.js';
+import { bakeOffTag } from '../model/measured.js';
 import type { StartLine } from '../contracts/metricsSchema.js';
 import { spreadOf } from '../scaling/series.js';
-import { commandOf, shortRun, type AskedShortRun, type RunPlace } from './shortRun.js';
+import { commandOf, endLeftRun, shortRun, type AskedShortRun, type RunPlace } from './shortRun.js';
 
 /** What is tried, where, for how long, and who hears of it. */
 export interface BakeOffOptions extends RunPlace, Progress {
@@ -19,6 +28,8 @@ export interface BakeOffOptions extends RunPlace, Progress {
   leftOut: LeftOut[];
   /** All runs together. */
   seconds: number;
+  /** One of the same training and candidates that was ended: it goes on, with what it measured. */
+  earlier?: BakeOffResult | undefined;
   /** 1: every candidate once, for the same time. Left out: as many as halving takes. */
   rounds?: number;
   /** After each run, with all of them. */
@@ -27,7 +38,6 @@ export interface BakeOffOptions extends RunPlace, Progress {
   errorWords?: (error: unknown) => string;
 }
 
-const tag = 'bake-off';
 /** Of a run that is no training, in seconds, until one was measured. */
 const usualOverhead = 3;
 /** A run is stopped once it has trained for long enough. */
@@ -41,23 +51,30 @@ export async function bakeOff(options: BakeOffOptions): Promise<BakeOffResult> {
 class BakeOff {
   private result: BakeOffResult;
   private readonly begun = performance.now();
+  /** Seconds that it took before it was ended. */
+  private readonly before: number;
   private readonly overheads: number[] = [];
   private gradientBytes: number | undefined;
 
   constructor(private readonly options: BakeOffOptions) {
-    const { profile, words, candidates, leftOut, seconds } = options;
+    const { profile, words, candidates, leftOut, seconds, earlier } = options;
+    this.before = earlier?.spent ?? 0;
     this.result = {
-      ...{ version: 1, profile: profile.name, words, created: Date.now() / 1000, budget: seconds, spent: 0 },
-      ...{ model: null, device: null, leftOut, rounds: [], cancelled: false },
+      ...{ version: 1, profile: profile.name, words, created: Date.now() / 1000, spent: 0 },
+      ...{ model: null, device: null, rounds: [], running: null, cancelled: false },
       candidates: candidates.map((one) => untried(one, commandOf(profile, asked(words, one)))),
+      ...(earlier ? reopened(earlier) : {}),
+      ...{ budget: seconds, leftOut },
     };
   }
 
   async run(): Promise<BakeOffResult> {
     const rounds = this.options.rounds ?? roundsOf(this.result.candidates.length);
-    let names = this.result.candidates.map(({ name }) => name);
+    const first = Math.max(1, this.result.rounds.length);
+    let names = this.result.rounds.at(-1)?.names ?? this.result.candidates.map(({ name }) => name);
     try {
-      for (let round = 1; round <= rounds; round++) {
+      await this.endLeft();
+      for (let round = first; round <= rounds; round++) {
         await this.measureAll(names, round, rounds);
         if (round === rounds) break;
         names = this.halved(names.length);
@@ -74,7 +91,13 @@ class BakeOff {
 
   /** Seconds. */
   private get spent(): number {
-    return (performance.now() - this.begun) / 1000;
+    return this.before + (performance.now() - this.begun) / 1000;
+  }
+
+  private async endLeft(): Promise<void> {
+    const { running } = this.result;
+    if (running) await endLeftRun(this.options, running.dir);
+    this.result = { ...this.result, running: null };
   }
 
   private get left(): number {
@@ -88,17 +111,27 @@ class BakeOff {
   private async measureAll(names: readonly string[], round: number, rounds: number): Promise<void> {
     const ends = this.spent + this.left / (rounds - round + 1);
     const each = (runs: number): number => secondsEach(ends - this.spent, 1, runs, this.overhead);
-    const summary = { candidates: names.length, seconds: each(names.length) };
-    this.result = { ...this.result, rounds: [...this.result.rounds, summary] };
-    for (const [at, name] of names.entries()) {
+    if (this.result.rounds.length < round) {
+      const summary = { candidates: names.length, seconds: each(names.length), names: [...names] };
+      this.result = { ...this.result, rounds: [...this.result.rounds, summary] };
+    }
+    const open = names.filter((name) => this.isOpen(name, round));
+    const done = names.length - open.length;
+    for (const [at, name] of open.entries()) {
       const one = this.result.candidates.find((candidate) => candidate.name === name);
       if (!one || this.isSame(one)) continue;
       if (this.left < this.overhead + 1) return;
-      const what = `round ${round} of ${rounds}, ${at + 1} of ${plural(names.length, 'candidate')}`;
+      const what = `round ${round} of ${rounds}, ${done + at + 1} of ${plural(names.length, 'candidate')}`;
       this.options.onProgress?.(`${what}: ${name}`);
       throwIfCancelled(this.options.signal);
-      await this.measure(one, round, each(names.length - at));
+      await this.measure(one, round, each(open.length - at));
     }
+  }
+
+  /** Whether the candidate has its run of the round before it. */
+  private isOpen(name: string, round: number): boolean {
+    const one = this.result.candidates.find((candidate) => candidate.name === name);
+    return one !== undefined && one.outcome !== 'failed' && !one.runs.some((run) => run.round === round);
   }
 
   /** Known once a first run told of the gradients. */
@@ -114,7 +147,15 @@ class BakeOff {
     const began = this.spent;
     try {
       const words = [...this.options.words, ...endless];
-      const run = await shortRun(this.options, { ...asked(words, one), enough: trainedFor(seconds) });
+      const place = {
+        ...this.options,
+        onRun: async (id: string, dir: NodePath) => {
+          this.result = { ...this.result, running: { id, dir } };
+          await this.hand();
+          await this.options.onRun(id, dir);
+        },
+      };
+      const run = await shortRun(place, { ...asked(words, one), enough: trainedFor(seconds) });
       const trained = run.steps.reduce((sum, { step_ms }) => sum + step_ms, 0) / 1000;
       this.overheads.push(Math.max(0, this.spent - began - trained));
       this.learn(run.start);
@@ -130,6 +171,7 @@ class BakeOff {
       if (isCancelled(error)) throw error;
       this.change(one, { outcome: 'failed', why: (this.options.errorWords ?? errorText)(error) });
     }
+    this.result = { ...this.result, running: null };
     await this.hand();
   }
 
@@ -170,5 +212,5 @@ class BakeOff {
 }
 
 const asked = (words: readonly string[], { ranks, flags }: Candidate): AskedShortRun => ({
-  ...{ words: [...words, ...flags], ranks, name: tag, tag },
+  ...{ words: [...words, ...flags], ranks, name: bakeOffTag, tag: bakeOffTag },
 });

@@ -3,6 +3,7 @@
 import { errorText, isCancelled, throwIfCancelled, UserError } from '../base/errors.js';
 import type { Progress } from '../base/progress.js';
 import { pricePerHour } from '../cost/runCost.js';
+import { scalingName, scalingTag } from '../model/measured.js';
 import { flagValue, trainerVerb, withoutFlag } from '../plan/flags.js';
 import type { Device } from '../plan/request.js';
 import { allReduceMsOf, figuresOf } from '../scaling/fromLines.js';
@@ -23,7 +24,6 @@ export interface ScalingOptions extends RunPlace, Progress {
 
 /** How many times larger the batch is with which one replica is tried as well. */
 const probeTimes = 4;
-const tag = 'scaling';
 
 /**
  * The study with all points that could be measured, those that failed, and those that were not
@@ -114,7 +114,7 @@ class Measurement {
   }
 
   private asked(words: readonly string[], { mode, replicas }: PlannedPoint): AskedShortRun {
-    return { words, ranks: replicas, name: `${mode} scaling ${replicas}`, tag };
+    return { words, ranks: replicas, name: scalingName(mode, replicas), tag: scalingTag };
   }
 
   private follow(words: readonly string[], planned: PlannedPoint): Promise<ShortRun> {

@@ -1,8 +1,24 @@
 // Files of a report, in the folder that a user named.
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorText, UserError } from '../base/errors.js';
+import { errorText, systemCode, UserError } from '../base/errors.js';
 import { writeFileAtomic } from '../base/files.js';
+
+/** The JSON of a report's file; undefined where there is no such file. UserError (usage). */
+export async function readData(path: string): Promise<unknown> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return undefined;
+    throw new UserError('usage', `${path} cannot be read: ${errorText(error)}`, 'Choose another folder');
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new UserError('usage', `${path} is not JSON: ${errorText(error)}`, 'Choose another folder');
+  }
+}
 
 /** Writes files by their names, each whole or not at all. UserError (preflight) where that fails. */
 export async function writePages(folder: string, files: Readonly<Record<string, string>>): Promise<void> {

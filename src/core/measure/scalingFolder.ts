@@ -1,49 +1,45 @@
 // The folder of a scaling report: scaling.json with every point, and the pages that are made of it.
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorText, systemCode, UserError } from '../base/errors.js';
+import { UserError } from '../base/errors.js';
 import { check, problemsText } from '../base/validation.js';
 import { scalingHtml } from '../scaling/html.js';
 import { scalingMarkdown } from '../scaling/markdown.js';
 import type { Setup } from '../scaling/model.js';
 import { reportOf, type ScalingReport } from '../scaling/report.js';
 import { sameStudy, studySchema, type ScalingStudy } from '../scaling/study.js';
-import { writePages } from './pagesFolder.js';
+import { readData, writePages } from './pagesFolder.js';
 
 /** The page of a report, in its folder. */
 export const scalingPage = 'scaling.html';
 const data = 'scaling.json';
 
 /**
+ * The measurement that the folder has; undefined where it has none. UserError (usage) where it has a
+ * file that is none.
+ */
+export async function readStudy(folder: string): Promise<ScalingStudy | undefined> {
+  const path = join(folder, data);
+  const raw = await readData(path);
+  if (raw === undefined) return undefined;
+  const found = check(studySchema, raw);
+  if (found.ok) return found.data;
+  const what = `${path} is no measurement of scaling: ${problemsText(found.problems)}`;
+  throw new UserError('usage', what, 'Choose another folder');
+}
+
+/**
  * The measurement that the folder has, where it is the same one as `asked`: it goes on. Else `asked`
  * itself. UserError (usage) where the folder has another one, or a file that is none.
  */
 export async function openStudy(folder: string, asked: ScalingStudy): Promise<ScalingStudy> {
-  const path = join(folder, data);
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return asked;
-    throw new UserError('usage', `${path} cannot be read: ${errorText(error)}`, 'Choose another folder');
-  }
-  let raw: unknown;
-  try {
-    raw = JSON.parse(text);
-  } catch (error) {
-    throw new UserError('usage', `${path} is not JSON: ${errorText(error)}`, 'Choose another folder');
-  }
-  const found = check(studySchema, raw);
-  if (!found.ok) {
-    const what = `${path} is no measurement of scaling: ${problemsText(found.problems)}`;
-    throw new UserError('usage', what, 'Choose another folder');
-  }
-  if (!sameStudy(found.data, asked)) {
-    const { profile, words, steps } = found.data;
+  const found = await readStudy(folder);
+  if (found === undefined) return asked;
+  if (!sameStudy(found, asked)) {
+    const { profile, words, steps } = found;
     const what = `${folder} has another measurement: ${words.join(' ')} on ${profile}, ${steps} steps a point`;
     throw new UserError('usage', what, 'Choose another folder, or measure the same');
   }
-  return found.data;
+  return found;
 }
 
 /** Writes data and pages, each whole or not at all. UserError (preflight) where that fails. */

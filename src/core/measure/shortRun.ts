@@ -1,15 +1,16 @@
 // One short run of a measurement: an ordinary run that is started, and followed until it is over.
+import { AgentError } from '../agent/agentClient.js';
 import { Cancelled, throwIfCancelled, UserError } from '../base/errors.js';
 import { nullLogger, type Logger } from '../base/log.js';
 import type { NodePath } from '../base/nodePath.js';
 import type { Machine } from '../cluster/machine.js';
-import type { RunDetails } from '../contracts/agentApi.js';
+import { agentErrors, type RunDetails } from '../contracts/agentApi.js';
 import type { HostLine, StartLine, StepLine } from '../contracts/metricsSchema.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import { deleteRunFolders } from '../follow/deletion.js';
 import { RunFollower } from '../follow/run.js';
 import { outputFiles } from '../follow/runOutput.js';
-import { statusOf } from '../model/runStatus.js';
+import { isOver, statusOf } from '../model/runStatus.js';
 import { commandLineOf, type AskedRun } from '../plan/commandLine.js';
 import { requestOf, type Device } from '../plan/request.js';
 
@@ -21,7 +22,7 @@ export interface RunPlace {
   cwd: string;
   keepRuns: boolean;
   /** Each run as it starts. */
-  onRun: (id: string) => Promise<void>;
+  onRun: (id: string, dir: NodePath) => Promise<void>;
   signal?: AbortSignal;
   logger?: Logger;
 }
@@ -65,7 +66,7 @@ export async function shortRun(place: RunPlace, asked: AskedShortRun): Promise<S
   const { enough } = asked;
   const request = requestOf({ ...typedOf(asked), profile, cwd });
   const started = await machine.start(request, signal === undefined ? {} : { signal });
-  await place.onRun(started.id);
+  await place.onRun(started.id, started.dir);
   let begun: StartLine | undefined;
   const steps: StepLine[] = [];
   const hosts: HostLine[] = [];
@@ -113,6 +114,29 @@ export async function shortRun(place: RunPlace, asked: AskedShortRun): Promise<S
     signal?.removeEventListener('abort', giveUp);
     follower.dispose();
   }
+}
+
+/** A run that nobody follows any more, since this side was ended, is stopped, and deleted as others are. */
+export async function endLeftRun(place: RunPlace, dir: NodePath): Promise<void> {
+  const { machine, profile, logger = nullLogger } = place;
+  const client = await machine.node.client();
+  let details: RunDetails;
+  try {
+    details = await client.request('run.get', { dir });
+  } catch (error) {
+    if (error instanceof AgentError && error.code === agentErrors.notFound) return; // it was deleted
+    throw error;
+  }
+  if (!isOver(statusOf(details))) {
+    await machine.stop(dir, 'now');
+    const follower = new RunFollower({ dir, client: () => machine.node.client(), logger, extras: () => [] });
+    try {
+      details = await follower.follow();
+    } finally {
+      follower.dispose();
+    }
+  }
+  if (!place.keepRuns) await deleteRunFolders(machine, profile, details);
 }
 
 function failure({ id, state }: RunDetails, dir: NodePath): UserError {

@@ -1,8 +1,8 @@
 // `trainyard report bakeoff`: real short runs, the winner, and what the profile keeps of it.
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { expectExit, parseLines, runCli, temporaryFolder } from '../../support/harness.js';
+import { cli, expectExit, parseLines, runCli, start, temporaryFolder, until } from '../../support/harness.js';
 
 const folder = temporaryFolder('bakeoff');
 const home = join(folder.path, 'home');
@@ -15,6 +15,16 @@ const training = ['--', 'train', '--model', 'mlp', '--data', 'synthetic', '--dev
 const bakeOff = (...more: string[]): string[] => [
   ...['report', 'bakeoff', 'local', '--minutes', '1', '--out', out, ...more, ...training],
 ];
+
+/** What of bakeoff.json the test reads. */
+interface Kept {
+  cancelled: boolean;
+  spent: number;
+  running: unknown;
+  candidates: { runs: { run: string }[] }[];
+}
+const runsOf = ({ candidates }: Kept): string[] =>
+  candidates.flatMap(({ runs }) => runs.map(({ run }) => run));
 
 beforeAll(async () => {
   mkdirSync(home, { recursive: true });
@@ -64,6 +74,30 @@ it('tries what there is, writes the pages, and saves the winner to the profile',
   expect(kept.profiles[0]?.train['flags'] ?? []).toEqual(winner?.['flags']);
   expect(kept.profiles[0]?.train['why']).toContain('best of 5');
   expect(kept.profiles[0]?.hosts).toEqual([{ host: 'here', slots: 2 }]);
+});
+
+it('goes on where it was ended, with what it measured', async () => {
+  const file = join(out, 'bakeoff.json');
+  const kept = (): Kept => JSON.parse(readFileSync(file, 'utf8')) as Kept;
+  rmSync(out, { recursive: true, force: true });
+  const line = bakeOff('--replicas', '1,2', '--try', 'ranks,allreduce', '--json');
+  const first = start(process.execPath, [cli, ...line], options);
+  await until(
+    'a first run that was measured',
+    () => (existsSync(file) && runsOf(kept()).length > 0) || undefined,
+  );
+  first.child.kill('SIGINT');
+  expectExit(await first.ended, 130);
+  const before = kept();
+  expect(before).toMatchObject({ cancelled: true });
+  const again = await runCli(line, options);
+  expectExit(again, 0);
+  expect(again.stderr).toContain(`goes on with ${out}: kept are`);
+  const after = kept();
+  expect(after.cancelled).toBe(false);
+  expect(after.spent).toBeGreaterThan(before.spent);
+  expect(runsOf(after)).toEqual(expect.arrayContaining(runsOf(before)));
+  expect(readdirSync(runs)).toHaveLength(0);
 });
 
 it('a training has what the profile keeps, but where it says otherwise', async () => {

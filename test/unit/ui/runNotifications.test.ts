@@ -91,3 +91,26 @@ it('says bad images of a run under way, unless that is muted', () => {
     'error: mlp-1f2e on lab failed: out of memory',
   ]);
 });
+
+it('leaves it to a measurement to say what came of its runs', () => {
+  const say = (kind: RunChangeKind, name: string, tags: string[]): void => {
+    const run = listedRun('20261125-100000-mlp-1f2e', 'stopped', {
+      health: { level: 'good', kind: 'over', text: 'stopped' },
+    });
+    const entry = { ...run.entry, about: { name, tags, notes: '' } };
+    changes.fire({ kind, profile: 'lab', run: { ...run, entry }, why: undefined });
+  };
+  for (const kind of ['finished', 'failed', 'stopped', 'interrupted', 'restarted'] as const) {
+    say(kind, 'bake-off', ['bake-off']);
+    say(kind, 'weak scaling 4', ['scaling']);
+  }
+  expect(shown).toEqual([]);
+  say('node-lost', 'bake-off', ['bake-off']);
+  say('stopped', 'my run', ['scaling']);
+  say('stopped', 'bake-off', []);
+  expect(shown).toEqual([
+    'warning: bake-off on lab',
+    'info: my run on lab stopped',
+    'info: bake-off on lab stopped',
+  ]);
+});
