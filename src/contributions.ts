@@ -199,6 +199,7 @@ export const panelTypes = {
   checks: 'trainyard.checks',
   compare: 'trainyard.compare',
   form: 'trainyard.form',
+  report: 'trainyard.report',
 } as const;
 
 /** The `type` of a task that is a run. */

@@ -13,6 +13,7 @@ import { RunForms } from './ui/form/runForms.js';
 import { CheckPanels } from './ui/panels/checkPanel.js';
 import { ComparePanels } from './ui/panels/comparePanel.js';
 import { dashboardPanels } from './ui/panels/dashboardPanel.js';
+import { ReportPanels } from './ui/panels/reportPanel.js';
 import { RunPanels } from './ui/panels/runPanels.js';
 import { tensorboardPanels } from './ui/panels/tensorboardPanel.js';
 import { ProfileWatcher } from './ui/profileWatcher.js';
@@ -64,6 +65,7 @@ export function activate(context: vscode.ExtensionContext): Api {
       else await pressRemedy(ui, button);
     }),
     comparisons: new ComparePanels(services),
+    reports: new ReportPanels(services),
     forms: new RunForms(async (panel) => (await loadLazy()).restoreForm(ui, panel)),
     documents: new ReadOnlyDocuments(),
     showOutput,
@@ -82,6 +84,7 @@ export function activate(context: vscode.ExtensionContext): Api {
     ui.tensorboards,
     ui.checks,
     ui.comparisons,
+    ui.reports,
     ui.forms,
     ui.documents,
     new ProfileWatcher(services),

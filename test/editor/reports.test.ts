@@ -1,7 +1,7 @@
 // Measure Scaling and Find Best Settings: short real runs, the report in a tab, the winner kept.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { until } from './hostClient.js';
 import { Workbench } from './workbench.js';
 
@@ -26,12 +26,23 @@ test('a scaling report is measured, and shown in a tab', async () => {
   await workbench.host.command('notifications.clearAll');
 });
 
+test('the report is there after a reload of the window', async () => {
+  await workbench.reload();
+  await tab('Scaling of local');
+  await workbench.webview().getByRole('heading', { name: 'Weak scaling' }).waitFor();
+});
+
 test('the best settings are found, shown in a tab, and kept where that is asked for', async () => {
   const short = { ...measured, replicas: '1,2', minutes: 0.4 };
   await workbench.host.command('trainyard.findBestSettings', short);
   await tab('Bake-off of local');
   await workbench.webview().getByRole('heading', { name: 'Candidates' }).waitFor();
   await workbench.screenshot('bakeoff', 'dark', 1600);
+  // Its runs were stopped once they had trained for long enough, which is no news.
+  const ofRuns = workbench.page.locator('.notification-toast', {
+    hasText: /on local (stopped|failed|finished)/,
+  });
+  expect(await ofRuns.count()).toBe(0);
   await workbench.page.getByRole('button', { name: 'Save to Profile' }).click();
   const path = join(workbench.folder, 'home/profiles.json');
   await until('what is kept for trainings', () =>

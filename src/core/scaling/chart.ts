@@ -115,7 +115,7 @@ function figureOf(
   legend: readonly { name: string; style: string }[],
 ): string {
   const keys = legend.map(({ name, style }) => `<span class="key"><i class="${style}"></i>${name}</span>`);
-  return `<figure><figcaption>${title} ${keys.join('')}</figcaption><svg role="img" aria-label="${title}" viewBox="0 0 ${size.width} ${height}">${parts.join('')}</svg></figure>`;
+  return `<figure tabindex="0" aria-label="${title}"><figcaption>${title} ${keys.join('')}</figcaption><svg role="img" aria-label="${title}" viewBox="0 0 ${size.width} ${height}">${parts.join('')}</svg></figure>`;
 }
 
 /** Logarithmic. */

@@ -9,14 +9,13 @@ import {
   subjectOf,
   type PageTable,
 } from './pageTables.js';
+import { palettes, paletteRule } from './palettes.js';
 import type { ScalingReport } from './report.js';
 
 const style = `
-:root{color-scheme:light dark;--text:#1f2328;--soft:#59636e;--back:#fff;--line:#d1d9e0;--weak:#0969da;
---strong:#8250df;--ahead:#9a6700;--compute:#2f7ed8;--communication:#d97706;--input:#2e8b57;--box:#f6f8fa}
-@media (prefers-color-scheme:dark){:root{--text:#e6edf3;--soft:#9198a1;--back:#0d1117;--line:#3d444d;
---weak:#4493f8;--strong:#ab7df8;--ahead:#d29922;--compute:#316dca;--communication:#b35900;--input:#2b7a46;
---box:#151b23}}
+:root{color-scheme:light dark}
+${paletteRule(':root', palettes.light)}
+@media (prefers-color-scheme:dark){${paletteRule(':root', palettes.dark)}}
 body{font:15px/1.5 system-ui,sans-serif;color:var(--text);background:var(--back);max-width:1080px;
 margin:0 auto;padding:16px}
 h1{font-size:24px;margin:8px 0}h2{font-size:17px;margin:28px 0 8px}
@@ -39,8 +38,8 @@ svg .onBar{fill:#fff}.grid{stroke:var(--line);stroke-width:.6}
 .spread{stroke-width:5;opacity:.35}.dot{fill:currentColor}
 rect.compute{fill:var(--compute)}rect.communication{fill:var(--communication)}rect.input{fill:var(--input)}
 i.compute{color:var(--compute)}i.communication{color:var(--communication)}i.input{color:var(--input)}
-pre{background:var(--box);border:1px solid var(--line);border-radius:4px;padding:8px;overflow-x:auto;
-font-size:13px;margin:4px 0 12px}
+pre{background:var(--box);border:1px solid var(--line);border-radius:4px;padding:8px;white-space:pre-wrap;
+overflow-wrap:anywhere;font-size:13px;margin:4px 0 12px}
 `;
 
 /** Readable in light and dark, and on a narrow screen. */
@@ -93,5 +92,5 @@ const paragraph = (title: string, sentences: readonly string[]): string =>
 export function htmlTable({ title, head, rows }: PageTable, kind = ''): string {
   const cells = (tag: string, texts: readonly string[]): string =>
     `<tr>${texts.map((text) => `<${tag}>${escaped(text)}</${tag}>`).join('')}</tr>`;
-  return `<h2>${escaped(title)}</h2><div class="scroll"><table class="${kind}">${cells('th', head)}${rows.map((row) => cells('td', row)).join('')}</table></div>`;
+  return `<h2>${escaped(title)}</h2><div class="scroll" tabindex="0" role="region" aria-label="${escaped(title)}, table"><table class="${kind}">${cells('th', head)}${rows.map((row) => cells('td', row)).join('')}</table></div>`;
 }

@@ -4,6 +4,7 @@ import type { RunForms } from '../form/runForms.js';
 import type { CheckPanels } from '../panels/checkPanel.js';
 import type { ComparePanels } from '../panels/comparePanel.js';
 import type { DashboardPanel } from '../panels/dashboardPanel.js';
+import type { ReportPanels } from '../panels/reportPanel.js';
 import type { RunPanels } from '../panels/runPanels.js';
 import type { TensorBoardPanel } from '../panels/tensorboardPanel.js';
 import type { ReadOnlyDocuments } from '../readOnlyDocuments.js';
@@ -24,6 +25,7 @@ export interface Ui {
   terminals: RunTerminals;
   checks: CheckPanels;
   comparisons: ComparePanels;
+  reports: ReportPanels;
   forms: RunForms;
   documents: ReadOnlyDocuments;
   showOutput: () => void;

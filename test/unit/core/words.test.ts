@@ -46,7 +46,7 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   'plan/trainDefaults.ts': /^--[a-z-]+$/,
   'plan/trainerHelp.ts': /^--(help|model|device)$/,
   // Variables of CSS.
-  'scaling/html.ts': /^\n:root\{/,
+  'scaling/html.ts': /^\}\nbody\{/,
   'slurm/step.ts': /^--[a-z-]+(=[a-z0-9]*)?$/,
   'slurm/script.ts': /^--[a-z-]+(=[A-Za-z:@0-9]+)?$/,
   'setup/pythonRuntime.ts': /^--[a-z-]+$/,

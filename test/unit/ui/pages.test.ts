@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { contentPolicy, escapeHtml, makeNonce, page } from '../../../src/ui/panels/html.js';
+import { htmlPage } from '../../../src/core/scaling/html.js';
+import { palettes } from '../../../src/core/scaling/palettes.js';
 import { predictionPage } from '../../../src/ui/panels/predictionPage.js';
+import { lostReportPage, reportOfState, reportPage } from '../../../src/ui/panels/reportPage.js';
 import { tensorboardPage, tensorboardQuery } from '../../../src/ui/panels/tensorboardPage.js';
 import { duration, size } from '../../../src/ui/words.js';
 
@@ -69,6 +72,40 @@ describe("TensorBoard's tab", () => {
     expect(gone).toContain('exit 1');
     expect(gone).toContain('&lt;x&gt;');
     expect(gone).toContain('id="restart"');
+  });
+});
+
+describe("a report's tab", () => {
+  const place = { title: 'Bake-off of </script>', folder: 'bakeoff-lab-2026', file: 'bakeoff.html' };
+  const exported = htmlPage('Bake-off of lab', ['<h1>Bake-off</h1>']);
+
+  it("has the editor's colours, and keeps where its file is", () => {
+    const html = reportPage(exported, place, 'n');
+    expect(html).toContain("script-src 'nonce-n'");
+    expect(html).toContain('--back:var(--vscode-editor-background)');
+    expect(html).toContain(`body.vscode-dark,body.vscode-high-contrast{--text:${palettes.dark.text}`);
+    const [, kept = ''] =
+      /<script nonce="n">acquireVsCodeApi\(\)\.setState\((.*)\);<\/script>/.exec(html) ?? [];
+    expect(reportOfState(JSON.parse(kept))).toEqual(place);
+    expect(html.match(/<script/g)).toHaveLength(1);
+    // The file alone has neither.
+    expect(exported).not.toMatch(/vscode|<script/);
+    expect(exported).toContain('@media (prefers-color-scheme:dark)');
+  });
+
+  it('comes back from a name in the folder of reports alone', () => {
+    for (const bad of [
+      null,
+      {},
+      { ...place, folder: '..' },
+      { ...place, file: 'a/b.html' },
+      { ...place, folder: 1 },
+    ]) {
+      expect(reportOfState(bad)).toBeUndefined();
+    }
+    const lost = lostReportPage(place, '/home/<ada>/bakeoff.html', 'no such file', 'n');
+    expect(lost).toContain('The report cannot be read from /home/&lt;ada&gt;/bakeoff.html: no such file.');
+    expect(lost).toContain('setState');
   });
 });
 

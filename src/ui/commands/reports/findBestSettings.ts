@@ -2,10 +2,11 @@
 import * as vscode from 'vscode';
 import type { MeasureArgument } from '../../../contributions.js';
 import { candidatesOf } from '../../../core/bakeoff/candidates.js';
-import { bakeOffHtml, verdictSentences } from '../../../core/bakeoff/pages.js';
+import { keptSentence, verdictSentences } from '../../../core/bakeoff/pages.js';
+import { isWhole } from '../../../core/bakeoff/result.js';
 import { trainDefaultsOf } from '../../../core/bakeoff/trainDefaultsOf.js';
 import { bakeOff } from '../../../core/measure/bakeOff.js';
-import { writeBakeOff } from '../../../core/measure/bakeOffFolder.js';
+import { bakeOffPage, readBakeOff, writeBakeOff } from '../../../core/measure/bakeOffFolder.js';
 import type { Profile } from '../../../core/contracts/profileSchema.js';
 import { slotsOfNode } from '../../../core/scaling/plan.js';
 import { errorWords } from '../../remedies.js';
@@ -14,7 +15,7 @@ import { withProgress } from '../progress.js';
 import { showError } from '../showError.js';
 import type { Ui } from '../ui.js';
 import { askTraining } from './askTraining.js';
-import { offerFolder, reportFolder, showReport } from './showReport.js';
+import { askGoOn, findReport, offerFolder, reportFolder } from './showReport.js';
 
 const title = 'Find Best Settings';
 const usualMinutes = 10;
@@ -29,13 +30,19 @@ export async function findBestSettings(ui: Ui, given?: MeasureArgument): Promise
   const { profile } = session;
   const machine = await session.machine();
   const backend = await ui.services.backend();
-  const folder = reportFolder(ui, 'bakeoff', profile.name);
   const room = { ranks, cores, slots: slotsOfNode(profile, cores) };
   const found = candidatesOf(words, await machine.trainerFlags('train'), room);
+  const same = { profile: profile.name, words, ...found };
+  const known = await findReport(ui, 'bakeoff', profile.name, (folder) => readBakeOff(folder, same));
+  const left = known && !isWhole(known.record) ? known : undefined;
+  const goOn = left && !given?.words ? await askGoOn(title, keptSentence(left.record)) : false;
+  if (goOn === undefined && left) return;
+  const folder = left && goOn ? left.folder : reportFolder(ui, 'bakeoff', profile.name);
   const result = await withProgress(`Trying settings on ${profile.name}`, (progress) =>
     bakeOff({
       ...progress,
       ...found,
+      earlier: goOn ? left?.record : undefined,
       machine,
       profile,
       cwd: vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? '/',
@@ -48,7 +55,7 @@ export async function findBestSettings(ui: Ui, given?: MeasureArgument): Promise
       logger: ui.services.logger,
     }),
   );
-  showReport(ui, `Bake-off of ${profile.name}`, bakeOffHtml(result));
+  await ui.reports.show(`Bake-off of ${profile.name}`, folder, bakeOffPage);
   const train = result.cancelled ? undefined : trainDefaultsOf(result);
   void offerToSave(ui, { ...profile, train }, verdictSentences(result)[0] ?? '', folder);
 }

@@ -1,0 +1,58 @@
+// Reports of measurements, in a tab for each: the pages of their folders.
+import { readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import * as vscode from 'vscode';
+import { panelTypes } from '../../contributions.js';
+import { systemCode } from '../../core/base/errors.js';
+import type { Disposable } from '../../core/base/lifecycle.js';
+import { errorWords } from '../remedies.js';
+import type { Services } from '../services.js';
+import { makeNonce } from './html.js';
+import { lostReportPage, reportOfState, reportPage, type ReportPlace } from './reportPage.js';
+import { tabIcon } from './tabIcon.js';
+
+const options = { enableScripts: true, localResourceRoots: [] };
+
+export class ReportPanels implements Disposable {
+  private readonly serializer: Disposable;
+
+  constructor(private readonly services: Services) {
+    this.serializer = vscode.window.registerWebviewPanelSerializer(panelTypes.report, {
+      deserializeWebviewPanel: async (panel: vscode.WebviewPanel, state: unknown) => {
+        const place = reportOfState(state);
+        if (place) await this.fill(panel, place);
+        else panel.dispose();
+      },
+    });
+  }
+
+  /** The folder that all reports are in. */
+  get folder(): string {
+    return join(this.services.context.globalStorageUri.fsPath, 'reports');
+  }
+
+  /** `folder`: in the folder of all reports. `file`: the page in it. */
+  async show(title: string, folder: string, file: string): Promise<void> {
+    const where = { viewColumn: vscode.ViewColumn.Active };
+    const panel = vscode.window.createWebviewPanel(panelTypes.report, title, where, options);
+    await this.fill(panel, { title, folder: basename(folder), file });
+  }
+
+  dispose(): void {
+    this.serializer.dispose(); // the tabs are the editor's: it brings them back
+  }
+
+  private async fill(panel: vscode.WebviewPanel, place: ReportPlace): Promise<void> {
+    const { webview } = panel;
+    panel.iconPath = tabIcon(this.services);
+    webview.options = options;
+    const path = join(this.folder, place.folder, place.file);
+    const nonce = makeNonce();
+    try {
+      webview.html = reportPage(await readFile(path, 'utf8'), place, nonce);
+    } catch (error) {
+      if (systemCode(error) === undefined) throw error;
+      webview.html = lostReportPage(place, path, errorWords(error), nonce);
+    }
+  }
+}
