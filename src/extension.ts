@@ -26,6 +26,7 @@ import { RunTerminals } from './ui/terminal/runTerminals.js';
 import { registerTasks } from './ui/tasks/taskProvider.js';
 import { CheckpointTree } from './ui/tree/checkpointTree.js';
 import { ClusterTree } from './ui/tree/clusterTree.js';
+import { Reading } from './ui/tree/reading.js';
 import { RunTree } from './ui/tree/runTree.js';
 
 /** What other extensions, and the tests, get from ours. */
@@ -43,16 +44,17 @@ export function activate(context: vscode.ExtensionContext): Api {
   };
   const services = new Services(context, logger, loadLazy);
   const keys = new ContextKeys();
-  const runs = new RunTree(services, keys);
+  const reading = new Reading();
+  const runs = new RunTree(services, keys, reading);
   const showOutput = (): void => {
     channel.show();
   };
   const ui: Ui = {
     services,
     keys,
-    clusters: new ClusterTree(services, keys),
+    clusters: new ClusterTree(services, keys, reading),
     runs,
-    checkpoints: new CheckpointTree(services, keys),
+    checkpoints: new CheckpointTree(services, keys, reading),
     dashboards: new RunPanels(services, dashboardPanels, () => {
       keys.update({ dashboardShown: true });
     }),

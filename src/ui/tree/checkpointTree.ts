@@ -14,6 +14,7 @@ import { duration, plural, whole } from '../words.js';
 import { describeCheckpoint, type ItemText } from './describe.js';
 import { treeItem } from './item.js';
 import { TreeRows, type TreeSource } from './treeRows.js';
+import type { Reading } from './reading.js';
 import { errorWords } from '../remedies.js';
 
 interface CheckpointNode extends CheckpointArgument {
@@ -35,7 +36,7 @@ interface Listing {
 
 export class CheckpointTree implements TreeSource<CheckpointTreeNode>, vscode.Disposable {
   private readonly store = new DisposableStore();
-  private readonly rows = new TreeRows<CheckpointTreeNode>(this);
+  private readonly rows: TreeRows<CheckpointTreeNode>;
   private readonly view: vscode.TreeView<CheckpointTreeNode>;
   private backend: Backend | undefined;
   private chosen: RunArgument | undefined;
@@ -46,7 +47,9 @@ export class CheckpointTree implements TreeSource<CheckpointTreeNode>, vscode.Di
   constructor(
     private readonly services: Services,
     private readonly keys: ContextKeys,
+    reading: Reading,
   ) {
+    this.rows = new TreeRows(this, reading);
     this.view = vscode.window.createTreeView(viewIds.checkpoints, { treeDataProvider: this.rows });
     this.store.add(this.rows);
     this.store.add(this.view);

@@ -25,6 +25,7 @@ import {
 import { treeItem } from './item.js';
 import { errorWords } from '../remedies.js';
 import { TreeRows, type TreeSource } from './treeRows.js';
+import type { Reading } from './reading.js';
 
 type Gpu = HostSample['gpus'][number];
 export type ClusterNode = ProfileArgument &
@@ -38,7 +39,7 @@ export type ClusterNode = ProfileArgument &
 
 export class ClusterTree implements TreeSource<ClusterNode>, vscode.Disposable {
   private readonly store = new DisposableStore();
-  private readonly rows = new TreeRows<ClusterNode>(this);
+  private readonly rows: TreeRows<ClusterNode>;
   private readonly view: vscode.TreeView<ClusterNode>;
   private readonly figures = new Map<string, ClusterFigures>();
   private readonly connectedByItself = new Set<string>();
@@ -50,7 +51,9 @@ export class ClusterTree implements TreeSource<ClusterNode>, vscode.Disposable {
   constructor(
     private readonly services: Services,
     private readonly keys: ContextKeys,
+    reading: Reading,
   ) {
+    this.rows = new TreeRows(this, reading);
     this.view = vscode.window.createTreeView(viewIds.clusters, { treeDataProvider: this.rows });
     this.store.add(this.rows);
     this.store.add(this.view);

@@ -17,6 +17,7 @@ import { describeLastGroup, describeLastRun } from './describeLast.js';
 import { FadedRuns } from './fadedRuns.js';
 import { treeItem } from './item.js';
 import { TreeRows, type TreeSource } from './treeRows.js';
+import type { Reading } from './reading.js';
 
 interface RunNode extends RunArgument {
   kind: 'run';
@@ -35,7 +36,7 @@ export type RunTreeNode = RunNode | LastRunNode | GroupNode;
 
 export class RunTree implements TreeSource<RunTreeNode>, vscode.Disposable {
   private readonly store = new DisposableStore();
-  private readonly rows = new TreeRows<RunTreeNode>(this);
+  private readonly rows: TreeRows<RunTreeNode>;
   private readonly view: vscode.TreeView<RunTreeNode>;
   private backend: Backend | undefined;
   private watching: Disposable | undefined;
@@ -44,7 +45,9 @@ export class RunTree implements TreeSource<RunTreeNode>, vscode.Disposable {
   constructor(
     private readonly services: Services,
     private readonly keys: ContextKeys,
+    reading: Reading,
   ) {
+    this.rows = new TreeRows(this, reading);
     this.view = vscode.window.createTreeView(viewIds.runs, {
       treeDataProvider: this.rows,
       canSelectMany: true,

@@ -1,9 +1,12 @@
 // What stands between a tree and the editor. The editor hears of those rows alone whose texts have
-// changed, since it draws these anew, and closes what is open over them: their tooltips. A row keeps
-// its object for as long as its id is there.
+// changed, since it draws these anew. A drawing closes the tooltip of the row, and one that is about
+// to come never comes. So figures are drawn seldom. A row keeps its object for as long as its id is
+// there.
 import type * as vscode from 'vscode';
 import { Emitter, type Disposable } from '../../core/base/lifecycle.js';
 import { Throttle } from '../throttle.js';
+import { differenceOf, type Difference } from './difference.js';
+import { readingTime, type Reading } from './reading.js';
 
 /** A tree as it is now. Every item has an id that no other one has. */
 export interface TreeSource<T> {
@@ -27,19 +30,25 @@ interface Row<T> {
   shown: Shown | undefined;
   /** As the editor asked for it last, when somebody pointed at the row. */
   tooltip: vscode.TreeItem['tooltip'];
-  /** By `Date.now()`: until then its description waits, because somebody reads the tooltip. */
-  readUntil: number;
-  /** The same, because it was drawn a moment ago. */
-  calmUntil: number;
+  /** By `Date.now()`: when its tooltip was asked for since the last drawing; 0 where it was not. */
+  askedAt: number;
+  /** By `Date.now()`, of any drawing. */
+  drawnAt: number;
+  /** The same, of the last one for the sake of its description. */
+  changedAt: number;
 }
 
-/** Milliseconds for which a tooltip stays, whatever its row's figures do. */
-export const readingTime = 8000;
+/** Milliseconds from one drawing of a row to the next, by what is another since then. */
+export const pauses: Readonly<Record<Exclude<Difference, 'none'>, number>> = {
+  words: 5000,
+  figures: 10_000,
+  little: 60_000,
+};
 /**
- * Milliseconds between two drawings of a row whose figures go on changing. Somebody who points at a
- * row waits half a second for its tooltip, and it does not come when the row is drawn in that time.
+ * Milliseconds for which the figures of a row wait whose tooltip was read. The editor keeps that
+ * tooltip, and does not ask when somebody points at the row again.
  */
-export const calmTime = 5000;
+export const keptTime = 60_000;
 /** Milliseconds between two comparisons. */
 const interval = 250;
 
@@ -55,10 +64,16 @@ export class TreeRows<T extends object> implements vscode.TreeDataProvider<T>, D
   );
   private roots: readonly string[] | undefined;
   private later: NodeJS.Timeout | undefined;
+  /** When the next row that waits is due, by `Date.now()`; Infinity while none waits. */
+  private due = Infinity;
 
   readonly onDidChangeTreeData = this.changes.event;
 
-  constructor(private readonly source: TreeSource<T>) {}
+  /** All trees have the same `reading`. */
+  constructor(
+    private readonly source: TreeSource<T>,
+    private readonly reading: Reading,
+  ) {}
 
   /** Something may have changed. */
   update(): void {
@@ -81,6 +96,8 @@ export class TreeRows<T extends object> implements vscode.TreeDataProvider<T>, D
     if (row) {
       row.shown = shownOf(item);
       row.tooltip = undefined;
+      row.askedAt = 0;
+      row.drawnAt = Date.now();
     }
     item.tooltip = undefined; // the editor asks for it when somebody points at the row
     return item;
@@ -91,7 +108,8 @@ export class TreeRows<T extends object> implements vscode.TreeDataProvider<T>, D
     const row = this.rowOf.get(node);
     if (row) {
       row.tooltip = tooltip;
-      row.readUntil = Date.now() + readingTime;
+      row.askedAt = Date.now();
+      this.reading.begins();
     }
     item.tooltip = tooltip;
     return item;
@@ -116,26 +134,29 @@ export class TreeRows<T extends object> implements vscode.TreeDataProvider<T>, D
   private compare(): void {
     if (!this.roots) return; // the editor has not asked yet
     clearTimeout(this.later);
-    const now = Date.now();
-    const rows = [...this.rows.values()];
-    const read = rows.filter(({ readUntil }) => readUntil > now);
+    this.due = Infinity;
+    const asked = new Map<Row<T>, number>();
+    for (const row of this.rows.values()) {
+      for (const each of lineOf(row)) asked.set(each, Math.max(asked.get(each) ?? 0, row.askedAt));
+    }
     const changed: T[] = [];
-    if (!this.compareChildren(undefined, this.roots, new Set(read.flatMap(lineOf)), changed)) {
+    if (!this.compareChildren(undefined, this.roots, asked, changed)) {
       this.changes.fire(undefined);
     } else if (changed.length > 0) this.changes.fire(changed);
-    const times = rows.flatMap(({ readUntil, calmUntil }) => [readUntil, calmUntil]);
-    const next = Math.min(...times.filter((time) => time > now));
-    if (next === Infinity) return;
+    if (this.due === Infinity) return;
     this.later = setTimeout(() => {
       this.update();
-    }, next - now);
+    }, this.due - Date.now());
   }
 
-  /** False where there are other rows than before. Rows of which the editor is to be told join `changed`. */
+  /**
+   * False where there are other rows than before. Rows of which the editor is to be told join
+   * `changed`. `asked`: when the newest tooltip of a row, or of one below it, was asked for.
+   */
   private compareChildren(
     parent: Row<T> | undefined,
     before: readonly string[],
-    read: ReadonlySet<Row<T>>,
+    asked: ReadonlyMap<Row<T>, number>,
     changed: T[],
   ): boolean {
     const now = this.source.getChildren(parent?.node).map((node) => ({ id: this.idOf(node), node }));
@@ -144,8 +165,8 @@ export class TreeRows<T extends object> implements vscode.TreeDataProvider<T>, D
       const row = this.rows.get(id);
       if (!row) return false;
       Object.assign(row.node, node);
-      if (this.isOther(row, read.has(row))) changed.push(row.node);
-      else if (row.children && !this.compareChildren(row, row.children, read, changed)) {
+      if (this.isOther(row, asked.get(row) ?? 0)) changed.push(row.node);
+      else if (row.children && !this.compareChildren(row, row.children, asked, changed)) {
         changed.push(row.node);
       }
     }
@@ -153,16 +174,26 @@ export class TreeRows<T extends object> implements vscode.TreeDataProvider<T>, D
   }
 
   /** A row that is drawn anew takes those below it along, so it waits for their tooltips too. */
-  private isOther(row: Row<T>, isRead: boolean): boolean {
+  private isOther(row: Row<T>, askedAt: number): boolean {
     if (!row.shown) return false;
     const item = this.source.getTreeItem(row.node);
     const { state, description } = shownOf(item);
     if (state !== row.shown.state) return true;
-    if (isRead || row.calmUntil > Date.now()) return false;
-    const isOther =
-      description !== row.shown.description || (row.tooltip !== undefined && row.tooltip !== item.tooltip);
-    if (isOther) row.calmUntil = Date.now() + calmTime;
-    return isOther;
+    const difference = differenceOf(row.shown.description, description);
+    const isOld = row.tooltip !== undefined && row.tooltip !== item.tooltip;
+    if (difference === 'none' && !isOld) return false;
+    // The editor keeps a tooltip that was read, so its row is drawn for a new one.
+    const kind = difference !== 'words' && isOld ? 'figures' : (difference as keyof typeof pauses);
+    const due =
+      kind === 'words'
+        ? Math.max(row.changedAt + pauses.words, askedAt + readingTime)
+        : Math.max(row.drawnAt + pauses[kind], askedAt + keptTime, this.reading.end);
+    if (due > Date.now()) {
+      this.due = Math.min(this.due, due);
+      return false;
+    }
+    row.changedAt = row.drawnAt = Date.now();
+    return true;
   }
 
   private rowFor(node: T, parent: Row<T> | undefined): Row<T> {
@@ -174,7 +205,7 @@ export class TreeRows<T extends object> implements vscode.TreeDataProvider<T>, D
     }
     const row: Row<T> = {
       ...{ id, node, parent, children: undefined },
-      ...{ shown: undefined, tooltip: undefined, readUntil: 0, calmUntil: 0 },
+      ...{ shown: undefined, tooltip: undefined, askedAt: 0, drawnAt: 0, changedAt: 0 },
     };
     this.rows.set(id, row);
     this.rowOf.set(node, row);

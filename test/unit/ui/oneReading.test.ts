@@ -19,6 +19,7 @@ import type { ContextKeys } from '../../../src/ui/contextKeys.js';
 import { DashboardSender } from '../../../src/ui/panels/dashboardUpdate.js';
 import type { Services } from '../../../src/ui/services.js';
 import { CheckpointTree } from '../../../src/ui/tree/checkpointTree.js';
+import { Reading } from '../../../src/ui/tree/reading.js';
 import { describeRun } from '../../../src/ui/tree/describe.js';
 import { PageModel } from '../../../src/webview/dashboard/model/model.js';
 import { acts, History, type Truth } from '../support/histories.js';
@@ -83,7 +84,8 @@ class Readers {
         return { dispose: () => undefined };
       },
     } as unknown as Services;
-    this.tree = new CheckpointTree(services, { update: () => undefined } as unknown as ContextKeys);
+    const keys = { update: () => undefined } as unknown as ContextKeys;
+    this.tree = new CheckpointTree(services, keys, new Reading());
     this.feed = new RunFeed({ dir, client });
     this.feed.start();
     const output = {

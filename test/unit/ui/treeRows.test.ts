@@ -1,32 +1,40 @@
-// Which rows of a tree are drawn anew: those that changed, unless their tooltip is read.
+// Which rows of a tree are drawn anew, and when: those that changed, and figures seldom, since a
+// drawing closes a tooltip.
 import type * as vscode from 'vscode';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { calmTime, readingTime, TreeRows } from '../../../src/ui/tree/treeRows.js';
+import { Reading, readingTime } from '../../../src/ui/tree/reading.js';
+import { keptTime, pauses, TreeRows, type TreeSource } from '../../../src/ui/tree/treeRows.js';
 
 interface Node {
   name: string;
   figure: number;
   icon: string;
+  word?: string;
   children: Node[];
 }
-const node = (name: string, ...children: Node[]): Node => ({ name, figure: 1, icon: 'server', children });
+const node = (name: string, ...children: Node[]): Node => ({ name, figure: 100, icon: 'server', children });
 
 const itemOf = (id: string, fields: object = {}): vscode.TreeItem =>
   Object.assign(Object.create(null) as vscode.TreeItem, { id, label: id }, fields);
 
 /** The tree as it is; what the editor has of it; what it was told. */
 function shown(...roots: Node[]) {
-  const rows = new TreeRows<Node>({
+  return shownBeside(new Reading(), ...roots);
+}
+
+function shownBeside(reading: Reading, ...roots: Node[]) {
+  const source: TreeSource<Node> = {
     // New objects each time, as the trees make them.
     getChildren: (of) => (of ? of.children : roots).map((each) => ({ ...each })),
-    getTreeItem: ({ name, figure, icon }) =>
+    getTreeItem: ({ name, figure, icon, word = '' }) =>
       itemOf(name, {
-        description: `${figure}%`,
+        description: `${figure} img/s${word}`,
         tooltip: `${name} at ${figure}`,
         iconPath: { id: icon },
         contextValue: 'host',
       }),
-  });
+  };
+  const rows = new TreeRows<Node>(source, reading);
   const told: (string[] | 'all')[] = [];
   const items = new Map<string, { node: Node; item: vscode.TreeItem }>();
   const take = (of?: Node): void => {
@@ -68,14 +76,14 @@ it('tells nothing while nothing changes, and then the row that changed', () => {
   const [a, b] = [node('a', node('a1')), node('b')];
   const { told, pass, items } = shown(a, b);
   const before = items.get('b')?.node;
-  pass(5000);
+  pass(pauses.figures);
   expect(told).toEqual([]);
-  b.figure = 2;
-  pass(3000);
+  b.figure = 200;
+  pass(1000);
   expect(told).toEqual([['b']]);
-  expect(items.get('b')?.item.description).toBe('2%');
+  expect(items.get('b')?.item.description).toBe('200 img/s');
   expect(items.get('b')?.node).toBe(before);
-  a.children[0]!.figure = 3;
+  a.children[0]!.figure = 300;
   pass(1000);
   expect(told).toEqual([['b'], ['a1']]);
 });
@@ -83,14 +91,33 @@ it('tells nothing while nothing changes, and then the row that changed', () => {
 it('draws figures that go on changing now and then, the last ones too', () => {
   const a = node('a');
   const { told, pass, items } = shown(a);
-  for (let time = 1000; time < calmTime; time += 1000) {
-    a.figure++;
+  for (let time = 1000; time < pauses.figures; time += 1000) {
+    a.figure += 100;
     pass(1000);
   }
+  expect(told).toEqual([]);
+  vi.advanceTimersByTime(1000); // without another word of the tree
   expect(told).toEqual([['a']]);
-  vi.advanceTimersByTime(1000);
+  expect(items.get('a')?.item.description).toBe(`${a.figure} img/s`);
+});
+
+it('draws a figure that is a little different a minute later, and other words soon', () => {
+  const [a, b] = [node('a'), node('b')];
+  const { told, pass, items } = shown(a, b);
+  a.figure = 105;
+  b.word = ' of two';
+  pass(1000);
+  expect(told).toEqual([['b']]);
+  b.word = '';
+  pass(pauses.words - 2000);
+  expect(told).toEqual([['b']]);
+  pass(2000);
+  expect(told).toEqual([['b'], ['b']]);
+  pass(pauses.little - pauses.words - 2000);
   expect(told).toHaveLength(2);
-  expect(items.get('a')?.item.description).toBe(`${a.figure}%`);
+  pass(2000);
+  expect(told).toEqual([['b'], ['b'], ['a']]);
+  expect(items.get('a')?.item.description).toBe('105 img/s');
 });
 
 it('tells the row whose children are others', () => {
@@ -105,10 +132,11 @@ it('tells the row whose children are others', () => {
 it('tells all where a root is new', () => {
   const roots = [node('a')];
   const all = { name: '', figure: 0, icon: '', children: roots };
-  const rows = new TreeRows<Node>({
+  const source: TreeSource<Node> = {
     getChildren: (of) => [...(of ?? all).children],
     getTreeItem: ({ name }) => itemOf(name),
-  });
+  };
+  const rows = new TreeRows<Node>(source, new Reading());
   const told: unknown[] = [];
   rows.onDidChangeTreeData((changed) => told.push(changed));
   rows.update();
@@ -121,20 +149,36 @@ it('tells all where a root is new', () => {
   expect(rows.getChildren().map(({ name }) => name)).toEqual(['a', 'b']);
 });
 
-it('lets a tooltip be read: figures wait, for the row and those it is below, but no other row', () => {
+it('lets a tooltip be read: the figures of all rows wait, of another view too', () => {
+  const reading = new Reading();
   const child = node('a1');
   const [a, b] = [node('a', child), node('b')];
-  const { told, pass, point, items } = shown(a, b);
+  const { told, pass, point, items } = shownBeside(reading, a);
+  const other = shownBeside(reading, b);
+  pass(pauses.figures);
   expect(items.get('a1')?.item.tooltip).toBeUndefined();
-  expect(point('a1')).toBe('a1 at 1');
-  for (const each of [a, child, b]) each.figure = 2;
+  expect(point('a1')).toBe('a1 at 100');
+  for (const each of [a, child, b]) each.figure = 200;
+  pass(1000);
+  other.pass(readingTime - 2000);
+  expect([...told, ...other.told]).toEqual([]);
+  vi.advanceTimersByTime(2000); // without another word of the trees
+  expect([told, other.told]).toEqual([[], [['b']]]);
+  vi.advanceTimersByTime(keptTime - readingTime);
+  expect(told).toEqual([['a']]); // nobody would hear of a second look at that tooltip
+  expect(point('a1')).toBe('a1 at 200');
+});
+
+it('lets other words wait for the row that is read and those it is below, and for no other', () => {
+  const child = node('a1');
+  const [a, b] = [node('a', child), node('b')];
+  const { told, pass, point } = shown(a, b);
+  point('a1');
+  for (const each of [a, child, b]) each.word = ' of two';
   pass(1000);
   expect(told).toEqual([['b']]);
-  pass(readingTime - 2000);
-  expect(told).toEqual([['b']]);
-  vi.advanceTimersByTime(2000); // without another word of the tree
+  pass(readingTime);
   expect(told).toEqual([['b'], ['a']]);
-  expect(point('a1')).toBe('a1 at 2');
 });
 
 it('shows at once what is more than a figure, whoever reads', () => {
@@ -149,10 +193,11 @@ it('shows at once what is more than a figure, whoever reads', () => {
 it('tells of a tooltip that was asked for and is another now', () => {
   const a = node('a');
   const tips = { a: 'before' };
-  const rows = new TreeRows<Node>({
+  const source: TreeSource<Node> = {
     getChildren: () => [a],
     getTreeItem: ({ name }) => itemOf(name, { tooltip: tips.a }),
-  });
+  };
+  const rows = new TreeRows<Node>(source, new Reading());
   const told: unknown[] = [];
   rows.onDidChangeTreeData((changed) => told.push(changed));
   const [first] = rows.getChildren();
@@ -162,7 +207,7 @@ it('tells of a tooltip that was asked for and is another now', () => {
   expect(told).toEqual([]); // nobody has seen it
   rows.resolveTreeItem(item, first!);
   tips.a = 'later';
-  vi.advanceTimersByTime(readingTime + 1000);
+  vi.advanceTimersByTime(keptTime + 1000);
   expect(told).toEqual([]);
   rows.update();
   expect(told).toEqual([[a]]);
@@ -170,6 +215,6 @@ it('tells of a tooltip that was asked for and is another now', () => {
 
 it('has the text of its rows, and of no others', () => {
   const { rows, items } = shown(node('a'));
-  expect(rows.textOf(items.get('a')!.node)).toBe('a: 1%\na at 1');
+  expect(rows.textOf(items.get('a')!.node)).toBe('a: 100 img/s\na at 100');
   expect(rows.textOf(node('a'))).toBeUndefined();
 });
