@@ -67,6 +67,11 @@ export interface FileArgument {
   fsPath: string;
 }
 
+/** What is copied, and where to. Without a host, files go to all nodes of the profile. */
+export interface CopyArgument extends Partial<HostArgument> {
+  files?: readonly FileArgument[];
+}
+
 /** Whether to ask before something starts, as a keybinding says it. */
 export interface AskArgument {
   ask: boolean;
@@ -89,6 +94,7 @@ export interface CommandArguments {
   'trainyard.copyNodeName': [host?: HostArgument];
   'trainyard.runOnAll': [profile?: ProfileArgument];
   'trainyard.copyToAll': [profile?: ProfileArgument];
+  'trainyard.copyToNode': [given?: CopyArgument];
   'trainyard.openTunnel': [profile?: ProfileArgument];
   'trainyard.closeTunnel': [tunnel?: TunnelArgument];
   'trainyard.measureScaling': [given?: MeasureArgument];
@@ -146,6 +152,7 @@ const commandTable: Record<CommandId, true> = {
   'trainyard.copyNodeName': true,
   'trainyard.runOnAll': true,
   'trainyard.copyToAll': true,
+  'trainyard.copyToNode': true,
   'trainyard.openTunnel': true,
   'trainyard.closeTunnel': true,
   'trainyard.measureScaling': true,

@@ -18,6 +18,7 @@ export { closeTunnel } from './commands/cluster/closeTunnel.js';
 export { connect } from './commands/cluster/connect.js';
 export { copyNodeName } from './commands/cluster/copyNodeName.js';
 export { copyToAll } from './commands/cluster/copyToAll.js';
+export { copyToNode } from './commands/cluster/copyToNode.js';
 export { disconnect } from './commands/cluster/disconnect.js';
 export { fixCheck } from './commands/cluster/fixCheck.js';
 export { nodeTerminal, openNodeTerminal } from './commands/cluster/openNodeTerminal.js';

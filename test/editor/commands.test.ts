@@ -23,7 +23,7 @@ const clicked: readonly CommandId[] = [
   ...(['trainyard.measureScaling', 'trainyard.findBestSettings', 'trainyard.copyText'] as const),
   ...(['trainyard.runFromCheckpoint', 'trainyard.evaluateCheckpoint'] as const),
   ...(['trainyard.downloadCheckpoint', 'trainyard.revealCheckpoint'] as const),
-  ...(['trainyard.deleteCheckpoint', 'trainyard.predictPictures'] as const),
+  ...(['trainyard.deleteCheckpoint', 'trainyard.predictPictures', 'trainyard.copyToNode'] as const),
 ];
 beforeAll(async () => {
   workbench = await Workbench.open();

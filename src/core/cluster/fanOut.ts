@@ -24,13 +24,14 @@ export interface HostEnding {
 
 /**
  * Runs `argv` on each node, without a shell. Lines come as they are printed, long ones cut; a host
- * that fails does not end the others.
+ * that fails does not end the others. It begins in `cwd`, which is there, or in the home folder.
  */
 export function runOnAll(
   nodes: readonly SshNode[],
   argv: readonly string[],
   onLine: (line: HostLine) => void,
   signal?: AbortSignal,
+  cwd?: NodePath,
 ): Promise<HostEnding[]> {
   const streams = ['stdout', 'stderr'] as const;
   const limit = lineLimit(nodes.length * streams.length);
@@ -38,7 +39,8 @@ export function runOnAll(
     nodes.map(async (node) => {
       const host = node.name;
       try {
-        const channel = await node.run(argv, signal ? { signal } : {});
+        const more = { ...(signal ? { signal } : {}), ...(cwd === undefined ? {} : { cwd }) };
+        const channel = await node.run(argv, more);
         const give = (): void => {
           channel.dispose();
         };
@@ -78,7 +80,7 @@ export async function copyToAll(
   progress: Progress = {},
 ): Promise<number> {
   const source = resolve(from);
-  const named = (await kindOf(source)) === 'file' && !to.endsWith('/');
+  const named = !(await isFolderHere(source)) && !to.endsWith('/');
   const target = named ? { to: dirname(to), as: basename(to) } : { to };
   const relay = new Relay({ profile, from: source, target, onlyOne: nodes.length === 1, logger });
   let done = 0;
@@ -96,9 +98,10 @@ export async function copyToAll(
   }
 }
 
-async function kindOf(path: string): Promise<'folder' | 'file'> {
+/** Of a path of this machine. UserError (usage) where nothing is there. */
+export async function isFolderHere(path: string): Promise<boolean> {
   try {
-    return (await stat(path)).isDirectory() ? 'folder' : 'file';
+    return (await stat(path)).isDirectory();
   } catch (error) {
     throw new UserError('usage', `${path} cannot be copied: ${errorText(error)}`, 'Name a file or a folder');
   }

@@ -28,6 +28,7 @@ function tableOf(ui: Ui): Table {
     'trainyard.copyNodeName': async (host) => (await loadLazy()).copyNodeName(ui, host),
     'trainyard.runOnAll': async (profile) => (await loadLazy()).runOnAll(ui, profile),
     'trainyard.copyToAll': async (profile) => (await loadLazy()).copyToAll(ui, profile),
+    'trainyard.copyToNode': async (given) => (await loadLazy()).copyToNode(ui, given),
     'trainyard.openTunnel': async (profile) => (await loadLazy()).openTunnel(ui, profile),
     'trainyard.closeTunnel': async (tunnel) => (await loadLazy()).closeTunnel(ui, tunnel),
     'trainyard.measureScaling': async (given) => (await loadLazy()).measureScaling(ui, given),

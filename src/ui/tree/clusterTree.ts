@@ -22,6 +22,7 @@ import {
   describeWaiting,
   type ItemText,
 } from './describe.js';
+import { DropFiles } from './dropFiles.js';
 import { treeItem } from './item.js';
 import { errorWords } from '../remedies.js';
 import { TreeRows, type TreeSource } from './treeRows.js';
@@ -54,7 +55,10 @@ export class ClusterTree implements TreeSource<ClusterNode>, vscode.Disposable {
     reading: Reading,
   ) {
     this.rows = new TreeRows(this, reading);
-    this.view = vscode.window.createTreeView(viewIds.clusters, { treeDataProvider: this.rows });
+    this.view = vscode.window.createTreeView(viewIds.clusters, {
+      treeDataProvider: this.rows,
+      dragAndDropController: new DropFiles(),
+    });
     this.store.add(this.rows);
     this.store.add(this.view);
     this.store.add(

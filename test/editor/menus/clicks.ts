@@ -53,6 +53,7 @@ export const cluster: Clicks = {
   },
   'clusters host menu openNodeTerminal': { row: '127.0.0.2', check: (stage) => stage.terminal('127.0.0.2') },
   'clusters host menu checkProfile': { row: '127.0.0.2', check: opens('Checks of practice') },
+  'clusters host menu copyToNode': { row: '127.0.0.2', check: asks('Copy to 127.0.0.2') },
   'clusters host menu copyNodeName': { row: '127.0.0.2', check: copies(/^127\.0\.0\.2$/) },
   'clusters host menu copyText': { row: '127.0.0.2', check: copies(/^127\.0\.0\.2: .*GB/) },
   'clusters profile.ssh.connected menu openTunnel': {
