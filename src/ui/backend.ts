@@ -46,11 +46,8 @@ export class Backend implements Disposable {
       logger,
     );
     this.monitor = new RunsMonitor(() => this.clusters.list(), options.interval);
-    const client = async (profile: string): Promise<AgentClient> => {
-      // Asked at every look of every feed, so the profile file is not read again for it.
-      const session = this.clusters.find(profile) ?? (await this.session(profile));
-      return (await session.machine()).node.client();
-    };
+    const client = async (profile: string): Promise<AgentClient> =>
+      (await this.machineUnlessLeft(profile)).node.client();
     this.changes = new RunChanges(this.monitor, client, logger);
     this.feeds = new RunFeeds(client, logger);
     this.comparer = new Comparer(client);
@@ -74,6 +71,13 @@ export class Backend implements Disposable {
   /** Connected when it is not yet. UserError. */
   async machine(profile: string): Promise<Machine> {
     return (await this.session(profile)).machine();
+  }
+
+  /** For what goes on by itself: see `ClusterSession.machineUnlessLeft`. UserError. */
+  async machineUnlessLeft(profile: string): Promise<Machine> {
+    // Asked at every look of every feed, so the profile file is not read again for it.
+    const session = this.clusters.find(profile) ?? (await this.session(profile));
+    return session.machineUnlessLeft();
   }
 
   /** Where the terminal of a run opens; undefined where that is this machine. UserError. */

@@ -1,6 +1,6 @@
 // One profile's cluster as somebody looks at it: connected or not, and the machine behind it.
 import type { CheckResult } from '../base/checks.js';
-import { Cancelled, isCancelled } from '../base/errors.js';
+import { Cancelled, isCancelled, UserError } from '../base/errors.js';
 import { Emitter, type Disposable, type Event } from '../base/lifecycle.js';
 import { nullLogger, type Logger } from '../base/log.js';
 import type { Progress } from '../base/progress.js';
@@ -24,6 +24,8 @@ export class ClusterSession implements Disposable {
   private readonly states = new Emitter<SessionState>();
   private current: SessionState = { kind: 'disconnected' };
   private opened: Machine | undefined;
+  /** Whether somebody has disconnected it. */
+  private left = false;
   private tunnelsNow: Tunnels | undefined;
   private opening: Promise<Machine> | undefined;
   /** The machine that is being connected. */
@@ -70,6 +72,21 @@ export class ClusterSession implements Disposable {
   }
 
   /**
+   * The machine for what goes on by itself, such as a tab that shows a run. It does not connect again
+   * what somebody has disconnected: that is a UserError (connection), until somebody connects it.
+   */
+  machineUnlessLeft(): Promise<Machine> {
+    if (!this.left) return this.machine();
+    const what = `profile ${this.profileNow.name} was disconnected`;
+    return Promise.reject(new UserError('connection', what, 'Connect it again'));
+  }
+
+  /** Whether somebody has disconnected it, and nobody connected it since. */
+  get isLeft(): boolean {
+    return this.left;
+  }
+
+  /**
    * Everything that a run needs, looked at on every node. Connects where that is not done yet, and
    * stays connected where the head was reached; else the state says why not. UserError (preflight)
    * where there is no such machine, Cancelled.
@@ -91,6 +108,7 @@ export class ClusterSession implements Disposable {
 
   /** Ends the connection; runs go on. */
   disconnect(): void {
+    this.left = true;
     this.close();
     this.become({ kind: 'disconnected' });
   }
@@ -110,6 +128,7 @@ export class ClusterSession implements Disposable {
 
   /** `reach`: what is done before the head is greeted. */
   private async open(reach: (machine: Machine) => Promise<void>): Promise<Machine> {
+    this.left = false;
     this.become({ kind: 'connecting' });
     let machine: Machine;
     try {

@@ -125,7 +125,7 @@ export class TensorBoardPanel implements RunPanel {
     if (this.state.kind !== 'serving' || !this.panel.visible) return;
     try {
       const backend = await this.services.backend();
-      const machine = await backend.machine(this.run.profile);
+      const machine = await backend.machineUnlessLeft(this.run.profile);
       const { running, lastLines } = await backend.boards.status(machine, this.run.dir);
       if (running) return;
       this.show({

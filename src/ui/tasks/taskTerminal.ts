@@ -156,7 +156,7 @@ export class TaskTerminal implements vscode.Pseudoterminal {
     }, before?.files);
     const follower = new RunFollower({
       dir,
-      client: async () => (await backend.machine(profile)).node.client(),
+      client: async () => (await backend.machineUnlessLeft(profile)).node.client(),
       logger: this.ui.services.logger,
       extras: (details) => {
         const known = ranks;

@@ -173,7 +173,7 @@ export class CheckpointTree implements TreeSource<CheckpointTreeNode>, vscode.Di
       return;
     }
     try {
-      const machine = await (await this.services.backend()).machine(run.profile);
+      const machine = await (await this.services.backend()).machineUnlessLeft(run.profile);
       const client = await machine.node.client();
       const { checkpoints } = await client.request('checkpoint.list', { dir: run.dir });
       const { free } = await client.request('disk.free', { path: run.dir });

@@ -76,7 +76,10 @@ class Readers {
       () => Promise.resolve([session as unknown as ClusterSession]),
       () => 3_600_000,
     );
-    const backend = { monitor: this.monitor, machine: () => Promise.resolve(machine) } as unknown as Backend;
+    const backend = {
+      monitor: this.monitor,
+      machineUnlessLeft: () => Promise.resolve(machine),
+    } as unknown as Backend;
     const services = {
       backend: () => Promise.resolve(backend),
       onBackend: (use: (given: Backend) => void) => {

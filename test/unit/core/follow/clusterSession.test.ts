@@ -65,3 +65,23 @@ describe('a session that is closed while it connects', () => {
     expect(made[1]?.disposed).toBe(true);
   });
 });
+
+describe('a session that somebody has disconnected', () => {
+  it('is not connected again by what goes on by itself, before somebody connects it', async () => {
+    const { session, made } = sessionOfStandIns();
+    const first = session.machineUnlessLeft();
+    made[0]?.answer();
+    expect(await first).toBe(session.connected);
+    session.disconnect();
+    await expect(session.machineUnlessLeft()).rejects.toMatchObject({
+      code: 'connection',
+      what: 'profile lab was disconnected',
+    });
+    expect(session.state.kind).toBe('disconnected');
+    expect(made).toHaveLength(1);
+    const wanted = session.machine();
+    expect(session.isLeft).toBe(false);
+    made[1]?.answer();
+    expect(await session.machineUnlessLeft()).toBe(await wanted);
+  });
+});
