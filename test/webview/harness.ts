@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
 import { chromiumFlags, ensureChromium } from '../../scripts/editor/chromium.mjs';
 import { dashboardBundle } from '../../scripts/build/dashboardBundle.mjs';
 import type { FromPage, ToPage } from '../../src/webview/protocol.js';
@@ -154,6 +154,11 @@ export class Dashboard {
     await this.page.waitForTimeout(400);
     await this.page.screenshot({ path: join(artifacts, `dashboard-${name}.png`) });
     await this.page.setViewportSize({ width, height: 900 });
+  }
+
+  /** A part of the page alone, whole. */
+  async screenshotOf(part: Locator, name: string): Promise<void> {
+    await part.screenshot({ path: join(artifacts, `dashboard-${name}.png`), animations: 'disabled' });
   }
 
   private async receive(message: FromPage): Promise<void> {

@@ -1,4 +1,4 @@
-// What a simulated run is made of: four kinds of runs that the dashboard is shown with.
+// What a simulated run is made of: five kinds of runs that the dashboard is shown with.
 export interface SimulatedOptions {
   name: string;
   tags: readonly string[];
@@ -17,7 +17,7 @@ export interface SimulatedOptions {
   restartAt?: number;
 }
 
-export const simulated: Record<'local' | 'cluster' | 'huge' | 'command', SimulatedOptions> = {
+export const simulated: Record<'local' | 'cluster' | 'rack' | 'huge' | 'command', SimulatedOptions> = {
   local: {
     name: 'simulated-resnet20-0412',
     tags: [],
@@ -48,6 +48,21 @@ export const simulated: Record<'local' | 'cluster' | 'huge' | 'command', Simulat
     model: 'resnet50',
     command: 'trainer train --model resnet50 --data /data/imagenet --epochs 90 --batch 2048 --precision bf16',
     restartAt: 4300,
+  },
+  rack: {
+    name: 'simulated-resnet50-32',
+    tags: [],
+    notes: '',
+    hosts: 4,
+    gpusPerHost: 8,
+    ranks: 32,
+    secondsPerStep: 0.371,
+    imagesPerSec: 21_900,
+    totalSteps: 14_100,
+    stepsPerEpoch: 157,
+    checkpointEvery: 157,
+    model: 'resnet50',
+    command: 'trainer train --model resnet50 --data /data/imagenet --epochs 90 --batch 8192 --precision bf16',
   },
   huge: {
     name: 'simulated-vit-256',

@@ -8,8 +8,9 @@ import { staleness } from '../model/phase.js';
 /** From here on tiles no longer fit a glance. */
 export const heatFrom = 17;
 
-export const gpuCount = ({ hosts }: PageModel): number =>
-  hosts.reduce((sum, { gpus }) => sum + gpus.length, 0);
+/** GPUs, and hosts that have none. */
+export const deviceCount = ({ hosts }: Pick<PageModel, 'hosts'>): number =>
+  hosts.reduce((sum, { gpus }) => sum + Math.max(1, gpus.length), 0);
 
 /** What there is of it, in one line. */
 function warningOf(...parts: readonly string[]): string | undefined {
@@ -22,7 +23,7 @@ function gpuTile(model: PageModel, host: HostColumns, gpu: GpuColumns, now: numb
   return {
     id: gpu.uuid,
     title: `GPU ${gpu.index}`,
-    subtitle: model.hosts.length > 1 ? `${host.host} · ${gpu.name}` : gpu.name,
+    subtitle: gpu.name,
     compact: false,
     time: host.time,
     lines: [
@@ -90,7 +91,7 @@ function rankTile(model: PageModel, rank: RankColumns, now: number): Tile {
   return {
     id: `rank ${rank.rank}`,
     title: `Rank ${rank.rank}`,
-    subtitle: model.hosts.length > 1 ? `${rank.host} · ${rank.device}` : rank.device,
+    subtitle: rank.device,
     compact: true,
     time: rank.time,
     lines: [
@@ -109,13 +110,11 @@ function rankTile(model: PageModel, rank: RankColumns, now: number): Tile {
   };
 }
 
-/** GPUs where a host has any, otherwise the host itself. */
-export const deviceTiles = (model: PageModel, now: number): Tile[] =>
-  model.hosts.flatMap((host) =>
-    host.gpus.length > 0
-      ? host.gpus.map((gpu) => gpuTile(model, host, gpu, now))
-      : [hostTile(model, host, now)],
-  );
+/** Its GPUs where it has any, otherwise the host itself. */
+export const deviceTiles = (model: PageModel, host: HostColumns, now: number): Tile[] =>
+  host.gpus.length > 0
+    ? host.gpus.map((gpu) => gpuTile(model, host, gpu, now))
+    : [hostTile(model, host, now)];
 
 /** Where the time of the rank's steps goes, by the names and colours of the chart of the step time. */
 function stepLines({ times }: RankColumns): TileLine[] {
@@ -131,9 +130,9 @@ function stepLines({ times }: RankColumns): TileLine[] {
   ];
 }
 
-/** Each rank where there are few, else the first ones and those that are slow. */
-export const rankTiles = (model: PageModel, now: number): Tile[] =>
-  model.ranks
+/** Of these ranks: of all where there are few, else of the first ones and those that are slow. */
+export const rankTiles = (model: PageModel, ranks: readonly RankColumns[], now: number): Tile[] =>
+  ranks
     .filter(({ slow }, index) => index < heatFrom || slow !== '')
     .slice(0, 2 * heatFrom)
     .map((rank) => rankTile(model, rank, now));

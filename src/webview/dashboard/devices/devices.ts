@@ -1,19 +1,19 @@
-// Hosts, GPUs and ranks: a tile each, or one heat map where there are too many for tiles.
+// Hosts, GPUs and ranks. Of one host its tiles; of several a group each, with the host's sums, which
+// opens and closes; and above them one heat map where there are too many for tiles.
 import { html, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
+import type { HostColumns, RankColumns } from '../../protocol.js';
 import type { Tile } from './deviceTile.js';
 import './deviceTile.js';
-import { deviceTiles, gpuCount, heatFrom, rankTiles, slowRankTiles } from './deviceTiles.js';
-import { bytes, bytesOf, duration, percentOf100, plural } from '../model/format.js';
+import { deviceCount, deviceTiles, heatFrom, rankTiles, slowRankTiles } from './deviceTiles.js';
+import { hostSums, hostTrouble } from './hostSums.js';
+import { bytes, bytesOf, duration, percentOf100 } from '../model/format.js';
 import './heatMap.js';
 import type { PageModel } from '../model/model.js';
 import { staleness } from '../model/phase.js';
 import { define, Section } from '../elements/section.js';
 import type { Palette } from '../elements/theme.js';
 import type { ViewState } from '../model/viewState.js';
-
-/** With more, a line for each would fill the page; the heat map's table names them. */
-const mostHosts = 8;
 
 class Devices extends Section {
   static override properties = {
@@ -23,6 +23,7 @@ class Devices extends Section {
     range: { attribute: false },
     palette: { attribute: false },
     heat: { attribute: false },
+    turned: { attribute: false },
     change: { attribute: false },
   };
   declare model: PageModel;
@@ -33,36 +34,116 @@ class Devices extends Section {
   declare range: string;
   declare palette: Palette;
   declare heat: ViewState['heat'];
+  declare turned: ViewState['turnedHosts'];
   declare change: (change: Partial<ViewState>) => void;
 
   protected override render(): TemplateResult {
     const { model } = this;
+    const { hosts, ranks } = model;
     const range = this.timeRange();
-    if (model.hosts.length === 0 && model.ranks.length === 0) {
+    if (hosts.length === 0 && ranks.length === 0) {
       return html`<h2>Devices</h2>
         <p class="quiet">No figures from the hosts yet.</p>`;
     }
-    const many = gpuCount(model) >= heatFrom;
+    const many = deviceCount(model) >= heatFrom;
     return html`
       <div class="sectionhead">
         <h2>Devices</h2>
         ${many ? this.heatChoice() : nothing}
       </div>
-      ${model.hosts.some(({ gpus }) => gpus.length > 0) ? this.hosts() : nothing}
       ${
         many
           ? html`<trainyard-heat
-                .model=${model}
-                .revision=${this.revision}
-                .range=${range}
-                .palette=${this.palette}
-                .kind=${this.heat}
-              ></trainyard-heat>
-              ${this.tiles(slowRankTiles(model, this.now || model.now), range)}`
-          : html`${this.tiles(deviceTiles(model, this.now || model.now), range)}
-            ${this.tiles(rankTiles(model, this.now || model.now), range)}`
+              .model=${model}
+              .revision=${this.revision}
+              .range=${range}
+              .palette=${this.palette}
+              .kind=${this.heat}
+            ></trainyard-heat>
+            ${this.tiles(slowRankTiles(model, this.clock), range)}`
+          : nothing
       }
+      ${hosts.length > 1 ? this.groups(range, !many) : hosts.map((host) => this.alone(host, range))}
+      ${this.tiles(rankTiles(model, this.strayRanks(), this.clock), range)}
     `;
+  }
+
+  private get clock(): number {
+    return this.now || this.model.now;
+  }
+
+  /** The only host. */
+  private alone(host: HostColumns, range: readonly [number, number]): TemplateResult {
+    return html`${host.gpus.length > 0 ? this.hostLine(host) : nothing} ${this.inside(host, range)}`;
+  }
+
+  private groups(range: readonly [number, number], open: boolean): TemplateResult {
+    return html`<div class="hostgroups">
+      ${repeat(
+        this.model.hosts,
+        ({ host }) => host,
+        (host) => this.group(host, range, open !== this.turned.includes(host.host)),
+      )}
+    </div>`;
+  }
+
+  private group(host: HostColumns, range: readonly [number, number], open: boolean): TemplateResult {
+    const { host: name } = host;
+    const age = this.ageOf(host);
+    const trouble = hostTrouble(host);
+    return html`<section class=${open ? 'hostgroup open' : 'hostgroup'} aria-label=${name}>
+      <h3>
+        <button
+          type="button"
+          aria-expanded=${open ? 'true' : 'false'}
+          @click=${() => {
+            this.turn(name);
+          }}
+        >
+          <span class="codicon codicon-chevron-${open ? 'down' : 'right'}" aria-hidden="true"></span>${name}
+        </button>
+        ${age === undefined ? nothing : html`<span class="age">${duration(age)} old</span>`}
+      </h3>
+      <dl class=${age === undefined ? 'sums' : 'sums faded'}>
+        ${hostSums(host).map(
+          ({ label, text }) =>
+            html`<div>
+              <dt>${label}</dt>
+              <dd>${text}</dd>
+            </div>`,
+        )}
+      </dl>
+      ${
+        trouble === ''
+          ? nothing
+          : html`<p class="warn">
+              <span class="codicon codicon-warning" aria-hidden="true"></span>${trouble}
+            </p>`
+      }
+      ${open ? this.inside(host, range) : nothing}
+    </section>`;
+  }
+
+  /** Its devices, and those of its ranks that have figures. */
+  private inside(host: HostColumns, range: readonly [number, number]): TemplateResult {
+    const { model, clock } = this;
+    const ranks = model.ranks.filter((rank) => rank.host === host.host || model.hosts.length === 1);
+    return html`${this.tiles(deviceTiles(model, host, clock), range)}
+    ${this.tiles(rankTiles(model, ranks, clock), range)}`;
+  }
+
+  /** Of hosts that sent no figures yet. */
+  private strayRanks(): RankColumns[] {
+    const { hosts, ranks } = this.model;
+    if (hosts.length === 1) return [];
+    return ranks.filter((rank) => !hosts.some(({ host }) => host === rank.host));
+  }
+
+  private turn(name: string): void {
+    const { turned } = this;
+    this.change({
+      turnedHosts: turned.includes(name) ? turned.filter((each) => each !== name) : [...turned, name],
+    });
   }
 
   private tiles(tiles: Tile[], range: readonly [number, number]): TemplateResult | typeof nothing {
@@ -90,50 +171,22 @@ class Devices extends Section {
     return [first, Math.max(first + 1, ...times.filter(Number.isFinite))];
   }
 
-  private hosts(): TemplateResult {
-    const over = this.model.head?.over ?? false;
-    if (this.model.hosts.length > mostHosts) return this.hostsTogether();
-    return html`<ul class="hosts">
-      ${this.model.hosts.map((host) => {
-        const age = staleness(host.time.at(-1), this.now || this.model.now, over);
-        return html`<li class=${age === undefined ? '' : 'faded'}>
-          <b>${host.host}</b>
-          <span>CPU <b>${percentOf100(host.cpuPercent.at(-1) ?? null)}</b></span>
-          <span>memory <b>${bytesOf(host.memoryUsed.at(-1) ?? null, host.memoryTotal)}</b></span>
-          <span>disk <b>${bytes(host.diskFree)}</b> free</span>
-          ${host.missing === '' ? nothing : html`<span class="warn">${host.missing}</span>`}
-          ${age === undefined ? nothing : html`<span class="age">${duration(age)} old</span>`}
-        </li>`;
-      })}
-    </ul>`;
+  private ageOf({ time }: HostColumns): number | undefined {
+    return staleness(time.at(-1), this.clock, this.model.head?.over ?? false);
   }
 
-  private hostsTogether(): TemplateResult {
-    const { hosts } = this.model;
-    const cpu = hosts.map(({ cpuPercent }) => cpuPercent.at(-1) ?? 0);
-    const mean = cpu.reduce((sum, value) => sum + value, 0) / hosts.length;
-    const memory = Math.max(...hosts.map(({ memoryUsed }) => memoryUsed.at(-1) ?? 0));
-    const disk = Math.min(...hosts.map(({ diskFree }) => diskFree ?? Infinity));
-    const over = this.model.head?.over ?? false;
-    const now = this.now || this.model.now;
-    const ages = hosts
-      .map(({ time }) => staleness(time.at(-1), now, over))
-      .filter((age) => age !== undefined);
-    const missing = hosts
-      .filter((host) => host.missing !== '')
-      .map((host) => `${host.host}: ${host.missing}`);
-    return html`<p class="told">
-      <b>${hosts.length} hosts</b> · CPU <b>${percentOf100(mean)}</b> on average · memory
-      <b>${bytes(memory)}</b> at most · disk <b>${bytes(disk)}</b> free at least
-      ${missing.length === 0 ? nothing : html`<span class="warn">· ${missing.join(', ')}</span>`}
-      ${
-        ages.length === 0
-          ? nothing
-          : html`<span class="age"
-              >· ${plural(ages.length, 'host')} up to ${duration(Math.max(...ages))} old</span
-            >`
-      }
-    </p>`;
+  private hostLine(host: HostColumns): TemplateResult {
+    const age = this.ageOf(host);
+    return html`<ul class="hosts">
+      <li class=${age === undefined ? '' : 'faded'}>
+        <b>${host.host}</b>
+        <span>CPU <b>${percentOf100(host.cpuPercent.at(-1) ?? null)}</b></span>
+        <span>memory <b>${bytesOf(host.memoryUsed.at(-1) ?? null, host.memoryTotal)}</b></span>
+        <span>disk <b>${bytes(host.diskFree)}</b> free</span>
+        ${host.missing === '' ? nothing : html`<span class="warn">${host.missing}</span>`}
+        ${age === undefined ? nothing : html`<span class="age">${duration(age)} old</span>`}
+      </li>
+    </ul>`;
   }
 
   private heatChoice(): TemplateResult {

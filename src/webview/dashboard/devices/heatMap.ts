@@ -1,8 +1,18 @@
-// Memory or utilization of many GPUs: a row each, time from left to right.
+// Memory or utilization of many devices: a row each, time from left to right.
 import { html, nothing, type TemplateResult } from 'lit';
 import { prepare } from '../elements/canvas.js';
 import { bytes, bytesOf, elapsed, percentOf100 } from '../model/format.js';
-import { heatRows, heatValue, sampleColumns, type HeatKind, type HeatRow } from './heatGrid.js';
+import {
+  heatRows,
+  heatValue,
+  rowMemory,
+  rowName,
+  rowsText,
+  rowUse,
+  sampleColumns,
+  type HeatKind,
+  type HeatRow,
+} from './heatGrid.js';
 import type { PageModel } from '../model/model.js';
 import { define, Section } from '../elements/section.js';
 import type { Palette } from '../elements/theme.js';
@@ -129,7 +139,7 @@ class HeatMap extends Section {
     context.fillStyle = this.palette.background;
     let row = 0;
     for (const { gpus } of this.model.hosts.slice(0, -1)) {
-      row += gpus.length;
+      row += Math.max(1, gpus.length);
       context.fillRect(
         0,
         Math.round((row / this.rows.length) * canvas.height),
@@ -142,12 +152,13 @@ class HeatMap extends Section {
   private summary(): string {
     const values = this.rows.map((row) => heatValue(row, row.host.time.length - 1, this.kind));
     const known = values.filter((value) => value !== null);
-    if (known.length === 0) return `${this.rows.length} GPUs, no figures`;
+    const what = rowsText(this.rows);
+    if (known.length === 0) return `${what}, no figures`;
     const mean = known.reduce((sum, value) => sum + value, 0) / known.length;
     const least = known.reduce((low, value) => Math.min(low, value), 1);
     const slow = this.rows[values.indexOf(least)];
-    const name = slow ? `${slow.host.host} GPU ${slow.gpu.index}` : '';
-    return `${this.rows.length} GPUs, ${this.kind} now ${percentOf100(mean * 100)} on average, least ${percentOf100(least * 100)} (${name})`;
+    const name = slow ? rowName(slow) : '';
+    return `${what}, ${this.kind} now ${percentOf100(mean * 100)} on average, least ${percentOf100(least * 100)} (${name})`;
   }
 
   private tell(): void {
@@ -160,9 +171,9 @@ class HeatMap extends Section {
     const value = sample < 0 ? null : heatValue(row, sample, this.kind);
     const shown =
       this.kind === 'memory' && value !== null
-        ? bytesOf(row.gpu.used[sample] ?? null, row.gpu.memoryTotal)
+        ? bytesOf(rowMemory(row).used[sample] ?? null, rowMemory(row).total)
         : percentOf100(value === null ? null : value * 100);
-    this.told = `${row.host.host} GPU ${row.gpu.index} · ${this.kind} ${shown} · ${elapsed(time - this.model.origin)} after the start`;
+    this.told = `${rowName(row)} · ${this.kind} ${shown} · ${elapsed(time - this.model.origin)} after the start`;
   }
 
   private readonly onMove = (event: MouseEvent): void => {
@@ -193,10 +204,10 @@ class HeatMap extends Section {
   };
 
   private table(): TemplateResult {
-    return html`<div class="tablebox" tabindex="0" role="region" aria-label="GPUs, table">
+    return html`<div class="tablebox" tabindex="0" role="region" aria-label="Devices, table">
       <table>
         <caption>
-          ${this.rows.length} GPUs, newest figures
+          ${rowsText(this.rows)}, newest figures
         </caption>
         <thead>
           <tr>
@@ -204,17 +215,17 @@ class HeatMap extends Section {
           </tr>
         </thead>
         <tbody>
-          ${this.rows.map(
-            ({ host, gpu }) =>
-              html`<tr>
-                <td>${host.host}</td>
-                <td>${gpu.index}</td>
-                <td>${percentOf100(gpu.utilization.at(-1) ?? null)}</td>
-                <td>${bytes(gpu.used.at(-1) ?? null)}</td>
-                <td>${bytes(gpu.memoryTotal)}</td>
-                <td>${percentOf100(gpu.temperature).replace('%', '')}</td>
-              </tr>`,
-          )}
+          ${this.rows.map((row) => {
+            const { used, total } = rowMemory(row);
+            return html`<tr>
+              <td>${row.host.host}</td>
+              <td>${row.gpu?.index ?? '–'}</td>
+              <td>${percentOf100(rowUse(row).at(-1) ?? null)}</td>
+              <td>${bytes(used.at(-1) ?? null)}</td>
+              <td>${bytes(total)}</td>
+              <td>${percentOf100(row.gpu?.temperature ?? null).replace('%', '')}</td>
+            </tr>`;
+          })}
         </tbody>
       </table>
     </div>`;

@@ -21,6 +21,8 @@ export interface ViewState {
   errorsOnly: boolean;
   filter: string;
   heat: 'memory' | 'utilization';
+  /** Hosts that are open, or closed, other than they begin. */
+  turnedHosts: string[];
   /** Charts that show their table. */
   tables: string[];
 }
@@ -38,6 +40,7 @@ export const initialView = (): ViewState => ({
   errorsOnly: false,
   filter: '',
   heat: 'utilization',
+  turnedHosts: [],
   tables: [],
 });
 
@@ -66,8 +69,9 @@ export function readView(kept: unknown): ViewState {
   }
   if (from.axis === 'step' || from.axis === 'epoch') view.axis = from.axis;
   if (from.heat === 'memory') view.heat = 'memory';
-  if (Array.isArray(from.tables)) {
-    view.tables = from.tables.filter((name): name is string => typeof name === 'string');
+  for (const name of ['turnedHosts', 'tables'] as const) {
+    const list: unknown = from[name];
+    if (Array.isArray(list)) view[name] = list.filter((each): each is string => typeof each === 'string');
   }
   return view;
 }

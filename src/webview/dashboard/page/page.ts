@@ -110,6 +110,7 @@ export class Page extends LitElement {
           .range=${range}
           .palette=${palette}
           .heat=${view.heat}
+          .turned=${view.turnedHosts}
           .change=${this.change}
         ></trainyard-devices>
         <trainyard-log
