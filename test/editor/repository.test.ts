@@ -44,9 +44,12 @@ afterAll(async () => {
   server.close();
 });
 
-test('opening it does not even load the extension', async () => {
+test('opening it loads no profiles and connects to nobody', async () => {
+  await until('the extension', async () => ((await workbench.host.ask('isActive', {})) ? true : undefined));
   await workbench.page.waitForTimeout(3000);
-  expect(await workbench.host.ask('isActive', {})).toBe(false);
+  const { clusters, runs, statusBar } = await workbench.snapshot();
+  expect({ clusters, runs, statusBar }).toEqual({ clusters: [], runs: [], statusBar: undefined });
+  expect(visitors).toBe(0);
 });
 
 test("the views show the user's own profiles, and nobody is connected to", async () => {

@@ -106,6 +106,21 @@ test('a narrow window', async () => {
   await workbench.page.setViewportSize({ width: 1600, height: 900 });
 });
 
+test('a new window shows it in badge and status bar before a view of ours is opened', async () => {
+  const { page, host } = workbench;
+  await host.command('workbench.action.closeAllEditors');
+  await host.command('workbench.view.explorer');
+  await workbench.reload();
+  await page.locator('.statusbar-item', { hasText: 'was running' }).waitFor({ timeout: 30_000 });
+  const ours = page.locator('.activitybar .action-item', { has: page.locator('[aria-label^="Trainyard"]') });
+  await expect.poll(() => ours.locator('.badge-content').innerText()).toBe('1');
+  expect((await workbench.snapshot()).clusters).toEqual([]);
+  await workbench.showViews();
+  await until('run in the tree', async () =>
+    JSON.stringify((await workbench.snapshot()).runs).includes('running') ? true : undefined,
+  );
+});
+
 test('stopping it by command ends it', async () => {
   const [run] = workbench.runs();
   workbench.cli('stop', run!, '--now');
