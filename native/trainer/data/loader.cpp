@@ -238,8 +238,8 @@ void ThreadedLoader::report(const Slot& slot) {
                                 " may be. Repair or remove it, or raise --max-bad-images");
   }
   if (slot.unfilled) {
-    throw Error(Exit::data, "no image of the data set could be decoded, the first one " + state_.dataset().name(0) +
-                                ". Check that the files are JPEG or PNG and readable");
+    throw NoneReadable("no image of the data set could be decoded, the first one " + state_.dataset().name(0) +
+                       ". Check that the files are JPEG or PNG and readable");
   }
 }
 

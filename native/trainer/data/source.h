@@ -8,9 +8,16 @@
 #include <string>
 #include <vector>
 
+#include "common/error.h"
 #include "trainer/base/device_jpeg.h"
 
 namespace trainyard {
+
+/// Thrown by a loader that found no image that it could decode.
+class NoneReadable : public Error {
+ public:
+  explicit NoneReadable(const std::string& message) : Error(Exit::data, message) {}
+};
 
 /// What --data named: a labelled set of images in a fixed order. Immutable, safe to use from many
 /// threads.

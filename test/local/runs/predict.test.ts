@@ -81,6 +81,19 @@ it('names a file that is no picture, and shows the others', async () => {
   expect(three).toContain(`${second ?? ''}: `);
 });
 
+it('says so of a file alone that is no picture, and of an empty one', async () => {
+  for (const [name, bytes] of [
+    ['text.jpg', 'no picture\n'],
+    ['empty.png', ''],
+  ] as const) {
+    const bad = join(folder.path, name);
+    writeFileSync(bad, bytes);
+    const asked = await cli('predict', dir, bad);
+    expectExit(asked, 5);
+    expect(asked.stdout.trim()).toBe(`${bad}: cannot be read as a picture`);
+  }
+});
+
 it('refuses a step, a file or a folder that is not there', async () => {
   const [first = ''] = pictures().map(({ path }) => path);
   const cases: [string[], string][] = [

@@ -111,14 +111,18 @@ int64_t predict(const PredictOptions& options) {
   std::string text = as_json ? "" : csv_header(options, model.class_names);
   const auto classes = static_cast<size_t>(model.classes);
   int64_t images = 0;
-  evaluate(
-      *network, *dataset, model.image_size, options.batch_size, [&](const Batch& batch, std::span<const float> logits) {
-        for (size_t i = 0; i < static_cast<size_t>(batch.count); ++i) {
-          text += (as_json ? json_row : csv_row)(dataset->name(batch.indices[i]), logits.subspan(i * classes, classes),
-                                                 model.class_names, options.logits);
-          ++images;
-        }
-      });
+  const auto write_rows = [&](const Batch& batch, std::span<const float> logits) {
+    for (size_t i = 0; i < static_cast<size_t>(batch.count); ++i) {
+      text += (as_json ? json_row : csv_row)(dataset->name(batch.indices[i]), logits.subspan(i * classes, classes),
+                                             model.class_names, options.logits);
+      ++images;
+    }
+  };
+  try {
+    evaluate(*network, *dataset, model.image_size, options.batch_size, write_rows);
+  } catch (const NoneReadable&) {
+    if (!as_json) throw;  // who reads JSON lines takes an image without a line for an unreadable one
+  }
   replace_file(options.out, text);
   return images;
 }
