@@ -14,7 +14,7 @@ function ran(ranks: number, round: number, rates: readonly number[]): BakeOffRes
 }
 
 const result = (candidates: BakeOffResult['candidates']): BakeOffResult => ({
-  ...{ version: 1, profile: 'lab', words: ['train'], created: 0, budget: 60, spent: 60 },
+  ...{ version: 1, profile: 'lab', words: ['train'], created: 0, budget: 60, spent: 60, running: null },
   ...{ model: null, device: null, candidates, leftOut: [], rounds: [], cancelled: false },
 });
 const outcomes = (of: BakeOffResult): string[] => of.candidates.map(({ outcome }) => outcome);
