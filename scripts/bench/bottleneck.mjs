@@ -24,9 +24,9 @@ async function name(setUp, folder) {
   const { bottleneck, efficiency } = measured.report;
   const kind = bottleneck?.kind ?? 'nothing';
   const last = efficiency.at(-1);
-  const right = kind === setUp.expected;
+  const right = kind === setUp.expected && (setUp.words?.test(bottleneck?.words ?? '') ?? true);
   process.stdout.write(
-    `${setUp.name}: ${kind}${right ? ', right' : `, WRONG: it is ${setUp.expected}`}; efficiency ${(100 * (last?.efficiency.median ?? 0)).toFixed(0)}% at ${last?.replicas ?? 0}; load ${loadavg()[0]?.toFixed(1) ?? ''}\n  ${bottleneck?.words ?? ''}\n`,
+    `${setUp.name}: ${kind}${right ? ', right' : `, WRONG: it is ${setUp.expected}${setUp.words ? `, ${setUp.words.source}` : ''}`}; efficiency ${(100 * (last?.efficiency.median ?? 0)).toFixed(0)}% at ${last?.replicas ?? 0}; load ${loadavg()[0]?.toFixed(1) ?? ''}\n  ${bottleneck?.words ?? ''}\n`,
   );
   if (!right) process.exitCode = 1;
 }

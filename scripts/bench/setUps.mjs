@@ -11,11 +11,12 @@ import { trainer } from '../demo/data.mjs';
  * @typedef {object} SetUp
  * @property {string} name
  * @property {string} expected  the bottleneck's name
+ * @property {RegExp} [words]  what its sentence is to say
  * @property {string[]} train  flags
  * @property {string} replicas
  * @property {Record<string, unknown>} [profile]
  * @property {string} [rate]  of tc's tbf on the loopback interface of a namespace
- * @property {boolean} [slowRank]  rank 1 stands still for half of the time
+ * @property {boolean} [slowRank]  rank 1 runs for a third of the time
  */
 
 const namespace = `ty-setup-${process.pid}`;
@@ -70,6 +71,7 @@ const setUps = (folder) => [
   {
     name: 'slow-rank',
     expected: 'slowRank',
+    words: /^Rank 1 on /,
     replicas: '1,2',
     train: [...resnet, '--batch-size', '32'],
     slowRank: true,

@@ -1,12 +1,14 @@
 // One slow rank, made from outside: its process is stopped and let go on by signals, so that it runs
-// for half of the time. That needs no rights, no other core, and works beside any load.
+// for a third of the time. That needs no rights and no other core. Beside a load that leaves every
+// rank less than a third of a core, it is not slower than the others.
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Milliseconds for which the rank runs, and for which it stands still. */
+/** Milliseconds: the rank runs for one such part of three. */
 const part = 20;
+const parts = 3;
 /** Looks for new ranks after so many parts. */
-const looks = 10;
+const looks = 9;
 /** The rank that is slow. The report's figures are those of rank 0, which is to wait for it. */
 const slow = 1;
 
@@ -48,7 +50,7 @@ export function slowDown(dirs) {
   /** @type {number[]} */
   let pids = [];
   const timer = setInterval(() => {
-    const stands = ticks % 2 === 0;
+    const stands = ticks % parts !== 0;
     if (ticks % looks === 0) pids = slowProcesses(dirs());
     for (const pid of pids) send(pid, stands ? 'SIGSTOP' : 'SIGCONT');
     ticks++;

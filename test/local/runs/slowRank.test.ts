@@ -1,5 +1,5 @@
-// A rank that is really slow, because its process stands still for half of the time. Health names
-// it, says when that is over, and before that says nothing.
+// A rank that is really slow, because its process runs for a third of the time. Health names it,
+// says when that is over, and before that says nothing.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
