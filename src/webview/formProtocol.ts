@@ -131,6 +131,8 @@ export type FromForm =
   | { type: 'chooseFolder' }
   | { type: 'copy' }
   | { type: 'savePreset' }
+  /** Shows what Slurm would get. */
+  | { type: 'showScript' }
   /** Opens the file of presets where it is wrong. */
   | { type: 'openPresets' }
   | { type: 'start' }

@@ -63,6 +63,20 @@ describe.skipIf(why)(`Slurm in the editor${why === undefined ? '' : ` (${why})`}
     });
   });
 
+  test('the form shows the script of a run that was not started', async () => {
+    const { host } = workbench;
+    await host.command('trainyard.newRun', { profile: 'login' });
+    const form = workbench.webview();
+    await form.getByLabel('Partition').selectOption('urgent');
+    await form.getByRole('button', { name: 'Show Batch Script' }).press('Enter');
+    const editor = workbench.page.locator('.monaco-editor .view-lines', { hasText: '#SBATCH' });
+    await editor.getByText('--partition=').first().waitFor({ timeout: 60_000 });
+    expect((await editor.innerText()).replaceAll('\u00a0', ' ')).toContain('--partition="urgent"');
+    const runs = join(slurm.login.nodes[0]?.home ?? '', '.trainyard/runs');
+    expect(existsSync(runs) ? readdirSync(runs) : []).toEqual([]);
+    await host.command('workbench.action.closeAllEditors');
+  });
+
   test('a run shows its script, a terminal on its compute node, and TensorBoard; a stop ends its job', async () => {
     const words = 'train --model mlp --data synthetic --steps 100000000 --threads 1 --device cpu'.split(' ');
     const { host } = workbench;

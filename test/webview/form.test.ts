@@ -97,6 +97,7 @@ test('presets: one to fill in from, one saved, and the line that is wrong', asyn
     await expect.poll(() => extension.posted.at(-1)).toEqual({ type: 'load', source: 'preset night' });
     await page.getByLabel('Stage').fill('/shared/a:/scratch/a');
     await expect.poll(() => command(page)).toContain('trainyard run lab --stage /shared/a:/scratch/a --');
+    expect(await page.getByRole('button', { name: 'Show Batch Script' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Save as Preset…' }).click();
     await expect.poll(() => extension.posted.at(-1)).toEqual({ type: 'savePreset' });
     extension.presetProblem = '/w/.vscode/trainyard.json:4: presets[0]: Unrecognized key: "rank".';
@@ -115,7 +116,10 @@ test('presets: one to fill in from, one saved, and the line that is wrong', asyn
 });
 
 test('what a run asks of Slurm and may cost, in place of its profile', async () => {
-  const { page, complaints } = await openForm(browser, { profile: hpc, values: { profile: 'hpc' } });
+  const { page, extension, complaints } = await openForm(browser, {
+    profile: hpc,
+    values: { profile: 'hpc' },
+  });
   expect(await page.getByLabel('Nodes', { exact: true }).getAttribute('placeholder')).toBe('1');
   await page.getByLabel('Nodes', { exact: true }).fill('2');
   await page.getByLabel('Partition').selectOption('long');
@@ -135,6 +139,9 @@ test('what a run asks of Slurm and may cost, in place of its profile', async () 
   await page.getByLabel('Partition').selectOption({ index: 0 });
   await expect.poll(() => command(page)).not.toContain('partition');
   expect(await page.getByLabel('Stage').count()).toBe(0);
+  await page.getByRole('button', { name: 'Show Batch Script' }).click();
+  await expect.poll(() => extension.posted.at(-1)).toEqual({ type: 'showScript' });
+  await page.screenshot({ path: join(artifacts, 'form-slurm-dark-1280.png'), fullPage: true });
   expect(complaints).toEqual([]);
   await page.close();
 });

@@ -26,11 +26,15 @@ export class RunFormPanel implements RunFormTab {
   private sequence = 0;
   private ready = false;
 
-  /** `start`: starts the run and shows it. Owns the session. `panel`: one that came back. */
+  /**
+   * `start`: starts the run and shows it. `showScript`: shows its batch script. Owns the session.
+   * `panel`: one that came back.
+   */
   constructor(
     private readonly services: Services,
     private readonly session: FormSession,
     private readonly start: (run: AskedRun) => Promise<void>,
+    private readonly showScript: (run: AskedRun) => Promise<void>,
     onGone: () => void,
     private readonly panel: vscode.WebviewPanel = vscode.window.createWebviewPanel(
       panelTypes.form,
@@ -125,6 +129,9 @@ export class RunFormPanel implements RunFormTab {
         case 'savePreset':
           await savePreset(session);
           break;
+        case 'showScript':
+          await this.scriptNow();
+          break;
         case 'openPresets':
           await session.presets.open();
           break;
@@ -163,6 +170,14 @@ export class RunFormPanel implements RunFormTab {
       session.starting = false;
       this.throttle.poke();
     }
+  }
+
+  private async scriptNow(): Promise<void> {
+    const { session } = this;
+    const asked = session.asked('There is no script');
+    if (!asked) return;
+    await this.showScript(session.withDefaults(asked));
+    session.say('The script is shown in a tab. Nothing was started.');
   }
 
   private async chooseFolder(): Promise<void> {

@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import type { FormView, FromForm } from '../formProtocol.js';
 
 export function summary(view: FormView, post: (message: FromForm) => void): TemplateResult {
-  const { command, problems, placeText, placeTitle, starting, said, saidIsError, keepsPresets } = view;
+  const { command, problems, slurm, placeText, placeTitle, starting, said, saidIsError, keepsPresets } = view;
   const count = Object.keys(problems).length;
   const general = problems[''];
   const button = (label: string, icon: string, kind: string, message: FromForm): TemplateResult =>
@@ -27,6 +27,7 @@ export function summary(view: FormView, post: (message: FromForm) => void): Temp
       }
       <p class="buttons">
         ${command === '' ? nothing : button('Copy', 'copy', 'secondary', { type: 'copy' })}
+        ${command !== '' && slurm.length > 0 ? button('Show Batch Script', 'file-code', 'secondary', { type: 'showScript' }) : nothing}
         ${keepsPresets ? button('Save as Preset…', 'save', 'secondary', { type: 'savePreset' }) : nothing}
       </p>
       ${placeText === '' ? nothing : html`<p class="place"><b>${placeTitle}: </b>${placeText}</p>`}

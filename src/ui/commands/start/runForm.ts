@@ -9,6 +9,7 @@ import { RunFormPanel } from '../../form/runFormPanel.js';
 import type { FormStart } from '../../form/runForms.js';
 import type { Backend } from '../../backend.js';
 import type { Ui } from '../ui.js';
+import { showAskedScript } from './showAskedScript.js';
 import { startOf } from './startAsked.js';
 import { startRun } from './startRun.js';
 
@@ -41,7 +42,8 @@ function makePanel(
     const { recent, how } = startOf(run);
     await startRun(ui, recent, how);
   };
-  return new RunFormPanel(ui.services, session, start, onGone, panel);
+  const showScript = (run: AskedRun): Promise<void> => showAskedScript(ui, run);
+  return new RunFormPanel(ui.services, session, start, showScript, onGone, panel);
 }
 
 async function runLike({ services }: Ui, { profile, id, dir }: RunArgument): Promise<AskedRun> {

@@ -6,7 +6,8 @@ import type { Progress } from '../../../core/base/progress.js';
 import type { StartedRun } from '../../../core/cluster/machine.js';
 import type { RunCode } from '../../../core/code/place.js';
 import { takeSnapshot } from '../../../core/code/snapshot.js';
-import { requestOf, withDevice } from '../../../core/plan/request.js';
+import type { Profile } from '../../../core/contracts/profileSchema.js';
+import { requestOf, withDevice, type RunRequest } from '../../../core/plan/request.js';
 import { cacheFolder } from '../../../core/setup/runtime.js';
 import { rememberRun, type RecentRun } from '../../recentRuns.js';
 import { errorWords } from '../../remedies.js';
@@ -63,19 +64,11 @@ export async function beginRun(
   how: { tensorboard: boolean; wait: boolean },
   progress: Progress,
 ): Promise<StartedRun> {
-  const { profile, words, cwd, codeFolder, ...rest } = recent;
+  const { profile, words } = recent;
   const session = await (await ui.services.backend()).session(profile);
   progress.onProgress?.('connecting');
   const machine = await session.machine();
-  const code = codeFolder === undefined ? undefined : await codeOf(ui, codeFolder, progress);
-  const request = requestOf({
-    ...rest,
-    code,
-    profile: session.profile,
-    words,
-    cwd: cwd ?? workspaceFolder(),
-    ...how,
-  });
+  const request = await requestFor(ui, session.profile, recent, how, progress);
   const started = await machine.start(request, progress);
   const { device } = started;
   await rememberRun(
@@ -84,6 +77,18 @@ export async function beginRun(
   );
   ui.keys.update({ canRunAgain: true });
   return started;
+}
+
+/** What a start asks for, with the code that goes along as it is now. UserError, Cancelled. */
+export async function requestFor(
+  ui: Ui,
+  profile: Profile,
+  { words, cwd, codeFolder, ...rest }: RecentRun,
+  how: StartOptions,
+  progress: Progress,
+): Promise<RunRequest> {
+  const code = codeFolder === undefined ? undefined : await codeOf(ui, codeFolder, progress);
+  return requestOf({ ...rest, code, profile, words, cwd: cwd ?? workspaceFolder(), ...how });
 }
 
 /** The folder as it is now. What stays at home is said. UserError, Cancelled. */
