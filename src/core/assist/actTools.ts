@@ -2,10 +2,13 @@
 import * as z from 'zod/mini';
 import { UserError } from '../base/errors.js';
 import { isOver, statusOf } from '../model/runStatus.js';
+import { moneyText, priceOf } from '../cost/runCost.js';
+import { slurmWishSchema } from '../contracts/slurmSchema.js';
 import { requestOf, type TypedRun } from '../plan/request.js';
 import { withTrainDefaults } from '../plan/trainDefaults.js';
 import { resumedRun } from '../plan/resume.js';
 import { joinWords } from '../plan/words.js';
+import { slurmTexts, slurmWishOf } from '../slurm/wish.js';
 import { seen } from './bounded.js';
 import { described, exactRunInputs, profileInput } from './inputs.js';
 import { tool, type Tool } from './tool.js';
@@ -26,10 +29,22 @@ const startInput = z.strictObject({
   name: described(z.optional(z.string()), 'What the run is called.'),
   tags: described(z.optional(z.array(z.string())), 'Words to find it by.'),
   notes: described(z.optional(z.string()), 'What the run is for.'),
+  budget: described(
+    z.optional(z.number().check(z.gt(0))),
+    "What the run may cost, in the currency of the profile's price. By default what the profile says.",
+  ),
+  budget_stop: described(
+    z.optional(z.boolean()),
+    'Whether it stops after a checkpoint once the budget is spent. By default what the profile says.',
+  ),
+  slurm: described(
+    z.optional(slurmWishSchema),
+    "On a profile of kind slurm: what is asked of Slurm in place of the profile's.",
+  ),
 });
 
 async function typedStart(host: ToolHost, input: z.output<typeof startInput>): Promise<TypedRun> {
-  const { profile, command, ranks, nodes, gpus, name, tags, notes } = input;
+  const { profile, command, ranks, nodes, gpus, name, tags, notes, budget, slurm } = input;
   const found = await host.profiles.get(profile);
   const typed = {
     profile: found,
@@ -41,17 +56,25 @@ async function typedStart(host: ToolHost, input: z.output<typeof startInput>): P
     ...(name === undefined ? {} : { name }),
     ...(tags === undefined ? {} : { tags }),
     ...(notes === undefined ? {} : { notes }),
+    ...(budget === undefined ? {} : { budget }),
+    ...(input.budget_stop === undefined ? {} : { budgetStop: input.budget_stop }),
+    ...(slurm === undefined ? {} : { slurm: slurmWishOf(slurmTexts(slurm)) }),
   };
   return withTrainDefaults(typed, found);
 }
 
 /** Everything that decides what is run, and nothing that is not seen. */
-function startQuestion({ profile, words, ranks, nodes, gpus }: TypedRun): string {
+function startQuestion({ profile, words, ranks, nodes, gpus, ...more }: TypedRun): string {
+  const { budget, budgetStop, slurm = {} } = more;
+  const money = budget === undefined ? '' : moneyText(budget, priceOf(profile)?.currency ?? '');
   const where = [
     `profile ${profile.name}`,
     ...(ranks === undefined ? [] : [`${ranks} ranks`]),
     ...(nodes === undefined ? [] : [`${nodes} nodes`]),
     ...(gpus === undefined ? [] : [`GPUs ${gpus}`]),
+    ...(money === '' ? [] : [`budget ${money}`]),
+    ...(budgetStop === undefined ? [] : [budgetStop ? 'a stop at the budget' : 'no stop at the budget']),
+    ...slurmTexts(slurm).map((text) => `Slurm ${text}`),
   ];
   return seen(`Start on ${where.join(', ')}: ${joinWords(words)}`);
 }

@@ -1,5 +1,6 @@
 // A task of the editor, as docs/contracts/tasks.md fixes it.
 import * as z from 'zod/mini';
+import { slurmWishSchema } from './slurmSchema.js';
 
 const word = z.string().check(z.minLength(1));
 const positive = z.int().check(z.gte(1));
@@ -24,6 +25,10 @@ export const taskSchema = z
     perSlot: z.optional(z.boolean()),
     perNode: z.optional(z.boolean()),
     wait: z.optional(z.boolean()),
+    /** In the profile's currency. */
+    budget: z.optional(z.number().check(z.gt(0))),
+    budgetStop: z.optional(z.boolean()),
+    slurm: z.optional(slurmWishSchema),
     tensorboard: z.optional(z.boolean()),
     dashboard: z.optional(z.boolean()),
   })

@@ -4,6 +4,7 @@ import { check, problemsText } from '../base/validation.js';
 import { localProfile } from '../contracts/profileSchema.js';
 import { taskSchema } from '../contracts/taskSchema.js';
 import { gpuWishOf } from './gpuWish.js';
+import { slurmTexts, slurmWishOf } from '../slurm/wish.js';
 import type { TypedRun } from './request.js';
 import { fileOf } from './runFile.js';
 import { splitWords } from './words.js';
@@ -39,6 +40,9 @@ export function taskRun(definition: unknown, folder: string): TaskRun {
     perNode,
     gpus,
     code,
+    budget,
+    budgetStop,
+    slurm,
     ...rest
   } = result.data;
   const words = program ?? splitWords(command ?? '');
@@ -53,6 +57,9 @@ export function taskRun(definition: unknown, folder: string): TaskRun {
     ...(code === undefined ? {} : { codeFolder: code }),
     ...(perSlot === true ? { per: 'slot' as const } : {}),
     ...(perNode === true ? { per: 'node' as const } : {}),
+    ...(budget === undefined ? {} : { budget }),
+    ...(budgetStop === undefined ? {} : { budgetStop }),
+    ...(slurm === undefined ? {} : { slurm: slurmWishOf(slurmTexts(slurm)) }),
     tensorboard: rest.tensorboard ?? false,
     ...(rest.wait === undefined ? {} : { wait: rest.wait }),
     dashboard: rest.dashboard ?? false,

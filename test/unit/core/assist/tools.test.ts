@@ -75,6 +75,34 @@ describe('a call', () => {
     expect(asked).toEqual(['Start on profile local, 2 ranks, GPUs 0,1: sh -c "true\\u202e; rm\\u{200b} x"']);
   });
 
+  it('shows what a start may cost, and what it asks of Slurm', async () => {
+    const asked: string[] = [];
+    const tell: Ask = (question) => {
+      asked.push(question);
+      return Promise.resolve(false);
+    };
+    const hpc: Profile = {
+      name: 'hpc',
+      kind: 'slurm',
+      hosts: [{ host: 'login' }],
+      pricePerNodeHour: 12,
+      currency: 'EUR',
+    };
+    const profiles = { ...host.profiles, get: () => Promise.resolve(hpc) };
+    const given = { profile: 'hpc', command: ['true'], budget: 12.5, budget_stop: true };
+    const slurm = { partition: 'long', time: '8:00:00', exclusive: true };
+    const options = { host: { ...host, profiles }, ask: tell, allowStart: false };
+    await callTool('start_run', { ...given, slurm }, options, {});
+    const wishes = 'Slurm partition=long, Slurm time=8:00:00, Slurm exclusive=true';
+    expect(asked).toEqual([`Start on profile hpc, budget 12.50 EUR, a stop at the budget, ${wishes}: true`]);
+    const wrong = await callTool('start_run', { ...given, slurm: { time: 'long' } }, options, {});
+    expect(wrong).toMatchObject({ isError: true });
+    expect(wrong.content[0]?.text).toMatch(/no time limit of Slurm/);
+    const here = await callTool('start_run', { ...given, profile: 'local' }, { ...options, host }, {});
+    expect(here.content[0]?.text).toMatch(/a budget needs a price/);
+    expect(asked).toHaveLength(1);
+  });
+
   it('names what is wrong with its input', () => {
     expect(() => checkedInput(toolNamed('read_log'), { run: 'a', lines: 100_000 })).toThrow(/lines/);
     expect(() => checkedInput(toolNamed('list_runs'), {})).toThrow(/profile/);

@@ -22,6 +22,9 @@ describe('taskRun', () => {
       tensorboard: true,
       wait: true,
       dashboard: true,
+      budget: 12.5,
+      budgetStop: true,
+      slurm: { partition: 'long', time: '8:00:00', requeue: false },
     };
     expect(of({ command: 'make data', ranks: 3, ...fields })).toEqual({
       ...fields,
@@ -43,6 +46,9 @@ describe('taskRun', () => {
     [{ command: 'a', profile: 3 }, 'profile: '],
     [{ command: 'a', gpus: 0 }, 'gpus: '],
     [{ command: 'a', gpus: '0,0' }, '"gpus" of the task names GPU 0 twice'],
+    [{ command: 'a', budget: 0 }, 'budget: '],
+    [{ command: 'a', slurm: { queue: 'long' } }, 'slurm: '],
+    [{ command: 'a', slurm: { time: 'long' } }, '"long" is no time limit of Slurm'],
     [{ command: 'a', code: 'x', cwd: 'y' }, 'cwd: cannot stand beside "code"'],
     [{ command: 'echo "a' }, 'a " that does not end'],
   ])('refuses %j', (fields, words) => {
