@@ -1,5 +1,5 @@
-# Slurm, on its login node (docs/contracts/slurm.md): a job is submitted, asked about, cancelled. Every value is a word of a program's
-# command line or stands in a file; no shell reads any.
+# Slurm, on its login node (docs/contracts/slurm.md): a job is submitted, asked about, cancelled.
+# Every value is a word of a program's command line or stands in a file; no shell reads any.
 
 SLURM_FOLDERS = ("/usr/bin", "/usr/local/bin", "/opt/slurm/bin", "/usr/local/slurm/bin", "/cm/shared/apps/slurm/current/bin")
 SLURM_SECONDS = 60  # a controller under load answers late
@@ -7,7 +7,8 @@ SLURM_JSON_BYTES = 500000  # of the nodes of a cluster; an answer is one line of
 
 
 def slurm_program(name):
-    """Where it is: on PATH, or where clusters have it that set PATH in start files of a login shell alone."""
+    """Where it is: on PATH, or where clusters have it that set PATH in start files of a login shell
+    alone."""
     for folder in os.environ.get("PATH", "").split(os.pathsep) + list(SLURM_FOLDERS):
         path = os.path.join(folder, name)
         if os.path.isabs(path) and os.access(path, os.X_OK):
@@ -16,7 +17,8 @@ def slurm_program(name):
 
 
 def slurm_environment():
-    """In English, and with times in UTC. What a person set for sbatch would count more than what the script says."""
+    """In English, and with times in UTC. What a person set for sbatch would count more than what
+    the script says."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("SBATCH_", "SLURM_JOB", "SQUEUE_", "SINFO_"))}
     kept.update({"LC_ALL": "C", "TZ": "UTC", "SLURM_TIME_FORMAT": "standard"})
     return kept
@@ -88,7 +90,8 @@ def hold_folder(folder):
 
 
 def slurm_submit(params):
-    """Makes the run's folder and gives the job to Slurm. Where Slurm refuses it, what was made goes again."""
+    """Makes the run's folder and gives the job to Slurm. Where Slurm refuses it, what was made goes
+    again."""
     import time
 
     folder = expand(params["dir"])
@@ -104,6 +107,8 @@ def slurm_submit(params):
     run["created"] = (before or {}).get("created", time.time())
     try:
         replace_text(os.path.join(folder, "slurm.sh"), params["script"])
+        if params.get("stage") is not None:
+            replace_json(os.path.join(folder, "stage.json"), params["stage"])
         replace_json(run_file, run)
         code, said, complaint = slurm_says("sbatch", "--parsable", "--chdir=" + folder, os.path.join(folder, "slurm.sh"))
         job = said.strip().split(";")[0].strip()
@@ -116,7 +121,7 @@ def slurm_submit(params):
         elif os.path.exists(run_file):
             os.unlink(run_file)
         if is_new:
-            for name in ("slurm.sh", RUN_MARK):
+            for name in ("slurm.sh", "stage.json", RUN_MARK):
                 if os.path.exists(os.path.join(folder, name)):
                     os.unlink(os.path.join(folder, name))
             os.rmdir(folder)
@@ -163,7 +168,8 @@ def slurm_records(jobs, fields):
 
 
 def slurm_ended(params):
-    """Keeps why jobs ended in their runs' records, for Slurm forgets it. A record that names another job, or goes on, is left."""
+    """Keeps why jobs ended in their runs' records, for Slurm forgets it. A record that names
+    another job, or goes on, is left."""
     for one in params["ends"]:
         folder = expand(one["dir"])
         run_file = os.path.join(folder, "run.json")
@@ -183,7 +189,8 @@ def slurm_ended(params):
 
 
 def slurm_cancel(params):
-    """Takes a job out of the queue. A run that had not begun is over then, and its folder says so."""
+    """Takes a job out of the queue. A run that had not begun is over then, and its folder says
+    so."""
     import time
 
     folder = expand(params["dir"])
@@ -213,7 +220,8 @@ def slurm_signal(params):
 
 
 def refuse_while_queued(runs):
-    """Refuses when a job of Slurm would start a run below here, or runs it: it needs the programs."""
+    """Refuses when a job of Slurm would start a run below here, or runs it: it needs the
+    programs."""
     jobs = {}
     for name in os.listdir(runs) if os.path.isdir(runs) else ():
         job = (read_object(os.path.join(runs, name, "run.json")) or {}).get("slurm", {}).get("job")
@@ -227,7 +235,8 @@ def refuse_while_queued(runs):
 
 
 def slurm_partitions(params):
-    """What sinfo prints of the partitions. `json` is null where this Slurm prints none, or more than an answer can hold."""
+    """What sinfo prints of the partitions. `json` is null where this Slurm prints none, or more
+    than an answer can hold."""
     version = slurm_asked("sinfo", "--version")
     code, text, _ = slurm_says("sinfo", "-h", "-O", params["fields"])
     if code != 0:  # an earlier version that lacks one of the fields

@@ -124,7 +124,7 @@ const carried = [
     to: 'share/tensorboard_server.py',
     mode: 0o755,
   },
-  { from: join(root, 'native/agent/slurm/slurm_job.py'), to: 'share/slurm_job.py', mode: 0o644 },
+  ...programs('native/agent/slurm', 'slurm'),
   ...programs('native/trainer/data/fetch', 'fetch'),
   { from: join(root, 'native/runtime/requirements.txt'), to: 'share/requirements.txt', mode: 0o644 },
   { from: join(root, 'native/runtime/cuda.txt'), to: 'share/cuda.txt', mode: 0o644 },

@@ -12,7 +12,7 @@ const permitted = [
   /^dist\/webview\/((dashboard|compare|form)\.(js|css)|codicon\.ttf)$/,
   /^dist\/bin\/(agent|trainer|mpiexec_control\.so)$/,
   /^dist\/cuda(12)?\/libtrainer_cuda\.so$/, // ours; NVIDIA's libraries never
-  /^dist\/share\/((tensorboard_server|slurm_job)\.py|(requirements|cuda|cuda12|pip)\.txt|(node|fetch)\/[a-z]+\.py)$/,
+  /^dist\/share\/(tensorboard_server\.py|(requirements|cuda|cuda12|pip)\.txt|(node|fetch|slurm)\/[a-z_]+\.py)$/,
 ];
 const wanted = [
   'package.json',
@@ -35,7 +35,9 @@ const wanted = [
   'dist/bin/mpiexec_control.so',
   'dist/bin/trainer',
   'dist/share/tensorboard_server.py',
-  'dist/share/slurm_job.py',
+  'dist/share/slurm/slurm_job.py',
+  'dist/share/slurm/slurm_stage.py',
+  'dist/share/slurm/slurm_tools.py',
   'dist/share/fetch/download.py',
   'dist/share/node/wire.py',
   'media/presets.schema.json',

@@ -139,7 +139,7 @@ function carryScripts() {
   /** @param {string} path */
   const python = (path) => statSync(path).isDirectory() || path.endsWith('.py');
   cpSync(join(native, 'agent', 'tensorboard', 'tensorboard_server.py'), join(share, 'tensorboard_server.py'));
-  cpSync(join(native, 'agent', 'slurm', 'slurm_job.py'), join(share, 'slurm_job.py'));
+  cpSync(join(native, 'agent', 'slurm'), join(share, 'slurm'), { recursive: true, filter: python });
   cpSync(join(native, 'trainer', 'data', 'fetch'), join(share, 'fetch'), { recursive: true, filter: python });
 }
 

@@ -22,11 +22,14 @@ import { endProcesses, marked } from './processTree.mjs';
  * - `nodes`: how many compute nodes; 2 when left out.
  * - `cpus`: of each, as Slurm is told; 4 when left out.
  * @typedef {{ dir?: string, nodes?: number, cpus?: number }} SlurmOptions
+ * `disk` is a folder of which each node has its own content, which lies in `diskOf` here.
  * @typedef {{
  *   dir: string,
  *   login: PracticeCluster,
  *   env: Record<string, string>,
  *   profile: object,
+ *   disk: string,
+ *   diskOf: (node: string) => string,
  *   ask: (program: string, ...words: string[]) => string,
  *   stop: () => Promise<void>,
  * }} PracticeSlurm
@@ -133,15 +136,17 @@ async function until(what, probe, children, log) {
 }
 
 /**
- * Each compute node has a boot id of its own, as another machine has.
+ * Each compute node has a boot id and a disk of its own, as another machine has.
  * @param {string} dir
  * @param {string} name
  */
 function asOtherMachine(dir, name) {
   const bootId = join(dir, `boot-${name}`);
   writeFileSync(bootId, `${randomUUID()}\n`);
-  const mount = 'mount --bind "$1" /proc/sys/kernel/random/boot_id && shift && exec "$@"';
-  return ['unshare', '--mount', 'sh', '-c', mount, 'sh', bootId];
+  const mounts =
+    'mount --bind "$1" /proc/sys/kernel/random/boot_id && mount --bind "$2" "$3" && shift 3 && exec "$@"';
+  const disks = [join(dir, `disk-${name}`), join(dir, 'disk')];
+  return ['unshare', '--mount', 'sh', '-c', mounts, 'sh', bootId, ...disks];
 }
 
 /**
@@ -159,8 +164,9 @@ export async function startPracticeSlurm({ dir: given, nodes = 2, cpus = 4 } = {
   for (const name of ['gpu0', 'gpu1']) run('mknod', [join(dir, name), 'c', '1', '3']);
   const ports = [];
   while (ports.length <= nodes) ports.push(await freePort());
-  writeFileSync(join(dir, 'slurm.conf'), configuration(dir, nodes, cpus, ports));
   const names = Array.from({ length: nodes }, (_, index) => `n${index + 1}`);
+  for (const name of ['disk', ...names.map((node) => `disk-${node}`)]) mkdirSync(join(dir, name));
+  writeFileSync(join(dir, 'slurm.conf'), configuration(dir, nodes, cpus, ports));
   writeFileSync(join(dir, 'gres.conf'), `NodeName=${names.join(',')} Name=gpu File=${dir}/gpu[0-1]\n`);
   const mark = randomUUID();
   const own = { SLURM_CONF: join(dir, 'slurm.conf') };
@@ -204,7 +210,8 @@ export async function startPracticeSlurm({ dir: given, nodes = 2, cpus = 4 } = {
     ...{ name: 'slurm', kind: 'slurm', hosts: [host], interface: 'lo', portRange: '47400-47499' },
     slurm: { partition: 'work', time: '10:00' },
   };
-  return { dir, login, env, profile, ask, stop };
+  const disk = join(dir, 'disk');
+  return { dir, login, env, profile, ask, stop, disk, diskOf: (node) => `${disk}-${node}` };
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {

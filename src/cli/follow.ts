@@ -11,7 +11,7 @@ import { resumeCommand } from '../core/plan/resume.js';
 import { mostRankOutputs, outputFiles } from '../core/follow/runOutput.js';
 import { RunFollower, type ExtraFile } from '../core/follow/run.js';
 import { summarize } from '../core/model/runSummary.js';
-import { bridgeToSocket } from '../core/tunnels/tensorboard.js';
+import { boardPlaceOf, bridgeToSocket } from '../core/tunnels/tensorboard.js';
 import type { Context } from './context.js';
 import { JsonPrinter, TablePrinter, type RunPrinter } from './printer.js';
 import type { NodePath } from '../core/base/nodePath.js';
@@ -204,10 +204,11 @@ async function bringTensorBoard(
 ): Promise<void> {
   try {
     // The journal's line may be an old one: what counts is whether it serves now.
-    const { running, socket } = await (await context.node.client()).request('tensorboard.status', { dir });
+    const place = await boardPlaceOf(context.machine, dir);
+    const { running, socket } = await (await place.client()).request('tensorboard.status', { dir });
     if (!running || typeof socket !== 'string') return;
     const options = { logger: context.logger, howToOpen: adviceText({ kind: 'openTensorBoard' }) };
-    const bridge = store.add(await bridgeToSocket(context.machine, socket, options));
+    const bridge = store.add(await bridgeToSocket(place, socket, options));
     printer.tensorboard(bridge.url);
   } catch (error) {
     context.output.note(`trainyard: error: ${errorWords(error)}`);

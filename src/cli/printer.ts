@@ -1,4 +1,5 @@
 // How a followed run appears: for a person, aligned lines; for a program, one JSON object a line.
+import { gpuHoursText } from '../core/cost/gpuHours.js';
 import { moneyText } from '../core/cost/runCost.js';
 import type { QueueStand } from '../core/contracts/agentApi.js';
 import type { FigureLine } from '../core/contracts/figureSchema.js';
@@ -243,6 +244,7 @@ export class TablePrinter implements RunPrinter {
     }
     if (summary.seconds !== null) row('time', durationText(summary.seconds));
     if (summary.cost) row('cost', moneyText(summary.cost.amount, summary.cost.currency));
+    if (summary.gpu_hours !== null) row('GPU hours', gpuHoursText(summary.gpu_hours));
     if (evaluated) {
       row(
         'top-1',

@@ -87,6 +87,8 @@ export interface Progress {
   bestStep: number | null;
   /** Null without a price. */
   cost: RunPrice | null;
+  /** GPU hours of a run that Slurm started; null where there are none. */
+  gpuHours: string | null;
 }
 
 /** Amounts with their currency, `4.61 USD`. Null is what nobody knows, and of a run that is over. */

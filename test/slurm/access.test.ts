@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { whyNoSlurm, type PracticeSlurm } from '../../scripts/practice/slurm.mjs';
 import { cli, expectExit, until } from '../support/harness.js';
 import { endless, SlurmBench, training } from './bench.js';
-import { LoginProcesses } from './loginProcesses.js';
+import { LoginProcesses, processesWith } from './loginProcesses.js';
 
 const why = whyNoSlurm();
 const { spawn } = createRequire(import.meta.url)('node-pty') as Pick<typeof nodePty, 'spawn'>;
@@ -19,7 +19,7 @@ describe.skipIf(why)(`A run by Slurm is reached${why === undefined ? '' : ` (${w
   let slurm: PracticeSlurm;
 
   beforeAll(async () => {
-    bench = await SlurmBench.start();
+    bench = await SlurmBench.start({ login: { slurm: { partition: 'work', tensorboard: 'login' } } });
     ({ slurm } = bench);
   });
   afterAll(() => bench.stop());
@@ -39,6 +39,22 @@ describe.skipIf(why)(`A run by Slurm is reached${why === undefined ? '' : ` (${w
     for (const line of lines) pty.write(`${line}\r`);
     return { code: await ended, shown };
   }
+
+  /** While TensorBoard of a run is served: it shows the run's figures and its own page, byte for byte. */
+  async function seesBoard(label: string, profile: string, look: () => void | Promise<void>): Promise<void> {
+    const board = bench.begin('tensorboard', label, '--profile', profile);
+    const url = await until('TensorBoard', () => /http:\S+/.exec(board.stdout)?.[0], 60);
+    const get = (path: string): Promise<Response> => fetch(new URL(path, url));
+    await expect.poll(async () => (await get('data/runs')).json(), { timeout: 30_000 }).toContain('train');
+    const page = await get('index.js');
+    expect((await page.text()).length).toBeGreaterThan(1_000_000);
+    await look();
+    board.child.kill('SIGTERM');
+    await board.ended;
+  }
+
+  const boardsOf = (label: string) =>
+    processesWith('tensorboard_server.py').filter(({ words }) => words.includes(bench.folderOf(label)));
 
   test('the batch script is shown before it is sent, and the one that was sent lies in the run folder', async () => {
     const words = ['--nodes', '2', '--ranks', '2', '--name', 'shown', ...training(5)];
@@ -89,12 +105,10 @@ describe.skipIf(why)(`A run by Slurm is reached${why === undefined ? '' : ` (${w
     expectExit(none, 2);
     expect(none.stderr).toMatch(/n9 is no node of .*Its nodes are n1, n2/);
 
-    const board = bench.begin('tensorboard', 'open', '--profile', 'slurm');
-    const url = await until('TensorBoard', () => /http:\S+/.exec(board.stdout)?.[0]);
-    const runs = async (): Promise<unknown> => (await fetch(new URL('data/runs', url))).json();
-    await expect.poll(runs, { timeout: 30_000 }).toContain('train');
-    board.child.kill('SIGTERM');
-    await board.ended;
+    await seesBoard('open', 'slurm', async () => {
+      expect(boardsOf('open').map(({ isOnLoginNode }) => isOnLoginNode)).toEqual([false]);
+      expect((await login.watch(1)).names).toContain('srun');
+    });
 
     expectExit(await bench.trainyard('stop', 'open', '--profile', 'slurm'), 0);
     const over = await inTerminal(
@@ -104,5 +118,16 @@ describe.skipIf(why)(`A run by Slurm is reached${why === undefined ? '' : ` (${w
     );
     expect(over.shown).toContain('<login>');
     expectExit(await bench.trainyard('terminal', 'open', 'n1', '--profile', 'slurm'), 2);
+
+    await until('the end of TensorBoard', () => boardsOf('open').length === 0);
+    const refused = await bench.trainyard('tensorboard', 'open', '--profile', 'slurm');
+    expectExit(refused, 2);
+    expect(refused.stderr).toMatch(/open\S* has no nodes that TensorBoard could run on: it is stopped/);
+    expect(refused.stderr).toContain('set "tensorboard" to "login" in "slurm" of profile slurm');
+    await seesBoard('open', 'login', () => {
+      expect(boardsOf('open').map(({ isOnLoginNode }) => isOnLoginNode)).toEqual([true]);
+    });
+    expectExit(await bench.trainyard('tensorboard', 'open', '--profile', 'login', '--stop'), 0);
+    expect(boardsOf('open')).toEqual([]);
   });
 });

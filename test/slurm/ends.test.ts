@@ -21,6 +21,7 @@ interface Listed {
   queue: { kind: string; state: string; text: string } | null;
   health: { level: string; text: string };
   cost: { so_far: number } | null;
+  gpu_hours: number | null;
   state: { started: number; ended: number | null };
 }
 
@@ -128,7 +129,10 @@ describe.skipIf(why)(`The end of a job${why === undefined ? '' : ` (${why})`}`, 
     expectExit(await twice.ended, 0);
     expect(record('own').slurm.ended).toBeUndefined();
     expect(record('own').earlier).toMatchObject([{ perHour: price, currency: 'EUR' }]);
-    expect((await listed('own')).cost?.so_far).toBeGreaterThan(0);
+    const { cost, gpu_hours: hours } = await listed('own');
+    expect(cost?.so_far).toBeGreaterThan(0);
+    expect(hours).toBeCloseTo((cost?.so_far ?? 0) / price, 9);
+    expect((await bench.trainyard('runs', 'slurm')).stdout).toMatch(/ COST +GPU HOURS +STARTED/);
   });
 
   test('a time limit of one minute makes a checkpoint ahead, and the weights are those of a run without it', async () => {

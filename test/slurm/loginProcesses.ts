@@ -58,6 +58,15 @@ function look(pid: string, configuration: string): LoginProcess | undefined {
   return { name: basename(program), seconds: ofThreads(pid) + ofChildren };
 }
 
+/** Of all processes, those with a word that ends so, and whether they run on the login node. */
+export function processesWith(ending: string): { words: string[]; isOnLoginNode: boolean }[] {
+  return readNames('/proc').flatMap((pid) => {
+    const words = /^\d+$/.test(pid) ? (read(`/proc/${pid}/cmdline`)?.split('\0') ?? []) : [];
+    if (!words.some((word) => word.endsWith(ending))) return [];
+    return [{ words, isOnLoginNode: namespaceOf(pid) === namespaceOf('self') }];
+  });
+}
+
 /** The processes of sessions on the login node of the Slurm with this slurm.conf. */
 export class LoginProcesses {
   constructor(private readonly configuration: string) {}

@@ -2,7 +2,7 @@
 // its own, and a real sshd as login node. Driven by the command line, as a person does it.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { whyNoSlurm, type PracticeSlurm } from '../../scripts/practice/slurm.mjs';
 import { expectExit, readLines, until } from '../support/harness.js';
 import { endless, SlurmBench, training } from './bench.js';
@@ -24,6 +24,7 @@ describe.skipIf(why)(`Slurm${why === undefined ? '' : ` (${why})`}`, () => {
   beforeAll(async () => {
     bench = await SlurmBench.start({
       again: { slurm: { partition: 'work', requeue: true } },
+      slow: { slurm: { partition: 'work', requeue: true, time: '3' }, prologue: 'sleep 20' },
       wrong: { slurm: { partition: 'no"such\\one' } },
     });
     ({ slurm } = bench);
@@ -96,6 +97,9 @@ describe.skipIf(why)(`Slurm${why === undefined ? '' : ` (${why})`}`, () => {
 
   test('a run waits with its place and the reason, is not deleted, and leaves the queue when it is stopped', async () => {
     const other = bench.occupy();
+    onTestFinished(() => {
+      slurm.ask('scancel', other);
+    });
     expectExit(await trainyard('run', 'slurm', '--detach', '--name', 'waits', ...endless), 0);
     await until(
       'a reason',
@@ -119,7 +123,6 @@ describe.skipIf(why)(`Slurm${why === undefined ? '' : ` (${why})`}`, () => {
     expectExit(await follower.ended, 75);
     expect(slurm.ask('squeue', '-h', '-o', '%i')).not.toContain(jobOf('waits'));
     expect((await listed())[0]).toMatchObject({ phase: 'stopped', queue: null });
-    slurm.ask('scancel', other);
   });
 
   test('a run on another machine is seen from the login node, stops after a checkpoint, and goes on', async () => {
@@ -157,6 +160,24 @@ describe.skipIf(why)(`Slurm${why === undefined ? '' : ` (${why})`}`, () => {
     expect(cut.stdout).toContain('resumed from step-');
     expect(weights('cut', '00000400')).toBe(weights('whole', '00000400'));
     expect(slurm.ask('scontrol', 'show', 'job', '-o', jobOf('cut'))).toContain('Restarts=1');
+  });
+
+  test('a run without a step before the warning does not go back into the queue, and says why', async () => {
+    const client = begin('run', 'slow', '--name', 'nowhere', ...endless);
+    await until('its supervisor', () => existsSync(join(folderOf('nowhere'), 'state.json')));
+    slurm.ask('scancel', '--batch', '--signal=USR1', jobOf('nowhere'));
+    expectExit(await client.ended, 75);
+    expect(client.stderr).toContain('note: of its time limit of 180 s the run has 60 s or less');
+    expect(client.stdout).toMatch(
+      /reason +its time limit was near before it made a step, so it does not go back/,
+    );
+    await until('the job to be over', () =>
+      slurm.ask('scontrol', 'show', 'job', '-o', jobOf('nowhere')).includes('JobState=COMPLETED'),
+    );
+    expect(slurm.ask('scontrol', 'show', 'job', '-o', jobOf('nowhere'))).toContain('Restarts=0');
+    const never = await trainyard('run', 'slow', '--slurm', 'time=2', ...endless);
+    expectExit(never, 2);
+    expect(never.stderr).toContain('the run is to stop 120 s before its time limit of 120 s');
   });
 
   test('a run whose supervisor is killed is interrupted, with what Slurm says of its job', async () => {

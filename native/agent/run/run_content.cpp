@@ -23,7 +23,7 @@ constexpr size_t kMostNamed = 20;
 
 /// `#` stands for digits, `*` for anything within one name. Each name may also end in .tmp-PID,
 /// which a write that was cut short leaves behind.
-constexpr std::array<std::string_view, 49> kFiles{"run.json",
+constexpr std::array<std::string_view, 50> kFiles{"run.json",
                                                   "about.json",
                                                   "state.json",
                                                   "stop.json",
@@ -36,6 +36,7 @@ constexpr std::array<std::string_view, 49> kFiles{"run.json",
                                                   "join.json",
                                                   "slurm.sh",
                                                   "slurm.log",
+                                                  "stage.json",
                                                   "code.json",
                                                   "code.diff",
                                                   "tensorboard.json",

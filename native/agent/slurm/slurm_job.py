@@ -1,150 +1,46 @@
-# slurm_job.py RUN_DIR: what Slurm's batch script becomes, on the first node of an allocation (docs/contracts/slurm.md). It writes the
-# nodes into run.json, starts the supervisor here and `agent join` on the other nodes by srun, and passes on what Slurm says to the job.
+# slurm_job.py RUN_DIR: what Slurm's batch script becomes, on the first node of an allocation
+# (docs/contracts/slurm.md). It writes the nodes into run.json, starts the supervisor here and
+# `agent join` on the other nodes by srun, and passes on what Slurm says to the job.
 # slurm_job.py join RUN_DIR PORT: what srun starts on each of the other nodes.
 # Standard library only, Python 3.9 and newer.
-import json
 import os
-import re
 import signal
 import subprocess
 import sys
 import time
 
+sys.dont_write_bytecode = True  # the folder of this file is as it was put there
+
+from slurm_stage import Cancelled, Failed, stage_all  # noqa: E402: after that
+from slurm_tools import (  # noqa: E402: after that
+    Wrong,
+    address_of,
+    down_nodes,
+    end_board,
+    ended_log,
+    gpus_of,
+    keep_earlier,
+    newest_step,
+    read_json,
+    replace_json,
+    says,
+    step_environment,
+    step_on,
+    visible_gpus,
+    write_end,
+)
+
 NUMBER_SECONDS = 60  # for run.json to have the job's number, which is known after the job was submitted
 JOIN_SECONDS = 60  # for the supervisor to listen, and for its file to be seen on the other nodes
 STEP = 0.1
-SLURM_SECONDS = 60  # a controller under load answers late
 
-# By what slurmstepd writes into slurm.log before it ends a job: Slurm's state of such a job.
-ENDINGS = {"NODE FAILURE": "NODE_FAIL", "PREEMPTION": "PREEMPTED", "TIME LIMIT": "TIMEOUT", "JOB REQUEUE": "REQUEUED"}
-LOG_BYTES = 16384  # of the end of slurm.log, in which that line stands
-
-# srun takes these for flags that were given to it; what is meant for the job is no flag for a step of it.
-OF_STEPS = re.compile(r"^(SLURM_(NTASKS|NPROCS|NNODES|JOB_NUM_NODES|NTASKS_PER_NODE|TASKS_PER_NODE|CPUS_PER_TASK|EXACT|DISTRIBUTION)|SRUN_.*)$")
-
-
-class Wrong(Exception):
-    """Why the run cannot begin, for slurm.log."""
-
-
-def read_json(path):
-    try:
-        with open(path) as file:
-            value = json.load(file)
-    except (OSError, ValueError):
-        return None
-    return value if isinstance(value, dict) else None
-
-
-def replace_json(path, value):
-    temporary = "%s.tmp-%d" % (path, os.getpid())
-    with open(temporary, "w") as file:
-        file.write(json.dumps(value) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    os.chmod(temporary, 0o600)
-    os.rename(temporary, path)
-
-
-def slurm_program(name):
-    """Slurm's own programs stand beside the one that PATH has, or in one of the usual folders."""
-    folders = os.environ.get("PATH", "").split(os.pathsep) + ["/usr/bin", "/usr/local/bin", "/opt/slurm/bin", "/cm/shared/apps/slurm/current/bin"]
-    for folder in folders:
-        path = os.path.join(folder, name)
-        if os.path.isabs(path) and os.access(path, os.X_OK):
-            return path
-    raise Wrong("%s was not found on this node" % name)
-
-
-def says(name, *words):
-    argv = [slurm_program(name)] + list(words)
-    try:
-        done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=SLURM_SECONDS)
-    except subprocess.TimeoutExpired:
-        raise Wrong("%s gave no answer within %d s" % (name, SLURM_SECONDS))
-    if done.returncode != 0:
-        raise Wrong("%s failed: %s" % (name, done.stderr.strip()))
-    return done.stdout
-
-
-def step_environment():
-    return {name: value for name, value in os.environ.items() if not OF_STEPS.match(name)}
-
-
-def step_on(nodes, argv):
-    """The command line of one process on each of these nodes, beside what runs there already."""
-    count = str(len(nodes))
-    words = ["--overlap", "--nodes=" + count, "--ntasks=" + count, "--ntasks-per-node=1", "--cpu-bind=none", "--nodelist=" + ",".join(nodes)]
-    return [slurm_program("srun")] + words + ["--kill-on-bad-exit=0", "--export=ALL"] + argv
-
-
-def address_of(node):
-    """How the other nodes reach it: Slurm's own address of it."""
-    found = re.search(r"\bNodeAddr=(\S+)", says("scontrol", "show", "node", "-o", node))
-    return found.group(1) if found else node
-
-
-def gpus_of(node, visible, wanted):
-    """Which GPUs of a node the ranks take, as NVML counts there: those that Slurm shows to the job."""
-    if wanted == 0:
-        return None
-    listed = [word for word in (visible or "").split(",") if word]
-    if len(listed) < wanted or not all(word.isdigit() for word in listed):
-        raise Wrong("%s: Slurm gives the job the GPUs '%s', and %d are wanted, by their numbers" % (node, visible or "", wanted))
-    return [int(word) for word in listed[:wanted]]
-
-
-def visible_gpus(nodes):
-    """What CUDA_VISIBLE_DEVICES is on each node, as Slurm sets it there."""
-    script = "import os; print('GPUS', os.environ['SLURMD_NODENAME'], os.environ.get('CUDA_VISIBLE_DEVICES', ''))"
-    argv = step_on(nodes, [sys.executable, "-c", script])
-    said = subprocess.run(argv, env=step_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, universal_newlines=True).stdout
-    found = {}
-    for line in said.splitlines():
-        words = line.split(" ")
-        if words[0] == "GPUS":
-            found[words[1]] = words[2].strip() if len(words) > 2 else ""
-    return found
-
-
-def ended_log(path, job):
-    """Why Slurm ends the job, as slurmstepd said it in slurm.log; None where it said nothing of this job."""
-    try:
-        with open(path, "rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - LOG_BYTES))
-            text = file.read().decode("utf-8", "replace")
-    except OSError:
-        return None
-    found = re.findall(r"\*\*\* JOB %s ON \S+ CANCELLED AT \S+(?: DUE TO ([A-Z ]+))?" % re.escape(job), text)
-    return ENDINGS.get(found[-1].strip(), "CANCELLED") if found else None
-
-
-def down_nodes(names):
-    """Which of these nodes are down, each with what Slurm says of it."""
-    said = says("sinfo", "-h", "-N", "-n", ",".join(names), "-o", "%N|%T|%E")
-    lines = [line.strip().split("|", 2) for line in said.splitlines()]
-    found = {line[0]: line[2] for line in lines if len(line) == 3 and line[1].startswith(("down", "fail"))}
-    return ", ".join(node if why in ("", "none", "Not responding") else "%s: %s" % (node, why) for node, why in found.items())
-
-
-def earlier_start(run, state):
-    """An entry of `earlier`: when the start of `state` held its nodes, and at which price an hour."""
-    span = {"from": state["started"], "to": state["ended"] if state.get("ended") is not None else state["updated"]}
-    price = run.get("price")
-    nodes = run.get("nodes")
-    if price and nodes:
-        units = len(nodes) if price["per"] == "node" else sum(len(node.get("gpus") or ()) for node in nodes)
-        span.update({"perHour": price["amount"] * units, "currency": price["currency"]})
-    return span
-
-
-def keep_earlier(run, state):
-    """The start before this one counts on in the run's time and price, once; a client has written those before a resume."""
-    if not state or not state.get("generation"):  # of a job that left the queue before it had nodes
-        return
-    earlier = run.setdefault("earlier", [])
-    if all(span["from"] != state["started"] for span in earlier):
-        earlier.append(earlier_start(run, state))
+# Why a job is not given to the queue again.
+NOWHERE = (
+    "its time limit was near before it made a step, so it does not go back into the queue:"
+    " give it more time, or a shorter stopAhead"
+)
+DATA_MISSING = 4  # a run's exit code where what it needs cannot be put on its nodes
+STOPPED = 75
 
 
 class Job:
@@ -158,9 +54,11 @@ class Job:
         self.asked = None  # the signal that asked for a stop
         self.told = False  # whether the supervisor knows of it
         self.began = False  # whether the state is that of this start
+        self.step = 0  # of the newest checkpoint, before this start
 
     def read_run(self):
-        """run.json, once it names this job: another job in it is a later start in the same folder."""
+        """run.json, once it names this job: another job in it is a later start in the same
+        folder."""
         deadline = time.monotonic() + NUMBER_SECONDS
         while True:
             run = read_json(self.run_file)
@@ -208,9 +106,40 @@ class Job:
                 node[field] = layout[field]
         return node
 
-    def start(self):
-        run = self.read_run()
-        names = self.place(run)
+    def stage(self):
+        """Whether the run may start: what it wants staged is on its nodes' own disks."""
+        began = time.time()
+        nodes = [(node["host"], node["address"]) for node in read_json(self.run_file)["nodes"]]
+        try:
+            done = stage_all(self.dir, nodes, self.say_staging, lambda: self.asked is not None)
+        except Failed as error:
+            self.say_staging(None)
+            print("slurm_job.py: error: %s" % error, flush=True)
+            write_end(self.dir, "failed", "staging failed: %s" % error, DATA_MISSING, began)
+            return False
+        except Cancelled:
+            self.say_staging(None)
+            self.prepare_end()
+            write_end(self.dir, "stopped", "stopped while its data was staged", STOPPED, began)
+            return False
+        self.say_staging(None)
+        if done is not None:
+            print("slurm_job.py: staged %s" % done, flush=True)
+        return True
+
+    def say_staging(self, text):
+        """How far staging is, in run.json, for people."""
+        run = read_json(self.run_file)
+        if run is None or run["slurm"].get("staging") == text:
+            return
+        run["slurm"].pop("staging", None)
+        if text is not None:
+            run["slurm"]["staging"] = text
+            print("slurm_job.py: staging: %s" % text, flush=True)
+        replace_json(self.run_file, run)
+
+    def start(self, names):
+        run = read_json(self.run_file)
         join_file = os.path.join(self.dir, "join.json")
         if os.path.exists(join_file):
             os.unlink(join_file)
@@ -229,7 +158,8 @@ class Job:
         self.steps = subprocess.Popen(argv, env=step_environment(), stdin=subprocess.DEVNULL)
 
     def take_signal(self, number, _frame):
-        """USR1 comes ahead of the time limit, TERM where Slurm ends the job, USR2 from `trainyard stop`."""
+        """USR1 comes ahead of the time limit, TERM where Slurm ends the job, USR2 from `trainyard
+        stop`."""
         if self.asked is None:
             self.asked = number
 
@@ -237,10 +167,14 @@ class Job:
         """What Slurm asked for, once the supervisor has taken up the run."""
         self.told = True
         print("slurm_job.py: %s: the run stops after a checkpoint" % signal.Signals(self.asked).name, flush=True)
+        self.prepare_end(lambda: self.supervisor.send_signal(signal.SIGTERM))
+
+    def prepare_end(self, end=lambda: None):
+        """What run.json says of an end that Slurm asked for, before and after `end`."""
         run = read_json(self.run_file) or {}
         if self.asked != signal.SIGUSR2 and run.get("slurm", {}).get("requeue"):
             self.say_goes_on(True)
-        self.supervisor.send_signal(signal.SIGTERM)
+        end()
         if self.asked != signal.SIGUSR2:
             self.say_why()
 
@@ -256,7 +190,8 @@ class Job:
             print("slurm_job.py: Slurm does not say why: %s" % error, flush=True)
 
     def why(self, run):
-        """Slurm's word for the end that comes; TIME_LIMIT_NEAR ahead of a time limit. The controller forgets it where it requeues the job."""
+        """Slurm's word for the end that comes; TIME_LIMIT_NEAR ahead of a time limit. The
+        controller forgets it where it requeues the job."""
         said = says("scontrol", "show", "job", "-o", self.number)
         fields = dict(word.split("=", 1) for word in said.split() if "=" in word)
         if fields.get("PreemptTime", "None") not in ("None", "N/A"):
@@ -285,13 +220,21 @@ class Job:
     def run(self):
         for number in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM):
             signal.signal(number, self.take_signal)
-        self.start()
+        run = self.read_run()
+        self.step = newest_step(self.dir)
+        names = self.place(run)
+        if self.stage():
+            self.supervise(names)
+        return self.conclude()
+
+    def supervise(self, names):
+        self.start(names)
         while self.supervisor.poll() is None:
             self.look()
             time.sleep(STEP)
         if self.steps:
             self.end_steps()
-        return self.conclude()
+        end_board(self.dir)
 
     def end_steps(self):
         """Each `agent join` ends by itself when the run is over."""
@@ -301,13 +244,27 @@ class Job:
             self.steps.terminate()
             self.steps.wait()
 
+    def came_nowhere(self):
+        """Whether a training was stopped ahead of its time limit before it made a step: it would be
+        so for ever. Steps of an own program are not known."""
+        run = read_json(self.run_file) or {}
+        near = run.get("slurm", {}).get("ended", {}).get("state") == "TIME_LIMIT_NEAR"
+        return near and run.get("program") == "trainer" and newest_step(self.dir) <= self.step
+
+    def say_came_nowhere(self):
+        path = os.path.join(self.dir, "state.json")
+        replace_json(path, dict(read_json(path), reason=NOWHERE))
+        print("slurm_job.py: %s" % NOWHERE, flush=True)
+
     def conclude(self):
         state = read_json(os.path.join(self.dir, "state.json")) or {}
         phase = state.get("phase")
         goes_on = bool((read_json(self.run_file) or {}).get("slurm", {}).get("goesOn"))
         if goes_on and self.asked == signal.SIGTERM:
             return 0  # whether the job goes on is decided already, and Slurm's queue tells it
-        if goes_on and phase == "stopped":
+        if goes_on and phase == "stopped" and self.came_nowhere():
+            self.say_came_nowhere()
+        elif goes_on and phase == "stopped":
             try:
                 says("scontrol", "requeue", self.number)
                 return 0
@@ -320,7 +277,8 @@ class Job:
 
 
 def join(run_dir, port):
-    """Tells this node's `agent join` where the supervisor is; the key comes by the run's folder, which nobody else can read."""
+    """Tells this node's `agent join` where the supervisor is; the key comes by the run's folder,
+    which nobody else can read."""
     host = os.environ["SLURMD_NODENAME"]
     deadline = time.monotonic() + JOIN_SECONDS
     while True:

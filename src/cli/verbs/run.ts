@@ -195,12 +195,13 @@ export const run: Verb = {
 export async function stayWith(
   context: Context,
   args: Args,
-  { id, dir, before, interrupted, warnings = [] }: StartedRun & { interrupted: boolean },
+  { id, dir, before, note, interrupted, warnings = [] }: StartedRun & { interrupted: boolean },
 ): Promise<number> {
   printWarnings(context, warnings);
   const printer = makePrinter(context);
   const details = await (await context.node.client()).request('run.get', { dir });
   printer.run(id, dir, details.run);
+  if (note !== undefined) context.output.note(`trainyard: note: ${note}`);
   if (args.has('detach') && !interrupted) {
     if (!context.json) context.output.line(`attach with: trainyard attach ${id}`);
     return exitCodes.done;

@@ -2,6 +2,7 @@ import { visible } from '../../core/base/visible.js';
 import { exitCodes } from '../../core/base/errors.js';
 import { OverviewReader, type RunOverview } from '../../core/follow/overview.js';
 import { reasonOf, statusText } from '../../core/model/runStatus.js';
+import { gpuHoursText } from '../../core/cost/gpuHours.js';
 import { moneyText, type RunCost } from '../../core/cost/runCost.js';
 import type { RunEntry } from '../../core/contracts/agentApi.js';
 import type { Verb } from '../context.js';
@@ -35,6 +36,7 @@ export const runs: Verb = {
           top1 = null,
           health,
           cost,
+          gpuHours,
         } = figures;
         const { id, dir, run, state } = entry;
         const about = {
@@ -47,6 +49,7 @@ export const runs: Verb = {
           loss,
           top1,
           cost: cost ? costRecord(cost) : null,
+          gpu_hours: gpuHours ?? null,
         };
         context.output.json({
           type: 'run',
@@ -67,16 +70,18 @@ export const runs: Verb = {
       return exitCodes.done;
     }
     const priced = overviews.some(({ cost }) => cost !== undefined);
+    const counted = overviews.some(({ gpuHours }) => gpuHours !== undefined);
     const named = overviews.some(
       ({ entry: { about } }) => about && (about.name !== '' || about.tags.length > 0),
     );
     const head = [
       ...['RUN', ...(named ? ['NAME'] : []), 'PHASE', 'STEP', 'IMAGES/S', 'TOP-1'],
       ...(priced ? ['COST'] : []),
+      ...(counted ? ['GPU HOURS'] : []),
       ...['STARTED', 'HEALTH'],
     ];
-    const rows = overviews.map((overview) => row(overview, priced, named));
-    const figures = priced ? [2, 3, 4, 5] : [2, 3, 4];
+    const rows = overviews.map((overview) => row(overview, { priced, counted, named }));
+    const figures = [2, 3, 4, ...[priced, counted].filter(Boolean).map((_, index) => 5 + index)];
     const right = named ? figures.map((column) => column + 1) : figures;
     for (const line of table(head, rows, right)) context.output.line(line);
     const hidden = entries.length - chosen.length;
@@ -97,8 +102,12 @@ function costRecord({ currency, perHour, soFar, atEnd, perEpoch }: RunCost): Cos
 const nameText = ({ about }: RunEntry): string =>
   visible([about?.name ?? '', ...(about?.tags ?? []).map((tag) => `#${tag}`)].join(' ').trim());
 
-function row(overview: RunOverview, priced: boolean, named: boolean): string[] {
-  const { entry, status, health, step, totalSteps, imagesPerSec, rateWriters, top1, cost } = overview;
+/** Columns that are there where a run has something for them. */
+type Columns = Record<'priced' | 'counted' | 'named', boolean>;
+
+function row(overview: RunOverview, { priced, counted, named }: Columns): string[] {
+  const { entry, status, health, step, totalSteps, imagesPerSec, rateWriters, top1, cost, gpuHours } =
+    overview;
   const steps = step === undefined ? '' : `${step}${totalSteps === undefined ? '' : `/${totalSteps}`}`;
   const sum = rateWriters > 1 ? `, sum of ${rateWriters}` : '';
   const rate = imagesPerSec === undefined ? '' : rateText(imagesPerSec) + sum;
@@ -111,6 +120,7 @@ function row(overview: RunOverview, priced: boolean, named: boolean): string[] {
     rate,
     accuracy,
     ...(priced ? [cost ? moneyText(cost.soFar, cost.currency) : ''] : []),
+    ...(counted ? [gpuHours === undefined ? '' : gpuHoursText(gpuHours)] : []),
     entry.state ? timeText(entry.state.started) : '',
     health.kind === 'over' ? (reasonOf(entry) ?? '') : health.text,
   ];

@@ -21,16 +21,15 @@ export const tensorboard: Verb = {
   ],
   async run(context, args) {
     const { dir, id } = await context.resolveRun(args);
-    const client = await context.node.client();
-    if (args.has('stop')) {
-      await client.request('tensorboard.stop', { dir });
-      return exitCodes.done;
-    }
     const boards = new TensorBoards({
       logger: context.logger,
       howToOpen: adviceText({ kind: 'openTensorBoard' }),
     });
     try {
+      if (args.has('stop')) {
+        await boards.stop(context.machine, dir);
+        return exitCodes.done;
+      }
       const bridge = await context.withProgress((progress) => boards.open(context.machine, dir, progress));
       if (context.json) {
         context.output.json({ type: 'tensorboard', id, dir, url: bridge.url, port: bridge.port });

@@ -26,6 +26,8 @@ export interface StartedRun {
   dir: NodePath;
   /** What an earlier run had left in the folder that the user named. */
   before: RunDetails | undefined;
+  /** What may go wrong later, for people. */
+  note?: string | undefined;
   /** What our trainer computes on; undefined where nothing is said of that. */
   device: Device | undefined;
   /** What its nodes may make it suffer from, as a check says it; left out where nobody looked. */
@@ -38,6 +40,12 @@ export interface NamedNode {
   readonly node: AgentNode;
   /** Which build of the CUDA back end it takes, and why. Known once its agent was reached. */
   readonly cudaBuild?: CudaBuild | undefined;
+}
+
+/** A node on which TensorBoard of a run is served: its agent starts it, and its socket is there. */
+export interface BoardPlace {
+  client(): Promise<AgentClient>;
+  connectSocket(path: NodePath): Promise<Duplex>;
 }
 
 /** How far a check goes. */
@@ -111,6 +119,12 @@ export interface Machine extends Disposable {
   shell?(size: TerminalSize): Promise<SshShell>;
   /** A channel to a Unix socket on `node`. */
   connectSocket(path: NodePath): Promise<Duplex>;
+  /**
+   * Where TensorBoard of the run in `dir` is served; absent where that is always `node`. The machine
+   * owns the place until `letGoOfBoard`. UserError (usage) where the run has no such place now.
+   */
+  boardPlace?(dir: NodePath): Promise<BoardPlace>;
+  letGoOfBoard?(dir: NodePath): void;
 }
 
 /** For `run.start`: a folder that another host may supervise is watched for half a minute first. */

@@ -1,6 +1,7 @@
 // A Slurm cluster as a place to run on. Its head is the login node: programs, folders and files of
 // runs are there, on a disk that the compute nodes see, and nothing that computes.
 import { hostname, userInfo } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { agentErrors, type RunDetails } from '../contracts/agentApi.js';
 import { AgentError } from '../agent/agentClient.js';
@@ -21,15 +22,18 @@ import { ofOurTrainer, type RunRequest } from '../plan/request.js';
 import { newRunId, planRun } from '../plan/spec.js';
 import { givenWorkdir } from '../profiles/workdir.js';
 import { noCudaLibrary, withoutCuda } from '../setup/nodeCuda.js';
-import { slurmJobName } from '../setup/sources.js';
+import { findNativeSources, slurmJobName, type NativeSources } from '../setup/sources.js';
 import type { NodeRuntime } from '../setup/runtime.js';
 import { allocationOf, type Allocation } from '../slurm/allocation.js';
-import { gpusPerNodeOf } from '../slurm/options.js';
+import { gpusPerNodeOf, stopAheadTrouble } from '../slurm/options.js';
 import { batchScript } from '../slurm/script.js';
+import { nodesNow } from '../slurm/step.js';
+import { AllocatedNodes, noBoard } from './allocatedNodes.js';
 import { tryTrainer } from './clusterCheck.js';
-import { deviceBefore, earlierRun, type CheckOptions, type StartedRun } from './machine.js';
+import { deviceBefore, earlierRun, type BoardPlace, type CheckOptions, type StartedRun } from './machine.js';
 import { sitePartitions } from './sitePartitions.js';
 import { SlurmQueue } from './slurmQueue.js';
+import { assertStageable, dataBefore, stageOrder } from './slurmStage.js';
 import { SshMachine, type SshMachineOptions } from './sshMachine.js';
 import { nodeSays } from './sshNode.js';
 import { startWithCode } from './startCode.js';
@@ -38,6 +42,12 @@ const submittedSchema = z.object({ id: z.string(), dir: nodePathSchema, job: z.s
 const nothing = z.unknown();
 /** Seconds without a request after which TensorBoard ends. */
 const tensorboardIdle = 3600;
+/** Milliseconds in which what was heard of the queue catches up with a run that has begun. */
+const queuePatience = 20_000;
+const queuePause = 1000;
+
+/** Whether TensorBoard runs on the login node, which many clusters do not want. */
+const boardsOnLogin = ({ slurm }: Profile): boolean => slurm?.tensorboard === 'login';
 
 /** Nodes as placing ranks wants them: none is known yet, and all are alike. */
 function offersOf({ nodes, slots, gpusPerNode, cpusPerTask }: Allocation): NodeOffer[] {
@@ -66,6 +76,7 @@ function layoutOf({ nodes }: Placement, nvidia: readonly string[] | undefined): 
 /** A Slurm cluster, reached at its login node. */
 export class SlurmMachine extends SshMachine {
   private readonly queue: SlurmQueue;
+  private readonly allocated: AllocatedNodes;
 
   constructor(options: SshMachineOptions) {
     const asked = { queue: undefined as SlurmQueue | undefined };
@@ -79,6 +90,50 @@ export class SlurmMachine extends SshMachine {
       logger: options.logger,
     });
     asked.queue = this.queue;
+    const { profile, questions, logger = nullLogger } = options;
+    const payload = (): ReturnType<typeof this.readPayload> => this.readPayload();
+    this.allocated = new AllocatedNodes(this.head, {
+      ...{ questions, payload, logger },
+      workdir: givenWorkdir(profile),
+    });
+  }
+
+  override dispose(): void {
+    this.allocated.dispose();
+    super.dispose();
+  }
+
+  /** The first node of the run's allocation, or the login node where the profile says so. */
+  async boardPlace(dir: NodePath): Promise<BoardPlace> {
+    const { profile } = this.options;
+    if (boardsOnLogin(profile)) {
+      return { client: () => this.node.client(), connectSocket: (path) => this.connectSocket(path) };
+    }
+    const client = await this.node.client();
+    const deadline = Date.now() + queuePatience;
+    for (;;) {
+      const details = await client.request('run.get', { dir });
+      const [at] = nodesNow(details);
+      if (at) {
+        const node = this.allocated.reach(dir, at);
+        return {
+          client: () => node.node.client(),
+          connectSocket: (path) => node.connectTo({ path }),
+        };
+      }
+      // A run that has begun while the queue was last heard to have it waiting.
+      const begins = details.state?.phase === 'running' && details.queue?.kind === 'waiting';
+      if (!begins || Date.now() > deadline) {
+        this.allocated.letGo(dir);
+        throw noBoard(details, profile.name);
+      }
+      this.queue.expectChange();
+      await delay(queuePause);
+    }
+  }
+
+  letGoOfBoard(dir: NodePath): void {
+    this.allocated.letGo(dir);
   }
 
   /** UserError (usage) where it is to go deep: nothing is measured on a login node. */
@@ -101,6 +156,7 @@ export class SlurmMachine extends SshMachine {
     progress.onProgress?.('connecting');
     const { profile } = request;
     const { allocation, placed } = await this.place(request);
+    const note = stopAheadTrouble(allocation.fields);
     const wantsGpu = placed.device === 'cuda' && ofOurTrainer(request);
     if (wantsGpu && (await this.readPayload()).cuda.length === 0) throw withoutCuda();
     const runtime = await this.withPackages((packages) =>
@@ -114,26 +170,29 @@ export class SlurmMachine extends SshMachine {
     const client = await this.node.client();
     const before = planned.dir === undefined ? undefined : await earlierRun(client, planned.dir);
     assertOver(before);
+    const { logger = nullLogger, bundleDir, env } = this.options;
+    const sources = (): Promise<NativeSources> => findNativeSources(bundleDir, env);
+    const stage = await stageOrder(request, await this.readPayload(), sources);
     progress.onProgress?.('submitting');
     const spec = specOf(planned, { request, allocation, placed, runtime, before });
-    const { logger = nullLogger } = this.options;
     const workdir = await this.workdir(profile);
     const started = await startWithCode(
       { request, spec, before, nodes: [this.head], workdir: givenWorkdir(profile), logger },
-      (spec) => this.submit(spec, { allocation, placed, runtime, workdir, home }),
+      (spec) => this.submit(spec, { allocation, placed, runtime, workdir, home }, stage),
       progress,
     );
-    if (request.tensorboard) {
+    if (request.tensorboard && boardsOnLogin(profile)) {
       const { python, tensorboardServer: server } = runtime;
       await client.request('tensorboard.start', { dir: started.dir, python, server, idle: tensorboardIdle });
     }
-    return { ...started, before, device: placed.choice?.used };
+    return { ...started, before, note, device: placed.choice?.used };
   }
 
   /** With the id of a run that was started now; another start has another one. */
   async batchScript(request: RunRequest, progress: Progress = {}): Promise<string> {
     progress.onProgress?.('connecting');
     const { allocation, placed } = await this.place(request);
+    stopAheadTrouble(allocation.fields);
     const runtime = await this.head.places();
     const { home } = await this.node.hello(); // the programs are where the probe said
     throwIfCancelled(progress.signal);
@@ -169,10 +228,7 @@ export class SlurmMachine extends SshMachine {
   /** How large the allocation is, and what runs on each of its nodes. UserError (usage, preflight). */
   private async place(request: RunRequest): Promise<{ allocation: Allocation; placed: PlacedRun }> {
     const allocation = allocationOf(request);
-    if (request.stage !== undefined) {
-      const what = 'a folder was to be staged, and the nodes of a Slurm run are not known before it starts';
-      throw new UserError('usage', what, 'Put the folder on the shared disk, and leave the staging out');
-    }
+    assertStageable(request, this.head.name);
     const looks: DeviceLooks = {
       before: () => deviceBefore(this.node, request),
       backEnd: async () => ((await this.readPayload()).cuda.length === 0 ? noCudaLibrary : undefined),
@@ -181,13 +237,17 @@ export class SlurmMachine extends SshMachine {
   }
 
   /** The job's script and its place in the queue. UserError (preflight) where Slurm refuses it. */
-  private async submit(spec: StartSpec, where: JobPlace): Promise<{ id: string; dir: NodePath }> {
+  private async submit(
+    spec: StartSpec,
+    where: JobPlace,
+    stage: object | undefined,
+  ): Promise<{ id: string; dir: NodePath }> {
     const { id, dir, script } = scriptOf(spec, where);
     try {
       return await this.head.withBootstrap((bootstrap) =>
         bootstrap.request(
           'slurm-submit',
-          { dir, script, run: { ...spec, id, dir: undefined } },
+          { dir, script, stage, run: { ...spec, id, dir: undefined } },
           submittedSchema,
         ),
       );
@@ -201,7 +261,7 @@ export class SlurmMachine extends SshMachine {
     const { head } = this;
     const results = await head.withBootstrap(async (channel) => {
       const look = (paths: NodePath[]): Promise<string[]> => head.lookBy(channel, paths);
-      const data = await checkRemoteData(request.data, look, request.profile.name);
+      const data = await checkRemoteData(dataBefore(request), look, request.profile.name);
       return request.kind === 'train' ? [...data, await tryTrainer(head, channel, runtime)] : data;
     });
     assertPassed(results.map((result) => ({ ...result, host: head.name })));
@@ -303,7 +363,8 @@ function specOf(
     minNodes: undefined,
     ...(id === undefined ? {} : { id }),
     launcher: 'slurm',
-    tensorboard: false,
+    // Else the supervisor starts it, on the first node of the allocation.
+    tensorboard: planned.tensorboard && !boardsOnLogin(request.profile),
     slurm: {
       ...(request.slurm === undefined ? {} : { asked: request.slurm }),
       requeue: allocation.fields.requeue === true,

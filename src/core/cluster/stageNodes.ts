@@ -86,4 +86,6 @@ export async function copyFromNode<N extends RelayNode>(
 }
 
 const slashed = (path: NodePath): string => `${join(path).replace(/\/$/, '')}/`;
-const isWithin = (path: NodePath, folder: NodePath): boolean => slashed(path).startsWith(slashed(folder));
+/** Whether a folder is, or lies in, another one. */
+export const isWithin = (path: NodePath, folder: NodePath): boolean =>
+  slashed(path).startsWith(slashed(folder));

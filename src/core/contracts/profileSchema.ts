@@ -130,6 +130,15 @@ export const profileSchema = z
               about('Seconds before the time limit at which a run stops after a checkpoint. Default 120.'),
             ),
           ),
+          tensorboard: optional(
+            z
+              .enum(['allocation', 'login'])
+              .check(
+                about(
+                  'Where TensorBoard runs: on the first node of the run (allocation, the default), or on the login node (login), which then serves runs that are over too.',
+                ),
+              ),
+          ),
           lines: optional(
             z.array(sbatchLine).check(about('Further options of sbatch, one each, for example `--mem=64G`.')),
           ),

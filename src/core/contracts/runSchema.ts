@@ -57,10 +57,11 @@ const heldSpanSchema = z.object({
   to: z.number(),
   perHour: z.optional(z.number().check(z.gte(0))),
   currency: z.optional(z.string()),
+  gpus: z.optional(count),
 });
 /**
- * When one start of a run held its nodes, in seconds since the epoch, and the price of an hour of
- * all that it held; without a price where it had none.
+ * When one start of a run held its nodes, in seconds since the epoch, the price of an hour of all
+ * that it held, and how many GPUs its ranks had; without a price where it had none.
  */
 export type HeldSpan = z.infer<typeof heldSpanSchema>;
 
@@ -88,6 +89,8 @@ const slurmRecordSchema = z.object({
   goesOn: z.optional(z.boolean()),
   /** Why Slurm ended the job, by the job itself or by who asked Slurm later. */
   ended: z.optional(slurmEndSchema),
+  /** How far the staging of its data is, for people; absent before it and after it. */
+  staging: z.optional(z.string()),
   /** What each node of the allocation gets, in the order of its nodes. */
   layout: z
     .array(

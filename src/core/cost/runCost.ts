@@ -51,11 +51,12 @@ export function costUntil(run: PricedRun | null, state: Times | null, until = In
 }
 
 /** What a run that goes on in the folder of an earlier one keeps of its starts. */
-export function startsOf(run: PricedRun | null, state: Times | null): HeldSpan[] {
+export function startsOf(run: (PricedRun & Pick<RunFile, 'slurm'>) | null, state: Times | null): HeldSpan[] {
   if (!state) return [...(run?.earlier ?? [])];
   const perHour = run ? pricePerHour(run) : undefined;
   const price = perHour === undefined || !run?.price ? {} : { perHour, currency: run.price.currency };
-  return [...earlierSpans(run, state), { ...presentSpan(state), ...price }];
+  const gpus = run?.slurm ? { gpus: gpusOf(run) } : {};
+  return [...earlierSpans(run, state), { ...presentSpan(state), ...price, ...gpus }];
 }
 
 /** `soFar` is of all starts (`costUntil`). Undefined without a price or before the start. */
@@ -84,7 +85,8 @@ export function pricePerHour(run: Pick<RunFile, 'price' | 'nodes' | 'gpus'>): nu
   return amount * (per === 'node' ? (run.nodes?.length ?? 1) : gpusOf(run));
 }
 
-function gpusOf({ nodes, gpus }: Pick<RunFile, 'nodes' | 'gpus'>): number {
+/** The GPUs of its ranks. */
+export function gpusOf({ nodes, gpus }: Pick<RunFile, 'nodes' | 'gpus'>): number {
   if (!nodes) return gpus?.length ?? 0;
   return nodes.reduce((sum, node) => sum + (node.gpus?.length ?? 0), 0);
 }

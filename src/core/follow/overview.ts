@@ -1,4 +1,5 @@
 // A line on a run in a list: from its metrics file, of which only what is new is read at each look.
+import { gpuHoursOf } from '../cost/gpuHours.js';
 import { costOf, type RunCost } from '../cost/runCost.js';
 import { Figures } from '../model/figures.js';
 import { RunMetrics, type RunProgress } from '../model/runMetrics.js';
@@ -53,6 +54,8 @@ export interface RunOverview extends RunProgress {
   secondsPerStep: number | undefined;
   /** Undefined where the profile named no price at the start. */
   cost: RunCost | undefined;
+  /** Of a run that Slurm gave GPUs, over all its starts. */
+  gpuHours: number | undefined;
 }
 
 /** What one run's lines came to so far. */
@@ -105,6 +108,7 @@ class Reading {
       secondsLeft: over ? undefined : secondsLeft,
       secondsPerStep,
       cost: costOf(entry.run, entry.state, { ...progress, over, secondsLeft, secondsPerStep }),
+      gpuHours: gpuHoursOf(entry.run, entry.state),
     };
   }
 

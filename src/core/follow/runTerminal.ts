@@ -7,7 +7,7 @@ import type { Machine } from '../cluster/machine.js';
 import type { RunDetails } from '../contracts/agentApi.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import { statusOf } from '../model/runStatus.js';
-import type { AllocatedNode } from '../slurm/step.js';
+import { nodesNow, type AllocatedNode } from '../slurm/step.js';
 import type { SshShell, TerminalSize } from '../ssh/base/transport.js';
 import { runShellLine } from './runShell.js';
 
@@ -52,15 +52,16 @@ export async function runTerminal(
 
 /** Undefined where no host was named and the run has no nodes now. UserError (usage). */
 function computeNode(details: RunDetails, host?: string): AllocatedNode | undefined {
-  const { id, run, queue } = details;
-  const names = run?.launcher === 'slurm' ? [] : (run?.nodes ?? []).map((node) => node.host);
-  const hasNodes = queue?.kind === 'running' && names.length > 0;
+  const { id } = details;
+  const nodes = nodesNow(details);
+  const hasNodes = nodes.length > 0;
   if (!hasNodes && host === undefined) return undefined;
   if (!hasNodes) {
     const what = `${id} has no nodes now: it is ${statusOf(details)}`;
     throw new UserError('usage', what, 'Leave the node out for a terminal on the login node');
   }
-  const name = host ?? names[0] ?? '';
-  if (names.includes(name)) return { job: queue.job, host: name };
-  throw new UserError('usage', `${name} is no node of ${id}`, `Its nodes are ${names.join(', ')}`);
+  const at = nodes.find((node) => node.host === (host ?? nodes[0]?.host));
+  if (at) return at;
+  const names = nodes.map((node) => node.host).join(', ');
+  throw new UserError('usage', `${host} is no node of ${id}`, `Its nodes are ${names}`);
 }

@@ -1,4 +1,5 @@
 // What a run came to, in a few figures.
+import { gpuHoursOf } from '../cost/gpuHours.js';
 import { costOf } from '../cost/runCost.js';
 import type { Figures } from './figures.js';
 import type { RunMetrics } from './runMetrics.js';
@@ -21,6 +22,8 @@ export interface RunSummary {
   seconds: number | null;
   /** Price of the nodes or GPUs for that time; null where the profile had no price. */
   cost: { amount: number; currency: string } | null;
+  /** Of a run that Slurm gave GPUs, over all its starts; else null. */
+  gpu_hours: number | null;
   step: number | null;
   /** Accuracy of the last and of the best evaluation, as fractions. */
   top1: number | null;
@@ -63,6 +66,7 @@ export function summarize(
     median_images_per_sec: metrics.steps?.medianImagesPerSec() ?? rates?.median ?? null,
     seconds: state ? (state.ended ?? state.updated) - state.started : null,
     cost: cost ? { amount: cost.soFar, currency: cost.currency } : null,
+    gpu_hours: gpuHoursOf(details.run, state) ?? null,
     step: metrics.lastStep?.step ?? figures?.step ?? null,
     top1: metrics.lastEvaluation?.top1 ?? null,
     best_top1: metrics.best?.top1 ?? null,

@@ -63,9 +63,9 @@ export interface TypedRun {
   stage?: StageSpec;
 }
 
-/** Images that a request names by their place. */
+/** Images that a request names by their place, or what it stages. */
 export interface NamedData {
-  name: 'data' | 'eval-data';
+  name: 'data' | 'eval-data' | 'stage';
   path: NodePath;
 }
 

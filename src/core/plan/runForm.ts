@@ -92,7 +92,7 @@ export function askedSlurm({ slurm }: RunFormValues): Pick<AskedRun, 'slurm'> {
 
 /**
  * The run that the form asks for, on this profile. What has no field there is left out: a budget
- * without a price, Slurm's without Slurm, a stage with it, nodes on this machine. UserError (usage)
+ * without a price, Slurm's without Slurm, a stage or nodes on this machine. UserError (usage)
  * for a number that is none, a quote that does not end, and as `aboutOf`.
  */
 export function askedRun(values: RunFormValues, on: Profile): AskedRun {
@@ -120,7 +120,7 @@ export function askedRun(values: RunFormValues, on: Profile): AskedRun {
     ...(notes === '' ? {} : { notes }),
     ...(folder === '' ? {} : isHere ? { cwd: folder } : { codeFolder: folder }),
     ...(logdir === '' ? {} : { logdir }),
-    ...(stage === '' || on.kind !== 'ssh' ? {} : { stage: parseStage(stage) }),
+    ...(stage === '' || isHere ? {} : { stage: parseStage(stage) }),
   };
 }
 

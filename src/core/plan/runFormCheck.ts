@@ -85,7 +85,7 @@ export function checkForm(
       attempt(`slurm.${key}`, () => askedSlurm({ ...values, slurm: { [key]: value } }));
     }
   }
-  if (values.stage.trim() !== '' && profile.kind === 'ssh') {
+  if (values.stage.trim() !== '' && profile.kind !== 'local') {
     attempt('stage', () => parseStage(values.stage.trim()));
   }
   if (values.gpus.trim() !== '') attempt('gpus', () => gpuWishOf(values.gpus.trim(), 'the wish for GPUs'));

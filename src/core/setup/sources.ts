@@ -15,8 +15,10 @@ const folderParts = ['common', 'part', 'places', 'download', 'folder'];
 /** Below a node folder, whichever build it is. */
 export const cudaLibraryName = 'cuda/libtrainer_cuda.so';
 
-/** What a batch script of Slurm becomes, below a node folder. */
-export const slurmJobName = 'share/slurm_job.py';
+/** The Python files of what a batch script of Slurm becomes, without `.py`. */
+export const slurmParts = ['slurm_job', 'slurm_stage', 'slurm_tools'];
+/** The one of them that is started, below a node folder. */
+export const slurmJobName = 'share/slurm/slurm_job.py';
 
 /** Beside `bin`, where the builds come from. */
 const cudaBuildNames: Readonly<Record<CudaRelease, string>> = {
@@ -33,7 +35,8 @@ export interface NativeSources {
   /** What keeps mpiexec from opening a port; the agent looks for it beside itself. */
   mpiexecControl: string;
   tensorboardServer: string;
-  slurmJob: string;
+  /** Folder of the parts of a job of Slurm's. */
+  slurm: string;
   /** Folder of the downloader's parts. */
   fetch: string;
   requirements: string;
@@ -51,7 +54,10 @@ export function scriptsOf(sources: NativeSources): { name: string; path: string 
   return [
     { name: mpiexecControlName, path: sources.mpiexecControl },
     { name: 'share/tensorboard_server.py', path: sources.tensorboardServer },
-    { name: slurmJobName, path: sources.slurmJob },
+    ...slurmParts.map((part) => ({
+      name: `share/slurm/${part}.py`,
+      path: join(sources.slurm, `${part}.py`),
+    })),
     ...fetchParts.map((part) => ({
       name: `share/fetch/${part}.py`,
       path: join(sources.fetch, `${part}.py`),
@@ -108,7 +114,7 @@ function packaged(bundleDir: string): NativeSources {
     trainer: join(bundleDir, 'bin', 'trainer'),
     mpiexecControl: join(bundleDir, mpiexecControlName),
     tensorboardServer: join(bundleDir, 'share', 'tensorboard_server.py'),
-    slurmJob: join(bundleDir, slurmJobName),
+    slurm: join(bundleDir, 'share', 'slurm'),
     fetch: join(bundleDir, 'share', 'fetch'),
     requirements: join(bundleDir, 'share', 'requirements.txt'),
     cuda: cudaSources(bundleDir, join(bundleDir, 'share')),
@@ -123,7 +129,7 @@ function built(root: string, bin: string): NativeSources {
     trainer: join(bin, 'trainer'),
     mpiexecControl: join(bin, 'mpiexec_control.so'),
     tensorboardServer: join(root, 'native', 'agent', 'tensorboard', 'tensorboard_server.py'),
-    slurmJob: join(root, 'native', 'agent', 'slurm', 'slurm_job.py'),
+    slurm: join(root, 'native', 'agent', 'slurm'),
     fetch: join(root, 'native', 'trainer', 'data', 'fetch'),
     requirements: join(root, 'native', 'runtime', 'requirements.txt'),
     cuda: cudaSources(join(bin, '..'), join(root, 'native', 'runtime')),
@@ -160,7 +166,7 @@ async function firstMissing(sources: NativeSources): Promise<string | undefined>
     [sources.trainer, constants.X_OK],
     [sources.mpiexecControl, constants.R_OK],
     [sources.tensorboardServer, constants.R_OK],
-    [sources.slurmJob, constants.R_OK],
+    [sources.slurm, constants.R_OK],
     [sources.fetch, constants.R_OK],
     [sources.requirements, constants.R_OK],
     [sources.cuda[13].requirements, constants.R_OK],

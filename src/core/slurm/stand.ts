@@ -62,12 +62,13 @@ function waitingStand(job: QueuedJob, ahead: number | undefined, before: SlurmEn
   };
 }
 
-function runningStand(job: QueuedJob): QueueStand {
+function runningStand(job: QueuedJob, staging: string | undefined): QueueStand {
   const left = job.secondsLeft;
   const parts = [
     `job ${job.id}`,
     ...(job.nodes === '' ? [] : [`on ${job.nodes}`]),
     ...(left === undefined ? [] : [`${lengthText(left)} left`]),
+    ...(staging === undefined ? [] : [`staging: ${staging}`]),
   ];
   return {
     job: job.id,
@@ -165,5 +166,5 @@ export function withStand<E extends RunEntry>(entry: E, look: QueueLook): E {
   }
   // What an earlier start left says nothing of the one that begins.
   const state = over ? null : entry.state;
-  return { ...entry, state, queue: runningStand(job), interrupted: false };
+  return { ...entry, state, queue: runningStand(job, slurm.staging), interrupted: false };
 }

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorText, throwIfCancelled, UserError } from '../base/errors.js';
 import type { Disposable } from '../base/lifecycle.js';
-import type { Machine } from '../cluster/machine.js';
+import type { BoardPlace, Machine } from '../cluster/machine.js';
 import type { Progress } from '../base/progress.js';
 import { nullLogger } from '../base/log.js';
 import { ForwardingForbidden } from '../ssh/base/failures.js';
@@ -36,13 +36,22 @@ export interface BridgeOptions extends Pick<HttpBridgeOptions, 'logger' | 'howTo
   port?: () => number;
 }
 
-/** A bridge to TensorBoard's private socket on the machine. */
+/** Where TensorBoard of a run is served. UserError (usage) where that is nowhere now. */
+export async function boardPlaceOf(machine: Machine, dir: NodePath): Promise<BoardPlace> {
+  if (machine.boardPlace) return machine.boardPlace(dir);
+  return {
+    client: () => machine.node.client(),
+    connectSocket: (path) => machine.connectSocket(path),
+  };
+}
+
+/** A bridge to TensorBoard's private socket where it is served. */
 export function bridgeToSocket(
-  machine: Pick<Machine, 'connectSocket'>,
+  place: Pick<BoardPlace, 'connectSocket'>,
   socketPath: NodePath,
   { logger = nullLogger, howToOpen, port }: BridgeOptions = {},
 ): Promise<HttpBridge> {
-  const connect = (): Promise<Duplex> => machine.connectSocket(socketPath);
+  const connect = (): Promise<Duplex> => place.connectSocket(socketPath);
   return HttpBridge.open({
     connect,
     logger,
@@ -51,9 +60,15 @@ export function bridgeToSocket(
   });
 }
 
+interface Opened {
+  machine: Machine;
+  dir: NodePath;
+  opening: Promise<{ bridge: HttpBridge; socket: NodePath }>;
+}
+
 /** The bridges, one for each run of each machine. */
 export class TensorBoards implements Disposable {
-  private readonly bridges = new Map<string, Promise<{ bridge: HttpBridge; socket: NodePath }>>();
+  private readonly bridges = new Map<string, Opened>();
   private readonly machines = new WeakMap<Machine, number>();
   private machinesSeen = 0;
 
@@ -66,7 +81,7 @@ export class TensorBoards implements Disposable {
     progress.onProgress?.('preparing the runtime');
     const { python, tensorboardServer: server } = await machine.runtime(progress);
     progress.onProgress?.('starting TensorBoard');
-    const client = await machine.node.client();
+    const client = await (await boardPlaceOf(machine, dir)).client();
     const { socket } = await client.request('tensorboard.start', {
       dir,
       python,
@@ -80,27 +95,30 @@ export class TensorBoards implements Disposable {
   }
 
   async status(machine: Machine, dir: NodePath): Promise<TensorBoardStatus> {
-    const client = await machine.node.client();
+    const client = await (await boardPlaceOf(machine, dir)).client();
     const { running, lastLines } = await client.request('tensorboard.status', { dir });
     return { running, lastLines: lastLines ?? [] };
   }
 
   /** Ends TensorBoard of this run, and the address. */
   async stop(machine: Machine, dir: NodePath): Promise<void> {
-    await (await machine.node.client()).request('tensorboard.stop', { dir });
+    await (await (await boardPlaceOf(machine, dir)).client()).request('tensorboard.stop', { dir });
     this.release(this.key(machine, dir));
   }
 
   /** One bridge a run, also for calls at the same time; another socket gets another one. */
   private async bridge(machine: Machine, dir: NodePath, socket: NodePath): Promise<HttpBridge> {
     const key = this.key(machine, dir);
-    const before = this.bridges.get(key)?.catch(() => undefined) ?? Promise.resolve(undefined);
+    const before = this.bridges.get(key)?.opening.catch(() => undefined) ?? Promise.resolve(undefined);
     const opening = before.then(async (known) => {
       if (known?.socket === socket) return known;
       known?.bridge.dispose();
-      return { bridge: await bridgeToSocket(machine, socket, this.options), socket };
+      // Asked anew for each connection: a run may get other nodes.
+      const connectSocket = async (path: NodePath): Promise<Duplex> =>
+        (await boardPlaceOf(machine, dir)).connectSocket(path);
+      return { bridge: await bridgeToSocket({ connectSocket }, socket, this.options), socket };
     });
-    this.bridges.set(key, opening);
+    this.bridges.set(key, { machine, dir, opening });
     return (await opening).bridge;
   }
 
@@ -143,9 +161,10 @@ export class TensorBoards implements Disposable {
   }
 
   private release(key: string): void {
-    const opening = this.bridges.get(key);
+    const opened = this.bridges.get(key);
     this.bridges.delete(key);
-    opening?.then(
+    opened?.machine.letGoOfBoard?.(opened.dir);
+    opened?.opening.then(
       ({ bridge }) => {
         bridge.dispose();
       },

@@ -5,6 +5,7 @@ import { resumedStep } from '../../core/model/generations.js';
 import type { FigureCursor, FigureSeries } from '../../core/model/figureSeries.js';
 import type { RunModel } from '../../core/model/runModel.js';
 import { basename } from '../../core/base/nodePath.js';
+import { gpuHoursOf, gpuHoursText } from '../../core/cost/gpuHours.js';
 import { costOf, moneyText } from '../../core/cost/runCost.js';
 import { hasOldFigures } from '../../core/model/runHealth.js';
 import { isOver, reasonOf } from '../../core/model/runStatus.js';
@@ -181,6 +182,7 @@ function progressOf(model: RunModel): Progress {
     bestTop1: best?.top1 ?? null,
     bestStep: best?.step ?? null,
     cost: priceOf(model, over),
+    gpuHours: hoursOf(model),
   };
 }
 
@@ -196,6 +198,11 @@ function priceOf({ details, metrics }: RunModel, over: boolean): Progress['cost'
     atEnd: text(cost.atEnd),
     perEpoch: text(cost.perEpoch),
   };
+}
+
+function hoursOf({ details }: RunModel): string | null {
+  const hours = gpuHoursOf(details?.run ?? null, details?.state ?? null);
+  return hours === undefined ? null : gpuHoursText(hours);
 }
 
 function checkpointsOf({ metrics }: RunModel): DashboardUpdate['checkpoints'] {

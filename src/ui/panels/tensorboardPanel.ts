@@ -1,7 +1,7 @@
 // TensorBoard of a run in a tab. TensorBoard itself and the way to it outlive the tab.
 import * as vscode from 'vscode';
 import { panelTypes, type RunArgument } from '../../contributions.js';
-import { isCancelled } from '../../core/base/errors.js';
+import { isCancelled, UserError } from '../../core/base/errors.js';
 import { DisposableStore } from '../../core/base/lifecycle.js';
 import type { Progress } from '../../core/base/progress.js';
 import type { Services } from '../services.js';
@@ -134,6 +134,11 @@ export class TensorBoardPanel implements RunPanel {
         lastLines,
       });
     } catch (error) {
+      if (error instanceof UserError && error.code === 'usage') {
+        // Its place is gone: the run no longer has the nodes that it ran on.
+        this.show({ kind: 'gone', message: errorWords(error), lastLines: [] });
+        return;
+      }
       this.services.logger.log('debug', `TensorBoard of ${this.run.id}: ${errorWords(error)}`);
     }
   }

@@ -1,6 +1,7 @@
 // What a tree item says, from a snapshot; nothing here knows the editor.
 import { contextValues } from '../../contributions.js';
 import type { Checkpoint } from '../../core/contracts/checkpointSchema.js';
+import { gpuHoursText } from '../../core/cost/gpuHours.js';
 import { costText } from '../../core/cost/runCost.js';
 import type { SessionState } from '../../core/follow/clusterSession.js';
 import { gpuHolders } from '../../core/model/gpuHolders.js';
@@ -48,7 +49,7 @@ const ill = ['warning', 'charts.yellow'] as const;
  * memory`.
  */
 export function describeRun(overview: RunOverview, now = Date.now() / 1000): ItemText {
-  const { entry, status, health, step, totalSteps, epoch, totalEpochs, best, cost } = overview;
+  const { entry, status, health, step, totalSteps, epoch, totalEpochs, best, cost, gpuHours } = overview;
   const [icon, color] = health.level === 'warning' ? ill : icons[status];
   const reason = reasonOf(entry) ?? '';
   const tags = (entry.about?.tags ?? []).map((tag) => `#${tag}`).join(' ');
@@ -67,6 +68,7 @@ export function describeRun(overview: RunOverview, now = Date.now() / 1000): Ite
       ? ''
       : `epoch ${epochUnderWay(epoch, totalEpochs)} of ${Math.ceil(totalEpochs)}`,
     cost === undefined ? '' : `cost ${costText(cost, isOver(status))}`,
+    gpuHours === undefined ? '' : `${gpuHoursText(gpuHours)} GPU hours`,
     best === undefined ? '' : `best top-1 ${percent(best.top1)} at step ${whole(best.step)}`,
     reason,
   ];

@@ -76,7 +76,7 @@ export function where(
           : nothing
       }
       ${
-        isHere || slurm.length > 0
+        isHere
           ? nothing
           : textField({
               id: 'stage',

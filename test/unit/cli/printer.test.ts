@@ -42,6 +42,7 @@ const summary: RunSummary = {
   median_images_per_sec: 520,
   seconds: 75,
   cost: { amount: 0.51, currency: 'USD' },
+  gpu_hours: 12.25,
   step: 300,
   top1: 0.9,
   best_top1: 0.95,

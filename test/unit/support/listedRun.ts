@@ -29,5 +29,6 @@ export const listedRun = (id: string, status: RunStatus, fields: Partial<RunOver
   secondsLeft: undefined,
   secondsPerStep: undefined,
   cost: undefined,
+  gpuHours: undefined,
   ...fields,
 });

@@ -44,6 +44,7 @@ export async function startRun(ui: Ui, recent: RecentRun, how: StartOptions = {}
   });
   const run: RunArgument = { profile, id: started.id, dir: started.dir };
   void tellWarnings(ui.services, profile, started.warnings);
+  if (started.note !== undefined) void vscode.window.showWarningMessage(`${started.id}: ${started.note}`);
   if (ui.services.setting('trainyard.openDashboardOnRun')) ui.dashboards.show(run);
   if (tensorboard) ui.tensorboards.show(run);
   await (await ui.services.backend()).monitor.refresh();

@@ -304,6 +304,7 @@ class Header extends Section {
       const name = head.over ? 'cost' : 'cost so far';
       facts.push(more.length === 0 ? [name, soFar] : [name, soFar, more.join(', ')]);
     }
+    if (progress.gpuHours !== null) facts.push(['GPU hours', progress.gpuHours]);
     if (facts.length === 0) return nothing;
     return html`<dl class="facts">
       ${facts.map(

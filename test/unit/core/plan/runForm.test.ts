@@ -195,7 +195,7 @@ describe('the form', () => {
     for (const wish of ['slurm', 'budget', 'budgetStop']) {
       expect(askedRun(values, lab)).not.toHaveProperty(wish);
     }
-    expect(askedRun(values, hpc)).not.toHaveProperty('stage');
+    expect(askedRun(values, hpc)).toMatchObject({ stage: { from: '/a' } });
   });
 
   it('does not judge flags that nobody knows yet, nor the nodes of this machine', () => {

@@ -18,7 +18,7 @@ import { identity } from '../../../../src/core/setup/lease.js';
 import { processStartTime } from '../../../../src/core/base/processes.js';
 import { ensurePythonRuntime } from '../../../../src/core/setup/pythonRuntime.js';
 import { cacheFolder, ensureLocalRuntime } from '../../../../src/core/setup/runtime.js';
-import { fetchParts, findNativeSources } from '../../../../src/core/setup/sources.js';
+import { fetchParts, findNativeSources, slurmParts } from '../../../../src/core/setup/sources.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
 const root = temporaryFolder();
@@ -214,7 +214,7 @@ async function stateOfProcess(pid: number): Promise<string | undefined> {
 
 describe('ensureLocalRuntime', () => {
   function sources(folder: string): Parameters<typeof ensureLocalRuntime>[0] {
-    for (const name of ['tensorboard_server', 'slurm_job', ...fetchParts]) {
+    for (const name of ['tensorboard_server', ...slurmParts, ...fetchParts]) {
       writeFileSync(join(folder, `${name}.py`), 'print()');
     }
     return {
@@ -222,7 +222,7 @@ describe('ensureLocalRuntime', () => {
       trainer: script(folder, 'trainer', 'echo trainer'),
       mpiexecControl: script(folder, 'mpiexec_control.so', ''),
       tensorboardServer: join(folder, 'tensorboard_server.py'),
-      slurmJob: join(folder, 'slurm_job.py'),
+      slurm: folder,
       fetch: folder,
       requirements: requirements(folder),
       cuda: {
@@ -276,12 +276,11 @@ describe('findNativeSources', () => {
     expect((await failure(findNativeSources(dist, {}))).message).toContain(join(dist, 'bin/agent'));
     const bin = join(folder, 'build/native/release/node/bin');
     for (const name of ['agent', 'trainer', 'mpiexec_control.so']) script(bin, name, '');
-    for (const name of ['native/node', 'native/trainer/data/fetch']) {
+    for (const name of ['native/node', 'native/agent/slurm', 'native/trainer/data/fetch']) {
       mkdirSync(join(folder, name), { recursive: true });
     }
     for (const name of [
       'native/agent/tensorboard/tensorboard_server.py',
-      'native/agent/slurm/slurm_job.py',
       'native/runtime/requirements.txt',
       'native/runtime/cuda.txt',
       'native/runtime/cuda12.txt',
@@ -289,13 +288,14 @@ describe('findNativeSources', () => {
       script(folder, name, '');
     }
     expect((await findNativeSources(dist, {})).agent).toBe(join(bin, 'agent'));
-    for (const name of ['share/node', 'share/fetch']) mkdirSync(join(dist, name), { recursive: true });
+    for (const name of ['share/node', 'share/fetch', 'share/slurm']) {
+      mkdirSync(join(dist, name), { recursive: true });
+    }
     for (const name of [
       'bin/agent',
       'bin/trainer',
       'bin/mpiexec_control.so',
       'share/tensorboard_server.py',
-      'share/slurm_job.py',
       'share/requirements.txt',
       'share/cuda.txt',
       'share/cuda12.txt',

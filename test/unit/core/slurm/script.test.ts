@@ -6,7 +6,8 @@ import { profileSchema, type Profile } from '../../../../src/core/contracts/prof
 import { allocationOf } from '../../../../src/core/slurm/allocation.js';
 import { gpusPerNodeOf } from '../../../../src/core/slurm/options.js';
 import { batchScript, type BatchJob } from '../../../../src/core/slurm/script.js';
-import { terminalStep } from '../../../../src/core/slurm/step.js';
+import { programStep, terminalStep } from '../../../../src/core/slurm/step.js';
+import { secondsOf, stopAheadTrouble } from '../../../../src/core/slurm/options.js';
 
 const job = (more: Partial<BatchJob> = {}): BatchJob => ({
   name: '20261124-222105-mlp-017a',
@@ -15,7 +16,7 @@ const job = (more: Partial<BatchJob> = {}): BatchJob => ({
   tasksPerNode: 4,
   dir: nodePath('/home/ada/runs/r'),
   python: nodePath('/n/bin/python'),
-  program: nodePath('/n/share/slurm_job.py'),
+  program: nodePath('/n/share/slurm/slurm_job.py'),
   ...more,
 });
 
@@ -45,7 +46,7 @@ describe('the batch script', () => {
       '#SBATCH --open-mode=append',
       '#SBATCH --signal=B:USR1@300',
       '#SBATCH --requeue',
-      "exec '/n/bin/python' '/n/share/slurm_job.py' '/home/ada/runs/r'",
+      "exec '/n/bin/python' '/n/share/slurm/slurm_job.py' '/home/ada/runs/r'",
       '',
     ]);
   });
@@ -133,6 +134,50 @@ describe('the size of an allocation', () => {
     });
     const named = { count: 1, indices: [3] };
     expect(() => allocationOf({ profile: profile({}), ...none, gpus: named })).toThrow(/Slurm chooses them/);
+  });
+});
+
+describe('how long before its time limit a run stops', () => {
+  it.each([
+    ['90', 5400],
+    ['90:30', 5430],
+    ['1:30:00', 5400],
+    ['2-12', 216_000],
+    ['1-00:30', 88_200],
+    ['1-00:00:10', 86_410],
+    ['unlimited', undefined],
+  ])('reads %s as sbatch does', (time, seconds) => {
+    expect(secondsOf(time)).toBe(seconds);
+  });
+
+  it.each([
+    [{ time: '2', stopAhead: 120 }],
+    [{ time: '1', requeue: true }],
+    [{ time: '0:30:00', stopAhead: 3600, requeue: true }],
+  ])('is refused where no time is left: %j', (fields) => {
+    expect(() => stopAheadTrouble(fields)).toThrow(/so it would make no step/);
+  });
+
+  it('is said where little time is left and the run goes on for ever otherwise', () => {
+    expect(stopAheadTrouble({ time: '3', requeue: true })).toMatch(
+      /^of its time limit of 180 s .* 60 s or less/,
+    );
+    expect(stopAheadTrouble({ time: '3' })).toBeUndefined();
+    expect(stopAheadTrouble({ time: '4', requeue: true })).toBeUndefined();
+    expect(stopAheadTrouble({ requeue: true })).toBeUndefined();
+    expect(stopAheadTrouble({ time: 'unlimited', requeue: true })).toBeUndefined();
+  });
+});
+
+describe('a program beside a job', () => {
+  it('gets its command through srun as one word, and its bytes as they are', () => {
+    const [sh, flag, script, ...argv] = programStep({ job: '4711', host: 'n1' }, 'echo "a b"; exit 3');
+    expect([sh, flag]).toEqual(['sh', '-c']);
+    expect(script).toMatch(/ exec srun "\$@"$/);
+    expect(argv).toEqual([
+      ...['srun', '--jobid=4711', '--nodelist=n1', '--overlap', '--unbuffered', '--quiet'],
+      ...['--nodes=1', '--ntasks=1', '--cpu-bind=none', 'sh', '-c', 'echo "a b"; exit 3'],
+    ]);
   });
 });
 

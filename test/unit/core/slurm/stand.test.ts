@@ -9,16 +9,17 @@ import { endedWords, waitingWords } from '../../../../src/core/slurm/words.js';
 /** As the agent lists a run that nobody supervises. */
 function entry(
   phase?: string,
-  more: { goesOn?: boolean; interrupted?: boolean; ended?: SlurmEnd; reason?: string } = {},
+  more: { goesOn?: boolean; interrupted?: boolean; ended?: SlurmEnd; reason?: string; staging?: string } = {},
 ): RunEntry {
   const {
     goesOn,
     ended,
+    staging,
     reason = null,
     interrupted = phase === undefined || !['finished', 'stopped', 'failed'].includes(phase),
   } = more;
   const record = { ...(goesOn === true ? { goesOn } : {}), ...(ended === undefined ? {} : { ended }) };
-  const slurm = { job: '5', requeue: true, layout: [], ...record };
+  const slurm = { job: '5', requeue: true, layout: [], staging, ...record };
   const state = phase === undefined ? null : { phase, started: 1, reason };
   return { id: 'r', dir: '/r', run: { slurm }, state, interrupted, elsewhere: null } as unknown as RunEntry;
 }
@@ -45,6 +46,12 @@ describe('a run that Slurm has', () => {
     expect(stood.queue?.text).toMatch(
       /^place 3 in work; jobs of higher priority come first; Slurm expects a start at 2026-11-2\d \d\d:04$/,
     );
+  });
+
+  it('starts while its data is staged, and says how far each node is', () => {
+    const stood = withStand(entry(undefined, { staging: 'n1 done, n2 1.2 of 3.0 GB' }), running);
+    expect(statusOf(stood)).toBe('starting');
+    expect(stood.queue?.text).toBe('job 5, on n[1-2], 60 min left, staging: n1 done, n2 1.2 of 3.0 GB');
   });
 
   it('starts between its nodes and its first state, and then is what its state says', () => {
