@@ -119,6 +119,7 @@ class Job:
             return False
         except Cancelled:
             self.say_staging(None)
+            self.say_goes_on(False)  # but where Slurm is to start the job again
             self.prepare_end()
             write_end(self.dir, "stopped", "stopped while its data was staged", STOPPED, began)
             return False
