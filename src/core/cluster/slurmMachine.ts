@@ -160,7 +160,8 @@ export class SlurmMachine extends SshMachine {
     const wantsGpu = placed.device === 'cuda' && ofOurTrainer(request);
     if (wantsGpu && (await this.readPayload()).cuda.length === 0) throw withoutCuda();
     const runtime = await this.withPackages((packages) =>
-      this.head.prepare(packages, progress, { cuda: wantsGpu }),
+      // Also where the profile has no GPUs, and this run asks for some.
+      this.head.prepare(packages, progress, { cuda: wantsGpu, ...(wantsGpu ? { gpusElsewhere: true } : {}) }),
     );
     const { home } = await this.node.hello();
     progress.onProgress?.('checking');

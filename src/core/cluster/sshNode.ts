@@ -52,6 +52,14 @@ export interface Look {
   leaveToken?: boolean;
   /** Every program is read and compared, for it is run next. Else only the agent. */
   hashAll?: boolean;
+  /** In place of the node's own option. */
+  gpusElsewhere?: boolean | undefined;
+}
+
+/** What a node is prepared for. */
+interface Preparation extends Pick<Look, 'gpusElsewhere'> {
+  cuda?: boolean;
+  found?: Probe | undefined;
 }
 
 const nothing = z.unknown();
@@ -149,13 +157,14 @@ export class SshNode implements Disposable {
 
   /**
    * Programs and runtime, put there when they are not; with `cuda`, NVIDIA's libraries too where
-   * there is a GPU for them. What was `found` a moment ago saves a look where nothing is missing.
+   * there is a GPU for them, or, with `gpusElsewhere`, on nodes that see this one's disk. What was
+   * `found` a moment ago saves a look where nothing is missing.
    * UserError (preflight, connection), Cancelled.
    */
   async prepare(
     packages: Packages,
     progress: Progress = {},
-    { cuda = false, found: earlier }: { cuda?: boolean; found?: Probe | undefined } = {},
+    { cuda = false, found: earlier, gpusElsewhere }: Preparation = {},
   ): Promise<NodeRuntime> {
     const payload = await this.options.payload();
     const complete = earlier?.hasNode === true && earlier.hasRuntime === true;
@@ -164,7 +173,7 @@ export class SshNode implements Disposable {
       return runtimeOf(earlier, payload);
     }
     return this.withBootstrap(async (bootstrap) => {
-      const found = await this.probeBy(bootstrap, { hashAll: true });
+      const found = await this.probeBy(bootstrap, { hashAll: true, gpusElsewhere });
       assertPassed(this.judge(found, false));
       await this.install(bootstrap, found, payload, progress);
       const { python, runtimeDir: dir } = found;
@@ -288,7 +297,7 @@ export class SshNode implements Disposable {
   /** The same as `probe`, on a channel that is there. */
   async probeBy(
     bootstrap: Bootstrap,
-    { token = 'none', leaveToken = false, hashAll = false }: Look = {},
+    { token = 'none', leaveToken = false, hashAll = false, gpusElsewhere }: Look = {},
   ): Promise<Probe> {
     const payload = await this.options.payload();
     const { node, runtime, cuda } = payload;
@@ -302,9 +311,9 @@ export class SshNode implements Disposable {
       })),
     };
     const params = { workdir, runtime, token, leaveToken, hashAll, ...programs };
-    const { gpusElsewhere } = this.options;
+    const elsewhere = gpusElsewhere ?? this.options.gpusElsewhere;
     const found = await bootstrap.request('probe', params, probeSchema);
-    return withOwnFolder(gpusElsewhere === true ? { ...found, gpusElsewhere } : found, payload);
+    return withOwnFolder(elsewhere === true ? { ...found, gpusElsewhere: true } : found, payload);
   }
 
   private async install(

@@ -146,6 +146,16 @@ describe.skipIf(!possible)('nodes and CUDA', () => {
     for (const home of homes) expect(readdirSync(join(home, '.trainyard', 'node'))).toHaveLength(1);
   });
 
+  it('get it without a driver too, where the GPUs of a run are on nodes that see their disk', async () => {
+    const packages = new Packages({ profile, cache: cacheFolder(), logger: nullLogger });
+    const [, plain] = machine.nodes;
+    const made = await plain!.prepare(packages, {}, { cuda: true, gpusElsewhere: true });
+    packages.dispose();
+    expect(made.nodeDir).toBe(runtimes[0]!.nodeDir.replace(homes[0]!, homes[1]!));
+    expect(sha256(join(made.nodeDir, 'cuda', 'libtrainer_cuda.so'))).toBe(sha256(library));
+    expect(made.nvidia).toEqual(runtimes[0]!.nvidia);
+  });
+
   it('use the libraries that they have, and fetch none', async () => {
     const real = folders.map((folder) => execFileSync('realpath', [folder], { encoding: 'utf8' }).trim());
     expect(runtimes.map(({ nvidia }) => nvidia)).toEqual([real, undefined]);
