@@ -20,14 +20,14 @@ import { trainer } from '../demo/data.mjs';
  */
 
 const namespace = `ty-setup-${process.pid}`;
-/** Ranks of one host then talk by TCP over the loopback interface. */
-const overTcp = {
+/** Ranks of one machine then talk by TCP, and share no memory. */
+export const overTcp = {
   MPIR_CVAR_NOLOCAL: '1',
   MPIR_CVAR_CH4_SHM_ENABLE: '0',
   MPIR_CVAR_CH4_NETMOD: 'ofi',
   FI_PROVIDER: 'tcp',
-  FI_TCP_IFACE: 'lo',
 };
+export const overLoopback = { ...overTcp, FI_TCP_IFACE: 'lo' };
 const resnet = ['--model', 'resnet20', '--data', 'synthetic'];
 /** @param {string} folder */
 const imagesOf = (folder) => join(folder, 'images');
@@ -65,7 +65,7 @@ const setUps = (folder) => [
     expected: 'link',
     replicas: '1,2',
     train: [...resnet, '--batch-size', '16'],
-    profile: { env: overTcp },
+    profile: { env: overLoopback },
     rate: '100mbit',
   },
   {

@@ -96,6 +96,8 @@ interface RunPrice {
   soFar: string;
   atEnd: string | null;
   perEpoch: string | null;
+  /** `80% cost 3.10 USD, restarts 0.42 USD`; empty where nothing is known. Of runs that are over too. */
+  spent: string;
 }
 
 /** Figure that may be missing: a diverged loss, a GPU that does not say. */

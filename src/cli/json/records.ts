@@ -31,6 +31,9 @@ const costSchema = z.strictObject({
   so_far: z.number(),
   at_end: figure,
   per_epoch: figure,
+  to_accuracy: nullable(z.strictObject({ accuracy: z.number(), amount: z.number() })),
+  restarts: figure,
+  idle: figure,
 });
 
 const healthSchema = z.strictObject({

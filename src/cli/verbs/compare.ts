@@ -5,6 +5,7 @@ import { csvOf, markdownOf, recordsOf } from '../../core/compare/exports.js';
 import { CompareReader } from '../../core/follow/compareReader.js';
 import { comparisonLines } from '../comparisonTable.js';
 import type { Args } from '../args.js';
+import { accuracyOf } from '../accuracy.js';
 import type { Verb } from '../context.js';
 
 const usualWidth = 100;
@@ -62,18 +63,4 @@ function writerOf(args: Args, json: boolean): ((comparison: Comparison) => strin
   }
   if (args.has('csv')) return csvOf;
   return args.has('markdown') ? markdownOf : undefined;
-}
-
-/** `80%`, `80` and `0.8` are the same. */
-function accuracyOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const [, digits, percent] = /^(\d+(?:\.\d+)?|\.\d+)(%?)$/.exec(text) ?? [];
-  const value = Number(digits);
-  const fraction = percent === '%' || value > 1 ? value / 100 : value;
-  if (fraction > 0 && fraction <= 1) return fraction;
-  throw new UserError(
-    'usage',
-    `--accuracy must be more than 0% and at most 100%, not "${text}"`,
-    'Write, say, 80%',
-  );
 }

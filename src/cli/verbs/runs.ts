@@ -4,7 +4,9 @@ import { OverviewReader, type RunOverview } from '../../core/follow/overview.js'
 import { reasonOf, statusText } from '../../core/model/runStatus.js';
 import { gpuHoursText } from '../../core/cost/gpuHours.js';
 import { moneyText, type RunCost } from '../../core/cost/runCost.js';
+import { spendingText, type Spending } from '../../core/model/spending.js';
 import type { RunEntry } from '../../core/contracts/agentApi.js';
+import { accuracyOf } from '../accuracy.js';
 import type { Verb } from '../context.js';
 import { percentText, rateText, table, timeText } from '../format.js';
 
@@ -14,8 +16,16 @@ export const runs: Verb = {
   verb: 'runs',
   summary: 'lists the runs of a profile, newest first',
   words: ['P?'],
-  flags: [{ name: 'all', help: `all of them, not the newest ${shown}` }],
+  flags: [
+    { name: 'all', help: `all of them, not the newest ${shown}` },
+    {
+      name: 'accuracy',
+      value: 'A',
+      help: 'the price to top-1 of A, say 80%; by default to the whole percent that a run reached',
+    },
+  ],
   async run(context, args) {
+    const accuracy = accuracyOf(args.value('accuracy'));
     const profile = await context.profile(args.words[0]);
     const registry = await context.machine.registry(profile);
     const entries = await registry.list();
@@ -37,6 +47,7 @@ export const runs: Verb = {
           health,
           cost,
           gpuHours,
+          spending,
         } = figures;
         const { id, dir, run, state } = entry;
         const about = {
@@ -48,7 +59,7 @@ export const runs: Verb = {
           images_per_sec_writers: rateWriters,
           loss,
           top1,
-          cost: cost ? costRecord(cost) : null,
+          cost: cost ? costRecord(cost, spending(accuracy)) : null,
           gpu_hours: gpuHours ?? null,
         };
         context.output.json({
@@ -76,12 +87,12 @@ export const runs: Verb = {
     );
     const head = [
       ...['RUN', ...(named ? ['NAME'] : []), 'PHASE', 'STEP', 'IMAGES/S', 'TOP-1'],
-      ...(priced ? ['COST'] : []),
+      ...(priced ? ['COST', 'OF WHICH'] : []),
       ...(counted ? ['GPU HOURS'] : []),
       ...['STARTED', 'HEALTH'],
     ];
-    const rows = overviews.map((overview) => row(overview, { priced, counted, named }));
-    const figures = [2, 3, 4, ...[priced, counted].filter(Boolean).map((_, index) => 5 + index)];
+    const rows = overviews.map((overview) => row(overview, { priced, counted, named, accuracy }));
+    const figures = [2, 3, 4, ...(priced ? [5] : []), ...(counted ? [priced ? 7 : 5] : [])];
     const right = named ? figures.map((column) => column + 1) : figures;
     for (const line of table(head, rows, right)) context.output.line(line);
     const hidden = entries.length - chosen.length;
@@ -91,21 +102,36 @@ export const runs: Verb = {
 };
 
 type CostRecord = Record<'per_hour' | 'so_far', number> &
-  Record<'at_end' | 'per_epoch', number | null> & { currency: string };
+  Record<'at_end' | 'per_epoch' | 'restarts' | 'idle', number | null> & {
+    currency: string;
+    to_accuracy: { accuracy: number; amount: number } | null;
+  };
 
-function costRecord({ currency, perHour, soFar, atEnd, perEpoch }: RunCost): CostRecord {
+function costRecord(
+  { currency, perHour, soFar, atEnd, perEpoch }: RunCost,
+  spending: Spending | undefined,
+): CostRecord {
+  const { toAccuracy = null, restarts = null, idle = null } = spending ?? {};
   const forecast = { at_end: atEnd ?? null, per_epoch: perEpoch ?? null };
-  return { currency, per_hour: perHour, so_far: soFar, ...forecast };
+  return { currency, per_hour: perHour, so_far: soFar, ...forecast, to_accuracy: toAccuracy, restarts, idle };
 }
 
 /** `first try #baseline`. */
 const nameText = ({ about }: RunEntry): string =>
   visible([about?.name ?? '', ...(about?.tags ?? []).map((tag) => `#${tag}`)].join(' ').trim());
 
-/** Columns that are there where a run has something for them. */
-type Columns = Record<'priced' | 'counted' | 'named', boolean>;
+/** Columns that are there where a run has something for them, and the accuracy that is asked for. */
+interface Columns extends Record<'priced' | 'counted' | 'named', boolean> {
+  accuracy: number | undefined;
+}
 
-function row(overview: RunOverview, { priced, counted, named }: Columns): string[] {
+/** `80% cost 3.10 USD, restarts 0.42 USD`. */
+function spent({ spending }: RunOverview, asked: number | undefined): string {
+  const found = spending(asked);
+  return found ? spendingText(found) : '';
+}
+
+function row(overview: RunOverview, { priced, counted, named, accuracy: asked }: Columns): string[] {
   const { entry, status, health, step, totalSteps, imagesPerSec, rateWriters, top1, cost, gpuHours } =
     overview;
   const steps = step === undefined ? '' : `${step}${totalSteps === undefined ? '' : `/${totalSteps}`}`;
@@ -119,7 +145,7 @@ function row(overview: RunOverview, { priced, counted, named }: Columns): string
     steps,
     rate,
     accuracy,
-    ...(priced ? [cost ? moneyText(cost.soFar, cost.currency) : ''] : []),
+    ...(priced ? [cost ? moneyText(cost.soFar, cost.currency) : '', spent(overview, asked)] : []),
     ...(counted ? [gpuHours === undefined ? '' : gpuHoursText(gpuHours)] : []),
     entry.state ? timeText(entry.state.started) : '',
     health.kind === 'over' ? (reasonOf(entry) ?? '') : health.text,

@@ -33,6 +33,9 @@ export interface RunFigures {
   /** Between the checkpoints from which they went on and the moments at which they did. */
   secondsLost: number | null;
   costLost: number | null;
+  /** For which the run held its nodes and made no step. */
+  secondsIdle: number | null;
+  costIdle: number | null;
 }
 
 /** What an own program reported under one name: the last value, and the least and the greatest. */

@@ -1,5 +1,6 @@
 // Runs beside each other: a table with a run a row, of what differs and of figures.
 import { moneyText } from '../cost/runCost.js';
+import { accuracyText, firstReaching, wholePercent } from '../model/spending.js';
 import { ownName, type ComparedRun, type RunFigures } from './comparedRun.js';
 import { differencesOf, type Difference } from './settings.js';
 
@@ -57,6 +58,8 @@ const restartColumns: readonly FigureColumn[] = [
   ['restarts', 'restarts', 'restarts', 'count'],
   ['secondsLost', 'seconds_lost', 'lost to restarts', 'seconds'],
   ['costLost', 'cost_lost', 'price of restarts', 'money'],
+  ['secondsIdle', 'seconds_idle', 'without a step', 'seconds'],
+  ['costIdle', 'cost_idle', 'price without a step', 'money'],
 ];
 
 /**
@@ -101,14 +104,13 @@ type MakeColumn = (key: string, title: string, kind: ColumnKind, values: (number
 function commonAccuracy(runs: readonly ComparedRun[]): number | undefined {
   const best = runs.flatMap(({ figures }) => figures.bestTop1 ?? []);
   if (best.length === 0) return undefined;
-  const least = Math.min(...best);
-  return least >= 0.01 ? Math.floor(least * 100 + 1e-9) / 100 : least;
+  return wholePercent(Math.min(...best));
 }
 
 /** What the first evaluation that is at least as good took. */
 function reachColumns(runs: readonly ComparedRun[], accuracy: number, column: MakeColumn): Column[] {
-  const first = runs.map(({ evaluations }) => evaluations.find(({ top1 }) => top1 >= accuracy));
-  const percent = `${Number((100 * accuracy).toFixed(2))}%`;
+  const first = runs.map(({ evaluations }) => firstReaching(evaluations, accuracy));
+  const percent = accuracyText(accuracy);
   return [
     column(
       'seconds_to_accuracy',

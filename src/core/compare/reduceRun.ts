@@ -3,9 +3,10 @@ import { costOf, costUntil, pricePerHour } from '../cost/runCost.js';
 import { heldSeconds } from '../cost/heldTime.js';
 import type { RunEntry } from '../contracts/agentApi.js';
 import type { Figures, NamedSeries } from '../model/figures.js';
-import type { Evaluation, Restart, RunMetrics } from '../model/runMetrics.js';
+import type { Evaluation, RunMetrics } from '../model/runMetrics.js';
 import { runName } from '../model/runName.js';
 import { isOver, statusOf } from '../model/runStatus.js';
+import { idleSeconds, lostSeconds } from '../model/spending.js';
 import {
   ownName,
   type ComparedRun,
@@ -70,9 +71,8 @@ function figuresOf(
   const over = isOver(statusOf(entry));
   const cost = costOf(run, state, { ...progress, over, secondsLeft, secondsPerStep: perStep });
   const restarts = state ? Math.max(metrics.restarts.length, state.generation - 1) : undefined;
-  const lost = state
-    ? lostSeconds(metrics.restarts, restarts ?? 0, (time) => heldSeconds(run, state, time))
-    : undefined;
+  const lost = lostSeconds(run, state, metrics);
+  const idle = idleSeconds(run, state, metrics);
   const priced = (seconds: number | undefined): number | null =>
     seconds === undefined || perHour === undefined ? null : (perHour * seconds) / 3600;
   return {
@@ -96,6 +96,8 @@ function figuresOf(
     restarts: restarts ?? null,
     secondsLost: lost ?? null,
     costLost: priced(lost),
+    secondsIdle: idle ?? null,
+    costIdle: priced(idle),
   };
 }
 
@@ -109,21 +111,6 @@ function extreme<T>(
     if (each === null) return found;
     return found === null ? each : of(found, each);
   }, null);
-}
-
-/** Undefined where the lines do not tell of each restart what it cost. */
-function lostSeconds(
-  told: readonly Restart[],
-  count: number,
-  heldAt: (time: number) => number,
-): number | undefined {
-  if (told.length < count) return undefined;
-  let sum = 0;
-  for (const { since, time } of told) {
-    if (since === undefined) return undefined;
-    sum += Math.max(0, heldAt(time) - heldAt(since));
-  }
-  return sum;
 }
 
 function point(

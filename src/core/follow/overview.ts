@@ -13,6 +13,7 @@ import { eventSchema } from '../contracts/runSchema.js';
 import { healthOf, type Health } from '../model/runHealth.js';
 import { RunJournal } from '../model/runJournal.js';
 import { isOver, reasonOf, statusOf, type RunStatus } from '../model/runStatus.js';
+import { spendingOf, type Spending } from '../model/spending.js';
 import { join, type NodePath } from '../base/nodePath.js';
 import { figuresFile, parseFigure } from './figureLines.js';
 
@@ -56,6 +57,8 @@ export interface RunOverview extends RunProgress {
   cost: RunCost | undefined;
   /** Of a run that Slurm gave GPUs, over all its starts. */
   gpuHours: number | undefined;
+  /** What its price went to; of an accuracy (a fraction), or of the whole percent that was reached. */
+  spending: (accuracy?: number) => Spending | undefined;
 }
 
 /** What one run's lines came to so far. */
@@ -109,6 +112,7 @@ class Reading {
       secondsPerStep,
       cost: costOf(entry.run, entry.state, { ...progress, over, secondsLeft, secondsPerStep }),
       gpuHours: gpuHoursOf(entry.run, entry.state),
+      spending: (accuracy) => spendingOf(entry.run, entry.state, this.metrics, accuracy),
     };
   }
 

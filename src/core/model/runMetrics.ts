@@ -75,6 +75,9 @@ export class RunMetrics {
   private started: StartLine | undefined;
   private firstStart: number | undefined;
   private readonly restarted: Restart[] = [];
+  /** The newest evaluation, in seconds. */
+  private evaluationTook = 0;
+  private stepTime = 0;
   private newest: StepLine | undefined;
   private serversInAll: ServerFigures[] | undefined;
 
@@ -99,6 +102,7 @@ export class RunMetrics {
         this.slowRanks.begin(line);
         break;
       case 'step':
+        if (countsFrom !== undefined) this.stepTime += ((line.step - countsFrom) * line.step_ms) / 1000;
         this.newest = line;
         this.rate.push(line);
         this.recent.push(line);
@@ -106,9 +110,11 @@ export class RunMetrics {
         break;
       case 'eval':
         this.evaluations.put(this.evaluationOf(line));
+        this.evaluationTook = line.seconds;
         break;
       case 'checkpoint':
         this.checkpoints.put({ step: line.step, time: line.time });
+        this.rate.checkpoint();
         break;
       case 'end':
         this.serversInAll = line.servers;
@@ -162,17 +168,25 @@ export class RunMetrics {
     };
   }
 
+  /** Seconds of all steps that were made, those included that a restart repeats. */
+  get stepSeconds(): number {
+    return this.stepTime;
+  }
+
   /** Seconds a step takes lately, pauses for checkpoints included. */
   get secondsPerStep(): number | undefined {
     return this.rate.secondsPerStep();
   }
 
-  /** Seconds until the last step, should the run go on as it does lately. */
+  /**
+   * Seconds until the last step, and until the evaluation that comes after it where there are any,
+   * should the run go on as it does lately.
+   */
   get secondsLeft(): number | undefined {
     const { step, totalSteps } = this.progress;
     const { secondsPerStep } = this;
     if (step === undefined || totalSteps === undefined || secondsPerStep === undefined) return undefined;
-    return Math.max(0, totalSteps - step) * secondsPerStep;
+    return Math.max(0, totalSteps - step) * secondsPerStep + this.evaluationTook;
   }
 
   /** The best evaluation: bestOf() says which. */
@@ -202,7 +216,8 @@ export class RunMetrics {
   }
 
   private evaluationOf({ step, top1, top5, loss, time }: EvalLine): Evaluation {
-    return { time: this.steps?.timeOf(step) ?? time, step, top1, top5, loss };
+    const made = this.steps?.timeOf(step) ?? this.checkpoints.at(step)?.time ?? time;
+    return { time: made, step, top1, top5, loss };
   }
 
   /**

@@ -10,6 +10,7 @@ import { costOf, moneyText } from '../../core/cost/runCost.js';
 import { hasOldFigures } from '../../core/model/runHealth.js';
 import { isOver, reasonOf } from '../../core/model/runStatus.js';
 import { slowRanksReason } from '../../core/model/slowRanks.js';
+import { spendingOf, spendingText } from '../../core/model/spending.js';
 import type {
   DashboardUpdate,
   HostColumns,
@@ -191,12 +192,14 @@ function priceOf({ details, metrics }: RunModel, over: boolean): Progress['cost'
   const pace = { ...progress, over, secondsLeft, secondsPerStep };
   const cost = costOf(details?.run ?? null, details?.state ?? null, pace);
   if (!cost) return null;
+  const spending = spendingOf(details?.run ?? null, details?.state ?? null, metrics);
   const text = (amount: number | undefined): string | null =>
     over || amount === undefined ? null : moneyText(amount, cost.currency);
   return {
     soFar: moneyText(cost.soFar, cost.currency),
     atEnd: text(cost.atEnd),
     perEpoch: text(cost.perEpoch),
+    spent: spending ? spendingText(spending) : '',
   };
 }
 

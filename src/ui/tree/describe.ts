@@ -17,6 +17,7 @@ import { errorWords } from '../remedies.js';
 import { hasOldFigures, type Health, type HealthKind } from '../../core/model/runHealth.js';
 import { runName } from '../../core/model/runName.js';
 import { isOver, reasonOf, statusText, type RunStatus } from '../../core/model/runStatus.js';
+import { spendingText } from '../../core/model/spending.js';
 import { duration, gigabytes, percent, plural, seenAgo, size, whole, epochUnderWay } from '../words.js';
 
 export interface ItemText {
@@ -50,6 +51,7 @@ const ill = ['warning', 'charts.yellow'] as const;
  */
 export function describeRun(overview: RunOverview, now = Date.now() / 1000): ItemText {
   const { entry, status, health, step, totalSteps, epoch, totalEpochs, best, cost, gpuHours } = overview;
+  const spending = overview.spending();
   const [icon, color] = health.level === 'warning' ? ill : icons[status];
   const reason = reasonOf(entry) ?? '';
   const tags = (entry.about?.tags ?? []).map((tag) => `#${tag}`).join(' ');
@@ -69,6 +71,7 @@ export function describeRun(overview: RunOverview, now = Date.now() / 1000): Ite
       : `epoch ${epochUnderWay(epoch, totalEpochs)} of ${Math.ceil(totalEpochs)}`,
     cost === undefined ? '' : `cost ${costText(cost, isOver(status))}`,
     gpuHours === undefined ? '' : `${gpuHoursText(gpuHours)} GPU hours`,
+    spending === undefined ? '' : spendingText(spending),
     best === undefined ? '' : `best top-1 ${percent(best.top1)} at step ${whole(best.step)}`,
     reason,
   ];

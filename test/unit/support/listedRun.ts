@@ -30,5 +30,6 @@ export const listedRun = (id: string, status: RunStatus, fields: Partial<RunOver
   secondsPerStep: undefined,
   cost: undefined,
   gpuHours: undefined,
+  spending: () => undefined,
   ...fields,
 });

@@ -211,7 +211,8 @@ describe('the dashboard', () => {
       bestStep: 50,
     });
     expect(progress.fraction).toBeCloseTo(1 / 3, 9);
-    expect(progress.secondsLeft).toBeCloseTo(20, 6); // 200 steps at ten a second
+    // 200 steps at ten a second, and the last evaluation.
+    expect(progress.secondsLeft).toBeCloseTo(21.5, 6);
     model.details = { ...model.details, state: stateOf('finished') as never };
     expect(new DashboardSender('local').next(feedOf(model), 1).progress.secondsLeft).toBeNull();
   });
@@ -232,10 +233,17 @@ describe('the dashboard', () => {
     model.addMetric(startLine());
     for (let step = 10; step <= 100; step += 10) model.addMetric(stepLine(step, { time: 1000 + step / 10 }));
     const cost = (): unknown => new DashboardSender('local').next(feedOf(model), 1).progress.cost;
+    // Of 30 s, 100 steps of 0.1 s took 10 s: 20 s at 1 USD had no step.
+    const idle = 'without a step 20.00 USD';
     // 200 steps are left at ten a second, and an epoch has 25 steps.
-    expect(cost()).toEqual({ soFar: '30.00 USD', atEnd: '50.00 USD', perEpoch: '2.50 USD' });
+    expect(cost()).toEqual({ soFar: '30.00 USD', atEnd: '50.00 USD', perEpoch: '2.50 USD', spent: idle });
     model.details = { ...model.details, state: stateOf('finished') as never }; // it ended at 160
-    expect(cost()).toEqual({ soFar: '60.00 USD', atEnd: null, perEpoch: null });
+    expect(cost()).toEqual({
+      soFar: '60.00 USD',
+      atEnd: null,
+      perEpoch: null,
+      spent: 'without a step 50.00 USD',
+    });
     model.details = { ...details, run: run as never };
     expect(cost()).toBeNull();
   });

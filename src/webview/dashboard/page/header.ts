@@ -296,10 +296,11 @@ class Header extends Section {
       );
     }
     if (progress.cost !== null) {
-      const { soFar, atEnd, perEpoch } = progress.cost;
+      const { soFar, atEnd, perEpoch, spent } = progress.cost;
       const more = [
         ...(atEnd === null ? [] : [`about ${atEnd} in all`]),
         ...(perEpoch === null ? [] : [`${perEpoch} an epoch`]),
+        ...(spent === '' ? [] : [spent]),
       ];
       const name = head.over ? 'cost' : 'cost so far';
       facts.push(more.length === 0 ? [name, soFar] : [name, soFar, more.join(', ')]);

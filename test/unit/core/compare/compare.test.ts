@@ -104,9 +104,12 @@ describe('figures', () => {
     const { figures } = compared(madeEntry({ id: 'r', seconds: 200, price, generation: 3 }), lines);
     expect(figures).toMatchObject({ restarts: 2, secondsLost: 130, cost: 2 });
     expect(figures.costLost).toBeCloseTo(1.3, 9);
+    // Steps of 0.1 s: 70, and 10 of each later generation are 9 s. The other 191 s of 200 had none.
+    expect(figures.secondsIdle).toBeCloseTo(191, 9);
+    expect(figures.costIdle).toBeCloseTo(1.91, 9);
     // Of a program that tells no steps the number is known, and the cost is not.
     const own = compared(madeEntry({ id: 'own', seconds: 200, price, generation: 3 }), []);
-    expect(own.figures).toMatchObject({ restarts: 2, secondsLost: null, costLost: null });
+    expect(own.figures).toMatchObject({ restarts: 2, secondsLost: null, costLost: null, secondsIdle: null });
   });
 
   it('tell what an own program reported', () => {
