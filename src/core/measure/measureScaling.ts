@@ -146,6 +146,7 @@ class Measurement {
       mode,
       replicas,
       hosts: record?.nodes?.length ?? 1,
+      machines: await this.machines(record?.nodes?.map(({ host }) => host) ?? []),
       threads: Number(flagValue(words, '--threads') ?? 1),
       cores: run.start?.device === 'cuda' ? null : this.cores,
       ...figures,
@@ -154,6 +155,14 @@ class Measurement {
       run: run.details.id,
       command: run.command,
     };
+  }
+
+  /** Hosts that were booted as one are one machine. Undefined where not all of them can be asked. */
+  private async machines(hosts: readonly string[]): Promise<number | undefined> {
+    const nodes = this.options.machine.nodes.filter(({ name }) => hosts.includes(name));
+    if (nodes.length === 0 || nodes.length < hosts.length) return undefined;
+    const boots = await Promise.all(nodes.map(async ({ node }) => (await node.hello()).bootId));
+    return new Set(boots).size;
   }
 
   /** Of a replica, in the words; where they do not say, as the first training told. */

@@ -1,6 +1,7 @@
 // What holds a cluster back, by what was measured: the greatest of the losses has the name.
 import { namesText } from '../model/nodeNames.js';
 import { findSlowRanks, slowRanksName, slowRanksReason, type SlowRanks } from '../model/slowRanks.js';
+import { replicasOnMachine } from './links.js';
 import { computeMs, scaledSeries, type ScalingPoint } from './series.js';
 
 /** The names of what can hold a training back. */
@@ -111,9 +112,9 @@ function lossesOf({ first, last, probe, slow }: Measured): Losses {
 
 const isHungry = ({ waits }: ScalingPoint): boolean => waits.input >= worthNaming;
 
-/** Whether the ranks of a host have fewer cores than threads. */
-function isCrowded({ replicas, hosts, threads, cores }: ScalingPoint): boolean {
-  return cores !== null && Math.ceil(replicas / hosts) * threads > cores;
+/** Whether the ranks of a machine have fewer cores than threads. */
+function isCrowded(point: ScalingPoint): boolean {
+  return point.cores !== null && replicasOnMachine(point) * point.threads > point.cores;
 }
 
 /** How much of the larger batch's images/s one replica misses. */
@@ -176,7 +177,7 @@ function wordsOf(
         words: `There are more ranks than cores on a host: ${part} is lost to that.`,
         advice: 'Fewer ranks on a host, or fewer threads each, would help.',
         evidence: [
-          `${Math.ceil(last.replicas / last.hosts)} ranks with ${last.threads} threads each share ${last.cores ?? 0} cores.`,
+          `${replicasOnMachine(last)} ranks with ${last.threads} threads each share ${last.cores ?? 0} cores.`,
           `Rank 0 computes for ${ms(computeMs(last))} a step, and for ${ms(computeMs(first))} with ${first.replicas}.`,
         ],
       };

@@ -14,10 +14,20 @@ export type Reduction = 'ring' | 'tree' | 'hierarchical';
 export interface Layout {
   replicas: number;
   hosts: number;
+  /** Which the hosts are: fewer where hosts share one, as containers do. Left out: as many. */
+  machines?: number | undefined;
 }
 
 /** On the fullest host. */
 export const replicasOnHost = ({ replicas, hosts }: Layout): number => Math.ceil(replicas / hosts);
+
+/** On the fullest machine: those that share its cores. */
+export const replicasOnMachine = ({ replicas, hosts, machines = hosts }: Layout): number =>
+  Math.ceil(replicas / machines);
+
+/** Of so many hosts that lie as those of the layout do. Undefined where each host is a machine. */
+export const machinesOf = ({ hosts, machines }: Layout, count: number): number | undefined =>
+  machines === undefined ? undefined : Math.ceil((count * machines) / hosts);
 
 /** Of a ring: each member sends 2 (n - 1) messages with an n-th of the bytes. */
 function ring(members: number, bytes: number, { alpha, beta }: Link): number {

@@ -1,13 +1,15 @@
 // A model of a step's time over replicas and hosts, and how it is fitted to measured points. The fit
 // is a compromise between the points and what is assumed of links beforehand, so that it also works
 // where there are few points.
-import { allReduceSeconds, replicasOnHost, type Layout, type Reduction } from './links.js';
+import { allReduceSeconds, replicasOnMachine, type Layout, type Reduction } from './links.js';
 import { minimize } from './minimize.js';
 import { stragglerFactor } from './stragglers.js';
 
-/** One measured point. `seconds` are those of a step, median. */
+/** One measured point. Seconds are those of a step, medians. */
 export interface TimedPoint extends Layout {
   seconds: number;
+  /** Without the waits, on one replica; left out where nobody told. */
+  computeSeconds?: number | undefined;
 }
 
 /** What is known before any point. */
@@ -17,7 +19,7 @@ export interface Setup {
   gradientBytes: number;
   /** Computing times of single steps on one replica: for stragglers. Empty: there are none. */
   samples: readonly number[];
-  /** Threads of a replica over the cores of a host; 0 where the cores are not known. */
+  /** Threads of a replica over the cores of a machine; 0 where the cores are not known. */
   coresTaken: number;
   /** Of the link between hosts, as far as it is known: bits and seconds. */
   between?: { bitsPerSecond: number; latency: number } | undefined;
@@ -45,6 +47,8 @@ const usual = { inside: { alpha: 1e-5, beta: 1 / 5e9 }, between: { alpha: 5e-5, 
 const deviations = { alpha: 1.5, betaInside: 1.5, betaUnknown: 1.5, betaKnown: 0.25, overlap: 1.5 };
 /** Of a measured point, as a fraction: points are not more exact than that. */
 const pointDeviation = 0.02;
+/** Of computing by one replica: what it hands to the network in the meantime is in it too. */
+const computeDeviation = 0.3;
 /** Of a step, in which gradients come to be. */
 const backwardPart = 2 / 3;
 
@@ -78,11 +82,13 @@ function modelOf(setup: Setup, reduction: Reduction, vector: Vector): ScalingMod
   };
 }
 
-/** Seconds of a step that are computed, by the slowest replica. */
-function computeSeconds({ setup, compute }: ScalingModel, layout: Layout): number {
-  const crowd = Math.max(1, replicasOnHost(layout) * setup.coresTaken);
-  return compute * crowd * stragglerFactor(setup.samples, layout.replicas);
-}
+/** Seconds of a step that one replica computes. */
+const computeOfOne = ({ setup, compute }: ScalingModel, layout: Layout): number =>
+  compute * Math.max(1, replicasOnMachine(layout) * setup.coresTaken);
+
+/** The same of the slowest replica. */
+const computeSeconds = (model: ScalingModel, layout: Layout): number =>
+  computeOfOne(model, layout) * stragglerFactor(model.setup.samples, layout.replicas);
 
 /** Seconds of an all-reduce alone, whether or not a backward pass hides it. */
 const reductionSeconds = (model: ScalingModel, layout: Layout): number =>
@@ -119,6 +125,7 @@ export function fitModel(
   const { mean, deviation } = assumptions(setup);
   const moved = (value: number, by: number): number => value * Math.exp((noise?.next() ?? 0) * by);
   const seconds = points.map((point) => moved(point.seconds, pointDeviation));
+  const computed = points.map(({ computeSeconds: own }) => own && moved(own, computeDeviation));
   const sums = (setup.allReduce ?? []).filter(({ replicas }) => replicas > 1);
   const summed = sums.map((point) => moved(point.seconds, 5 * pointDeviation));
   const assumed = mean.map((value, at) => value + (noise?.next() ?? 0) * (deviation[at] ?? 0));
@@ -127,6 +134,8 @@ export function fitModel(
     let sum = 0;
     points.forEach((point, at) => {
       sum += (Math.log(stepSeconds(model, point) / (seconds[at] ?? 1)) / pointDeviation) ** 2;
+      const own = computed[at];
+      if (own) sum += (Math.log(computeOfOne(model, point) / own) / computeDeviation) ** 2;
     });
     sums.forEach((point, at) => {
       const off = Math.log(reductionSeconds(model, point) / (summed[at] ?? 1));

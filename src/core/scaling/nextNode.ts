@@ -1,4 +1,5 @@
 // What one more node brings: more images/s, and what they cost.
+import { machinesOf, replicasOnHost, type Layout } from './links.js';
 import type { Prediction } from './predict.js';
 import type { ScalingPoint } from './series.js';
 
@@ -18,9 +19,10 @@ export interface NextNode {
 }
 
 /** Of that many replicas on a node: the layout with one node more than the largest point. */
-export const withOneMore = ({ replicas, hosts }: ScalingPoint): { replicas: number; hosts: number } => ({
-  replicas: replicas + Math.ceil(replicas / hosts),
-  hosts: hosts + 1,
+export const withOneMore = (point: ScalingPoint): Layout => ({
+  replicas: point.replicas + replicasOnHost(point),
+  hosts: point.hosts + 1,
+  machines: machinesOf(point, point.hosts + 1),
 });
 
 /** `largest` is measured, `prediction` of `withOneMore(largest)`. */

@@ -53,10 +53,8 @@ export function predictions(
       rates[Math.round(fits * 0.1)],
       rates[Math.round(fits * 0.9) - 1],
     ];
-    const { replicas, hosts } = layout;
     return {
-      replicas,
-      hosts,
+      ...layout,
       imagesPerSec,
       low: Math.min(low, imagesPerSec),
       high: Math.max(high, imagesPerSec),

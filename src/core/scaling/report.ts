@@ -1,6 +1,6 @@
 // What a measurement comes to: everything that its pages show, as figures.
 import { findBottleneck, type Bottleneck } from './bottleneck.js';
-import { replicasOnHost, type Layout } from './links.js';
+import { machinesOf, replicasOnHost, replicasOnMachine, type Layout } from './links.js';
 import type { Setup } from './model.js';
 import { nextNode, withOneMore, type NextNode } from './nextNode.js';
 import { leaveOneOut, predictions, type LeftOut, type Prediction } from './predict.js';
@@ -50,18 +50,19 @@ export function reportOf(study: ScalingStudy, between?: Setup['between']): Scali
 
 /** Hosts are filled as the largest point filled them. */
 function layoutOf(largest: ScalingPoint, replicas: number): Layout {
-  return { replicas, hosts: Math.ceil(replicas / replicasOnHost(largest)) };
+  const hosts = Math.ceil(replicas / replicasOnHost(largest));
+  return { replicas, hosts, machines: machinesOf(largest, hosts) };
 }
 
 function notesOf(study: ScalingStudy, largest: ScalingPoint | undefined, crosses: boolean): string[] {
   const notes: string[] = [];
   const crowded = study.points.filter(
-    ({ replicas, hosts, threads, cores }) => cores !== null && Math.ceil(replicas / hosts) * threads > cores,
+    (point) => point.cores !== null && replicasOnMachine(point) * point.threads > point.cores,
   );
   if (crowded.length > 0) {
     const counts = [...new Set(crowded.map(({ replicas }) => replicas))].join(', ');
     notes.push(
-      `With ${counts} replicas the ranks of a host share fewer cores than they have threads. These points tell of communication and of crowding, not of what so many machines would compute.`,
+      `With ${counts} replicas the ranks of a machine share fewer cores than they have threads. These points tell of communication and of crowding, not of what so many machines would compute.`,
     );
   }
   if (largest && !crosses) {

@@ -18,9 +18,11 @@ export interface ScalingPoint {
   replicas: number;
   /** On which the replicas were. */
   hosts: number;
+  /** Which the hosts are: fewer where some are containers of one machine. Left out: as many. */
+  machines?: number | undefined;
   /** Of one replica, images of an update. */
   batch: number;
-  /** Threads of one replica, and cores of a host where they are known. */
+  /** Threads of one replica, and cores of a machine where they are known. */
   threads: number;
   cores: number | null;
   /** Bytes of the gradients that the replicas add up in a step. */

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import type { Reduction } from './links.js';
 import type { Setup, TimedPoint } from './model.js';
 import { quantile } from '../base/quantile.js';
-import type { ScalingPoint } from './series.js';
+import { computeMs, type ScalingPoint } from './series.js';
 
 const spread = z.object({ median: z.number(), low: z.number(), high: z.number() });
 const count = z.int().check(z.gte(0));
@@ -22,6 +22,7 @@ const pointSchema = z.object({
   mode,
   replicas: count,
   hosts: count,
+  machines: z.optional(count),
   batch: count,
   threads: count,
   cores: z.nullable(count),
@@ -83,8 +84,8 @@ export function modelInput(
   const weak = points.filter((point) => point.mode === 'weak');
   const first = [...weak].sort((a, b) => a.replicas - b.replicas)[0];
   if (!first) return undefined;
-  const allReduce = weak.flatMap(({ replicas, hosts, allReduceMs }) =>
-    allReduceMs === null ? [] : [{ replicas, hosts, seconds: allReduceMs / 1000 }],
+  const allReduce = weak.flatMap(({ replicas, hosts, machines, allReduceMs }) =>
+    allReduceMs === null ? [] : [{ replicas, hosts, machines, seconds: allReduceMs / 1000 }],
   );
   const setup: Setup = {
     batch: first.batch,
@@ -94,10 +95,10 @@ export function modelInput(
     allReduce,
     ...(between === undefined ? {} : { between }),
   };
-  const timed = weak.map(({ replicas, hosts, stepMs }) => ({
-    replicas,
-    hosts,
-    seconds: stepMs.median / 1000,
+  const timed = weak.map((point) => ({
+    ...{ replicas: point.replicas, hosts: point.hosts, machines: point.machines },
+    seconds: point.stepMs.median / 1000,
+    computeSeconds: computeMs(point) / 1000,
   }));
   return { setup, timed };
 }

@@ -78,6 +78,9 @@ describe('a model', () => {
     const crowded = { ...truth, setup: { ...setup, coresTaken: 0.5 } };
     // 4 replicas of half the cores each take twice as long.
     expect(stepSeconds(crowded, { replicas: 4, hosts: 1 })).toBeGreaterThan(0.399);
+    // So they do on 4 hosts that are containers of one machine.
+    const apart = stepSeconds(crowded, { replicas: 4, hosts: 4 });
+    expect(stepSeconds(crowded, { replicas: 4, hosts: 4, machines: 1 })).toBeGreaterThan(apart + 0.15);
   });
 
   it('follows a link that is named where nothing was measured between hosts', () => {
@@ -88,5 +91,20 @@ describe('a model', () => {
       return predictedRate(fitModel({ ...setup, between }, inside), far);
     };
     expect(rate(1)).toBeLessThan(0.6 * rate(100));
+  });
+
+  it('uses the computing that was measured, where links hide it', () => {
+    // 1 ms of computing, and an all-reduce of many times that.
+    const slow = { ...truth, compute: 1e-3, reduction: 'ring' as const, overlap: 0.5 };
+    // As measured: off by 3% here and there.
+    const off = [1, 1.03, 0.97, 1.03];
+    const [alone, ...rest] = [1, 2, 4, 8].map((count, at) => {
+      const layout = { replicas: count, hosts: count };
+      return { ...layout, seconds: stepSeconds(slow, layout) * (off[at] ?? 1), computeSeconds: 1e-3 };
+    });
+    const [error] = leaveOneOut(setup, [alone!, ...rest], 'ring');
+    expect(Math.abs(error?.error ?? 1)).toBeLessThan(0.1);
+    const without = [alone!, ...rest].map((point) => ({ ...point, computeSeconds: undefined }));
+    expect(Math.abs(leaveOneOut(setup, without, 'ring')[0]?.error ?? 0)).toBeGreaterThan(0.5);
   });
 });

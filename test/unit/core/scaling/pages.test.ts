@@ -95,7 +95,7 @@ describe('a report', () => {
       ...study,
       points: [point({ replicas: 1, cores: 2 }), point({ replicas: 4, cores: 2 })],
     };
-    expect(reportOf(crowded).notes[0]).toMatch(/^With 4 replicas the ranks of a host share fewer cores/);
+    expect(reportOf(crowded).notes[0]).toMatch(/^With 4 replicas the ranks of a machine share fewer cores/);
     expect(reportOf({ ...study, points: [] }).bottleneck).toBeNull();
     expect(scalingHtml(reportOf({ ...study, points: [] }))).not.toMatch(/NaN|undefined/);
   });
