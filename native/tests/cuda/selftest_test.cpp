@@ -52,6 +52,12 @@ class Damaged final : public cuda::OpsBackend {
   std::unique_ptr<BatchNormOp> make_batch_norm(const BatchNormParams& params) override {
     return whole_->make_batch_norm(params);
   }
+  std::unique_ptr<BatchNormPairOp> make_batch_norm_pair(const BatchNormPairParams& /*params*/) override {
+    return nullptr;
+  }
+  std::unique_ptr<BatchNormPoolOp> make_batch_norm_pool(const BatchNormPoolParams& /*params*/) override {
+    return nullptr;
+  }
   std::unique_ptr<MaxPoolOp> make_max_pool(const MaxPoolParams& params) override {
     return whole_->make_max_pool(params);
   }

@@ -4,70 +4,23 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cmath>
 #include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
-#include "tests/ops/host_cuda.h"
-#include "trainer/layers/layer.h"
-#include "trainer/models/builders.h"
-#include "trainer/models/network.h"
+#include "tests/models/kernel_numbers.h"
 #include "trainer/ops/cuda/math/norm_forward_blocks.h"
 #include "trainer/ops/cuda/math/repack.h"
 
 namespace trainyard {
 namespace {
 
-/// (rows or images, height, width, channels) of the inputs of all layers whose op begins so.
-std::set<std::tuple<int, int, int>> shapes_of(const std::string& op) {
-  std::set<std::tuple<int, int, int>> shapes;
-  for (const ModelInfo& model : known_models()) {
-    const auto graph = build_model(std::string(model.name), model.image_size, 1000);
-    for (const auto& layer : graph->layers()) {
-      if (layer->op().rfind(op, 0) != 0) continue;
-      const Shape shape = graph->shape(layer->inputs()[0]);
-      shapes.emplace(shape.h, shape.w, shape.c);
-    }
-  }
-  return shapes;
-}
-
-/// Memory of a back end, and numbers in it that look random.
-class Numbers {
- public:
-  explicit Numbers(test::HostKernels kernels) : backend_(test::make_host_cuda_with(kernels)) {}
-  Backend& backend() { return *backend_; }
-
-  void* bytes(size_t count) {
-    memory_.push_back(backend_->allocate(count + 64));
-    auto* data = memory_.back()->data();
-    for (size_t i = 0; i < count; ++i) data[i] = std::byte{0xFF};  // not a number, in any type
-    return data;
-  }
-  /// Between -2 and 2 around `mean`: steps of 1/64, which every type holds.
-  template <class T>
-  T* random(size_t count, uint32_t seed, float mean = 0) {
-    auto* data = static_cast<T*>(bytes(count * sizeof(T)));
-    uint32_t state = seed * 2654435761U + 1;
-    for (size_t i = 0; i < count; ++i) {
-      state = state * 1664525U + 1013904223U;
-      data[i] = static_cast<T>(mean + static_cast<float>(static_cast<int>(state >> 24U) - 128) / 64.0F);
-    }
-    return data;
-  }
-
- private:
-  std::unique_ptr<Backend> backend_;
-  std::vector<std::unique_ptr<BackendMemory>> memory_;
-};
-
-template <class T>
-std::vector<float> wide(const T* from, size_t count) {
-  std::vector<float> values(count);
-  for (size_t i = 0; i < count; ++i) values[i] = static_cast<float>(from[i]);
-  return values;
-}
+using test::apart;
+using test::kStored;
+using test::Numbers;
+using test::shapes_of;
+using test::wide;
 
 struct NormCase {
   int rows = 1, channels = 1;
@@ -78,11 +31,6 @@ struct NormOutcome {
   std::vector<float> y, inference, dx, dresidual, dgamma, dbeta, mean, variance;
   bool operator==(const NormOutcome&) const = default;
 };
-
-template <class T>
-constexpr DType kStored = std::is_same_v<T, float>      ? DType::f32
-                          : std::is_same_v<T, BFloat16> ? DType::bf16
-                                                        : DType::f16;
 
 template <class T>
 NormOutcome normalise(const NormCase& c, test::HostKernels kernels) {
@@ -134,18 +82,6 @@ NormOutcome normalise(const NormCase& c, test::HostKernels kernels) {
   op->forward_inference(f);
   out.inference = wide(static_cast<T*>(f.y), count);
   return out;
-}
-
-/// The largest distance, beside the largest number.
-double apart(const std::vector<float>& got, const std::vector<float>& want) {
-  double most = 0;
-  double largest = 1e-30;
-  for (size_t i = 0; i < want.size(); ++i) {
-    if (!std::isfinite(got[i])) return INFINITY;
-    most = std::max(most, std::abs(double{got[i]} - double{want[i]}));
-    largest = std::max(largest, std::abs(double{want[i]}));
-  }
-  return got.size() == want.size() ? most / largest : INFINITY;
 }
 
 template <class T>

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "tests/models/projected.h"
 #include "tests/models/support.h"
 #include "tests/ops/host_cuda.h"
 #include "trainer/layers/layers.h"
@@ -59,7 +60,8 @@ std::unique_ptr<Graph> branched() {
 const std::vector<Case>& cases() {
   static const std::vector<Case> all{{"resnet20", 8, [] { return build_model("resnet20", 8, kClasses); }, 2},
                                      {"wide", 32, wide, 3},
-                                     {"branched", 35, branched, 2}};
+                                     {"branched", 35, branched, 2},
+                                     {"projected", 32, [] { return test::projected(32, kClasses); }, 2}};
   return all;
 }
 

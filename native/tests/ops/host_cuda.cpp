@@ -248,6 +248,7 @@ class HostCuda final : public cuda::OpsBackend {
   }
   void choose(HostKernels kernels) {
     device_.plain_kernels = kernels.plain;
+    apart_ = kernels.apart;
     if (kernels.summing_blocks > 0) device_.summing_blocks = kernels.summing_blocks;
     if (kernels.passing_blocks > 0) device_.passing_blocks = kernels.passing_blocks;
     tape_.forwards = kernels.forwards;
@@ -255,6 +256,12 @@ class HostCuda final : public cuda::OpsBackend {
     counted_ = std::move(kernels.counted);
   }
   std::string name() const override { return "cuda arithmetic on the host"; }
+  std::unique_ptr<BatchNormPairOp> make_batch_norm_pair(const BatchNormPairParams& params) override {
+    return apart_ ? nullptr : OpsBackend::make_batch_norm_pair(params);
+  }
+  std::unique_ptr<BatchNormPoolOp> make_batch_norm_pool(const BatchNormPoolParams& params) override {
+    return apart_ ? nullptr : OpsBackend::make_batch_norm_pool(params);
+  }
   std::unique_ptr<BackendMemory> allocate(size_t bytes) override {
     require_no_recording();
     if (bytes > figures_->total - figures_->used) throw Error(Exit::device, "out of memory");
@@ -303,6 +310,7 @@ class HostCuda final : public cuda::OpsBackend {
   }
 
   Tape tape_;
+  bool apart_ = false;
   std::function<void(const Tape::Counted&)> counted_;
   std::shared_ptr<MemoryFigures> figures_;
   HostGroups groups_;

@@ -5,7 +5,8 @@
 #include <typeinfo>
 
 #include "trainer/ops/cuda/math/elementwise.h"
-#include "trainer/ops/cuda/math/norm_backward_blocks.h"
+#include "trainer/ops/cuda/math/norm_pair_blocks.h"
+#include "trainer/ops/cuda/math/norm_pool_blocks.h"
 #include "trainer/ops/cuda/math/pooling_wide.h"
 #include "trainer/ops/cuda/math/repack.h"
 #include "trainer/ops/cuda/math/softmax.h"
@@ -43,6 +44,34 @@ Traffic traffic(const cuda::NormGradientSumsBlock<T, kMore, kPassed, kStore>& f,
 template <class T, bool kMasked>
 Traffic traffic(const cuda::NormGradientBlock<T, kMasked>& f, size_t) {
   return {"batch norm: gradient", 3 * sizeof(T) * f.tiles.rows * f.tiles.channels};
+}
+template <class T, bool kNote>
+Traffic traffic(const cuda::NormPairApplyBlock<T, kNote>& f, size_t) {
+  const size_t numbers = size_t{f.tiles.rows} * f.tiles.channels;
+  return {"batch norms of block and projection: apply",
+          3 * sizeof(T) * numbers + (kNote ? numbers / cuda::kWide<T> : 0)};
+}
+template <class T, bool kMore>
+Traffic traffic(const cuda::NormPairGradientSumsBlock<T, kMore>& f, size_t) {
+  const size_t numbers = size_t{f.fold.tiles.rows} * f.fold.tiles.channels;
+  return {"batch norms of block and projection: sums of gradients",
+          (4U + (kMore ? 1U : 0U)) * sizeof(T) * numbers + numbers / cuda::kWide<T>};
+}
+template <class T>
+Traffic traffic(const cuda::NormPairGradientBlock<T>& f, size_t) {
+  return {"batch norms of block and projection: gradients", 5 * sizeof(T) * f.tiles.rows * f.tiles.channels};
+}
+template <class T, bool kNote>
+Traffic traffic(const cuda::NormPoolBlock<T, kNote>& f, size_t) {
+  const size_t out = size_t{f.tiles.rows} * f.tiles.channels;
+  const size_t in = out / static_cast<size_t>(f.s.out_h * f.s.out_w) * static_cast<size_t>(f.s.in_h * f.s.in_w);
+  return {"batch norm, ReLU, max pooling: apply", sizeof(T) * (in + out) + (kNote ? (sizeof(T) + 1) * out : 0)};
+}
+template <class T>
+Traffic traffic(const cuda::NormPoolGradientBlock<T>& f, size_t) {
+  const size_t in = size_t{f.tiles.rows} * f.tiles.channels;
+  const size_t out = in / static_cast<size_t>(f.s.in_h * f.s.in_w) * static_cast<size_t>(f.s.out_h * f.s.out_w);
+  return {"batch norm, ReLU, max pooling: gradient", sizeof(T) * (2 * in + out) + out};
 }
 template <class T>
 Traffic traffic(const cuda::InputNormalise<T>& f, size_t count) {

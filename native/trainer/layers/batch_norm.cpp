@@ -1,66 +1,57 @@
 // Batch norm with the residual add and the ReLU that follow it in every ResNet.
 #include "common/error.h"
 #include "trainer/layers/layers.h"
+#include "trainer/layers/normalisation.h"
 #include "trainer/layers/planner.h"
 
 namespace trainyard {
 
 namespace {
 
-/// Where a batch norm's numbers lie in the arenas.
-struct Offsets {
-  size_t weight = 0;
-  size_t bias = 0;
-  size_t mean = 0;
-  size_t variance = 0;
-};
-
 class BatchNormStage final : public Stage {
  public:
-  BatchNormStage(const Layer& layer, const BatchNormOptions& options, const Offsets& offsets, const Purpose& purpose,
-                 std::unique_ptr<BatchNormOp> op)
-      : x_value_(layer.inputs()[0]),
-        y_value_(layer.output),
-        options_(options),
-        offsets_(offsets),
-        training_(purpose.training),
-        op_(std::move(op)) {}
+  BatchNormStage(ValueId y, const Normalisation& norm, const Purpose& purpose, std::unique_ptr<BatchNormOp> op)
+      : y_value_(y), norm_(norm), training_(purpose.training), op_(std::move(op)) {}
 
   void plan_forward(Planner& planner) override {
-    x_ = planner.activation(x_value_);
-    if (options_.residual >= 0) residual_ = planner.activation(options_.residual);
+    taken_over_ = planner.is_taken_over(y_value_);
+    if (taken_over_) return;
+    x_ = planner.activation(norm_.x);
+    if (norm_.residual >= 0) residual_ = planner.activation(norm_.residual);
     y_ = planner.make_activation(y_value_);
     scratch_ = planner.scratch(op_->scratch_bytes());
     if (training_) saved_ = planner.keep(op_->saved_bytes());
   }
 
   void plan_backward(Planner& planner) override {
-    x_ = planner.activation(x_value_);
-    if (options_.residual >= 0 && options_.relu) y_ = planner.activation(y_value_);
+    if (taken_over_) return;
+    x_ = planner.activation(norm_.x);
+    if (norm_.residual >= 0 && norm_.relu) y_ = planner.activation(y_value_);
     planner.touch(saved_);
     backward_scratch_ = planner.scratch(op_->scratch_bytes());
     const auto gradients = planner.take_gradients(y_value_, 2);
     dy_ = gradients[0];
     if (gradients.size() > 1) more_dy_ = gradients[1];
-    if (options_.residual < 0) {
+    if (norm_.residual < 0) {
       dx_ = dy_;
     } else {
       // dy itself becomes the residual's gradient.
-      dx_ = planner.keep(planner.desc(x_value_).bytes());
-      if (planner.wants_gradient(options_.residual)) planner.give_gradient(options_.residual, dy_);
+      dx_ = planner.keep(planner.desc(norm_.x).bytes());
+      if (planner.wants_gradient(norm_.residual)) planner.give_gradient(norm_.residual, dy_);
     }
-    planner.give_gradient(x_value_, dx_);
+    planner.give_gradient(norm_.x, dx_);
   }
 
   void forward(const Run& run) override {
+    if (taken_over_) return;
     BatchNormOp::Forward args;
     args.x = run.at(x_);
     if (residual_.buffer >= 0) args.residual = run.at(residual_);
     args.y = run.at(y_);
-    args.gamma = run.weights + offsets_.weight;
-    args.beta = run.weights + offsets_.bias;
-    args.running_mean = run.statistics + offsets_.mean;
-    args.running_var = run.statistics + offsets_.variance;
+    args.gamma = run.weights + norm_.weight;
+    args.beta = run.weights + norm_.bias;
+    args.running_mean = run.statistics + norm_.mean;
+    args.running_var = run.statistics + norm_.variance;
     args.scratch = run.at(scratch_);
     if (training_) {
       args.saved = run.at(saved_);
@@ -71,28 +62,28 @@ class BatchNormStage final : public Stage {
   }
 
   void backward(const Run& run) override {
+    if (taken_over_) return run.gradients_final();
     BatchNormOp::Backward args;
     args.dy = run.at(dy_);
     if (more_dy_.buffer >= 0) args.more_dy = run.at(more_dy_);
     args.x = run.at(x_);
     args.y = run.at(y_);
-    args.gamma = run.weights + offsets_.weight;
-    args.beta = run.weights + offsets_.bias;
+    args.gamma = run.weights + norm_.weight;
+    args.beta = run.weights + norm_.bias;
     args.saved = run.at(saved_);
     args.dx = run.at(dx_);
-    args.dgamma = run.gradients + offsets_.weight;
-    args.dbeta = run.gradients + offsets_.bias;
+    args.dgamma = run.gradients + norm_.weight;
+    args.dbeta = run.gradients + norm_.bias;
     args.scratch = run.at(backward_scratch_);
     op_->backward(args, run.sum);
     run.gradients_final();
   }
 
  private:
-  ValueId x_value_;
   ValueId y_value_;
-  BatchNormOptions options_;
-  Offsets offsets_;
+  Normalisation norm_;
   bool training_;
+  bool taken_over_ = false;  // the stage behind does all of it
   std::unique_ptr<BatchNormOp> op_;
   Slot x_, residual_, y_, dx_, dy_, more_dy_;  // all [n, c, h, w]
   Slot saved_, scratch_, backward_scratch_;
@@ -100,33 +91,33 @@ class BatchNormStage final : public Stage {
 
 class BatchNormLayer final : public Layer {
  public:
-  BatchNormLayer(const std::string& name, std::vector<ValueId> inputs, const Shape& shape,
-                 const BatchNormOptions& options, const Offsets& offsets)
-      : Layer(name, std::move(inputs)), shape_(shape), options_(options), offsets_(offsets) {}
+  BatchNormLayer(const std::string& name, std::vector<ValueId> inputs, const Shape& shape, const Normalisation& norm)
+      : Layer(name, std::move(inputs)), shape_(shape), norm_(norm) {}
 
   std::string op() const override {
-    return std::string("BatchNorm") + (options_.residual >= 0 ? "Add" : "") + (options_.relu ? "Relu" : "");
+    return std::string("BatchNorm") + (norm_.residual >= 0 ? "Add" : "") + (norm_.relu ? "Relu" : "");
   }
   Shape output_shape() const override { return shape_; }
+  const Normalisation* normalisation() const override { return &norm_; }
 
-  std::unique_ptr<Stage> compile(const Graph&, Planner& planner, Backend& backend,
+  std::unique_ptr<Stage> compile(const Graph& graph, Planner& planner, Backend& backend,
                                  const Purpose& purpose) const override {
     BatchNormParams params;
-    params.input = planner.desc(inputs()[0]);
-    params.residual = options_.residual >= 0;
-    params.relu = options_.relu;
-    params.eps = options_.eps;
-    if (params.residual && planner.desc(options_.residual) != params.input) {
+    params.input = planner.desc(norm_.x);
+    params.residual = norm_.residual >= 0;
+    params.relu = norm_.relu;
+    params.eps = norm_.eps;
+    if (params.residual && planner.desc(norm_.residual) != params.input) {
       throw Error(Exit::internal, name() + " adds tensors of different layouts. Report it.");
     }
     planner.set_desc(output, params.input);
-    return std::make_unique<BatchNormStage>(*this, options_, offsets_, purpose, backend.make_batch_norm(params));
+    if (auto pair = compile_norm_pair(*this, graph, planner, backend, purpose)) return pair;
+    return std::make_unique<BatchNormStage>(output, norm_, purpose, backend.make_batch_norm(params));
   }
 
  private:
   Shape shape_;  // [1, c, h, w]
-  BatchNormOptions options_;
-  Offsets offsets_;
+  Normalisation norm_;
 };
 
 }  // namespace
@@ -136,14 +127,14 @@ ValueId batch_norm(Graph& graph, const std::string& name, ValueId x, const Batch
   const auto per_channel = [&](const char* suffix, Init init) {
     return Parameter{name + suffix, {shape.c}, 0, 0, false, init, 0};
   };
-  Offsets offsets;
-  offsets.weight = graph.add_parameter(per_channel(".weight", Init::ones));
-  offsets.bias = graph.add_parameter(per_channel(".bias", Init::zeros));
-  offsets.mean = graph.add_statistic(per_channel(".running_mean", Init::zeros));
-  offsets.variance = graph.add_statistic(per_channel(".running_var", Init::ones));
+  Normalisation norm{.x = x, .relu = options.relu, .residual = options.residual, .eps = options.eps};
+  norm.weight = graph.add_parameter(per_channel(".weight", Init::ones));
+  norm.bias = graph.add_parameter(per_channel(".bias", Init::zeros));
+  norm.mean = graph.add_statistic(per_channel(".running_mean", Init::zeros));
+  norm.variance = graph.add_statistic(per_channel(".running_var", Init::ones));
   std::vector<ValueId> inputs{x};
   if (options.residual >= 0) inputs.push_back(options.residual);
-  return graph.add(std::make_unique<BatchNormLayer>(name, std::move(inputs), shape, options, offsets));
+  return graph.add(std::make_unique<BatchNormLayer>(name, std::move(inputs), shape, norm));
 }
 
 }  // namespace trainyard

@@ -53,4 +53,10 @@ const Layer* Graph::first_consumer(ValueId value) const {
   return found == layers_.end() ? nullptr : found->get();
 }
 
+bool Graph::is_read_once(ValueId value) const {
+  ptrdiff_t readers = 0;
+  for (const auto& layer : layers_) readers += std::ranges::count(layer->inputs(), value);
+  return readers == 1;
+}
+
 }  // namespace trainyard

@@ -44,6 +44,8 @@ class Graph {
   std::vector<bool> leads_to_last() const;
   /// The first layer that reads a value; nullptr if none does.
   const Layer* first_consumer(ValueId value) const;
+  /// Whether one layer alone reads a value, as one of its inputs.
+  bool is_read_once(ValueId value) const;
 
  private:
   std::vector<std::unique_ptr<Layer>> layers_;  // layer i produces value i

@@ -15,6 +15,7 @@ namespace trainyard {
 
 class Graph;
 class Planner;
+struct Normalisation;
 
 /// An activation of the graph, by its number.
 using ValueId = int;
@@ -79,6 +80,8 @@ class Layer {
   virtual Shape output_shape() const = 0;
   virtual std::unique_ptr<Stage> compile(const Graph& graph, Planner& planner, Backend& backend,
                                          const Purpose& purpose) const = 0;
+  /// What a batch norm is made of, for the layer behind it; nullptr for other layers.
+  virtual const Normalisation* normalisation() const { return nullptr; }
   /// How this layer would like to find the network's input.
   virtual Layout preferred_input_layout(Backend& backend, const Purpose& purpose) const;
 

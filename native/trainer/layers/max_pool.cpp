@@ -1,5 +1,6 @@
 // Max pooling.
 #include "trainer/layers/layers.h"
+#include "trainer/layers/normalisation.h"
 #include "trainer/layers/planner.h"
 
 namespace trainyard {
@@ -49,8 +50,9 @@ class MaxPoolLayer final : public Layer {
     return {1, in_.c, (in_.h + 2 * pad_ - kernel_) / stride_ + 1, (in_.w + 2 * pad_ - kernel_) / stride_ + 1};
   }
 
-  std::unique_ptr<Stage> compile(const Graph&, Planner& planner, Backend& backend,
+  std::unique_ptr<Stage> compile(const Graph& graph, Planner& planner, Backend& backend,
                                  const Purpose& purpose) const override {
+    if (auto both = compile_norm_pool(*this, {kernel_, stride_, pad_}, graph, planner, backend, purpose)) return both;
     auto op = backend.make_max_pool({planner.desc(inputs()[0]), kernel_, stride_, pad_, purpose.training});
     planner.set_desc(output, op->output());
     return std::make_unique<MaxPoolStage>(*this, std::move(op));

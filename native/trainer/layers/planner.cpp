@@ -9,7 +9,8 @@ Planner::Planner(Backend& backend, int values)
       descs_(static_cast<size_t>(values)),
       activations_(static_cast<size_t>(values)),
       gradients_(static_cast<size_t>(values)),
-      wants_gradient_(static_cast<size_t>(values), false) {}
+      wants_gradient_(static_cast<size_t>(values), false),
+      taken_over_(static_cast<size_t>(values), false) {}
 
 Slot Planner::make_activation(ValueId value) {
   const Slot slot = keep(desc(value).bytes());

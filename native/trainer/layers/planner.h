@@ -28,6 +28,11 @@ class Planner {
   /// An activation that is needed now.
   Slot activation(ValueId value);
 
+  /// While stages are compiled: the stage of the layer that reads `value` makes it itself, never as
+  /// an activation, and takes its gradient. What would have made it does nothing.
+  void take_over(ValueId value) { taken_over_[static_cast<size_t>(value)] = true; }
+  bool is_taken_over(ValueId value) const { return taken_over_[static_cast<size_t>(value)]; }
+
   /// Memory for this moment only.
   Slot scratch(size_t bytes) { return keep(bytes); }
   /// Memory alive from now until it is last touched.
@@ -69,6 +74,7 @@ class Planner {
   std::vector<Slot> activations_;             // by value
   std::vector<std::vector<Slot>> gradients_;  // by value
   std::vector<bool> wants_gradient_;          // by value
+  std::vector<bool> taken_over_;              // by value
   std::vector<Addition> additions_;
   std::vector<size_t> persistent_;
   std::vector<std::pair<PackedWeights, Slot>> packs_;

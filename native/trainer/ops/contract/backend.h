@@ -4,9 +4,9 @@
 //
 // Pointers named void* are activations, gradients of activations, workspaces and scratch, in the
 // back end's memory, in a layout that an op chose. Pointers named float* are master weights, their
-// gradients and statistics: plain fp32. Fusions of several ops (a convolution with the statistics
-// of the batch norm behind it, a batch norm folded into the convolution before it for inference)
-// belong here as further makers that may return nullptr where a back end has none.
+// gradients and statistics: plain fp32. Fusions of several ops (two batch norms that are added, a batch
+// norm that is pooled; a convolution with the statistics of the batch norm behind it would be
+// another) are further makers, which may return nullptr where a back end has none.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -97,6 +97,14 @@ class Backend {
                                               const std::array<float, 3>& std) = 0;
   virtual std::unique_ptr<Conv2dOp> make_conv2d(const Conv2dParams& params) = 0;
   virtual std::unique_ptr<BatchNormOp> make_batch_norm(const BatchNormParams& params) = 0;
+  /// nullptr: the two batch norms are ops of their own.
+  virtual std::unique_ptr<BatchNormPairOp> make_batch_norm_pair(const BatchNormPairParams& /*params*/) {
+    return nullptr;
+  }
+  /// nullptr: batch norm and pooling are ops of their own.
+  virtual std::unique_ptr<BatchNormPoolOp> make_batch_norm_pool(const BatchNormPoolParams& /*params*/) {
+    return nullptr;
+  }
   virtual std::unique_ptr<MaxPoolOp> make_max_pool(const MaxPoolParams& params) = 0;
   virtual std::unique_ptr<AvgPoolOp> make_avg_pool(const AvgPoolParams& params) = 0;
   virtual std::unique_ptr<GlobalAvgPoolOp> make_global_avg_pool(const TensorDesc& input) = 0;

@@ -1,6 +1,7 @@
 // Batch normalisation (Ioffe and Szegedy 2015, arXiv:1502.03167), fused with the residual add and
 // the ReLU behind it.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <functional>
 
@@ -61,6 +62,73 @@ class BatchNormOp {
   virtual void forward_inference(const Forward& args) = 0;
   /// With a residual, dy holds d(loss)/d(residual) afterwards.
   virtual void backward(const Backward& args, const SumOverRanks& sum) = 0;
+};
+
+struct BatchNormPairParams {
+  TensorDesc input;  ///< of both inputs and of y
+  std::array<double, 2> eps{1e-5, 1e-5};
+  double momentum = 0.1;
+};
+
+/// The end of a residual block whose shortcut is a projection, in one op: y = relu(norm of the
+/// branch + norm of the projection), two batch norms as BatchNormOp has them. Index 0 is the branch,
+/// 1 the projection. It sums over the ranks in the order of the two ops that it replaces: forward
+/// the projection first, backward the branch first.
+class BatchNormPairOp {
+ public:
+  virtual ~BatchNormPairOp() = default;
+
+  struct Input {
+    const void* x = nullptr;
+    const float* gamma = nullptr;
+    const float* beta = nullptr;
+    float* running_mean = nullptr;
+    float* running_var = nullptr;
+  };
+  struct Forward {
+    std::array<Input, 2> inputs;
+    void* y = nullptr;
+    void* saved = nullptr;  ///< training: kept until backward
+    void* scratch = nullptr;
+  };
+  struct Gradients {
+    const void* x = nullptr;  ///< as in forward
+    const float* gamma = nullptr;
+    void* dx = nullptr;       ///< of one input it may be dy
+    float* dgamma = nullptr;  ///< of this rank's images, overwritten
+    float* dbeta = nullptr;
+  };
+  struct Backward {
+    void* dy = nullptr;             ///< destroyed
+    const void* more_dy = nullptr;  ///< a second gradient of y to be added to dy, or nullptr
+    std::array<Gradients, 2> inputs;
+    const void* saved = nullptr;
+    void* scratch = nullptr;
+  };
+
+  virtual size_t saved_bytes() const = 0;
+  virtual size_t scratch_bytes() const = 0;
+
+  virtual void forward_training(const Forward& args, const SumOverRanks& sum) = 0;
+  virtual void forward_inference(const Forward& args) = 0;
+  virtual void backward(const Backward& args, const SumOverRanks& sum) = 0;
+};
+
+struct BatchNormPoolParams {
+  TensorDesc input;  ///< of x
+  // As MaxPoolParams.
+  int kernel = 3;
+  int stride = 2;
+  int pad = 0;
+  double eps = 1e-5;
+  double momentum = 0.1;
+};
+
+/// A batch norm with ReLU and the max pooling behind it, in one op: a BatchNormOp whose y, dy and
+/// more_dy are pooled, and which reads no y backward. It sums over the ranks as BatchNormOp does.
+class BatchNormPoolOp : public BatchNormOp {
+ public:
+  virtual const TensorDesc& output() const = 0;
 };
 
 }  // namespace trainyard

@@ -94,6 +94,8 @@ struct Device {
 
 std::unique_ptr<Conv2dOp> make_conv2d(const Device& device, const Conv2dParams& params);
 std::unique_ptr<BatchNormOp> make_batch_norm(const Device& device, const BatchNormParams& params);
+std::unique_ptr<BatchNormPairOp> make_batch_norm_pair(const Device& device, const BatchNormPairParams& params);
+std::unique_ptr<BatchNormPoolOp> make_batch_norm_pool(const Device& device, const BatchNormPoolParams& params);
 std::unique_ptr<MaxPoolOp> make_max_pool(const Device& device, const MaxPoolParams& params);
 std::unique_ptr<AvgPoolOp> make_avg_pool(const Device& device, const AvgPoolParams& params);
 std::unique_ptr<GlobalAvgPoolOp> make_global_avg_pool(const Device& device, const TensorDesc& input);

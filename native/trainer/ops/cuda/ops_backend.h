@@ -20,6 +20,12 @@ class OpsBackend : public Backend {
   std::unique_ptr<BatchNormOp> make_batch_norm(const BatchNormParams& params) override {
     return cuda::make_batch_norm(device_, params);
   }
+  std::unique_ptr<BatchNormPairOp> make_batch_norm_pair(const BatchNormPairParams& params) override {
+    return cuda::make_batch_norm_pair(device_, params);
+  }
+  std::unique_ptr<BatchNormPoolOp> make_batch_norm_pool(const BatchNormPoolParams& params) override {
+    return cuda::make_batch_norm_pool(device_, params);
+  }
   std::unique_ptr<MaxPoolOp> make_max_pool(const MaxPoolParams& params) override {
     return cuda::make_max_pool(device_, params);
   }

@@ -4,6 +4,7 @@
 
 #include "trainer/base/random.h"
 #include "trainer/ops/selftest/bench.h"
+#include "trainer/ops/selftest/fused.h"
 
 namespace trainyard {
 
@@ -320,6 +321,10 @@ void every_op(Comparison& all) {
   // Several tiles of channels, and as many blocks as a large layer has.
   batch_norm(all, {2, 2048, 7, 7}, true, true);
   batch_norm(all, {4, 64, 28, 28}, false, true);
+  selftest_detail::batch_norm_pair(all, {4, 40, 14, 14});
+  selftest_detail::batch_norm_pair(all, {2, 2048, 7, 7});
+  selftest_detail::batch_norm_pool(all, {2, 64, 28, 28}, 1);
+  selftest_detail::batch_norm_pool(all, {3, 24, 9, 14}, 0);
   pooling(all);
   packed_weights(all);
   products(all);

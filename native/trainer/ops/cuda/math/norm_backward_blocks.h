@@ -41,9 +41,9 @@ struct NormGradientSumsBlock {
   TRAINYARD_HD void run(unsigned block, unsigned thread, Thread&, Shared& shared) const {
     fold.template run<phase>(
         block, thread, shared, [&] { add_rows(block, thread, shared); },
-        [this](unsigned c, double sum, double products) {
-          totals[c] = sum;
-          totals[fold.tiles.channels + c] = products;
+        [this](unsigned c, const double (&sums)[2]) {
+          totals[c] = sums[0];
+          totals[fold.tiles.channels + c] = sums[1];
           end.parameters(c);
           if (end.alone) end.constants(c);
         });

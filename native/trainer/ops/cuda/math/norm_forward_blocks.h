@@ -32,7 +32,7 @@ struct NormSumsBlock {
   TRAINYARD_HD void run(unsigned block, unsigned thread, Thread&, Shared& shared) const {
     fold.template run<phase>(
         block, thread, shared, [&] { add_rows(block, thread, shared); },
-        [this](unsigned c, double sum, double squares) { finish(c, sum, squares); });
+        [this](unsigned c, const double (&sums)[2]) { finish(c, sums[0], sums[1]); });
   }
 
  private:

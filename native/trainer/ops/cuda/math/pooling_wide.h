@@ -61,8 +61,38 @@ struct MaxPoolWide {
   }
 };
 
-/// Index = Wide of dx: sums of dy over the windows that these elements won, in row order. kKernel,
-/// kStride: the window where the compiler is to know it, else 0.
+/// Adds dy of the windows that the Wide of elements at `in` won, in row order. kKernel, kStride: the
+/// window where the compiler is to know it, else 0.
+template <class T, int kKernel, int kStride>
+TRAINYARD_HD void gather_gradient(const PoolShape& s, const T* dy, const uint8_t* winner, const Position& in,
+                                  float (&sum)[kWide<T>]) {
+  const int kernel = kKernel > 0 ? kKernel : s.kernel;
+  const int stride = kStride > 0 ? kStride : s.stride;
+  // Windows that hold row h start at most at h + pad and at least kernel - 1 rows before.
+  const int first_h = (in.h + s.pad - kernel + stride) / stride;
+  const int first_w = (in.w + s.pad - kernel + stride) / stride;
+  const int most = (kernel + stride - 1) / stride;
+  TRAINYARD_UNROLL
+  for (int a = 0; a < most; ++a) {
+    const int h = first_h + a;
+    if (h < 0 || h >= s.out_h || h * stride > in.h + s.pad) continue;
+    TRAINYARD_UNROLL
+    for (int b = 0; b < most; ++b) {
+      const int w = first_w + b;
+      if (w < 0 || w >= s.out_w || w * stride > in.w + s.pad) continue;
+      const auto place = static_cast<unsigned>((in.h + s.pad - h * stride) * kernel + in.w + s.pad - w * stride);
+      const size_t from = element(in, s.channels, s.out_h, s.out_w, h, w);
+      const auto winners = *reinterpret_cast<const WideBytes<T>*>(winner + from);
+      const Wide<T> gradients = load_wide(dy + from);
+      TRAINYARD_UNROLL
+      for (unsigned v = 0; v < kWide<T>; ++v) {
+        if (winners.at[v] == place) sum[v] += gradients[v];
+      }
+    }
+  }
+}
+
+/// Index = Wide of dx. kKernel, kStride: as above.
 template <class T, int kKernel, int kStride>
 struct MaxPoolGradientWide {
   PoolShape s;
@@ -71,32 +101,8 @@ struct MaxPoolGradientWide {
   T* dx;
 
   TRAINYARD_HD void operator()(unsigned i) const {
-    const int kernel = kKernel > 0 ? kKernel : s.kernel;
-    const int stride = kStride > 0 ? kStride : s.stride;
-    const Position in = wide_position<T>(i, s.channels, s.in_h, s.in_w);
     float sum[kWide<T>] = {};
-    // Windows that hold row h start at most at h + pad and at least kernel - 1 rows before.
-    const int first_h = (in.h + s.pad - kernel + stride) / stride;
-    const int first_w = (in.w + s.pad - kernel + stride) / stride;
-    const int most = (kernel + stride - 1) / stride;
-    TRAINYARD_UNROLL
-    for (int a = 0; a < most; ++a) {
-      const int h = first_h + a;
-      if (h < 0 || h >= s.out_h || h * stride > in.h + s.pad) continue;
-      TRAINYARD_UNROLL
-      for (int b = 0; b < most; ++b) {
-        const int w = first_w + b;
-        if (w < 0 || w >= s.out_w || w * stride > in.w + s.pad) continue;
-        const auto place = static_cast<unsigned>((in.h + s.pad - h * stride) * kernel + in.w + s.pad - w * stride);
-        const size_t from = element(in, s.channels, s.out_h, s.out_w, h, w);
-        const auto winners = *reinterpret_cast<const WideBytes<T>*>(winner + from);
-        const Wide<T> gradients = load_wide(dy + from);
-        TRAINYARD_UNROLL
-        for (unsigned v = 0; v < kWide<T>; ++v) {
-          if (winners.at[v] == place) sum[v] += gradients[v];
-        }
-      }
-    }
+    gather_gradient<T, kKernel, kStride>(s, dy, winner, wide_position<T>(i, s.channels, s.in_h, s.in_w), sum);
     store_wide(dx + size_t{i} * kWide<T>, Wide<T>::of(sum));
   }
 };

@@ -1,0 +1,122 @@
+// What batch norms by blocks have in common: their scratch, the statistics forward, and what follows
+// from the sums backward.
+#pragma once
+#include "trainer/ops/cuda/makers.h"
+#include "trainer/ops/cuda/math/norm_backward_blocks.h"
+#include "trainer/ops/cuda/norm_saved.h"
+
+namespace trainyard::cuda {
+
+/// Lanes of a kernel that sums: a tile is a cache line of 128 bytes wide. So no block has many
+/// others' sums to add up in the end.
+inline constexpr unsigned kSummingLanes = 8;
+/// Lanes of a kernel that passes: whole warps, whose bits are stored together.
+inline constexpr unsigned kPassingLanes = 32;
+
+/// What one batch norm works in, laid over the caller's memory.
+struct NormWork {
+  double* totals;           // [2, channels] and the count
+  NormConstants constants;  // of inference
+  float* slope;             // [channels]
+  float* offset;            // [channels]
+
+  NormWork(void* memory, size_t channels) : totals(static_cast<double*>(memory)) {
+    auto* floats = reinterpret_cast<float*>(totals + 2 * channels + 1);
+    constants = {floats, floats + channels, floats + 2 * channels};
+    slope = floats + 3 * channels;
+    offset = floats + 4 * channels;
+  }
+
+  /// A multiple of 8.
+  static size_t bytes(size_t channels) {
+    return (2 * channels + 1) * sizeof(double) + (5 * channels + 1) / 2 * 2 * sizeof(float);
+  }
+};
+
+/// The steps of one batch norm over [rows, channels], which an op is made of.
+template <class T>
+class NormSteps {
+ public:
+  NormSteps(const Device& device, const TensorDesc& input, double eps, double momentum)
+      : device_(device),
+        channels_(static_cast<unsigned>(input.shape.c)),
+        eps_(eps),
+        momentum_(momentum),
+        summing_(summing(static_cast<unsigned>(input.elements() / channels_))) {}
+
+  /// Whether there are kernels of blocks for so many channels.
+  static bool takes(const Device& device, int channels) {
+    const auto count = static_cast<unsigned>(channels);
+    return device.takes_wide<T>(count) && NormTiles::of(1, count, kWide<T>, 1, kSummingLanes).tiles <= kTickets;
+  }
+
+  unsigned channels() const { return channels_; }
+  /// Of a kernel that sums over so many rows.
+  NormTiles summing(unsigned rows) const {
+    return NormTiles::of(rows, channels_, kWide<T>, device_.summing_blocks, kSummingLanes);
+  }
+  /// Of a kernel that passes over them.
+  NormTiles passing(unsigned rows) const {
+    return NormTiles::of(rows, channels_, kWide<T>, device_.passing_blocks, kPassingLanes);
+  }
+  /// Doubles that statistics() wants at `partial`.
+  size_t partial_sums() const { return NormFold<T>::partial_sums(summing_); }
+
+  template <unsigned kSums = 2>
+  NormFold<T, kSums> fold(const NormTiles& tiles, double* partial) const {
+    return {tiles, partial, reinterpret_cast<unsigned*>(device_.tickets->data())};
+  }
+
+  /// From x and what `args` has: the statistics of all ranks, and in `saved` what normalises.
+  template <class Args>
+  void statistics(const Args& args, const NormSaved& saved, double* partial, const NormWork& work,
+                  const SumOverRanks& sum) const {
+    const NormStatistics statistics{work.totals,
+                                    channels_,
+                                    eps_,
+                                    momentum_,
+                                    args.gamma,
+                                    args.beta,
+                                    args.running_mean,
+                                    args.running_var,
+                                    saved.count,
+                                    saved.inverse_deviation,
+                                    saved.constants};
+    blocks(device_.launcher, summing_.blocks(),
+           NormSumsBlock<T>{
+               static_cast<const T*>(args.x), fold(summing_, partial), {statistics, sum ? work.totals : nullptr}});
+    if (!sum) return;
+    sum(work.totals, 2 * size_t{channels_} + 1);
+    each(device_.launcher, channels_, statistics);
+  }
+
+  /// The constants of inference.
+  template <class Args>
+  void running(const Args& args, const NormWork& work) const {
+    each(device_.launcher, channels_,
+         NormRunning{eps_, args.gamma, args.beta, args.running_mean, args.running_var, work.constants});
+  }
+
+  /// What follows from the sums of gradients. alone: no other rank has more.
+  template <class Args>
+  NormGradientEnd gradient_end(const Args& args, const NormSaved& saved, const NormWork& work, bool alone) const {
+    return {{work.totals, saved.inverse_deviation, channels_, args.dgamma, args.dbeta},
+            {work.totals, saved.inverse_deviation, saved.count, args.gamma, channels_, work.slope, work.offset},
+            alone};
+  }
+
+  /// Behind a kernel that summed gradients: what the other ranks have joins.
+  void join_ranks(const NormGradientEnd& end, const NormWork& work, const SumOverRanks& sum) const {
+    if (!sum) return;
+    sum(work.totals, 2 * size_t{channels_});
+    each(device_.launcher, channels_, end.constants);
+  }
+
+ private:
+  const Device& device_;
+  unsigned channels_;
+  double eps_, momentum_;
+  NormTiles summing_;  // of x
+};
+
+}  // namespace trainyard::cuda
