@@ -9,7 +9,7 @@ import { confirm } from '../prompter.js';
 import { errorWords } from '../remedies.js';
 
 /** What `--fix` was given for all rows. */
-export const everyRow = 'all';
+const everyRow = 'all';
 
 export interface FixWish {
   row: string;

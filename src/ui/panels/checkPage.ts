@@ -60,7 +60,7 @@ const styles = `<style>
 </style>`;
 
 /** A button that runs what mends a row. */
-export interface FixButton {
+interface FixButton {
   title: string;
   fix: Fix;
 }

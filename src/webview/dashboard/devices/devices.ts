@@ -54,13 +54,13 @@ class Devices extends Section {
       ${
         many
           ? html`<trainyard-heat
-              .model=${model}
-              .revision=${this.revision}
-              .range=${range}
-              .palette=${this.palette}
-              .kind=${this.heat}
-            ></trainyard-heat>
-            ${this.tiles(slowRankTiles(model, this.clock), range)}`
+                .model=${model}
+                .revision=${this.revision}
+                .range=${range}
+                .palette=${this.palette}
+                .kind=${this.heat}
+              ></trainyard-heat>
+              ${this.tiles(slowRankTiles(model, this.clock), range)}`
           : nothing
       }
       ${hosts.length > 1 ? this.groups(range, !many) : hosts.map((host) => this.alone(host, range))}

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { nodePath } from '../../../../src/core/base/nodePath.js';
 import { AgentClient } from '../../../../src/core/agent/agentClient.js';
 import { assertPassed } from '../../../../src/core/base/checks.js';
+import { installLibgomp } from '../../../../src/core/base/nodeCommands.js';
 import { requestOf } from '../../../../src/core/plan/request.js';
 import { checkData, checkDisk, checkTrainer } from '../../../../src/core/plan/preflight.js';
 import { FakeAgent } from '../../support/fakeAgent.js';
@@ -23,7 +24,7 @@ it('a trainer that runs, one that lacks a library, one that fails, one that is n
     'echo "error while loading shared libraries: libgomp.so.1: cannot open shared object file" >&2; exit 127';
   expect(await checkTrainer(nodePath(program('lacking', lacking)))).toMatchObject({
     ok: false,
-    hint: 'Install it with: sudo apt-get install libgomp1',
+    hint: installLibgomp,
   });
   expect(await checkTrainer(nodePath(program('bad', 'echo why >&2; exit 9')))).toMatchObject({
     ok: false,
