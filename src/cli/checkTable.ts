@@ -1,7 +1,7 @@
 // The table of a check in the terminal.
 import { groupsOf, type CheckGroup } from '../core/model/checkGroups.js';
 import { notesOf, type CheckCell, type CheckNote, type CheckTable } from '../core/model/checkTable.js';
-import { namesText } from '../core/model/nodeNames.js';
+import { namesText } from '../core/model/hosts/nodeNames.js';
 import { table as aligned } from './format.js';
 import { adviceText } from './remedies.js';
 

@@ -1,6 +1,6 @@
 // What every verb is given.
 import type { AgentNode } from '../core/agent/agentNode.js';
-import type { Machine } from '../core/cluster/machine.js';
+import type { Machine } from '../core/cluster/nodes/machine.js';
 import { makeMachine } from '../core/cluster/machines.js';
 import { DisposableStore, sharedAbort, type Disposable } from '../core/base/lifecycle.js';
 import type { Logger } from '../core/base/log.js';

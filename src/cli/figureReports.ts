@@ -1,7 +1,7 @@
 // What an own program reports, as lines for a person: one a report, with the newest of a few
 // figures.
 import type { FigureLine } from '../core/contracts/figureSchema.js';
-import { isLoss, isRate } from '../core/model/figures.js';
+import { isLoss, isRate } from '../core/model/series/figures.js';
 
 /** Figures of one report come in several lines, which are waited for so long, milliseconds. */
 const settle = 300;

@@ -1,10 +1,10 @@
 // Staying with a run until it ends: what `run` and `attach` share.
 import { Cancelled, UserError } from '../core/base/errors.js';
 import { DisposableStore } from '../core/base/lifecycle.js';
-import { Figures } from '../core/model/figures.js';
+import { Figures } from '../core/model/series/figures.js';
 import { figureFile, figuresFile } from '../core/follow/figureLines.js';
 import { RunMetrics } from '../core/model/runMetrics.js';
-import { StepTable } from '../core/model/stepTable.js';
+import { StepTable } from '../core/model/series/stepTable.js';
 import type { RunDetails } from '../core/contracts/agentApi.js';
 import { exitCodeOf } from '../core/model/runExit.js';
 import { resumeCommand } from '../core/plan/resume.js';

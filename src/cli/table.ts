@@ -1,34 +1,34 @@
 // Every verb, in the order in which help lists them.
 import type { Verb } from './context.js';
 import { attach } from './verbs/attach.js';
-import { check } from './verbs/check.js';
-import { checkpoints } from './verbs/checkpoints.js';
+import { check } from './verbs/cluster/check.js';
+import { checkpoints } from './verbs/checkpoints/checkpoints.js';
 import { compare } from './verbs/compare.js';
 import { deleteRun } from './verbs/delete.js';
-import { download } from './verbs/download.js';
-import { evaluate } from './verbs/eval.js';
-import { copy, exec } from './verbs/exec.js';
+import { download } from './verbs/checkpoints/download.js';
+import { evaluate } from './verbs/checkpoints/eval.js';
+import { copy, exec } from './verbs/cluster/exec.js';
 import { exportVerb } from './verbs/export.js';
-import { gpus } from './verbs/gpus.js';
-import { importHosts } from './verbs/import.js';
-import { clean, killLeftovers } from './verbs/leftovers.js';
+import { gpus } from './verbs/cluster/gpus.js';
+import { importHosts } from './verbs/profiles/import.js';
+import { clean, killLeftovers } from './verbs/cluster/leftovers.js';
 import { logs } from './verbs/logs.js';
 import { mcp } from './verbs/mcp.js';
-import { predict } from './verbs/predict.js';
-import { profiles } from './verbs/profiles.js';
+import { predict } from './verbs/checkpoints/predict.js';
+import { profiles } from './verbs/profiles/profiles.js';
 import { report } from './verbs/report.js';
 import { resume } from './verbs/resume.js';
 import { run } from './verbs/run.js';
 import { runFrom } from './verbs/runFrom.js';
 import { runs } from './verbs/runs.js';
-import { runtime } from './verbs/runtime.js';
-import { stage } from './verbs/stage.js';
+import { runtime } from './verbs/cluster/runtime.js';
+import { stage } from './verbs/cluster/stage.js';
 import { stop } from './verbs/stop.js';
 import { tag } from './verbs/tag.js';
 import { tensorboard } from './verbs/tensorboard.js';
-import { terminal } from './verbs/terminal.js';
-import { trust } from './verbs/trust.js';
-import { tunnel } from './verbs/tunnel.js';
+import { terminal } from './verbs/cluster/terminal.js';
+import { trust } from './verbs/cluster/trust.js';
+import { tunnel } from './verbs/cluster/tunnel.js';
 
 export const verbs: readonly Verb[] = [
   profiles,

@@ -3,7 +3,7 @@ import type { AgentClient } from '../core/agent/agentClient.js';
 import { Clusters } from '../core/follow/clusters.js';
 import { ClusterSession } from '../core/follow/clusterSession.js';
 import type { NodePath } from '../core/base/nodePath.js';
-import type { Machine } from '../core/cluster/machine.js';
+import type { Machine } from '../core/cluster/nodes/machine.js';
 import { makeMachine } from '../core/cluster/machines.js';
 import type { Disposable } from '../core/base/lifecycle.js';
 import type { Logger } from '../core/base/log.js';

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorText } from '../../src/core/base/errors.js';
 import { nodePath } from '../../src/core/base/nodePath.js';
-import { runOnAll } from '../../src/core/cluster/fanOut.js';
+import { runOnAll } from '../../src/core/cluster/nodes/fanOut.js';
 import type { SshMachine } from '../../src/core/cluster/sshMachine.js';
 import { nullLogger } from '../../src/core/base/log.js';
 import type { PortForward } from '../../src/core/tunnels/portForward.js';

@@ -2,10 +2,10 @@
 // messages. Bundled before it runs.
 import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
-import { Questions } from '../../../src/core/cluster/retry.ts';
+import { Questions } from '../../../src/core/cluster/nodes/retry.ts';
 import { SshMachine } from '../../../src/core/cluster/sshMachine.ts';
 import { placeCode } from '../../../src/core/code/place.ts';
-import { snapshotFor } from '../../../src/core/cluster/startCode.ts';
+import { snapshotFor } from '../../../src/core/cluster/nodes/startCode.ts';
 import { nullLogger } from '../../../src/core/base/log.ts';
 import { LazyTransport } from '../../../src/core/ssh/lazyTransport.ts';
 import { PortForward } from '../../../src/core/tunnels/portForward.ts';

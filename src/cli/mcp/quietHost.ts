@@ -1,7 +1,7 @@
 // Machines for a program that cannot ask the user anything about a login.
 import { isCancelled, UserError } from '../../core/base/errors.js';
 import { type Disposable } from '../../core/base/lifecycle.js';
-import type { Machine } from '../../core/cluster/machine.js';
+import type { Machine } from '../../core/cluster/nodes/machine.js';
 import type { Profile } from '../../core/contracts/profileSchema.js';
 import type { ToolHost } from '../../core/assist/toolHost.js';
 import type { RunBook } from '../../core/profiles/runBook.js';

@@ -2,7 +2,7 @@ import { Cancelled, exitCodes, UserError } from '../../core/base/errors.js';
 import { deleteRunFolders, deletionNotes } from '../../core/follow/deletion.js';
 import type { Verb } from '../context.js';
 import { confirm } from '../prompter.js';
-import { deleteCheckpoint } from './deleteCheckpoint.js';
+import { deleteCheckpoint } from './checkpoints/deleteCheckpoint.js';
 import { errorWords } from '../remedies.js';
 
 export const deleteRun: Verb = {

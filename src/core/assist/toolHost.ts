@@ -1,7 +1,7 @@
 // What a tool needs of the program that offers it, and how it finds the run that it is asked for.
 import { UserError } from '../base/errors.js';
 import type { Advice } from '../base/remedy.js';
-import type { Machine } from '../cluster/machine.js';
+import type { Machine } from '../cluster/nodes/machine.js';
 import type { RunEntry } from '../contracts/agentApi.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import type { RunBook } from '../profiles/runBook.js';

@@ -1,7 +1,7 @@
 // Which GPUs each node has, and whether they are in good order.
 import { good, warned, type CheckResult } from '../base/checks.js';
 import type { HostSample } from '../contracts/metricsSchema.js';
-import { gpuTrouble } from '../model/gpuTrouble.js';
+import { gpuTrouble } from '../model/hosts/gpuTrouble.js';
 
 /** A node with its figures. */
 export interface SampledNode {

@@ -5,7 +5,7 @@ import { UserError } from '../base/errors.js';
 import { join } from '../base/nodePath.js';
 import type { Progress } from '../base/progress.js';
 import { check } from '../base/validation.js';
-import type { Machine } from '../cluster/machine.js';
+import type { Machine } from '../cluster/nodes/machine.js';
 import type { RunEntry } from '../contracts/agentApi.js';
 import type { Checkpoint } from '../contracts/checkpointSchema.js';
 import { metricSchema, type Metric } from '../contracts/metricsSchema.js';

@@ -9,7 +9,7 @@ import { errorText, UserError } from '../base/errors.js';
 import { join, pathOfThisNode, type NodePath } from '../base/nodePath.js';
 import type { Progress } from '../base/progress.js';
 import { check } from '../base/validation.js';
-import type { Machine } from '../cluster/machine.js';
+import type { Machine } from '../cluster/nodes/machine.js';
 import { SshMachine } from '../cluster/sshMachine.js';
 import type { RunEntry } from '../contracts/agentApi.js';
 import type { Checkpoint } from '../contracts/checkpointSchema.js';

@@ -2,7 +2,7 @@
 import type { AgentClient } from '../agent/agentClient.js';
 import { UserError } from '../base/errors.js';
 import { join } from '../base/nodePath.js';
-import type { Machine } from '../cluster/machine.js';
+import type { Machine } from '../cluster/nodes/machine.js';
 import type { RunEntry } from '../contracts/agentApi.js';
 import type { Checkpoint } from '../contracts/checkpointSchema.js';
 import { OverviewReader } from '../follow/overview.js';

@@ -1,6 +1,6 @@
 // The trainer's flags for a folder of images on a node.
 import { nodePath } from '../base/nodePath.js';
-import type { Machine } from './machine.js';
+import type { Machine } from './nodes/machine.js';
 
 /**
  * `--data …` and, where the folder has them apart, `--eval-data …`. UserError (preflight) when the

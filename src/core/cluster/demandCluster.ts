@@ -1,7 +1,7 @@
 // What only a profile whose hosts are reached by SSH has.
 import { UserError } from '../base/errors.js';
 import type { Advice } from '../base/remedy.js';
-import type { Machine } from './machine.js';
+import type { Machine } from './nodes/machine.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import { SshMachine } from './sshMachine.js';
 

@@ -6,7 +6,7 @@ import type { Profile } from '../contracts/profileSchema.js';
 import { demoFolder, drawing, lastDrawn } from '../plan/demo.js';
 import { givenWorkdir } from '../profiles/workdir.js';
 import { cacheFolder } from '../setup/runtime.js';
-import type { Machine } from './machine.js';
+import type { Machine } from './nodes/machine.js';
 import { SshMachine } from './sshMachine.js';
 
 /**

@@ -19,14 +19,14 @@ import {
   type Machine,
   type NamedNode,
   type StartedRun,
-} from './machine.js';
+} from './nodes/machine.js';
 import { assertPassed, good, type CheckResult } from '../base/checks.js';
-import { judgeMatmul, matmulTrial, type Tried } from './deepCheck.js';
-import { gpuRow, measureGpus } from './deepGpus.js';
-import type { GpuLocks } from './gpuLocks.js';
-import { placeAndTake, type StartPlaces } from './gpuStart.js';
-import { nameWhileRemoved } from './nodeProgram.js';
-import { gpuChecks, offerOf } from './offers.js';
+import { judgeMatmul, matmulTrial, type Tried } from './check/deepCheck.js';
+import { gpuRow, measureGpus } from './check/deepGpus.js';
+import type { GpuLocks } from './gpus/gpuLocks.js';
+import { placeAndTake, type StartPlaces } from './gpus/gpuStart.js';
+import { nameWhileRemoved } from './nodes/nodeProgram.js';
+import { gpuChecks, offerOf } from './nodes/offers.js';
 import { openLocalAgent } from '../agent/localAgent.js';
 import { AgentNode } from '../agent/agentNode.js';
 import { checkData, checkDisk, checkTrainer, trainerTrial } from '../plan/preflight.js';
@@ -39,8 +39,8 @@ import { openLocalBootstrap } from '../setup/localChannel.js';
 import { readBootstrap } from '../setup/payload.js';
 import type { RelayNode } from '../setup/relay.js';
 import { assertProgramHere } from '../code/program.js';
-import { startWithCode } from './startCode.js';
-import { stageFolder, stageForRun, type StageOptions, type StagePlaces } from './stageNodes.js';
+import { startWithCode } from './nodes/startCode.js';
+import { stageFolder, stageForRun, type StageOptions, type StagePlaces } from './nodes/stageNodes.js';
 import type { StageSpec } from '../stage/spec.js';
 import type { Staged } from '../stage/staging.js';
 import { cudaReleasesOf, findNativeSources } from '../setup/sources.js';

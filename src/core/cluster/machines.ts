@@ -1,11 +1,11 @@
 // The machine that a profile stands for.
-import { Questions } from './retry.js';
+import { Questions } from './nodes/retry.js';
 import { SlurmMachine } from './slurmMachine.js';
 import { SshMachine } from './sshMachine.js';
 import { LocalMachine } from './localMachine.js';
 import { whyNotHere } from '../plan/whyNotHere.js';
 import type { Logger } from '../base/log.js';
-import type { Machine } from './machine.js';
+import type { Machine } from './nodes/machine.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import { LazyTransport } from '../ssh/lazyTransport.js';
 import type { Prompter } from '../ssh/base/transport.js';

@@ -28,15 +28,21 @@ import { allocationOf, type Allocation } from '../slurm/allocation.js';
 import { gpusPerNodeOf, stopAheadTrouble } from '../slurm/options.js';
 import { batchScript } from '../slurm/script.js';
 import { nodesNow } from '../slurm/step.js';
-import { AllocatedNodes, noBoard } from './allocatedNodes.js';
-import { tryTrainer } from './clusterCheck.js';
-import { deviceBefore, earlierRun, type BoardPlace, type CheckOptions, type StartedRun } from './machine.js';
+import { AllocatedNodes, noBoard } from './nodes/allocatedNodes.js';
+import { tryTrainer } from './check/clusterCheck.js';
+import {
+  deviceBefore,
+  earlierRun,
+  type BoardPlace,
+  type CheckOptions,
+  type StartedRun,
+} from './nodes/machine.js';
 import { sitePartitions } from './sitePartitions.js';
 import { SlurmQueue } from './slurmQueue.js';
 import { assertStageable, dataBefore, stageOrder } from './slurmStage.js';
 import { SshMachine, type SshMachineOptions } from './sshMachine.js';
-import { nodeSays } from './sshNode.js';
-import { startWithCode } from './startCode.js';
+import { nodeSays } from './nodes/sshNode.js';
+import { startWithCode } from './nodes/startCode.js';
 
 const submittedSchema = z.object({ id: z.string(), dir: nodePathSchema, job: z.string() });
 const nothing = z.unknown();

@@ -5,7 +5,7 @@ import type { NamedData, RunRequest } from '../plan/request.js';
 import type { Payload } from '../setup/payload.js';
 import { readFolderPrograms, type NativeSources } from '../setup/sources.js';
 import { isAddress } from '../stage/spec.js';
-import { isWithin } from './stageNodes.js';
+import { isWithin } from './nodes/stageNodes.js';
 
 /** stage.json of a run: what is staged, and the programs that do it. */
 interface StageOrder {

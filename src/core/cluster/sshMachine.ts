@@ -13,7 +13,7 @@ import {
   type FolderListing,
   type Machine,
   type StartedRun,
-} from './machine.js';
+} from './nodes/machine.js';
 import { assertPassed, type CheckResult } from '../base/checks.js';
 import { readPayload, type Payload } from '../setup/payload.js';
 import { cacheFolder, type NodeRuntime } from '../setup/runtime.js';
@@ -29,24 +29,30 @@ import { placeRun, type DeviceLooks, type PlacedRun } from '../plan/device.js';
 import { ofOurTrainer, type RunRequest } from '../plan/request.js';
 import { planRun } from '../plan/spec.js';
 import { offeredFlags, type TrainerFlag } from '../plan/trainerHelp.js';
-import { checkBeforeStart } from './startChecks.js';
-import { startWithCode } from './startCode.js';
+import { checkBeforeStart } from './check/startChecks.js';
+import { startWithCode } from './nodes/startCode.js';
 import { ThroughHead } from '../ssh/throughHead.js';
 import type { SshShell, SshTransport, TerminalSize } from '../ssh/base/transport.js';
-import { checkCluster } from './clusterCheck.js';
-import { copyToAll } from './fanOut.js';
-import { copyFromNode, stageFolder, stageForRun, type StageOptions, type StagePlaces } from './stageNodes.js';
+import { checkCluster } from './check/clusterCheck.js';
+import { copyToAll } from './nodes/fanOut.js';
+import {
+  copyFromNode,
+  stageFolder,
+  stageForRun,
+  type StageOptions,
+  type StagePlaces,
+} from './nodes/stageNodes.js';
 import type { NodeSource, StageSpec } from '../stage/spec.js';
 import type { Staged } from '../stage/staging.js';
-import type { GpuLocks } from './gpuLocks.js';
-import { placeAndTake } from './gpuStart.js';
-import { removeOnNode, trainerOn } from './nodeProgram.js';
-import { offersOf } from './offers.js';
+import type { GpuLocks } from './gpus/gpuLocks.js';
+import { placeAndTake } from './gpus/gpuStart.js';
+import { removeOnNode, trainerOn } from './nodes/nodeProgram.js';
+import { offersOf } from './nodes/offers.js';
 import { buildTrouble, noCudaLibrary, withoutCuda } from '../setup/nodeCuda.js';
 import { Packages } from '../setup/packages.js';
-import type { Questions } from './retry.js';
-import { headFirst, nodeSays, SshNode } from './sshNode.js';
-import { Survey } from './survey.js';
+import type { Questions } from './nodes/retry.js';
+import { headFirst, nodeSays, SshNode } from './nodes/sshNode.js';
+import { Survey } from './nodes/survey.js';
 import { join, type NodePath } from '../base/nodePath.js';
 
 /** What a cluster is made of. The machine owns the transport. */

@@ -2,7 +2,7 @@
 import { costOf, costUntil, pricePerHour } from '../cost/runCost.js';
 import { heldSeconds } from '../cost/heldTime.js';
 import type { RunEntry } from '../contracts/agentApi.js';
-import type { Figures, NamedSeries } from '../model/figures.js';
+import type { Figures, NamedSeries } from '../model/series/figures.js';
 import type { Evaluation, RunMetrics } from '../model/runMetrics.js';
 import { runName } from '../model/runName.js';
 import { isOver, statusOf } from '../model/runStatus.js';

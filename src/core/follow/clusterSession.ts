@@ -4,7 +4,7 @@ import { Cancelled, isCancelled, UserError } from '../base/errors.js';
 import { Emitter, type Disposable, type Event } from '../base/lifecycle.js';
 import { nullLogger, type Logger } from '../base/log.js';
 import type { Progress } from '../base/progress.js';
-import type { Machine } from '../cluster/machine.js';
+import type { Machine } from '../cluster/nodes/machine.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import { Tunnels } from '../tunnels/tunnels.js';
 import { SshMachine } from '../cluster/sshMachine.js';

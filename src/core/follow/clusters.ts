@@ -2,7 +2,7 @@
 import type { UserError } from '../base/errors.js';
 import { Emitter, type Disposable, type Event } from '../base/lifecycle.js';
 import { nullLogger, type Logger } from '../base/log.js';
-import type { Machine } from '../cluster/machine.js';
+import type { Machine } from '../cluster/nodes/machine.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import { noSuchProfile, throwIfBroken, type BrokenProfile, type ProfileStore } from '../profiles/store.js';
 import { ClusterSession } from './clusterSession.js';

@@ -8,9 +8,9 @@ import type { ComparedRun } from '../compare/comparedRun.js';
 import { reduceRun } from '../compare/reduceRun.js';
 import { agentErrors, type RunEntry } from '../contracts/agentApi.js';
 import { metricSchema } from '../contracts/metricsSchema.js';
-import { Figures } from '../model/figures.js';
+import { Figures } from '../model/series/figures.js';
 import { RunMetrics } from '../model/runMetrics.js';
-import { StepTable } from '../model/stepTable.js';
+import { StepTable } from '../model/series/stepTable.js';
 import { ByteTail } from '../streams/tail.js';
 import { figuresFile, parseFigure } from './figureLines.js';
 

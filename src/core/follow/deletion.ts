@@ -1,7 +1,7 @@
 // Deleting a run: on the node that has it, and what it left on its other nodes.
 import type { AgentClient } from '../agent/agentClient.js';
 import { UserError } from '../base/errors.js';
-import type { Machine } from '../cluster/machine.js';
+import type { Machine } from '../cluster/nodes/machine.js';
 import type { RunEntry } from '../contracts/agentApi.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import { givenWorkdir } from '../profiles/workdir.js';

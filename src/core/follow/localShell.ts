@@ -1,7 +1,7 @@
 // The environment of a shell in a run's folder on this machine.
 import { delimiter, dirname } from 'node:path';
 import type { NodePath } from '../base/nodePath.js';
-import type { Machine } from '../cluster/machine.js';
+import type { Machine } from '../cluster/nodes/machine.js';
 
 /** What the run's ranks have, besides `env`. */
 export async function localShellEnvironment(

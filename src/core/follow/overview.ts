@@ -1,7 +1,7 @@
 // A line on a run in a list: from its metrics file, of which only what is new is read at each look.
 import { gpuHoursOf } from '../cost/gpuHours.js';
 import { costOf, type RunCost } from '../cost/runCost.js';
-import { Figures } from '../model/figures.js';
+import { Figures } from '../model/series/figures.js';
 import { RunMetrics, type RunProgress } from '../model/runMetrics.js';
 import { metricSchema } from '../contracts/metricsSchema.js';
 import { ByteTail } from '../streams/tail.js';

@@ -3,7 +3,7 @@
 import { UserError } from '../base/errors.js';
 import type { NodePath } from '../base/nodePath.js';
 import { demandCluster } from '../cluster/demandCluster.js';
-import type { Machine } from '../cluster/machine.js';
+import type { Machine } from '../cluster/nodes/machine.js';
 import type { RunDetails } from '../contracts/agentApi.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import { statusOf } from '../model/runStatus.js';

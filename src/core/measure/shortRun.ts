@@ -3,7 +3,7 @@ import { AgentError } from '../agent/agentClient.js';
 import { Cancelled, throwIfCancelled, UserError } from '../base/errors.js';
 import { nullLogger, type Logger } from '../base/log.js';
 import type { NodePath } from '../base/nodePath.js';
-import type { Machine } from '../cluster/machine.js';
+import type { Machine } from '../cluster/nodes/machine.js';
 import { agentErrors, type RunDetails } from '../contracts/agentApi.js';
 import type { HostLine, StartLine, StepLine } from '../contracts/metricsSchema.js';
 import type { Profile } from '../contracts/profileSchema.js';

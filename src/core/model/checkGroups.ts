@@ -1,6 +1,6 @@
 // The columns of a check, nodes that are alike as one.
 import type { CheckCell, CheckRow, CheckTable } from './checkTable.js';
-import { namesText } from './nodeNames.js';
+import { namesText } from './hosts/nodeNames.js';
 
 /** Nodes of which every check says the same, but for figures that differ by their nature. */
 export interface CheckGroup {

@@ -6,7 +6,7 @@ import { eventText } from './marks.js';
 import type { RunJournal } from './runJournal.js';
 import type { RunMetrics } from './runMetrics.js';
 import { isOver, type RunStatus } from './runStatus.js';
-import { slowRanksName, slowRanksReason } from './slowRanks.js';
+import { slowRanksName, slowRanksReason } from './hosts/slowRanks.js';
 
 /** `note`: worth a word, nothing is wrong. */
 type HealthLevel = 'good' | 'note' | 'warning' | 'error';

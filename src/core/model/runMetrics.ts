@@ -1,13 +1,13 @@
 // What the lines of a run's metrics.jsonl come to. Everybody who shows a run reads them here: the
 // terminal, the list, the view of the checkpoints, the dashboard. Which lines still stand after a
 // restart is decided in generations.ts. The memory is bounded, however long the run.
-import { ByStep } from './byStep.js';
+import { ByStep } from './series/byStep.js';
 import { Generations, resumedStep } from './generations.js';
 import type { EvalLine, Metric, ServerFigures, StartLine, StepLine } from '../contracts/metricsSchema.js';
-import { RecentSteps } from './recentSteps.js';
-import { SlowRankWatch } from './slowRanks.js';
-import { StepRate } from './stepRate.js';
-import type { StepTable } from './stepTable.js';
+import { RecentSteps } from './series/recentSteps.js';
+import { SlowRankWatch } from './hosts/slowRanks.js';
+import { StepRate } from './series/stepRate.js';
+import type { StepTable } from './series/stepTable.js';
 
 /** One evaluation of a checkpoint. */
 export interface Evaluation {

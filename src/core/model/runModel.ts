@@ -1,14 +1,14 @@
 // Everything known of one run, put together from its files' lines; bounded, however long the run.
-import { HostTable } from './hostTable.js';
-import { RankTable } from './rankTable.js';
+import { HostTable } from './hosts/hostTable.js';
+import { RankTable } from './hosts/rankTable.js';
 import type { FigureLine } from '../contracts/figureSchema.js';
-import { Figures } from './figures.js';
+import { Figures } from './series/figures.js';
 import { healthOf, type Health } from './runHealth.js';
 import { RunJournal } from './runJournal.js';
 import { RunMetrics } from './runMetrics.js';
 import type { HostSample, Metric } from '../contracts/metricsSchema.js';
 import { GrowingList } from '../streams/slices.js';
-import { StepTable } from './stepTable.js';
+import { StepTable } from './series/stepTable.js';
 import type { RunDetails } from '../contracts/agentApi.js';
 import { LogBuffer } from './logBuffer.js';
 import { eventLevel, eventText, gapText, markOf, type Mark } from './marks.js';

@@ -1,7 +1,7 @@
 // What a run came to, in a few figures.
 import { gpuHoursOf } from '../cost/gpuHours.js';
 import { costOf } from '../cost/runCost.js';
-import type { Figures } from './figures.js';
+import type { Figures } from './series/figures.js';
 import type { RunMetrics } from './runMetrics.js';
 import type { ServerFigures } from '../contracts/metricsSchema.js';
 import type { RunDetails } from '../contracts/agentApi.js';

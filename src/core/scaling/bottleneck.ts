@@ -1,6 +1,6 @@
 // What holds a cluster back, by what was measured: the greatest of the losses has the name.
-import { namesText } from '../model/nodeNames.js';
-import { findSlowRanks, slowRanksName, slowRanksReason, type SlowRanks } from '../model/slowRanks.js';
+import { namesText } from '../model/hosts/nodeNames.js';
+import { findSlowRanks, slowRanksName, slowRanksReason, type SlowRanks } from '../model/hosts/slowRanks.js';
 import { replicasOnMachine } from './links.js';
 import { computeMs, scaledSeries, type ScalingPoint } from './series.js';
 

@@ -1,7 +1,7 @@
 // From the lines of a short training to a point.
 import { UserError } from '../base/errors.js';
 import type { HostLine, StartLine, StepLine } from '../contracts/metricsSchema.js';
-import { isLikeOthers, medianTimes, rankTimesOf, type RankTimes } from '../model/slowRanks.js';
+import { isLikeOthers, medianTimes, rankTimesOf, type RankTimes } from '../model/hosts/slowRanks.js';
 import { spreadOf, type ScalingPoint } from './series.js';
 
 /** Steps at the beginning that are left out, as a part of all: they hold the warming up. */

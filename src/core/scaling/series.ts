@@ -1,6 +1,6 @@
 // What was measured at one number of replicas, and what a series of such points comes to.
 import { quantile } from '../base/quantile.js';
-import type { RankTimes } from '../model/slowRanks.js';
+import type { RankTimes } from '../model/hosts/slowRanks.js';
 
 /** `weak`: every replica keeps its batch. `strong`: all replicas share the batch of one. */
 export type ScalingMode = 'weak' | 'strong';

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorText, throwIfCancelled, UserError } from '../base/errors.js';
 import type { Disposable } from '../base/lifecycle.js';
-import type { BoardPlace, Machine } from '../cluster/machine.js';
+import type { BoardPlace, Machine } from '../cluster/nodes/machine.js';
 import type { Progress } from '../base/progress.js';
 import { nullLogger } from '../base/log.js';
 import { ForwardingForbidden } from '../ssh/base/failures.js';

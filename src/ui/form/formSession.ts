@@ -3,7 +3,7 @@ import { nodePath } from '../../core/base/nodePath.js';
 import { isCancelled } from '../../core/base/errors.js';
 import { DisposableStore, Emitter, type Disposable } from '../../core/base/lifecycle.js';
 import { dataFlags } from '../../core/cluster/dataFlags.js';
-import type { Machine } from '../../core/cluster/machine.js';
+import type { Machine } from '../../core/cluster/nodes/machine.js';
 import { sitePartitions } from '../../core/cluster/sitePartitions.js';
 import { SlurmMachine } from '../../core/cluster/slurmMachine.js';
 import type { ClusterSession } from '../../core/follow/clusterSession.js';

@@ -1,11 +1,11 @@
 // What the run form's page is told of the trainer's flags, the nodes and what is wrong.
 import { basename } from '../../core/base/nodePath.js';
 import { errorWords } from '../remedies.js';
-import { offerIn } from '../../core/cluster/offers.js';
+import { offerIn } from '../../core/cluster/nodes/offers.js';
 import type { Profile } from '../../core/contracts/profileSchema.js';
 import type { HostSample } from '../../core/contracts/metricsSchema.js';
 import type { RunOverview } from '../../core/follow/overview.js';
-import { gpuHolders } from '../../core/model/gpuHolders.js';
+import { gpuHolders } from '../../core/model/hosts/gpuHolders.js';
 import { priceOf } from '../../core/cost/runCost.js';
 import { runName, shortName } from '../../core/model/runName.js';
 import { placeRun } from '../../core/plan/device.js';

@@ -9,7 +9,7 @@ import {
   type CheckNote,
   type CheckTable,
 } from '../../core/model/checkTable.js';
-import { namesText } from '../../core/model/nodeNames.js';
+import { namesText } from '../../core/model/hosts/nodeNames.js';
 import { adviceText, editorRemedy, type RemedyButton } from '../remedies.js';
 import { plural } from '../words.js';
 import { escapeHtml, page } from './html.js';

@@ -2,14 +2,14 @@
 import type { Cursor } from '../../core/streams/slices.js';
 import type { RunFeed } from '../../core/follow/runFeed.js';
 import { resumedStep } from '../../core/model/generations.js';
-import type { FigureCursor, FigureSeries } from '../../core/model/figureSeries.js';
+import type { FigureCursor, FigureSeries } from '../../core/model/series/figureSeries.js';
 import type { RunModel } from '../../core/model/runModel.js';
 import { basename } from '../../core/base/nodePath.js';
 import { gpuHoursOf, gpuHoursText } from '../../core/cost/gpuHours.js';
 import { costOf, moneyText } from '../../core/cost/runCost.js';
 import { hasOldFigures } from '../../core/model/runHealth.js';
 import { isOver, reasonOf } from '../../core/model/runStatus.js';
-import { slowRanksReason } from '../../core/model/slowRanks.js';
+import { slowRanksReason } from '../../core/model/hosts/slowRanks.js';
 import { spendingOf, spendingText } from '../../core/model/spending.js';
 import type {
   DashboardUpdate,

@@ -6,7 +6,7 @@ import * as vscode from 'vscode';
 import type { RunArgument } from '../../contributions.js';
 import { Cancelled, exitCodes, isCancelled, remedyOf, UserError } from '../../core/base/errors.js';
 import { sharedAbort } from '../../core/base/lifecycle.js';
-import type { StartedRun } from '../../core/cluster/machine.js';
+import type { StartedRun } from '../../core/cluster/nodes/machine.js';
 import { AgentError } from '../../core/agent/agentClient.js';
 import { agentErrors, type RunDetails } from '../../core/contracts/agentApi.js';
 import { RunFollower } from '../../core/follow/run.js';

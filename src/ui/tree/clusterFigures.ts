@@ -1,8 +1,8 @@
 // The newest figures of each node of one connected profile, asked for once a second while somebody
 // looks.
-import { HostSampler } from '../../core/model/hostSampler.js';
+import { HostSampler } from '../../core/model/hosts/hostSampler.js';
 import type { Disposable } from '../../core/base/lifecycle.js';
-import type { NamedNode } from '../../core/cluster/machine.js';
+import type { NamedNode } from '../../core/cluster/nodes/machine.js';
 import { errorWords } from '../remedies.js';
 import type { CudaBuild } from '../../core/setup/cudaBuild.js';
 import type { HostSample } from '../../core/contracts/metricsSchema.js';

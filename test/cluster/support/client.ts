@@ -2,7 +2,7 @@
 // started by clientProcess.ts, which says over the process's channel what to follow. It is the core
 // of both user interfaces, without a window.
 import { readdirSync } from 'node:fs';
-import { Questions } from '../../../src/core/cluster/retry.js';
+import { Questions } from '../../../src/core/cluster/nodes/retry.js';
 import { SshMachine } from '../../../src/core/cluster/sshMachine.js';
 import { nullLogger } from '../../../src/core/base/log.js';
 import { errorText } from '../../../src/core/base/errors.js';

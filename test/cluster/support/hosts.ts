@@ -12,7 +12,7 @@ import {
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { startPracticeCluster, type PracticeOptions } from '../../../scripts/practice/practice.mjs';
-import { Questions } from '../../../src/core/cluster/retry.js';
+import { Questions } from '../../../src/core/cluster/nodes/retry.js';
 import { SshMachine } from '../../../src/core/cluster/sshMachine.js';
 import { nullLogger } from '../../../src/core/base/log.js';
 import { cacheFolder } from '../../../src/core/setup/runtime.js';

@@ -10,7 +10,7 @@ import { nodePath } from '../../../src/core/base/nodePath.js';
 import { check } from '../../../src/core/base/validation.js';
 import { metricSchema } from '../../../src/core/contracts/metricsSchema.js';
 import { RunMetrics } from '../../../src/core/model/runMetrics.js';
-import { StepTable } from '../../../src/core/model/stepTable.js';
+import { StepTable } from '../../../src/core/model/series/stepTable.js';
 import { CompareReader } from '../../../src/core/follow/compareReader.js';
 import { stateOf } from '../../unit/support/fakeRun.js';
 import { acts, History } from '../../unit/support/histories.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { slowDown } from '../../../scripts/practice/slowRank.mjs';
 import { parseMetric, type HostLine } from '../../../src/core/contracts/metricsSchema.js';
-import { medianTimes, rankTimesOf, type RankTimes } from '../../../src/core/model/slowRanks.js';
+import { medianTimes, rankTimesOf, type RankTimes } from '../../../src/core/model/hosts/slowRanks.js';
 import {
   expectExit,
   parseLines,

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { runOnAll } from '../../../src/core/cluster/fanOut.js';
+import { runOnAll } from '../../../src/core/cluster/nodes/fanOut.js';
 import type { SshMachine } from '../../../src/core/cluster/sshMachine.js';
 import type { Profile } from '../../../src/core/contracts/profileSchema.js';
 import { requestOf } from '../../../src/core/plan/request.js';

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { CheckResult } from '../../../src/core/base/checks.js';
 import { checkTable } from '../../../src/core/model/checkTable.js';
-import { checkPorts } from '../../../src/core/cluster/portCheck.js';
-import { withChannels } from '../../../src/core/cluster/nodeChannels.js';
+import { checkPorts } from '../../../src/core/cluster/check/portCheck.js';
+import { withChannels } from '../../../src/core/cluster/nodes/nodeChannels.js';
 import { freePort } from '../support/hosts.js';
 import { testCluster, type TestCluster } from '../support/cluster.js';
 

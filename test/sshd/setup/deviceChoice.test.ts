@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Questions } from '../../../src/core/cluster/retry.js';
+import { Questions } from '../../../src/core/cluster/nodes/retry.js';
 import { SshMachine } from '../../../src/core/cluster/sshMachine.js';
 import { nodePath } from '../../../src/core/base/nodePath.js';
 import type { DeviceChoice } from '../../../src/core/contracts/runSchema.js';

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { nodePath } from '../../../src/core/base/nodePath.js';
-import type { SshNode } from '../../../src/core/cluster/sshNode.js';
+import type { SshNode } from '../../../src/core/cluster/nodes/sshNode.js';
 import { UserError } from '../../../src/core/base/errors.js';
 import { Bootstrap, silenceLimit } from '../../../src/core/setup/bootstrap.js';
 import { testCluster, type TestCluster } from '../support/cluster.js';

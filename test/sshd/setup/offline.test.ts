@@ -4,7 +4,7 @@ import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { Questions } from '../../../src/core/cluster/retry.js';
+import { Questions } from '../../../src/core/cluster/nodes/retry.js';
 import { SshMachine } from '../../../src/core/cluster/sshMachine.js';
 import { nullLogger } from '../../../src/core/base/log.js';
 import { Bootstrap } from '../../../src/core/setup/bootstrap.js';

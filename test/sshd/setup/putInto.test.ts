@@ -15,7 +15,7 @@ import { Cancelled, UserError } from '../../../src/core/base/errors.js';
 import { nullLogger } from '../../../src/core/base/log.js';
 import { nodePath } from '../../../src/core/base/nodePath.js';
 import type { Progress } from '../../../src/core/base/progress.js';
-import { namesThere, putInto } from '../../../src/core/cluster/putInto.js';
+import { namesThere, putInto } from '../../../src/core/cluster/nodes/putInto.js';
 import type { SshMachine } from '../../../src/core/cluster/sshMachine.js';
 import { testCluster, type TestCluster } from '../support/cluster.js';
 

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { startPracticeCluster } from '../../../scripts/practice/practice.mjs';
 import type { PracticeCluster, PracticeOptions } from '../../../scripts/practice/practice.mjs';
-import { Questions } from '../../../src/core/cluster/retry.js';
+import { Questions } from '../../../src/core/cluster/nodes/retry.js';
 import { SshMachine } from '../../../src/core/cluster/sshMachine.js';
 import { nullLogger } from '../../../src/core/base/log.js';
 import type { Profile } from '../../../src/core/contracts/profileSchema.js';

@@ -19,8 +19,8 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   'checkpoints/evaluate.ts': /^--[a-z-]+$/,
   'checkpoints/predict.ts': /^--[a-z-]+$/,
   'cluster/dataFlags.ts': /^--[a-z-]+$/,
-  'cluster/deepCheck.ts': /^--[a-z-]+$/,
-  'cluster/deepGpus.ts': /^--[a-z-]+$/,
+  'cluster/check/deepCheck.ts': /^--[a-z-]+$/,
+  'cluster/check/deepGpus.ts': /^--[a-z-]+$/,
   'cluster/localMachine.ts': /^--help$/,
   // Of git, and of programs that start Python.
   'code/listing.ts': /^--[a-z-]+$/,

@@ -7,9 +7,9 @@ import { nodePath } from '../../../src/core/base/nodePath.js';
 import { demand } from '../../../src/core/base/validation.js';
 import { reduceRun } from '../../../src/core/compare/reduceRun.js';
 import type { ComparedRun } from '../../../src/core/compare/comparedRun.js';
-import { Figures } from '../../../src/core/model/figures.js';
+import { Figures } from '../../../src/core/model/series/figures.js';
 import { RunMetrics } from '../../../src/core/model/runMetrics.js';
-import { StepTable } from '../../../src/core/model/stepTable.js';
+import { StepTable } from '../../../src/core/model/series/stepTable.js';
 import { evalLine, startLine, stepLine } from './lines.js';
 
 /** When every made run starts, seconds since the epoch. */

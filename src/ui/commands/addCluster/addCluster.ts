@@ -20,7 +20,7 @@ import { askAfterFailure, type AfterFailure } from './askAfterFailure.js';
 import { askHosts } from './askHosts.js';
 import { choosePartition } from './choosePartition.js';
 import { goOn } from './goOn.js';
-import { targetOf } from '../../../core/cluster/sshNode.js';
+import { targetOf } from '../../../core/cluster/nodes/sshNode.js';
 import { LoginChoice } from './loginChoice.js';
 import { nameOf } from './nameOf.js';
 

@@ -2,8 +2,8 @@
 import * as vscode from 'vscode';
 import { isCancelled } from '../../../core/base/errors.js';
 import type { Fix } from '../../../core/check/fixes.js';
-import { applyFixes, asksPassword, type Fixed } from '../../../core/cluster/fixNodes.js';
-import { namesText } from '../../../core/model/nodeNames.js';
+import { applyFixes, asksPassword, type Fixed } from '../../../core/cluster/nodes/fixNodes.js';
+import { namesText } from '../../../core/model/hosts/nodeNames.js';
 import { errorWords } from '../../remedies.js';
 import { withProgress } from '../progress.js';
 import { showError } from '../showError.js';

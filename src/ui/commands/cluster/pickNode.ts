@@ -1,7 +1,7 @@
 // The node that a command is for.
 import * as vscode from 'vscode';
 import type { HostArgument } from '../../../contributions.js';
-import type { SshNode } from '../../../core/cluster/sshNode.js';
+import type { SshNode } from '../../../core/cluster/nodes/sshNode.js';
 import type { Ui } from '../ui.js';
 import { pickCluster } from './pickCluster.js';
 

@@ -1,8 +1,8 @@
 // Run a Command on All Nodes.
 import * as vscode from 'vscode';
 import type { ProfileArgument } from '../../../contributions.js';
-import { runOnAll as run } from '../../../core/cluster/fanOut.js';
-import { Transcripts } from '../../../core/cluster/hostLines.js';
+import { runOnAll as run } from '../../../core/cluster/nodes/fanOut.js';
+import { Transcripts } from '../../../core/cluster/nodes/hostLines.js';
 import { errorWords } from '../../remedies.js';
 import { withProgress } from '../progress.js';
 import type { Ui } from '../ui.js';

@@ -1,7 +1,7 @@
 // Folders of the machine on which a run will be: offered while a path is typed, or chosen from a
 // list one walks through.
 import * as vscode from 'vscode';
-import type { FolderListing, Machine } from '../../../core/cluster/machine.js';
+import type { FolderListing, Machine } from '../../../core/cluster/nodes/machine.js';
 import { nodePath } from '../../../core/base/nodePath.js';
 import { plural } from '../../words.js';
 import { errorWords } from '../../remedies.js';

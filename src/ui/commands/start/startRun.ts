@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import type { RunArgument } from '../../../contributions.js';
 import { Cancelled, remedyOf } from '../../../core/base/errors.js';
 import type { Progress } from '../../../core/base/progress.js';
-import type { StartedRun } from '../../../core/cluster/machine.js';
+import type { StartedRun } from '../../../core/cluster/nodes/machine.js';
 import type { RunCode } from '../../../core/code/place.js';
 import { takeSnapshot } from '../../../core/code/snapshot.js';
 import type { Profile } from '../../../core/contracts/profileSchema.js';

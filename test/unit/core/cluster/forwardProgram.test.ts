@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { FrameReader, frameBytes, frameWindow } from '../../../../src/core/streams/forwardFrames.js';
-import { ForwardProgram } from '../../../../src/core/cluster/forwardProgram.js';
+import { ForwardProgram } from '../../../../src/core/cluster/nodes/forwardProgram.js';
 import { program as setUp, pythonWords } from '../../../sshd/support/setUpProgram.js';
 
 const ends: (() => void)[] = [];

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { AgentNode } from '../../../../src/core/agent/agentNode.js';
-import { GpuTickets } from '../../../../src/core/cluster/gpuTickets.js';
+import { GpuTickets } from '../../../../src/core/cluster/gpus/gpuTickets.js';
 import { FakeAgent, type Request } from '../../support/fakeAgent.js';
 
 /** A node whose queue gives this number to a start that names none. */

@@ -1,6 +1,11 @@
 // Lines of hosts: cut where they are too long, and never kept without end.
 import { describe, expect, test } from 'vitest';
-import { LineCutter, lineLimit, lineText, Transcripts } from '../../../../src/core/cluster/hostLines.js';
+import {
+  LineCutter,
+  lineLimit,
+  lineText,
+  Transcripts,
+} from '../../../../src/core/cluster/nodes/hostLines.js';
 
 function cut(limit: number, chunks: readonly (string | Buffer)[]): (string | [string, number])[] {
   const lines: (string | [string, number])[] = [];

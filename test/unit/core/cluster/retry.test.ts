@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UserError } from '../../../../src/core/base/errors.js';
-import { Questions, RetryPolicy } from '../../../../src/core/cluster/retry.js';
+import { Questions, RetryPolicy } from '../../../../src/core/cluster/nodes/retry.js';
 import { Unreached } from '../../../../src/core/ssh/base/failures.js';
 
 const lost = new Error('lost');

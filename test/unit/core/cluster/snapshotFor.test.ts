@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Cancelled } from '../../../../src/core/base/errors.js';
-import { snapshotFor } from '../../../../src/core/cluster/startCode.js';
+import { snapshotFor } from '../../../../src/core/cluster/nodes/startCode.js';
 
 let dir: string;
 beforeEach(() => {

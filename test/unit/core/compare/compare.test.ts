@@ -4,7 +4,7 @@ import { compareRuns, valueText } from '../../../../src/core/compare/comparison.
 import { secondsPerEpoch } from '../../../../src/core/compare/epochTimes.js';
 import { csvOf, markdownOf, recordsOf } from '../../../../src/core/compare/exports.js';
 import { differencesOf, settingsOf } from '../../../../src/core/compare/settings.js';
-import { Figures } from '../../../../src/core/model/figures.js';
+import { Figures } from '../../../../src/core/model/series/figures.js';
 import { comparisonLines } from '../../../../src/cli/comparisonTable.js';
 import { evalLine, startLine, stepLine } from '../../support/lines.js';
 import { compared, madeEntry, runStart, trainingLines } from '../../support/madeRuns.js';

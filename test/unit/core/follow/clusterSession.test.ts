@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { ClusterSession } from '../../../../src/core/follow/clusterSession.js';
 import { Cancelled } from '../../../../src/core/base/errors.js';
-import type { Machine } from '../../../../src/core/cluster/machine.js';
+import type { Machine } from '../../../../src/core/cluster/nodes/machine.js';
 import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
 
 const profile: Profile = { name: 'lab', kind: 'local' };

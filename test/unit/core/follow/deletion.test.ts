@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { errorText } from '../../../../src/core/base/errors.js';
 import { nodePath } from '../../../../src/core/base/nodePath.js';
-import type { Machine } from '../../../../src/core/cluster/machine.js';
+import type { Machine } from '../../../../src/core/cluster/nodes/machine.js';
 import type { RunEntry } from '../../../../src/core/contracts/agentApi.js';
 import { AgentNode } from '../../../../src/core/agent/agentNode.js';
 import { localProfile } from '../../../../src/core/contracts/profileSchema.js';

@@ -7,7 +7,7 @@ import { RunFollower, type FollowedLine } from '../../../../src/core/follow/run.
 import { summarize } from '../../../../src/core/model/runSummary.js';
 import { RunMetrics } from '../../../../src/core/model/runMetrics.js';
 import type { Metric } from '../../../../src/core/contracts/metricsSchema.js';
-import { StepTable } from '../../../../src/core/model/stepTable.js';
+import { StepTable } from '../../../../src/core/model/series/stepTable.js';
 import { evalLine, startLine, stepLine } from '../../support/lines.js';
 import { FakeRun, stateOf } from '../../support/fakeRun.js';
 

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import type { FigureLine } from '../../../../src/core/contracts/figureSchema.js';
 import { parseFigure } from '../../../../src/core/follow/figureLines.js';
-import { Figures, isLoss, isRate } from '../../../../src/core/model/figures.js';
-import { FigureSeries } from '../../../../src/core/model/figureSeries.js';
+import { Figures, isLoss, isRate } from '../../../../src/core/model/series/figures.js';
+import { FigureSeries } from '../../../../src/core/model/series/figureSeries.js';
 
 const line = (step: number, value: number | null, more: Partial<FigureLine> = {}): FigureLine => ({
   tag: 'loss',

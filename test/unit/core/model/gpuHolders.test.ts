@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { HostSample } from '../../../../src/core/contracts/metricsSchema.js';
-import { gpuHolder, gpuHolders, lockHolder } from '../../../../src/core/model/gpuHolders.js';
+import { gpuHolder, gpuHolders, lockHolder } from '../../../../src/core/model/hosts/gpuHolders.js';
 
 const free: HostSample['gpus'][number] = {
   index: 0,

@@ -1,6 +1,6 @@
 // What is wrong with GPUs, in words.
 import { describe, expect, it } from 'vitest';
-import { gpuNotes, gpuTrouble, missingFigures } from '../../../../src/core/model/gpuTrouble.js';
+import { gpuNotes, gpuTrouble, missingFigures } from '../../../../src/core/model/hosts/gpuTrouble.js';
 import { gpuSchema, hostSampleSchema } from '../../../../src/core/contracts/metricsSchema.js';
 
 const gpu = gpuSchema.parse({

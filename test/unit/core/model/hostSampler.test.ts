@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { HostSampler } from '../../../../src/core/model/hostSampler.js';
+import { HostSampler } from '../../../../src/core/model/hosts/hostSampler.js';
 import type { HostSample } from '../../../../src/core/contracts/metricsSchema.js';
 
 const sample: HostSample = {

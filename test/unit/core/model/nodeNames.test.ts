@@ -1,6 +1,6 @@
 // Many names of nodes in few words.
 import { expect, it } from 'vitest';
-import { namesText } from '../../../../src/core/model/nodeNames.js';
+import { namesText } from '../../../../src/core/model/hosts/nodeNames.js';
 
 it.each([
   [[], ''],

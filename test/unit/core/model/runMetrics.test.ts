@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { RunMetrics } from '../../../../src/core/model/runMetrics.js';
 import type { Metric } from '../../../../src/core/contracts/metricsSchema.js';
-import { StepTable } from '../../../../src/core/model/stepTable.js';
+import { StepTable } from '../../../../src/core/model/series/stepTable.js';
 import { evalLine, startLine, stepLine } from '../../support/lines.js';
 
 const withSteps = (): RunMetrics & { steps: StepTable } => {

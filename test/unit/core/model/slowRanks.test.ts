@@ -6,7 +6,7 @@ import {
   slowRanksName,
   slowRanksReason,
   type RankTimes,
-} from '../../../../src/core/model/slowRanks.js';
+} from '../../../../src/core/model/hosts/slowRanks.js';
 import { hostLine, startLine } from '../../support/lines.js';
 
 /** Of ranks that compute so long, in milliseconds; the others wait for the longest. */

@@ -1,11 +1,11 @@
 // The bounded tables behind the dashboard, and what a receiver is sent of them.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { HostTable } from '../../../../src/core/model/hostTable.js';
-import { RankTable } from '../../../../src/core/model/rankTable.js';
+import { HostTable } from '../../../../src/core/model/hosts/hostTable.js';
+import { RankTable } from '../../../../src/core/model/hosts/rankTable.js';
 import type { HostSample } from '../../../../src/core/contracts/metricsSchema.js';
 import { GrowingList, type Cursor, type Slice } from '../../../../src/core/streams/slices.js';
-import { StepTable, type StepColumns } from '../../../../src/core/model/stepTable.js';
+import { StepTable, type StepColumns } from '../../../../src/core/model/series/stepTable.js';
 import { hostLine, stepLine } from '../../support/lines.js';
 
 /** What a receiver does with slices: rows before `from` stand, the rest is replaced. */

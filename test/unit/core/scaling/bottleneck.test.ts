@@ -1,7 +1,7 @@
 // Six set-ups as their figures would be. npm run bench:bottleneck runs some of them for real.
 import { expect, it } from 'vitest';
 import { findBottleneck, type BatchProbe } from '../../../../src/core/scaling/bottleneck.js';
-import type { RankTimes } from '../../../../src/core/model/slowRanks.js';
+import type { RankTimes } from '../../../../src/core/model/hosts/slowRanks.js';
 import type { ScalingPoint } from '../../../../src/core/scaling/series.js';
 import { madePoint } from './made.js';
 

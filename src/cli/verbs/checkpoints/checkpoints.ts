@@ -1,0 +1,45 @@
+import { exitCodes } from '../../../core/base/errors.js';
+import type { Verb } from '../../context.js';
+import { bytesText, table, timeText } from '../../format.js';
+
+/** Hashing a large checkpoint takes its time. */
+const verifyTimeout = 30 * 60_000;
+
+export const checkpoints: Verb = {
+  verb: 'checkpoints',
+  summary: "lists a run's checkpoints",
+  words: ['RUN'],
+  flags: [
+    { name: 'verify', help: 'read every file and compare its SHA-256, not only its size' },
+    {
+      name: 'profile',
+      value: 'P',
+      help: 'whose runs; by default the profile that started RUN here, else local',
+    },
+  ],
+  details: ['Exits 5 when --verify finds one that is not valid.'],
+  async run(context, args) {
+    const { dir } = await context.resolveRun(args);
+    const verify = args.has('verify');
+    const client = await context.node.client();
+    const { checkpoints } = await client.request(
+      'checkpoint.list',
+      { dir, verify },
+      { timeout: verifyTimeout },
+    );
+    if (context.json) {
+      for (const checkpoint of checkpoints) context.output.json({ type: 'checkpoint', ...checkpoint });
+    } else if (checkpoints.length === 0) {
+      context.output.note('no checkpoints yet');
+    } else {
+      const rows = checkpoints.map(({ step, path, bytes, time, valid, reason }) => {
+        const state = valid ? (verify ? 'verified' : 'valid') : `not valid: ${reason ?? 'unknown'}`;
+        return [String(step), bytesText(bytes), timeText(time), state, path];
+      });
+      for (const line of table(['STEP', 'SIZE', 'WRITTEN', 'STATE', 'PATH'], rows, [0, 1])) {
+        context.output.line(line);
+      }
+    }
+    return verify && checkpoints.some(({ valid }) => !valid) ? exitCodes.failed : exitCodes.done;
+  },
+};

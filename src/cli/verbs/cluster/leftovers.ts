@@ -1,0 +1,94 @@
+import * as z from 'zod/mini';
+import { demandCluster } from '../../../core/cluster/demandCluster.js';
+import { exitCodes, UserError } from '../../../core/base/errors.js';
+import { givenWorkdir } from '../../../core/profiles/workdir.js';
+import type { Context, Verb } from '../../context.js';
+
+interface Found {
+  host: string;
+  pid: number;
+  what: string;
+  state: 'found' | 'killed' | 'left';
+}
+
+function show(context: Context, all: readonly Found[]): void {
+  for (const { host, pid, what, state } of all) {
+    if (context.json) context.output.json({ type: 'process', host, pid, what, state });
+    else context.output.line(`${host}: ${state === 'left' ? 'still there' : state} ${pid} (${what})`);
+  }
+}
+
+export const killLeftovers: Verb = {
+  verb: 'kill-leftovers',
+  summary: 'ends processes of runs that nobody supervises any more, on every host',
+  words: ['P'],
+  flags: [
+    { name: 'all', help: 'those of supervised runs too' },
+    { name: 'list', help: 'only list them' },
+  ],
+  details: [
+    'A process counts when it carries the mark of a run below the workdir. Exits 5 when one cannot be ended.',
+  ],
+  async run(context, args) {
+    const profile = await context.profile(args.words[0]);
+    const workdir = givenWorkdir(profile);
+    const all = args.has('all');
+    const perHost = await Promise.all(
+      context.machine.nodes.map(async ({ name: host, node }): Promise<Found[]> => {
+        const client = await node.client();
+        if (args.has('list')) {
+          const { runs } = await client.request('leftovers.list', { workdir });
+          const chosen = runs.filter(({ supervised }) => all || !supervised);
+          return chosen.flatMap(({ processes }) =>
+            processes.map((one) => ({ host, ...one, state: 'found' })),
+          );
+        }
+        const { killed, left } = await client.request('leftovers.kill', { workdir, all });
+        return [
+          ...killed.map((one): Found => ({ host, ...one, state: 'killed' })),
+          ...left.map((one): Found => ({ host, ...one, state: 'left' })),
+        ];
+      }),
+    );
+    const found = perHost.flat();
+    show(context, found);
+    if (!context.json && found.length === 0) context.output.line('nothing is left of any run');
+    return found.some(({ state }) => state === 'left') ? exitCodes.failed : exitCodes.done;
+  },
+};
+
+const cleanedSchema = z.object({ removed: z.array(z.string()) });
+
+export const clean: Verb = {
+  verb: 'clean',
+  summary: 'removes agent, trainer and runtime from every host of a cluster; its runs stay',
+  words: ['P'],
+  flags: [{ name: 'runs', help: 'the runs too, with their checkpoints' }],
+  details: ['Refused while anything of a run is alive on a host. What is needed again is put there again.'],
+  async run(context, args) {
+    const profile = await context.profile(args.words[0]);
+    const machine = demandCluster(context.machine, profile, 'Remove ~/.cache/trainyard by hand');
+    const workdir = givenWorkdir(profile);
+    for (const { name, node } of machine.nodes) {
+      const { runs } = await (await node.client()).request('leftovers.list', { workdir });
+      const busy = runs.find(({ processes }) => processes.length > 0);
+      if (!busy) continue;
+      const what = `on ${name} processes of ${busy.dir} are alive`;
+      throw new UserError(
+        'preflight',
+        what,
+        `Stop it, or end it with: trainyard kill-leftovers ${profile.name}`,
+      );
+    }
+    for (const node of machine.nodes) {
+      node.node.dispose(); // its agent is one of the files
+      const params = { workdir, all: args.has('runs') };
+      const { removed } = await node.withBootstrap((bootstrap) =>
+        bootstrap.request('clean', params, cleanedSchema),
+      );
+      if (context.json) context.output.json({ type: 'cleaned', host: node.name, removed });
+      else for (const path of removed) context.output.line(`${node.name}: removed ${path}`);
+    }
+    return exitCodes.done;
+  },
+};

@@ -1,0 +1,97 @@
+// The start of a run together with its code.
+import type { NodePath } from '../../base/nodePath.js';
+import { sharedAbort } from '../../base/lifecycle.js';
+import type { Logger } from '../../base/log.js';
+import type { Progress } from '../../base/progress.js';
+import { dropCode, placeCode, type RunCode } from '../../code/place.js';
+import { takeSnapshot, type CodeSnapshot, type SnapshotOptions } from '../../code/snapshot.js';
+import type { RunDetails } from '../../contracts/agentApi.js';
+import { startsOf } from '../../cost/runCost.js';
+import type { StartSpec } from '../../contracts/runSchema.js';
+import type { RunRequest } from '../../plan/request.js';
+import { newRunId } from '../../plan/spec.js';
+import type { Machine } from './machine.js';
+import type { RelayNode } from '../../setup/relay.js';
+
+/** What is to be started, and where. */
+export interface CodeStart {
+  request: RunRequest;
+  spec: StartSpec;
+  /** What an earlier run left in the folder that the user named. */
+  before: RunDetails | undefined;
+  /** The head first. */
+  nodes: readonly RelayNode[];
+  /** The profile's, `~` standing for each node's home folder. */
+  workdir: NodePath;
+  logger: Logger;
+}
+
+/**
+ * Takes the snapshot of a code folder, and logs in on the machine's nodes meanwhile. UserError
+ * (usage) for a folder that cannot be sent, (connection); Cancelled.
+ */
+export async function snapshotFor(
+  machine: Pick<Machine, 'connectHead'>,
+  folder: string,
+  options: SnapshotOptions,
+): Promise<CodeSnapshot> {
+  const abort = sharedAbort();
+  const cancel = (): void => {
+    abort.abort();
+  };
+  options.signal?.addEventListener('abort', cancel, { once: true });
+  if (options.signal?.aborted === true) cancel();
+  const taken = takeSnapshot(folder, { ...options, signal: abort.signal });
+  const connected = machine.connectHead?.(abort.signal);
+  try {
+    const [snapshot] = await Promise.all([taken, connected]);
+    return snapshot;
+  } catch (error) {
+    cancel(); // who is asked for a password need not answer any more
+    await Promise.allSettled([taken, connected]);
+    throw error;
+  } finally {
+    options.signal?.removeEventListener('abort', cancel);
+  }
+}
+
+/** The code that was given, else that of the earlier run in the same folder. */
+function codeOf(request: RunRequest, before: RunDetails | undefined): RunCode | undefined {
+  if (request.kind !== 'command' || request.ofTrainer) return undefined;
+  const record = before?.run?.code;
+  return request.code ?? (record && { record });
+}
+
+/** Time and price of the earlier starts in the same folder count on. */
+function withEarlierStarts(spec: StartSpec, before: RunDetails | undefined): StartSpec {
+  const earlier = before ? startsOf(before.run, before.state) : [];
+  return earlier.length === 0 ? spec : { ...spec, earlier };
+}
+
+/**
+ * Puts the code there, where the run has any, and starts the run by `start`. Where that fails the
+ * code goes again. UserError (usage, connection, preflight), Cancelled, and what `start` throws.
+ */
+export async function startWithCode<T>(
+  { request, spec: planned, before, nodes, workdir, logger }: CodeStart,
+  start: (spec: StartSpec) => Promise<T>,
+  progress: Progress,
+): Promise<T> {
+  const spec = withEarlierStarts(planned, before);
+  const code = codeOf(request, before);
+  if (!code) return start(spec);
+  const { runDir, profile } = request;
+  const id = before?.run?.id ?? spec.id ?? newRunId(spec.label);
+  const run = { profile, workdir, id, logger };
+  const targets = nodes.map((node, index) => ({
+    node,
+    ...(index === 0 && runDir !== undefined ? { dir: runDir } : {}),
+  }));
+  const dir = await placeCode(targets, code, run, progress);
+  try {
+    return await start({ ...spec, cwd: undefined, id, dir, code: code.record });
+  } catch (error) {
+    await dropCode(targets, run);
+    throw error;
+  }
+}
