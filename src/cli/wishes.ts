@@ -1,7 +1,8 @@
-// What a run may cost and what it asks of Slurm, on the command lines that start one.
+// What a run may cost, how long it may take and what it asks of Slurm, on the command lines that start one.
 import { UserError } from '../core/base/errors.js';
 import { amountOf } from '../core/plan/budget.js';
 import type { RunWishes } from '../core/plan/keptWishes.js';
+import { timeLimitOf } from '../core/plan/timeLimit.js';
 import { slurmKeys, slurmWishOf } from '../core/slurm/wish.js';
 import type { Args, Flag } from './args.js';
 
@@ -13,6 +14,11 @@ export const wishFlags: readonly Flag[] = [
   },
   { name: 'budget-stop', help: 'stop after a checkpoint once the budget is spent' },
   { name: 'no-budget-stop', help: 'go on once the budget is spent, whatever the profile says' },
+  {
+    name: 'time-limit',
+    value: 'TIME',
+    help: 'stop after a checkpoint once this start has taken so long, say 90s, 30m, 2h or 1d',
+  },
   {
     name: 'slurm',
     value: 'KEY=VALUE',
@@ -27,10 +33,12 @@ export function wishesOf(args: Args, before: RunWishes = {}): RunWishes {
   if (stop && goOn) {
     throw new UserError('usage', '--budget-stop and --no-budget-stop were both given', 'Give one of them');
   }
+  const limit = args.value('time-limit');
   const slurm = { ...before.slurm, ...slurmWishOf(args.all('slurm')) };
   return {
     ...(budget === undefined ? {} : { budget: amountOf(budget, '--budget') }),
     ...(stop || goOn ? { budgetStop: stop } : {}),
+    ...(limit === undefined ? {} : { timeLimit: timeLimitOf(limit, '--time-limit') }),
     ...(Object.keys(slurm).length === 0 ? {} : { slurm }),
   };
 }

@@ -205,6 +205,7 @@ RunSpec parse_run_spec(const Json& json) {
   spec.max_restarts = static_cast<int>(limits.integer_or("maxRestarts", 0, 0, 1'000'000));
 
   spec.stop_grace = limits.number_or("stopGrace", 0, 0, kYear);
+  spec.time_limit = limits.number_or("timeLimit", 0, 0, kYear);
   const std::string launcher = fields.optional_string("launcher").value_or("fork");
   if (launcher != "fork" && launcher != "manual") throw FieldError("spec.launcher must be 'fork' or 'manual'");
   if (launcher == "manual") parse_cluster(fields, spec);

@@ -53,6 +53,7 @@ struct RunSpec {
   int max_restarts = 0;
   double stop_grace = 0;             ///< seconds between SIGTERM and SIGKILL of an own program; 0: no limit
   double node_return_timeout = 600;  ///< seconds for lost nodes to be back before a restart
+  double time_limit = 0;             ///< seconds of this start, after which the run stops; 0: none
 
   std::vector<NodeSpec> nodes;  ///< launcher "manual"; empty: every rank runs here
   std::string interface = "auto";

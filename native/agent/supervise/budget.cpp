@@ -33,7 +33,7 @@ double cost_of_earlier(const Json* spans, const std::string& currency) {
 
 }  // namespace
 
-Budget::Budget(const Json& json, const RunSpec& spec) {
+Budget::Budget(const Json& json, const RunSpec& spec) : time_limit_(spec.time_limit) {
   const Fields fields(json, "spec");
   const Json* given = fields.find("budget");
   if (given == nullptr) return;
@@ -54,6 +54,13 @@ double Budget::cost(double started, double now) const {
 }
 
 std::optional<StopRequest> Budget::look(double started, double now, Journal& journal) {
+  if (auto stop = look_at_cost(started, now, journal)) return stop;
+  if (time_limit_ == 0 || late_ || now - started < time_limit_) return std::nullopt;
+  late_ = true;
+  return StopRequest{StopRequest::Mode::checkpoint, limit_name()};
+}
+
+std::optional<StopRequest> Budget::look_at_cost(double started, double now, Journal& journal) {
   if (amount_ == 0 || over_) return std::nullopt;
   const double cost = this->cost(started, now);
   const Json fields = {{"cost", cost}, {"amount", amount_}, {"currency", currency_}, {"stops", stops_}};
@@ -71,8 +78,23 @@ std::optional<StopRequest> Budget::look(double started, double now, Journal& jou
 }
 
 std::optional<std::string> Budget::why(const StopRequest& request) const {
-  if (amount_ == 0 || request.by != name()) return std::nullopt;
-  return name() + " is spent";
+  if (amount_ != 0 && request.by == name()) return name() + " is spent";
+  if (time_limit_ != 0 && request.by == limit_name()) return limit_name() + " is over";
+  return std::nullopt;
+}
+
+std::string Budget::limit_name() const {
+  struct Unit {
+    double seconds;
+    const char* name;
+  };
+  Unit unit{1, "s"};
+  for (const Unit& larger : {Unit{60, "min"}, Unit{kSecondsPerHour, "h"}}) {
+    if (std::fmod(time_limit_, larger.seconds) == 0) unit = larger;
+  }
+  char text[64];
+  std::snprintf(text, sizeof text, "its time limit of %g %s", time_limit_ / unit.seconds, unit.name);
+  return text;
 }
 
 std::string Budget::name() const {

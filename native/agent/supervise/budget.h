@@ -1,5 +1,5 @@
 // What a run may cost: a warning at a share of it, and a stop after a checkpoint where that was
-// asked for. docs/contracts/profiles.md (price) says what a run costs.
+// asked for. docs/contracts/profiles.md (price) says what a run costs. And how long it may take.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,7 +10,8 @@
 
 namespace trainyard {
 
-/// Of a run without a budget, `amount` is 0 and nothing happens.
+/// Of a run without a budget, `amount` is 0 and nothing happens for its cost; so it is with the time
+/// limit (RunSpec::time_limit).
 class Budget {
  public:
   Budget() = default;
@@ -22,19 +23,23 @@ class Budget {
   double cost(double started, double now) const;
 
   /// Journals once that the share for a warning, and once that the whole is spent. A request where
-  /// the run is to stop for that, once too.
+  /// the run is to stop for that, or since its time is over, once too.
   std::optional<StopRequest> look(double started, double now, Journal& journal);
 
-  /// Why a run stopped, where its budget asked for that.
+  /// Why a run stopped, where its budget or its time limit asked for that.
   std::optional<std::string> why(const StopRequest& request) const;
 
  private:
-  std::string name() const;  ///< `its budget of 2.00 EUR`
+  std::optional<StopRequest> look_at_cost(double started, double now, Journal& journal);
+  std::string name() const;        ///< `its budget of 2.00 EUR`
+  std::string limit_name() const;  ///< `its time limit of 30 min`
 
   double amount_ = 0, warn_at_ = 0;
   double per_hour_ = 0;  ///< of all that the run holds
   double spent_ = 0;     ///< in earlier starts
   bool stops_ = false, warned_ = false, over_ = false;
+  double time_limit_ = 0;  ///< seconds
+  bool late_ = false;
   std::string currency_;
 };
 

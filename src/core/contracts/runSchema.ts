@@ -150,6 +150,8 @@ export const runSpecSchema = z.object({
     maxRestarts: count,
     /** Between SIGTERM and SIGKILL of an own program. */
     stopGrace: z.optional(z.number()),
+    /** Of this start, after which the run stops with a checkpoint. */
+    timeLimit: z.optional(z.number().check(z.positive())),
   }),
   launcher: z.string(),
   /** Of a run that Slurm starts. */

@@ -40,6 +40,8 @@ export interface BakeOffOptions extends RunPlace, Progress {
 
 /** Of a run that is no training, in seconds, until one was measured. */
 const usualOverhead = 3;
+/** Seconds after which a run that is to train for so long stops by itself, if nobody else stops it. */
+const limitFor = (seconds: number): number => Math.ceil(600 + 10 * seconds);
 /** A run is stopped once it has trained for long enough. */
 const endless = ['--steps', '10000000', '--log-every', '1'];
 
@@ -155,7 +157,8 @@ class BakeOff {
           await this.options.onRun(id, dir);
         },
       };
-      const run = await shortRun(place, { ...asked(words, one), enough: trainedFor(seconds) });
+      const limits = { enough: trainedFor(seconds), timeLimit: limitFor(seconds) };
+      const run = await shortRun(place, { ...asked(words, one), ...limits });
       const trained = run.steps.reduce((sum, { step_ms }) => sum + step_ms, 0) / 1000;
       this.overheads.push(Math.max(0, this.spent - began - trained));
       this.learn(run.start);

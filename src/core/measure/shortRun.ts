@@ -33,6 +33,8 @@ export interface AskedShortRun {
   ranks: number;
   name: string;
   tag: string;
+  /** Seconds after which the run stops by itself, also where nobody follows it any more. */
+  timeLimit?: number;
   /** Whether these steps suffice, so that the run is stopped. Left out: it goes on to its own end. */
   enough?: (steps: readonly StepLine[]) => boolean;
 }
@@ -54,7 +56,7 @@ export interface ShortRun {
 export const commandOf = ({ name: profile }: Profile, asked: AskedShortRun): string =>
   commandLineOf({ profile, ...typedOf(asked) });
 
-const typedOf = ({ words, ranks, name, tag }: AskedShortRun): Omit<AskedRun, 'profile'> => ({
+const typedOf = ({ words, ranks, name, tag }: AskedShortRun): Omit<AskedRun, 'profile' | 'timeLimit'> => ({
   ...{ words, ranks, name },
   tags: [tag],
   evaluator: false,
@@ -63,8 +65,9 @@ const typedOf = ({ words, ranks, name, tag }: AskedShortRun): Omit<AskedRun, 'pr
 /** Starts a run and stays until it is over. UserError (failed) where it failed, Cancelled. */
 export async function shortRun(place: RunPlace, asked: AskedShortRun): Promise<ShortRun> {
   const { machine, profile, cwd, signal, logger = nullLogger } = place;
-  const { enough } = asked;
-  const request = requestOf({ ...typedOf(asked), profile, cwd });
+  const { enough, timeLimit } = asked;
+  const limit = timeLimit === undefined ? {} : { timeLimit };
+  const request = requestOf({ ...typedOf(asked), ...limit, profile, cwd });
   const started = await machine.start(request, signal === undefined ? {} : { signal });
   await place.onRun(started.id, started.dir);
   let begun: StartLine | undefined;

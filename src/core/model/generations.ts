@@ -112,9 +112,9 @@ export class Generations {
 }
 
 /**
- * 0, or the step of the checkpoint from which the run goes on; undefined where its name tells none.
+ * The step of the checkpoint from which a generation goes on, and 0 where it begins anew; undefined
+ * where the checkpoint's name has no step.
  */
-/** The step from which a generation goes on; undefined where its start line names none. */
 export function resumedStep({ resumed_from }: StartLine): number | undefined {
   if (resumed_from === null) return 0;
   const digits = /step-(\d+)$/.exec(resumed_from)?.[1];

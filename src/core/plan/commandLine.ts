@@ -16,7 +16,7 @@ export interface AskedRun extends Omit<TypedRun, 'profile' | 'cwd' | 'code' | 'l
 /** For a POSIX shell. `trainyard run` reads the same run out of it. */
 export function commandLineOf(run: AskedRun): string {
   const { profile, runDir, ranks, nodes, per, gpus, wait, name, tags = [], notes } = run;
-  const { codeFolder, logdir, tensorboard, evaluator, cwd, stage, budget, budgetStop, slurm = {} } = run;
+  const { codeFolder, logdir, tensorboard, evaluator, cwd, stage, budget, budgetStop, timeLimit, slurm = {} } = run;
   const words = [
     ...['trainyard', 'run', profile],
     ...(runDir === undefined ? [] : ['--run-dir', runDir]),
@@ -27,6 +27,7 @@ export function commandLineOf(run: AskedRun): string {
     ...(wait === true ? ['--wait'] : []),
     ...(budget === undefined ? [] : ['--budget', String(budget)]),
     ...(budgetStop === undefined ? [] : [budgetStop ? '--budget-stop' : '--no-budget-stop']),
+    ...(timeLimit === undefined ? [] : ['--time-limit', `${timeLimit}s`]),
     ...slurmTexts(slurm).flatMap((text) => ['--slurm', text]),
     ...(name === undefined ? [] : valued('--name', name)),
     ...tags.flatMap((tag) => valued('--tag', tag)),

@@ -55,6 +55,8 @@ export interface TypedRun {
   budget?: number;
   /** Whether it stops after a checkpoint then; in place of the profile's. */
   budgetStop?: boolean;
+  /** Seconds after which it stops with a checkpoint. */
+  timeLimit?: number;
   /** What is asked of Slurm, in place of what the profile says. */
   slurm?: SlurmWish;
   /** The run folder, as `--run-dir` among the trainer's flags. */
@@ -84,6 +86,8 @@ interface Common {
   tensorboard: boolean;
   /** Only where the profile has a price. */
   budget: RunBudget | undefined;
+  /** Seconds. */
+  timeLimit: number | undefined;
   /** What is asked of Slurm in place of the profile; undefined where that is nothing. */
   slurm: SlurmWish | undefined;
   /** The folder that the user named for the run. */
@@ -168,6 +172,7 @@ function readRequest(typed: TypedRun): RunRequest {
     wait: typed.wait ?? false,
     tensorboard: typed.tensorboard ?? false,
     budget: budgetOf(typed),
+    timeLimit: typed.timeLimit,
     slurm: slurmOf(typed),
     runDir: runDir === undefined ? undefined : resolve(cwd, runDir),
     stage: typed.stage ?? (profile.stage && stageSpec(profile.stage)),

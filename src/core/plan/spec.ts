@@ -66,6 +66,7 @@ export function planRun(request: RunRequest, { placement, choice, runtime, home 
       nodeReturnTimeout: profile.nodeReturnTimeout ?? 600,
       maxRestarts: profile.maxRestarts ?? 0,
       ...(request.kind === 'command' ? { stopGrace: profile.stopGrace ?? 30 } : {}),
+      ...(request.timeLimit === undefined ? {} : { timeLimit: request.timeLimit }),
     },
     ...(home === undefined
       ? { launcher: 'fork', gpus: nodes[0]?.gpus ?? null }

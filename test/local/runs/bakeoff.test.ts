@@ -20,7 +20,7 @@ const bakeOff = (...more: string[]): string[] => [
 interface Kept {
   cancelled: boolean;
   spent: number;
-  running: unknown;
+  running: { dir: string } | null;
   candidates: { runs: { run: string }[] }[];
 }
 const runsOf = ({ candidates }: Kept): string[] =>
@@ -86,6 +86,10 @@ it('goes on where it was ended, with what it measured', async () => {
     'a first run that was measured',
     () => (existsSync(file) && runsOf(kept()).length > 0) || undefined,
   );
+  // Nobody would end the run if this client died, so the run has a limit of its own.
+  const { dir } = await until('a run that goes on', () => kept().running ?? undefined);
+  const { limits } = JSON.parse(readFileSync(join(dir, 'run.json'), 'utf8')) as { limits: object };
+  expect(limits).toMatchObject({ timeLimit: expect.any(Number) as number });
   first.child.kill('SIGINT');
   expectExit(await first.ended, 130);
   const before = kept();

@@ -38,6 +38,26 @@ TEST(Budget, CountsEarlierStartsAndEachNodeOrGpu) {
   EXPECT_DOUBLE_EQ(Budget(priced("node", 2), RunSpec{}).cost(100'000, 103'600), 6 + 2);
 }
 
+TEST(Budget, StopsOnceWhenTheTimeLimitIsOver) {
+  const TemporaryFolder folder;
+  write_file(folder.file("events.jsonl"), "");
+  Journal journal(folder.file("events.jsonl"));
+  RunSpec spec;
+  spec.time_limit = 5400;
+  Budget budget(Json::object(), spec);
+  EXPECT_FALSE(budget.look(1000, 6399, journal));
+  const auto stop = budget.look(1000, 6400, journal);
+  ASSERT_TRUE(stop);
+  EXPECT_EQ(stop->mode, StopRequest::Mode::checkpoint);
+  EXPECT_EQ(budget.why(*stop), "its time limit of 90 min is over");
+  EXPECT_EQ(budget.why({StopRequest::Mode::checkpoint, "ada"}), std::nullopt);
+  EXPECT_FALSE(budget.look(1000, 9000, journal));
+  spec.time_limit = 7200;
+  EXPECT_EQ(Budget(Json::object(), spec).look(0, 7200, journal)->by, "its time limit of 2 h");
+  spec.time_limit = 7.5;
+  EXPECT_EQ(Budget(Json::object(), spec).look(0, 8, journal)->by, "its time limit of 7.5 s");
+}
+
 TEST(Budget, WarnsOnceAndStopsOnce) {
   const TemporaryFolder folder;
   write_file(folder.file("events.jsonl"), "");

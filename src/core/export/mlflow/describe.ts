@@ -10,8 +10,7 @@ export const runTag = 'trainyard.run';
 
 /** In one request. */
 const mostPairs = 100;
-/** Characters of a value. */
-/** As servers of before 2.10 take them too. */
+/** Characters of a value, which servers older than 2.10 accept too. */
 const mostOfParam = 500;
 const mostOfTag = 5000;
 

@@ -1,0 +1,14 @@
+// How long a run may take, as people write it.
+import { UserError } from '../base/errors.js';
+
+const seconds = { s: 1, m: 60, min: 60, h: 3600, d: 86_400 } as const;
+type Unit = keyof typeof seconds;
+const longest = 365 * seconds.d;
+
+/** `90s`, `30m`, `30min`, `1.5h`, `2d` in seconds. `what` is named where it is none. UserError (usage). */
+export function timeLimitOf(text: string, what: string): number {
+  const [, number = '', unit] = /^(\d+(?:\.\d+)?)(s|m|min|h|d)$/.exec(text.trim()) ?? [];
+  const time = unit === undefined ? NaN : Number(number) * seconds[unit as Unit];
+  if (time >= 1 && time <= longest) return time;
+  throw new UserError('usage', `${what} must be from 1s to 365d, not "${text}"`, 'Write, say, 90s, 30m or 2h');
+}

@@ -1,0 +1,27 @@
+// How long a run may take: what people type, and what the run's record then says.
+import { expect, it } from 'vitest';
+import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
+import { commandLineOf } from '../../../../src/core/plan/commandLine.js';
+import { withKept } from '../../../../src/core/plan/keptWishes.js';
+import { timeLimitOf } from '../../../../src/core/plan/timeLimit.js';
+
+it.each([
+  ['90s', 90],
+  ['30m', 1800],
+  ['30min', 1800],
+  ['1.5h', 5400],
+  ['2d', 172_800],
+])('%s is %d seconds', (text, seconds) => {
+  expect(timeLimitOf(text, 'it')).toBe(seconds);
+});
+
+it.each(['', '30', '0.5s', '366d', '1h30m', 'h', '-1h'])('refuses "%s"', (text) => {
+  expect(() => timeLimitOf(text, 'it')).toThrow(/it must be from 1s to 365d/);
+});
+
+it('is in the command line for people, and kept on a profile without a price', () => {
+  const asked = { profile: 'lab', words: ['true'], timeLimit: 90 };
+  expect(commandLineOf(asked)).toBe('trainyard run lab --time-limit 90s -- true');
+  const profile: Profile = { name: 'lab', kind: 'local' };
+  expect(withKept(profile, { ...asked, budget: 2 })).toEqual(asked);
+});
