@@ -2,9 +2,9 @@
 // (scripts/build/build.mjs), so that activation stays short. Both bundles have their own copies of
 // the core's classes. So code of the other bundle never tests an object of this one by `instanceof`.
 // Every command is exported here (commands/register.ts).
-export { invokeTool, prepareTool } from './assist/toolCalls.js';
+export { invokeTool, prepareTool } from './assist/loadedTools.js';
 export { Backend } from './backend.js';
-export { addCluster } from './commands/addCluster/addCluster.js';
+export { addCluster } from './commands/addCluster/command.js';
 export { copyCheckpointPath } from './commands/checkpoints/copyCheckpointPath.js';
 export { deleteCheckpoint } from './commands/checkpoints/deleteCheckpoint.js';
 export { downloadCheckpoint } from './commands/checkpoints/downloadCheckpoint.js';
@@ -32,8 +32,7 @@ export { editProfile } from './commands/profiles/editProfile.js';
 export { importProfile } from './commands/profiles/importProfile.js';
 export { openProfiles } from './commands/profiles/openProfiles.js';
 export { removeProfile } from './commands/profiles/removeProfile.js';
-export { findBestSettings } from './commands/reports/findBestSettings.js';
-export { measureScaling } from './commands/reports/measureScaling.js';
+export { findBestSettings, measureScaling } from './commands/reports/reports.js';
 export { attachRun } from './commands/runs/attachRun.js';
 export { compareRuns } from './commands/runs/compareRuns.js';
 export { copyRunFolder } from './commands/runs/copyRunFolder.js';
