@@ -1,4 +1,4 @@
-// Add SSH Cluster. What asks and connects is loaded here, since most sessions add none.
+// Add Cluster. What asks and connects is loaded here, since most sessions add none.
 import type { Ui } from '../ui.js';
 
 export async function addCluster(ui: Ui): Promise<void> {
