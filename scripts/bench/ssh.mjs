@@ -1,4 +1,4 @@
-// npm run bench:ssh: our SSH beside OpenSSH's own client, to a real sshd on this machine, by turns
+// npm run bench:ssh: our SSH beside OpenSSH's own client, to a real sshd on this machine, interleaved
 // in the same minutes. Prints medians and ratios; exit 1, with OVER where a limit is not held.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 // npm run bench:stage [-- --files N --megabytes N --rounds N]: a folder of the head to the own disks of
-// four practice nodes by `trainyard stage`, beside rsync to each in turn, by turns in the same minutes.
+// four practice nodes by `trainyard stage`, beside rsync to each in turn, interleaved in the same minutes.
 // Then the same once more, with one file changed, and after a kill in the middle. Prints medians and
 // ratios; exit 1, with OVER where a limit is not held.
 import { execFileSync, spawn } from 'node:child_process';

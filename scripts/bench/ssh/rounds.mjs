@@ -1,4 +1,4 @@
-// A and B by turns, so that what else the machine does meets both; medians of them, and what they
+// A and B are interleaved, so that what else the machine does meets both; medians of them, and what they
 // are of one another.
 import { median } from '../statistics.mjs';
 

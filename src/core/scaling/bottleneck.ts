@@ -208,7 +208,7 @@ function slowWords(
   // Every rank has said how long it takes, and none stands out.
   return isOther
     ? {
-        words: `The replicas wait for one another by turns, and none is always the slow one: ${part}.`,
+        words: `The replicas each wait in turn, and none is always the slow one: ${part}.`,
         advice: 'Look at what else runs on the nodes.',
       }
     : {

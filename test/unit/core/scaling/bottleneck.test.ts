@@ -60,14 +60,14 @@ it('tells a slow rank from a slow link, though the all-reduce alone takes long a
   expect(kindOf(madePoint({ ...point, ranks: ranksOf(100, 101) }))).toBe('link');
 });
 
-it('does not blame one rank where all are slow, or each by turns', () => {
+it('does not blame one rank where all are slow, or each in turn', () => {
   const grown = { replicas: 4, step: 150, comm: 1, allReduceMs: 1, ranks: ranksOf(149, 148, 149, 150) };
   expect(findBottleneck([one, madePoint(grown)], same)?.words).toMatch(
     /^All replicas compute longer than one/,
   );
   const turns = { replicas: 4, step: 150, comm: 50, allReduceMs: 1, ranks: ranksOf(100, 101, 99, 100) };
   expect(findBottleneck([one, madePoint(turns)], same)?.words).toMatch(
-    /by turns, and none is always the slow/,
+    /in turn, and none is always the slow/,
   );
 });
 
