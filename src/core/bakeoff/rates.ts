@@ -7,17 +7,25 @@ const parts = 16;
 const warmingUp = 0.2;
 /** After the warming up. */
 const fewestSteps = 5;
+/** Of a run that is far too slow. */
+const fewestOfSlow = 3;
+/** A run with less than this part of the best images/s is far too slow. */
+const farTooSlow = 0.6;
 const bytesOfGradient = 4;
 
 const settledOf = (steps: readonly StepLine[]): readonly StepLine[] =>
   steps.slice(Math.max(1, Math.ceil(steps.length * warmingUp)));
 
-/** Of one run: images/s of each part, steps and seconds that count. Undefined with too few steps. */
+/**
+ * Of one run: images/s of each part, steps and seconds that count. Undefined with too few steps.
+ * `best`: images/s of the best so far, as for `trainedFor`.
+ */
 export function ratesOf(
   steps: readonly StepLine[],
+  best = 0,
 ): { rates: number[]; steps: number; seconds: number } | undefined {
   const settled = settledOf(steps);
-  if (settled.length < fewestSteps) return undefined;
+  if (settled.length < (isFarTooSlow(steps, best) ? fewestOfSlow : fewestSteps)) return undefined;
   const count = Math.min(parts, settled.length);
   const rates = Array.from({ length: count }, (_, at) => {
     const from = Math.floor((at * settled.length) / count);
@@ -35,11 +43,21 @@ function rateOf(steps: readonly StepLine[]): number {
 const secondsOf = (steps: readonly StepLine[]): number =>
   steps.reduce((sum, { step_ms }) => sum + step_ms, 0) / 1000;
 
-/** For one run: whether it has trained for so many seconds, beside the warming up. */
-export function trainedFor(seconds: number): (steps: readonly StepLine[]) => boolean {
+/** Whether a few steps suffice to say that the run is far from `best`, in images/s. */
+function isFarTooSlow(steps: readonly StepLine[], best: number): boolean {
+  const settled = settledOf(steps);
+  return settled.length >= fewestOfSlow && rateOf(settled) < farTooSlow * best;
+}
+
+/**
+ * For one run: whether it has trained for so many seconds, beside the warming up, or is far slower
+ * than `best`, the images/s of the best so far, so that the time is better spent on others.
+ */
+export function trainedFor(seconds: number, best = 0): (steps: readonly StepLine[]) => boolean {
   let [seen, trained] = [0, 0];
   return (steps) => {
     for (; seen < steps.length; seen++) trained += (steps[seen]?.step_ms ?? 0) / 1000;
+    if (isFarTooSlow(steps, best)) return true;
     return trained * (1 - warmingUp) >= seconds && steps.length * (1 - warmingUp) > fewestSteps;
   };
 }

@@ -110,6 +110,15 @@ class BakeOff {
     return this.overheads.length === 0 ? usualOverhead : medianOf(this.overheads).median;
   }
 
+  /** Images/s of the best so far; 0 where all are to be measured alike. */
+  private get bestRate(): number {
+    if (this.options.rounds === 1) return 0;
+    const sound = this.result.candidates.filter(
+      ({ rates, outcome }) => rates.length > 0 && outcome !== 'failed',
+    );
+    return Math.max(0, ...sound.map(({ rates }) => medianOf(rates).median));
+  }
+
   private async measureAll(names: readonly string[], round: number, rounds: number): Promise<void> {
     const ends = this.spent + this.left / (rounds - round + 1);
     const each = (runs: number): number => secondsEach(ends - this.spent, 1, runs, this.overhead);
@@ -157,12 +166,13 @@ class BakeOff {
           await this.options.onRun(id, dir);
         },
       };
-      const limits = { enough: trainedFor(seconds), timeLimit: limitFor(seconds) };
+      const best = this.bestRate;
+      const limits = { enough: trainedFor(seconds, best), timeLimit: limitFor(seconds) };
       const run = await shortRun(place, { ...asked(words, one), ...limits });
       const trained = run.steps.reduce((sum, { step_ms }) => sum + step_ms, 0) / 1000;
       this.overheads.push(Math.max(0, this.spent - began - trained));
       this.learn(run.start);
-      const measured = ratesOf(run.steps);
+      const measured = ratesOf(run.steps, best);
       if (!measured) throw new Error(`it ended after ${plural(run.steps.length, 'step')}, which are too few`);
       const entry = {
         ...{ round, steps: measured.steps, seconds: measured.seconds, run: run.details.id },
