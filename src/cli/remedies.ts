@@ -65,6 +65,8 @@ export function remedyText(remedy: Remedy): string {
       return `Use --nodes ${remedy.nodes} or fewer, or add hosts to the profile`;
     case 'freeHead':
       return 'Free one, or make another host the head of the profile';
+    case 'shareWorkdir':
+      return `Name a workdir in profile ${remedy.profile} that all nodes see, or give ${remedy.host} slots`;
     case 'useCpu':
       return `Use --device cpu, ${insteadOfCpu[remedy.or]}`;
     case 'otherGpus':

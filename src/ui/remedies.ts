@@ -189,6 +189,11 @@ export function editorRemedy(remedy: Remedy): EditorRemedy {
         text: 'Free one, or make another host the "head" of the profile',
         button: openProfile(remedy, 'head'),
       };
+    case 'shareWorkdir':
+      return {
+        text: `Name a "workdir" that all nodes see, or give ${remedy.host} "slots"`,
+        button: openProfile(remedy, 'workdir'),
+      };
     case 'otherGpus':
       return { text: 'Wait for their end, or take other GPUs: the Clusters view shows who holds each' };
     case 'fewerGpus':

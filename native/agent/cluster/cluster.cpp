@@ -249,6 +249,14 @@ std::vector<NodeSpec> Cluster::present() const {
   return specs;
 }
 
+std::optional<std::string> Cluster::blind_leader() const {
+  for (const ClusterNode& node : nodes_) {
+    if (!node.is_here() || !node.spec.has_ranks()) continue;
+    return node.shared || &node == &nodes_.front() ? std::nullopt : std::optional(node.spec.host);
+  }
+  return std::nullopt;
+}
+
 void Cluster::begin_generation(int number, const RunSpec& spec, const std::string& launch_log,
                                const ControlChannel& control) {
   const std::vector<NodeSpec>& nodes = spec.nodes;
@@ -262,6 +270,7 @@ void Cluster::begin_generation(int number, const RunSpec& spec, const std::strin
   int first = 0;
   for (ClusterNode& node : nodes_) {
     const bool takes_part =
+        node.spec.has_ranks() &&
         std::any_of(nodes.begin(), nodes.end(), [&node](const NodeSpec& one) { return one.host == node.spec.host; });
     node.first = first;
     node.count = takes_part ? node.spec.slots : 0;

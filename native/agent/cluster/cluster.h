@@ -42,6 +42,8 @@ class Cluster : public RankHosts {
   /// Those that are, in the profile's order.
   std::vector<NodeSpec> present() const;
   bool head_is_here() const { return nodes_.front().is_here(); }
+  /// The node of rank 0, where that would be one that does not see the head's run folder.
+  std::optional<std::string> blind_leader() const;
 
   /// A generation on these nodes; mpiexec is about to write to `launch_log`.
   /// `spec`: with the nodes and the command of this generation. `control`: to mpiexec; it must last

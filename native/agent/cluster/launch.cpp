@@ -42,6 +42,7 @@ std::vector<std::string> spread_launch(const RunSpec& spec, const std::vector<No
   std::string hosts;
   int ranks = 0;
   for (const NodeSpec& node : nodes) {
+    if (!node.has_ranks()) continue;
     hosts += (hosts.empty() ? "" : ",") + node.address + ":" + std::to_string(node.slots);
     ranks += node.slots;
   }

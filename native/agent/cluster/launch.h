@@ -12,8 +12,8 @@ namespace trainyard {
 /// All ranks on this machine, started by mpiexec's own proxy.
 std::vector<std::string> local_launch(const RunFolder& folder, const RunSpec& spec, int generation);
 
-/// Ranks on `nodes`, whose proxies are started by others. It names no path, since those differ from
-/// node to node.
+/// Ranks on `nodes`, the head first, whose proxies are started by others. A head without ranks gets
+/// no proxy. It names no path, since those differ from node to node.
 std::vector<std::string> spread_launch(const RunSpec& spec, const std::vector<NodeSpec>& nodes);
 
 /// The words after the proxy's own path of a line `HYDRA_LAUNCH: …`; nothing for another line.

@@ -125,6 +125,7 @@ std::vector<int> free_ports(int first, int last, int count) {
 Json program_description(const RunSpec& spec, int generation, const std::vector<int>& ports) {
   Json nodes = Json::array();
   for (const NodeSpec& node : spec.nodes) {
+    if (!node.has_ranks()) continue;
     nodes.push_back(
         {{"address", node.address}, {"processes", node.slots}, {"workers", node.workers}, {"tasks", node.tasks}});
   }

@@ -62,7 +62,8 @@ std::vector<NodeSpec> parse_nodes(const Fields& fields) {
   for (const Json& one : *given) {
     const std::string where = "spec.nodes[" + std::to_string(nodes.size()) + "]";
     const Fields node(one, where);
-    const int slots = static_cast<int>(node.integer("slots", 1, kMostRanks));
+    const int fewest = nodes.empty() ? 0 : 1;  // the first is the head, which may hold the run and no rank
+    const int slots = static_cast<int>(node.integer("slots", fewest, kMostRanks));
     NodeSpec spec;
     spec.host = node.string("host");
     spec.address = node.string("address");
@@ -107,7 +108,7 @@ void parse_cluster(const Fields& fields, RunSpec& spec) {
                          spec.first_port < 1 || spec.last_port > 65535 || spec.first_port > spec.last_port)) {
     throw FieldError("spec.portRange must read like 47000-47100");
   }
-  spec.min_nodes = static_cast<int>(fields.integer_or("minNodes", 1, 1, static_cast<int64_t>(spec.nodes.size())));
+  spec.min_nodes = static_cast<int>(fields.integer_or("minNodes", 1, 1, count_with_ranks(spec.nodes)));
 }
 
 std::vector<std::string> trainer_line(const std::string& trainer, const std::vector<std::string>& argv,
@@ -119,6 +120,10 @@ std::vector<std::string> trainer_line(const std::string& trainer, const std::vec
 }
 
 }  // namespace
+
+int count_with_ranks(const std::vector<NodeSpec>& nodes) {
+  return static_cast<int>(std::ranges::count_if(nodes, &NodeSpec::has_ranks));
+}
 
 RunSpec RunSpec::with_fewer(const std::vector<NodeSpec>& present) const {
   RunSpec fewer = *this;
@@ -227,12 +232,12 @@ std::optional<std::string> missing_program(const RunSpec& spec) {
       return path + " cannot be executed. Check its permissions and that its file system is not mounted noexec";
     }
   }
-  if (!spec.cwd.empty() && !folder_exists(spec.cwd)) return "the working directory " + spec.cwd + " does not exist";
+  if (spec.head_has_ranks() && !spec.cwd.empty() && !folder_exists(spec.cwd)) return "the working directory " + spec.cwd + " does not exist";
   return std::nullopt;
 }
 
 std::optional<std::string> missing_command(const RunSpec& spec) {
-  if (spec.is_trainer || !spec.prologue.empty()) return std::nullopt;
+  if (spec.is_trainer || !spec.prologue.empty() || !spec.head_has_ranks()) return std::nullopt;
   const std::string& program = spec.argv.front();
   const std::string hint = ". Install it there, or name the whole path of a program";
   if (program.find('/') == std::string::npos) {

@@ -19,12 +19,16 @@ struct EvaluatorSpec {
 struct NodeSpec {
   std::string host;     ///< the profile's name of it
   std::string address;  ///< how the others reach it
-  int slots = 1;
+  int slots = 1;                        ///< 0: no rank runs there, which only the head may have
   std::vector<int> gpus;                ///< of its ranks, in their order; empty: whatever the program takes
   int workers = 1;                      ///< that its one process may start, where the run has one process on each node
   std::vector<std::string> tasks = {};  ///< TensorFlow's, of its processes ("ps:2222")
   std::string nvidia = {};              ///< the node's folders of NVIDIA's libraries, separated by colons
+  bool has_ranks() const { return slots > 0; }
 };
+
+/// How many of them have ranks.
+int count_with_ranks(const std::vector<NodeSpec>& nodes);
 
 struct RunSpec {
   std::string id;
@@ -58,8 +62,10 @@ struct RunSpec {
   std::vector<NodeSpec> nodes;  ///< launcher "manual"; empty: every rank runs here
   std::string interface = "auto";
   int first_port = 0, last_port = 0;  ///< what may be listened on; 0: any
-  int min_nodes = 1;
+  int min_nodes = 1;                  ///< of those with ranks
   bool spans_hosts() const { return !nodes.empty(); }
+  /// Whether ranks run on the machine of the supervisor.
+  bool head_has_ranks() const { return nodes.empty() || nodes.front().has_ranks(); }
 
   /// Of a generation with fewer ranks than were asked for: our trainer then shares the same global
   /// batch among them.

@@ -12,7 +12,7 @@ constexpr double kMostMoney = 1e15;
 constexpr double kSecondsPerHour = 3600;
 
 double units_of(const RunSpec& spec, const std::string& per) {
-  if (per == "node") return spec.nodes.empty() ? 1 : static_cast<double>(spec.nodes.size());
+  if (per == "node") return spec.nodes.empty() ? 1 : static_cast<double>(count_with_ranks(spec.nodes));
   if (per != "gpu") throw FieldError("spec.price.per must be 'node' or 'gpu'");
   size_t gpus = spec.nodes.empty() ? spec.gpus.size() : 0;
   for (const NodeSpec& node : spec.nodes) gpus += node.gpus.size();

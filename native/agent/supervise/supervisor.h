@@ -41,9 +41,12 @@ class Supervisor {
   void start_mpiexec(const RunSpec& spec, RankHosts& hosts);
   std::optional<std::string> open_cluster();
   /// For all nodes before the first generation; before another one for as many as it needs, and for
-  /// all a moment.
+  /// all a moment. What the run ends with where it cannot go on.
   std::optional<GenerationResult> wait_for_nodes(bool first);
   bool enough_nodes() const;
+  /// Why the trainer's rank 0, which writes metrics and checkpoints, cannot be where it would be:
+  /// the head has no ranks, and that node does not see the run folder.
+  std::optional<GenerationResult> look_for_leader() const;
   void settle_nodes(bool over);
   void say_restarting(const GenerationResult& before, int restarts_left);
   GenerationListener listener();

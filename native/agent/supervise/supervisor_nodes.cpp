@@ -45,18 +45,18 @@ std::optional<std::string> Supervisor::open_cluster() {
 }
 
 bool Supervisor::enough_nodes() const {
-  return static_cast<int>(cluster_->present().size()) >= spec_.min_nodes && cluster_->head_is_here();
+  return count_with_ranks(cluster_->present()) >= spec_.min_nodes && cluster_->head_is_here();
 }
 
 std::optional<GenerationResult> Supervisor::wait_for_nodes(bool first) {
-  if (!cluster_ || cluster_->missing().empty()) return std::nullopt;
+  if (!cluster_) return std::nullopt;
+  if (cluster_->missing().empty()) return look_for_leader();
   const double longest = first ? spec_.start_timeout : spec_.node_return_timeout;
   const double with_enough = first ? longest : std::min(longest, kEnoughSeconds);
   journal_.event("waiting_for_nodes",
                  {{"hosts", cluster_->missing()},
                   {"seconds", longest},
-                  {"fewer_after", !first && spec_.min_nodes < static_cast<int>(spec_.nodes.size()) ? Json(with_enough)
-                                                                                                   : Json(nullptr)}});
+                  {"fewer_after", !first && spec_.min_nodes < count_with_ranks(spec_.nodes) ? Json(with_enough) : Json(nullptr)}});
   const double begun = monotonic_seconds();
   const auto patient = [&] { return monotonic_seconds() - begun < (!first && enough_nodes() ? with_enough : longest); };
   while (!cluster_->missing().empty() && !stop_ && patient()) wait_and_look();
@@ -68,11 +68,23 @@ std::optional<GenerationResult> Supervisor::wait_for_nodes(bool first) {
     result.reason = "stopped while it waited for its nodes";
     return result;
   }
-  if (missing.empty() || (!first && enough_nodes())) return std::nullopt;
+  if (missing.empty() || (!first && enough_nodes())) return look_for_leader();
   result.reason = (missing.size() == 1 ? "node " : "nodes ") + joined_text(missing) + " did not " +
                   (first ? "join" : "come back") + " within " + std::to_string(static_cast<int>(longest)) + " s" +
                   (first ? " (startTimeout)" : " (nodeReturnTimeout)") + ". Check that it is up and reaches " +
                   spec_.nodes.front().address + " at the ports of portRange";
+  return result;
+}
+
+std::optional<GenerationResult> Supervisor::look_for_leader() const {
+  if (!spec_.is_trainer || spec_.head_has_ranks()) return std::nullopt;
+  const std::optional<std::string> host = cluster_->blind_leader();
+  if (!host) return std::nullopt;
+  GenerationResult result;
+  result.reason = "rank 0 would be on " + *host + ", which does not see the run folder " + folder_.dir() +
+                  " of the head " + spec_.nodes.front().host +
+                  ". A head without slots needs a workdir on a disk that the nodes with ranks share with it. Name such "
+                  "a workdir in the profile, or give the head slots";
   return result;
 }
 

@@ -19,17 +19,17 @@ import { readPayload, type Payload } from '../setup/payload.js';
 import { cacheFolder, type NodeRuntime } from '../setup/runtime.js';
 import { findNativeSources } from '../setup/sources.js';
 import type { Profile } from '../contracts/profileSchema.js';
+import { hasRanks } from '../contracts/slots.js';
 import { withLibraries, type Placement } from '../plan/placement.js';
 import { givenWorkdir, workdirOf } from '../profiles/workdir.js';
 import { RunRegistry } from '../agent/runRegistry.js';
 import type { StopMode } from '../contracts/runSchema.js';
-import { assertTrainFlags, trainHelp } from '../plan/flagCheck.js';
 import { cudaTrial, judgeCuda } from '../plan/cudaTrial.js';
 import { placeRun, type DeviceLooks, type PlacedRun } from '../plan/device.js';
 import { ofOurTrainer, type RunRequest } from '../plan/request.js';
 import { planRun } from '../plan/spec.js';
 import { offeredFlags, type TrainerFlag } from '../plan/trainerHelp.js';
-import { checkBeforeStart } from './check/startChecks.js';
+import { assertFlags, checkBeforeStart } from './check/startChecks.js';
 import { startWithCode } from './nodes/startCode.js';
 import { ThroughHead } from '../ssh/throughHead.js';
 import type { SshShell, SshTransport, TerminalSize } from '../ssh/base/transport.js';
@@ -51,7 +51,7 @@ import { offersOf } from './nodes/offers.js';
 import { buildTrouble, noCudaLibrary, withoutCuda } from '../setup/nodeCuda.js';
 import { Packages } from '../setup/packages.js';
 import type { Questions } from './nodes/retry.js';
-import { headFirst, nodeSays, SshNode } from './nodes/sshNode.js';
+import { headFirst, SshNode } from './nodes/sshNode.js';
 import { Survey } from './nodes/survey.js';
 import { join, type NodePath } from '../base/nodePath.js';
 
@@ -168,7 +168,8 @@ export class SshMachine implements Machine {
   }
 
   async trainerFlags(verb: string): Promise<TrainerFlag[]> {
-    return offeredFlags(verb, await this.runTrainer([verb, '--help']));
+    const node = this.nodes.find(({ host }) => hasRanks(host)) ?? this.head;
+    return offeredFlags(verb, await this.runTrainerOn(node, [verb, '--help']));
   }
 
   list(path: NodePath): Promise<FolderListing> {
@@ -280,9 +281,10 @@ export class SshMachine implements Machine {
     const spec = planRun(request, { placement: withLibraries(placement, folders), choice, runtime, home });
     await stageForRun(this.places(profile, taken), request.stage, progress);
     progress.onProgress?.('checking');
-    const checks = await checkBeforeStart(request, runtimes, taken, progress.signal);
+    const places = { taken, head: this.head, runtimes: new Map([...runtimes, [this.head, runtime]]) };
+    const checks = await checkBeforeStart(request, places, progress.signal);
     assertPassed(checks);
-    await assertTrainFlags(request, () => nodeSays(this.head, [runtime.trainer, ...trainHelp]));
+    await assertFlags(request, places);
     throwIfCancelled(progress.signal);
     progress.onProgress?.('starting');
     const client = await this.node.client();
@@ -296,8 +298,7 @@ export class SshMachine implements Machine {
       progress,
     );
     await this.join(started, { placement, runtimes, taken, locks });
-    const warnings = checks.filter(({ warning }) => warning === true);
-    return { ...started, before, device: choice?.used, warnings };
+    return { ...started, before, device: choice?.used, warnings: checks.filter(({ warning }) => warning) };
   }
 
   /** Every other node joins the run that its head has just taken up. */
@@ -338,7 +339,7 @@ export class SshMachine implements Machine {
   }
 
   private takenBy({ nodes }: Placement): SshNode[] {
-    return this.nodes.filter(({ name }) => nodes.some(({ host }) => host === name));
+    return this.nodes.filter(({ name }) => nodes.some((node) => node.host === name && hasRanks(node)));
   }
 
   /** Programs and runtime on these nodes, and for GPUs NVIDIA's libraries. */

@@ -1,6 +1,7 @@
 // What a run was asked to do, as names and values; and in which of them runs differ.
 import type { StartLine } from '../contracts/metricsSchema.js';
 import type { RunFile } from '../contracts/runSchema.js';
+import { hasRanks } from '../contracts/slots.js';
 import type { ComparedRun } from './comparedRun.js';
 
 /** One setting that is not the same in all runs. A run without it has null. */
@@ -38,7 +39,7 @@ function putRun(run: RunFile, put: Put): void {
   for (const [name, value] of words.flags) put(name, value);
   put('device', run.device?.used);
   put('ranks', run.ranks);
-  put('nodes', run.nodes?.length ?? 1);
+  put('nodes', run.nodes?.filter(hasRanks).length ?? 1);
   const gpus = run.nodes ? run.nodes.flatMap((node) => node.gpus ?? []) : (run.gpus ?? []);
   put('GPUs', gpus.length);
   put('threads of a rank', run.threadsPerRank);

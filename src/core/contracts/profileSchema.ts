@@ -42,7 +42,16 @@ const hostSchema = z.strictObject({
   address: optional(plainWord.check(about('How the other nodes reach this one, when that differs.'))),
   port: optional(z.int().check(z.gte(1), z.lte(65535), about('SSH port.'))),
   user: optional(plainWord.check(about('User name on the node.'))),
-  slots: optional(positive.check(about('Ranks on this node. Left out: its listed GPUs, else all its GPUs.'))),
+  slots: optional(
+    z
+      .int()
+      .check(
+        z.gte(0),
+        about(
+          'Ranks on this node; 0 on a head that only holds runs. Left out: its listed GPUs, else all its GPUs.',
+        ),
+      ),
+  ),
   gpus: optional(
     z
       .array(z.int().check(z.gte(0)))
@@ -246,7 +255,14 @@ export const profileSchema = z
       if (profile.kind === 'local' && hosts.length > 1) {
         problem(['hosts'], 'a profile of kind local has one host, this machine');
       }
-      hosts.forEach(({ host, gpus, tasks }, index) => {
+      const head = hosts.find(({ host }) => host === profile.head) ?? hosts[0];
+      hosts.forEach(({ host, slots, gpus, tasks }, index) => {
+        if (slots === 0 && (profile.kind !== 'ssh' || host !== head?.host)) {
+          const who = profile.kind === 'ssh' ? 'of a host that is not the head' : `with kind ${profile.kind}`;
+          problem(['hosts', index, 'slots'], `must be at least 1 ${who}`);
+        } else if (slots === 0 && hosts.length === 1) {
+          problem(['hosts', index, 'slots'], 'must be at least 1 where no other host takes the ranks');
+        }
         if (hosts.findIndex((other) => other.host === host) !== index) {
           problem(['hosts', index, 'host'], `${host} is listed twice`);
         }

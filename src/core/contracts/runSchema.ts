@@ -162,7 +162,8 @@ export const runSpecSchema = z.object({
       z.object({
         host: z.string(),
         address: z.string(),
-        slots: z.int().check(z.gte(1)),
+        /** 0: no rank runs there, which only the head may have. */
+        slots: count,
         workers: z.optional(z.int().check(z.gte(1))),
         /** TensorFlow's tasks of its processes. */
         tasks: z.optional(z.array(z.string())),

@@ -1,6 +1,7 @@
 // What a run costs: a price of the profile, times the hours for which the run holds its nodes.
 import type { Profile } from '../contracts/profileSchema.js';
 import type { HeldSpan, Price, RunFile, RunState } from '../contracts/runSchema.js';
+import { hasRanks } from '../contracts/slots.js';
 import { earlierSpans, presentSpan, spanCost } from './heldTime.js';
 
 /** Amounts are in whole units of `currency` (12.24 is 12 dollars and 24 cents), not rounded. */
@@ -38,8 +39,8 @@ type Times = Pick<RunState, 'started' | 'ended' | 'updated'>;
 
 /**
  * The cost up to `until` (seconds since the epoch): price x units x hours, from each supervisor's
- * start to its run's end or last update. Units are the nodes of the run, or the GPUs of its ranks
- * (none on CPUs: the cost is 0). Time of restarts counts, since the nodes are held. Each start has
+ * start to its run's end or last update. Units are the nodes of the run that have ranks, or the
+ * GPUs of its ranks (none on CPUs: the cost is 0). Time of restarts counts, since the nodes are held. Each start has
  * its own price; one in another currency counts 0. Undefined without a price.
  */
 export function costUntil(run: PricedRun | null, state: Times | null, until = Infinity): number | undefined {
@@ -82,7 +83,7 @@ export function costOf(run: PricedRun | null, state: Times | null, pace: Pace): 
 export function pricePerHour(run: Pick<RunFile, 'price' | 'nodes' | 'gpus'>): number | undefined {
   if (!run.price) return undefined;
   const { per, amount } = run.price;
-  return amount * (per === 'node' ? (run.nodes?.length ?? 1) : gpusOf(run));
+  return amount * (per === 'node' ? (run.nodes?.filter(hasRanks).length ?? 1) : gpusOf(run));
 }
 
 /** The GPUs of its ranks. */

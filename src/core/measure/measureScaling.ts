@@ -2,6 +2,7 @@
 // are ordinary runs, which show in lists; what each came to is handed on before the next one starts.
 import { errorText, isCancelled, throwIfCancelled, UserError } from '../base/errors.js';
 import type { Progress } from '../base/progress.js';
+import { hasRanks } from '../contracts/slots.js';
 import { pricePerHour } from '../cost/runCost.js';
 import { scalingName, scalingTag } from '../model/measured.js';
 import { flagValue, trainerVerb, withoutFlag } from '../plan/flags.js';
@@ -109,7 +110,7 @@ class Measurement {
   private threads(replicas: number): number {
     const { profile, points } = this.options;
     const most = Math.max(replicas, ...points.map((point) => point.replicas));
-    const onHost = profile.hosts?.[0]?.slots ?? (profile.kind === 'local' ? most : 1);
+    const onHost = profile.hosts?.find(hasRanks)?.slots ?? (profile.kind === 'local' ? most : 1);
     return Math.max(1, Math.floor((this.cores ?? 1) / Math.min(onHost, most)));
   }
 
@@ -132,6 +133,7 @@ class Measurement {
     const run = await this.follow(words, planned);
     const figures = figuresOf(run.start, run.steps, run.hosts);
     const record = run.details.run;
+    const nodes = record?.nodes?.filter(hasRanks);
     const perHour = record ? (pricePerHour(record) ?? null) : null;
     this.study = {
       ...this.study,
@@ -145,8 +147,8 @@ class Measurement {
     return {
       mode,
       replicas,
-      hosts: record?.nodes?.length ?? 1,
-      machines: await this.machines(record?.nodes?.map(({ host }) => host) ?? []),
+      hosts: nodes?.length ?? 1,
+      machines: await this.machines(nodes?.map(({ host }) => host) ?? []),
       threads: Number(flagValue(words, '--threads') ?? 1),
       cores: run.start?.device === 'cuda' ? null : this.cores,
       ...figures,

@@ -2,6 +2,7 @@
 // else the CPU. And why.
 import { UserError } from '../base/errors.js';
 import type { Profile } from '../contracts/profileSchema.js';
+import { hasRanks } from '../contracts/slots.js';
 import type { DeviceChoice } from '../contracts/runSchema.js';
 import { noGpusFor, placeRanks, type NodeOffer, type Placement } from './placement.js';
 import { ofOurTrainer, wordsOf, type Device, type RunRequest } from './request.js';
@@ -57,7 +58,10 @@ export async function placeRun(
   const placement = placeRanks(wanted, 'cuda', offers);
   const trouble = await looks.backEnd(placement);
   if (trouble !== undefined) return auto('cpu', trouble);
-  const gpus = placement.nodes.map(({ host, slots }) => `${slots} on ${host}`).join(', ');
+  const gpus = placement.nodes
+    .filter(hasRanks)
+    .map(({ host, slots }) => `${slots} on ${host}`)
+    .join(', ');
   return { placement, device: 'cuda', choice: { asked, used: 'cuda', why: `free GPUs: ${gpus}` } };
 }
 

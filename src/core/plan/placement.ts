@@ -2,6 +2,7 @@
 import { UserError } from '../base/errors.js';
 import { plural } from '../base/plural.js';
 import type { Remedy } from '../base/remedy.js';
+import { hasRanks } from '../contracts/slots.js';
 import type { WaitingStart } from '../contracts/metricsSchema.js';
 import type { Host, Profile } from '../contracts/profileSchema.js';
 import { wishedFrom, type GpuWish } from './gpuWish.js';
@@ -36,6 +37,7 @@ export interface NodeOffer {
 interface PlacedNode {
   host: string;
   address: string;
+  /** 0: the head, which holds the run, and has no rank. */
   slots: number;
   /** How many workers its one process may start, where each node has one. */
   workers?: number;
@@ -49,7 +51,7 @@ interface PlacedNode {
 
 /** Which nodes a run takes, how many ranks it has, and how many threads each rank. */
 export interface Placement {
-  /** The head first. */
+  /** The head first, which is there without ranks too. */
   nodes: PlacedNode[];
   ranks: number;
   threadsPerRank: number;
@@ -77,17 +79,21 @@ export const everySlotOf = (profile: Profile): Wanted => ({
 /**
  * Fills the nodes in their order, the head first. Training, `bench matmul` and `bench allreduce`
  * take every slot unless told how many, and so does what asks for every slot; anything else is one
- * process on the head. UserError (usage, preflight) naming what there is when it does not fit.
+ * process on the first node. A head that can have no rank is passed over, and does not count as one
+ * of the nodes. UserError (usage, preflight) naming what there is when it does not fit.
  */
 export function placeRanks(request: Wanted, device: Device, offers: readonly NodeOffer[]): Placement {
   const { profile, nodes: wantedNodes } = request;
-  const most = wantedNodes ?? profile.maxNodes ?? offers.length;
-  if (most > offers.length && wantedNodes !== undefined) {
-    const what = `${most} nodes were asked for, and profile ${profile.name} has ${offers.length}`;
-    const hint = { kind: 'fewerNodes', profile: profile.name, nodes: offers.length } as const;
+  const bare = bareHead(device, offers);
+  const taking = bare ? offers.slice(1) : offers;
+  const most = wantedNodes ?? profile.maxNodes ?? taking.length;
+  if (most > taking.length && wantedNodes !== undefined) {
+    const beside = bare ? ` beside its head ${bare.host.host}, which takes no rank` : '';
+    const what = `${most} nodes were asked for, and profile ${profile.name} has ${taking.length}${beside}`;
+    const hint = { kind: 'fewerNodes', profile: profile.name, nodes: taking.length } as const;
     throw new UserError('preflight', what, hint);
   }
-  const rooms = offers.slice(0, most).map((offer) => roomOf(offer, device, request.gpus));
+  const rooms = taking.slice(0, most).map((offer) => roomOf(offer, device, request.gpus));
   const sum = (count: (room: Room) => number): number =>
     rooms.reduce((total, room) => total + count(room), 0);
   const all = sum(({ slots }) => slots);
@@ -129,11 +135,23 @@ export function placeRanks(request: Wanted, device: Device, offers: readonly Nod
     });
     threadsPerRank = Math.min(threadsPerRank, Math.max(1, Math.floor(offer.cores / taken)));
   }
-  if (nodes[0]?.host !== offers[0]?.host.host) {
+  if (nodes[0]?.host !== taking[0]?.host.host && !bare) {
     const what = `the head, ${offers[0]?.host.host ?? ''}, has no free slot, and a run's first rank is there`;
     throw new UserError('preflight', what, { kind: 'freeHead', profile: profile.name });
   }
-  return { nodes, ranks: request.perNode === true ? nodes.length : ranks, threadsPerRank };
+  const counted = request.perNode === true ? nodes.length : ranks;
+  if (bare) nodes.unshift({ host: bare.host.host, address: bare.address, slots: 0, gpus: null });
+  return { nodes, ranks: counted, threadsPerRank };
+}
+
+/**
+ * The head of several nodes, where it only holds runs: it has no slots by the profile, or ranks are
+ * to have GPUs and it has none. A head whose GPUs are taken or in trouble is none.
+ */
+function bareHead(device: Device, [head, ...others]: readonly NodeOffer[]): NodeOffer | undefined {
+  if (!head || others.length === 0) return undefined;
+  const hasNoGpu = device === 'cuda' && head.gpus.length === 0 && !head.trouble;
+  return hasNoGpu || !hasRanks(head.host) ? head : undefined;
 }
 
 /** With the holder of each that is lacking. */
@@ -167,7 +185,8 @@ export function noGpusFor(
   { profile, ranks, nodes, everySlot }: Wanted,
   offers: readonly NodeOffer[],
 ): string | undefined {
-  const rooms = offers.slice(0, nodes ?? profile.maxNodes).map((offer) => roomOf(offer, 'cuda'));
+  const taking = offers.filter(({ host }) => hasRanks(host));
+  const rooms = taking.slice(0, nodes ?? profile.maxNodes).map((offer) => roomOf(offer, 'cuda'));
   const wanted = ranks ?? (everySlot ? Infinity : 1);
   let found = 0;
   for (const { offer, slots, busy } of rooms) {

@@ -8,6 +8,7 @@ import type { Profile } from '../contracts/profileSchema.js';
 import { slurmTexts } from '../slurm/wish.js';
 import { stageSpec, type StageSpec } from '../stage/spec.js';
 import type { DeviceChoice, RunAbout, RunBudget, RunFile } from '../contracts/runSchema.js';
+import { hasRanks } from '../contracts/slots.js';
 import type { SlurmWish } from '../contracts/slurmSchema.js';
 import { givenAbout } from './about.js';
 import { budgetOf } from './budget.js';
@@ -236,7 +237,7 @@ export function typedOf(
     ranks: perNode === true ? slotsOf(run) : ranks,
     ...(perNode === true ? { per: 'node' as const } : {}),
     ...(run.logdir === undefined ? {} : { logdir: run.logdir }),
-    ...(nodes === undefined ? {} : { nodes: nodes.length }),
+    ...(nodes === undefined ? {} : { nodes: nodes.filter(hasRanks).length }),
     ...(gpusAsked === undefined ? {} : { gpus: gpusAsked }),
     tensorboard,
     ...(code === undefined ? {} : { code: { record: code } }),
@@ -248,7 +249,7 @@ export function typedOf(
 
 /** The slots of a run that has one process on each node. */
 const slotsOf = ({ nodes, workers }: RunFile): number =>
-  nodes?.reduce((sum, node) => sum + (node.workers ?? 1), 0) ?? workers ?? 1;
+  nodes?.filter(hasRanks).reduce((sum, node) => sum + (node.workers ?? 1), 0) ?? workers ?? 1;
 
 /**
  * What a recorded run computes on; undefined where the record does not say. A training whose record

@@ -7,6 +7,7 @@ import type { PlacedRun } from './device.js';
 import type { Placement } from './placement.js';
 import { originOf } from './origin.js';
 import { argvOf, type RunRequest } from './request.js';
+import { hasRanks } from '../contracts/slots.js';
 import type { StartSpec } from '../contracts/runSchema.js';
 import { isInHome, withHome, type NodePath } from '../base/nodePath.js';
 
@@ -25,6 +26,7 @@ export function planRun(request: RunRequest, { placement, choice, runtime, home 
   const { profile, label, about, runDir } = request;
   const { nodes, ranks, threadsPerRank } = placement;
   const price = priceOf(profile);
+  const withRanks = nodes.filter(hasRanks).length;
   const from = request.kind === 'train' ? originOf(request.argv) : undefined;
   const evaluatedOn = request.kind === 'train' ? request.evaluatedOn : undefined;
   return {
@@ -75,7 +77,7 @@ export function planRun(request: RunRequest, { placement, choice, runtime, home 
           nodes,
           interface: profile.interface ?? 'auto',
           portRange: portRangeOf(profile),
-          minNodes: Math.min(profile.minNodes ?? nodes.length, nodes.length),
+          minNodes: Math.min(profile.minNodes ?? withRanks, withRanks),
         }),
     totalSteps: null,
   };

@@ -1,6 +1,7 @@
 // Which points a measurement has, and with which words each of them is started.
 import { UserError } from '../base/errors.js';
 import type { Profile } from '../contracts/profileSchema.js';
+import { hasRanks } from '../contracts/slots.js';
 import type { ScalingMode } from './series.js';
 
 /** One point that is asked for. */
@@ -29,6 +30,7 @@ export function usualReplicas(slots: number): number[] {
 export function slotsOf({ kind, hosts = [], maxNodes }: Profile, cores: number): number {
   if (kind === 'local') return hosts[0]?.slots ?? hosts[0]?.gpus?.length ?? cores;
   return hosts
+    .filter(hasRanks)
     .slice(0, maxNodes ?? hosts.length)
     .reduce((sum, { slots, gpus }) => sum + (slots ?? gpus?.length ?? 1), 0);
 }

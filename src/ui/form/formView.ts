@@ -4,6 +4,7 @@ import { errorWords } from '../remedies.js';
 import { offerIn } from '../../core/cluster/nodes/offers.js';
 import type { Profile } from '../../core/contracts/profileSchema.js';
 import type { HostSample } from '../../core/contracts/metricsSchema.js';
+import { hasRanks } from '../../core/contracts/slots.js';
 import type { RunOverview } from '../../core/follow/overview.js';
 import { gpuHolders } from '../../core/model/hosts/gpuHolders.js';
 import { priceOf } from '../../core/cost/runCost.js';
@@ -104,7 +105,7 @@ const gpusOf = (sample: HostSample): FormNode['gpus'] =>
 
 /** How many nodes a run takes that names no number. */
 export const usualNodes = ({ kind, hosts = [], slurm = {} }: Profile): string =>
-  kind === 'slurm' ? String(slurm.nodes ?? 1) : `all ${hosts.length}`;
+  kind === 'slurm' ? String(slurm.nodes ?? 1) : `all ${hosts.filter(hasRanks).length}`;
 
 /** What of a budget the profile says; null without a price. */
 export function budgetOf(profile: Profile): FormBudget | null {
@@ -166,7 +167,7 @@ export async function placeText(
       before: unknown,
       backEnd: unknown,
     });
-    const nodes = placement.nodes.map(({ host, slots, gpus }) => {
+    const nodes = placement.nodes.filter(hasRanks).map(({ host, slots, gpus }) => {
       const which = gpus === null ? '' : ` (GPU ${gpus.join(', ')})`;
       return `${plural(slots, 'rank')} on ${host}${which}`;
     });

@@ -1,5 +1,6 @@
 // Where a run computes, in words.
 import type { RunDetails } from '../../core/contracts/agentApi.js';
+import { hasRanks } from '../../core/contracts/slots.js';
 import { plural } from '../words.js';
 
 /**
@@ -9,7 +10,7 @@ import { plural } from '../words.js';
 export function placeOf(details: RunDetails | undefined): string {
   if (details?.elsewhere) return details.elsewhere;
   if (!details?.run || details.run.profile.kind === 'local') return 'this machine';
-  const planned = details.run.nodes?.map(({ host }) => host) ?? [];
+  const planned = details.run.nodes?.filter(hasRanks).map(({ host }) => host) ?? [];
   const ranks = details.state?.ranks.map(({ host }) => host) ?? [];
   // Of one node the profile's name counts: the ranks may know another one.
   const hosts = new Set(planned.length === 1 || ranks.length === 0 ? planned : ranks);

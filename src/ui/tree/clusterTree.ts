@@ -5,6 +5,8 @@ import { contextValues, viewIds, type ProfileArgument } from '../../contribution
 import type { ClusterSession } from '../../core/follow/clusterSession.js';
 import { DisposableStore } from '../../core/base/lifecycle.js';
 import type { HostSample, WaitingStart } from '../../core/contracts/metricsSchema.js';
+import type { Host } from '../../core/contracts/profileSchema.js';
+import { hasRanks } from '../../core/contracts/slots.js';
 import { isOver } from '../../core/model/runStatus.js';
 import type { Tunnel } from '../../core/tunnels/tunnels.js';
 import { runName } from '../../core/model/runName.js';
@@ -95,7 +97,8 @@ export class ClusterTree implements TreeSource<ClusterNode>, vscode.Disposable {
     const figures = this.figures.get(node.profile)?.host(node.host);
     if (node.kind === 'host') {
       const hasGpus = gpuNodes(node.profile, figures).length > 0;
-      const text = hostText(node.host, figures);
+      const own = session.profile.hosts?.find(({ host }) => host === node.host);
+      const text = withoutRanks(hostText(node.host, figures), own);
       return treeItem(`${node.profile}/${node.host}`, text, hasGpus ? Collapsed : None);
     }
     if (node.kind === 'waiting') {
@@ -269,6 +272,13 @@ function hostText(name: string, figures: HostFigures | undefined): ItemText {
     icon: figures?.problem === undefined ? 'server' : 'warning',
     contextValue: contextValues.host,
   };
+}
+
+/** The same, which says so where no rank runs there. */
+function withoutRanks(text: ItemText, host: Host | undefined): ItemText {
+  if (!host || hasRanks(host)) return text;
+  const tooltip = `${text.tooltip}\nIt holds the runs of this profile. No rank runs here (slots: 0).`;
+  return { ...text, description: `${text.description} · no ranks`, tooltip };
 }
 
 const missing = (profile: string): ItemText => ({

@@ -62,6 +62,7 @@ const byKind: ByKind = {
   ],
   fewerNodes: [{ kind: 'fewerNodes', profile, nodes: 2 }],
   freeHead: [{ kind: 'freeHead', profile }],
+  shareWorkdir: [{ kind: 'shareWorkdir', profile, host }],
   useCpu: [
     { kind: 'useCpu', or: 'profileWithGpus' },
     { kind: 'useCpu', or: 'otherGpus', profile },

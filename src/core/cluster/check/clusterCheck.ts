@@ -6,6 +6,7 @@ import type { NodePath } from '../../base/nodePath.js';
 import type { Advice } from '../../base/remedy.js';
 import type { Progress } from '../../base/progress.js';
 import type { Profile } from '../../contracts/profileSchema.js';
+import { hasRanks } from '../../contracts/slots.js';
 import { judgeGpus, type SampledNode } from '../../check/gpus.js';
 import { judgeTrainer, trainerTrial } from '../../plan/preflight.js';
 import { everySlotOf, placeRanks, type NodeOffer } from '../../plan/placement.js';
@@ -87,9 +88,10 @@ class ClusterCheck {
     found.add(await lookAtNodes(profile, asked, found.results));
     const { data } = this.options;
     if (data !== undefined) {
-      await found.each('data', async (node) => [
-        await lookForData(profile.name, data, { node, channel: await this.channels.of(node) }),
-      ]);
+      await found.each('data', async (node) => {
+        if (!hasRanks(node.host)) return [];
+        return [await lookForData(profile.name, data, { node, channel: await this.channels.of(node) })];
+      });
     }
     const probes = new Map(survey?.findings.map(({ node, probe }) => [node, probe]));
     await found.each('NVIDIA libraries', async (node) => {
@@ -177,6 +179,7 @@ class ClusterCheck {
       const runtimes = survey.preparations(found.good, packages, progress);
       await found.each('trainer', async (node) => {
         const runtime = await runtimes.get(node);
+        if (!hasRanks(node.host)) return [];
         if (runtime) trainers.set(node, runtime.trainer);
         return [await tryTrainer(node, await this.channels.of(node), runtime)];
       });
@@ -295,7 +298,10 @@ function slotsOf(profile: Profile, nodes: readonly SshNode[], offers: readonly N
   if (ordered.length === 0) return [];
   try {
     const { nodes: placed } = placeRanks(everySlotOf(profile), 'cpu', ordered);
-    return placed.map(({ host, slots }) => ({ ...good('slots', String(slots)), host }));
+    return placed.map((node) => ({
+      ...good('slots', hasRanks(node) ? String(node.slots) : '0, it holds the runs'),
+      host: node.host,
+    }));
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     return [bad('slots', error.what, error.hint)];

@@ -1,33 +1,82 @@
 // What is looked at on the nodes of a run before it is started.
 import type { NodePath } from '../../base/nodePath.js';
-import type { CheckResult } from '../../base/checks.js';
+import { bad, good, type CheckResult } from '../../base/checks.js';
 import { throwIfCancelled } from '../../base/errors.js';
 import type { Profile } from '../../contracts/profileSchema.js';
 import { checkRemoteData } from '../../plan/preflight.js';
+import { assertTrainFlags, trainHelp } from '../../plan/flagCheck.js';
+import { givenWorkdir } from '../../profiles/workdir.js';
 import type { RunRequest } from '../../plan/request.js';
 import type { NodeRuntime } from '../../setup/runtime.js';
 import { tryTrainer } from './clusterCheck.js';
 import { withChannels, type CheckedNode } from '../nodes/nodeChannels.js';
 import { lookAtNodes } from './nodeFacts.js';
-import type { SshNode } from '../nodes/sshNode.js';
+import { nodeSays, type SshNode } from '../nodes/sshNode.js';
+import { Survey } from '../nodes/survey.js';
 
 type CheckedRequest = Pick<RunRequest, 'profile' | 'data' | 'kind'>;
 
+/** The nodes of a run. */
+interface RunNodes {
+  /** Those with ranks, in the profile's order. */
+  taken: readonly SshNode[];
+  head: SshNode;
+  runtimes: ReadonlyMap<SshNode, NodeRuntime>;
+}
+
 /**
- * The data and the trainer of each node, and what the nodes are made of, as a check has it. Results
- * of all nodes, good and bad. UserError (connection, preflight), Cancelled.
+ * The data and the trainer of each node with ranks, and what these nodes are made of, as a check has
+ * it; of a head without ranks, what a training needs there. Results of all nodes, good and bad.
+ * UserError (connection, preflight), Cancelled.
  */
-export function checkBeforeStart(
-  request: CheckedRequest,
-  runtimes: ReadonlyMap<SshNode, NodeRuntime>,
-  nodes: readonly SshNode[],
+export async function checkBeforeStart(
+  request: RunRequest,
+  nodes: RunNodes,
   signal: AbortSignal | undefined,
 ): Promise<CheckResult[]> {
-  return withChannels(nodes, async (asked) => {
+  const { taken, head, runtimes } = nodes;
+  const ofHead = taken.includes(head) ? [] : await checkBareHead(request, nodes);
+  return withChannels(taken, async (asked) => {
     const own = await Promise.all(asked.map((node) => checkPrograms(request, runtimes, node)));
     throwIfCancelled(signal);
-    return [...own.flat(), ...(await comparedNodes(request.profile, asked))];
+    return [...ofHead, ...own.flat(), ...(await comparedNodes(request.profile, asked))];
   });
+}
+
+/** The flags of a training, by what the trainer says where its rank 0 will be. UserError (usage). */
+export async function assertFlags(
+  request: RunRequest,
+  { taken: [first], runtimes }: RunNodes,
+): Promise<void> {
+  const runtime = first && runtimes.get(first);
+  if (runtime) await assertTrainFlags(request, () => nodeSays(first, [runtime.trainer, ...trainHelp]));
+}
+
+/**
+ * Rank 0 of a training writes metrics and checkpoints, and has to see the head's folder for them. An
+ * evaluator beside it runs on the head, and needs trainer and images there.
+ */
+async function checkBareHead(
+  request: RunRequest,
+  { taken: [first], head, runtimes }: RunNodes,
+): Promise<CheckResult[]> {
+  if (request.kind !== 'train' || !first) return [];
+  const workdir = givenWorkdir(request.profile);
+  const { findings } = await Survey.of({ head, workdir }, [first], { wantsGpu: false });
+  const shared = findings.every(({ probe }) => probe.sharesToken === true)
+    ? good('run folder', `${workdir} is that of ${head.name}`)
+    : bad('run folder', `rank 0 would be on ${first.name}, which does not see ${workdir} of ${head.name}`, {
+        kind: 'shareWorkdir',
+        profile: request.profile.name,
+        host: head.name,
+      });
+  const { evaluatedOn } = request;
+  if (evaluatedOn === undefined) return [{ ...shared, host: first.name }];
+  const data = request.data.filter(({ path }) => path === evaluatedOn);
+  const evaluated = await withChannels([head], ([asked]) =>
+    asked ? checkPrograms({ ...request, data }, runtimes, asked) : Promise.resolve([]),
+  );
+  return [{ ...shared, host: first.name }, ...evaluated];
 }
 
 async function checkPrograms(

@@ -19,6 +19,7 @@ import { neededBytes } from '../../setup/pythonRuntime.js';
 import { programsOf, type NodeRuntime } from '../../setup/runtime.js';
 import { agentStream } from '../../agent/sshAgent.js';
 import type { Host, Profile } from '../../contracts/profileSchema.js';
+import { hasRanks } from '../../contracts/slots.js';
 import { checkLibraries } from '../../setup/cudaCheck.js';
 import { provideLibraries } from '../../setup/nodeCuda.js';
 import type { Installation, Packages } from '../../setup/packages.js';
@@ -196,9 +197,11 @@ export class SshNode implements Disposable {
     return runtimeOf(found, await this.options.payload());
   }
 
-  /** The results of a probe, each with this node's name. */
+  /** The results of a probe, each with this node's name; without what ranks alone need if it has none. */
   judge(probe: Probe, wantsGpu: boolean): CheckResult[] {
-    return checkProbe(probe, wantsGpu, this.name).map((result) => ({ ...result, host: this.name }));
+    const own = checkProbe(probe, wantsGpu, this.name);
+    const needed = hasRanks(this.host) ? own : own.filter(({ name }) => name !== 'libgomp');
+    return needed.map((result) => ({ ...result, host: this.name }));
   }
 
   /** The row of NVIDIA's libraries; empty where the node takes none. UserError (connection). */

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
 import { requestOf, wordsOf, type TypedRun } from '../../../../src/core/plan/request.js';
 import {
+  noGpusFor,
   placeRanks as place,
   withLibraries,
   type NodeOffer,
@@ -108,8 +109,66 @@ describe('placeRanks', () => {
       }),
     );
     expect(() => placeRanks(lab, ['train'], offers, { nodes: 3 })).toThrow(/profile lab has 2/);
-    const headless = [offer({ host: 'a' }), offer({ host: 'b' }, { gpus: [gpu(0)] })];
-    expect(() => placeRanks(lab, cuda, headless)).toThrow(/the head, a, has no free slot/);
+    const taken = { gpus: [gpu(0, 'process 7')] };
+    const full = [offer({ host: 'a' }, taken), offer({ host: 'b' }, { gpus: [gpu(0)] })];
+    expect(() => placeRanks(lab, cuda, full)).toThrow(/the head, a, has no free slot/);
+    const lost = [
+      offer({ host: 'a' }, { trouble: 'NVML is silent' }),
+      offer({ host: 'b' }, { gpus: [gpu(0)] }),
+    ];
+    expect(() => placeRanks(lab, cuda, lost)).toThrow(/the head, a, has no free slot/);
+  });
+
+  describe('with a head that takes no rank', () => {
+    const others = [offer({ host: 'b', slots: 2 }), offer({ host: 'c', slots: 3 })];
+    const headless = [offer({ host: 'a', slots: 0, address: '10.0.0.1' }, { cores: 1 }), ...others];
+    const head = { host: 'a', address: '10.0.0.1', slots: 0, gpus: null };
+
+    it('puts it first, fills the others, and counts their cores', () => {
+      expect(placeRanks(lab, ['train'], headless)).toEqual({
+        nodes: [
+          head,
+          { host: 'b', address: 'b', slots: 2, gpus: null },
+          { host: 'c', address: 'c', slots: 3, gpus: null },
+        ],
+        ranks: 5,
+        threadsPerRank: 2,
+      });
+      const alone = { ranks: 1, nodes: [head, { host: 'b', slots: 1 }] };
+      expect(placeRanks(lab, ['hostname'], headless)).toMatchObject(alone);
+    });
+
+    it('counts the nodes with ranks', () => {
+      expect(placeRanks(lab, ['train'], headless, { nodes: 1 }).nodes).toHaveLength(2);
+      expect(placeRanks({ ...lab, maxNodes: 1 }, ['train'], headless).ranks).toBe(2);
+      expect(placeRanks(lab, ['torchrun', 'x.py'], headless, { per: 'node' })).toMatchObject({
+        ranks: 2,
+        nodes: [head, { slots: 1, workers: 2 }, { slots: 1, workers: 3 }],
+      });
+      expect(() => placeRanks(lab, ['train'], headless, { nodes: 3 })).toThrow(
+        expect.objectContaining({
+          message: '3 nodes were asked for, and profile lab has 2 beside its head a, which takes no rank.',
+          hint: { kind: 'fewerNodes', profile: 'lab', nodes: 2 },
+        }),
+      );
+      expect(() => placeRanks(lab, ['train'], headless, { ranks: 6 })).toThrow(/\(b has 2; c has 3\)/);
+    });
+
+    it('passes over a head without GPUs where ranks are to have some', () => {
+      const two = [offer({ host: 'a' }), offer({ host: 'b' }, { gpus: [gpu(0), gpu(1)] })];
+      const { nodes, ranks } = placeRanks(lab, cuda, two);
+      expect([ranks, nodes.map(({ gpus }) => gpus)]).toEqual([2, [null, [0, 1]]]);
+      expect(placeRanks(lab, ['train'], two).nodes.map(({ slots }) => slots)).toEqual([1, 2]);
+      const none = [offer({ host: 'a' }), offer({ host: 'b' })];
+      expect(() => placeRanks(lab, cuda, none)).toThrow(/has a free GPU \(b has 0\)/);
+    });
+
+    it('looks for free GPUs of the others where the profile gives the head no slots', () => {
+      const all = { profile: lab, ranks: undefined, nodes: undefined, everySlot: true };
+      const onB = offer({ host: 'b' }, { gpus: [gpu(0)] });
+      expect(noGpusFor(all, [offer({ host: 'a', slots: 0 }), onB])).toBeUndefined();
+      expect(noGpusFor(all, [offer({ host: 'a' }), onB])).toBe('no GPU on a');
+    });
   });
 
   const here = (host: object, more: Partial<NodeOffer> = {}): NodeOffer[] => [

@@ -1,0 +1,7 @@
+// Which nodes take ranks.
+
+/**
+ * Whether ranks run there: on a host of a profile, or on a node of a run. A head with 0 slots holds
+ * and supervises runs, and no rank runs on it.
+ */
+export const hasRanks = ({ slots }: { slots?: number | undefined }): boolean => slots !== 0;
