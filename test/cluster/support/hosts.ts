@@ -131,12 +131,20 @@ export async function practiceHosts({
   return prepared(new FaultHosts({ ...practice.profile, env }, trainyardHome, homes, end));
 }
 
-/** Hosts with networks of their own, whose links can be cut. Needs root. */
+/**
+ * Hosts with networks of their own, whose links can be cut. Needs root. `disk`: a folder that all of
+ * them see as `~/.trainyard`, as one of a file server.
+ */
 export async function separateHosts(
   count: number,
+  disk?: string,
 ): Promise<{ hosts: FaultHosts; network: NamespaceCluster }> {
-  const network = await NamespaceCluster.start({ hosts: count });
-  for (const { home } of network.hosts) linkRuntime(join(home, '.trainyard'));
+  if (disk !== undefined) linkRuntime(disk);
+  const mount =
+    disk === undefined ? undefined : `mkdir "$1/.trainyard"; mount --bind ${disk} "$1/.trainyard"`;
+  const mounts = Array.from({ length: count }, () => mount);
+  const network = await NamespaceCluster.start({ hosts: count, mounts });
+  if (disk === undefined) for (const { home } of network.hosts) linkRuntime(join(home, '.trainyard'));
   const trainyardHome = mkdtempSync(join(tmpdir(), 'trainyard-faults-'));
   copyFileSync(network.knownHosts, join(trainyardHome, 'known_hosts'));
   const user = userInfo().username;

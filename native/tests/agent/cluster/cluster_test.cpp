@@ -69,6 +69,37 @@ TEST_F(ClusterTest, ARankGetsItsOwnNodesFoldersAndNoKey) {
   EXPECT_EQ(text(second(dir) + "/words-2"), std::string(":||a b|") + (home ? home : "") + "/x|\"'$y|");
 }
 
+TEST_F(ClusterTest, AHeadWithoutSlotsHoldsTheRunAndNoRank) {
+  Json spec = spread_script("echo $TRAINYARD_HOST $MASTER_ADDR $NNODES; " +
+                            kUntilSecondGeneration + "if [ $PMI_RANK = 1 ]; then kill -9 $$; fi; sleep 60");
+  spec["ranks"] = 2;
+  spec["nodes"][0]["slots"] = 0;
+  spec["limits"]["maxRestarts"] = 1;
+  const std::string dir = start_spread(spec);
+  const Json last = ended(dir, 40);
+  EXPECT_EQ(last["phase"], "finished") << last["reason"];
+  EXPECT_EQ(last["generation"], 2);
+  ASSERT_EQ(last["ranks"].size(), 2U);
+  EXPECT_EQ(last["ranks"][0]["host"], "gpu2");
+  EXPECT_EQ(last["nodes"][0]["state"], "joined");
+  EXPECT_TRUE(text(dir + "/logs/rank-0.log").starts_with("gpu2 127.0.0.3 1\n")) << text(dir + "/logs/rank-0.log");
+  EXPECT_FALSE(file_exists(dir + "/nodes/gpu1/proxy.log"));
+  EXPECT_TRUE(file_exists(second(dir) + "/nodes/gpu2/proxy.log"));
+}
+
+TEST_F(ClusterTest, ATrainersRank0NeedsTheFolderOfAHeadWithoutSlots) {
+  Json spec = spread_spec({"train"});
+  spec["program"] = "trainer";
+  spec["ranks"] = 2;
+  spec["nodes"][0]["slots"] = 0;
+  const Json last = ended(start_spread(spec));
+  EXPECT_EQ(last["phase"], "failed");
+  EXPECT_NE(last["reason"].get<std::string>().find("rank 0 would be on gpu2, which does not see the run folder "),
+            std::string::npos)
+      << last["reason"];
+  EXPECT_TRUE(last["ranks"].empty());
+}
+
 TEST_F(ClusterTest, ARankKilledOnTheSecondNodeStartsAllAnew) {
   Json spec = spread_script(kUntilSecondGeneration + "if [ $PMI_RANK = 3 ]; then sleep 0.5; kill -9 $$; fi; sleep 60");
   spec["limits"]["maxRestarts"] = 1;

@@ -65,6 +65,16 @@ TEST(ProgramNames, TellARankWhoItIsInEveryLaunchersWords) {
   EXPECT_EQ(names, expected);
 }
 
+TEST(ProgramNames, LeaveOutAHeadWithoutRanks) {
+  RunSpec spec = two_nodes();
+  spec.nodes[0].slots = 0;
+  spec.ranks = 1;
+  const auto names = program_names(program_description(spec, 1, {47001}), {0, 0});
+  EXPECT_EQ(names.at("MASTER_ADDR"), "10.0.0.2");
+  EXPECT_EQ(names.at("NNODES"), "1");
+  EXPECT_EQ(names.at("NODE_RANK"), "0");
+}
+
 TEST(ProgramNames, KeepTensorFlowsRolesAndTheUsersOwnValues) {
   RunSpec spec = two_nodes();
   spec.nodes[0].tasks = {"chief:2222", "ps"};

@@ -48,6 +48,12 @@ describe('the cost of a run', () => {
     expect(cost && costText(cost, true)).toBe('24.48 USD');
   });
 
+  it('leaves out a head without ranks', () => {
+    const head = { host: 'login', address: 'login', slots: 0, gpus: null };
+    const run = { price: perNode, nodes: [head, eight, eight], gpus: undefined };
+    expect(costOf(run, times(3600), unknown)?.soFar).toBeCloseTo(48.96, 10); // 2 nodes for an hour
+  });
+
   it('is for the GPUs that the ranks hold', () => {
     // 2 x 8 GPUs x 2.50 = 40 an hour; 36 s are 0.40.
     const run = { price: perGpu, nodes: [eight, eight], gpus: undefined };

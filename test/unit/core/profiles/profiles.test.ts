@@ -79,6 +79,12 @@ describe('a profile', () => {
     [{ ...lab, head: 'gpu9' }, /head: gpu9 is not one of the hosts/],
     [{ ...lab, hosts: [{ host: 'gpu1' }, { host: 'gpu1' }] }, /hosts\[1\]\.host: gpu1 is listed twice/],
     [{ ...lab, hosts: [{ host: 'gpu1', gpus: [1, 1] }] }, /hosts\[0\]\.gpus/],
+    [
+      { ...lab, head: 'b', hosts: [{ host: 'a', slots: 0 }, { host: 'b' }] },
+      /hosts\[0\]\.slots: .* not the head/,
+    ],
+    [{ ...lab, head: undefined, hosts: [{ host: 'a', slots: 0 }] }, /hosts\[0\]\.slots: .* no other host/],
+    [{ name: 'here', kind: 'local', hosts: [{ host: 'a', slots: 0 }] }, /slots: .* with kind local/],
     [{ ...lab, hosts: [{ host: '-oProxyCommand=x' }], head: undefined }, /hosts\[0\]\.host/],
     [{ ...lab, minNodes: 3, maxNodes: 2 }, /minNodes/],
     [{ ...lab, portRange: '47100-47000' }, /portRange/],
