@@ -232,7 +232,8 @@ std::optional<std::string> missing_program(const RunSpec& spec) {
       return path + " cannot be executed. Check its permissions and that its file system is not mounted noexec";
     }
   }
-  if (spec.head_has_ranks() && !spec.cwd.empty() && !folder_exists(spec.cwd)) return "the working directory " + spec.cwd + " does not exist";
+  if (spec.head_has_ranks() && !spec.cwd.empty() && !folder_exists(spec.cwd))
+    return "the working directory " + spec.cwd + " does not exist";
   return std::nullopt;
 }
 

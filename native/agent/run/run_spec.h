@@ -17,8 +17,8 @@ struct EvaluatorSpec {
 
 /// One host of a run that spans several, the head first.
 struct NodeSpec {
-  std::string host;     ///< the profile's name of it
-  std::string address;  ///< how the others reach it
+  std::string host;                     ///< the profile's name of it
+  std::string address;                  ///< how the others reach it
   int slots = 1;                        ///< 0: no rank runs there, which only the head may have
   std::vector<int> gpus;                ///< of its ranks, in their order; empty: whatever the program takes
   int workers = 1;                      ///< that its one process may start, where the run has one process on each node

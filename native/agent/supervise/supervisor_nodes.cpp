@@ -53,10 +53,11 @@ std::optional<GenerationResult> Supervisor::wait_for_nodes(bool first) {
   if (cluster_->missing().empty()) return look_for_leader();
   const double longest = first ? spec_.start_timeout : spec_.node_return_timeout;
   const double with_enough = first ? longest : std::min(longest, kEnoughSeconds);
-  journal_.event("waiting_for_nodes",
-                 {{"hosts", cluster_->missing()},
-                  {"seconds", longest},
-                  {"fewer_after", !first && spec_.min_nodes < count_with_ranks(spec_.nodes) ? Json(with_enough) : Json(nullptr)}});
+  journal_.event(
+      "waiting_for_nodes",
+      {{"hosts", cluster_->missing()},
+       {"seconds", longest},
+       {"fewer_after", !first && spec_.min_nodes < count_with_ranks(spec_.nodes) ? Json(with_enough) : Json(nullptr)}});
   const double begun = monotonic_seconds();
   const auto patient = [&] { return monotonic_seconds() - begun < (!first && enough_nodes() ? with_enough : longest); };
   while (!cluster_->missing().empty() && !stop_ && patient()) wait_and_look();

@@ -70,8 +70,8 @@ TEST_F(ClusterTest, ARankGetsItsOwnNodesFoldersAndNoKey) {
 }
 
 TEST_F(ClusterTest, AHeadWithoutSlotsHoldsTheRunAndNoRank) {
-  Json spec = spread_script("echo $TRAINYARD_HOST $MASTER_ADDR $NNODES; " +
-                            kUntilSecondGeneration + "if [ $PMI_RANK = 1 ]; then kill -9 $$; fi; sleep 60");
+  Json spec = spread_script("echo $TRAINYARD_HOST $MASTER_ADDR $NNODES; " + kUntilSecondGeneration +
+                            "if [ $PMI_RANK = 1 ]; then kill -9 $$; fi; sleep 60");
   spec["ranks"] = 2;
   spec["nodes"][0]["slots"] = 0;
   spec["limits"]["maxRestarts"] = 1;
