@@ -5,8 +5,6 @@ import { contextValues, viewIds, type ProfileArgument } from '../../contribution
 import type { ClusterSession } from '../../core/follow/clusterSession.js';
 import { DisposableStore } from '../../core/base/lifecycle.js';
 import type { HostSample, WaitingStart } from '../../core/contracts/metricsSchema.js';
-import type { Host } from '../../core/contracts/profileSchema.js';
-import { hasRanks } from '../../core/contracts/slots.js';
 import { isOver } from '../../core/model/runStatus.js';
 import type { Tunnel } from '../../core/tunnels/tunnels.js';
 import { runName } from '../../core/model/runName.js';
@@ -22,6 +20,7 @@ import {
   describeProfile,
   describeTunnel,
   describeWaiting,
+  withoutRanks,
   type ItemText,
 } from './describe.js';
 import { DropFiles } from './dropFiles.js';
@@ -272,13 +271,6 @@ function hostText(name: string, figures: HostFigures | undefined): ItemText {
     icon: figures?.problem === undefined ? 'server' : 'warning',
     contextValue: contextValues.host,
   };
-}
-
-/** The same, which says so where no rank runs there. */
-function withoutRanks(text: ItemText, host: Host | undefined): ItemText {
-  if (!host || hasRanks(host)) return text;
-  const tooltip = `${text.tooltip}\nIt holds the runs of this profile. No rank runs here (slots: 0).`;
-  return { ...text, description: `${text.description} · no ranks`, tooltip };
 }
 
 const missing = (profile: string): ItemText => ({

@@ -7,7 +7,8 @@ import type { SessionState } from '../../core/follow/clusterSession.js';
 import { gpuHolders } from '../../core/model/hosts/gpuHolders.js';
 import { gpuNotes, gpuTrouble, missingFigures } from '../../core/model/hosts/gpuTrouble.js';
 import type { HostSample, WaitingStart } from '../../core/contracts/metricsSchema.js';
-import type { Profile } from '../../core/contracts/profileSchema.js';
+import type { Host, Profile } from '../../core/contracts/profileSchema.js';
+import { hasRanks } from '../../core/contracts/slots.js';
 import { ordinal } from '../../core/plan/gpuQueue.js';
 import { cudaBuildLines, type CudaBuild } from '../../core/setup/cudaBuild.js';
 import type { Tunnel } from '../../core/tunnels/tunnels.js';
@@ -223,6 +224,13 @@ export function describeHost(sample: HostSample, cores: number, cudaBuild?: Cuda
     icon: missing.length === 0 ? 'server' : 'warning',
     contextValue: contextValues.host,
   };
+}
+
+/** The item of a node, which says so where no rank runs there. */
+export function withoutRanks(text: ItemText, host: Host | undefined): ItemText {
+  if (!host || hasRanks(host)) return text;
+  const tooltip = `${text.tooltip}\nIt holds the runs of this profile. No rank runs here (slots: 0).`;
+  return { ...text, description: `${text.description} · no ranks`, tooltip };
 }
 
 /**

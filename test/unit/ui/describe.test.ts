@@ -14,6 +14,7 @@ import {
   describeProfile,
   describeRun,
   describeWaiting,
+  withoutRanks,
 } from '../../../src/ui/tree/describe.js';
 import { describeLastGroup, describeLastRun } from '../../../src/ui/tree/describeLast.js';
 import { listedRun } from '../support/listedRun.js';
@@ -155,6 +156,12 @@ it('a host and a GPU', () => {
   expect(describeHost({ ...sample, gpus: [] }, 1, without).tooltip).toBe(
     'gpu1: 800.0 GB of disk free, 0 GPUs',
   );
+  const head = describeHost(sample, 1);
+  expect(withoutRanks(head, { host: 'gpu1', slots: 1 })).toBe(head);
+  expect(withoutRanks(head, { host: 'gpu1', slots: 0 })).toMatchObject({
+    description: '1 core at 35%, 3.1/23.5 GB · no ranks',
+    tooltip: `${head.tooltip}\nIt holds the runs of this profile. No rank runs here (slots: 0).`,
+  });
   const nobody = (): undefined => undefined;
   expect(describeGpu(gpu, nobody)).toMatchObject({
     label: 'H100 80GB HBM3  GPU 0',
