@@ -25,6 +25,9 @@ namespace {
 constexpr double kSettleSeconds = 45;  // for the nodes to end what is left and to send their logs' last bytes
 constexpr double kOwnJoinSeconds = 3;
 constexpr double kEnoughSeconds = 30;  // for all nodes to be back, where fewer would do
+/// For the ranks of a lost node to be gone: the node ends them 18 s after it last heard the head.
+/// Without ranks on the head one of them may be rank 0, which writes where the next one will.
+constexpr double kOldLeaderSeconds = 10;
 
 std::string joined_text(const std::vector<std::string>& words) {
   std::string text;
@@ -51,7 +54,8 @@ bool Supervisor::enough_nodes() const {
 std::optional<GenerationResult> Supervisor::wait_for_nodes(bool first) {
   if (!cluster_) return std::nullopt;
   if (cluster_->missing().empty()) return look_for_leader();
-  const double longest = first ? spec_.start_timeout : spec_.node_return_timeout;
+  const double fewest = spec_.head_has_ranks() ? 0 : kOldLeaderSeconds;
+  const double longest = first ? spec_.start_timeout : std::max(spec_.node_return_timeout, fewest);
   const double with_enough = first ? longest : std::min(longest, kEnoughSeconds);
   journal_.event(
       "waiting_for_nodes",
