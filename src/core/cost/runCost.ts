@@ -40,8 +40,8 @@ type Times = Pick<RunState, 'started' | 'ended' | 'updated'>;
 /**
  * The cost up to `until` (seconds since the epoch): price x units x hours, from each supervisor's
  * start to its run's end or last update. Units are the nodes of the run that have ranks, or the
- * GPUs of its ranks (none on CPUs: the cost is 0). Time of restarts counts, since the nodes are held. Each start has
- * its own price; one in another currency counts 0. Undefined without a price.
+ * GPUs of its ranks (none on CPUs: the cost is 0). Time of restarts counts, since the nodes are
+ * held. Each start has its own price; one in another currency counts 0. Undefined without a price.
  */
 export function costUntil(run: PricedRun | null, state: Times | null, until = Infinity): number | undefined {
   const perHour = run ? pricePerHour(run) : undefined;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "agent/system/clock.h"
+#include "agent/system/paths.h"
 #include "common/files.h"
 #include "tests/agent/support/cluster_fixture.h"
 #include "tests/agent/support/relay.h"

@@ -197,7 +197,7 @@ export class SshNode implements Disposable {
     return runtimeOf(found, await this.options.payload());
   }
 
-  /** The results of a probe, each with this node's name; without what ranks alone need if it has none. */
+  /** The results of a probe with this node's name. Without ranks it needs no library of theirs. */
   judge(probe: Probe, wantsGpu: boolean): CheckResult[] {
     const own = checkProbe(probe, wantsGpu, this.name);
     const needed = hasRanks(this.host) ? own : own.filter(({ name }) => name !== 'libgomp');
