@@ -1,103 +1,66 @@
 // Runs in a real MLflow server, read by MLflow's own client: the values are those of our files,
 // before and after a restart in mid-run, and no run is there twice.
-import { writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '../../scripts/lib/freePort.mjs';
 import { mlflowPython } from '../../scripts/test/trackers.mjs';
 import {
   cli as program,
   expectExit,
   processesNaming,
-  run,
   runCli,
   start,
   temporaryFolder,
   until,
   type Outcome,
-  type Running,
 } from '../support/harness.js';
-import { idOf, ownProgram, ownValues, pidOf, standing, startsOf, stepsOf, train } from './runs.js';
+import { curvesOf, simulateGpuMemory } from './curves.js';
+import { MlflowServer, type RemoteRun } from './mlflowServer.js';
+import {
+  addAgain,
+  hasGpuStandIn,
+  idOf,
+  ownProgram,
+  ownValues,
+  pidOf,
+  simulatedGpus,
+  startsOf,
+  stepsOf,
+  train,
+  trainAgain,
+} from './runs.js';
 
 const folder = temporaryFolder('export');
 const found = mlflowPython();
 const missing = 'missing' in found ? found.missing : '';
 const bin = 'bin' in found ? found.bin : '';
-let server: Running | undefined;
-let uri = '';
+let server: MlflowServer;
 
 const home = { TRAINYARD_HOME: join(folder.path, 'home') };
 const cli = (words: string[], env: Record<string, string> = {}): Promise<Outcome> =>
   runCli(words, { env: { ...home, ...env } });
 const exported = (dir: string, ...more: string[]): Promise<Outcome> =>
-  cli(['export', dir, '--to', 'mlflow', '--uri', uri, '--json', ...more]);
-
-interface RemoteRun {
-  id: string;
-  status: string;
-  params: Record<string, string>;
-  tags: Record<string, string>;
-  artifacts: string[];
-  metrics: Record<string, [number, number][]>;
-}
-
-const reader = `
-import json, sys
-from mlflow.tracking import MlflowClient
-client = MlflowClient(sys.argv[1])
-experiment = client.get_experiment_by_name(sys.argv[2])
-def read(run):
-    id = run.info.run_id
-    metrics = {k: [(m.step, m.value) for m in client.get_metric_history(id, k)] for k in run.data.metrics}
-    folders = [f.path for f in client.list_artifacts(id, "checkpoints")]
-    artifacts = [f.path for folder in folders for f in client.list_artifacts(id, folder)]
-    return {"id": id, "status": run.info.status, "params": run.data.params, "tags": run.data.tags,
-            "artifacts": artifacts, "metrics": metrics}
-ids = [experiment.experiment_id] if experiment else []
-print(json.dumps([read(r) for r in client.search_runs(ids)] if ids else []))
-`;
+  cli(['export', dir, '--to', 'mlflow', '--uri', server.uri, '--json', ...more]);
 
 /** The runs of the experiment that name our run. */
-async function remote(id: string): Promise<RemoteRun[]> {
-  const script = join(folder.path, 'reader.py');
-  writeFileSync(script, reader);
-  const read = await run(join(bin, 'python'), [script, uri, 'trainyard']);
-  expectExit(read, 0);
-  const all = JSON.parse(
-    read.stdout.split('\n').findLast((line) => line.startsWith('[')) ?? '[]',
-  ) as RemoteRun[];
-  return all.filter(({ tags }) => tags['trainyard.run'] === id);
-}
+const remote = (id: string, experiment?: string): Promise<RemoteRun[]> => server.runs(id, experiment);
 
+/** Every curve of our files is there, none besides, and no value of one is there twice. */
 function expectSame(there: RemoteRun | undefined, dir: string): void {
-  for (const field of ['loss', 'top1', 'lr', 'images_per_sec', 'step_ms']) {
-    const values = [...(there?.metrics[`train/${field}`] ?? [])].sort(([a], [b]) => a - b);
-    expect(values, field).toEqual(standing(dir, 'step', field));
-  }
+  const metrics = Object.entries(there?.metrics ?? {}).map(([name, values]) => [
+    name,
+    [...values].sort(([a], [b]) => a - b),
+  ]);
+  expect(Object.fromEntries(metrics)).toEqual(curvesOf(dir));
 }
 
 describe.skipIf(missing !== '')(`with MLflow${missing === '' ? '' : `: ${missing}`}`, () => {
   beforeAll(async () => {
-    const port = await freePort();
-    uri = `http://127.0.0.1:${port}`;
-    const store = `sqlite:///${join(folder.path, 'mlflow.db')}`;
-    const words = ['--host', '127.0.0.1', '--port', String(port), '--workers', '1'];
-    const kept = ['--backend-store-uri', store, '--artifacts-destination', join(folder.path, 'artifacts')];
-    server = start(join(bin, 'mlflow'), ['server', ...words, ...kept], {
-      env: { MLFLOW_SERVER_ENABLE_JOB_EXECUTION: 'false' },
-      cwd: folder.path,
-      detached: true,
-    });
-    for (let tries = 0; ; tries++) {
-      const answer = await fetch(`${uri}/health`).catch(() => undefined);
-      if (answer?.ok === true) break;
-      if (tries > 600) throw new Error(`MLflow did not start: ${server.stderr}`);
-      await new Promise((wake) => setTimeout(wake, 100));
-    }
+    addAgain(home.TRAINYARD_HOME);
+    server = await MlflowServer.start(bin, folder.path);
   });
   afterAll(async () => {
-    const pid = server?.child.pid;
-    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+    server.stop();
     await until('every process to end', () => processesNaming(folder.path).length === 0, 20);
     folder.remove();
   });
@@ -106,12 +69,14 @@ describe.skipIf(missing !== '')(`with MLflow${missing === '' ? '' : `: ${missing
     const dir = join(folder.path, 'over');
     const named = ['--name', 'first try', '--tag', 'lab', '--notes', 'of the contract'];
     expectExit(await cli([...train(dir, 20, ...named), '--checkpoint-every', '10']), 0);
+    const ofRank1 = simulateGpuMemory(dir);
     expectExit(await exported(dir, '--checkpoints', 'last'), 0);
     expectExit(await exported(dir), 0);
     const runs = await remote(idOf(dir));
     expect(runs).toHaveLength(1);
     const [there] = runs;
     expectSame(there, dir);
+    expect(there?.metrics['rank/1/gpu_memory_used']).toEqual(ofRank1);
     expect(there?.status).toBe('FINISHED');
     expect(there?.params).toMatchObject({ model: 'mlp', ranks: '2' });
     expect(there?.tags).toMatchObject({
@@ -152,6 +117,40 @@ describe.skipIf(missing !== '')(`with MLflow${missing === '' ? '' : `: ${missing
     expect(ended.stdout).toContain(runs[0]?.id);
   });
 
+  it('a run that restarts by itself: followed, and exported only afterwards, it is one run', async () => {
+    const dir = join(folder.path, 'again');
+    const running = start(process.execPath, [program, ...trainAgain(dir, 3000)], { env: home });
+    await until('the first checkpoint', () => stepsOf(dir) > 450);
+    const following = exported(dir, '--follow', '--profile', 'again');
+    await until('values in MLflow', async () => (await remote(idOf(dir)))[0]?.metrics['train/loss']);
+    process.kill(pidOf(dir, 0), 'SIGKILL');
+    expectExit(await running.ended, 0);
+    expectExit(await following, 0);
+    expect(startsOf(dir)).toBe(2);
+    await server.makeExperiment('later');
+    expectExit(await exported(dir, '--experiment', 'later', '--profile', 'again'), 0);
+    for (const experiment of ['trainyard', 'later']) {
+      const runs = await remote(idOf(dir), experiment);
+      expect(runs).toHaveLength(1);
+      expectSame(runs[0], dir);
+      expect(runs[0]?.status).toBe('FINISHED');
+      expect(runs[0]?.tags['trainyard.restarts']).toBe('1');
+    }
+  });
+
+  it.skipIf(!hasGpuStandIn)('memory and utilization of GPUs, which a stand-in for NVML tells', async () => {
+    const dir = join(folder.path, 'gpus');
+    expectExit(await cli(ownProgram(dir, 3), simulatedGpus(folder.path)), 0);
+    expectExit(await exported(dir), 0);
+    const [there] = await remote(idOf(dir));
+    for (const [index, utilization] of [90, 91].entries()) {
+      const at = (figure: string): string => `system/${hostname()}/gpu-${index}/${figure}`;
+      expect(there?.metrics[at('memory_used')]).toEqual(curvesOf(dir)[at('memory_used')]);
+      expect(there?.metrics[at('memory_used')]?.[0]?.[1]).toBe(2 ** 32);
+      expect(there?.metrics[at('utilization')]?.[0]?.[1]).toBe(utilization);
+    }
+  });
+
   it('evaluations, the later one of an earlier step, and figures of an own program', async () => {
     const dir = join(folder.path, 'over');
     const [before] = await remote(idOf(dir));
@@ -161,11 +160,8 @@ describe.skipIf(missing !== '')(`with MLflow${missing === '' ? '' : `: ${missing
     }
     const runs = await remote(idOf(dir));
     expect(runs.map(({ id }) => id)).toEqual([before?.id]);
-    for (const field of ['top1', 'top5', 'loss']) {
-      const values = [...(runs[0]?.metrics[`eval/${field}`] ?? [])].sort(([a], [b]) => a - b);
-      expect(values, field).toEqual(standing(dir, 'eval', field));
-    }
-    expect(standing(dir, 'eval', 'top1')).toHaveLength(2);
+    expectSame(runs[0], dir);
+    expect(runs[0]?.metrics['eval/top1']?.map(([step]) => step).sort()).toEqual([10, 20]);
     const own = join(folder.path, 'own');
     expectExit(await cli(ownProgram(own)), 0);
     expectExit(await exported(own), 0);

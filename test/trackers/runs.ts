@@ -1,7 +1,7 @@
 // Runs that are exported, and what their own files say of them.
-import { readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readLines, readLinesSoFar } from '../support/harness.js';
+import { readLinesSoFar } from '../support/harness.js';
 
 /** The command line of a training of `steps` steps in `dir`. */
 export function train(dir: string, steps: number, ...more: string[]): string[] {
@@ -9,10 +9,33 @@ export function train(dir: string, steps: number, ...more: string[]): string[] {
   return ['run', 'local', '--run-dir', dir, '--ranks', '2', ...more, '--', 'train', ...words];
 }
 
-/** The command line of an own program that reports three values of `loss`. */
-export const ownProgram = (dir: string): string[] => [
+/** The same on a profile whose runs restart once by themselves, from their newest checkpoint. */
+export function trainAgain(dir: string, steps: number): string[] {
+  const words = train(dir, steps).map((word) => (word === 'local' ? 'again' : word));
+  return [...words, '--checkpoint-every', '400'];
+}
+/** Adds that profile to those of `home`. */
+export function addAgain(home: string): void {
+  mkdirSync(home, { recursive: true });
+  const profiles = [{ name: 'again', kind: 'local', maxRestarts: 1 }];
+  writeFileSync(join(home, 'profiles.json'), JSON.stringify({ version: 1, profiles }));
+}
+
+const standIn = join(import.meta.dirname, '../../build/native/release/tests/agent/nvml');
+/** Whether the stand-in for NVIDIA's NVML was built. */
+export const hasGpuStandIn = existsSync(join(standIn, 'libnvidia-ml.so.1'));
+/** The environment of a run on a machine whose two GPUs are those of the stand-in. */
+export function simulatedGpus(folder: string): Record<string, string> {
+  const script = join(folder, 'nvml');
+  writeFileSync(script, 'gpus 2\n');
+  const locks = join(folder, 'locks');
+  return { LD_LIBRARY_PATH: standIn, NVML_STAND_IN: script, TRAINYARD_GPU_LOCKS: locks };
+}
+
+/** The command line of an own program that waits, and reports three values of `loss`. */
+export const ownProgram = (dir: string, seconds = 0): string[] => [
   ...['run', 'local', '--run-dir', dir, '--', 'sh', '-c'],
-  'for i in 1 2 3; do echo "{\\"step\\":$i,\\"loss\\":0.$i}" >> "$TRAINYARD_RUN_DIR/metrics.jsonl"; done',
+  `sleep ${seconds}; for i in 1 2 3; do echo "{\\"step\\":$i,\\"loss\\":0.$i}" >> "$TRAINYARD_RUN_DIR/metrics.jsonl"; done`,
 ];
 /** What it reports. */
 export const ownValues: [number, number][] = [
@@ -23,15 +46,6 @@ export const ownValues: [number, number][] = [
 
 export const idOf = (dir: string): string =>
   (JSON.parse(readFileSync(join(dir, 'run.json'), 'utf8')) as { id: string }).id;
-
-/** Of each step the last value in the file: the runs here repeat only steps after a restart. */
-export function standing(dir: string, kind: string, field: string): [number, number][] {
-  const values = new Map<number, number>();
-  for (const line of readLines(join(dir, 'metrics.jsonl'))) {
-    if (line.kind === kind) values.set(Number(line['step']), Number(line[field]));
-  }
-  return [...values].sort(([a], [b]) => a - b);
-}
 
 /** How often the training was started. */
 export const startsOf = (dir: string): number =>
