@@ -75,6 +75,8 @@ const coreFolders = [
   'export',
   'export/mlflow',
   'export/wandb',
+  'export/files',
+  'export/places',
   'assist',
 ];
 /** @param {string} folder of src/core */

@@ -249,7 +249,7 @@ export const outputRecords = {
   downloaded: record('downloaded', { step: count, path: text, bytes: count, kept: count }),
   exported: record('exported', {
     ...ofRun,
-    to: z.enum(['mlflow', 'wandb']),
+    to: z.enum(['mlflow', 'wandb', 'csv', 'json']),
     place: text,
     values: count,
     checkpoints: count,

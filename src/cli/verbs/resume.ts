@@ -1,6 +1,7 @@
 import { requestOf } from '../../core/plan/request.js';
 import { resumedRun } from '../../core/plan/resume.js';
 import type { Verb } from '../context.js';
+import { exportFlags, LiveExports } from '../liveExports.js';
 import { wishFlags, wishesOf } from '../wishes.js';
 import { stayWith } from './run.js';
 
@@ -12,6 +13,7 @@ export const resume: Verb = {
     { name: 'detach', help: 'return once the run has started' },
     { name: 'wait', help: 'queue until enough GPUs are free on every node of the run' },
     ...wishFlags,
+    ...exportFlags,
     { name: 'tensorboard', help: 'bring the TensorBoard that the run serves to 127.0.0.1' },
     {
       name: 'profile',
@@ -29,11 +31,12 @@ export const resume: Verb = {
     const typed = resumedRun(entry, profile, context.cwd, wishesOf(args));
     const tensorboard = typed.tensorboard === true || args.has('tensorboard');
     const request = requestOf({ ...typed, tensorboard, wait: args.has('wait') });
+    const exports = await LiveExports.of(context, args);
     const started = await context.withProgress(async (progress) => ({
       ...(await context.machine.start(request, progress)),
       interrupted: progress.signal.aborted,
     }));
     await context.book.add(started.id, profile.name);
-    return stayWith(context, args, started);
+    return stayWith(context, args, started, exports);
   },
 };

@@ -16,6 +16,7 @@ import type { Args } from '../args.js';
 import type { Context, Verb } from '../context.js';
 import { figuresFile } from '../../core/follow/figureLines.js';
 import { followRun, makePrinter } from '../follow.js';
+import { exportFlags, LiveExports } from '../liveExports.js';
 import { printWarnings } from '../startWarnings.js';
 import { wishFlags, wishesOf } from '../wishes.js';
 
@@ -158,6 +159,7 @@ export const run: Verb = {
       name: 'tensorboard',
       help: 'serve TensorBoard with the run, and bring it to 127.0.0.1:6006 or the next free port',
     },
+    ...exportFlags,
     { name: 'no-evaluator', help: 'do not evaluate checkpoints on --eval-data while training' },
   ],
   rest: true,
@@ -179,12 +181,13 @@ export const run: Verb = {
     if (args.has('show-script')) return showScript(context, typed);
     const code = await codeOf(context, args.value('code') ?? preset?.codeFolder);
     const request = requestOf({ ...typed, code });
+    const exports = await LiveExports.of(context, args);
     const started = await context.withProgress(async (progress) => ({
       ...(await machine.start(request, progress)),
       interrupted: progress.signal.aborted,
     }));
     await context.book.add(started.id, profile.name);
-    return stayWith(context, args, started);
+    return stayWith(context, args, started, exports);
   },
 };
 
@@ -196,6 +199,7 @@ export async function stayWith(
   context: Context,
   args: Args,
   { id, dir, before, note, interrupted, warnings = [] }: StartedRun & { interrupted: boolean },
+  exports: LiveExports,
 ): Promise<number> {
   printWarnings(context, warnings);
   const printer = makePrinter(context);
@@ -206,22 +210,32 @@ export async function stayWith(
     if (!context.json) context.output.line(`attach with: trainyard attach ${id}`);
     return exitCodes.done;
   }
-  return followRun(context, printer, {
-    dir,
-    ownsRun: true,
-    tensorboard: args.has('tensorboard'),
-    showLog: details.run?.program === 'command',
-    interrupted,
-    ...(before === undefined
-      ? {}
-      : {
-          from: {
-            metrics: before.files['metrics.jsonl'] ?? 0,
-            events: before.files['events.jsonl'] ?? 0,
-            logs: before.files,
-            figures: before.files[figuresFile] ?? 0,
-          },
-          ...(before.state === null ? {} : { staleState: before.state.updated }),
-        }),
-  });
+  const staleState = before?.state?.updated;
+  exports.begin(details, staleState);
+  try {
+    const code = await followRun(context, printer, {
+      dir,
+      ownsRun: true,
+      tensorboard: args.has('tensorboard'),
+      showLog: details.run?.program === 'command',
+      interrupted,
+      ...(before === undefined
+        ? {}
+        : {
+            from: {
+              metrics: before.files['metrics.jsonl'] ?? 0,
+              events: before.files['events.jsonl'] ?? 0,
+              logs: before.files,
+              figures: before.files[figuresFile] ?? 0,
+            },
+          }),
+      ...(staleState === undefined ? {} : { staleState }),
+    });
+    // Of a signal: the run goes on.
+    if (code > 128) exports.leave();
+    return await exports.finish(code);
+  } catch (error) {
+    exports.leave();
+    throw error;
+  }
 }

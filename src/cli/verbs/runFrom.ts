@@ -2,6 +2,7 @@ import { runFromCheckpoint } from '../../core/checkpoints/begin.js';
 import { checkpointChoice, chooseCheckpoint } from '../../core/checkpoints/choose.js';
 import { requestOf } from '../../core/plan/request.js';
 import type { Verb } from '../context.js';
+import { exportFlags, LiveExports } from '../liveExports.js';
 import { wishFlags, wishesOf } from '../wishes.js';
 import { stayWith } from './run.js';
 
@@ -13,6 +14,7 @@ export const runFrom: Verb = {
     { name: 'detach', help: 'return once the run has started' },
     { name: 'wait', help: 'queue until enough GPUs are free on every node of the run' },
     ...wishFlags,
+    ...exportFlags,
     { name: 'name', value: 'LABEL', help: "part of the run's name; by default the model" },
     {
       name: 'tensorboard',
@@ -45,11 +47,12 @@ export const runFrom: Verb = {
       tensorboard: typed.tensorboard === true || args.has('tensorboard'),
       ...(name === undefined ? {} : { name }),
     });
+    const exports = await LiveExports.of(context, args);
     const started = await context.withProgress(async (progress) => ({
       ...(await context.machine.start(request, progress)),
       interrupted: progress.signal.aborted,
     }));
     await context.book.add(started.id, profile.name);
-    return stayWith(context, args, started);
+    return stayWith(context, args, started, exports);
   },
 };

@@ -70,8 +70,12 @@ export function csvOf({ runs, differences, columns }: Comparison): string {
       return [figure?.last, figure?.min, figure?.max];
     }),
   ]);
-  return [head, ...rows].map((row) => `${row.map(inCsv).join(',')}\r\n`).join('');
+  return csvText([head, ...rows]);
 }
+
+/** Lines of comma-separated values (RFC 4180). What is not known is empty. */
+export const csvText = (rows: readonly (readonly (string | number | null | undefined)[])[]): string =>
+  rows.map((row) => `${row.map(inCsv).join(',')}\r\n`).join('');
 
 function inCsv(value: string | number | null | undefined): string {
   const text = String(value ?? '');

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentNode } from '../agent/agentNode.js';
 import { Cancelled, errorText, throwIfCancelled, UserError } from '../base/errors.js';
 import type { Progress } from '../base/progress.js';
-import type { RunEntry } from '../contracts/agentApi.js';
+import type { RunDetails, RunEntry } from '../contracts/agentApi.js';
 import { isOver, statusOf } from '../model/runStatus.js';
 import { exportCheckpoints, type ExportedCheckpoints } from './checkpoints.js';
 import { RunFiles } from './runFiles.js';
@@ -26,6 +26,8 @@ export interface ExportOptions {
   /** Goes on until the run is over. */
   follow: boolean;
   checkpoints?: ExportedCheckpoints | undefined;
+  /** `updated` of the state that an earlier run left in the folder: it says nothing of this one. */
+  staleState?: number | undefined;
   progress: Progress;
   /** Is given what a user should know. */
   onNote: (text: string) => void;
@@ -79,7 +81,7 @@ async function follow(options: ExportOptions, files: RunFiles): Promise<RunRecor
       if (lostAt !== undefined) onNote('connected again; the export goes on');
       lostAt = undefined;
       pause = firstPause;
-      if (isOver(statusOf(record.details))) return record;
+      if (isEnd(record.details, options.staleState)) return record;
       await sleep(options.interval ?? usualInterval, progress.signal);
     } catch (error) {
       if (!(error instanceof UserError) || error.code !== 'connection') throw error;
@@ -91,6 +93,9 @@ async function follow(options: ExportOptions, files: RunFiles): Promise<RunRecor
     }
   }
 }
+
+const isEnd = (details: RunDetails, staleState: number | undefined): boolean =>
+  isOver(statusOf(details)) && (details.state === null || details.state.updated !== staleState);
 
 async function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   try {
