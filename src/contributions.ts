@@ -120,6 +120,7 @@ export interface CommandArguments {
   'trainyard.resumeRun': [run?: RunArgument];
   'trainyard.describeRun': [run?: RunArgument];
   'trainyard.compareRuns': [run?: RunArgument, all?: readonly RunArgument[]];
+  'trainyard.exportRun': [run?: RunArgument];
   'trainyard.deleteRun': [run?: RunArgument];
   'trainyard.selectRun': [run?: RunArgument];
   'trainyard.verifyCheckpoints': [run?: RunArgument];
@@ -178,6 +179,7 @@ const commandTable: Record<CommandId, true> = {
   'trainyard.resumeRun': true,
   'trainyard.describeRun': true,
   'trainyard.compareRuns': true,
+  'trainyard.exportRun': true,
   'trainyard.deleteRun': true,
   'trainyard.selectRun': true,
   'trainyard.verifyCheckpoints': true,

@@ -37,6 +37,7 @@ export { attachRun } from './commands/runs/attachRun.js';
 export { compareRuns } from './commands/runs/compareRuns.js';
 export { copyRunFolder } from './commands/runs/copyRunFolder.js';
 export { describeRun } from './commands/runs/describeRun.js';
+export { exportRun } from './commands/runs/exportRun.js';
 export { deleteRun } from './commands/runs/deleteRun.js';
 export { openDashboard } from './commands/runs/openDashboard.js';
 export { openLogs } from './commands/runs/openLogs.js';

@@ -58,6 +58,7 @@ function tableOf(ui: Ui): Table {
     'trainyard.resumeRun': async (run) => (await loadLazy()).resumeRun(ui, run),
     'trainyard.describeRun': async (run) => (await loadLazy()).describeRun(ui, run),
     'trainyard.compareRuns': async (run, all) => (await loadLazy()).compareRuns(ui, run, all),
+    'trainyard.exportRun': async (run) => (await loadLazy()).exportRun(ui, run),
     'trainyard.deleteRun': async (run) => (await loadLazy()).deleteRun(ui, run),
     'trainyard.selectRun': async (run) => (await loadLazy()).selectRun(ui, run),
     'trainyard.verifyCheckpoints': async (run) => (await loadLazy()).verifyCheckpoints(ui, run),

@@ -240,6 +240,7 @@ export const gpus: Clicks = {
 export const elsewhere: Readonly<Record<string, readonly [file: string, words: string]>> = {
   'runs runs.last inline connect': ['addCluster.test.ts', "getByRole('button', { name: 'Connect' }).click()"],
   'runs run menu showBatchScript': ['slurm.test.ts', "'Show Batch Script')"],
+  'runs run menu exportRun': ['export.test.ts', "'Export Run…')"],
   'runs run menu compareRuns': ['commands.test.ts', "'Compare Runs…')"],
   'checkpoints checkpoint.valid menu runFromCheckpoint': [
     'checkpoints.test.ts',

@@ -6,6 +6,7 @@ import * as z from 'zod/mini';
 import { Cancelled, errorText, systemCode, UserError } from '../../base/errors.js';
 import { check, problemsText } from '../../base/validation.js';
 import { authorization } from './credentials.js';
+import { LoginRefused } from './login.js';
 
 /** Milliseconds without an answer after which a request is given up. */
 const patience = 30_000;
@@ -160,9 +161,7 @@ export class MlflowApi {
   private refused(status: number, text: string, saidWho: boolean): UserError {
     if (status === 401 || status === 403) {
       const what = saidWho ? 'did not take the login' : 'asks for a login';
-      const hint =
-        'Set MLFLOW_TRACKING_TOKEN, or MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or write the login into netrc';
-      return new UserError('preflight', `MLflow at ${this.address} ${what} (HTTP ${status})`, hint);
+      return new LoginRefused(`MLflow at ${this.address} ${what} (HTTP ${status})`);
     }
     const refusal = check(refusalSchema, parsed(text));
     if ([429, 502, 503, 504].includes(status)) {

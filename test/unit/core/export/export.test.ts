@@ -1,6 +1,12 @@
 // What a tracker is given: names, steps that a restart repeated, and the login from netrc.
 import { expect, it } from 'vitest';
 import { netrcEntry } from '../../../../src/core/export/mlflow/credentials.js';
+import {
+  hasLogin,
+  isLoginRefused,
+  LoginRefused,
+  parseLogin,
+} from '../../../../src/core/export/mlflow/login.js';
 import { Names, trackerName } from '../../../../src/core/export/names.js';
 import { ExportSeries } from '../../../../src/core/export/series.js';
 
@@ -51,4 +57,18 @@ it('netrc: the host, else default; never the entry of another host', () => {
   expect(netrcEntry(text, 'c')).toBeUndefined();
   expect(netrcEntry(`${text}default login any password three`, 'c')?.password).toBe('three');
   expect(netrcEntry('machine a login ada', 'a')).toBeUndefined();
+});
+
+it('a login: said by the environment whole, or kept as it was; damaged, it is none', () => {
+  const [user, password] = ['MLFLOW_TRACKING_USERNAME', 'MLFLOW_TRACKING_PASSWORD'];
+  expect(hasLogin({ [user]: 'ada', [password]: '' })).toBe(true);
+  expect(hasLogin({ MLFLOW_TRACKING_TOKEN: 't' })).toBe(true);
+  expect([{}, { [user]: 'ada' }, { MLFLOW_TRACKING_TOKEN: '' }].map(hasLogin)).toEqual([false, false, false]);
+  const kept = { [user]: 'ada', [password]: 'one' };
+  expect(parseLogin(JSON.stringify(kept))).toEqual(kept);
+  expect([undefined, '{', '{}', '{"MLFLOW_TRACKING_TOKEN":1}'].map(parseLogin)).toEqual(
+    Array<undefined>(4).fill(undefined),
+  );
+  expect(isLoginRefused(new LoginRefused('no'))).toBe(true);
+  expect(isLoginRefused(new Error('no'))).toBe(false);
 });
