@@ -5,7 +5,7 @@ import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { decodedRecord, historyValues } from '../../src/core/export/wandb/records.js';
 import { recordsOf } from '../../src/core/export/wandb/transactionLog.js';
-import { readLines } from '../support/harness.js';
+import { lastOnly, readLines } from '../support/harness.js';
 import { until } from './hostClient.js';
 import { answer, clickMenu, pick } from './questions.js';
 import { Workbench } from './workbench.js';
@@ -87,4 +87,24 @@ test('a server that is not there is named', async () => {
   await answer(workbench, 'Experiment of MLflow', 'trainyard');
   await pick(workbench, 'Checkpoints as artifacts?', 'No checkpoints');
   await toast('MLflow at http://127.0.0.1:9 was not reached').waitFor();
+});
+
+test('a run under way is followed to its end', async () => {
+  const endless = lastOnly([...words, '--steps', '1000000']);
+  await workbench.host.command('notifications.clearAll');
+  await workbench.host.command('trainyard.runTraining', { words: endless, ranks: 1 });
+  dir = workbench.runs().at(-1) ?? '';
+  const file = join(workbench.folder, 'workspace/live.csv');
+  const running = workbench.page.locator('.sidebar .monaco-list-row', { hasText: /mlp-.*running/ }).first();
+  await clickMenu(workbench, running, 'Export Run…');
+  await pick(workbench, 'Where to?', 'CSV');
+  await answer(workbench, 'Export Run: the file of CSV', file);
+  await pick(workbench, 'How long?', 'Until the run is over');
+  await until('figures of the run under way', () => (existsSync(file) ? true : undefined), 30);
+  workbench.cli('stop', dir);
+  await toast(`${file} has `).waitFor({ timeout: 60_000 });
+  const steps = readFileSync(file, 'utf8')
+    .split('\r\n')
+    .flatMap((line) => (/^\d/.test(line) ? [Number(line.split(',')[0])] : []));
+  expect(steps).toEqual(losses().map(([step]) => step));
 });

@@ -93,4 +93,18 @@ describe.skipIf(missing !== '')(`with MLflow${missing === '' ? '' : `: ${missing
     const kept = await run('grep', ['-rlF', token, join(workbench.folder)]);
     expect(kept.stdout).toBe('');
   });
+
+  it('opens the run in the browser', async () => {
+    const { page } = workbench;
+    const [there] = await server.runs(idOf(dir));
+    await exportIt('No checkpoints');
+    const opening = page.context().waitForEvent('page', { timeout: 60_000 });
+    await page.getByRole('button', { name: 'Open in Browser' }).click();
+    const dialog = page.locator('.monaco-dialog-box').getByRole('button', { name: 'Open', exact: true });
+    void dialog.click({ timeout: 5000 }).catch(() => undefined); // where the editor asks first
+    const browser = await opening;
+    await browser.waitForURL((url) => url.href !== 'about:blank');
+    expect(new URL(browser.url()).hash).toMatch(new RegExp(`^#/experiments/\\d+/runs/${there?.id ?? ''}$`));
+    await browser.close();
+  });
 });

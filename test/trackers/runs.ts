@@ -10,8 +10,8 @@ export function train(dir: string, steps: number, ...more: string[]): string[] {
 }
 
 /** The same on a profile whose runs restart once by themselves, from their newest checkpoint. */
-export function trainAgain(dir: string, steps: number): string[] {
-  const words = train(dir, steps).map((word) => (word === 'local' ? 'again' : word));
+export function trainAgain(dir: string, steps: number, ...more: string[]): string[] {
+  const words = train(dir, steps, ...more).map((word) => (word === 'local' ? 'again' : word));
   return [...words, '--checkpoint-every', '400'];
 }
 /** Adds that profile to those of `home`. */
