@@ -11,6 +11,16 @@ def has_library(name):
         return False
 
 
+def glibc_version():
+    """That of the glibc that runs here, or "" where the C library is another one. platform.libc_ver()
+    will not do: before Python 3.8 it tells what Python's own file asks for, such as 2.9."""
+    try:
+        name, version = (os.confstr("CS_GNU_LIBC_VERSION") or "").split()
+    except (ValueError, OSError):  # no such name, or not two words
+        return ""
+    return version if name == "glibc" else ""
+
+
 def driver_version():
     try:
         with open("/proc/driver/nvidia/version") as file:
@@ -119,7 +129,7 @@ def probe(params):
         "python": list(sys.version_info[:3]),
         "machine": platform.machine(),
         "system": platform.system(),
-        "glibc": platform.libc_ver()[1],
+        "glibc": glibc_version(),
         "home": home,
         "uid": os.getuid(),
         "workdir": workdir,

@@ -79,6 +79,8 @@ export interface NamespaceOptions {
   /** First in the sshd_config of every other host. */
   extraConfig?: string[];
   shell?: string;
+  /** The same of one host alone, in their order. */
+  configs?: readonly (string[] | undefined)[];
   /** For the sessions of each host, in their order. */
   environments?: readonly (Record<string, string> | undefined)[];
   /** What `sh` runs among the mounts of each host before its sshd, in their order; $1 is its home. */
@@ -148,7 +150,7 @@ export class NamespaceCluster {
   ) {}
 
   static async start(options: NamespaceOptions): Promise<NamespaceCluster> {
-    const { hosts, jump, extraConfig, shell, environments = [], mounts = [] } = options;
+    const { hosts, jump, extraConfig, shell, configs = [], environments = [], mounts = [] } = options;
     removeLeftovers();
     const jumped = jump !== undefined;
     const count = hosts + (jumped ? 1 : 0);
@@ -179,7 +181,7 @@ export class NamespaceCluster {
         const mount = mounts[index];
         const sshd = await startSshd({
           ...{ address: '0.0.0.0', port, home, stateDir: join(dir, name, 'sshd'), authorizedKey },
-          extraConfig: (jumped && index === 0 ? jump : extraConfig) ?? [],
+          extraConfig: [...(configs[index] ?? []), ...((jumped && index === 0 ? jump : extraConfig) ?? [])],
           prefix: [
             ...['ip', 'netns', 'exec', namespace],
             ...(mount === undefined ? [] : ['sh', '-ec', `${mount}; shift; exec "$@"`, 'sh', home]),

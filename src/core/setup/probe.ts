@@ -48,7 +48,8 @@ export const probeSchema = z.object({
 export type Probe = z.infer<typeof probeSchema>;
 
 const oldestPython = [3, 9] as const;
-const oldestGlibc = [2, 28] as const;
+/** What agent and trainer are built for. */
+export const oldestGlibc = [2, 28] as const;
 /** Below this a run would not get far. */
 const fewestInodes = 10_000;
 /** Bytes that the programs take on disk. */
@@ -89,11 +90,7 @@ export function checkProbe(probe: Probe, wantsGpu: boolean, host: string): Check
       : bad('python', `python3 is ${python.join('.')}`, 'Install Python 3.9 or newer on the node'),
     atLeast(glibc.split('.').map(Number), oldestGlibc)
       ? good('glibc', glibc)
-      : bad(
-          'glibc',
-          `glibc is ${glibc === '' ? 'another C library' : glibc}`,
-          'Nodes need glibc 2.28 or newer',
-        ),
+      : bad('glibc', olderGlibc(glibc), newerSystem),
     probe.libgomp
       ? good('libgomp', 'libgomp.so.1 is there')
       : bad('libgomp', 'libgomp.so.1 is not installed', installLibgomp),
@@ -123,6 +120,13 @@ export function checkProbe(probe: Probe, wantsGpu: boolean, host: string): Check
   }
   return results;
 }
+
+const olderGlibc = (glibc: string): string =>
+  glibc === ''
+    ? `the C library is no glibc, and our programs need glibc ${oldestGlibc.join('.')} or newer`
+    : `glibc is ${glibc}, and our programs need ${oldestGlibc.join('.')} or newer`;
+const newerSystem =
+  'glibc comes with the system: use a node with Debian 10, Ubuntu 20.04, RHEL 8 or newer, or leave this host out';
 
 const workdirHint = ({ problemHint }: Probe, host: string): Remedy => ({
   kind: 'otherWorkdir',
