@@ -14,6 +14,11 @@ export interface ProfileArgument {
   profile: string;
 }
 
+/** What is checked, and whether links, CPUs and free GPUs are measured too. */
+export interface CheckArgument extends ProfileArgument {
+  deep?: boolean;
+}
+
 /** What of a profile is to be edited. */
 export interface FieldArgument extends ProfileArgument {
   /** Of the profile, or of this host of it. */
@@ -89,7 +94,7 @@ export interface CommandArguments {
   'trainyard.openProfiles': [place?: LineArgument];
   'trainyard.connect': [profile?: ProfileArgument];
   'trainyard.disconnect': [profile?: ProfileArgument];
-  'trainyard.checkProfile': [profile?: ProfileArgument];
+  'trainyard.checkProfile': [profile?: CheckArgument];
   'trainyard.openNodeTerminal': [host?: HostArgument];
   'trainyard.copyNodeName': [host?: HostArgument];
   'trainyard.runOnAll': [profile?: ProfileArgument];

@@ -229,6 +229,9 @@ test('a cluster over SSH: keys reviewed once, checks, terminal, a command and a 
     await workbench.host.command('notifications.clearAll');
     await workbench.webview().getByText('Everything is as a run needs it').waitFor();
     await workbench.screenshot('checks', 'dark', 1600);
+    await workbench.webview().getByRole('button', { name: 'Deep Check' }).click();
+    await workbench.webview().getByText('Checked deeply at').waitFor();
+    await workbench.webview().getByRole('rowheader', { name: 'matmul' }).waitFor();
     await command('trainyard.disconnect', given);
   } finally {
     await cluster.stop();

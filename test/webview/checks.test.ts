@@ -51,8 +51,8 @@ function results(names: readonly string[]): CheckResult[] {
   ]);
 }
 
-const done = (count: number): CheckState => ({
-  kind: 'done',
+const done = (count: number, deep = false): CheckState => ({
+  ...{ kind: 'done', deep },
   results: results(nodes(count)),
   at: new Date('2026-01-01T12:00:00'),
 });
@@ -60,15 +60,21 @@ const done = (count: number): CheckState => ({
 const commandsOf = (buttons: readonly CheckButton[]): unknown[] =>
   buttons.map((button) => ('fix' in button ? button.fix : button.commands));
 
+interface OpenOptions {
+  width?: number;
+  theme?: Theme;
+  measurable?: boolean;
+}
+
 async function open(
   count: number,
   state: CheckState,
-  { width = 1200, theme = 'dark' }: { width?: number; theme?: Theme } = {},
+  { width = 1200, theme = 'dark', measurable = true }: OpenOptions = {},
 ): Promise<{ page: Page; posted: unknown[] }> {
   const page = await browser.newPage({ viewport: { width, height: 760 } });
   const posted: unknown[] = [];
   const place = { source: origin, style: 'dashboard.css', nonce: 'test' };
-  const text = checkPage({ name: 'lab', nodes: nodes(count) }, state, place)
+  const text = checkPage({ name: 'lab', nodes: nodes(count), measurable }, state, place)
     .replace('<html lang="en">', `<html lang="en" style='${themeStyle(theme)}'>`)
     .replace('<body>', `<body class="${bodyClass(theme)}">`);
   await page.route('**/*', (route) => {
@@ -114,13 +120,17 @@ test('what failed comes first, what differs is marked, and buttons do what the r
     'Open Profile',
     'Open Profile',
   ]);
-  expect(commandsOf(buttonsOf({ name: 'lab', nodes: nodes(3) }, done(3)))).toMatchObject([
+  expect(commandsOf(buttonsOf({ nodes: nodes(3) }, done(3)))).toMatchObject([
     [{ id: 'trainyard.editProfile', place: { host: 'gpu2' }, field: 'workdir' }],
     [{ id: 'trainyard.editProfile', place: { profile: 'lab', host: 'gpu1' }, field: 'address' }],
   ]);
   await buttons.nth(1).click();
   await page.getByRole('button', { name: 'Check Again' }).press('Enter');
-  expect(posted).toEqual([{ state: { profile: 'lab' } }, { type: 'remedy', button: 1 }, { type: 'again' }]);
+  expect(posted).toEqual([
+    { state: { profile: 'lab' } },
+    { type: 'remedy', button: 1 },
+    { type: 'again', deep: false },
+  ]);
   await page.close();
 });
 
@@ -204,7 +214,7 @@ test('nodes that are alike are one column, and each has its own where somebody w
   expect(posted.at(-1)).toEqual({ type: 'remedy', button: 0 });
   await page.getByRole('listitem').getByRole('button', { name: 'Fix on gpu5…' }).press('Enter');
   expect(posted.at(-1)).toEqual({ type: 'remedy', button: 1 });
-  expect(commandsOf(buttonsOf({ name: 'lab', nodes: nodes(32) }, many()))[1]).toEqual({
+  expect(commandsOf(buttonsOf({ nodes: nodes(32) }, many()))[1]).toEqual({
     ...{ row: 'clock', hosts: ['gpu5'], remedy: synchroniseClock },
   });
   await page.close();
@@ -222,11 +232,36 @@ test.each(['dark', 'light', 'high-contrast'] as const)('axe finds nothing in gro
 
 test.each([
   [{ kind: 'checking' }, 'Looking at every node…', 0],
-  [{ kind: 'failed', message: 'gpu1 <is> away.' }, 'gpu1 <is> away.', 1],
-  [{ kind: 'forgotten' }, 'Not checked since this window was loaded.', 1],
+  [{ kind: 'checking', deep: true }, 'Looking at every node, and measuring links, CPUs and free GPUs…', 0],
+  [{ kind: 'failed', message: 'gpu1 <is> away.' }, 'gpu1 <is> away.', 2],
+  [{ kind: 'forgotten' }, 'Not checked since this window was loaded.', 2],
 ] as const)('%j', async (state, words, buttons) => {
   const { page } = await open(1, state);
   expect(await page.getByRole('status').innerText()).toBe(words);
   expect(await page.getByRole('button').count()).toBe(buttons);
+  await page.close();
+});
+
+test('a deep check is asked for on the page, and what it does now stands there', async () => {
+  const { page, posted } = await open(3, done(3));
+  await page.getByRole('button', { name: 'Deep Check' }).press('Enter');
+  expect(posted.at(-1)).toEqual({ type: 'again', deep: true });
+  await page.close();
+  const busy = await open(3, { kind: 'checking', deep: true });
+  await busy.page.evaluate(() => {
+    window.postMessage({ type: 'doing', text: 'measuring the <CPUs>' }, '*');
+  });
+  await busy.page.getByText('measuring the <CPUs>', { exact: true }).waitFor();
+  expect(await findings(busy)).toEqual([]);
+  await busy.page.close();
+  const deep = await open(3, done(3, true));
+  expect(await deep.page.getByRole('status').innerText()).toContain('Checked deeply at');
+  await deep.page.close();
+});
+
+test('nodes behind a batch system are not measured', async () => {
+  const { page } = await open(1, done(1), { measurable: false });
+  expect(await page.getByRole('button', { name: 'Check Again' }).count()).toBe(1);
+  expect(await page.getByRole('button', { name: 'Deep Check' }).count()).toBe(0);
   await page.close();
 });

@@ -4,7 +4,7 @@ import { Cancelled, isCancelled, UserError } from '../base/errors.js';
 import { Emitter, type Disposable, type Event } from '../base/lifecycle.js';
 import { nullLogger, type Logger } from '../base/log.js';
 import type { Progress } from '../base/progress.js';
-import type { Machine } from '../cluster/nodes/machine.js';
+import type { CheckOptions, Machine } from '../cluster/nodes/machine.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import { Tunnels } from '../tunnels/tunnels.js';
 import { SshMachine } from '../cluster/sshMachine.js';
@@ -91,12 +91,12 @@ export class ClusterSession implements Disposable {
    * stays connected where the head was reached; else the state says why not. UserError (preflight)
    * where there is no such machine, Cancelled.
    */
-  async check(progress: Progress = {}): Promise<CheckResult[]> {
+  async check(progress: Progress = {}, options: CheckOptions = {}): Promise<CheckResult[]> {
     const known = this.opened ?? (await this.opening?.catch(() => undefined));
-    if (known) return known.check(this.profileNow, progress);
+    if (known) return known.check(this.profileNow, progress, options);
     let results: CheckResult[] | undefined;
     const looking = this.opens(async (machine) => {
-      results = await machine.check(this.profileNow, progress);
+      results = await machine.check(this.profileNow, progress, options);
     });
     try {
       await looking;

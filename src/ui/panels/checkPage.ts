@@ -14,10 +14,11 @@ import { adviceText, editorRemedy, type RemedyButton } from '../remedies.js';
 import { plural } from '../words.js';
 import { escapeHtml, page } from './html.js';
 
+/** `deep`: links, CPUs and free GPUs are measured too. */
 export type CheckState =
-  | { kind: 'checking' }
+  | { kind: 'checking'; deep?: boolean }
   /** `again`: it is being checked once more. */
-  | { kind: 'done'; results: readonly CheckResult[]; at: Date; again?: boolean }
+  | { kind: 'done'; results: readonly CheckResult[]; at: Date; deep?: boolean; again?: boolean }
   | { kind: 'failed'; message: string }
   /** The window was loaded anew since. */
   | { kind: 'forgotten' };
@@ -26,6 +27,8 @@ interface CheckedProfile {
   name: string;
   /** The head first. */
   nodes: readonly string[];
+  /** Whether its nodes may be measured: those behind a batch system are for many users. */
+  measurable: boolean;
 }
 
 interface Place {
@@ -67,7 +70,7 @@ interface FixButton {
 export type CheckButton = RemedyButton | FixButton;
 
 /** The buttons of remedies, in their order; a page names them by their place. */
-export function buttonsOf(profile: CheckedProfile, state: CheckState): CheckButton[] {
+export function buttonsOf(profile: Pick<CheckedProfile, 'nodes'>, state: CheckState): CheckButton[] {
   if (state.kind !== 'done') return [];
   return troublesOf(checkTable(state.results, profile.nodes)).flatMap((note) => buttonOf(note) ?? []);
 }
@@ -87,8 +90,12 @@ export function checkPage(profile: CheckedProfile, state: CheckState, place: Pla
   show(editor.getState?.()?.each === true);
   each?.addEventListener('click', () => show(!isEach()));
   for (const button of document.querySelectorAll('button:not(#each)')) button.addEventListener('click', () => {
-    const { remedy } = button.dataset;
-    editor.postMessage(remedy === undefined ? { type: 'again' } : { type: 'remedy', button: Number(remedy) });
+    const { remedy, deep } = button.dataset;
+    editor.postMessage(remedy === undefined ? { type: 'again', deep: deep === 'true' } : { type: 'remedy', button: Number(remedy) });
+  });
+  addEventListener('message', ({ data }) => {
+    const doing = document.getElementById('doing');
+    if (data?.type === 'doing' && doing) doing.textContent = data.text;
   });
 </script>`;
   const head = `<link rel="stylesheet" href="${escapeHtml(style)}">\n${styles}`;
@@ -98,20 +105,23 @@ export function checkPage(profile: CheckedProfile, state: CheckState, place: Pla
 }
 
 function bodyOf(profile: CheckedProfile, state: CheckState, title: string): string {
+  const { measurable } = profile;
   switch (state.kind) {
     case 'checking':
-      return header(title, 'Looking at every node…', false);
+      return header(title, state.deep === true ? lookingDeep : 'Looking at every node…', { busy: true });
     case 'failed':
-      return header(title, state.message, true);
+      return header(title, state.message, { measurable });
     case 'forgotten':
-      return header(title, 'Not checked since this window was loaded.', true);
+      return header(title, 'Not checked since this window was loaded.', { measurable });
     case 'done': {
       const table = checkTable(state.results, profile.nodes);
-      const found = `${headline(table)} ${state.again === true ? 'Checking again…' : `Checked at ${state.at.toLocaleTimeString()}.`}`;
+      const busy = state.again === true;
+      const now = state.deep === true ? 'Checked deeply' : 'Checked';
+      const when = busy ? 'Checking again…' : `${now} at ${state.at.toLocaleTimeString()}.`;
       const groups = groupsOf(table);
       const parts = groups.length < table.nodes.length;
       return [
-        header(title, found, state.again !== true, parts),
+        header(title, `${headline(table)} ${when}`, { busy, measurable, parts }),
         ...tablesOf(table, parts ? groups : undefined),
         remediesOf(table),
       ].join('\n');
@@ -119,18 +129,32 @@ function bodyOf(profile: CheckedProfile, state: CheckState, title: string): stri
   }
 }
 
-/** `parts`: nodes that are alike are shown as one column, unless somebody wants all of them. */
-function header(title: string, said: string, again: boolean, parts = false): string {
-  const icon = `<span class="codicon codicon-refresh" aria-hidden="true"></span>`;
+const lookingDeep = 'Looking at every node, and measuring links, CPUs and free GPUs…';
+
+interface HeaderOptions {
+  /** A check is under way: what it does now is shown, and there is no other one to start. */
+  busy?: boolean;
+  measurable?: boolean;
+  /** Nodes that are alike are shown as one column, unless somebody wants all of them. */
+  parts?: boolean;
+}
+
+function header(title: string, said: string, options: HeaderOptions): string {
+  const { busy = false, measurable = false, parts = false } = options;
   const tools = [
     ...(parts
       ? [`<button id="each" class="secondary" aria-pressed="false">A Column for Each Node</button>`]
       : []),
-    ...(again ? [`<button class="secondary">${icon}Check Again</button>`] : []),
+    ...(busy ? [] : [`<button class="secondary">${codicon('refresh')}Check Again</button>`]),
+    ...(busy || !measurable ? [] : [deepButton]),
   ].join('');
   const box = tools === '' ? '' : `<div class="tools">${tools}</div>`;
-  return `<header><h1>${escapeHtml(title)}</h1>${box}<p role="status">${escapeHtml(said)}</p></header>`;
+  const doing = busy ? '<p id="doing" aria-live="polite"></p>' : '';
+  return `<header><h1>${escapeHtml(title)}</h1>${box}<p role="status">${escapeHtml(said)}</p>${doing}</header>`;
 }
+
+const codicon = (name: string): string => `<span class="codicon codicon-${name}" aria-hidden="true"></span>`;
+const deepButton = `<button class="secondary" data-deep="true" title="Measures the links between the nodes, their CPUs and free GPUs too">${codicon('dashboard')}Deep Check</button>`;
 
 function headline({ checks, failed, warned, badNodes }: CheckTable): string {
   const warns = warned === 0 ? '' : ` ${plural(warned, 'warning')}.`;

@@ -8,7 +8,7 @@ import { buttonsOf, checkPage, type CheckButton, type CheckState } from './check
 import { makeNonce } from './html.js';
 import { tabIcon } from './tabIcon.js';
 
-type Named = Pick<Profile, 'name' | 'hosts' | 'head'>;
+type Named = Pick<Profile, 'name' | 'hosts' | 'head'> & Partial<Pick<Profile, 'kind'>>;
 
 export class CheckPanels implements Disposable {
   private readonly panels = new Map<string, CheckPanel>();
@@ -43,6 +43,11 @@ export class CheckPanels implements Disposable {
     if (state.kind === 'checking') panel.reveal();
   }
 
+  /** What the check that is under way does now. */
+  tell({ name }: Named, text: string): void {
+    this.panels.get(name)?.tell(text);
+  }
+
   dispose(): void {
     this.serializer.dispose(); // the tabs are the editor's: it brings them back
   }
@@ -72,9 +77,9 @@ class CheckPanel {
     panel.iconPath = tabIcon(services);
     panel.title = `Checks of ${name}`;
     const messages = panel.webview.onDidReceiveMessage(
-      ({ type, button }: { type: string; button?: number }) => {
+      ({ type, button, deep }: { type: string; button?: number; deep?: boolean }) => {
         if (type === 'again') {
-          void vscode.commands.executeCommand('trainyard.checkProfile', { profile: name });
+          void vscode.commands.executeCommand('trainyard.checkProfile', { profile: name, deep });
         }
         const remedy = type === 'remedy' ? this.buttons[button ?? -1] : undefined;
         if (remedy) void press(remedy, name);
@@ -89,7 +94,7 @@ class CheckPanel {
   private readonly folder: vscode.Uri;
 
   /** While it is checked once more, what was found before stays. */
-  show({ hosts = [], head }: Named, state: CheckState): void {
+  show({ hosts = [], head, kind }: Named, state: CheckState): void {
     const before = this.last.kind === 'done' ? this.last : undefined;
     const shown = state.kind === 'checking' && before ? { ...before, again: true } : state;
     this.last = state.kind === 'checking' && before ? before : state;
@@ -98,9 +103,17 @@ class CheckPanel {
     const { webview } = this.panel;
     const style = webview.asWebviewUri(vscode.Uri.joinPath(this.folder, 'dashboard.css')).toString();
     const place = { source: webview.cspSource, style, nonce: makeNonce() };
-    const profile = { name: this.name, nodes: nodes.length === 0 ? [this.name] : nodes };
+    const profile = {
+      name: this.name,
+      nodes: nodes.length === 0 ? [this.name] : nodes,
+      measurable: kind !== 'slurm',
+    };
     this.buttons = buttonsOf(profile, shown);
     webview.html = checkPage(profile, shown, place);
+  }
+
+  tell(text: string): void {
+    void this.panel.webview.postMessage({ type: 'doing', text });
   }
 
   reveal(): void {
