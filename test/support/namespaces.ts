@@ -155,7 +155,8 @@ export class NamespaceCluster {
     const jumped = jump !== undefined;
     const count = hosts + (jumped ? 1 : 0);
     const taken = ip('route', 'show');
-    const net = Array.from({ length: 250 }, (_, n) => n).find(
+    // Two processes that look at the same moment begin at different numbers.
+    const net = Array.from({ length: 250 }, (_, n) => (n + process.pid) % 250).find(
       (n) => !taken.includes(`198.18.${n}.`) && !taken.includes(`198.19.${n}.`),
     );
     if (net === undefined) throw new Error('no test network is free');

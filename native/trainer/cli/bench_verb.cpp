@@ -114,6 +114,7 @@ Verb add_all_reduce(CLI::App& bench) {
   command->add_option("--device", o->device, "cpu or cuda, whose memories NCCL sums")
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->capture_default_str();
+  command->add_flag("--pairs", o->pairs, "the largest sum between ranks two and two as well");
   add_all_reduce_flag(*command, o->all_reduce);
   add_gradient_type_flag(*command, o->gradient_type);
   add_comm_flag(*command, o->comm);

@@ -30,7 +30,8 @@ export interface RunPlace {
 /** Which run. */
 export interface AskedShortRun {
   words: readonly string[];
-  ranks: number;
+  /** Left out: one on each node, of what is no training. */
+  ranks?: number;
   name: string;
   tag: string;
   /** Seconds after which the run stops by itself, also where nobody follows it any more. */
@@ -57,7 +58,8 @@ export const commandOf = ({ name: profile }: Profile, asked: AskedShortRun): str
   commandLineOf({ profile, ...typedOf(asked) });
 
 const typedOf = ({ words, ranks, name, tag }: AskedShortRun): Omit<AskedRun, 'profile' | 'timeLimit'> => ({
-  ...{ words, ranks, name },
+  ...{ words, name },
+  ...(ranks === undefined ? {} : { ranks }),
   tags: [tag],
   evaluator: false,
 });
@@ -67,7 +69,9 @@ export async function shortRun(place: RunPlace, asked: AskedShortRun): Promise<S
   const { machine, profile, cwd, signal, logger = nullLogger } = place;
   const { enough, timeLimit } = asked;
   const limit = timeLimit === undefined ? {} : { timeLimit };
-  const request = requestOf({ ...typedOf(asked), ...limit, profile, cwd });
+  const typed = requestOf({ ...typedOf(asked), ...limit, profile, cwd });
+  const isOneEach = asked.ranks === undefined && typed.kind === 'command';
+  const request = isOneEach ? { ...typed, oneEach: true } : typed;
   const started = await machine.start(request, signal === undefined ? {} : { signal });
   await place.onRun(started.id, started.dir);
   let begun: StartLine | undefined;

@@ -66,6 +66,8 @@ type Wanted = Pick<RunRequest, 'profile' | 'ranks' | 'nodes' | 'everySlot'> & {
   words?: readonly string[];
   /** One process on each of the nodes whose slots it takes. */
   perNode?: boolean;
+  /** One rank on each node, however many slots it has. */
+  oneEach?: boolean;
 };
 
 /** A training that takes all there is, as a check of the profile asks for it. */
@@ -93,7 +95,10 @@ export function placeRanks(request: Wanted, device: Device, offers: readonly Nod
     const hint = { kind: 'fewerNodes', profile: profile.name, nodes: taking.length } as const;
     throw new UserError('preflight', what, hint);
   }
-  const rooms = taking.slice(0, most).map((offer) => roomOf(offer, device, request.gpus));
+  const rooms = taking.slice(0, most).map((offer): Room => {
+    const room = roomOf(offer, device, request.gpus);
+    return request.oneEach === true && room.slots > 0 ? { ...room, slots: 1, usual: 1 } : room;
+  });
   const sum = (count: (room: Room) => number): number =>
     rooms.reduce((total, room) => total + count(room), 0);
   const all = sum(({ slots }) => slots);

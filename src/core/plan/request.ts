@@ -122,6 +122,8 @@ interface CommandRequest extends Common {
   ofTrainer: boolean;
   /** One process on each node, which starts the workers of its slots itself. */
   perNode: boolean;
+  /** A measurement of the nodes: one rank on each, however many slots it has. */
+  oneEach?: boolean;
   /** Of our trainer without `--device`; of another program as it was typed. */
   argv: readonly string[];
   /** Where it starts; undefined on a cluster, where that is the run folder. */

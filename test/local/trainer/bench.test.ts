@@ -17,6 +17,8 @@ interface Sum {
   all_reduce: string;
   gradient_type: string;
   sent_bytes: number | null;
+  world: number;
+  pair?: [number, number];
 }
 interface Steps {
   images: string;
@@ -70,6 +72,30 @@ describe('trainer bench', () => {
     expect(await largest(...ring, ...narrow)).toMatchObject({ gradient_type: 'bf16', sent_bytes: 160_000 });
     expect(await largest(...narrow)).toMatchObject({ all_reduce: 'direct', sent_bytes: 160_000 });
   });
+  it.each([2, 3, 4])(
+    'allreduce --pairs lets each of %i ranks sum with every other one alone',
+    async (ranks) => {
+      const argv = ['bench', 'allreduce', '--bytes', '16384', '--seconds', '0.01', '--pairs'];
+      const outcome = await runRanks(ranks, argv);
+      expectExit(outcome, 0);
+      const sums = lines(outcome.stdout).map((line) => JSON.parse(line) as Sum);
+      const together = sums.filter(({ pair }) => pair === undefined);
+      expect(together.map(({ bytes, world }) => [bytes, world])).toEqual([
+        [4096, ranks],
+        [16_384, ranks],
+      ]);
+      const alone = sums.slice(together.length);
+      const all = Array.from({ length: ranks }, (_, a) =>
+        Array.from({ length: ranks - a - 1 }, (__, b) => `${a},${a + b + 1}`),
+      );
+      expect(alone.map(({ pair }) => String(pair)).sort()).toEqual(all.flat());
+      for (const { bytes, world, ms, algorithm_gbs, bus_gbs } of alone) {
+        expect([bytes, world]).toEqual([16_384, 2]);
+        expect(algorithm_gbs).toBeCloseTo(bytes / ms / 1e6, 6);
+        expect(bus_gbs).toBeCloseTo(algorithm_gbs, 6);
+      }
+    },
+  );
   it('a single rank has nothing to sum, and is told what to do', async () => {
     const outcome = await runTrainer(['bench', 'allreduce']);
     expectExit(outcome, 2);

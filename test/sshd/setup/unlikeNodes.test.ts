@@ -2,26 +2,24 @@
 // it, and of no other.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ensureFaketime } from '../../../scripts/test/faketime.mjs';
 import type { CheckResult } from '../../../src/core/base/checks.js';
 import { exitCodes } from '../../../src/core/base/errors.js';
 import { nodePath } from '../../../src/core/base/nodePath.js';
-import { nullLogger } from '../../../src/core/base/log.js';
 import { fixesOf } from '../../../src/core/check/fixes.js';
 import { applyFixes } from '../../../src/core/cluster/nodes/fixNodes.js';
-import { Questions } from '../../../src/core/cluster/nodes/retry.js';
-import { SshMachine } from '../../../src/core/cluster/sshMachine.js';
+import { checkAllReduce } from '../../../src/core/measure/deepCheck.js';
+import type { SshMachine } from '../../../src/core/cluster/sshMachine.js';
 import type { Profile } from '../../../src/core/contracts/profileSchema.js';
 import { checkTable } from '../../../src/core/model/checkTable.js';
-import { LazyTransport } from '../../../src/core/ssh/lazyTransport.js';
 import { linkRuntime } from '../../cluster/support/hosts.js';
 import { parseLines, runCli, until } from '../../support/harness.js';
 import { NamespaceCluster, pidsIn, unavailable, type NamespaceHost } from '../../support/namespaces.js';
-import { bundleDir } from '../support/cluster.js';
+import { namespaceMachine, namespaceProfile } from '../support/namespaceMachine.js';
 
 /**
  * Stops the trainer of a node for 0.3 s again and again, with 20 ms between, as where a CPU is held
@@ -37,6 +35,12 @@ function holdDown(namespace: string): ChildProcess {
   done`;
   return spawn('bash', ['-c', loop], { stdio: 'ignore' });
 }
+
+/** Else ranks of one machine would talk through its memory, and past the shaped link. */
+const byNetwork = { MPIR_CVAR_NOLOCAL: '1', MPIR_CVAR_CH4_SHM_ENABLE: '0', MPIR_CVAR_CH4_NETMOD: 'ofi' };
+
+/** Two slots each: the sums have one rank on a node however many it has. */
+const twice = (hosts: Profile['hosts']): Profile['hosts'] => hosts?.map((host) => ({ ...host, slots: 2 }));
 
 const names = ['head', 'clock', 'mtu', 'shm', 'inodes', 'full-size'] as const;
 type Name = (typeof names)[number];
@@ -75,23 +79,8 @@ describe.skipIf(unavailable !== undefined)(`unlike nodes (${unavailable ?? 'name
     for (const { home } of cluster.hosts) {
       if (home !== hostOf('inodes').home) linkRuntime(join(home, '.trainyard'));
     }
-    copyFileSync(cluster.knownHosts, join(trainyardHome, 'known_hosts'));
-    const user = userInfo().username;
-    const { identityFile } = cluster;
-    profile = {
-      ...{ name: 'unlike', kind: 'ssh' },
-      hosts: cluster.hosts.map(({ address }) => ({ host: address, user, slots: 1, identityFile })),
-    };
-    const questions = new Questions({
-      secret: () => Promise.reject(new Error('a secret was asked for')),
-      trust: () => Promise.reject(new Error('a host key was asked about')),
-    });
-    const transport = new LazyTransport(profile, {
-      prompter: questions,
-      home: trainyardHome,
-      logger: nullLogger,
-    });
-    machine = new SshMachine({ profile, transport, questions, bundleDir });
+    profile = namespaceProfile(cluster, 'unlike');
+    machine = namespaceMachine(cluster, profile, trainyardHome);
     await machine.connectAll();
   });
   afterAll(async () => {
@@ -200,6 +189,35 @@ describe.skipIf(unavailable !== undefined)(`unlike nodes (${unavailable ?? 'name
       products.map((): unknown => expect.stringMatching(/^\d+(\.\d)? [MG]B\/s by one reader, 1 file/)),
     );
     inside('mtu', 'tc', 'qdisc', 'del', 'dev', 'eth0', 'root');
+  });
+
+  it('a deep check sums over all nodes and over pairs, and names the node with a slow link', async () => {
+    const shaped = ['rate', '100mbit', 'burst', '32kbit', 'latency', '400ms'];
+    inside('mtu', 'tc', 'qdisc', 'add', 'dev', 'eth0', 'root', 'tbf', ...shaped);
+    const started = performance.now();
+    const fit = cluster.hosts.filter((host) => host !== hostOf('inodes'));
+    const summing = { ...namespaceProfile(cluster, 'summing', fit), env: byNetwork };
+    const able = namespaceMachine(cluster, { ...summing, hosts: twice(summing.hosts) }, trainyardHome);
+    const results = await checkAllReduce(able, summing, []);
+    expect(await (await able.registry(summing)).list()).toEqual([]); // its run is gone
+    able.dispose();
+    process.stdout.write(`all-reduce: ${((performance.now() - started) / 1000).toFixed(1)} s\n`);
+    inside('mtu', 'tc', 'qdisc', 'del', 'dev', 'eth0', 'root');
+    for (const { host = '', detail } of results) process.stdout.write(`all-reduce ${host}: ${detail}\n`);
+    expect(results.every(({ ok }) => ok)).toBe(true);
+    const whole = results.filter(({ host }) => host === undefined);
+    expect(whole.map(({ name, detail }) => `${name}: ${detail}`)).toEqual([
+      expect.stringMatching(
+        /^all-reduce: 0\.0\d+ GB\/s of bus bandwidth over 5 nodes by MPI, 4\.2 MB at once$/,
+      ),
+    ]);
+    const pairs = results.filter(({ name }) => name === 'all-reduce by pairs');
+    expect(pairs).toHaveLength(names.length - 1); // without the one that has no inodes
+    expect(named(pairs, ({ warning }) => warning === true)).toEqual([
+      expect.stringMatching(/^mtu all-reduce by pairs: 0\.0\d+ GB\/s .*: most have [\d.]+ GB\/s$/),
+    ]);
+    const lacking = await checkAllReduce(machine, profile, unlike);
+    expect(lacking.map(({ detail }) => detail)).toEqual(['not measured, since a check failed']);
   });
 
   it('have nothing left on them but sshd', async () => {

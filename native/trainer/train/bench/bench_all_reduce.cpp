@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "common/error.h"
@@ -44,8 +45,8 @@ class HostSummer final : public Summer {
 
 class DeviceSummer final : public Summer {
  public:
-  DeviceSummer(Communicator& ranks, size_t most)
-      : backend_(open_cuda_backend(own_cuda_device(ranks.local_rank()))),
+  DeviceSummer(Communicator& ranks, size_t most, int local_rank)
+      : backend_(open_cuda_backend(own_cuda_device(local_rank))),
         values_(backend_->allocate(most * sizeof(float))),
         collectives_(backend_->join(everyones_group(ranks, [this] { return backend_->new_group_id(); }))),
         place_(collectives_->prepare(reinterpret_cast<float*>(values_->data()), most)) {}
@@ -98,6 +99,78 @@ double milliseconds(Summer& summer, Communicator& ranks, size_t count, double se
   return clock.milliseconds() / rounds;
 }
 
+/// Sums of ranks that are all of a job, or two of it. local_rank: among all of the job.
+struct Sums {
+  Sums(const BenchAllReduceOptions& options, Communicator& ranks, int local_rank)
+      : team({.all_reduce = options.all_reduce, .gradient_type = options.gradient_type}, ranks),
+        device(set_up_sums({.comm = options.comm, .device = options.device, .all_reduce = options.all_reduce}, team)) {
+    const auto most = static_cast<size_t>(options.bytes) / sizeof(float);
+    if (device) {
+      summer = std::make_unique<DeviceSummer>(ranks, most, local_rank);
+    } else {
+      summer = std::make_unique<HostSummer>(ranks, most);
+    }
+  }
+
+  Team team;
+  bool device;
+  std::unique_ptr<Summer> summer;
+};
+
+nlohmann::json rates(size_t count, double ms, int world, bool device) {
+  const double rate = static_cast<double>(count * sizeof(float)) / (1e6 * ms);
+  return {{"bytes", count * sizeof(float)},
+          {"ms", ms},
+          {"algorithm_gbs", rate},
+          {"bus_gbs", rate * 2 * (world - 1) / world},
+          {"world", world},
+          {"comm", device ? "nccl" : "mpi"}};
+}
+
+/// Of 32 ranks each meets so many others, so that the pairs come to their end.
+constexpr int most_rounds = 8;
+
+/// With whom this rank sums in a round: -1 where it has nobody. As a tournament has them: after
+/// count - 1 rounds (count where it is odd) each has met all others.
+int partner_of(int rank, int world, int round) {
+  const int last = world + world % 2 - 1;
+  const auto turned = [&](int place) { return place == 0 ? 0 : (place - 1 + round) % last + 1; };
+  for (int place = 0; place <= last / 2; ++place) {
+    const int one = turned(place);
+    const int other = turned(last - place);
+    if (one == rank) return other < world ? other : -1;
+    if (other == rank) return one < world ? one : -1;
+  }
+  return -1;
+}
+
+void bench_pairs(const BenchAllReduceOptions& options, Communicator& all,
+                 const std::function<void(const nlohmann::json&)>& line) {
+  const int world = all.world();
+  const size_t count = static_cast<size_t>(options.bytes) / sizeof(float);
+  const int rounds = std::min(world + world % 2 - 1, most_rounds);
+  for (int round = 0; round < rounds; ++round) {
+    const int partner = partner_of(all.rank(), world, round);
+    const std::unique_ptr<Communicator> pair = all.part(partner < 0 ? all.rank() : std::min(all.rank(), partner));
+    double ms = 0;
+    bool device = false;
+    if (partner >= 0) {
+      const Sums sums(options, *pair, all.local_rank());
+      device = sums.device;
+      ms = milliseconds(*sums.summer, *pair, count, options.seconds);
+    }
+    const std::array<double, 1> own{ms};
+    const std::vector<double> of_all = all.gather(std::span<const double>(own));
+    for (int rank = 0; rank < world; ++rank) {
+      const int other = partner_of(rank, world, round);
+      if (other < rank) continue;
+      nlohmann::json said = rates(count, of_all[static_cast<size_t>(rank)], 2, device);
+      said["pair"] = {rank, other};
+      line(said);
+    }
+  }
+}
+
 uint64_t bytes_of_a_sum(Summer& summer, const Communicator& ranks, size_t count) {
   const uint64_t before = ranks.sent_bytes();
   summer.sum(count);
@@ -114,31 +187,19 @@ void bench_all_reduce(const BenchAllReduceOptions& options, Communicator& commun
                 "a single rank has nothing to sum. Start several: mpiexec -n 4 trainer bench allreduce, or trainyard "
                 "run PROFILE -- bench allreduce");
   }
-  const Team team({.all_reduce = options.all_reduce, .gradient_type = options.gradient_type}, communicator);
-  const bool device =
-      set_up_sums({.comm = options.comm, .device = options.device, .all_reduce = options.all_reduce}, team);
+  const Sums sums(options, communicator, communicator.local_rank());
   const auto most = static_cast<size_t>(options.bytes) / sizeof(float);
-  std::unique_ptr<Summer> summer;
-  if (device) {
-    summer = std::make_unique<DeviceSummer>(communicator, most);
-  } else {
-    summer = std::make_unique<HostSummer>(communicator, most);
-  }
   for (size_t count = std::min<size_t>(1024, most);; count = std::min(4 * count, most)) {
-    const double ms = milliseconds(*summer, communicator, count, options.seconds);
-    const bool known = !device && team.all_reduce() != "library";
-    const double rate = static_cast<double>(count * sizeof(float)) / (1e6 * ms);
-    line({{"bytes", count * sizeof(float)},
-          {"ms", ms},
-          {"algorithm_gbs", rate},
-          {"bus_gbs", rate * 2 * (world - 1) / world},
-          {"world", world},
-          {"comm", device ? "nccl" : "mpi"},
-          {"all_reduce", device ? options.all_reduce : team.all_reduce()},
-          {"gradient_type", options.gradient_type},
-          {"sent_bytes", known ? nlohmann::json(bytes_of_a_sum(*summer, communicator, count)) : nullptr}});
-    if (count == most) return;
+    const double ms = milliseconds(*sums.summer, communicator, count, options.seconds);
+    const bool known = !sums.device && sums.team.all_reduce() != "library";
+    nlohmann::json said = rates(count, ms, world, sums.device);
+    said["all_reduce"] = sums.device ? options.all_reduce : sums.team.all_reduce();
+    said["gradient_type"] = options.gradient_type;
+    said["sent_bytes"] = known ? nlohmann::json(bytes_of_a_sum(*sums.summer, communicator, count)) : nullptr;
+    line(said);
+    if (count == most) break;
   }
+  if (options.pairs) bench_pairs(options, communicator, line);
 }
 
 }  // namespace trainyard

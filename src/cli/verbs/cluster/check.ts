@@ -4,6 +4,7 @@ import { nodePath } from '../../../core/base/nodePath.js';
 import { demandCluster } from '../../../core/cluster/demandCluster.js';
 import type { Profile } from '../../../core/contracts/profileSchema.js';
 import type { CheckOptions } from '../../../core/cluster/nodes/machine.js';
+import { checkAllReduce } from '../../../core/measure/deepCheck.js';
 import { checkTable } from '../../../core/model/checkTable.js';
 import type { Args } from '../../args.js';
 import { checkLines } from '../../checkTable.js';
@@ -19,7 +20,7 @@ export const check: Verb = {
   summary: 'says whether a run could start on a profile',
   words: ['P'],
   flags: [
-    { name: 'deep', help: 'measures links, CPUs, free GPUs and --data too' },
+    { name: 'deep', help: 'measures links, CPUs, free GPUs, the all-reduce and --data too' },
     { name: 'data', value: 'PATH', help: 'a file or folder that every node needs' },
     {
       name: 'fix',
@@ -52,7 +53,13 @@ export const check: Verb = {
 };
 
 const look = (context: Context, profile: Profile, args: Args): Promise<CheckResult[]> =>
-  context.withProgress((progress) => context.machine.check(profile, progress, optionsOf(args)));
+  context.withProgress(async (progress) => {
+    const { machine } = context;
+    const options = optionsOf(args);
+    const results = await machine.check(profile, progress, options);
+    if (options.deep !== true) return results;
+    return [...results, ...(await checkAllReduce(machine, profile, results, progress))];
+  });
 
 function optionsOf(args: Args): CheckOptions {
   const data = args.value('data');
