@@ -60,12 +60,12 @@ describe.skipIf(unavailable)(
       pidsIn(network.hosts[index]?.namespace ?? '').flatMap((pid) => {
         const path = `/proc/${pid}/cmdline`;
         const words = existsSync(path) ? readFileSync(path, 'utf8').split('\0') : [];
-        return words[0]?.endsWith('/trainer') ? [words.join(' ')] : [];
+        return words[0]?.endsWith('/trainer') && words[1] === 'train' ? [words.join(' ')] : [];
       });
 
     test('a killed rank starts all anew, and the run ends with its files on the head', async () => {
       const steps = 400;
-      const words = training(steps, '--checkpoint-every', '50');
+      const words = training(steps, '--checkpoint-every', '50', '--eval-data', 'synthetic');
       const dir = await startRun(machine, profile, words);
       const folder = folderOf(dir);
       await untilStep(folder, 60);
@@ -89,6 +89,7 @@ describe.skipIf(unavailable)(
           .filter(({ kind }) => kind === 'step')
           .at(-1)?.['step'],
       ).toBe(steps);
+      expect(linesOf(folder, 'metrics.jsonl').some(({ kind }) => kind === 'eval')).toBe(true);
       for (const name of names) expect(linesOf(folder, `gpus/${name}.jsonl`).length).toBeGreaterThan(0);
       for (const rank of [0, 1]) expect(existsSync(join(folder, `logs/rank-${rank}.log`))).toBe(true);
 

@@ -34,7 +34,7 @@ std::vector<std::string> kinds(const TemporaryFolder& folder) {
 TEST(Budget, CountsEarlierStartsAndEachNodeOrGpu) {
   EXPECT_DOUBLE_EQ(Budget(priced("node", 1.5), two_nodes()).cost(100'000, 103'600), 6 + 2 * 1.5);
   RunSpec headless = two_nodes();
-  headless.nodes.insert(headless.nodes.begin(), {.host = "login", .address = "login", .slots = 0});
+  headless.nodes.insert(headless.nodes.begin(), {.host = "login", .address = "login", .slots = 0, .gpus = {}});
   EXPECT_DOUBLE_EQ(Budget(priced("node", 1.5), headless).cost(100'000, 103'600), 6 + 2 * 1.5);
   EXPECT_DOUBLE_EQ(Budget(priced("gpu", 1.5), two_nodes()).cost(100'000, 101'800), 6 + 3 * 1.5 / 2);
   EXPECT_DOUBLE_EQ(Budget(priced("gpu", 1.5), RunSpec{}).cost(100'000, 200'000), 6);
