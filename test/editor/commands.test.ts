@@ -218,24 +218,26 @@ test('a cluster over SSH: keys reviewed once, checks, terminal, a command and a 
     await command('trainyard.closeTunnel', { ...given, tunnel: `18211:${port}` });
     await expect(fetch('http://127.0.0.1:18211/')).rejects.toThrow();
     server.close();
-
-    await command('trainyard.checkProfile', { profile: 'local' });
-    await until('the table of checks', async () =>
-      (await workbench.host.ask('tabs', {})).some(({ label }) => label.includes('Checks of local'))
-        ? true
-        : undefined,
-    );
-    await workbench.host.command('workbench.action.closePanel');
-    await workbench.host.command('notifications.clearAll');
-    await workbench.webview().getByText('Everything is as a run needs it').waitFor();
-    await workbench.screenshot('checks', 'dark', 1600);
-    await workbench.webview().getByRole('button', { name: 'Deep Check' }).click();
-    await workbench.webview().getByText('Checked deeply at').waitFor();
-    await workbench.webview().getByRole('rowheader', { name: 'matmul' }).waitFor();
     await command('trainyard.disconnect', given);
   } finally {
     await cluster.stop();
   }
+});
+
+test('a check, and a deep one that its page is asked for', async () => {
+  await command('trainyard.checkProfile', { profile: 'local' });
+  await until('the table of checks', async () =>
+    (await workbench.host.ask('tabs', {})).some(({ label }) => label.includes('Checks of local'))
+      ? true
+      : undefined,
+  );
+  await workbench.host.command('workbench.action.closePanel');
+  await workbench.host.command('notifications.clearAll');
+  await workbench.webview().getByText('Everything is as a run needs it').waitFor();
+  await workbench.screenshot('checks', 'dark', 1600);
+  await workbench.webview().getByRole('button', { name: 'Deep Check' }).click();
+  await workbench.webview().getByText('Checked deeply at').waitFor();
+  await workbench.webview().getByRole('rowheader', { name: 'matmul' }).waitFor();
 });
 
 test('a run: started, cloned, run again; dashboard, logs, terminal, checkpoints', async () => {
