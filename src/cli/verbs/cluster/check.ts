@@ -2,6 +2,7 @@ import type { CheckResult } from '../../../core/base/checks.js';
 import { exitCodes, UserError } from '../../../core/base/errors.js';
 import { nodePath } from '../../../core/base/nodePath.js';
 import { demandCluster } from '../../../core/cluster/demandCluster.js';
+import { allReduceRow } from '../../../core/check/sums.js';
 import type { Profile } from '../../../core/contracts/profileSchema.js';
 import type { CheckOptions } from '../../../core/cluster/nodes/machine.js';
 import { checkAllReduce } from '../../../core/measure/deepCheck.js';
@@ -74,6 +75,9 @@ function show(context: Context, profile: Profile, results: readonly CheckResult[
   }
   const nodes = machine.nodes.map(({ name }) => name);
   for (const line of checkLines(checkTable(results, nodes), output.width ?? usualWidth)) output.line(line);
+  for (const { name, host, ok, detail } of results) {
+    if (name === allReduceRow && ok && host === undefined) output.line(`${name}: ${detail}`);
+  }
   const note = fixNote(profile.name, results);
   if (note !== undefined) output.line(note);
 }
