@@ -43,6 +43,9 @@ const older = {
     '2e6dafb986ee8ebbc4e1c344fab090a41710cab878fc9cd89336cdd1740518c5',
 };
 
+/** The archive cannot be reached, or has other files. */
+class NotFetched extends Error {}
+
 /**
  * The folder with these packages, made once on a machine. An error names the program that failed.
  * @param {string} name
@@ -59,7 +62,7 @@ function unpacked(name, packages) {
     for (const [place, sha256] of Object.entries(packages)) {
       const asked = ['-o', 'APT::Sandbox::User=root', 'download-file', archive + place, deb];
       const got = capture(aptHelper, [...asked, `SHA256:${sha256}`]);
-      if (!got.ok) throw new Error(`apt-helper cannot fetch ${archive}${place}: ${got.stderr.trim()}`);
+      if (!got.ok) throw new NotFetched(`apt-helper cannot fetch ${archive}${place}: ${got.stderr.trim()}`);
       run('dpkg', ['-x', deb, temporary]);
       rmSync(deb);
     }
@@ -68,6 +71,21 @@ function unpacked(name, packages) {
     rmSync(temporary, { recursive: true, force: true });
   }
   return root;
+}
+
+/**
+ * Why neither can be had on this machine; undefined where both are in the cache now.
+ * @returns {string | undefined}
+ */
+export function whyNoOtherGlibc() {
+  try {
+    ensureNewerGlibc();
+    ensureOlderSystem();
+    return undefined;
+  } catch (error) {
+    if (error instanceof NotFetched) return error.message;
+    throw error;
+  }
 }
 
 /** glibc 2.39 alone: what stands over the libraries of a Debian with an older one. */

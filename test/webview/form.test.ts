@@ -138,7 +138,7 @@ test('what a run asks of Slurm and may cost, in place of its profile', async () 
     );
   await page.getByLabel('Partition').selectOption({ index: 0 });
   await expect.poll(() => command(page)).not.toContain('partition');
-  expect(await page.getByLabel('Stage').count()).toBe(0);
+  expect(await page.getByLabel('Stage').count()).toBe(1); // the job stages before it trains
   await page.getByRole('button', { name: 'Show Batch Script' }).click();
   await expect.poll(() => extension.posted.at(-1)).toEqual({ type: 'showScript' });
   await page.screenshot({ path: join(artifacts, 'form-slurm-dark-1280.png'), fullPage: true });

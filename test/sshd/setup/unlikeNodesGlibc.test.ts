@@ -5,7 +5,7 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { ensureNewerGlibc, ensureOlderSystem } from '../../../scripts/test/otherGlibc.mjs';
+import { ensureNewerGlibc, ensureOlderSystem, whyNoOtherGlibc } from '../../../scripts/test/otherGlibc.mjs';
 import { triplet } from '../../../scripts/lib/debPackages.mjs';
 import type { CheckResult } from '../../../src/core/base/checks.js';
 import { exitCodes } from '../../../src/core/base/errors.js';
@@ -39,7 +39,8 @@ const caged = (tree: string): string =>
 
 vi.setConfig({ testTimeout: 180_000 });
 
-describe.skipIf(unavailable !== undefined)(`other C libraries (${unavailable ?? 'namespaces'})`, () => {
+const missing = unavailable ?? whyNoOtherGlibc();
+describe.skipIf(missing !== undefined)(`other C libraries (${missing ?? 'namespaces'})`, () => {
   let cluster: NamespaceCluster;
   let profile: Profile;
   const machines: SshMachine[] = [];
