@@ -158,6 +158,8 @@ void bench_pairs(const BenchAllReduceOptions& options, Communicator& all,
       const Sums sums(options, *pair, all.local_rank());
       device = sums.device;
       ms = milliseconds(*sums.summer, *pair, count, options.seconds);
+      // Something else may have used CPU or link the first time.
+      ms = std::min(ms, milliseconds(*sums.summer, *pair, count, options.seconds));
     }
     const std::array<double, 1> own{ms};
     const std::vector<double> of_all = all.gather(std::span<const double>(own));

@@ -26,7 +26,8 @@ struct BenchAllReduceOptions {
 /// Error(Exit::usage) for a single rank, and Error(Exit::device) where a sum is wrong.
 /// With options.pairs also {"pair":[rank,rank],"bytes","ms","algorithm_gbs","bus_gbs","world","comm"}
 /// for each pair of ranks that summed alone: in rounds of disjoint pairs, all pairs of a round at
-/// once, all pairs there are of up to 9 ranks, and 8 rounds of more ranks.
+/// once, all pairs there are of up to 9 ranks, and 8 rounds of more ranks. Of each pair the better of
+/// two measurements counts.
 void bench_all_reduce(const BenchAllReduceOptions& options, Communicator& communicator,
                       const std::function<void(const nlohmann::json&)>& line);
 
