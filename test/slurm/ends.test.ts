@@ -132,7 +132,7 @@ describe.skipIf(why)(`The end of a job${why === undefined ? '' : ` (${why})`}`, 
     const { cost, gpu_hours: hours } = await listed('own');
     expect(cost?.so_far).toBeGreaterThan(0);
     expect(hours).toBeCloseTo((cost?.so_far ?? 0) / price, 9);
-    expect((await bench.trainyard('runs', 'slurm')).stdout).toMatch(/ COST +GPU HOURS +STARTED/);
+    expect((await bench.trainyard('runs', 'slurm')).stdout).toMatch(/ COST +OF WHICH +GPU HOURS +STARTED/);
   });
 
   test('a time limit of one minute makes a checkpoint ahead, and the weights are those of a run without it', async () => {
