@@ -1,11 +1,12 @@
 // Downloads a checkpoint. It goes on after a lost connection, and gets its name once it is whole.
-import { mkdir, stat, statfs } from 'node:fs/promises';
+import { stat, statfs } from 'node:fs/promises';
 import { join as joinHere } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AgentError, type AgentClient } from '../agent/agentClient.js';
 import type { AgentNode } from '../agent/agentNode.js';
 import { pieceBytes, readRemote } from '../agent/remoteFile.js';
-import { errorText, systemCode, throwIfCancelled, UserError } from '../base/errors.js';
+import { systemCode, throwIfCancelled, UserError } from '../base/errors.js';
+import { makeFolder } from '../base/makeFolder.js';
 import { basename, join, type NodePath } from '../base/nodePath.js';
 import type { Progress } from '../base/progress.js';
 import { agentErrors } from '../contracts/agentApi.js';
@@ -58,10 +59,7 @@ export async function downloadCheckpoint(
   const manifest = readManifest(text, join(from, manifestName));
   const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
   if (await isThere(final, text)) return { path: final, bytes, kept: bytes };
-  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
-    const hint = 'Choose a folder that you may write in';
-    throw new UserError('preflight', `${folder} cannot be made: ${errorText(error)}`, hint, { cause: error });
-  });
+  await makeFolder(folder);
   const partial = await PartialFolder.open(final, text);
   const kept = await keptBytes(partial, manifest);
   await demandRoom(folder, bytes - kept);
@@ -174,7 +172,7 @@ async function isThere(final: string, manifest: string): Promise<boolean> {
   try {
     await stat(final);
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return false;
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return false;
     throw error;
   }
   if ((await textOf(joinHere(final, manifestName)).catch(() => undefined)) === manifest) return true;

@@ -111,6 +111,15 @@ it('download: killed in the middle it goes on, a damaged byte is found, and only
   const other = await cli(...words);
   expectExit(other, 2);
   expect(other.stderr).toContain('is there already, and is not this checkpoint');
+
+  const file = join(folder.path, 'a file');
+  writeFileSync(file, '');
+  const onFile = await cli('download', dir, '99', file);
+  expectExit(onFile, 4);
+  expect(onFile.stderr).toContain(`${file} is a file. Name a folder.`);
+  const inProc = await cli('download', dir, '99', '/proc/trainyard/x');
+  expectExit(inProc, 4);
+  expect(inProc.stderr).toContain('/proc/trainyard/x cannot be made');
 });
 
 it('delete --step: says what is lost, asks, and leaves the last valid one', async () => {
