@@ -1,5 +1,6 @@
 // What every verb is given.
 import type { AgentNode } from '../core/agent/agentNode.js';
+import type { RunsKnown } from '../core/agent/runRegistry.js';
 import type { Machine } from '../core/cluster/nodes/machine.js';
 import { makeMachine } from '../core/cluster/machines.js';
 import { DisposableStore, sharedAbort, type Disposable } from '../core/base/lifecycle.js';
@@ -113,7 +114,8 @@ export class Context implements Disposable {
   async resolveRun(args: Args): Promise<RunEntry> {
     const text = args.words[0] ?? '';
     const profile = await this.profile(await this.profileOfRun(text, args));
-    return (await this.machine.registry(profile)).resolve(text, this.cwd);
+    const registry = await this.machine.registry(profile);
+    return registry.resolve(text, this.cwd, await this.runsKnown(profile.name));
   }
 
   /** Every run that a word names, each of its own profile as in `resolveRun`. */
@@ -123,10 +125,17 @@ export class Context implements Disposable {
       const profile = await this.profiles.get((await this.profileOfRun(text, args)) ?? 'local');
       const machine = this.others.get(profile.name) ?? this.makeMachine(profile);
       this.others.set(profile.name, machine);
-      const entry = await (await machine.registry(profile)).resolve(text, this.cwd);
+      const known = await this.runsKnown(profile.name);
+      const entry = await (await machine.registry(profile)).resolve(text, this.cwd, known);
       runs.push({ profile: profile.name, entry, node: machine.node });
     }
     return runs;
+  }
+
+  /** The runs that this machine started on profiles that there still are. */
+  async runsKnown(profile: string): Promise<RunsKnown> {
+    const profiles = new Set((await this.profiles.list()).map(({ name }) => name));
+    return { profile, runs: (await this.book.runs()).filter((run) => profiles.has(run.profile)) };
   }
 
   /** Undefined where nothing tells: then it is `local`. */

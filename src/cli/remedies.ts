@@ -84,9 +84,11 @@ export function remedyText(remedy: Remedy): string {
     case 'nameCode':
       return `Send it anew: --code ${remedy.folder}`;
     case 'startRun':
-      return `Start one with: trainyard run local ${example}`;
+      return startRunText(remedy);
     case 'chooseRun':
-      return `The newest one is ${remedy.newest}; trainyard runs lists all`;
+      return `The newest one is ${remedy.newest}; ${['trainyard runs', remedy.profile ?? []].flat().join(' ')} lists all`;
+    case 'meantRun':
+      return `Did you mean ${remedy.run}${remedy.profile === undefined ? '' : ` of profile ${remedy.profile}`}?`;
     case 'openTensorBoard':
       return 'Open the whole address that "trainyard tensorboard RUN" prints';
     case 'nodePath':
@@ -103,6 +105,14 @@ export function remedyText(remedy: Remedy): string {
 }
 
 const example = '-- train --model resnet20 --data synthetic --steps 100';
+
+/** Names the profiles that have runs, before it says how one is started. */
+function startRunText({ profile = 'local', elsewhere = [] }: Extract<Remedy, { kind: 'startRun' }>): string {
+  const start = `Start one with: trainyard run ${profile} ${example}`;
+  if (elsewhere.length === 0) return start;
+  const lists = elsewhere.map((name) => `trainyard runs ${name}`).join(', ');
+  return `Runs were started on ${elsewhere.join(', ')}: ${lists}. ${start}`;
+}
 
 const insteadOfCpu = {
   profileWithGpus: 'or a profile with GPUs',

@@ -230,6 +230,13 @@ export function editorRemedy(remedy: Remedy): EditorRemedy {
         text: `The newest one is ${remedy.newest}; the Runs view lists all`,
         button: { title: 'Show Runs', commands: [{ id: 'trainyard.runs.focus' }] },
       };
+    case 'meantRun': {
+      const where = remedy.profile === undefined ? '' : ` of profile ${remedy.profile}`;
+      return {
+        text: `Did you mean ${remedy.run}${where}?`,
+        button: { title: 'Show Runs', commands: [{ id: 'trainyard.runs.focus' }] },
+      };
+    }
     case 'openTensorBoard':
       return { text: 'Use "Open TensorBoard" or "Open TensorBoard in Browser" in the editor' };
     case 'nodePath':

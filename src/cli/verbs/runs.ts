@@ -1,5 +1,6 @@
 import { visible } from '../../core/base/visible.js';
 import { exitCodes } from '../../core/base/errors.js';
+import { noRuns } from '../../core/agent/runRegistry.js';
 import { OverviewReader, type RunOverview } from '../../core/follow/overview.js';
 import { reasonOf, statusText } from '../../core/model/runStatus.js';
 import { gpuHoursText } from '../../core/cost/gpuHours.js';
@@ -8,6 +9,7 @@ import { spendingText, type Spending } from '../../core/model/spending.js';
 import type { RunEntry } from '../../core/contracts/agentApi.js';
 import { accuracyOf } from '../accuracy.js';
 import type { Verb } from '../context.js';
+import { errorWords } from '../remedies.js';
 import { percentText, rateText, table, timeText } from '../format.js';
 
 const shown = 30;
@@ -77,7 +79,7 @@ export const runs: Verb = {
       return exitCodes.done;
     }
     if (overviews.length === 0) {
-      context.output.note('no runs yet. Start one with: trainyard run local -- train …');
+      context.output.note(errorWords(noRuns(await context.runsKnown(profile.name))));
       return exitCodes.done;
     }
     const priced = overviews.some(({ cost }) => cost !== undefined);
@@ -96,7 +98,7 @@ export const runs: Verb = {
     const right = named ? figures.map((column) => column + 1) : figures;
     for (const line of table(head, rows, right)) context.output.line(line);
     const hidden = entries.length - chosen.length;
-    if (hidden > 0) context.output.note(`${hidden} older ones: trainyard runs --all`);
+    if (hidden > 0) context.output.note(`${hidden} older ones: trainyard runs ${profile.name} --all`);
     return exitCodes.done;
   },
 };

@@ -71,8 +71,11 @@ export type Remedy =
   | { kind: 'nameCommand' }
   /** The code folder is to be sent anew. */
   | { kind: 'nameCode'; folder: string }
-  | { kind: 'startRun' }
-  | { kind: 'chooseRun'; newest: string }
+  /** `elsewhere`: other profiles on which this machine started runs. */
+  | { kind: 'startRun'; profile?: string; elsewhere?: readonly string[] }
+  | { kind: 'chooseRun'; newest: string; profile?: string }
+  /** A run of a like name. `profile`: where it is another one than the one that was looked at. */
+  | { kind: 'meantRun'; run: string; profile?: string }
   | { kind: 'openTensorBoard' }
   /** The path was written as this machine has it. */
   | { kind: 'nodePath' }

@@ -10,7 +10,8 @@ import { check } from '../base/validation.js';
 /** Runs kept, the newest ones. */
 const mostRuns = 500;
 const lineSchema = z.object({ id: z.string(), profile: z.string() });
-type Line = z.infer<typeof lineSchema>;
+/** A run, and the profile on which it was started from this machine. */
+export type KnownRun = z.infer<typeof lineSchema>;
 
 /** The list of the runs that were started from this machine: runs.jsonl in `home`. */
 export class RunBook {
@@ -24,6 +25,11 @@ export class RunBook {
     const lines = [...(await this.read()).filter((line) => line.id !== id), { id, profile }].slice(-mostRuns);
     await mkdir(this.home, { recursive: true, mode: 0o700 });
     await writeFileAtomic(this.path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''), 0o600);
+  }
+
+  /** Every run that is kept, the newest first. */
+  async runs(): Promise<KnownRun[]> {
+    return (await this.read()).reverse();
   }
 
   /**
@@ -40,7 +46,7 @@ export class RunBook {
   }
 
   /** What cannot be understood is left out: the book only saves typing. */
-  private async read(): Promise<Line[]> {
+  private async read(): Promise<KnownRun[]> {
     let text: string;
     try {
       text = await readFile(this.path, 'utf8');

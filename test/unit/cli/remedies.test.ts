@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { UserError } from '../../../src/core/base/errors.js';
 import { errorWords, remedyText } from '../../../src/cli/remedies.js';
-import { everyRemedy, sentenceWithoutStop } from '../support/remedies.js';
+import { everyRemedy, sentenceWithoutStop, stop } from '../support/remedies.js';
 
 describe('remedies in the terminal', () => {
   it.each(everyRemedy)('says what to do: $kind', (remedy) => {
     const text = remedyText(remedy);
     expect(text).toMatch(sentenceWithoutStop);
     expect(text).not.toMatch(/undefined|\[object|Trainyard: /);
-    expect(errorWords(new UserError('usage', 'it broke', remedy))).toBe(`it broke. ${text}.`);
+    expect(errorWords(new UserError('usage', 'it broke', remedy))).toBe(`it broke. ${text}${stop(text)}`);
   });
 
   it('has one sentence for each, so that no two can be mixed up', () => {

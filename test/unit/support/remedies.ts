@@ -85,6 +85,10 @@ const byKind: ByKind = {
   nameCode: [{ kind: 'nameCode', folder: '/home/ada/code' }],
   startRun: [{ kind: 'startRun' }],
   chooseRun: [{ kind: 'chooseRun', newest: 'r2' }],
+  meantRun: [
+    { kind: 'meantRun', run: 'first' },
+    { kind: 'meantRun', run: 'first', profile },
+  ],
   openTensorBoard: [{ kind: 'openTensorBoard' }],
   nodePath: [{ kind: 'nodePath' }],
   reinstall: [{ kind: 'reinstall' }],
@@ -101,3 +105,6 @@ export const everyRemedy: readonly Remedy[] = Object.values(byKind).flat();
  * What words of a user interface must be: a sentence without its full stop, that has every field.
  */
 export const sentenceWithoutStop = /^[A-Z][^\n]*[^\s.]$/;
+
+/** What follows such words: a question has its mark. */
+export const stop = (text: string): string => (text.endsWith('?') ? '' : '.');

@@ -5,7 +5,7 @@ import { UserError } from '../../../src/core/base/errors.js';
 import type { Remedy } from '../../../src/core/base/remedy.js';
 import { showError } from '../../../src/ui/commands/showError.js';
 import { editorRemedy, errorWords } from '../../../src/ui/remedies.js';
-import { everyRemedy, sentenceWithoutStop } from '../support/remedies.js';
+import { everyRemedy, sentenceWithoutStop, stop } from '../support/remedies.js';
 
 const editor = vi.hoisted(() => ({
   /** The title of the button that the user presses. */
@@ -69,10 +69,10 @@ describe('remedies in the editor', () => {
     expect(text).toMatch(sentenceWithoutStop);
     expect(text).not.toMatch(/undefined|\[object|trainyard [a-z]|npm run|--(ranks|nodes|name)/);
     const error = new UserError('usage', 'it broke', remedy);
-    expect(errorWords(error)).toBe(`it broke. ${text}.`);
+    expect(errorWords(error)).toBe(`it broke. ${text}${stop(text)}`);
     await showError(ui, error);
     const titles = [...new Set([button?.title, 'Show Output'])].filter((title) => title !== undefined);
-    expect(editor.shown).toEqual([[`it broke. ${text}.`, ...titles]]);
+    expect(editor.shown).toEqual([[`it broke. ${text}${stop(text)}`, ...titles]]);
     expect(editor.executed).toEqual([]); // nothing was pressed
     const own = commandIds as readonly string[];
     for (const { id } of button?.commands ?? []) {

@@ -5,6 +5,7 @@ import { AgentClient } from '../../../../src/core/agent/agentClient.js';
 import { workdirOf } from '../../../../src/core/profiles/workdir.js';
 import { matchRun, RunRegistry } from '../../../../src/core/agent/runRegistry.js';
 import { isOver, statusOf } from '../../../../src/core/model/runStatus.js';
+import { remedyText } from '../../../../src/cli/remedies.js';
 import { FakeAgent } from '../../support/fakeAgent.js';
 
 const ids = [
@@ -71,6 +72,43 @@ describe('matchRun', () => {
     expect(message('vgg')).toBe('no run is named "vgg". do chooseRun 20261122-080000-resnet20-aaaa.');
     expect(message('last', [])).toBe('there are no runs yet. do startRun.');
     expect(message('x', [])).toBe('no run is named "x": there are no runs yet. do startRun.');
+  });
+});
+
+describe('what a run may have meant', () => {
+  const runs = [
+    { id: '20261122-080000-first-aaaa', profile: 'lab' },
+    { id: '20261121-080000-resnet20-bbbb', profile: 'lab' },
+  ];
+  const said = (text: string, profile: string, entries: Parameters<typeof matchRun>[1] = []): string => {
+    try {
+      matchRun(text, entries, { profile, runs });
+    } catch (error) {
+      return errorWords(error, remedyText);
+    }
+    throw new Error(`${text} was found`);
+  };
+
+  it('names the run of another profile whose name is near', () => {
+    const meant = 'no run is named "fist". Did you mean 20261122-080000-first-aaaa of profile lab?';
+    expect(said('fist', 'local')).toBe(meant);
+    expect(said('20261122-080000-frist-aaaa', 'local')).toContain('Did you mean 20261122-080000-first-aaaa');
+  });
+
+  it('prefers the runs of the profile that was looked at, by the name that they have now', () => {
+    const about = { name: 'fast', tags: [], notes: '' };
+    expect(said('fasr', 'local', [{ id: 'r1', about }])).toBe('no run is named "fasr". Did you mean fast?');
+  });
+
+  it('says which profiles have runs, and how one is started on this one', () => {
+    expect(said('vgg', 'local')).toMatch(
+      /^no run is named "vgg": there are no runs on local\. Runs were started on lab: trainyard runs lab\. Start one with: trainyard run local -- /,
+    );
+    expect(said('vgg', 'lab')).toMatch(/there are no runs yet\. Start one with: trainyard run lab -- /);
+    const entry = { id: '20261122-080000-first-aaaa' };
+    expect(said('vgg', 'lab', [entry])).toContain(
+      'The newest one is 20261122-080000-first-aaaa; trainyard runs lab lists all',
+    );
   });
 });
 

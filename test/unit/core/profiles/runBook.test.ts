@@ -15,6 +15,7 @@ it('finds the profile of a run by its id, a part of it, or last', async () => {
   expect(await book.profileOf('mlp')).toBe('lab');
   expect(await book.profileOf('20261121')).toBeUndefined();
   expect(await book.profileOf('')).toBeUndefined();
+  expect((await book.runs()).map(({ profile }) => profile)).toEqual(['local', 'lab']);
   expect(statSync(join(home, 'runs.jsonl')).mode & 0o777).toBe(0o600);
 });
 
