@@ -17,6 +17,8 @@ export interface Grammar {
   flags: readonly Flag[];
   /** Takes everything after `--`. */
   rest?: boolean;
+  /** What stands after `--` may be of the trainer: with its verb, or its flags alone. */
+  trainer?: 'verb' | 'flags';
 }
 
 export interface Args {
@@ -29,7 +31,19 @@ export interface Args {
   all(flag: string): readonly string[];
 }
 
-/** Parses what follows the verb. UserError (usage). */
+/** A flag that the verb does not have. */
+export class UnknownFlag extends UserError {
+  constructor(
+    /** As it was typed, with its dashes. */
+    readonly flag: string,
+    what: string,
+    hint: string,
+  ) {
+    super('usage', what, hint);
+  }
+}
+
+/** Parses what follows the verb. UserError (usage), of a flag that it does not have UnknownFlag. */
 export function parseVerb(grammar: Grammar, argv: readonly string[]): Args {
   const end = argv.indexOf('--');
   const own = end < 0 ? argv : argv.slice(0, end);
@@ -97,11 +111,11 @@ function usage(grammar: Grammar, what: string): UserError {
   return new UserError('usage', what, `Usage: ${synopsis(grammar)}`);
 }
 
-function unknownFlag(grammar: Grammar, raw: string): UserError {
+function unknownFlag(grammar: Grammar, raw: string): UnknownFlag {
   const nearest = nearestOf(
     raw.replace(/^-+/, ''),
     grammar.flags.map(({ name }) => name),
   );
   const hint = nearest === undefined ? `See trainyard ${grammar.verb} --help` : `Did you mean --${nearest}?`;
-  return new UserError('usage', `trainyard ${grammar.verb} has no flag ${raw}`, hint);
+  return new UnknownFlag(raw, `trainyard ${grammar.verb} has no flag ${raw}`, hint);
 }

@@ -2,6 +2,7 @@
 import type { AgentNode } from '../core/agent/agentNode.js';
 import type { RunsKnown } from '../core/agent/runRegistry.js';
 import type { Machine } from '../core/cluster/nodes/machine.js';
+import { LocalMachine } from '../core/cluster/localMachine.js';
 import { makeMachine } from '../core/cluster/machines.js';
 import { DisposableStore, sharedAbort, type Disposable } from '../core/base/lifecycle.js';
 import type { Logger } from '../core/base/log.js';
@@ -37,6 +38,7 @@ export class Context implements Disposable {
   readonly book: RunBook;
   private chosen: Machine | undefined;
   private chosenProfile: Profile | undefined;
+  private here: LocalMachine | undefined;
   private readonly others = new Map<string, Machine>();
   private readonly store = new DisposableStore();
 
@@ -62,6 +64,12 @@ export class Context implements Disposable {
   get currentProfile(): Profile {
     if (!this.chosenProfile) throw new TypeError('no profile was chosen yet');
     return this.chosenProfile;
+  }
+
+  /** The trainer of this machine, for what it says of itself: no profile is needed. */
+  get trainerHere(): LocalMachine {
+    const { bundleDir, env, logger } = this;
+    return (this.here ??= this.store.add(new LocalMachine({ bundleDir, env, logger })));
   }
 
   /** Where what can be made again is kept. */

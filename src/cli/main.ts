@@ -5,9 +5,10 @@ import { agentErrors } from '../core/contracts/agentApi.js';
 import { AgentError } from '../core/agent/agentClient.js';
 import { version } from '../../package.json';
 import { nearestOf } from '../core/base/nearest.js';
-import { parseVerb, type Flag } from './args.js';
+import { parseVerb, UnknownFlag, type Args, type Flag } from './args.js';
 import { Context, type Verb } from './context.js';
 import { generalHelp, verbHelp } from './help.js';
+import { placedFlag } from './misplacedFlag.js';
 import { errorWords } from './remedies.js';
 import { processOutput, stderrLogger, type Output } from './output.js';
 import { endWithTerminal, ownTerminals } from './signals.js';
@@ -44,20 +45,26 @@ async function main(argv: readonly string[], output: Output): Promise<number> {
   }
   const verb = findVerb(first);
   const rest = argv.filter((_, index) => index !== argv.indexOf(first));
-  const args = parseVerb({ ...verb, flags: [...verb.flags, ...common], ...lenient(verb, rest) }, rest);
-  if (args.has('help')) return help(verbHelp(verb));
-  const context = new Context(
-    output,
-    args.has('json'),
-    process.cwd(),
-    __dirname,
-    process.env,
-    stderrLogger(),
-  );
+  const parsed = parsedVerb(verb, rest);
+  const json = !(parsed instanceof UnknownFlag) && parsed.has('json');
+  const context = new Context(output, json, process.cwd(), __dirname, process.env, stderrLogger());
   try {
-    return await verb.run(context, args);
+    if (parsed instanceof UnknownFlag) {
+      throw await placedFlag(parsed, verb, rest, (words) => context.trainerHere.runTrainerIfThere(words));
+    }
+    if (parsed.has('help')) return help(verbHelp(verb));
+    return await verb.run(context, parsed);
   } finally {
     context.dispose();
+  }
+}
+
+function parsedVerb(verb: Verb, argv: readonly string[]): Args | UnknownFlag {
+  try {
+    return parseVerb({ ...verb, flags: [...verb.flags, ...common], ...lenient(verb, argv) }, argv);
+  } catch (error) {
+    if (error instanceof UnknownFlag) return error;
+    throw error;
   }
 }
 

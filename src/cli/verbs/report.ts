@@ -42,6 +42,7 @@ export const report: Verb = {
   words: ['scaling|bakeoff', 'P'],
   flags: [...ofBoth, ...ofScaling, ...ofBakeOff],
   rest: true,
+  trainer: 'verb',
   details: [
     'scaling: short trainings are run one after the other, with the tag scaling. A point that fails is named in the report, and the others are kept. Ctrl-C ends the measurement with a report of what there is. The same command goes on with the points that are missing.',
     'Predictions are labelled as such. docs/scaling.md says how they are made, and how wrong they were.',

@@ -1,11 +1,13 @@
 import { resolve } from 'node:path';
 import type { Profile } from '../../core/contracts/profileSchema.js';
 import { exitCodes, UserError } from '../../core/base/errors.js';
-import { positiveInteger } from '../../core/plan/flags.js';
+import { assertTrainFlags, trainHelp } from '../../core/plan/flagCheck.js';
+import { positiveInteger, trainerHelpWords } from '../../core/plan/flags.js';
 import { gpuWishOf } from '../../core/plan/gpuWish.js';
 import type { AskedRun } from '../../core/plan/commandLine.js';
 import { requestOf, type TypedRun } from '../../core/plan/request.js';
 import { addedDefaults, trainDefaultsText, withTrainDefaults } from '../../core/plan/trainDefaults.js';
+import { whyNotHere } from '../../core/plan/whyNotHere.js';
 import { PresetFile } from '../../core/presets/presetFile.js';
 import { presetRun } from '../../core/presets/presetRun.js';
 import { parseStage } from '../../core/stage/spec.js';
@@ -103,6 +105,22 @@ async function showScript(context: Context, typed: TypedRun): Promise<number> {
   return exitCodes.done;
 }
 
+/** Of this machine's trainer: nothing is connected to. UserError (preflight, failed), Cancelled. */
+async function showTrainerHelp(context: Context, words: readonly string[]): Promise<number> {
+  const reason = whyNotHere();
+  if (reason) throw new UserError('preflight', reason.what, 'Ask for the help on such a machine');
+  const text = await context.withProgress((progress) => context.trainerHere.runTrainer(words, progress));
+  for (const line of text.trimEnd().split('\n')) context.output.line(line);
+  return exitCodes.done;
+}
+
+/** Before anything is connected to, where this machine has the trainer. UserError (usage). */
+async function assertFlagsHere(context: Context, typed: TypedRun): Promise<void> {
+  if (typed.profile.kind === 'local') return; // the start looks at them
+  const help = await context.trainerHere.runTrainerIfThere(trainHelp);
+  if (help !== undefined) await assertTrainFlags(requestOf(typed), () => Promise.resolve(help));
+}
+
 export const run: Verb = {
   verb: 'run',
   summary: 'starts a run and stays with it',
@@ -163,14 +181,18 @@ export const run: Verb = {
     { name: 'no-evaluator', help: 'do not evaluate checkpoints on --eval-data while training' },
   ],
   rest: true,
+  trainer: 'verb',
   details: [
     'After -- stands a verb of the trainer with its flags, or any command: your own program. It is started once, or as often as --ranks, --per-slot or --per-node say.',
+    'The trainer tells its flags without a connection: trainyard run local -- train --help',
     'train takes --device auto, cpu or cuda. auto, the default, takes CUDA where every node of the run has a free GPU for each of its ranks and the CUDA back end runs there, else the CPU. The first line says which, and why.',
     'Ctrl-C once stops the run after a checkpoint, twice stops it now. A client that is killed, or gets SIGTERM or SIGHUP, leaves the run running.',
     'A program of your own finds RANK, WORLD_SIZE, MASTER_ADDR and what else torchrun, Open MPI and TensorFlow set. A stop sends it SIGTERM, and SIGKILL after stopGrace seconds (30).',
     'Example: trainyard run local --ranks 2 -- train --model resnet20 --data images/train --eval-data images/validation --epochs 10',
   ],
   async run(context, args) {
+    const helpWords = trainerHelpWords(args.rest);
+    if (helpWords) return showTrainerHelp(context, helpWords);
     const profile = await context.profile(args.words[0]);
     const { machine } = context;
     const preset = await presetOf(context, args.value('preset'), profile.name);
@@ -178,6 +200,7 @@ export const run: Verb = {
     const typed = withTrainDefaults(asked, profile);
     const added = addedDefaults(asked, profile);
     if (added) context.output.note(`profile ${profile.name} adds ${trainDefaultsText(added)}`);
+    await assertFlagsHere(context, typed);
     if (args.has('show-script')) return showScript(context, typed);
     const code = await codeOf(context, args.value('code') ?? preset?.codeFolder);
     const request = requestOf({ ...typed, code });

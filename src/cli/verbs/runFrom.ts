@@ -27,6 +27,7 @@ export const runFrom: Verb = {
     },
   ],
   rest: true,
+  trainer: 'flags',
   details: [
     'STEP is a step, latest (the default) or best. The new run has the command of RUN and begins at step 0: weights alone are taken, neither the optimizer nor the schedule. To go on with RUN itself there is: trainyard resume RUN',
     'Flags of train after -- take the place of those of RUN; train with all its flags takes the place of the whole command.',

@@ -33,7 +33,7 @@ import { checkData, checkDisk, checkTrainer, trainerTrial } from '../plan/prefli
 import { runCommand } from '../base/processes.js';
 import { takenCudaBuild, type CudaBuild } from '../setup/cudaBuild.js';
 import { localGpus } from '../setup/localGpus.js';
-import { cacheFolder, ensureLocalRuntime, type NodeRuntime } from '../setup/runtime.js';
+import { cacheFolder, ensureLocalRuntime, hasLocalRuntime, type NodeRuntime } from '../setup/runtime.js';
 import type { Bootstrap } from '../setup/bootstrap.js';
 import { openLocalBootstrap } from '../setup/localChannel.js';
 import { readBootstrap } from '../setup/payload.js';
@@ -49,6 +49,7 @@ import { workdirOf } from '../profiles/workdir.js';
 import { RunRegistry } from '../agent/runRegistry.js';
 import type { StopMode } from '../contracts/runSchema.js';
 import { assertTrainFlags, trainHelp } from '../plan/flagCheck.js';
+import { whyNotHere } from '../plan/whyNotHere.js';
 import { countsAsNvml, judgeCuda } from '../plan/cudaTrial.js';
 import { placeRun, type DeviceLooks, type PlacedRun } from '../plan/device.js';
 import { roomOf, type NodeOffer } from '../plan/placement.js';
@@ -170,6 +171,20 @@ export class LocalMachine implements Machine {
     } finally {
       await locks.giveBack();
     }
+  }
+
+  /**
+   * The same where nothing must be fetched for it; undefined where this machine has no trainer that
+   * runs. It is the build that nodes are given. UserError (failed), Cancelled.
+   */
+  async runTrainerIfThere(args: readonly string[]): Promise<string | undefined> {
+    if (whyNotHere() !== undefined) return undefined;
+    const sources = await this.sources().catch((error: unknown) => {
+      if (error instanceof UserError && error.code === 'preflight') return undefined;
+      throw error;
+    });
+    if (!sources || !(await hasLocalRuntime(sources, cacheFolder(this.env)))) return undefined;
+    return this.runTrainer(args);
   }
 
   /** Runs the trainer here to its end. UserError (failed) with its own words, Cancelled. */

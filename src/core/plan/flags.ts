@@ -2,6 +2,7 @@
 // requests by it.
 import { existsSync } from 'node:fs';
 import { UserError } from '../base/errors.js';
+import { nearestOf } from '../base/nearest.js';
 import { isAbsolute, isInHome, resolve, type NodePath } from '../base/nodePath.js';
 import { programName } from '../code/program.js';
 
@@ -63,6 +64,26 @@ function splitOnce(word: string): [string, string | undefined] {
 /** Undefined for a program that is not our trainer, whatever its arguments are called. */
 export const trainerVerb = ([first]: readonly string[]): string | undefined =>
   trainerVerbs.find((verb) => verb === first);
+
+/**
+ * What the trainer is asked where these words ask for its help, as `train --help`; undefined where
+ * they do not.
+ */
+export function trainerHelpWords(words: readonly string[]): string[] | undefined {
+  const own = words[0] === 'trainer' ? words.slice(1) : words;
+  if (words[0] !== 'trainer' && trainerVerb(own) === undefined) return undefined;
+  if (!own.includes(helpFlag) && !own.includes('-h')) return undefined;
+  const end = own.findIndex((word) => word.startsWith('-'));
+  return [...own.slice(0, end), helpFlag];
+}
+
+const helpFlag = '--help';
+
+/** A verb of the trainer that is nearly this word, and not the word itself. */
+export function meantVerb(word: string): string | undefined {
+  const verb = nearestOf(word, trainerVerbs);
+  return verb === word ? undefined : verb;
+}
 
 /** What a run's id says of it: its model, its verb, or the file or program of a command. */
 export function runLabel(words: readonly string[]): string {

@@ -51,6 +51,17 @@ export async function ensurePythonRuntime(options: RuntimeOptions): Promise<Pyth
   return { dir, requirementsHash };
 }
 
+/** Whether `ensurePythonRuntime` would find the environment, and make nothing. */
+export async function hasPythonRuntime({
+  root,
+  requirements,
+}: Pick<RuntimeOptions, 'root' | 'requirements'>): Promise<boolean> {
+  const hash = createHash('sha256')
+    .update(await readFile(requirements))
+    .digest('hex');
+  return (await missingFrom(join(root, hash.slice(0, 16)))) === undefined;
+}
+
 async function makeOnce(options: RuntimeOptions, name: string, dir: string): Promise<void> {
   const { root, signal, onProgress } = options;
   const onWait = (host: string): void =>

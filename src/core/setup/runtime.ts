@@ -10,7 +10,7 @@ import { systemCode } from '../base/errors.js';
 import { writeFileAtomic } from '../base/files.js';
 import { chooseCudaBuild } from './cudaBuild.js';
 import { localGpus } from './localGpus.js';
-import { ensurePythonRuntime, type RuntimeOptions } from './pythonRuntime.js';
+import { ensurePythonRuntime, hasPythonRuntime, type RuntimeOptions } from './pythonRuntime.js';
 import { cudaLibraryName, readCudaLibrary, scriptsOf, type NativeSources } from './sources.js';
 import { join as joinOnNode, pathOfThisNode, type NodePath } from '../base/nodePath.js';
 
@@ -64,6 +64,10 @@ export async function ensureLocalRuntime(
     hashes: { agent, trainer, requirements: requirementsHash },
   };
 }
+
+/** Whether `ensureLocalRuntime` has nothing to fetch. */
+export const hasLocalRuntime = (sources: NativeSources, cache: string): Promise<boolean> =>
+  hasPythonRuntime({ root: join(cache, 'runtime'), requirements: sources.requirements });
 
 /** Where everything is, below the two folders of a node. */
 export function programsOf(nodeDir: NodePath, runtimeDir: NodePath): Omit<NodeRuntime, 'nvidia' | 'hashes'> {

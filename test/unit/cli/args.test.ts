@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseVerb, synopsis, type Grammar } from '../../../src/cli/args.js';
+import { parseVerb, synopsis, UnknownFlag, type Grammar } from '../../../src/cli/args.js';
+import { placedFlag } from '../../../src/cli/misplacedFlag.js';
 import { editDistance, nearestOf } from '../../../src/core/base/nearest.js';
 import { generalHelp, verbHelp } from '../../../src/cli/help.js';
 import { verbs } from '../../../src/cli/table.js';
@@ -94,6 +95,41 @@ describe('suggestions', () => {
         expect(distance).toBeGreaterThanOrEqual(Math.abs(a.length - b.length));
       }),
     );
+  });
+});
+
+describe('a flag of the trainer before --', () => {
+  const grammar: Grammar = { verb: 'run', words: ['P'], flags: [{ name: 'ranks', value: 'N', help: 'h' }] };
+  const of = async (
+    trainer: Grammar['trainer'],
+    argv: string[],
+    help: string | undefined,
+  ): Promise<string> => {
+    const own = { ...grammar, rest: true, ...(trainer ? { trainer } : {}) };
+    try {
+      parseVerb(own, argv);
+    } catch (error) {
+      if (!(error instanceof UnknownFlag)) throw error;
+      return (await placedFlag(error, own, argv, () => Promise.resolve(help))).message;
+    }
+    throw new Error('it was taken');
+  };
+  const help = '  --model TEXT REQUIRED  mlp (28 px)\n  --lr FLOAT:>0..10=0.1  rate';
+
+  it('is told its place', async () => {
+    const there = '--lr is a flag of the trainer. Write it after "-- train".';
+    expect(await of('verb', ['lab', '--lr', '1'], help)).toBe(there);
+    expect(await of('verb', ['lab', 'eval', '--lr', '1'], help)).toContain('after "-- eval"');
+    expect(await of('flags', ['r', '--lr', '1'], help)).toContain('after "--"');
+  });
+
+  it('is an unknown flag where the trainer has none of the name, or has no say', async () => {
+    expect(await of('verb', ['lab', '--rnaks', '1'], help)).toContain('Did you mean --ranks?');
+    expect(await of(undefined, ['lab', '--lr', '1'], help)).toContain('See trainyard run --help');
+    expect(await of('verb', ['lab', 'train', '--lr', '1'], undefined)).toBe(
+      'trainyard run has no flag --lr. Flags of the trainer stand after "-- train".',
+    );
+    expect(await of('verb', ['lab', '--lr', '1'], undefined)).toContain('See trainyard run --help');
   });
 });
 

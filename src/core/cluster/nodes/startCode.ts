@@ -1,4 +1,6 @@
 // The start of a run together with its code.
+import { AgentError } from '../../agent/agentClient.js';
+import { UserError } from '../../base/errors.js';
 import type { NodePath } from '../../base/nodePath.js';
 import { sharedAbort } from '../../base/lifecycle.js';
 import type { Logger } from '../../base/log.js';
@@ -8,6 +10,7 @@ import { takeSnapshot, type CodeSnapshot, type SnapshotOptions } from '../../cod
 import type { RunDetails } from '../../contracts/agentApi.js';
 import { startsOf } from '../../cost/runCost.js';
 import type { StartSpec } from '../../contracts/runSchema.js';
+import { meantVerb } from '../../plan/flags.js';
 import type { RunRequest } from '../../plan/request.js';
 import { newRunId } from '../../plan/spec.js';
 import type { Machine } from './machine.js';
@@ -79,7 +82,7 @@ export async function startWithCode<T>(
 ): Promise<T> {
   const spec = withEarlierStarts(planned, before);
   const code = codeOf(request, before);
-  if (!code) return start(spec);
+  if (!code) return start(spec).catch((error: unknown) => rethrown(error, request));
   const { runDir, profile } = request;
   const id = before?.run?.id ?? spec.id ?? newRunId(spec.label);
   const run = { profile, workdir, id, logger };
@@ -92,6 +95,16 @@ export async function startWithCode<T>(
     return await start({ ...spec, cwd: undefined, id, dir, code: code.record });
   } catch (error) {
     await dropCode(targets, run);
-    throw error;
+    return rethrown(error, request);
   }
+}
+
+/** Names the verb of the trainer that was meant by a program that is not there. UserError (preflight). */
+export function rethrown(error: unknown, request: RunRequest): never {
+  const [word = ''] = request.kind === 'command' && !request.ofTrainer ? request.argv : [];
+  const verb = meantVerb(word);
+  if (!(error instanceof AgentError) || verb === undefined) throw error;
+  const [what = ''] = error.message.split('. ');
+  if (!what.startsWith(`${word} is not on PATH`)) throw error;
+  throw new UserError('preflight', what, `Did you mean ${verb}?`, { cause: error });
 }
