@@ -89,12 +89,16 @@ export function remedyText(remedy: Remedy): string {
       return `The newest one is ${remedy.newest}; ${['trainyard runs', remedy.profile ?? []].flat().join(' ')} lists all`;
     case 'meantRun':
       return `Did you mean ${remedy.run}${remedy.profile === undefined ? '' : ` of profile ${remedy.profile}`}?`;
+    case 'greaterBudget':
+      return 'Go on with a greater one: --budget AMOUNT';
     case 'openTensorBoard':
       return 'Open the whole address that "trainyard tensorboard RUN" prints';
     case 'nodePath':
       return 'Write it as the node calls it, for example /data/images or ~/images (in Git Bash set MSYS_NO_PATHCONV=1, which leaves such paths as they are)';
     case 'reinstall':
-      return 'Build it with npm run build, or install Trainyard again';
+      return remedy.checkout === true
+        ? `Build it with: ${buildAll}`
+        : `Install Trainyard again, or build it with: ${buildAll}`;
     case 'reportProgram':
       return 'Report this, or build it again';
     case 'report':
@@ -113,6 +117,9 @@ function startRunText({ profile = 'local', elsewhere = [] }: Extract<Remedy, { k
   const lists = elsewhere.map((name) => `trainyard runs ${name}`).join(', ');
   return `Runs were started on ${elsewhere.join(', ')}: ${lists}. ${start}`;
 }
+
+/** In a copy of the source: the bundles alone leave the native programs out. */
+const buildAll = 'node scripts/native/native.mjs build && npm run build';
 
 const insteadOfCpu = {
   profileWithGpus: 'or a profile with GPUs',

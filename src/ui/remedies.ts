@@ -237,6 +237,8 @@ export function editorRemedy(remedy: Remedy): EditorRemedy {
         button: { title: 'Show Runs', commands: [{ id: 'trainyard.runs.focus' }] },
       };
     }
+    case 'greaterBudget':
+      return { text: 'Go on with a greater budget' };
     case 'openTensorBoard':
       return { text: 'Use "Open TensorBoard" or "Open TensorBoard in Browser" in the editor' };
     case 'nodePath':

@@ -76,11 +76,13 @@ export type Remedy =
   | { kind: 'chooseRun'; newest: string; profile?: string }
   /** A run of a like name. `profile`: where it is another one than the one that was looked at. */
   | { kind: 'meantRun'; run: string; profile?: string }
+  /** Of what was given, or the profile says, nothing is left. */
+  | { kind: 'greaterBudget' }
   | { kind: 'openTensorBoard' }
   /** The path was written as this machine has it. */
   | { kind: 'nodePath' }
-  /** Something of Trainyard itself is missing or broken. */
-  | { kind: 'reinstall' }
+  /** Something of Trainyard itself is missing or broken. `checkout`: it is a copy of the source. */
+  | { kind: 'reinstall'; checkout?: boolean }
   | { kind: 'reportProgram' }
   | { kind: 'report'; tryFirst: boolean };
 

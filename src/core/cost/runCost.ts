@@ -102,8 +102,10 @@ export function costText(cost: RunCost, over: boolean): string {
   return parts.join(', ');
 }
 
-/** `3.10 USD`. Below one hundredth with as many digits as it takes to see something. */
+/** `3.10 USD`. Below one tenth with two digits that count: `0.0041 USD`, `0.005 USD`. */
 export function moneyText(amount: number, currency: string): string {
-  const text = amount > 0 && amount < 0.005 ? amount.toPrecision(1) : amount.toFixed(2);
+  if (amount <= 0 || amount >= 0.1) return `${amount.toFixed(2)} ${currency}`;
+  const places = Math.min(20, 1 - Math.floor(Math.log10(amount)));
+  const text = amount.toFixed(places).replace(/^(\d+\.\d\d\d*?)0+$/, '$1');
   return `${text} ${currency}`;
 }

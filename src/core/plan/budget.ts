@@ -46,5 +46,5 @@ export function assertBudgetLeft({ id, run, state }: RunEntry, { budget, budgetS
   if (budget === undefined || budgetStop !== true || cost === undefined || cost < budget) return;
   const money = (amount: number): string => moneyText(amount, run?.price?.currency ?? '');
   const what = `${id} has cost ${money(cost)}, and its budget is ${money(budget)}`;
-  throw new UserError('usage', what, 'Go on with a greater budget');
+  throw new UserError('usage', what, { kind: 'greaterBudget' });
 }

@@ -157,7 +157,18 @@ export async function findNativeSources(
     if (absent === undefined) return sources;
     missing ||= absent;
   }
-  throw new UserError('preflight', `${missing} is missing`, { kind: 'reinstall' });
+  const checkout = await isThere(join(root, 'native', 'CMakeLists.txt'));
+  throw new UserError('preflight', `${missing} is missing`, { kind: 'reinstall', checkout });
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await access(path);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return false;
+    throw error;
+  }
 }
 
 async function firstMissing(sources: NativeSources): Promise<string | undefined> {

@@ -95,7 +95,9 @@ it('ends a run after a checkpoint where its budget is spent, and goes on with a 
 
   const refused = await runCli(['resume', dir], options);
   expectExit(refused, 2);
-  expect(refused.stderr).toMatch(/has cost \d\.\d\d EUR, and its budget is 2\.00 EUR.*greater budget/);
+  expect(refused.stderr).toMatch(
+    /has cost \d\.\d\d EUR, and its budget is 2\.00 EUR\. Go on with a greater one: --budget AMOUNT/,
+  );
   const more = String(first.ended - first.started + 1.5);
   const again = await runCli(['resume', dir, '--budget', more], options);
   expectExit(again, 75);

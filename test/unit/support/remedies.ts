@@ -92,6 +92,7 @@ const byKind: ByKind = {
   openTensorBoard: [{ kind: 'openTensorBoard' }],
   nodePath: [{ kind: 'nodePath' }],
   reinstall: [{ kind: 'reinstall' }],
+  greaterBudget: [{ kind: 'greaterBudget' }],
   reportProgram: [{ kind: 'reportProgram' }],
   report: [
     { kind: 'report', tryFirst: true },

@@ -120,12 +120,15 @@ describe('a run that was resumed', () => {
   });
 });
 
-it('shows amounts below a cent', () => {
-  expect([0, 0.0004, 0.0049, 0.005, 3.1].map((amount) => moneyText(amount, 'USD'))).toEqual([
+it('shows amounts below ten cents with digits that tell them apart', () => {
+  expect([0, 0.0004, 0.0041, 0.005, 0.0149, 0.05, 3.1].map((amount) => moneyText(amount, 'USD'))).toEqual([
     '0.00 USD',
     '0.0004 USD',
+    '0.0041 USD',
     '0.005 USD',
-    '0.01 USD',
+    '0.015 USD',
+    '0.05 USD',
     '3.10 USD',
   ]);
+  expect(moneyText(4e-7, 'USD')).toBe('0.0000004 USD');
 });

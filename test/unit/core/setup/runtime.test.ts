@@ -13,7 +13,8 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Cancelled, UserError } from '../../../../src/core/base/errors.js';
+import { errorWords } from '../../../../src/cli/remedies.js';
+import { Cancelled, remedyOf, UserError } from '../../../../src/core/base/errors.js';
 import { identity } from '../../../../src/core/setup/lease.js';
 import { processStartTime } from '../../../../src/core/base/processes.js';
 import { ensurePythonRuntime } from '../../../../src/core/setup/pythonRuntime.js';
@@ -274,6 +275,16 @@ describe('findNativeSources', () => {
     const folder = fresh();
     const dist = join(folder, 'dist');
     expect((await failure(findNativeSources(dist, {}))).message).toContain(join(dist, 'bin/agent'));
+    expect(remedyOf(await failure(findNativeSources(dist, {})))).toEqual({
+      kind: 'reinstall',
+      checkout: false,
+    });
+    mkdirSync(join(dist, '..', 'native'), { recursive: true });
+    writeFileSync(join(dist, '..', 'native', 'CMakeLists.txt'), '');
+    const error = await failure(findNativeSources(dist, {}));
+    expect(errorWords(error)).toBe(
+      `${join(dist, 'bin/agent')} is missing. Build it with: node scripts/native/native.mjs build && npm run build.`,
+    );
     const bin = join(folder, 'build/native/release/node/bin');
     for (const name of ['agent', 'trainer', 'mpiexec_control.so']) script(bin, name, '');
     for (const name of ['native/node', 'native/agent/slurm', 'native/trainer/data/fetch']) {
