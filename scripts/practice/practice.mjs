@@ -3,7 +3,7 @@
 // what a node needs is put there once.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { userInfo } from 'node:os';
+import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -126,6 +126,18 @@ export async function startPracticeCluster({
   return { nodes, port, identityFile, knownHosts, profile, stop };
 }
 
+/** Where Trainyard looks for profiles (docs/contracts/profiles.md). */
+function profilesFile() {
+  return join(process.env['TRAINYARD_HOME'] || join(homedir(), '.config', 'trainyard'), 'profiles.json');
+}
+
+const help = `usage: node scripts/practice/practice.mjs [--nodes N]
+
+Starts a cluster to practise on, on this one machine: N nodes (1 to 100, by default 3), each a real
+sshd at 127.0.0.2 and on with a home of its own, without root. Prints profiles.json with their
+profile, and stays until Ctrl-C ends it. Homes stay.
+`;
+
 /** @param {number} count */
 async function foreground(count) {
   const interrupted = new Promise((resolve) => {
@@ -133,10 +145,19 @@ async function foreground(count) {
   });
   const cluster = await startPracticeCluster({ nodes: count });
   const { identityFile, knownHosts, port, profile } = cluster;
-  process.stdout.write(`${JSON.stringify(profile, undefined, 2)}\n`);
+  process.stdout.write(`${JSON.stringify({ version: 1, profiles: [profile] }, undefined, 2)}\n`);
   const ssh = `ssh -F none -p ${port} -i ${identityFile} -o UserKnownHostsFile=${knownHosts} ${addressOf(0)}`;
   process.stderr.write(
-    `\n${count} nodes run. Put the profile into profiles.json, or log in yourself:\n  ${ssh}\nCtrl-C ends them.\n`,
+    [
+      '',
+      `${count} nodes run. The lines above are a whole ${profilesFile()}: save them there,`,
+      'or add the profile to those that the file has. Then:',
+      `  trainyard trust ${profile.name} && trainyard check ${profile.name}`,
+      'Or log in yourself:',
+      `  ${ssh}`,
+      'Ctrl-C ends them.',
+      '',
+    ].join('\n'),
   );
   const waiting = setInterval(() => undefined, 3_600_000);
   await interrupted;
@@ -146,7 +167,10 @@ async function foreground(count) {
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   main(async () => {
-    const { values } = parseArgs({ options: { nodes: { type: 'string', default: '3' } } });
-    await foreground(Number(values.nodes));
+    const { values } = parseArgs({
+      options: { nodes: { type: 'string', default: '3' }, help: { type: 'boolean', default: false } },
+    });
+    if (values.help) process.stdout.write(help);
+    else await foreground(Number(values.nodes));
   });
 }

@@ -34,7 +34,9 @@ export function terminalPrompter(output: Output, profile: string, trustAll = fal
       if (process.stdin.isTTY) {
         return isYes(await ask('Trust them, and remember? Type yes: ', true));
       }
-      output.note(`Compare the fingerprints, then accept them with: trainyard trust ${profile}`);
+      output.note(
+        `Compare the fingerprints, then accept them in a terminal: trainyard trust ${profile} (without one: with --yes)`,
+      );
       return false;
     },
   };

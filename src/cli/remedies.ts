@@ -89,6 +89,8 @@ export function remedyText(remedy: Remedy): string {
       return `The newest one is ${remedy.newest}; ${['trainyard runs', remedy.profile ?? []].flat().join(' ')} lists all`;
     case 'meantRun':
       return `Did you mean ${remedy.run}${remedy.profile === undefined ? '' : ` of profile ${remedy.profile}`}?`;
+    case 'stopRun':
+      return `Stop it first: trainyard stop ${remedy.run}`;
     case 'greaterBudget':
       return 'Go on with a greater one: --budget AMOUNT';
     case 'openTensorBoard':

@@ -237,6 +237,8 @@ export function editorRemedy(remedy: Remedy): EditorRemedy {
         button: { title: 'Show Runs', commands: [{ id: 'trainyard.runs.focus' }] },
       };
     }
+    case 'stopRun':
+      return { text: 'Stop the run first' };
     case 'greaterBudget':
       return { text: 'Go on with a greater budget' };
     case 'openTensorBoard':

@@ -76,6 +76,8 @@ export type Remedy =
   | { kind: 'chooseRun'; newest: string; profile?: string }
   /** A run of a like name. `profile`: where it is another one than the one that was looked at. */
   | { kind: 'meantRun'; run: string; profile?: string }
+  /** A run of this id is under way, and would have to be over. */
+  | { kind: 'stopRun'; run: string }
   /** Of what was given, or the profile says, nothing is left. */
   | { kind: 'greaterBudget' }
   | { kind: 'openTensorBoard' }

@@ -1,8 +1,8 @@
 // Deleting a run: on the node that has it, and what it left on its other nodes.
-import type { AgentClient } from '../agent/agentClient.js';
+import { AgentError, type AgentClient } from '../agent/agentClient.js';
 import { UserError } from '../base/errors.js';
 import type { Machine } from '../cluster/nodes/machine.js';
-import type { RunEntry } from '../contracts/agentApi.js';
+import { agentErrors, type RunEntry } from '../contracts/agentApi.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import { givenWorkdir } from '../profiles/workdir.js';
 import { join, type NodePath } from '../base/nodePath.js';
@@ -25,8 +25,8 @@ export interface Deletion {
 }
 
 /**
- * AgentError while it runs, naming where; UserError (usage) while Slurm has a job of it. A node that cannot be reached is no error: it is named in
- * the answer.
+ * UserError (preflight) while it runs, naming where, and (usage) while Slurm has a job of it;
+ * AgentError. A node that cannot be reached is no error: it is named in the answer.
  */
 export async function deleteRunFolders(
   machine: Machine,
@@ -35,7 +35,12 @@ export async function deleteRunFolders(
 ): Promise<Deletion> {
   const client = await machine.node.client();
   if (run?.slurm !== undefined) await assertNotQueued(client, dir);
-  const kept = await client.request('run.delete', { dir }, { timeout: patience });
+  const kept = await client.request('run.delete', { dir }, { timeout: patience }).catch((error: unknown) => {
+    if (!(error instanceof AgentError) || error.code !== agentErrors.badState) throw error;
+    const what = error.message.replace(/\. Attach to it, or stop it first\.?$/, '');
+    if (what === error.message) throw error;
+    throw new UserError('preflight', what, { kind: 'stopRun', run: id }, { cause: error });
+  });
   // The nodes of an allocation see the disk of the login node.
   const [, ...others] = run?.slurm === undefined ? (run?.nodes ?? []) : [];
   const workdir = givenWorkdir(profile);
@@ -66,7 +71,10 @@ export async function deleteRunFolders(
 async function assertNotQueued(client: AgentClient, dir: NodePath): Promise<void> {
   const { id, queue } = await client.request('run.get', { dir });
   if (queue === undefined || queue.kind === 'ended') return;
-  throw new UserError('usage', `${id} is Slurm's job ${queue.job}, which is not over`, 'Stop it first');
+  throw new UserError('usage', `${id} is Slurm's job ${queue.job}, which is not over`, {
+    kind: 'stopRun',
+    run: id,
+  });
 }
 
 /**

@@ -37,7 +37,7 @@ it('is at the end of the run, in the list and in its record', async () => {
   saveProfile({ pricePerNodeHour: 7200, currency: 'USD' });
   const list = await runCli(['runs', 'local'], options);
   expectExit(list, 0);
-  expect(list.stdout).toMatch(/TOP-1 +COST +STARTED/);
+  expect(list.stdout).toMatch(/TOP-1 +COST +OF WHICH +STARTED/);
   expect(list.stdout).toContain(`${amount.toFixed(2)} EUR`);
   const json = await runCli(['runs', 'local', '--json'], options);
   const { cost } = JSON.parse(json.stdout) as { cost: { so_far: number } };

@@ -68,7 +68,7 @@ it('no server, and a login that is refused; the password stands in no output', a
   expect(inAddress.stderr).not.toContain(secret);
 });
 
-it('for W&B: flags of the other tracker, and a folder that is missing', async () => {
+it('for W&B: flags of the other tracker; a folder that is missing is made, a file is refused', async () => {
   const wandb = (...more: string[]): Promise<Outcome> => cli(['export', 'last', '--to', 'wandb', ...more]);
   const asMlflow = await wandb('--uri', 'http://127.0.0.1');
   expectExit(asMlflow, 2);
@@ -77,9 +77,12 @@ it('for W&B: flags of the other tracker, and a folder that is missing', async ()
   expectExit(taken, 2);
   expect(taken.stderr).toContain('wandb artifact put');
   const dir = join(folder.path, 'alone');
-  const nowhere = await cli(['export', dir, '--to', 'wandb', '--dir', join(folder.path, 'missing')]);
-  expectExit(nowhere, 2);
-  expect(nowhere.stderr).toContain('there is no folder');
+  const made = join(folder.path, 'made', 'here');
+  expectExit(await cli(['export', dir, '--to', 'wandb', '--dir', made]), 0);
+  expect(readdirSync(join(made, 'wandb'))).toHaveLength(1);
+  const onFile = await cli(['export', dir, '--to', 'wandb', '--dir', join(dir, 'run.json')]);
+  expectExit(onFile, 4);
+  expect(onFile.stderr).toContain('run.json is a file. Name a folder.');
 });
 
 /** Steps and losses that the run's own file has. */

@@ -1,5 +1,5 @@
 // The practice cluster, reached as a user reaches it: by the real ssh.
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import * as z from 'zod/mini';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startPracticeCluster } from '../../../scripts/practice/practice.mjs';
 import type { PracticeCluster, PracticeNode } from '../../../scripts/practice/practice.mjs';
-import { profileSchema } from '../../../src/core/contracts/profileSchema.js';
+import { profileSchema, profilesFileSchema } from '../../../src/core/contracts/profileSchema.js';
 
 const run = promisify(execFile);
 const dir = mkdtempSync(join(tmpdir(), 'trainyard-practice-'));
@@ -49,6 +49,32 @@ function processesOf(text: string): string[] {
 test('the profile is one that Trainyard takes', () => {
   const parsed = z.parse(profileSchema, cluster.profile);
   expect(parsed.hosts?.map(({ host }) => host)).toEqual(['127.0.0.2', '127.0.0.3', '127.0.0.4']);
+});
+
+test('the script prints a whole profiles.json, says where it belongs, and explains itself', async () => {
+  const script = 'scripts/practice/practice.mjs';
+  const { stdout: help } = await run(process.execPath, [script, '--help']);
+  expect(help).toContain('--nodes N');
+  const home = join(dir, 'its home');
+  const env = { ...process.env, XDG_CACHE_HOME: join(dir, 'cache'), TRAINYARD_HOME: home };
+  const child = spawn(process.execPath, [script, '--nodes', '1'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let [printed, said] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  await new Promise<void>((resolve) => {
+    child.once('close', () => {
+      resolve();
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+      if (said.includes('Ctrl-C ends')) resolve();
+    });
+  });
+  child.kill('SIGINT');
+  await ended;
+  expect(said).toContain(join(home, 'profiles.json'));
+  const { profiles } = z.parse(profilesFileSchema, JSON.parse(printed));
+  expect(profiles.map(({ name }) => name)).toEqual(['practice']);
 });
 
 test('each node answers with a home, working folder and folder of runs of its own', async () => {

@@ -92,6 +92,7 @@ const byKind: ByKind = {
   openTensorBoard: [{ kind: 'openTensorBoard' }],
   nodePath: [{ kind: 'nodePath' }],
   reinstall: [{ kind: 'reinstall' }],
+  stopRun: [{ kind: 'stopRun', run: 'r2' }],
   greaterBudget: [{ kind: 'greaterBudget' }],
   reportProgram: [{ kind: 'reportProgram' }],
   report: [

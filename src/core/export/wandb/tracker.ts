@@ -1,7 +1,7 @@
 // A run as an offline run of W&B, which `wandb sync` uploads. This program knows no login of W&B and
 // reaches no server of it.
-import { stat } from 'node:fs/promises';
 import { UserError } from '../../base/errors.js';
+import { makeFolder } from '../../base/makeFolder.js';
 import type { Progress } from '../../base/progress.js';
 import type { RunStatus } from '../../model/runStatus.js';
 import { factsOf, type RunFacts } from '../facts.js';
@@ -46,10 +46,7 @@ export class WandbTracker implements Tracker {
   constructor(private readonly options: WandbOptions) {}
 
   async demand(): Promise<void> {
-    const { parent } = this.options;
-    const found = await stat(parent).catch(() => undefined);
-    if (found?.isDirectory() === true) return;
-    throw new UserError('usage', `there is no folder ${parent}`, 'Make it, or choose another one');
+    await makeFolder(this.options.parent);
   }
 
   async sync(record: RunRecord, { onProgress }: Progress): Promise<void> {

@@ -43,6 +43,19 @@ it('asks every other node of the run too, and names those that were not reached 
   for (const { node: one } of nodes) one.dispose();
 });
 
+it('a run under way: the remedy is to stop it, by its id', async () => {
+  const message = 'a run in /w/r is under way on gpu1. Attach to it, or stop it first';
+  const head = node(() => ({ error: { code: 2, message } }));
+  const machine = { node: head.node, nodes: [] } as unknown as Machine;
+  const deleted = deleteRunFolders(machine, localProfile, { id: 'r', dir: nodePath('/w/r'), run: null });
+  await expect(deleted).rejects.toMatchObject({
+    code: 'preflight',
+    what: 'a run in /w/r is under way on gpu1',
+    hint: { kind: 'stopRun', run: 'r' },
+  });
+  head.node.dispose();
+});
+
 it('touches no other node where the head refuses', async () => {
   const head = node(() => ({ error: { code: 2, message: 'a run in /w/r is under way on gpu9' } }));
   const second = node(() => ({ result: remains() }));

@@ -38,7 +38,10 @@ describe('the file', () => {
   });
 
   it.each([
-    ['{"name": "a", "command": "ls", "rank": 2}', 'FILE:4: presets[0]: Unrecognized key: "rank"'],
+    [
+      '{"name": "a", "command": "ls", "rank": 2}',
+      'FILE:4: presets[0]: Unrecognized key: "rank" (did you mean "ranks"?)',
+    ],
     ['{"name": "a"}', 'FILE:4: presets[0].command: Invalid input: expected string, received undefined'],
     [
       '{"name": "a",\n "command": "ls",\n "ranks": 0}',
