@@ -1,7 +1,13 @@
 // The Runs view: every connected profile's runs, newest first; grouped when there is more than one
 // profile with any.
 import * as vscode from 'vscode';
-import { contextValues, viewIds, type CommandId, type RunArgument } from '../../contributions.js';
+import {
+  clickedRunCommand,
+  contextValues,
+  viewIds,
+  type CommandId,
+  type RunArgument,
+} from '../../contributions.js';
 import { DisposableStore, type Disposable } from '../../core/base/lifecycle.js';
 import { wasActive, type LastSeen, type LastSeenRun } from '../../core/follow/lastSeen.js';
 import type { RunOverview } from '../../core/follow/overview.js';
@@ -32,6 +38,7 @@ interface GroupNode {
   kind: 'profile';
   profile: string;
 }
+const openClicked: vscode.Command = { command: clickedRunCommand, title: 'Open Dashboard' };
 export type RunTreeNode = RunNode | LastRunNode | GroupNode;
 
 export class RunTree implements TreeSource<RunTreeNode>, vscode.Disposable {
@@ -54,6 +61,7 @@ export class RunTree implements TreeSource<RunTreeNode>, vscode.Disposable {
     });
     this.store.add(this.rows);
     this.store.add(this.view);
+    this.store.add(vscode.commands.registerCommand(clickedRunCommand, () => this.openClicked()));
     this.store.add(vscode.window.registerFileDecorationProvider(new FadedRuns()));
     this.store.defer(() => this.watching?.dispose());
     this.store.add(
@@ -96,9 +104,7 @@ export class RunTree implements TreeSource<RunTreeNode>, vscode.Disposable {
   getTreeItem(node: RunTreeNode): vscode.TreeItem {
     if (node.kind === 'run') {
       const item = treeItem(`${node.profile}/${node.dir}`, describeRun(node.overview));
-      const run: RunArgument = { profile: node.profile, id: node.id, dir: node.dir };
-      const command: CommandId = 'trainyard.openDashboard';
-      item.command = { command, title: 'Open Dashboard', arguments: [run] };
+      item.command = openClicked;
       return item;
     }
     const group = this.groups.find(({ profile }) => profile === node.profile);
@@ -149,13 +155,20 @@ export class RunTree implements TreeSource<RunTreeNode>, vscode.Disposable {
     this.store.dispose();
   }
 
+  /** A click selects its row, and we hear of that before the command. */
+  private async openClicked(): Promise<void> {
+    const [node] = this.view.selection;
+    if (!node || node.kind === 'profile') return; // the row is gone
+    const run: RunArgument = { profile: node.profile, id: node.id, dir: node.dir };
+    const command: CommandId = 'trainyard.openDashboard';
+    await vscode.commands.executeCommand(command, run);
+  }
+
   private lastItem(node: LastRunNode, last: LastSeen | undefined): vscode.TreeItem {
     const { profile, id, dir, run } = node;
     const item = treeItem(`${profile}/last/${dir}`, describeLastRun(run, last));
-    const command: CommandId = 'trainyard.openDashboard';
-    const argument: RunArgument = { profile, id, dir };
-    item.command = { command, title: 'Open Dashboard', arguments: [argument] };
-    item.resourceUri = FadedRuns.uri(argument);
+    item.command = openClicked;
+    item.resourceUri = FadedRuns.uri({ profile, id });
     return item;
   }
 

@@ -2,6 +2,7 @@
 // left at the end.
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import {
+  clickedRunCommand,
   commandIds,
   languageToolNames,
   panelTypes,
@@ -148,7 +149,7 @@ beforeEach(() => {
 describe('activate', () => {
   it('registers every command and view, and lets go of them', async () => {
     const context = await activate();
-    expect([...editor.commands.keys()].sort()).toEqual([...commandIds].sort());
+    expect([...editor.commands.keys()].sort()).toEqual([...commandIds, clickedRunCommand].sort());
     expect([...editor.views].sort()).toEqual(Object.values(viewIds).sort());
     expect([...editor.panels].sort()).toEqual(Object.values(panelTypes).sort());
     expect([...editor.tasks]).toEqual([taskType]);

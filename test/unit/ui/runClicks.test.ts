@@ -1,0 +1,120 @@
+// Clicks on rows of the Runs view. VS Code keeps a command that has arguments on its own side, under
+// an id of its own, and gives that up when the row is drawn anew: the row in the window still has
+// the old id until the new one is there, and a click meanwhile ends in "Actual command not found".
+// The stand-in for the editor does the same.
+import { beforeEach, expect, it, vi } from 'vitest';
+import type { RunArgument } from '../../../src/contributions.js';
+import { nodePath } from '../../../src/core/base/nodePath.js';
+import type { ContextKeys } from '../../../src/ui/contextKeys.js';
+import type { Services } from '../../../src/ui/services.js';
+import { Reading } from '../../../src/ui/tree/reading.js';
+import { RunTree, type RunTreeNode } from '../../../src/ui/tree/runTree.js';
+import { listedRun } from '../support/listedRun.js';
+
+interface Command {
+  command: string;
+  arguments?: unknown[];
+}
+const editor = vi.hoisted(() => ({
+  commands: new Map<string, (...args: unknown[]) => unknown>(),
+  selection: [] as unknown[],
+  opened: [] as unknown[],
+}));
+
+vi.mock('vscode', () => {
+  const nothing = (): { dispose: () => void } => ({ dispose: () => undefined });
+  class Named {
+    constructor(readonly label: string) {}
+  }
+  return {
+    TreeItemCollapsibleState: { None: 0, Expanded: 2 },
+    TreeItem: Named,
+    ThemeIcon: Named,
+    ThemeColor: Named,
+    Uri: { from: (parts: object) => parts },
+    window: {
+      createTreeView: () => ({
+        ...nothing(),
+        visible: false,
+        get selection() {
+          return editor.selection;
+        },
+        onDidChangeVisibility: nothing,
+        onDidChangeSelection: nothing,
+      }),
+      registerFileDecorationProvider: nothing,
+    },
+    commands: {
+      registerCommand: (id: string, run: (...args: unknown[]) => unknown) => {
+        editor.commands.set(id, run);
+        return nothing();
+      },
+      executeCommand: (id: string, ...args: unknown[]) => {
+        editor.opened.push(id, ...args);
+        return Promise.resolve();
+      },
+    },
+  };
+});
+
+/** Draws rows as VS Code does: what is returned is the command that the window has. */
+class Drawing {
+  private count = 0;
+  private delegate: string | undefined;
+
+  draw(item: { command?: Command }): string {
+    if (this.delegate !== undefined) editor.commands.delete(this.delegate);
+    this.delegate = undefined;
+    const { command, arguments: given = [] } = item.command ?? { command: '' };
+    if (given.length === 0) return command;
+    this.delegate = `${command} /${this.count++}`;
+    editor.commands.set(this.delegate, () => editor.opened.push(command, ...given));
+    return this.delegate;
+  }
+}
+
+async function click(id: string): Promise<void> {
+  const run = editor.commands.get(id);
+  if (!run) throw new Error(`Actual command not found, wanted to execute ${id}`);
+  await run();
+}
+
+beforeEach(() => {
+  editor.commands.clear();
+  editor.selection = [];
+  editor.opened = [];
+});
+
+const services = {
+  lastRuns: { shown: [], onChange: () => ({ dispose: () => undefined }) },
+  onBackend: () => ({ dispose: () => undefined }),
+} as unknown as Services;
+const keys = { update: () => undefined } as unknown as ContextKeys;
+const argument: RunArgument = { profile: 'lab', id: 'r1', dir: nodePath('/runs/r1') };
+
+it('opens the run of a row that was drawn anew while it was clicked', async () => {
+  const tree = new RunTree(services, keys, new Reading());
+  const run = listedRun('r1', 'running');
+  const node: RunTreeNode = { kind: 'run', ...argument, overview: run };
+  const drawing = new Drawing();
+  const inWindow = drawing.draw(tree.getTreeItem(node) as { command?: Command });
+  editor.selection = [node]; // the click selects first
+  drawing.draw(tree.getTreeItem(node) as { command?: Command });
+  await click(inWindow);
+  expect(editor.opened).toEqual(['trainyard.openDashboard', argument]);
+  tree.dispose();
+});
+
+it('opens a run that is shown as it was, and nothing for a row that is gone', async () => {
+  const tree = new RunTree(services, keys, new Reading());
+  const run = listedRun('r1', 'running');
+  const seen = { id: 'r1', dir: argument.dir, name: 'first', status: 'running' };
+  const node = { kind: 'last', ...argument, run: seen } as unknown as RunTreeNode;
+  const live = tree.getTreeItem({ kind: 'run', ...argument, overview: run }) as { command?: Command };
+  await click(new Drawing().draw(live));
+  expect(editor.opened).toEqual([]);
+  editor.selection = [node];
+  await click(new Drawing().draw(live));
+  expect(editor.opened).toEqual(['trainyard.openDashboard', argument]);
+  tree.dispose();
+});
