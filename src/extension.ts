@@ -89,7 +89,7 @@ export function activate(context: vscode.ExtensionContext): Api {
     ui.reports,
     ui.forms,
     ui.documents,
-    new ProfileWatcher(services),
+    new ProfileWatcher(ui),
     runs.onSelect((run) => void ui.checkpoints.choose(run)),
     ui.dashboards.onFront((run) => void ui.checkpoints.choose(run)),
     registerCommands(ui),

@@ -1,20 +1,26 @@
-// The profile file may be edited by hand, or by the command line: the views follow.
+// The profile file may be edited by hand, or by the command line: the views follow. What is wrong in
+// the file is said once, until the file is right again.
 import { dirname } from 'node:path';
 import * as vscode from 'vscode';
 import { DisposableStore } from '../core/base/lifecycle.js';
-import type { Services } from './services.js';
+import type { Backend } from './backend.js';
+import { showError } from './commands/showError.js';
+import type { Ui } from './commands/ui.js';
+import { errorWords } from './remedies.js';
 
 export class ProfileWatcher implements vscode.Disposable {
   private readonly store = new DisposableStore();
+  private isWrong = false;
 
-  constructor(services: Services) {
+  constructor(private readonly ui: Pick<Ui, 'services' | 'showOutput'>) {
     this.store.add(
-      services.onBackend((backend) => {
+      ui.services.onBackend((backend) => {
         const folder = vscode.Uri.file(dirname(backend.profiles().path));
         const pattern = new vscode.RelativePattern(folder, 'profiles.json');
         const watcher = this.store.add(vscode.workspace.createFileSystemWatcher(pattern));
         const changed = (): void => {
           backend.clusters.profilesChanged();
+          void this.complain(backend);
         };
         for (const event of [watcher.onDidChange, watcher.onDidCreate, watcher.onDidDelete]) {
           this.store.add(event(changed));
@@ -25,5 +31,18 @@ export class ProfileWatcher implements vscode.Disposable {
 
   dispose(): void {
     this.store.dispose();
+  }
+
+  /** A file that is saved while it is typed is wrong many times in a row. */
+  private async complain({ clusters }: Backend): Promise<void> {
+    const wrong = await clusters.list().then(
+      () => clusters.complaints[0],
+      (error: unknown) => error,
+    );
+    const before = this.isWrong;
+    this.isWrong = wrong !== undefined;
+    if (wrong === undefined || before) return;
+    this.ui.services.logger.log('warn', errorWords(wrong));
+    await showError(this.ui, wrong);
   }
 }

@@ -1,5 +1,5 @@
 // A session for every profile there is, as profiles come and go.
-import type { UserError } from '../base/errors.js';
+import { UserError } from '../base/errors.js';
 import { Emitter, type Disposable, type Event } from '../base/lifecycle.js';
 import { nullLogger, type Logger } from '../base/log.js';
 import type { Machine } from '../cluster/nodes/machine.js';
@@ -14,7 +14,10 @@ export class Clusters implements Disposable {
   private readonly sessions = new Map<string, { session: ClusterSession; subscription: Disposable }>();
   private readonly changes = new Emitter<undefined>();
   private broken: readonly BrokenProfile[] = [];
-  private named: ReadonlySet<string> | undefined;
+  /** Why the file could not be understood when it was read last. */
+  private unreadable: UserError | undefined;
+  /** What the file said when it could be understood last. */
+  private good: { path: string; profiles: readonly Profile[]; named: ReadonlySet<string> } | undefined;
 
   /** A profile or a session's state changed. */
   readonly onChange: Event<undefined> = this.changes.event;
@@ -26,29 +29,32 @@ export class Clusters implements Disposable {
   ) {}
 
   /**
-   * What was wrong with entries of the profile file when it was read last; empty when all is well.
+   * What was wrong with the profile file, or with entries of it, when it was read last; empty when
+   * all is well.
    */
   get complaints(): readonly UserError[] {
-    return this.broken.map(({ error }) => error);
+    return [...(this.unreadable ? [this.unreadable] : []), ...this.broken.map(({ error }) => error)];
   }
 
   /**
-   * In the order of the profile file, `local` first, without entries that are wrong. UserError
-   * (usage) when the file cannot be understood.
+   * In the order of the profile file, `local` first. A file that is being edited is wrong for a
+   * while: what was right before stays as it was. UserError (usage) when the file cannot be
+   * understood, and could not be before.
    */
   async list(): Promise<ClusterSession[]> {
-    this.named = undefined;
-    const { profiles, broken } = await this.store().contents();
+    const store = this.store();
+    const { profiles, broken } = await this.contents(store);
     this.broken = broken;
     const named = new Set([...profiles, ...broken].map(({ name }) => name));
-    this.named = named;
     for (const [name, { session, subscription }] of this.sessions) {
       if (named.has(name)) continue; // what is connected stays so while its entry is being edited
       subscription.dispose();
       session.dispose();
       this.sessions.delete(name);
     }
-    return profiles.map((profile) => {
+    const shown = this.withBefore(profiles, broken);
+    this.good = { path: store.path, profiles: shown, named };
+    return shown.map((profile) => {
       const known = this.sessions.get(profile.name)?.session;
       if (known?.profile.kind === profile.kind) {
         known.profile = profile;
@@ -60,11 +66,11 @@ export class Clusters implements Disposable {
   }
 
   /**
-   * Whether the profile file names it, also in an entry that is wrong; undefined where the file was
-   * not read yet, or could not be.
+   * Whether the profile file names it, also in an entry that is wrong; undefined where the file
+   * could not be understood yet.
    */
   knows(name: string): boolean | undefined {
-    return this.named?.has(name);
+    return this.good?.named.has(name);
   }
 
   /** A session that `list` made, by its profile's name; the file is not read for it. */
@@ -110,6 +116,35 @@ export class Clusters implements Disposable {
     }
     this.sessions.clear();
     this.changes.dispose();
+  }
+
+  /** What the file says; what it said last where it cannot be understood now. */
+  private async contents(
+    store: ProfileStore,
+  ): Promise<{ profiles: readonly Profile[]; broken: readonly BrokenProfile[] }> {
+    try {
+      const contents = await store.contents();
+      this.unreadable = undefined;
+      return contents;
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      if (this.good?.path !== store.path) {
+        this.good = undefined;
+        throw error;
+      }
+      this.unreadable = error;
+      return { profiles: this.good.profiles, broken: [] };
+    }
+  }
+
+  /** Entries that are wrong now stay as they were, in their places. */
+  private withBefore(profiles: readonly Profile[], broken: readonly BrokenProfile[]): Profile[] {
+    const shown = [...profiles];
+    for (const [at, profile] of (this.good?.profiles ?? []).entries()) {
+      const isBroken = broken.some(({ name }) => name === profile.name) && this.sessions.has(profile.name);
+      if (isBroken && !profiles.some(({ name }) => name === profile.name)) shown.splice(at, 0, profile);
+    }
+    return shown;
   }
 
   private own(session: ClusterSession): ClusterSession {

@@ -12,6 +12,7 @@ const mostRuns = 100;
 
 /** The runs of one profile, as the last look found them. */
 export interface ProfileRuns {
+  /** Empty where the profiles themselves could not be read. */
   profile: string;
   /** Newest first. */
   runs: readonly RunOverview[];

@@ -134,7 +134,8 @@ export class RunTree implements TreeSource<RunTreeNode>, vscode.Disposable {
     if (node && node.kind !== 'profile') return [];
     if (node) return this.nodesOf(node.profile);
     const shown = this.groups.filter(
-      ({ runs, problem, last }) => runs.length > 0 || problem !== undefined || (last?.runs.length ?? 0) > 0,
+      ({ profile, runs, problem, last }) =>
+        profile !== '' && (runs.length > 0 || problem !== undefined || (last?.runs.length ?? 0) > 0),
     );
     if (shown.length > 1 || shown.some(({ last }) => last)) {
       return shown.map(({ profile }) => ({ kind: 'profile', profile }));
@@ -206,7 +207,7 @@ export class RunTree implements TreeSource<RunTreeNode>, vscode.Disposable {
     this.view.badge = words.length > 0 ? { value: active + were, tooltip: words.join(', ') } : undefined;
     const problems = groups.filter(({ problem }) => problem !== undefined);
     this.view.message = problems
-      .map(({ profile, problem }) => `${profile}: ${errorWords(problem)}`)
+      .map(({ profile, problem }) => `${profile === '' ? '' : `${profile}: `}${errorWords(problem)}`)
       .join('\n');
     this.keys.update({
       hasRuns: runs.length > 0,

@@ -15,6 +15,7 @@ const write = (...profiles: object[]): void => {
   writeFileSync(join(home, 'profiles.json'), JSON.stringify({ version: 1, profiles }));
 };
 const lab = { name: 'lab', kind: 'local' };
+const west = { name: 'west', kind: 'local' };
 
 describe('Clusters', () => {
   it('keep the session of an entry that is wrong for a while, and say what is wrong', async () => {
@@ -24,11 +25,13 @@ describe('Clusters', () => {
         throw new Error('nobody connects here');
       },
     );
-    write(lab);
+    write(lab, west);
     const session = await clusters.get('lab');
     expect(clusters.complaints).toEqual([]);
-    write({ ...lab, kind: 'shh' });
-    expect((await clusters.list()).map(({ profile }) => profile.name)).toEqual(['local']);
+    const before = await clusters.list();
+    expect(before.map(({ profile }) => profile.name)).toEqual(['local', 'lab', 'west']);
+    write({ ...lab, kind: 'shh' }, west);
+    expect(await clusters.list()).toEqual(before);
     const [complaint, ...others] = clusters.complaints;
     expect([complaint?.hint, others]).toEqual([{ kind: 'correctProfiles', line: 1 }, []]);
     expect(complaint?.message).toMatch(/profiles\.json:1: profiles\[0\]\.kind: /);
@@ -42,5 +45,42 @@ describe('Clusters', () => {
     await clusters.list();
     expect(clusters.find('lab')).toBeUndefined();
     clusters.dispose();
+  });
+
+  it('keep what the file said last while it cannot be understood, and say where it is wrong', async () => {
+    const file = join(home, 'profiles.json');
+    const make = (): Clusters =>
+      new Clusters(
+        () => new ProfileStore(home),
+        () => {
+          throw new Error('nobody connects here');
+        },
+      );
+    const clusters = make();
+    write(lab);
+    const before = await clusters.list();
+    for (const half of [
+      '',
+      '{ "version": 1, "profiles": [{ "name": "la',
+      '{ "version": 1, "profiles": 3 }',
+    ]) {
+      writeFileSync(file, half);
+      expect(await clusters.list()).toEqual(before);
+      expect(await clusters.get('lab')).toBe(before[1]);
+      expect(clusters.complaints.map(({ hint }) => hint)).toEqual([{ kind: 'correctProfiles', line: 1 }]);
+      expect([clusters.knows('lab'), clusters.knows('la')]).toEqual([true, false]);
+    }
+    const other = make();
+    await expect(other.list()).rejects.toThrow(/profiles\.json:1: /);
+    expect(other.knows('lab')).toBeUndefined();
+    write({ ...lab, workdir: '/data' });
+    expect((await clusters.list())[1]).toBe(before[1]);
+    expect(before[1]?.profile.workdir).toBe('/data');
+    expect(clusters.complaints).toEqual([]);
+    write();
+    await clusters.list();
+    expect([clusters.find('lab'), clusters.knows('lab')]).toEqual([undefined, false]);
+    clusters.dispose();
+    other.dispose();
   });
 });

@@ -1,0 +1,88 @@
+// What is said while somebody edits the profile file with auto save: one error, not one a save.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it, vi } from 'vitest';
+import { nullLogger } from '../../../src/core/base/log.js';
+import { Clusters } from '../../../src/core/follow/clusters.js';
+import { ProfileStore } from '../../../src/core/profiles/store.js';
+import type { Ui } from '../../../src/ui/commands/ui.js';
+import { ProfileWatcher } from '../../../src/ui/profileWatcher.js';
+
+const editor = vi.hoisted(() => ({
+  changed: [] as (() => void)[],
+  shown: [] as string[][],
+  done: [] as unknown[],
+}));
+vi.mock('vscode', () => {
+  const nothing = (): { dispose: () => void } => ({ dispose: () => undefined });
+  return {
+    RelativePattern: vi.fn(),
+    Uri: { file: (path: string) => ({ path }) },
+    workspace: {
+      createFileSystemWatcher: () => ({
+        ...nothing(),
+        onDidChange: (use: () => void) => {
+          editor.changed.push(use);
+          return nothing();
+        },
+        onDidCreate: nothing,
+        onDidDelete: nothing,
+      }),
+    },
+    window: {
+      showErrorMessage: (...words: string[]) => {
+        editor.shown.push(words);
+        return Promise.resolve(words[1]);
+      },
+    },
+    commands: {
+      executeCommand: (...all: unknown[]) => {
+        editor.done.push(all);
+        return Promise.resolve();
+      },
+    },
+  };
+});
+
+const home = mkdtempSync(join(tmpdir(), 'trainyard-watcher-'));
+const file = join(home, 'profiles.json');
+afterAll(() => {
+  rmSync(home, { recursive: true, force: true });
+});
+
+it('says once that the file is wrong, with a button that opens it, until it is right again', async () => {
+  const store = (): ProfileStore => new ProfileStore(home);
+  const clusters = new Clusters(store, () => {
+    throw new Error('nobody connects here');
+  });
+  const services = {
+    logger: nullLogger,
+    onBackend: (use: (backend: object) => void) => {
+      use({ clusters, profiles: store });
+      return { dispose: () => undefined };
+    },
+  };
+  const watcher = new ProfileWatcher({ services, showOutput: () => undefined } as unknown as Ui);
+  const save = async (text: string): Promise<void> => {
+    writeFileSync(file, text);
+    for (const changed of editor.changed) changed();
+    await new Promise((wake) => setTimeout(wake, 50)); // the file is read meanwhile
+  };
+  const right = '{\n"version": 1, "profiles": [{ "name": "lab", "kind": "local" }] }';
+  await save(right);
+  expect(editor.shown).toEqual([]);
+  for (const typed of ['"na', '"name', '"name": "lab'])
+    await save(`{\n"version": 1, "profiles": [{ ${typed}`);
+  await save('{\n"version": 1, "profiles": [{ "name": "lab", "kind": "lo" }] }');
+  expect(editor.shown).toHaveLength(1);
+  expect(editor.shown[0]?.slice(1)).toEqual(['Open Profiles', 'Show Output']);
+  expect(editor.shown[0]?.[0]).toContain(`${file}:2: `);
+  expect(editor.done).toEqual([['trainyard.openProfiles', { line: 2 }]]);
+  expect((await clusters.list()).map(({ profile }) => profile.name)).toEqual(['local', 'lab']);
+  await save(right);
+  await save('');
+  expect(editor.shown).toHaveLength(2);
+  watcher.dispose();
+  clusters.dispose();
+});
