@@ -7,8 +7,9 @@ import type { RunFeed } from '../../core/follow/runFeed.js';
 import type { FromPage, PageAction, ToPage } from '../../webview/protocol.js';
 import type { Services } from '../services.js';
 import { runName, shortName } from '../../core/model/runName.js';
+import { dashboardPage } from './dashboardPage.js';
 import { DashboardSender } from './dashboardUpdate.js';
-import { escapeHtml, makeNonce, page } from './html.js';
+import { makeNonce } from './html.js';
 import type { PanelKind, RunPanel } from './runPanels.js';
 import { saveChart } from './saveFile.js';
 import { tabIcon } from './tabIcon.js';
@@ -84,7 +85,9 @@ export class DashboardPanel implements RunPanel {
         if (!panel.visible) this.sender = undefined;
       }),
     );
-    webview.html = dashboardPage(webview, folder, run);
+    const at = (name: string): string => webview.asWebviewUri(vscode.Uri.joinPath(folder, name)).toString();
+    const files = { style: at('dashboard.css'), script: at('dashboard.js') };
+    webview.html = dashboardPage(run, { source: webview.cspSource, nonce: makeNonce(), ...files });
     void this.follow();
   }
 
@@ -173,18 +176,6 @@ export class DashboardPanel implements RunPanel {
       this.services.logger.log('debug', `dashboard of ${this.run.id}: ${errorWords(error)}`);
     });
   }
-}
-
-function dashboardPage(webview: vscode.Webview, folder: vscode.Uri, run: RunArgument): string {
-  const nonce = makeNonce();
-  const at = (name: string): string => webview.asWebviewUri(vscode.Uri.joinPath(folder, name)).toString();
-  const identity = escapeHtml(JSON.stringify({ profile: run.profile, id: run.id, dir: run.dir }));
-  return page(
-    { source: webview.cspSource, nonce },
-    `Dashboard of ${run.id}`,
-    `<link rel="stylesheet" href="${at('dashboard.css')}">`,
-    `<div id="app" data-run="${identity}"></div>\n<script nonce="${nonce}" src="${at('dashboard.js')}"></script>`,
-  );
 }
 
 export const dashboardPanels: PanelKind<DashboardPanel> = {

@@ -2,9 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { contentPolicy, escapeHtml, makeNonce, page } from '../../../src/ui/panels/html.js';
 import { htmlPage } from '../../../src/core/scaling/html.js';
 import { palettes } from '../../../src/core/scaling/palettes.js';
+import { dashboardPage } from '../../../src/ui/panels/dashboardPage.js';
 import { predictionPage } from '../../../src/ui/panels/predictionPage.js';
 import { lostReportPage, reportOfState, reportPage } from '../../../src/ui/panels/reportPage.js';
 import { tensorboardPage, tensorboardQuery } from '../../../src/ui/panels/tensorboardPage.js';
+import { nodePath } from '../../../src/core/base/nodePath.js';
 import { duration, size } from '../../../src/ui/words.js';
 
 const run = { profile: 'local', id: 'r</script><b>', dir: '/w' };
@@ -23,6 +25,14 @@ describe('pages of webviews', () => {
     expect(escapeHtml(`<a href="x">'&`)).toBe('&lt;a href=&quot;x&quot;&gt;&#39;&amp;');
     expect(page({ nonce: 'n' }, '<t>', '', '')).toContain('<title>&lt;t&gt;</title>');
   });
+});
+
+it("a run's dashboard says that it connects before its script is there", () => {
+  const place = { source: 'https://cdn', nonce: 'n', style: 'https://cdn/s.css', script: 'https://cdn/s.js' };
+  const html = dashboardPage({ ...run, dir: nodePath('/w') }, place);
+  expect(html).toMatch(/<div id="app" [^>]*><main [^>]*><p role="status">Connecting to the run…<\/p>/);
+  expect(html).toContain('src="https://cdn/s.js"');
+  expect(html).not.toContain('<b>');
 });
 
 it('a page of predictions has each picture with its classes, and says what is none', () => {
