@@ -277,9 +277,9 @@ test('a run: started, cloned, run again; dashboard, logs, terminal, checkpoints'
   await workbench.page
     .locator('.sidebar .monaco-list-row', { hasText: /larger batch.*#baseline #lr 0\.1/ })
     .waitFor();
-  const cloning = command('trainyard.cloneRun', run);
-  await choose();
-  await cloning;
+  await command('trainyard.cloneRun', run);
+  await workbench.webview().getByText('--name "larger batch"').waitFor();
+  await questions.startForm(workbench);
   const clone = newest();
   expect(clone.dir).not.toBe(run.dir);
   await phase(clone.dir, 'finished');

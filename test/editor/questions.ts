@@ -65,6 +65,16 @@ export async function fillForm(workbench: Workbench, command: string): Promise<v
   });
 }
 
+/** Starts the run that the form in front asks for. */
+export async function startForm(workbench: Workbench): Promise<void> {
+  const before = workbench.runs().length;
+  await workbench.webview().getByRole('button', { name: 'Start Run' }).click();
+  await until('the run of the form', () => {
+    const [newest = ''] = workbench.runs().slice(before);
+    return existsSync(join(newest, 'state.json')) ? true : undefined;
+  });
+}
+
 /** Types a line until it has had its effect: a shell that is still starting may lose it. */
 export async function typeLine(workbench: Workbench, line: string, done: () => boolean): Promise<void> {
   const terminal = workbench.page.locator('.terminal-wrapper.active');

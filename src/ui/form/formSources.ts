@@ -2,8 +2,10 @@
 import type { Backend } from '../backend.js';
 import type { RunOverview } from '../../core/follow/overview.js';
 import { runName } from '../../core/model/runName.js';
+import type { Profile } from '../../core/contracts/profileSchema.js';
 import type { Preset } from '../../core/contracts/presetSchema.js';
 import type { AskedRun } from '../../core/plan/commandLine.js';
+import { withKept } from '../../core/plan/keptWishes.js';
 import { presetRun } from '../../core/presets/presetRun.js';
 import { typedOf } from '../../core/plan/request.js';
 import { joinWords } from '../../core/plan/words.js';
@@ -63,6 +65,13 @@ export function askedOf(profile: string, { run, about }: RunOverview['entry']): 
     ...(code === undefined ? {} : { codeFolder: code.record.folder }),
     ...(about && about.tags.length > 0 ? { tags: about.tags } : {}),
   };
+}
+
+/** What asks for a run like this one, under the same name; undefined where its record cannot be read. */
+export function againOf(profile: Profile, details: RunOverview['entry']): AskedRun | undefined {
+  const asked = askedOf(profile.name, details);
+  const name = details.about?.name ?? '';
+  return asked && { ...withKept(profile, asked), ...(name === '' ? {} : { name }) };
 }
 
 const cut = (text: string): string => (text.length <= longest ? text : `${text.slice(0, longest - 1)}…`);

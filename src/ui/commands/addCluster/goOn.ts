@@ -4,6 +4,7 @@ import type { CheckResult } from '../../../core/base/checks.js';
 import type { ClusterSession } from '../../../core/follow/clusterSession.js';
 import { plural } from '../../words.js';
 import { editProfile } from '../profiles/editProfile.js';
+import { newRun } from '../start/newRun.js';
 import { runDemo } from '../start/runDemo.js';
 import { runTraining } from '../start/runTraining.js';
 import type { Ui } from '../ui.js';
@@ -36,7 +37,12 @@ export async function goOn(ui: Ui, session: ClusterSession, results: readonly Ch
       act: () => runTraining(ui, given),
     },
     {
-      label: '$(edit) Edit Profile',
+      label: '$(edit) New Run…',
+      description: 'every setting in a form',
+      act: () => newRun(ui, given),
+    },
+    {
+      label: '$(settings-gear) Edit Profile',
       description: 'ports, restarts, environment',
       act: () => editProfile(ui, given),
     },

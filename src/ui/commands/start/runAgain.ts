@@ -5,7 +5,7 @@ import { UserError } from '../../../core/base/errors.js';
 import { joinWords } from '../../../core/plan/words.js';
 import { recentRuns } from '../../recentRuns.js';
 import type { Ui } from '../ui.js';
-import { editAndStart } from './editAndStart.js';
+import { newRunLike } from './newRun.js';
 import { startRun } from './startRun.js';
 
 /**
@@ -27,5 +27,5 @@ export async function runAgain(ui: Ui, how?: AskArgument): Promise<void> {
     'Change…',
   );
   if (answer === 'Start') await startRun(ui, last);
-  if (answer === 'Change…') await editAndStart(ui, last);
+  if (answer === 'Change…') await newRunLike(ui, last);
 }

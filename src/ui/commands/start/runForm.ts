@@ -3,7 +3,7 @@ import type { WebviewPanel } from 'vscode';
 import type { ProfileArgument, RunArgument } from '../../../contributions.js';
 import { UserError } from '../../../core/base/errors.js';
 import type { AskedRun } from '../../../core/plan/commandLine.js';
-import { askedOf } from '../../form/formSources.js';
+import { againOf } from '../../form/formSources.js';
 import { FormSession } from '../../form/formSession.js';
 import { RunFormPanel } from '../../form/runFormPanel.js';
 import type { FormStart } from '../../form/runForms.js';
@@ -47,8 +47,9 @@ function makePanel(
 }
 
 async function runLike({ services }: Ui, { profile, id, dir }: RunArgument): Promise<AskedRun> {
-  const machine = await (await services.backend()).machine(profile);
-  const asked = askedOf(profile, await (await machine.node.client()).request('run.get', { dir }));
+  const session = await (await services.backend()).session(profile);
+  const client = await (await session.machine()).node.client();
+  const asked = againOf(session.profile, await client.request('run.get', { dir }));
   if (asked) return asked;
   throw new UserError('usage', `${id} has no run.json that can be read`, 'Choose another run');
 }
