@@ -33,6 +33,15 @@ function place({ source }: RunLog): number {
   return at < 0 ? others.length : at;
 }
 
+/** Those with text and those without, each in the order of `logs`. */
+export function byText(
+  logs: readonly RunLog[],
+  files: Readonly<Record<string, number>>,
+): { withText: RunLog[]; empty: RunLog[] } {
+  const hasText = ({ file }: RunLog): boolean => (files[file] ?? 0) > 0;
+  return { withText: logs.filter(hasText), empty: logs.filter((log) => !hasText(log)) };
+}
+
 /** Of a source that is a rank. */
 export function rankOf(source: string): number | undefined {
   const rank = /^rank-(\d+)$/.exec(source)?.[1];

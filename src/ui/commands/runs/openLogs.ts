@@ -6,6 +6,7 @@ import { UserError } from '../../../core/base/errors.js';
 import type { AgentClient } from '../../../core/agent/agentClient.js';
 import { join, type NodePath } from '../../../core/base/nodePath.js';
 import {
+  byText,
   chooseLogs,
   readLogLines,
   runLogs,
@@ -16,6 +17,12 @@ import { size as sizeText } from '../../words.js';
 import { pickRun } from '../pick.js';
 import { withProgress } from '../progress.js';
 import type { Ui } from '../ui.js';
+
+interface LogItem {
+  label: string;
+  description?: string;
+  logs: RunLog[];
+}
 
 /** Of each log, when it is not opened as the file it is. */
 const mostLines = 5000;
@@ -28,11 +35,7 @@ export async function openLogs(ui: Ui, given?: RunArgument): Promise<void> {
   const { files } = await client.request('run.get', { dir: run.dir });
   const logs = runLogs(files);
   if (logs.length === 0) throw new UserError('usage', `${run.id} has no log yet`, 'Try again in a moment');
-  const all = chooseLogs(logs);
-  const items = [
-    ...(all.length > 1 ? [{ label: 'All ranks and the evaluator', logs: all }] : []),
-    ...logs.map((log) => ({ label: log.source, description: sizeText(files[log.file] ?? 0), logs: [log] })),
-  ];
+  const items = logItems(logs, files);
   const picked =
     items.length === 1
       ? items[0]
@@ -47,6 +50,21 @@ export async function openLogs(ui: Ui, given?: RunArgument): Promise<void> {
   const text = await withProgress('Reading logs', () => readAll(client, run.dir, picked.logs, files));
   const uri = ui.documents.put(`${run.id} ${picked.label}.log`, text);
   await vscode.window.showTextDocument(uri, { preview: true });
+}
+
+/** What is offered: what has text first. */
+export function logItems(logs: readonly RunLog[], files: Readonly<Record<string, number>>): LogItem[] {
+  const { withText, empty } = byText(logs, files);
+  const all = chooseLogs(withText);
+  return [
+    ...(all.length > 1 ? [{ label: 'All ranks and the evaluator', logs: all }] : []),
+    ...withText.map((log) => ({
+      label: log.source,
+      description: sizeText(files[log.file] ?? 0),
+      logs: [log],
+    })),
+    ...empty.map((log) => ({ label: log.source, description: 'empty', logs: [log] })),
+  ];
 }
 
 async function readAll(
