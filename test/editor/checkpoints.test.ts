@@ -1,9 +1,10 @@
 // What a person does with checkpoints in the Checkpoints view: by clicks in the menus of its items.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { shortName } from '../../src/core/model/runName.js';
 import { trainer } from '../support/harness.js';
 import { until } from './hostClient.js';
 import { answer, choose, clickMenu } from './questions.js';
@@ -97,9 +98,10 @@ test('a download into a folder that is chosen', async () => {
   const toast = workbench.page.locator('.notification-toast', { hasText: 'has the SHA-256' });
   await toast.waitFor();
   await workbench.screenshot('download', 'dark', 1280);
-  expect(readdirSync(join(workbench.folder, 'workspace/step-00000060'))).toContain('model.safetensors');
+  const folder = `${shortName(basename(dir))}-step-00000060`;
+  const shown = join(workbench.folder, 'workspace', folder);
+  expect(readdirSync(shown)).toContain('model.safetensors');
   await toast.getByRole('button', { name: 'Show Folder' }).click();
-  const shown = join(workbench.folder, 'workspace/step-00000060');
   await workbench.page.locator('.notification-toast', { hasText: shown }).first().waitFor();
   await workbench.host.command('notifications.clearAll');
 });

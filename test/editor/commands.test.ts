@@ -256,10 +256,10 @@ test('a run: started, cloned, run again; dashboard, logs, terminal, checkpoints'
   for (const id of ['copyRunFolder', 'showBatchScript', 'openDashboard'] as const)
     await command(`trainyard.${id}`, run);
   const opening = command('trainyard.openLogs', run);
-  await choose();
+  await questions.pick(workbench, 'Which log?', 'supervisor');
   await opening;
-  await until('the logs of all ranks', async () =>
-    (await workbench.host.ask('tabs', {})).some(({ label }) => label.includes('All ranks and the evaluator'))
+  await until('the log', async () =>
+    (await workbench.host.ask('tabs', {})).some(({ label }) => label.includes('supervisor.log'))
       ? true
       : undefined,
   );

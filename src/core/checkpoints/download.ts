@@ -10,6 +10,7 @@ import { makeFolder } from '../base/makeFolder.js';
 import { basename, join, type NodePath } from '../base/nodePath.js';
 import type { Progress } from '../base/progress.js';
 import { agentErrors } from '../contracts/agentApi.js';
+import { shortName } from '../model/runName.js';
 import {
   manifestName,
   PartialFolder,
@@ -40,9 +41,13 @@ export interface Download {
   kept: number;
 }
 
+/** `resnet20-1f2e-step-00000040`: checkpoints of two runs go into one folder under such names. */
+export const folderName = (run: string, checkpoint: NodePath): string =>
+  `${shortName(run).replace(/[^\w.-]+/g, '-')}-${basename(checkpoint)}`;
+
 /**
  * Brings the checkpoint in `from`, a folder of the node, into `folder` of this machine, under the
- * name that it has there. What a download that was ended has brought stays beside it, in a folder
+ * name that it has there or `name`. What a download that was ended has brought stays beside it, in a folder
  * whose name ends in `.partial`, and is gone on with. Every file's SHA-256 is compared with the
  * manifest before the folder gets its name. UserError (usage, preflight, connection, failed),
  * Cancelled.
@@ -51,9 +56,8 @@ export async function downloadCheckpoint(
   node: Pick<AgentNode, 'client'>,
   from: NodePath,
   folder: string,
-  progress: Progress = {},
+  { name = basename(from), ...progress }: Progress & { name?: string } = {},
 ): Promise<Download> {
-  const name = basename(from);
   const final = joinHere(folder, name);
   const text = (await wholeFile(node, join(from, manifestName))).toString('utf8');
   const manifest = readManifest(text, join(from, manifestName));

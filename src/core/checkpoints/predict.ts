@@ -7,6 +7,7 @@ import * as z from 'zod/mini';
 import { readRemote } from '../agent/remoteFile.js';
 import { errorText, UserError } from '../base/errors.js';
 import { join, pathOfThisNode, type NodePath } from '../base/nodePath.js';
+import { plural } from '../base/plural.js';
 import type { Progress } from '../base/progress.js';
 import { check } from '../base/validation.js';
 import type { Machine } from '../cluster/nodes/machine.js';
@@ -53,7 +54,7 @@ export async function predictPictures(
     const names = await gather(files, here);
     const folder = await put(machine, entry, here, progress);
     try {
-      progress.onProgress?.(`asking step ${checkpoint.step} about ${files.length} pictures`);
+      progress.onProgress?.(`predicting ${plural(files.length, 'picture')} with step ${checkpoint.step}`);
       const lines = await ask(machine, join(entry.dir, checkpoint.path), entry, folder, progress);
       const byName = new Map(lines.map(({ path, top5 }) => [basename(path), top5]));
       return files.map((file, index) => ({ file, top5: byName.get(names[index] ?? '') ?? [] }));

@@ -3,10 +3,12 @@ import * as vscode from 'vscode';
 import { panelTypes, type CommandId, type RunArgument } from '../../contributions.js';
 import type { Disposable } from '../../core/base/lifecycle.js';
 import { pathFromNode } from '../../core/base/nodePath.js';
+import { shortName } from '../../core/model/runName.js';
 import type { FromComparePage } from '../../webview/protocol.js';
 import type { ReadSoFar } from '../comparer.js';
 import { errorWords } from '../remedies.js';
 import type { Services } from '../services.js';
+import { compareTitle } from './compareTitle.js';
 import { escapeHtml, makeNonce, page } from './html.js';
 import { saveChart, saveFile } from './saveFile.js';
 import { tabIcon } from './tabIcon.js';
@@ -39,8 +41,7 @@ export class ComparePanels implements Disposable {
       return;
     }
     const where = { viewColumn: vscode.ViewColumn.Active };
-    const title = `Compare ${runs.length} Runs`;
-    this.add(vscode.window.createWebviewPanel(panelTypes.compare, title, where, {}), runs);
+    this.add(vscode.window.createWebviewPanel(panelTypes.compare, 'Compare', where, {}), runs);
   }
 
   dispose(): void {
@@ -73,7 +74,7 @@ class ComparePanel {
     const { webview } = panel;
     const folder = vscode.Uri.file(services.context.asAbsolutePath('dist/webview'));
     webview.options = { enableScripts: true, localResourceRoots: [folder] };
-    panel.title = `Compare ${chosen.length} Runs`;
+    panel.title = this.title();
     panel.iconPath = tabIcon(services);
     const messages = webview.onDidReceiveMessage((message: FromComparePage) => {
       this.receive(message).catch((error: unknown) => {
@@ -91,6 +92,15 @@ class ComparePanel {
 
   reveal(): void {
     this.panel.reveal();
+  }
+
+  /** Runs that are not read yet are named by their ids. */
+  private title(): string {
+    const named = this.chosen.map(({ profile, dir, id }) => {
+      const read = this.soFar.runs.find((run) => run.profile === profile && run.dir === dir);
+      return read?.name ?? shortName(id);
+    });
+    return compareTitle(named);
   }
 
   private async receive(message: FromComparePage): Promise<void> {
@@ -138,6 +148,7 @@ class ComparePanel {
       // A second reading shows only whole ones: rows would jump about.
       if (soFar.pending > 0 && this.soFar.runs.length > soFar.runs.length) continue;
       this.soFar = soFar;
+      this.panel.title = this.title();
       await this.send();
     }
   }

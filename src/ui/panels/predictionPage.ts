@@ -5,7 +5,7 @@ import { percent, plural, whole } from '../words.js';
 import { escapeHtml, page } from './html.js';
 
 export interface Predicted {
-  /** Its id. */
+  /** Its name. */
   run: string;
   step: number;
   predictions: readonly Prediction[];
@@ -25,7 +25,7 @@ const styles = `<style>
   .pictures > li { display: flex; gap: 12px; padding: 12px; border: 1px solid var(--border); border-radius: 4px; background: var(--card); }
   img { width: 96px; height: 96px; object-fit: contain; flex: none; background: var(--vscode-editor-background); }
   .said { flex: 1; min-width: 0; }
-  h2 { margin: 0 0 6px; font-size: 1em; overflow-wrap: anywhere; }
+  h2 { margin: 0 0 6px; font-size: 1em; letter-spacing: normal; text-transform: none; overflow-wrap: anywhere; }
   ol { margin: 0; padding: 0; list-style: none; }
   ol > li { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 2px 8px; margin-bottom: 4px; overflow-wrap: anywhere; }
   ol > li:first-child { font-weight: 600; }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Cancelled } from '../../../src/core/base/errors.js';
 import { nodePath } from '../../../src/core/base/nodePath.js';
-import { downloadCheckpoint } from '../../../src/core/checkpoints/download.js';
+import { downloadCheckpoint, folderName } from '../../../src/core/checkpoints/download.js';
 import { trainerOn } from '../../../src/core/cluster/nodes/nodeProgram.js';
 import { Questions } from '../../../src/core/cluster/nodes/retry.js';
 import { SshMachine } from '../../../src/core/cluster/sshMachine.js';
@@ -51,6 +51,11 @@ test.each(['ssh2', 'openssh'] as const)(
     };
     const got = await downloadCheckpoint(machine.node, nodePath(made), to, { onProgress });
     expect(got).toEqual({ path: join(to, checkpointName(7)), bytes: 24_001_013, kept: 0 });
+    const name = folderName('20261121-104500-a b-1f2e', nodePath(made));
+    expect(name).toBe(`a-b-1f2e-${checkpointName(7)}`);
+    const beside = await downloadCheckpoint(machine.node, nodePath(made), to, { name });
+    expect(beside.path).toBe(join(to, name));
+    rmSync(beside.path, { recursive: true });
     expect(() => process.kill(pid, 0)).toThrow(); // it was, and another one went on
     expect(readdirSync(to)).toEqual([checkpointName(7)]);
     for (const name of readdirSync(made)) {

@@ -61,6 +61,7 @@ it('a page of predictions has each picture with its classes, and says what is no
   expect(html).toContain('<span>rose &lt;b&gt;</span><span>91.4%</span>');
   expect(html.match(/<img/g)).toHaveLength(1);
   expect(html).toContain('Use JPEG or PNG.');
+  expect(html).toMatch(/h2 {[^}]*text-transform: none/); // a file's name as it is
 });
 
 describe("TensorBoard's tab", () => {

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import type { CheckpointArgument, RunArgument } from '../../../contributions.js';
 import { checkpointLoss, removeCheckpoint } from '../../../core/checkpoints/remove.js';
 import { size, whole } from '../../words.js';
+import { runTitle } from '../runTitle.js';
 import type { Ui } from '../ui.js';
 import { pickCheckpoint } from './pickCheckpoint.js';
 
@@ -19,8 +20,9 @@ export async function deleteCheckpoint(ui: Ui, given?: CheckpointArgument | RunA
   const others = await (await machine.registry(session.profile)).list();
   const { facts, needs } = await checkpointLoss(client, entry, checkpoint.step, others);
   const sentences = [...facts, ...needs, `It has ${size(checkpoint.bytes)}`, 'This cannot be undone'];
+  const title = await runTitle(ui.services, run);
   const answer = await vscode.window.showWarningMessage(
-    `Delete the checkpoint of step ${whole(checkpoint.step)} of ${run.id}?`,
+    `Delete the checkpoint of step ${whole(checkpoint.step)} of ${title}?`,
     { modal: true, detail: sentences.map((sentence) => `${sentence}.`).join(' ') },
     'Delete',
   );

@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import type { CheckpointArgument, RunArgument } from '../../../contributions.js';
 import { predictPictures as predict } from '../../../core/checkpoints/predict.js';
+import { runName } from '../../../core/model/runName.js';
 import { showPredictions } from '../../panels/predictionPanel.js';
 import { rememberedPictures, rememberPictures } from '../../rememberedPictures.js';
 import { whole } from '../../words.js';
@@ -24,7 +25,7 @@ export async function predictPictures(ui: Ui, given?: CheckpointArgument | RunAr
   const predictions = await withProgress(title, (progress) =>
     predict(machine, entry, checkpoint, pictures, progress),
   );
-  showPredictions(ui.services, { run: run.id, step: checkpoint.step, predictions });
+  showPredictions(ui.services, { run: runName(entry), step: checkpoint.step, predictions });
 }
 
 /** Those of last time, or others. Undefined where somebody gave up. */

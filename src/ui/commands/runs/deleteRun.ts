@@ -5,13 +5,15 @@ import { deleteRunFolders, deletionNotes } from '../../../core/follow/deletion.j
 import { isOver } from '../../../core/model/runStatus.js';
 import { errorWords } from '../../remedies.js';
 import { pickRun } from '../pick.js';
+import { runTitle } from '../runTitle.js';
 import type { Ui } from '../ui.js';
 
 export async function deleteRun(ui: Ui, given?: RunArgument): Promise<void> {
   const run = await pickRun(ui, given, 'Delete Run', ({ status }) => isOver(status));
   if (!run) return;
+  const title = await runTitle(ui.services, run);
   const answer = await vscode.window.showWarningMessage(
-    `Delete ${run.id}?`,
+    `Delete ${title}?`,
     {
       modal: true,
       detail: `Its checkpoints, metrics and logs in ${run.dir} go. Other files there stay. This cannot be undone.`,
@@ -32,6 +34,6 @@ export async function deleteRun(ui: Ui, given?: RunArgument): Promise<void> {
   await ui.checkpoints.refresh();
   const notes = deletionNotes(run.dir, deletion, errorWords);
   if (notes.length > 0) {
-    void vscode.window.showInformationMessage(`${run.id} was deleted. ${notes.join('. ')}`);
+    void vscode.window.showInformationMessage(`${title} was deleted. ${notes.join('. ')}`);
   }
 }

@@ -4,6 +4,7 @@ import type { RunArgument } from '../../../contributions.js';
 import type { StopMode } from '../../../core/contracts/runSchema.js';
 import { isOver } from '../../../core/model/runStatus.js';
 import { pickRun } from '../pick.js';
+import { runTitle } from '../runTitle.js';
 import type { Ui } from '../ui.js';
 
 export async function stopRun(ui: Ui, mode: StopMode, given?: RunArgument): Promise<void> {
@@ -12,7 +13,7 @@ export async function stopRun(ui: Ui, mode: StopMode, given?: RunArgument): Prom
   if (!run) return;
   if (mode === 'now') {
     const answer = await vscode.window.showWarningMessage(
-      `Stop ${run.id} now?`,
+      `Stop ${await runTitle(ui.services, run)} now?`,
       { modal: true, detail: 'Steps since the last checkpoint are lost.' },
       'Stop Now',
     );
