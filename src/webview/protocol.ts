@@ -96,7 +96,7 @@ interface RunPrice {
   soFar: string;
   atEnd: string | null;
   perEpoch: string | null;
-  /** `80% cost 3.10 USD, restarts 0.42 USD`; empty where nothing is known. Of runs that are over too. */
+  /** `3.10 USD until top-1 80%, restarts 0.42 USD`; empty where nothing is known. Of runs that are over too. */
   spent: string;
 }
 

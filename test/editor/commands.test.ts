@@ -278,7 +278,7 @@ test('a run: started, cloned, run again; dashboard, logs, terminal, checkpoints'
     .locator('.sidebar .monaco-list-row', { hasText: /larger batch.*#baseline #lr 0\.1/ })
     .waitFor();
   await command('trainyard.cloneRun', run);
-  await workbench.webview().getByText('--name "larger batch"').waitFor();
+  await workbench.webview().getByText("--name 'larger batch'").waitFor();
   await questions.startForm(workbench);
   const clone = newest();
   expect(clone.dir).not.toBe(run.dir);

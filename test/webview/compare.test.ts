@@ -145,6 +145,11 @@ test('another accuracy is asked of the extension; what is not read is said', asy
   await send(updateOf(2, { accuracy: 0.755, problems: ['x <of> lab could not be read: away'] }));
   expect(await page.locator('.problem').innerText()).toBe('x <of> lab could not be read: away');
   expect(await page.getByRole('columnheader', { name: 'price to 75.5%' }).isVisible()).toBe(true);
+  const asked = page.locator('label.accuracy');
+  expect(await asked.innerText()).toContain('Price to top-1 of');
+  const update = updateOf(2);
+  await send({ ...update, columns: update.columns.filter(({ key }) => !key.includes('cost')) });
+  expect(await asked.innerText()).toContain('Time to top-1 of');
   await page.close();
 });
 

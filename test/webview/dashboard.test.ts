@@ -78,12 +78,17 @@ describe('figures', () => {
 
   it('what a run costs stands beside its time', async () => {
     const run = runOf('local', 60);
-    run.cost = { soFar: '4.61 USD', atEnd: '35.20 USD', perEpoch: '0.39 USD', spent: '80% cost 3.10 USD' };
+    run.cost = {
+      soFar: '4.61 USD',
+      atEnd: '35.20 USD',
+      perEpoch: '0.39 USD',
+      spent: '3.10 USD until top-1 80%',
+    };
     const dashboard = await show(run);
     const facts = async (): Promise<string> => (await dashboard.text('.facts')).replace(/\s+/g, ' ').trim();
     await expect
       .poll(facts)
-      .toContain('cost so far 4.61 USD about 35.20 USD in all, 0.39 USD an epoch, 80% cost 3.10 USD');
+      .toContain('cost so far 4.61 USD about 35.20 USD in all, 0.39 USD an epoch, 3.10 USD until top-1 80%');
     await dashboard.screenshot('cost');
     run.cost = null;
     run.now += 1;

@@ -127,7 +127,7 @@ interface Columns extends Record<'priced' | 'counted' | 'named', boolean> {
   accuracy: number | undefined;
 }
 
-/** `80% cost 3.10 USD, restarts 0.42 USD`. */
+/** `3.10 USD until top-1 80%, restarts 0.42 USD`. */
 function spent({ spending }: RunOverview, asked: number | undefined): string {
   const found = spending(asked);
   return found ? spendingText(found) : '';

@@ -73,11 +73,12 @@ export function spendingOf(run: Run, state: State, metrics: Read, accuracy?: num
 /** `80%`, `80.5%`. */
 export const accuracyText = (accuracy: number): string => `${Number((100 * accuracy).toFixed(2))}%`;
 
-/** `80% cost 3.10 USD, restarts 0.42 USD, without a step 0.20 USD`: what is known and not nothing. */
+/** `3.10 USD until top-1 80%, restarts 0.42 USD, without a step 0.20 USD`: what is known and not nothing. */
 export function spendingText({ currency, toAccuracy, restarts, idle }: Spending): string {
   const parts: string[] = [];
   if (toAccuracy) {
-    parts.push(`${accuracyText(toAccuracy.accuracy)} cost ${moneyText(toAccuracy.amount, currency)}`);
+    const { accuracy, amount } = toAccuracy;
+    parts.push(`${moneyText(amount, currency)} until top-1 ${accuracyText(accuracy)}`);
   }
   if (restarts !== undefined && restarts > 0) parts.push(`restarts ${moneyText(restarts, currency)}`);
   if (idle !== undefined && idle > 0) parts.push(`without a step ${moneyText(idle, currency)}`);

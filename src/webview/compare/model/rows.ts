@@ -35,10 +35,25 @@ function valueOf({ runs, columns }: ComparisonUpdate, key: string): (at: number)
   return (at) => column?.values[at] ?? null;
 }
 
-/** Of the rows that are shown, those with the best value; none where all are equal. */
-export function bestRows({ better, values }: ComparedColumn, rows: readonly number[]): Set<number> {
-  const known = rows.flatMap((at) => values[at] ?? []);
+/** Times and prices of a whole run: less of them is not better where the run did less. */
+const ofWholeRun = new Set([
+  ...['seconds', 'seconds_lost', 'seconds_idle'],
+  ...['cost', 'cost_at_end', 'cost_lost', 'cost_idle'],
+]);
+
+/**
+ * Of the rows that are shown, those with the best value; none where all are equal. A run that did
+ * not finish has no best time or price of a whole run.
+ */
+export function bestRows(
+  { key, better, values }: ComparedColumn,
+  rows: readonly number[],
+  runs: ComparisonUpdate['runs'],
+): Set<number> {
+  const counts = (at: number): boolean => !ofWholeRun.has(key) || runs[at]?.status === 'finished';
+  const counted = rows.filter(counts);
+  const known = counted.flatMap((at) => values[at] ?? []);
   if (better === null || known.length < 2 || new Set(known).size < 2) return new Set();
   const best = better === 'high' ? Math.max(...known) : Math.min(...known);
-  return new Set(rows.filter((at) => values[at] === best));
+  return new Set(counted.filter((at) => values[at] === best));
 }

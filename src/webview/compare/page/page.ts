@@ -150,10 +150,11 @@ export class ComparePage extends LitElement {
     />`;
   }
 
-  private accuracyBox({ accuracy }: ComparisonUpdate): TemplateResult | typeof nothing {
+  private accuracyBox({ accuracy, columns }: ComparisonUpdate): TemplateResult | typeof nothing {
     if (accuracy === null) return nothing;
+    const hasPrice = columns.some(({ key }) => key === 'cost');
     return html`<label class="accuracy"
-      >Price to top-1 of
+      >${hasPrice ? 'Price' : 'Time'} to top-1 of
       <input
         type="number"
         min="0.1"

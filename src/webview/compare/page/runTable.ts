@@ -22,7 +22,7 @@ export interface RunTableView {
 
 export function runTable(table: RunTableView): TemplateResult {
   const { update, rows } = table;
-  const columns = update.columns.map((column) => ({ column, best: bestRows(column, rows) }));
+  const columns = update.columns.map((column) => ({ column, best: bestRows(column, rows, update.runs) }));
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Figures of the runs">
     <table class="runs">
       <thead>

@@ -55,7 +55,7 @@ describe('what a price went to', () => {
     // 100 steps and 100 more took 200 of 400 s.
     expect(found?.idle).toBeCloseTo(2, 9);
     expect(found && spendingText(found)).toBe(
-      '82% cost 3.02 USD, restarts 1.38 USD, without a step 2.00 USD',
+      '3.02 USD until top-1 82%, restarts 1.38 USD, without a step 2.00 USD',
     );
   });
 
