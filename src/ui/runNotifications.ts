@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import type { CommandId, RunArgument, Settings } from '../contributions.js';
 import { DisposableStore } from '../core/base/lifecycle.js';
 import type { RunEntry } from '../core/contracts/agentApi.js';
+import { heldSeconds } from '../core/cost/heldTime.js';
 import type { RunChange, RunChangeKind } from '../core/follow/runChanges.js';
 import type { Ui } from './commands/ui.js';
 import { isMeasured } from '../core/model/measured.js';
@@ -86,9 +87,8 @@ function changeText({ kind, profile, run, why }: RunChange): string {
   const more = health.text.startsWith(`${kind},`) ? health.text.slice(kind.length) : '';
   switch (kind) {
     case 'finished': {
-      const { started, ended } = entry.state ?? {};
-      const took =
-        started === undefined || typeof ended !== 'number' ? '' : ` after ${duration(ended - started)}`;
+      const { state } = entry;
+      const took = state?.ended ? ` after ${duration(heldSeconds(entry.run, state))}` : '';
       return `${name} finished${took}${more}${best === undefined ? '' : `, best top-1 ${percent(best.top1)}`}`;
     }
     case 'failed':

@@ -62,8 +62,11 @@ export interface RunHead {
   precision: string | null;
   world: number | null;
   globalBatch: number | null;
+  /** Its first start. */
   started: number | null;
   ended: number | null;
+  /** Seconds of all its starts, up to `until`; on from there, where `until` is not null. */
+  took: { seconds: number; until: number | null } | null;
   /** The checkpoint of another run whose weights it began with; the name is short. */
   from: { name: string; step: number } | null;
   /** The step of its own checkpoint from which it went on last. */

@@ -47,6 +47,8 @@ export class SimulatedRun {
   resumedFrom: number | null = null;
   cost: DashboardUpdate['progress']['cost'] = null;
   health: RunHead['health'] = { level: 'good', text: 'healthy', hasOldFigures: false };
+  /** Seconds between its starts. */
+  private stood = 0;
   private drift = 0;
   private lossNoise = 0;
   private readonly random = randomFrom(7);
@@ -95,6 +97,17 @@ export class SimulatedRun {
       status === 'failed' ? 'error' : 'info',
       reason === null ? status : `${status}: ${reason}`,
     );
+  }
+
+  /** Somebody resumes the run, so many seconds after it was over. */
+  resume(pause: number): void {
+    this.status = 'running';
+    this.over = false;
+    this.reason = null;
+    this.stood += pause;
+    this.now = this.stepTime = this.sampleTime = this.now + pause;
+    this.resumedFrom = this.step;
+    this.mark('start', null, `resumed with ${this.options.ranks} ranks`);
   }
 
   full(): DashboardUpdate {
@@ -304,6 +317,7 @@ export class SimulatedRun {
       globalBatch: isTrainer ? 256 * options.ranks : null,
       started: this.started,
       ended: this.over ? this.now : null,
+      took: { seconds: this.now - this.started - this.stood, until: this.over ? null : this.now },
       from: this.from,
       resumedFrom: this.resumedFrom,
     };

@@ -1,4 +1,5 @@
-// For how long a run has held its nodes, over all its starts: what its price is paid for.
+// For how long a run has held its nodes, over all its starts: how long the run took, and what its
+// price is paid for.
 import type { HeldSpan, RunFile, RunState } from '../contracts/runSchema.js';
 
 /** What tells how long one start of a run held its nodes. */
@@ -28,9 +29,13 @@ export function presentSpan({ started, ended, updated }: HeldState): Pick<HeldSp
   return { from: started, to: ended ?? updated };
 }
 
+/** When the first start of the run began, seconds since the epoch. */
+export const firstStarted = (run: EarlierStarts, state: HeldState): number =>
+  earlierSpans(run, state).reduce((first, { from }) => Math.min(first, from), state.started);
+
 /**
- * Seconds for which the run held its nodes, in all its starts, up to `until` (seconds since the
- * epoch). Time of restarts counts.
+ * How long a run took: seconds for which the run held its nodes, in all its starts, up to
+ * `until` (seconds since the epoch). Time of restarts counts, time between two starts does not.
  */
 export function heldSeconds(run: EarlierStarts, state: HeldState, until = Infinity): number {
   const spans = [...earlierSpans(run, state), presentSpan(state)];

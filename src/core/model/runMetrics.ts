@@ -73,7 +73,7 @@ export class RunMetrics {
   private readonly rate = new StepRate();
   private readonly badPaths = new Set<string>();
   private started: StartLine | undefined;
-  private firstStart: number | undefined;
+  private began: number | undefined;
   private readonly restarted: Restart[] = [];
   /** The newest evaluation, in seconds. */
   private evaluationTook = 0;
@@ -94,7 +94,7 @@ export class RunMetrics {
     switch (line.kind) {
       case 'start':
         if (this.started && line.generation > this.started.generation) this.noteRestart(line);
-        this.firstStart ??= line.time;
+        this.began ??= line.time;
         this.started = line;
         this.serversInAll = undefined;
         this.rate.clear();
@@ -135,6 +135,11 @@ export class RunMetrics {
   /** What the newest generation said of itself. */
   get start(): StartLine | undefined {
     return this.started;
+  }
+
+  /** When the first generation began to train, seconds since the epoch. */
+  get firstStart(): number | undefined {
+    return this.began;
   }
 
   /** Every generation after the first one that the lines tell of, the first 1,000. */
@@ -211,7 +216,7 @@ export class RunMetrics {
     if (this.restarted.length >= mostRestarts) return;
     const fromStep = resumedStep(line);
     const written = fromStep === undefined ? undefined : this.checkpoints.at(fromStep)?.time;
-    const since = fromStep === 0 ? this.firstStart : written;
+    const since = fromStep === 0 ? this.began : written;
     this.restarted.push({ fromStep, since, time: line.time });
   }
 

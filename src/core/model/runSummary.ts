@@ -1,5 +1,6 @@
 // What a run came to, in a few figures.
 import { gpuHoursOf } from '../cost/gpuHours.js';
+import { heldSeconds } from '../cost/heldTime.js';
 import { costOf } from '../cost/runCost.js';
 import type { Figures } from './series/figures.js';
 import type { RunMetrics } from './runMetrics.js';
@@ -19,6 +20,7 @@ export interface RunSummary {
   /** How many writers of an own program it is the sum of. */
   images_per_sec_writers: number;
   median_images_per_sec: number | null;
+  /** Of all its starts. */
   seconds: number | null;
   /** Price of the nodes or GPUs for that time; null where the profile had no price. */
   cost: { amount: number; currency: string } | null;
@@ -64,7 +66,7 @@ export function summarize(
     images_per_sec: metrics.steps?.imagesPerSec() ?? rates?.mean ?? null,
     images_per_sec_writers: metrics.steps?.imagesPerSec() === undefined ? (figures?.rateWriters ?? 0) : 1,
     median_images_per_sec: metrics.steps?.medianImagesPerSec() ?? rates?.median ?? null,
-    seconds: state ? (state.ended ?? state.updated) - state.started : null,
+    seconds: state ? heldSeconds(details.run, state) : null,
     cost: cost ? { amount: cost.soFar, currency: cost.currency } : null,
     gpu_hours: gpuHoursOf(details.run, state) ?? null,
     step: metrics.lastStep?.step ?? figures?.step ?? null,

@@ -6,6 +6,7 @@ import type { FigureCursor, FigureSeries } from '../../core/model/series/figureS
 import type { RunModel } from '../../core/model/runModel.js';
 import { basename } from '../../core/base/nodePath.js';
 import { gpuHoursOf, gpuHoursText } from '../../core/cost/gpuHours.js';
+import { firstStarted, heldSeconds } from '../../core/cost/heldTime.js';
 import { costOf, moneyText } from '../../core/cost/runCost.js';
 import { hasOldFigures } from '../../core/model/runHealth.js';
 import { isOver, reasonOf } from '../../core/model/runStatus.js';
@@ -152,11 +153,26 @@ function headOf(model: RunModel, dir: string, profile: string): RunHead {
     precision: start?.precision ?? null,
     world: start?.world ?? state?.world ?? null,
     globalBatch: start?.global_batch ?? null,
-    started: state?.started ?? null,
+    started: firstStartOf(model),
     ended: state?.ended ?? null,
+    took: tookOf(model),
     from: run?.from ? { name: shortName(basename(run.from.dir)), step: run.from.step } : null,
     resumedFrom: start?.resumed_from ? (resumedStep(start) ?? null) : null,
   };
+}
+
+/** Zero of the time axis: the run may have been resumed. */
+function firstStartOf({ details, metrics }: RunModel): number | null {
+  const { run = null, state } = details ?? {};
+  if (!state) return metrics.firstStart ?? null;
+  return Math.min(firstStarted(run, state), metrics.firstStart ?? Infinity);
+}
+
+function tookOf({ details, status }: RunModel): RunHead['took'] {
+  const { run = null, state } = details ?? {};
+  if (!state) return null;
+  const goesOn = !isOver(status) && state.ended === null;
+  return { seconds: heldSeconds(run, state), until: goesOn ? state.updated : null };
 }
 
 function healthLine({ health }: RunModel): RunHead['health'] {

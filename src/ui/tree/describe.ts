@@ -2,6 +2,7 @@
 import { contextValues } from '../../contributions.js';
 import type { Checkpoint } from '../../core/contracts/checkpointSchema.js';
 import { gpuHoursText } from '../../core/cost/gpuHours.js';
+import { heldSeconds } from '../../core/cost/heldTime.js';
 import { costText } from '../../core/cost/runCost.js';
 import type { SessionState } from '../../core/follow/clusterSession.js';
 import { gpuHolders } from '../../core/model/hosts/gpuHolders.js';
@@ -126,7 +127,7 @@ function overParts({ entry, status, health, loss, top1, best }: RunOverview, now
   if (accuracy !== undefined && status !== 'failed') parts.push(percent(accuracy));
   else if (loss !== undefined && status !== 'failed') parts.push(`loss ${Number(loss.toPrecision(4))}`);
   const { state } = entry;
-  if (state?.ended && status !== 'failed') parts.push(duration(state.ended - state.started));
+  if (state?.ended && status !== 'failed') parts.push(duration(heldSeconds(entry.run, state)));
   if (state?.ended) parts.push(`${duration(Math.max(0, now - state.ended))} ago`);
   return parts;
 }

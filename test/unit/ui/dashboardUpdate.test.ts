@@ -217,6 +217,29 @@ describe('the dashboard', () => {
     expect(new DashboardSender('local').next(feedOf(model), 1).progress.secondsLeft).toBeNull();
   });
 
+  it('counts time from the first start, and the time that all starts took', () => {
+    const model = new RunModel();
+    const run = { profile: { kind: 'local' }, ranks: 2, argv: [], limits: {} };
+    const details = { id: 'r', dir: nodePath('/w/r'), interrupted: false, files: {}, stamps: {} };
+    const resumed = {
+      ...run,
+      earlier: [
+        { from: 10, to: 40 },
+        { from: 60, to: 70 },
+      ],
+    } as never;
+    const head = () => new DashboardSender('local').next(feedOf(model), 1).head;
+    // The last start was at 100. 30 s and 10 s went before it, and 30 s more since.
+    model.details = { ...details, run: resumed, state: stateOf('running', 130) as never };
+    expect(head()).toMatchObject({ started: 10, took: { seconds: 70, until: 130 } });
+    model.details = { ...details, run: resumed, state: stateOf('finished') as never }; // at 160
+    expect(head()).toMatchObject({ started: 10, ended: 160, took: { seconds: 100, until: null } });
+    // Without the record of its starts the lines tell when it began.
+    model.details = { ...details, run: run as never, state: stateOf('running', 130) as never };
+    model.addMetric(startLine({ time: 20 }));
+    expect(head()).toMatchObject({ started: 20, took: { seconds: 30 } });
+  });
+
   it('says what the run costs, where it has a price', () => {
     const model = new RunModel();
     const price = { per: 'node', amount: 3600, currency: 'USD' }; // of one node 1 USD a second

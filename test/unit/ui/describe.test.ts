@@ -77,6 +77,9 @@ describe('a run in the tree', () => {
     const over = overview('finished', { best: { step: 50, top1: 0.99 } });
     const entry = { ...over.entry, state: ended };
     expect(describeRun({ ...over, entry }, 550).description).toBe('finished · 99.0% · 3 min · 5 min ago');
+    const resumed = { ...entry, run: { ranks: 2, argv: [], earlier: [{ from: 10, to: 100 }] } as never };
+    const { description } = describeRun({ ...over, entry: resumed }, 550);
+    expect(description).toBe('finished · 99.0% · 4 min · 5 min ago'); // 150 s, and 90 s before
     expect(describeRun(overview('interrupted')).contextValue).toBe('run.over.early');
     const failed = overview('failed');
     const state = { reason: 'trainer: error: out of memory' } as unknown as RunOverview['entry']['state'];

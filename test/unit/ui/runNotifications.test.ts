@@ -65,6 +65,17 @@ it('says restarts and bad images of a run that finished, as a warning where it h
   ]);
 });
 
+it('says how long all starts of a run took', () => {
+  const run = listedRun('20261125-100000-mlp-1f2e', 'finished', {
+    health: { level: 'good', kind: 'over', text: 'finished' },
+  });
+  const state = { started: 1000, ended: 1060, updated: 1060, generation: 2 };
+  const earlier = [{ from: 100, to: 340 }];
+  const entry = { ...run.entry, run: { limits: {}, earlier }, state } as RunOverview['entry'];
+  changes.fire({ kind: 'finished', profile: 'lab', run: { ...run, entry }, why: undefined });
+  expect(shown).toEqual(['info: mlp-1f2e on lab finished after 5 min']);
+});
+
 it('says which restart of how many comes, or came', () => {
   const run = listedRun('20261125-100000-mlp-1f2e', 'running');
   const limits = { maxRestarts: 3 };

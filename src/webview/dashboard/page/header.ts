@@ -257,7 +257,7 @@ class Header extends Section {
   private facts(head: RunHead, progress: Progress): TemplateResult | typeof nothing {
     const { checkpoints } = this.model;
     const facts: [string, string, string?][] = [];
-    const ran = head.started === null ? null : (head.ended ?? this.now) - head.started;
+    const ran = tookUntil(head, this.now);
     if (head.over) facts.push(['took', duration(ran)]);
     else if (progress.secondsLeft !== null) {
       facts.push(['left', duration(progress.secondsLeft), `${duration(ran)} so far`]);
@@ -317,6 +317,12 @@ class Header extends Section {
       )}
     </dl>`;
   }
+}
+
+/** Seconds of all its starts. */
+function tookUntil({ took }: RunHead, now: number): number | null {
+  if (took === null) return null;
+  return took.seconds + (took.until === null ? 0 : Math.max(0, now - took.until));
 }
 
 /** The words to find the run by. */

@@ -237,6 +237,9 @@ it('summarize gives the figures of the contract', async () => {
     checkpoints: 3,
     reason: null,
   });
+  const earlier = [{ from: 10, to: 40 }];
+  const resumed = { ...details, run: { earlier, limits: {}, ranks: 2, argv: [] } as never };
+  expect(summarize(resumed, metrics, 3).seconds).toBe(90);
   node.dispose();
 });
 
