@@ -8,6 +8,7 @@ import type { RunChange, RunChangeKind } from '../core/follow/runChanges.js';
 import type { Ui } from './commands/ui.js';
 import { isMeasured } from '../core/model/measured.js';
 import { runName } from '../core/model/runName.js';
+import { startsBy } from '../core/model/starts.js';
 import { isInFront } from './panels/inFront.js';
 import { duration, percent } from './words.js';
 
@@ -104,16 +105,17 @@ function changeText({ kind, profile, run, why }: RunChange): string {
     case 'interrupted':
       return `${name} was interrupted: nobody supervises it any more`;
     case 'restarting':
-      return `${name} is started again${restartOf(entry, 0)}${reason}`;
+      return `${name} is started again${restartOf(entry, 1)}${reason}`;
     case 'restarted':
-      return `${name} was started again${restartOf(entry, 1)}${reason}`;
+      return `${name} was started again${restartOf(entry, 0)}${reason}`;
   }
 }
 
-/** `begun`: the restarts of the generation under way that have begun, 0 or 1. */
-function restartOf({ state, run }: RunEntry, begun: 0 | 1): string {
+/** `more`: the restarts that come now, 0 or 1. */
+function restartOf({ run, state }: RunEntry, more: 0 | 1): string {
   const most = run?.limits.maxRestarts;
-  return most === undefined ? '' : ` (restart ${(state?.generation ?? 1) - begun} of ${most})`;
+  const { sinceResume } = startsBy(run, state);
+  return most === undefined ? '' : ` (restart ${sinceResume + more} of ${most})`;
 }
 
 const cut = (text: string): string =>

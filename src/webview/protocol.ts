@@ -43,9 +43,11 @@ export interface RunHead {
   over: boolean;
   /** Why it ended as it did, one line. */
   reason: string | null;
-  /** Starts after the first. */
+  /** Starts by its supervisor after the first one, since somebody last resumed it. */
   restarts: number;
-  /** How often it may be started again; null when nobody knows. */
+  /** Those before that resume too. */
+  restartsInAll: number;
+  /** How often its supervisor may start it again; null when nobody knows. */
   maxRestarts: number | null;
   health: HealthLine;
   /**
@@ -159,7 +161,16 @@ export interface FigureSeries {
 }
 
 export type MarkKind =
-  'start' | 'restart' | 'checkpoint' | 'checkpoint-failed' | 'rank-lost' | 'hang' | 'stop' | 'disk' | 'end';
+  | 'start'
+  | 'restart'
+  | 'resume'
+  | 'checkpoint'
+  | 'checkpoint-failed'
+  | 'rank-lost'
+  | 'hang'
+  | 'stop'
+  | 'disk'
+  | 'end';
 
 /** Something that happened, on the time axis. */
 export interface Mark {

@@ -95,3 +95,12 @@ export const simulated: Record<'local' | 'cluster' | 'rack' | 'huge' | 'command'
     command: 'python sweep.py --trials 40 --out results/',
   },
 };
+
+/** The same figures every time. */
+export function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_664_525 + 1_013_904_223) % 4_294_967_296;
+    return state / 4_294_967_296;
+  };
+}

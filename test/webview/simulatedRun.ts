@@ -13,16 +13,7 @@ import type {
   StatusWord,
   StepColumns,
 } from '../../src/webview/protocol.js';
-import type { SimulatedOptions } from './simulatedOptions.js';
-
-/** The same figures every time. */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 1_664_525 + 1_013_904_223) % 4_294_967_296;
-    return state / 4_294_967_296;
-  };
-}
+import { randomFrom, type SimulatedOptions } from './simulatedOptions.js';
 
 export class SimulatedRun {
   status: StatusWord = 'running';
@@ -107,7 +98,7 @@ export class SimulatedRun {
     this.stood += pause;
     this.now = this.stepTime = this.sampleTime = this.now + pause;
     this.resumedFrom = this.step;
-    this.mark('start', null, `resumed with ${this.options.ranks} ranks`);
+    this.mark('resume', null, `resumed with ${this.options.ranks} ranks`);
   }
 
   full(): DashboardUpdate {
@@ -304,6 +295,7 @@ export class SimulatedRun {
       over: this.over,
       reason: this.reason,
       restarts: this.generation - 1,
+      restartsInAll: this.generation - 1,
       maxRestarts: 3,
       health: this.health,
       program: isTrainer ? 'trainer' : 'command',

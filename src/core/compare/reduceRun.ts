@@ -7,6 +7,7 @@ import type { Evaluation, RunMetrics } from '../model/runMetrics.js';
 import { runName } from '../model/runName.js';
 import { isOver, statusOf } from '../model/runStatus.js';
 import { idleSeconds, lostSeconds } from '../model/spending.js';
+import { bySupervisor, startsBy } from '../model/starts.js';
 import {
   ownName,
   type ComparedRun,
@@ -70,7 +71,10 @@ function figuresOf(
   const perEpoch = rows ? secondsPerEpoch(rows.epoch, rows.time) : undefined;
   const over = isOver(statusOf(entry));
   const cost = costOf(run, state, { ...progress, over, secondsLeft, secondsPerStep: perStep });
-  const restarts = state ? Math.max(metrics.restarts.length, state.generation - 1) : undefined;
+  const starts = startsBy(run, state);
+  const restarts = state
+    ? Math.max(bySupervisor(metrics.restarts, starts).length, starts.restarts)
+    : undefined;
   const lost = lostSeconds(run, state, metrics);
   const idle = idleSeconds(run, state, metrics);
   const priced = (seconds: number | undefined): number | null =>

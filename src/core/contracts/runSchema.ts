@@ -58,10 +58,12 @@ const heldSpanSchema = z.object({
   perHour: z.optional(z.number().check(z.gte(0))),
   currency: z.optional(z.string()),
   gpus: z.optional(count),
+  generation: z.optional(count),
 });
 /**
  * When one start of a run held its nodes, in seconds since the epoch, the price of an hour of all
- * that it held, and how many GPUs its ranks had; without a price where it had none.
+ * that it held, and how many GPUs its ranks had; without a price where it had none. `generation`:
+ * its last one, where somebody resumed the run after it.
  */
 export type HeldSpan = z.infer<typeof heldSpanSchema>;
 

@@ -52,12 +52,16 @@ export function costUntil(run: PricedRun | null, state: Times | null, until = In
 }
 
 /** What a run that goes on in the folder of an earlier one keeps of its starts. */
-export function startsOf(run: (PricedRun & Pick<RunFile, 'slurm'>) | null, state: Times | null): HeldSpan[] {
+export function startsOf(
+  run: (PricedRun & Pick<RunFile, 'slurm'>) | null,
+  state: (Times & Pick<RunState, 'generation'>) | null,
+): HeldSpan[] {
   if (!state) return [...(run?.earlier ?? [])];
   const perHour = run ? pricePerHour(run) : undefined;
   const price = perHour === undefined || !run?.price ? {} : { perHour, currency: run.price.currency };
   const gpus = run?.slurm ? { gpus: gpusOf(run) } : {};
-  return [...earlierSpans(run, state), { ...presentSpan(state), ...price, ...gpus }];
+  const { generation } = state;
+  return [...earlierSpans(run, state), { ...presentSpan(state), ...price, ...gpus, generation }];
 }
 
 /** `soFar` is of all starts (`costUntil`). Undefined without a price or before the start. */

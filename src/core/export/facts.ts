@@ -2,6 +2,7 @@
 import { costOf } from '../cost/runCost.js';
 import { settingsOf } from '../compare/settings.js';
 import { isOver, statusOf, type RunStatus } from '../model/runStatus.js';
+import { startsBy } from '../model/starts.js';
 import { runName } from '../model/runName.js';
 import { trackerName } from './names.js';
 import type { RunRecord } from './runRecord.js';
@@ -40,7 +41,7 @@ export function factsOf(record: RunRecord, profile: string): RunFacts {
     totalEpochs: undefined,
   };
   const cost = costOf(run, state, { over, ...pace });
-  const restarts = state ? state.generation - 1 : 0;
+  const { restarts } = startsBy(run, state);
   const ended = state?.ended ?? state?.updated;
   return {
     id: details.id,

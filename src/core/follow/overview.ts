@@ -13,7 +13,8 @@ import { eventSchema } from '../contracts/runSchema.js';
 import { healthOf, type Health } from '../model/runHealth.js';
 import { RunJournal } from '../model/runJournal.js';
 import { isOver, reasonOf, statusOf, type RunStatus } from '../model/runStatus.js';
-import { spendingOf, type Spending } from '../model/spending.js';
+import { lostToLast, spendingOf, type Spending } from '../model/spending.js';
+import { startsBy } from '../model/starts.js';
 import { join, type NodePath } from '../base/nodePath.js';
 import { figuresFile, parseFigure } from './figureLines.js';
 
@@ -83,6 +84,7 @@ class Reading {
       this.metrics;
     const over = isOver(status);
     const generation = entry.state?.generation ?? 1;
+    const newest = Math.max(generation, journal.generation);
     const restarting = !over && journal.restarting && journal.generation >= generation;
     return {
       ...progress,
@@ -92,7 +94,9 @@ class Reading {
         status,
         reason: reasonOf(entry),
         queue: entry.queue,
-        generation: Math.max(generation, journal.generation),
+        generation: newest,
+        starts: startsBy(entry.run, entry.state, newest),
+        lost: lostToLast(entry.run, entry.state, this.metrics),
         maxRestarts: entry.run?.limits.maxRestarts,
         isOwnProgram: entry.run?.program === 'command',
         journal,

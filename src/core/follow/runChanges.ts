@@ -8,6 +8,7 @@ import { check } from '../base/validation.js';
 import { eventSchema, type RunEvent } from '../contracts/runSchema.js';
 import { eventText, failed } from '../model/marks.js';
 import { isOver, reasonOf, type RunStatus } from '../model/runStatus.js';
+import { startsBy } from '../model/starts.js';
 import { ByteTail } from '../streams/tail.js';
 import type { RunOverview } from './overview.js';
 import type { ProfileRuns, RunsMonitor } from './runsMonitor.js';
@@ -37,6 +38,8 @@ export interface RunChange {
 interface Seen {
   status: RunStatus;
   generation: number;
+  /** How often somebody resumed it: no news to them. */
+  resumes: number;
   trouble: Trouble | undefined;
   restarting: boolean;
   /** The generation in which a trouble was reported that may end it, or its restart. */
@@ -133,6 +136,7 @@ function whyOf(kind: RunChangeKind, { entry, health, restarting }: RunOverview):
 const unseen: Seen = {
   status: 'starting',
   generation: 1,
+  resumes: 0,
   trouble: undefined,
   restarting: false,
   reportedIn: 0,
@@ -151,6 +155,7 @@ const isTrouble = (kind: string): kind is Trouble => Object.hasOwn(troubles, kin
 const seenOf = ({ status, entry, health, restarting }: RunOverview): Seen => ({
   status,
   generation: entry.state?.generation ?? 0,
+  resumes: startsBy(entry.run, entry.state).resumes.length,
   trouble: isTrouble(health.kind) ? health.kind : undefined,
   restarting: restarting !== undefined,
   reportedIn: 0,
@@ -185,6 +190,7 @@ function changeKind(before: Seen | undefined, now: Seen): RunChangeKind | undefi
     case 'evaluating':
       // One notification for one cause: the trouble that led to the restart was reported.
       if (now.generation > before.generation) {
+        if (now.resumes > before.resumes) return undefined;
         return before.reportedIn === before.generation ? undefined : 'restarted';
       }
       if (now.trouble !== undefined && now.trouble !== before.trouble) return troubleOf(before, now);

@@ -3,7 +3,16 @@ import type { RunEvent } from '../contracts/runSchema.js';
 import { moneyText } from '../cost/runCost.js';
 
 type MarkKind =
-  'start' | 'restart' | 'checkpoint' | 'checkpoint-failed' | 'rank-lost' | 'hang' | 'stop' | 'disk' | 'end';
+  | 'start'
+  | 'restart'
+  | 'resume'
+  | 'checkpoint'
+  | 'checkpoint-failed'
+  | 'rank-lost'
+  | 'hang'
+  | 'stop'
+  | 'disk'
+  | 'end';
 
 /** One event on the time axis of a chart. */
 export interface Mark {
@@ -62,13 +71,13 @@ export function gapText(gap: { lines: number; from: number; to: number }, file: 
   return `${lines} of ${file}, over ${(gap.to - gap.from).toFixed(0)} s, could not be written: the disk took nothing`;
 }
 
-/** One line on an event, for people. */
-export function eventText(event: RunEvent): string {
+/** One line on an event, for people. `isByHand`: of a start for which somebody asked. */
+export function eventText(event: RunEvent, isByHand = false): string {
   switch (event.kind) {
     case 'created':
       return `created ${event.id}`;
     case 'started':
-      return `started${event.generation > 1 ? ' again' : ''} with ${event.world} ${event.world === 1 ? 'rank' : 'ranks'}${event.generation > 1 ? `, restart ${event.generation - 1}` : ''}`;
+      return `${isByHand ? 'resumed' : event.generation > 1 ? 'started again' : 'started'} with ${event.world} ${event.world === 1 ? 'rank' : 'ranks'}`;
     case 'rank_started':
       return `rank ${event.rank} started on ${event.host}, pid ${event.pid}`;
     case 'rank_exited':
@@ -136,9 +145,10 @@ export function failed(event: {
   return event.signal !== null || (event.exit_code !== 0 && event.exit_code !== 75);
 }
 
-function markKind(event: RunEvent): MarkKind | undefined {
+function markKind(event: RunEvent, isByHand: boolean): MarkKind | undefined {
   switch (event.kind) {
     case 'started':
+      if (isByHand) return 'resume';
       return event.generation > 1 ? 'restart' : 'start';
     case 'rank_exited':
       return failed(event) ? 'rank-lost' : undefined;
@@ -177,12 +187,12 @@ function markKind(event: RunEvent): MarkKind | undefined {
   }
 }
 
-/** Undefined for what needs no place on the axis. */
-export function markOf(event: RunEvent): Mark | undefined {
-  const kind = markKind(event);
+/** Undefined for what needs no place on the axis. `isByHand` as in `eventText`. */
+export function markOf(event: RunEvent, isByHand = false): Mark | undefined {
+  const kind = markKind(event, isByHand);
   if (kind === undefined) return undefined;
   const step = 'step' in event ? event.step : 'last_step' in event ? event.last_step : null;
-  return { time: event.time, step, kind, text: eventText(event) };
+  return { time: event.time, step, kind, text: eventText(event, isByHand) };
 }
 
 /** How much a line of the journal matters. */

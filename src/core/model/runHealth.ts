@@ -6,6 +6,7 @@ import { eventText } from './marks.js';
 import type { RunJournal } from './runJournal.js';
 import type { RunMetrics } from './runMetrics.js';
 import { isOver, type RunStatus } from './runStatus.js';
+import { isResumed, type Starts } from './starts.js';
 import { slowRanksName, slowRanksReason } from './hosts/slowRanks.js';
 
 /** `note`: worth a word, nothing is wrong. */
@@ -17,6 +18,7 @@ export type HealthKind =
   | 'queued'
   | 'starting'
   | 'restarting'
+  | 'resumed'
   | 'node-lost'
   | 'recovered'
   | 'stalled'
@@ -47,6 +49,10 @@ export interface HealthFacts {
   queue?: QueueStand | undefined;
   /** Starts so far, from 1. */
   generation: number;
+  /** Who began them. */
+  starts: Starts;
+  /** Seconds that the newest generation cost, where a supervisor began it; undefined: not known. */
+  lost: number | undefined;
   /** How often the run may be started again; undefined where nobody knows. */
   maxRestarts: number | undefined;
   /** Without metrics of steps. */
@@ -90,8 +96,8 @@ export function healthOf(facts: HealthFacts): Health {
   );
 }
 
-const restartsText = ({ generation }: HealthFacts): string =>
-  generation > 1 ? `, ${plural(generation - 1, 'restart')}` : '';
+const restartsText = ({ starts: { restarts } }: HealthFacts): string =>
+  restarts > 0 ? `, ${plural(restarts, 'restart')}` : '';
 
 /** A batch script's end is Slurm's time limit, which comes whatever the run does. */
 function limitText({ queue }: HealthFacts): string {
@@ -120,27 +126,30 @@ function overHealth(facts: HealthFacts): Health {
 
 /** Between the end of one generation and the first step of the next. */
 function restartHealth(facts: HealthFacts): Health | undefined {
-  const { journal, generation, maxRestarts, metrics, isOwnProgram } = facts;
+  const { journal, generation, starts, maxRestarts, metrics, isOwnProgram } = facts;
   const { cause, previous } = journal;
   const count = (number: number): string =>
     maxRestarts === undefined ? `restart ${number}` : `restart ${number} of ${maxRestarts}`;
   if (cause) {
-    const isLast = maxRestarts !== undefined && generation > maxRestarts;
+    const isLast = maxRestarts !== undefined && starts.sinceResume >= maxRestarts;
     if (isLast) return line('error', cause.kind === 'node' ? 'node-lost' : 'restarting', cause.text);
     const wait = journal.waiting ? `; ${eventText(journal.waiting)}` : '';
     const kind = cause.kind === 'node' ? 'node-lost' : 'restarting';
-    return line('warning', kind, `restarting: ${cause.text}, ${count(generation)}${wait}`);
+    return line('warning', kind, `restarting: ${cause.text}, ${count(starts.sinceResume + 1)}${wait}`);
   }
   if (journal.waiting) {
-    const level = generation > 1 ? 'warning' : 'note';
+    const level = generation > 1 && !isResumed(starts) ? 'warning' : 'note';
     return line(level, 'waiting', eventText(journal.waiting));
   }
-  const hasStep = isOwnProgram || (metrics.lastStep?.generation ?? 0) >= generation;
+  const hasStep = isOwnProgram || metrics.trained >= generation;
   if (generation > 1 && !hasStep) {
     const from = metrics.resumedAt(generation);
+    if (isResumed(starts)) {
+      return line('note', 'resumed', from === undefined ? 'resumed' : `resumed from step ${from}`);
+    }
     const why = previous === undefined ? '' : `: ${previous.text}`;
     const where = from === undefined ? '' : `, from step ${from}`;
-    return line('warning', 'restarting', `restarting${why}${where}, ${count(generation - 1)}`);
+    return line('warning', 'restarting', `restarting${why}${where}, ${count(starts.sinceResume)}`);
   }
   return facts.status === 'starting' ? line('note', 'starting', 'starting') : undefined;
 }
@@ -194,15 +203,16 @@ function slowRankOver({ metrics, now }: HealthFacts): Health | undefined {
   );
 }
 
-/** What the last restart cost: from its cause to the first step line after it. */
-function recovery({ generation, journal, metrics, now }: HealthFacts): Health | undefined {
+/** What the last restart cost. */
+function recovery({ generation, starts, lost, journal, metrics, now }: HealthFacts): Health | undefined {
   const { previous } = journal;
   const { began } = metrics.recent;
-  if (generation <= 1 || !previous || began === undefined || now - began > recoveredFor) return undefined;
+  if (began === undefined || generation <= 1 || now - began > recoveredFor) return undefined;
+  if (isResumed(starts) || !previous) return undefined;
   const from = metrics.resumedAt(generation);
   const where = from === undefined ? '' : ` from step ${from}`;
-  const cost = `${seconds(Math.max(0, began - previous.time))} lost`;
-  return line('note', 'recovered', `recovered${where}, ${cost}: ${previous.text}`);
+  const cost = lost === undefined ? '' : `, ${seconds(lost)} lost`;
+  return line('note', 'recovered', `recovered${where}${cost}: ${previous.text}`);
 }
 
 function bound({ metrics }: HealthFacts): Health | undefined {
@@ -220,7 +230,14 @@ function bound({ metrics }: HealthFacts): Health | undefined {
   );
 }
 
-const kindsWithoutNews = new Set<HealthKind>(['restarting', 'node-lost', 'waiting', 'stalled', 'silent']);
+const kindsWithoutNews = new Set<HealthKind>([
+  'restarting',
+  'resumed',
+  'node-lost',
+  'waiting',
+  'stalled',
+  'silent',
+]);
 
 /** Whether the newest figures are of a time that is over. */
 export const hasOldFigures = ({ kind }: Health): boolean => kindsWithoutNews.has(kind);

@@ -15,6 +15,10 @@ export interface Cause {
 export class RunJournal {
   /** Counts the starts from 1. */
   generation = 1;
+  /** When it began, seconds since the epoch; undefined before the first one. */
+  began: number | undefined;
+  /** Its supervisor has said how the run ended. */
+  isOver = false;
   /** Why the generation before this one ended. */
   previous: Cause | undefined;
   /** What ends the generation under way. */
@@ -33,7 +37,7 @@ export class RunJournal {
   add(event: RunEvent): void {
     switch (event.kind) {
       case 'started':
-        this.begin(event.generation);
+        this.begin(event);
         break;
       case 'rank_exited':
         if (failed(event)) this.blame('rank', event);
@@ -85,14 +89,18 @@ export class RunJournal {
       case 'figures_passed_over':
       case 'figures_limited':
       case 'figures_delayed':
+        break;
       case 'finished':
+        this.isOver = true;
         break;
     }
   }
 
-  private begin(generation: number): void {
+  private begin({ generation, time }: EventOf<'started'>): void {
     if (generation > this.generation) this.previous = this.cause;
     this.generation = generation;
+    this.began = time;
+    this.isOver = false;
     this.cause = this.waiting = this.stalled = undefined;
     this.restarting = false;
   }

@@ -48,7 +48,8 @@ export interface Restart {
   fromStep: number | undefined;
   /** When that step's checkpoint was written (of step 0, when the run began); seconds since the epoch. */
   since: number | undefined;
-  /** When the generation began to train, seconds since the epoch. */
+  /** When the generation before it began to train, and when it did; seconds since the epoch. */
+  before: number;
   time: number;
 }
 
@@ -79,6 +80,7 @@ export class RunMetrics {
   private evaluationTook = 0;
   private stepTime = 0;
   private newest: StepLine | undefined;
+  private madeBy = 0;
   private serversInAll: ServerFigures[] | undefined;
 
   /**
@@ -93,7 +95,9 @@ export class RunMetrics {
     if (supersedesAfter !== undefined) this.supersede(supersedesAfter);
     switch (line.kind) {
       case 'start':
-        if (this.started && line.generation > this.started.generation) this.noteRestart(line);
+        if (this.started && line.generation > this.started.generation) {
+          this.noteRestart(line, this.started.time);
+        }
         this.began ??= line.time;
         this.started = line;
         this.serversInAll = undefined;
@@ -104,6 +108,7 @@ export class RunMetrics {
       case 'step':
         if (countsFrom !== undefined) this.stepTime += ((line.step - countsFrom) * line.step_ms) / 1000;
         this.newest = line;
+        this.madeBy = line.generation;
         this.rate.push(line);
         this.recent.push(line);
         this.steps?.push(line, this.imagesOf(line, countsFrom));
@@ -114,6 +119,7 @@ export class RunMetrics {
         break;
       case 'checkpoint':
         this.checkpoints.put({ step: line.step, time: line.time });
+        this.madeBy = Math.max(this.madeBy, line.generation);
         this.rate.checkpoint();
         break;
       case 'end':
@@ -142,7 +148,10 @@ export class RunMetrics {
     return this.began;
   }
 
-  /** Every generation after the first one that the lines tell of, the first 1,000. */
+  /**
+   * Every generation after the first one that the lines tell of, the first 1,000: by a supervisor
+   * or by hand (`bySupervisor`).
+   */
   get restarts(): readonly Restart[] {
     return this.restarted;
   }
@@ -155,6 +164,11 @@ export class RunMetrics {
   /** The step from which a generation goes on; undefined before it has said so. */
   resumedAt(generation: number): number | undefined {
     return this.started?.generation === generation ? resumedStep(this.started) : undefined;
+  }
+
+  /** The newest generation that has told of a step, by its own line or a checkpoint; 0: none. */
+  get trained(): number {
+    return this.madeBy;
   }
 
   get lastStep(): StepLine | undefined {
@@ -212,12 +226,12 @@ export class RunMetrics {
     return this.serversInAll ?? this.newest?.servers;
   }
 
-  private noteRestart(line: StartLine): void {
+  private noteRestart(line: StartLine, before: number): void {
     if (this.restarted.length >= mostRestarts) return;
     const fromStep = resumedStep(line);
     const written = fromStep === undefined ? undefined : this.checkpoints.at(fromStep)?.time;
     const since = fromStep === 0 ? this.began : written;
-    this.restarted.push({ fromStep, since, time: line.time });
+    this.restarted.push({ fromStep, since, before, time: line.time });
   }
 
   private evaluationOf({ step, top1, top5, loss, time }: EvalLine): Evaluation {

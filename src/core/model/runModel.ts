@@ -14,6 +14,8 @@ import { LogBuffer } from './logBuffer.js';
 import { eventLevel, eventText, gapText, markOf, type Mark } from './marks.js';
 import type { RunEvent } from '../contracts/runSchema.js';
 import { reasonOf, statusOf, type RunStatus } from './runStatus.js';
+import { lostToLast } from './spending.js';
+import { startsBy } from './starts.js';
 
 /** Marks kept; a run of weeks makes more checkpoints than anybody can look at. */
 const mostMarks = 4000;
@@ -49,16 +51,20 @@ export class RunModel {
   get health(): Health | undefined {
     const { current, journal, metrics } = this;
     if (!current) return undefined;
+    const { run, state } = current;
+    const generation = Math.max(state?.generation ?? 1, journal.generation);
     return healthOf({
       status: this.status,
       reason: reasonOf(current),
       queue: current.queue,
-      generation: Math.max(current.state?.generation ?? 1, journal.generation),
-      maxRestarts: current.run?.limits.maxRestarts,
-      isOwnProgram: current.run?.program === 'command',
+      generation,
+      starts: startsBy(run, state, generation),
+      lost: lostToLast(run, state, metrics),
+      maxRestarts: run?.limits.maxRestarts,
+      isOwnProgram: run?.program === 'command',
       journal,
       metrics,
-      now: current.state?.updated ?? 0,
+      now: state?.updated ?? 0,
     });
   }
 
@@ -139,12 +145,22 @@ export class RunModel {
   addEvent(event: RunEvent): void {
     // Ranks that end because another one did are no losses of their own.
     const isConsequence = event.kind === 'rank_exited' && this.journal.cause !== undefined;
+    const isByHand = event.kind === 'started' && this.isByHand(event.time);
     this.journal.add(event);
-    const mark = isConsequence ? undefined : markOf(event);
+    const mark = isConsequence ? undefined : markOf(event, isByHand);
     if (mark) this.marks.push(mark);
     const level = eventLevel(event);
     const shown = isConsequence && level === 'error' ? 'warning' : level;
-    this.log.add('journal', eventText(event), shown, event.time);
+    this.log.add('journal', eventText(event, isByHand), shown, event.time);
+  }
+
+  /** Whether somebody began the generation that begins now, and not its supervisor. */
+  private isByHand(time: number): boolean {
+    const { run = null, state = null } = this.current ?? {};
+    const { began, isOver } = this.journal;
+    if (began === undefined) return false;
+    if (isOver && run && !run.slurm) return true;
+    return startsBy(run, state).resumes.some((resume) => began < resume && resume <= time);
   }
 
   addSample(host: string, sample: HostSample): void {

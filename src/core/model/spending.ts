@@ -2,9 +2,11 @@
 import { costUntil, moneyText, pricePerHour } from '../cost/runCost.js';
 import { heldSeconds } from '../cost/heldTime.js';
 import type { RunFile, RunState } from '../contracts/runSchema.js';
-import type { Evaluation, RunMetrics } from './runMetrics.js';
+import type { Evaluation, Restart, RunMetrics } from './runMetrics.js';
+import { bySupervisor, startsBy } from './starts.js';
 
-type Run = Pick<RunFile, 'price' | 'nodes' | 'gpus' | 'earlier'> | null;
+type Run = Pick<RunFile, 'price' | 'nodes' | 'gpus' | 'earlier' | 'slurm'> | null;
+type Starting = Pick<RunFile, 'earlier' | 'slurm'> | null;
 type State = Pick<RunState, 'started' | 'ended' | 'updated' | 'generation'> | null;
 type Read = Pick<RunMetrics, 'restarts' | 'stepSeconds' | 'lastStep' | 'evaluations' | 'best'>;
 
@@ -20,18 +22,36 @@ export interface Spending {
 }
 
 /**
- * Seconds between the checkpoints from which restarts went on and the moments at which they did.
- * Undefined where the lines do not tell of each restart what it cost.
+ * Seconds between the checkpoints from which restarts of the supervisor went on and the moments at
+ * which they did. Undefined where the lines do not tell of each restart what it cost.
  */
-export function lostSeconds(run: Run, state: State, { restarts }: Read): number | undefined {
-  if (!state || restarts.length < state.generation - 1) return undefined;
-  const heldAt = (time: number): number => heldSeconds(run, state, time);
-  let sum = 0;
-  for (const { since, time } of restarts) {
-    if (since === undefined) return undefined;
-    sum += Math.max(0, heldAt(time) - heldAt(since));
-  }
-  return sum;
+export function lostSeconds(
+  run: Starting,
+  state: State,
+  metrics: Pick<RunMetrics, 'restarts'>,
+): number | undefined {
+  if (!state) return undefined;
+  const starts = startsBy(run, state);
+  const own = bySupervisor(metrics.restarts, starts);
+  if (own.length < starts.restarts) return undefined;
+  const costs = own.map((restart) => lostTo(restart, run, state));
+  return costs.includes(undefined) ? undefined : costs.reduce<number>((sum, cost) => sum + (cost ?? 0), 0);
+}
+
+/** The same of the newest generation; undefined where somebody began it by hand. */
+export function lostToLast(
+  run: Starting,
+  state: State,
+  { restarts }: Pick<RunMetrics, 'restarts'>,
+): number | undefined {
+  const last = restarts.at(-1);
+  if (!state || !last || bySupervisor([last], startsBy(run, state)).length === 0) return undefined;
+  return lostTo(last, run, state);
+}
+
+function lostTo({ since, time }: Restart, run: Starting, state: NonNullable<State>): number | undefined {
+  if (since === undefined) return undefined;
+  return Math.max(0, heldSeconds(run, state, time) - heldSeconds(run, state, since));
 }
 
 /**

@@ -11,6 +11,7 @@ import { costOf, moneyText } from '../../core/cost/runCost.js';
 import { hasOldFigures } from '../../core/model/runHealth.js';
 import { isOver, reasonOf } from '../../core/model/runStatus.js';
 import { slowRanksReason } from '../../core/model/hosts/slowRanks.js';
+import { startsBy } from '../../core/model/starts.js';
 import { spendingOf, spendingText } from '../../core/model/spending.js';
 import type {
   DashboardUpdate,
@@ -141,7 +142,7 @@ function headOf(model: RunModel, dir: string, profile: string): RunHead {
     status,
     over: isOver(status),
     reason: details === undefined ? null : reasonOf(details),
-    restarts: Math.max(0, (state?.generation ?? 1) - 1),
+    ...restartsOf(model),
     maxRestarts: run?.limits.maxRestarts ?? null,
     health: healthLine(model),
     program: run?.program ?? null,
@@ -159,6 +160,11 @@ function headOf(model: RunModel, dir: string, profile: string): RunHead {
     from: run?.from ? { name: shortName(basename(run.from.dir)), step: run.from.step } : null,
     resumedFrom: start?.resumed_from ? (resumedStep(start) ?? null) : null,
   };
+}
+
+function restartsOf({ details }: RunModel): Pick<RunHead, 'restarts' | 'restartsInAll'> {
+  const { restarts, sinceResume } = startsBy(details?.run ?? null, details?.state ?? null);
+  return { restarts: sinceResume, restartsInAll: restarts };
 }
 
 /** Zero of the time axis: the run may have been resumed. */

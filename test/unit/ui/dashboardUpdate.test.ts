@@ -240,6 +240,25 @@ describe('the dashboard', () => {
     expect(head()).toMatchObject({ started: 20, took: { seconds: 30 } });
   });
 
+  it('marks a resume as one, and counts it as no restart', () => {
+    const model = new RunModel();
+    const earlier = [{ from: 10, to: 40, generation: 1 }];
+    const run = { profile: { kind: 'local' }, ranks: 2, argv: [], limits: { maxRestarts: 0 }, earlier };
+    const state = { ...stateOf('running', 130), generation: 2 } as never;
+    const details = { id: 'r', dir: nodePath('/w/r'), interrupted: false, files: {}, stamps: {} };
+    model.details = { ...details, run: run as never, state };
+    model.addEvent({ kind: 'started', time: 11, generation: 1, world: 2, argv: [] });
+    model.addEvent({ kind: 'started', time: 101, generation: 2, world: 2, argv: [] });
+    model.addMetric(startLine({ time: 102, generation: 2, resumed_from: 'step-00000040' }));
+    const { head, marks } = new DashboardSender('local').next(feedOf(model), 1);
+    expect(head).toMatchObject({ restarts: 0, restartsInAll: 0, resumedFrom: 40 });
+    expect(head.health).toMatchObject({ level: 'note', text: 'resumed from step 40' });
+    expect(marks.rows.map(({ kind, text }) => [kind, text])).toEqual([
+      ['start', 'started with 2 ranks'],
+      ['resume', 'resumed with 2 ranks'],
+    ]);
+  });
+
   it('says what the run costs, where it has a price', () => {
     const model = new RunModel();
     const price = { per: 'node', amount: 3600, currency: 'USD' }; // of one node 1 USD a second

@@ -79,15 +79,19 @@ it('says how long all starts of a run took', () => {
 it('says which restart of how many comes, or came', () => {
   const run = listedRun('20261125-100000-mlp-1f2e', 'running');
   const limits = { maxRestarts: 3 };
-  const say = (kind: RunChangeKind, generation: number): void => {
-    const entry = { ...run.entry, run: { limits }, state: { generation } } as RunOverview['entry'];
+  const resumed = { started: 9, ended: null, updated: 20 };
+  const say = (kind: RunChangeKind, generation: number, earlier?: object[]): void => {
+    const state = { ...resumed, generation };
+    const entry = { ...run.entry, run: { limits, earlier }, state } as RunOverview['entry'];
     changes.fire({ kind, profile: 'lab', run: { ...run, entry }, why: 'rank 1 was killed' });
   };
   say('restarting', 2);
   say('restarted', 3);
+  say('restarting', 3, [{ from: 1, to: 5, generation: 2 }]); // the supervisor began 2, somebody 3
   expect(shown).toEqual([
     'warning: mlp-1f2e on lab is started again (restart 2 of 3): rank 1 was killed',
     'warning: mlp-1f2e on lab was started again (restart 2 of 3): rank 1 was killed',
+    'warning: mlp-1f2e on lab is started again (restart 1 of 3): rank 1 was killed',
   ]);
 });
 

@@ -4,7 +4,7 @@ import type { Mark } from '../../protocol.js';
 import type { Palette } from '../elements/theme.js';
 
 /** Marks that are worth a line through every chart. */
-const lined = new Set<Mark['kind']>(['restart', 'rank-lost', 'hang', 'stop', 'checkpoint-failed']);
+const lined = new Set<Mark['kind']>(['restart', 'resume', 'rank-lost', 'hang', 'stop', 'checkpoint-failed']);
 
 /** `xOf`: where a mark stands on the x axis; `range`: what the axis shows. */
 export function drawMarkLines(
@@ -24,7 +24,10 @@ export function drawMarkLines(
     if (!lined.has(mark.kind)) continue;
     const at = xOf(mark);
     if (at < range[0] || at > range[1]) continue;
-    ctx.strokeStyle = mark.kind === 'restart' || mark.kind === 'stop' ? palette.muted : palette.error;
+    ctx.strokeStyle =
+      mark.kind === 'restart' || mark.kind === 'resume' || mark.kind === 'stop'
+        ? palette.muted
+        : palette.error;
     const left = Math.round(plot.valToPos(at, 'x', true)) + 0.5;
     ctx.beginPath();
     ctx.moveTo(left, bbox.top);

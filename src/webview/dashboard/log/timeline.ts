@@ -9,6 +9,7 @@ import { define, Section } from '../elements/section.js';
 const icons: Record<MarkKind, string> = {
   start: 'play',
   restart: 'debug-restart',
+  resume: 'debug-continue',
   checkpoint: 'save',
   'checkpoint-failed': 'warning',
   'rank-lost': 'error',
@@ -21,6 +22,7 @@ const icons: Record<MarkKind, string> = {
 const nouns: Record<MarkKind, (number: number) => string> = {
   start: () => '',
   restart: (number) => plural(number, 'restart'),
+  resume: (number) => plural(number, 'resume'),
   checkpoint: (number) => plural(number, 'checkpoint'),
   'checkpoint-failed': (number) => `${plural(number, 'checkpoint')} failed`,
   'rank-lost': (number) => `${plural(number, 'rank')} lost`,

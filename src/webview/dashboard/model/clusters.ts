@@ -18,6 +18,7 @@ const weights: Record<MarkKind, number> = {
   end: 3,
   stop: 2,
   start: 1,
+  resume: 1,
   checkpoint: 0,
 };
 

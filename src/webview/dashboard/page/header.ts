@@ -289,12 +289,7 @@ class Header extends Section {
         head.over || age === null ? last : `${last}, ${duration(age)} ago`,
       ]);
     }
-    if (head.restarts > 0) {
-      const most = head.maxRestarts === null ? undefined : `of ${count(head.maxRestarts)}`;
-      facts.push(
-        most === undefined ? ['restarts', count(head.restarts)] : ['restarts', count(head.restarts), most],
-      );
-    }
+    if (head.restartsInAll > 0) facts.push(restarts(head));
     if (progress.cost !== null) {
       const { soFar, atEnd, perEpoch, spent } = progress.cost;
       const more = [
@@ -317,6 +312,13 @@ class Header extends Section {
       )}
     </dl>`;
   }
+}
+
+/** Its supervisor's own; a resume gives it all of them again. */
+function restarts({ restarts: now, restartsInAll: all, maxRestarts }: RunHead): [string, string, string] {
+  const most = maxRestarts === null ? [] : [`of ${count(maxRestarts)}`];
+  const before = all > now ? [`${count(all)} in all, with those before the resume`] : [];
+  return ['restarts', count(now), [...most, ...before].join(', ')];
 }
 
 /** Seconds of all its starts. */

@@ -7,7 +7,7 @@ const nodes = [
   { host: 'n1', address: 'n1', slots: 2, gpus: [0, 1] },
   { host: 'n2', address: 'n2', slots: 2, gpus: [0, 1] },
 ];
-const state = { started: 10_000, ended: null, updated: 11_800 };
+const state = { started: 10_000, ended: null, updated: 11_800, generation: 2 };
 
 test('GPU hours are those of all starts of a run that Slurm has started', () => {
   const run = { slurm, nodes };
@@ -19,7 +19,7 @@ test('GPU hours are those of all starts of a run that Slurm has started', () => 
   expect(gpuHoursOf({ ...run, earlier }, state)).toBeCloseTo(10, 9);
   // A state that the last start has left counts once.
   const left = startsOf({ ...run, earlier }, state);
-  expect(left.at(-1)).toEqual({ from: 10_000, to: 11_800, gpus: 4 });
+  expect(left.at(-1)).toEqual({ from: 10_000, to: 11_800, gpus: 4, generation: 2 });
   expect(gpuHoursOf({ ...run, earlier: left }, state)).toBeCloseTo(10, 9);
 });
 

@@ -19,6 +19,7 @@ const times = (seconds: number, ended = false) => ({
   started: 1000,
   ended: ended ? 1000 + seconds : null,
   updated: 1000 + seconds,
+  generation: 1,
 });
 const unknown = {
   over: false,
@@ -87,9 +88,9 @@ describe('a run that was resumed', () => {
   it('costs what all its starts cost, each by its own price', () => {
     // 30 min at 48.96 an hour are 24.48; then 15 min of one node are 6.12.
     const earlier = startsOf(run, times(1800, true));
-    expect(earlier).toEqual([{ from: 1000, to: 2800, perHour: 48.96, currency: 'USD' }]);
+    expect(earlier).toEqual([{ from: 1000, to: 2800, perHour: 48.96, currency: 'USD', generation: 1 }]);
     const again = { ...run, nodes: [eight], earlier };
-    const state = { started: 5000, ended: 5900, updated: 5900 };
+    const state = { started: 5000, ended: 5900, updated: 5900, generation: 3 };
     expect(costOf(again, state, { ...unknown, over: true })?.soFar).toBeCloseTo(30.6, 10);
     // Half of the first start; the pause between both; a third of the second one.
     expect(costUntil(again, state, 1900)).toBeCloseTo(12.24, 10);
@@ -99,7 +100,7 @@ describe('a run that was resumed', () => {
     expect(heldSeconds(again, state, 1900)).toBe(900);
     expect(startsOf(again, state)).toEqual([
       ...earlier,
-      { from: 5000, to: 5900, perHour: 24.48, currency: 'USD' },
+      { from: 5000, to: 5900, perHour: 24.48, currency: 'USD', generation: 3 },
     ]);
   });
 
@@ -112,8 +113,8 @@ describe('a run that was resumed', () => {
 
   it('adds nothing of a start without a price, or in another currency', () => {
     const free = startsOf({ ...run, price: undefined }, times(1800, true));
-    expect(free).toEqual([{ from: 1000, to: 2800 }]);
-    const state = { started: 5000, ended: 5900, updated: 5900 };
+    expect(free).toEqual([{ from: 1000, to: 2800, generation: 1 }]);
+    const state = { started: 5000, ended: 5900, updated: 5900, generation: 3 };
     for (const earlier of [free, [{ from: 1000, to: 2800, perHour: 9, currency: 'EUR' }]]) {
       expect(costUntil({ ...run, earlier }, state)).toBeCloseTo(12.24, 10);
     }

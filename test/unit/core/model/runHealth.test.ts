@@ -4,6 +4,8 @@ import type { RunEvent } from '../../../../src/core/contracts/runSchema.js';
 import { healthOf, type Health, type HealthFacts } from '../../../../src/core/model/runHealth.js';
 import { RunJournal } from '../../../../src/core/model/runJournal.js';
 import { RunMetrics } from '../../../../src/core/model/runMetrics.js';
+import { lostToLast } from '../../../../src/core/model/spending.js';
+import { startsBy } from '../../../../src/core/model/starts.js';
 import { hostLine, startLine, stepLine } from '../../support/lines.js';
 
 const begun = 1_795_258_500;
@@ -32,15 +34,31 @@ const steps = (first: number, last: number, fields: Partial<Parameters<typeof st
     stepLine(first + row, { time: begun + first + row, ...fields }),
   );
 
-function health(metrics: Metric[], events: RunEvent[], facts: Partial<HealthFacts> = {}): Health {
+const checkpoint = (step: number, time: number, generation = 1): Metric => {
+  const more = { path: `checkpoints/step-${step}`, bytes: 1, write_ms: 1 };
+  return { kind: 'checkpoint', ...at(time, generation), step, ...more };
+};
+
+function health(
+  metrics: Metric[],
+  events: RunEvent[],
+  facts: Partial<HealthFacts> = {},
+  resumedAt: number[] = [],
+): Health {
   const journal = new RunJournal();
   for (const event of events) journal.add(event);
   const read = new RunMetrics();
   for (const metric of metrics) read.add(metric);
+  const { generation } = journal;
+  const earlier = resumedAt.map((from) => ({ from: begun - 100, to: from, generation: generation - 1 }));
+  const started = resumedAt[0] ?? begun;
+  const state = { started, ended: null, updated: begun + 1000, generation };
   return healthOf({
     status: 'running',
     reason: null,
-    generation: journal.generation,
+    generation,
+    starts: startsBy({ earlier }, state),
+    lost: lostToLast({ earlier }, state, read),
     maxRestarts: 2,
     isOwnProgram: false,
     journal,
@@ -54,7 +72,9 @@ const running = [startLine(), ...steps(1, 95)];
 describe('the health of a run', () => {
   it('is good, with its restarts, while nothing is wrong', () => {
     expect(health(running, [])).toEqual({ level: 'good', kind: 'healthy', text: 'healthy' });
-    expect(health([], [], { isOwnProgram: true, generation: 3 }).text).toBe('healthy, 2 restarts');
+    expect(health([], [], { isOwnProgram: true, generation: 3, starts: startsBy(null, null, 3) }).text).toBe(
+      'healthy, 2 restarts',
+    );
   });
 
   it('names the rank that was killed, the step to go on from, and the count of restarts', () => {
@@ -65,18 +85,47 @@ describe('the health of a run', () => {
       text: 'restarting: rank 1 on gpu2 was killed by signal 9 (SIGKILL), last step 80, restart 1 of 2',
     });
     const again = [...lost, started(99, 2)];
-    const resumed = [...running, startLine({ generation: 2, resumed_from: 'step-00000060' })];
+    const again2 = startLine({ ...at(100, 2), resumed_from: 'step-00000060' });
+    const resumed = [...running, checkpoint(60, 62), again2];
     expect(health(resumed, again).text).toBe(
       'restarting: rank 1 on gpu2 was killed by signal 9 (SIGKILL), last step 80, from step 60, restart 1 of 2',
     );
     const on = [...resumed, ...steps(61, 70, { generation: 2 }).map((l) => ({ ...l, time: begun + 104 }))];
     expect(health(on, again, { now: begun + 110 })).toMatchObject({
       kind: 'recovered',
-      text: expect.stringMatching(/^recovered from step 60, 8 s lost: rank 1 on gpu2/) as unknown,
+      text: expect.stringMatching(/^recovered from step 60, 38 s lost: rank 1 on gpu2/) as unknown,
     });
     expect(health(on.concat(steps(300, 330, { generation: 2 })), again, { now: begun + 331 }).text).toBe(
       'healthy, 1 restart',
     );
+  });
+
+  it('calls a resume by hand no restart, before its first step and after it', () => {
+    const events = [killed(96, 1), started(199, 2)];
+    const resumed = [...running, startLine({ ...at(200, 2), resumed_from: 'step-00000060' })];
+    const facts = { maxRestarts: 0, now: begun + 205 };
+    const of = (lines: Metric[]): Health => health(lines, events, facts, [begun + 198]);
+    expect(of(resumed)).toEqual({ level: 'note', kind: 'resumed', text: 'resumed from step 60' });
+    // A checkpoint of the new generation says that it trains, before any step line does.
+    expect(of([...resumed, checkpoint(64, 203, 2)]).kind).not.toBe('resumed');
+    const on = [...resumed, ...steps(61, 64, { ...at(204, 2) })];
+    expect(of(on).text).toBe('healthy');
+    // A restart by the supervisor after it is the first one.
+    const again = [...events, killed(300, 0, 2), started(303, 3)];
+    const last = startLine({ ...at(304, 3), resumed_from: 'step-00000060' });
+    const earlier = [{ from: begun - 100, to: begun + 96, generation: 1 }];
+    const state = { started: begun + 198, ended: null, updated: begun + 305, generation: 3 };
+    const starts = startsBy({ earlier }, state);
+    expect(health([...on, last], again, { maxRestarts: 1, starts }).text).toMatch(
+      /^restarting: rank 0 .*, restart 1 of 1$/,
+    );
+  });
+
+  it('ends a restart with the first checkpoint of the new generation', () => {
+    const lines = [...running, startLine({ ...at(100, 2), resumed_from: 'step-00000060' })];
+    const events = [killed(96, 1), started(99, 2)];
+    expect(health(lines, events).kind).toBe('restarting');
+    expect(health([...lines, checkpoint(64, 103, 2)], events).kind).not.toBe('restarting');
   });
 
   it('does not promise a restart that is not allowed', () => {

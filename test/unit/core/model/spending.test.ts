@@ -2,7 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Metric } from '../../../../src/core/contracts/metricsSchema.js';
 import { RunMetrics } from '../../../../src/core/model/runMetrics.js';
-import { spendingOf, spendingText } from '../../../../src/core/model/spending.js';
+import { lostSeconds, lostToLast, spendingOf, spendingText } from '../../../../src/core/model/spending.js';
+import { startsBy } from '../../../../src/core/model/starts.js';
+import type { RunFile } from '../../../../src/core/contracts/runSchema.js';
 import { evalLine, startLine, stepLine } from '../../support/lines.js';
 
 const began = 1000;
@@ -57,6 +59,41 @@ describe('what a price went to', () => {
     expect(found && spendingText(found)).toBe(
       '3.02 USD until top-1 82%, restarts 1.38 USD, without a step 2.00 USD',
     );
+  });
+
+  it('has no restart where somebody resumed the run', () => {
+    // It was over at 120 s, and resumed at 190 s.
+    const earlier = [{ from: began, to: began + 120, generation: 1 }];
+    const resumed = { ...state, started: began + 190 };
+    const by = startsBy({ earlier }, resumed);
+    expect(by).toEqual({ resumes: [began + 190], restarts: 0, sinceResume: 0 });
+    expect(lostSeconds({ earlier }, resumed, metrics)).toBe(0);
+    expect(lostToLast({ earlier }, resumed, metrics)).toBeUndefined();
+    expect(lostSeconds(null, state, metrics)).toBe(138);
+    expect(lostToLast(null, state, metrics)).toBe(138);
+  });
+
+  it('tells resumes from restarts, also where the supervisor did both', () => {
+    const spans = [
+      { from: began, to: began + 50, generation: 3 },
+      { from: began + 60, to: began + 90, generation: 4 },
+    ];
+    const third = { started: began + 100, ended: null, updated: began + 150, generation: 6 };
+    const resumes = [began + 60, began + 100];
+    expect(startsBy({ earlier: spans }, third)).toEqual({ resumes, restarts: 3, sinceResume: 1 });
+    // Records of an older client name no generations.
+    const old = spans.map(({ from, to }) => ({ from, to }));
+    expect(startsBy({ earlier: old }, third)).toMatchObject({ resumes, restarts: 3 });
+    // A job that Slurm has queued again wrote such a record itself.
+    const slurm = {} as NonNullable<RunFile['slurm']>;
+    expect(startsBy({ earlier: old, slurm }, third)).toEqual({ resumes: [], restarts: 5, sinceResume: 5 });
+    // The record is there, and the state is still the one that the last start left.
+    const left = { ...third, started: began + 60, generation: 4 };
+    expect(startsBy({ earlier: spans }, left)).toEqual({
+      resumes: [began + 60],
+      restarts: 2,
+      sinceResume: 0,
+    });
   });
 
   it('is not known without a price, without steps, or where a restart is not in the lines', () => {
