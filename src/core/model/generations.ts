@@ -15,7 +15,8 @@
 //    evaluation that is superseded counts all the same when it began (`time` less `seconds`) after
 //    the newer generation had written the checkpoint of that step: it is of that checkpoint.
 // 6. Of several standing evaluations or checkpoints of one step, the last line in the file counts.
-// 7. The newest `step` line tells the progress until the newer generation has written one.
+// 7. The newest `step` line tells the progress until the newer generation has written one, or a
+//    `checkpoint` line of a later step stands.
 //
 // The trainer's own reader is native/trainer/train/log/standing_evaluations.h. Both are held to the
 // same histories (test/unit/core/model/evaluations.test.ts).

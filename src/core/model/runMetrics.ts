@@ -80,7 +80,8 @@ export class RunMetrics {
   private evaluationTook = 0;
   private stepTime = 0;
   private newest: StepLine | undefined;
-  private madeBy = 0;
+  /** By a step line or a checkpoint, whichever is newer. */
+  private reached: { step: number; generation: number; epoch: number | undefined } | undefined;
   private serversInAll: ServerFigures[] | undefined;
 
   /**
@@ -108,7 +109,7 @@ export class RunMetrics {
       case 'step':
         if (countsFrom !== undefined) this.stepTime += ((line.step - countsFrom) * line.step_ms) / 1000;
         this.newest = line;
-        this.madeBy = line.generation;
+        this.reached = { step: line.step, generation: line.generation, epoch: line.epoch };
         this.rate.push(line);
         this.recent.push(line);
         this.steps?.push(line, this.imagesOf(line, countsFrom));
@@ -119,7 +120,7 @@ export class RunMetrics {
         break;
       case 'checkpoint':
         this.checkpoints.put({ step: line.step, time: line.time });
-        this.madeBy = Math.max(this.madeBy, line.generation);
+        this.reach(line);
         this.rate.checkpoint();
         break;
       case 'end':
@@ -168,7 +169,7 @@ export class RunMetrics {
 
   /** The newest generation that has told of a step, by its own line or a checkpoint; 0: none. */
   get trained(): number {
-    return this.madeBy;
+    return this.reached?.generation ?? 0;
   }
 
   get lastStep(): StepLine | undefined {
@@ -176,14 +177,14 @@ export class RunMetrics {
   }
 
   get progress(): RunProgress {
-    const { started, newest } = this;
+    const { started, reached } = this;
     const totalSteps = started && started.total_steps > 0 ? started.total_steps : undefined;
     return {
-      step: newest?.step,
+      step: reached?.step,
       totalSteps,
-      epoch: newest?.epoch,
+      epoch: reached?.epoch,
       totalEpochs: totalSteps === undefined || !started ? undefined : totalSteps / started.steps_per_epoch,
-      fraction: totalSteps === undefined || !newest ? undefined : Math.min(1, newest.step / totalSteps),
+      fraction: totalSteps === undefined || !reached ? undefined : Math.min(1, reached.step / totalSteps),
     };
   }
 
@@ -224,6 +225,15 @@ export class RunMetrics {
    */
   get servers(): ServerFigures[] | undefined {
     return this.serversInAll ?? this.newest?.servers;
+  }
+
+  /** Step lines are rare: a checkpoint may tell of a later step. */
+  private reach({ step, generation }: { step: number; generation: number }): void {
+    const { reached, started } = this;
+    const isNewer = !reached || generation > reached.generation;
+    if (!isNewer && (generation < reached.generation || step <= reached.step)) return;
+    const perEpoch = started?.steps_per_epoch ?? 0;
+    this.reached = { step, generation, epoch: perEpoch > 0 ? step / perEpoch : undefined };
   }
 
   private noteRestart(line: StartLine, before: number): void {

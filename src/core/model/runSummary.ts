@@ -69,7 +69,7 @@ export function summarize(
     seconds: state ? heldSeconds(details.run, state) : null,
     cost: cost ? { amount: cost.soFar, currency: cost.currency } : null,
     gpu_hours: gpuHoursOf(details.run, state) ?? null,
-    step: metrics.lastStep?.step ?? figures?.step ?? null,
+    step: metrics.progress.step ?? figures?.step ?? null,
     top1: metrics.lastEvaluation?.top1 ?? null,
     best_top1: metrics.best?.top1 ?? null,
     train_top1: metrics.lastStep?.top1 ?? null,

@@ -53,8 +53,10 @@ export const acts: fc.Arbitrary<Act[]> = fc.array(
 );
 
 export interface Truth {
-  /** Of the newest step line; undefined before there is one. */
+  /** Of the newest step line or checkpoint; undefined before there is one. */
   step: number | undefined;
+  /** Whether there is a step line. */
+  hasLine: boolean;
   best: { step: number; top1: number } | undefined;
   /** Of the last step's evaluation. A fraction. */
   last: number | undefined;
@@ -75,8 +77,9 @@ export class History {
   private step = 0;
   /** Step from which the generation goes on. */
   private from = 0;
-  /** Step of the newest step line: an older generation's until the newest has made a step. */
+  /** Step of the newest step line or checkpoint: an older generation's until the newest has made a step. */
   private newest: number | undefined;
+  private hasLine = false;
   private rates: { step: number; rate: number }[] = [];
   private evals = new Map<number, number>();
   private checkpoints: number[] = [];
@@ -99,6 +102,7 @@ export class History {
     const [lower, upper] = [settled[(settled.length - 1) >> 1], settled[settled.length >> 1]];
     return {
       step: this.newest,
+      hasLine: this.hasLine,
       best: best && { step: best[0], top1: best[1] },
       evaluated: standing.map(([step]) => step),
       last: standing.at(-1)?.[1],
@@ -115,6 +119,7 @@ export class History {
         this.step = Math.min(totalSteps, this.step + act.steps);
         if (this.step <= Math.max(this.from, this.rates.at(-1)?.step ?? 0)) break;
         this.newest = this.step;
+        this.hasLine = true;
         this.rates.push({ step: this.step, rate: act.rate });
         this.write(stepLine(this.step, { time, generation, images_per_sec: act.rate }));
         break;
@@ -122,6 +127,7 @@ export class History {
         this.step = Math.min(totalSteps, this.step + act.steps);
         if (this.step <= (this.checkpoints.at(-1) ?? 0)) break;
         this.checkpoints.push(this.step);
+        this.newest = this.step;
         this.write({ ...this.about(this.step), kind: 'checkpoint', bytes: 1e6, write_ms: 5 });
         break;
       case 'eval': {

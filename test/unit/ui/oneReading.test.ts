@@ -213,7 +213,7 @@ function expected(
   truth: Truth,
   over: boolean,
 ): Record<'list' | 'checkpoints' | 'dashboard' | 'summary' | 'comparison', object> {
-  const { step, last, median, checkpoints } = truth;
+  const { step, hasLine, last, median, checkpoints } = truth;
   const best = truth.best && `${percent(truth.best.top1)} at ${truth.best.step}`;
   const epoch = step === undefined ? undefined : String(Math.min(12, Math.floor(step / 25) + 1));
   const fraction = step === undefined ? undefined : step / 300;
@@ -224,7 +224,7 @@ function expected(
       step,
       epoch: over ? undefined : epoch,
       best,
-      last: last ?? (step === undefined ? undefined : 0.5),
+      last: last ?? (hasLine ? 0.5 : undefined),
       newest,
     },
     checkpoints: { best, steps: checkpoints },

@@ -14,7 +14,7 @@ import { clusterMarks } from '../../../src/webview/dashboard/model/clusters.js';
 import { heatRows, heatValue, sampleColumns } from '../../../src/webview/dashboard/devices/heatGrid.js';
 import { shownLines, sourcesOf } from '../../../src/webview/dashboard/log/logLines.js';
 import { PageModel } from '../../../src/webview/dashboard/model/model.js';
-import { instead, pageState, staleness } from '../../../src/webview/dashboard/model/phase.js';
+import { instead, pageState, staleness, usualDistance } from '../../../src/webview/dashboard/model/phase.js';
 import { initialView, readView } from '../../../src/webview/dashboard/model/viewState.js';
 import type { LogLine } from '../../../src/webview/protocol.js';
 import { simulated } from '../../webview/simulatedOptions.js';
@@ -64,6 +64,26 @@ describe('the page state', () => {
     expect(staleness(100, 108, true)).toBeUndefined();
     expect(staleness(undefined, 108, false)).toBeUndefined();
   });
+});
+
+it('a run whose checkpoints come before its first figures says that it trains', () => {
+  const trains = run('local', 0);
+  const model = modelOf(trains);
+  expect(instead(model)).toMatch(/^Loading data for resnet20/);
+  const news = trains.news();
+  model.apply({ ...news, progress: { ...news.progress, step: 8 } });
+  expect(instead(model)).toMatch(/^Training resnet20, at step 8\. Charts appear with the first figures/);
+});
+
+it('figures of a rank are old by the usual distance of its lines', () => {
+  const mark = (time: number) => ({ time, step: null, kind: 'start', text: '' }) as const;
+  // The first line came 30 s after the start: the next may take as long.
+  expect(usualDistance({ marks: [mark(100)] }, [130])).toBe(30);
+  expect(staleness(130, 152, false, 30)).toBeUndefined();
+  expect(staleness(130, 195, false, 30)).toBe(65);
+  // Distances of another start do not count.
+  expect(usualDistance({ marks: [mark(100), mark(500)] }, [130, 160, 510, 522])).toBe(12);
+  expect(usualDistance({ marks: [] }, [10, 13, 15])).toBe(3);
 });
 
 describe('an absence', () => {

@@ -3,7 +3,7 @@ import type { GpuColumns, HostColumns, RankColumns } from '../../protocol.js';
 import type { Tile, TileLine } from './deviceTile.js';
 import { bytes, bytesOf, count, milliseconds, percentOf100 } from '../model/format.js';
 import type { PageModel } from '../model/model.js';
-import { staleness } from '../model/phase.js';
+import { staleness, usualDistance } from '../model/phase.js';
 
 /** From here on tiles no longer fit a glance. */
 export const heatFrom = 17;
@@ -106,7 +106,7 @@ function rankTile(model: PageModel, rank: RankColumns, now: number): Tile {
     ],
     more: [`peak ${bytes(rank.peak)}`],
     warning: warningOf(rank.slow),
-    age: staleness(rank.time.at(-1), now, model.head?.over ?? false),
+    age: staleness(rank.time.at(-1), now, model.head?.over ?? false, usualDistance(model, rank.time)),
   };
 }
 

@@ -1,5 +1,5 @@
 // What the page as a whole has to say, before any chart.
-import { duration } from './format.js';
+import { count, duration } from './format.js';
 import type { PageModel } from './model.js';
 
 export type PageState = 'connecting' | 'problem' | 'lost' | 'over' | 'waiting' | 'command' | 'live';
@@ -19,6 +19,9 @@ export function pageState(model: PageModel, problem: string | undefined): PageSt
   if (model.head.over) return 'over';
   return model.steps.step.length === 0 ? 'waiting' : 'live';
 }
+
+/** A checkpoint may come before the first step line. */
+const hasTrained = ({ progress }: PageModel): boolean => (progress?.step ?? 0) > 0;
 
 /**
  * Instead of charts: one line that says why there are none. Undefined where there is something to
@@ -47,6 +50,9 @@ export function instead(model: PageModel): string | undefined {
     case 'stopped':
     case 'failed':
     case 'interrupted':
+      if (hasTrained(model)) {
+        return `Training${model_}, at step ${count(model.progress?.step ?? 0)}. Charts appear with the first figures, which the trainer writes every so many steps (--log-every).`;
+      }
       return head.model === null
         ? 'The ranks are up and prepare. Charts appear with the first step.'
         : `Loading data for${model_}. Charts appear with the first step.`;
@@ -60,12 +66,31 @@ export const lostFor = (model: PageModel, now: number): string =>
 /** Figures fade from this age on, seconds. */
 const staleAfter = 5;
 
+/** So many times the usual distance of figures is too long. */
+const missedLines = 2;
+/** Distances that tell the usual one. */
+const recentLines = 5;
+
 /**
  * How old figures of this time are, when too old to pass as current. `over`: they are the last
- * there will be.
+ * there will be. `usual`: seconds between two of them.
  */
-export function staleness(newest: number | undefined, now: number, over: boolean): number | undefined {
+export function staleness(
+  newest: number | undefined,
+  now: number,
+  over: boolean,
+  usual = 0,
+): number | undefined {
   if (newest === undefined || over) return undefined;
   const age = now - newest;
-  return age > staleAfter ? age : undefined;
+  return age > Math.max(staleAfter, missedLines * usual) ? age : undefined;
+}
+
+/** The longest distance of late between two lines of a rank, the first from its start on; seconds. */
+export function usualDistance({ marks }: Pick<PageModel, 'marks'>, times: readonly number[]): number {
+  const begins = (kind: string): boolean => kind === 'start' || kind === 'restart' || kind === 'resume';
+  const start = marks.findLast(({ kind }) => begins(kind))?.time ?? Infinity;
+  const since = times.slice(-recentLines - 1).filter((time) => time >= start || start === Infinity);
+  const all = start === Infinity || since.length > recentLines ? since : [start, ...since];
+  return all.reduce((longest, time, index) => Math.max(longest, time - (all[index - 1] ?? time)), 0);
 }

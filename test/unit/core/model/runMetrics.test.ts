@@ -45,6 +45,21 @@ describe('RunMetrics', () => {
     expect(metrics.progress.fraction).toBeCloseTo(20 / 300, 9);
   });
 
+  it('takes the progress from a checkpoint where that is newer than any step line', () => {
+    const metrics = withSteps();
+    metrics.add(startLine());
+    for (const step of [4, 8]) metrics.add(checkpoint(step));
+    expect(metrics.progress).toMatchObject({ step: 8, epoch: 8 / 25, fraction: 8 / 300 });
+    metrics.add(stepLine(10));
+    metrics.add(checkpoint(8)); // written late
+    expect(metrics.progress.step).toBe(10);
+    // The newer generation goes on from step 8.
+    metrics.add(startLine({ generation: 2, resumed_from: 'step-00000008' }));
+    expect([metrics.progress.step, metrics.trained]).toEqual([10, 1]);
+    metrics.add(checkpoint(9, 2));
+    expect([metrics.progress.step, metrics.trained]).toEqual([9, 2]);
+  });
+
   it('counts what workers that do not wait for each other said, whatever step rank 0 has', () => {
     const metrics = withSteps();
     metrics.add(startLine());
