@@ -3,9 +3,10 @@ import { UserError } from '../base/errors.js';
 import type { RunEntry } from '../contracts/agentApi.js';
 import type { Checkpoint } from '../contracts/checkpointSchema.js';
 import type { Profile } from '../contracts/profileSchema.js';
+import { flagValue } from '../plan/flags.js';
 import { keptWishes } from '../plan/keptWishes.js';
 import { withFlags, withoutOrigin, weightsFlag } from '../plan/origin.js';
-import { typedOf, type TypedRun } from '../plan/request.js';
+import { typedOf, usedDevice, type TypedRun } from '../plan/request.js';
 
 /**
  * What asks for such a run: the earlier one's command line, with `changes` to its flags, at step 0
@@ -36,6 +37,7 @@ export function runFromCheckpoint(
   return {
     profile,
     words: [...withoutOrigin(changed), ...weightsFlag(dir, checkpoint.path)],
+    deviceBefore: flagValue(changes, '--device') === undefined ? usedDevice(run) : undefined,
     ranks,
     tensorboard,
     evaluator,

@@ -48,7 +48,8 @@ export async function placeRun(
     throw new UserError('usage', blind, hint);
   }
   if (asked !== 'auto') {
-    return on(asked, ofOurTrainer(request) ? { asked, used: asked, why: 'it was asked for' } : undefined);
+    const why = asked === request.deviceBefore ? 'as before' : 'it was asked for';
+    return on(asked, ofOurTrainer(request) ? { asked, used: asked, why } : undefined);
   }
   const auto = (used: Device, why: string): PlacedRun => on(used, { asked, used, why });
   const before = await looks.before();

@@ -23,6 +23,8 @@ export interface TypedRun {
   profile: Profile;
   /** A trainer verb and its flags, or any command. */
   words: readonly string[];
+  /** What an earlier run computed on, whose words these are: nobody asked for that device anew. */
+  deviceBefore?: Device | undefined;
   /**
    * Folder of this machine, against which relative paths are read where this machine is the node.
    */
@@ -98,6 +100,8 @@ interface Common {
    * say. An own program may ask for GPUs too.
    */
   device: DeviceChoice['asked'] | undefined;
+  /** What the earlier run computed on whose words were taken; undefined where there is none. */
+  deviceBefore: Device | undefined;
   /** Empty for an own program, whose flags are its own affair. */
   data: readonly NamedData[];
   /** What is put on the nodes' own disks before. */
@@ -173,6 +177,7 @@ function readRequest(typed: TypedRun): RunRequest {
     nodes: typed.nodes,
     gpus: typed.gpus === undefined ? undefined : gpuWishOf(typed.gpus, 'the wish for GPUs'),
     wait: typed.wait ?? false,
+    deviceBefore: typed.deviceBefore,
     tensorboard: typed.tensorboard ?? false,
     budget: budgetOf(typed),
     timeLimit: typed.timeLimit,

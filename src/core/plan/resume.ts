@@ -8,7 +8,7 @@ import { slurmTexts } from '../slurm/wish.js';
 import { assertBudgetLeft } from './budget.js';
 import { commandLineOf } from './commandLine.js';
 import { keptWishes, type RunWishes } from './keptWishes.js';
-import { typedOf, type TypedRun } from './request.js';
+import { typedOf, usedDevice, type TypedRun } from './request.js';
 
 /**
  * What asks for the same run once more, in its folder: it goes on from its newest valid checkpoint,
@@ -44,6 +44,7 @@ export function resumedRun(entry: RunEntry, profile: Profile, cwd: string, other
     evaluator,
     cwd: run.cwd ?? cwd,
     runDir: dir,
+    deviceBefore: usedDevice(run),
     ...wishes,
     ...(nodes === undefined ? {} : { nodes }),
     ...(per === undefined ? {} : { per }),

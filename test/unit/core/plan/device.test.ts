@@ -132,6 +132,15 @@ describe('a device that is asked for', () => {
     expect(cuda.choice).toEqual({ asked: 'cuda', used: 'cuda', why: 'it was asked for' });
   });
 
+  it('is as before where the words of an earlier run name it', async () => {
+    const words = ['train', '--device', 'cpu'];
+    const offers = [offer('a', 2)];
+    const before = await place({ words, offers, wanted: { deviceBefore: 'cpu' } });
+    expect(before.choice).toEqual({ asked: 'cpu', used: 'cpu', why: 'as before' });
+    const other = await place({ words, offers, wanted: { deviceBefore: 'cuda' } });
+    expect(other.choice?.why).toBe('it was asked for');
+  });
+
   it('is refused where it is not there', async () => {
     const words = ['train', '--device', 'cuda'];
     for (const offers of [[offer('a', 0)], [offer('a', 1, busy)]]) {
