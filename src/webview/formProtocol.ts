@@ -128,6 +128,8 @@ export type FromForm =
   | { type: 'look'; path: string }
   /** Takes the folder as data, with its part for validation. */
   | { type: 'take'; path: string }
+  /** Asks for a folder of this machine and puts it on the nodes, as data. */
+  | { type: 'upload' }
   | { type: 'chooseFolder' }
   | { type: 'copy' }
   | { type: 'savePreset' }

@@ -90,6 +90,48 @@ test('what is wrong stands at its field, and a start goes there', async () => {
   await page.close();
 });
 
+test('a folder that no node has is red, and is uploaded from here', async () => {
+  const { page, extension, complaints } = await openForm(browser, { width: 800 });
+  const data = page.getByLabel('Training images');
+  await page.getByText('Would start now').waitFor();
+  await data.fill('~/mydata3');
+  await page.getByText('gpu1 has no ~/mydata3', { exact: true }).waitFor();
+  expect(await data.getAttribute('aria-invalid')).toBe('true');
+  expect(await page.getByText('Would start now:').count()).toBe(0);
+  await page.getByText('Would not start now: gpu1 has no ~/mydata3.').waitFor();
+  await page.getByLabel('Notes').scrollIntoViewIfNeeded();
+  await page.getByRole('button', { name: 'Start Run' }).click();
+  await page.getByText('Nothing was started: correct what is marked.').waitFor();
+  await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('data');
+  const box = await data.boundingBox();
+  expect(box && box.y > 0 && box.y < 860).toBe(true);
+  expect(await findings({ page })).toEqual([]);
+  await page.screenshot({ path: join(artifacts, 'form-lacks-dark-800.png') });
+  for (const width of [300, 400]) {
+    await page.setViewportSize({ width, height: 900 });
+    expect(await tooWide(page)).toEqual([]);
+  }
+  await page.getByRole('button', { name: 'Upload from Here…' }).press('Enter');
+  await expect.poll(() => extension.posted.at(-1)).toEqual({ type: 'upload' });
+  await page.getByText('gpu1 has no').first().waitFor({ state: 'detached' });
+  await page.getByText('Would start now:').waitFor();
+  expect(await data.inputValue()).toBe('~/mydata3');
+  expect(complaints).toEqual([]);
+  await page.close();
+});
+
+test('what is typed after a start keeps the focus', async () => {
+  const { page } = await openForm(browser);
+  await page.getByRole('button', { name: 'Start Run' }).press('Enter');
+  await page.getByLabel('Ranks').focus();
+  await page.getByLabel('Ranks').fill('many');
+  await page.getByText('the number of ranks').waitFor();
+  await page.getByLabel('Name', { exact: true }).focus();
+  await page.keyboard.type('larger');
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe('name');
+  await page.close();
+});
+
 test('presets: one to fill in from, one saved, and the line that is wrong', async () => {
   for (const theme of ['dark', 'light'] as const) {
     const { page, extension } = await openForm(browser, { theme, width: 800 });

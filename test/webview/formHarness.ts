@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
+import { dataOfForm, lackOf } from '../../src/core/cluster/formData.js';
 import type { Profile } from '../../src/core/contracts/profileSchema.js';
 import { commandLineOf } from '../../src/core/plan/commandLine.js';
 import { askedRun, emptyForm, type RunFormValues } from '../../src/core/plan/runForm.js';
@@ -18,6 +19,7 @@ import {
   placeText,
   problemsText,
   usualNodes,
+  waitingText,
 } from '../../src/ui/form/formView.js';
 import { formPage } from '../../src/ui/form/formPage.js';
 import type { FormFolder, FormView, FromForm } from '../../src/webview/formProtocol.js';
@@ -64,15 +66,16 @@ const partitions = ['gpu', 'long'].map((name) => ({
 }));
 export const weights =
   '/home/ada/.trainyard/runs/20261121-104500-birds-1f2e/checkpoints/step-00012000/model.safetensors';
-const tree: Record<string, string[]> = {
+const folders = (): Record<string, string[]> => ({
   '~/': ['.cache', 'images', 'papers'],
   '~/images/': ['train', 'validation'],
-};
+});
 
 /** The extension's part; its figures of GPUs are made up. */
 export class Extension {
   values: RunFormValues = { ...emptyForm('lab'), data: '~/images/train' };
   readonly posted: FromForm[] = [];
+  private readonly tree = folders();
   private sequence = 0;
   private tried = false;
   private folder: FormFolder | null = null;
@@ -96,9 +99,18 @@ export class Extension {
       this.values = { ...this.values, data: `${message.path}train`, evalData: `${message.path}validation` };
       await this.send({ type: 'values', values: this.values });
     }
+    if (message.type === 'upload') {
+      this.tree['~/']?.push('mydata3');
+      this.values = { ...this.values, data: '~/mydata3', evalData: '' };
+      await this.send({ type: 'values', values: this.values });
+    }
     if (message.type === 'start') {
       this.tried = true;
-      this.said = (await this.view()).command === '' ? 'Nothing was started: correct what is marked.' : '';
+      const { command, problems } = await this.view();
+      this.said =
+        command === '' || Object.keys(problems).length > 0
+          ? 'Nothing was started: correct what is marked.'
+          : '';
     }
     if (message.type === 'ready') await this.send({ type: 'values', values: this.values });
     await this.send({ type: 'view', sequence: this.sequence, view: await this.view() });
@@ -107,12 +119,21 @@ export class Extension {
   async view(): Promise<FormView> {
     const checked = checkForm(this.values, this.profile, { flags, cwd: '/' });
     const fits = checked.problems.length === 0;
+    const lacks = this.lacks();
+    const [lack] = Object.values(lacks);
     const made = {
       text: '7 ranks: 3 on gpu1 (GPU 0, 1, 2), 4 on gpu2 (GPU 0, 1, 2, 3).',
       title: 'Would start now',
     };
     const ofSlurm = this.profile.kind === 'slurm' && 'request' in checked;
-    const place = ofSlurm ? await placeText(checked.request, []) : fits ? made : undefined;
+    const place =
+      lack !== undefined
+        ? waitingText(lack)
+        : ofSlurm
+          ? await placeText(checked.request, [])
+          : fits
+            ? made
+            : undefined;
     const gpu = (index: number, by?: string): FormView['nodes'][number]['gpus'][number] => ({
       index,
       name: 'H100 80GB',
@@ -157,7 +178,7 @@ export class Extension {
             ],
       placeText: place?.text ?? '',
       placeTitle: place?.title ?? '',
-      problems: problemsText(checked.problems, this.tried),
+      problems: { ...lacks, ...problemsText(checked.problems, this.tried) },
       command: fits ? commandLineOf(askedRun(this.values, this.profile)) : '',
       suggestions: flagSuggestions(this.values.flags, flags),
       folder: this.folder,
@@ -167,8 +188,21 @@ export class Extension {
     };
   }
 
+  /** As nodes with these folders say it. */
+  private lacks(): Record<string, string> {
+    const wrong = dataOfForm(this.values, this.profile, '/').map(({ name, path }) => {
+      const at = path.lastIndexOf('/') + 1;
+      const isThere = this.tree[path.slice(0, at)]?.includes(path.slice(at)) === true;
+      const what = isThere ? 'folder' : 'missing';
+      const found = ['gpu1', 'gpu2'].map((host) => ({ host, what }));
+      const lack = lackOf({ name, path, found }, path, this.values);
+      return [name === 'data' ? 'data' : 'evalData', lack] as const;
+    });
+    return Object.fromEntries(wrong.flatMap(([field, lack]) => (lack === undefined ? [] : [[field, lack]])));
+  }
+
   private listed(path: string): FormFolder | null {
-    const folders = tree[path];
+    const folders = this.tree[path];
     if (path === '') return null;
     return folders ? { path, folders, others: 2 } : { path, folders: [], problem: 'there is no such folder' };
   }

@@ -1,9 +1,10 @@
 // The little that Trainyard itself must know of the trainer's flags; request.ts alone reads
 // requests by it.
 import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { UserError } from '../base/errors.js';
 import { nearestOf } from '../base/nearest.js';
-import { isAbsolute, isInHome, resolve, type NodePath } from '../base/nodePath.js';
+import { isAbsolute, isInHome, pathOfThisNode, resolve, withHome, type NodePath } from '../base/nodePath.js';
 import { programName } from '../code/program.js';
 
 const trainerVerbs = ['train', 'eval', 'predict', 'checkpoints', 'prep', 'devices', 'bench', 'selftest'];
@@ -35,11 +36,12 @@ const pathOrNameFlags = ['--resume', '--checkpoint'];
 /**
  * Ranks do not start in the folder in which the user typed, so paths among the flags become
  * absolute, or begin with `~`: the home folder of the node that reads them, which is not known
- * here. `cwd`: a folder of that node. UserError (usage) for a path that only Windows knows.
+ * here. `cwd`: a folder of that node; an absolute one is of this machine, whose home is known. UserError (usage) for a path that only Windows knows.
  */
 export function absolutePaths(argv: readonly string[], cwd: NodePath): string[] {
   const convert = (flag: string, value: string): string => {
     if (isAbsolute(value)) return value;
+    if (isInHome(value) && isAbsolute(cwd)) return withHome(pathOfThisNode(homedir()), value);
     if (pathFlags.includes(flag)) {
       const isName = /^synthetic(:|$)/.test(value) || /^[a-z][a-z0-9]+:/.test(value);
       return isName ? value : resolve(cwd, value);

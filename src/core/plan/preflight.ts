@@ -104,7 +104,8 @@ export async function checkRemoteData(
 /** How TFRecord shards are named; FOLDER/validation means those of FOLDER that are named so. */
 const shardName = /(-of-\d+|\.tfrec(ords?)?)$/;
 
-async function lookHere(path: NodePath): Promise<string> {
+/** What stands at a path of this machine: see `checkRemoteData`. */
+export async function lookHere(path: NodePath): Promise<string> {
   try {
     return (await stat(path)).isDirectory() ? 'folder' : 'file';
   } catch (error) {

@@ -3,6 +3,7 @@ import { nodePath } from '../../core/base/nodePath.js';
 import { isCancelled } from '../../core/base/errors.js';
 import { DisposableStore, Emitter, type Disposable } from '../../core/base/lifecycle.js';
 import { dataFlags } from '../../core/cluster/dataFlags.js';
+import { dataOfForm } from '../../core/cluster/formData.js';
 import type { Machine } from '../../core/cluster/nodes/machine.js';
 import { sitePartitions } from '../../core/cluster/sitePartitions.js';
 import { SlurmMachine } from '../../core/cluster/slurmMachine.js';
@@ -20,6 +21,7 @@ import type { Services } from '../services.js';
 import { ClusterFigures } from '../tree/clusterFigures.js';
 import { describeProfile } from '../tree/describe.js';
 import { recentRuns } from '../recentRuns.js';
+import { FormData } from './formData.js';
 import { slurmFields } from './formSlurm.js';
 import {
   budgetOf,
@@ -31,6 +33,7 @@ import {
   placeText,
   problemsText,
   usualNodes,
+  waitingText,
 } from './formView.js';
 import { workspaceFolder } from '../workspace.js';
 import type { FormStart } from './runForms.js';
@@ -50,6 +53,16 @@ export class FormSession implements Disposable {
     new FormPresets(() => {
       this.changed();
     }),
+  );
+  private readonly data = this.store.add(
+    new FormData(
+      () => {
+        this.changed();
+      },
+      (error) => {
+        this.services.logger.log('info', `the data was not looked at: ${errorWords(error)}`);
+      },
+    ),
   );
   private readonly flags = new Map<string, readonly TrainerFlag[]>();
   /** Of Slurm's, by the names of profiles. */
@@ -113,6 +126,7 @@ export class FormSession implements Disposable {
     this.form = values;
     this.said = { text: '', isError: false };
     void this.services.context.workspaceState.update(draftKey, values);
+    if (values.profile === profile) this.watchData();
     this.changed();
     if (values.profile !== profile) void this.look();
     else if (this.machine) void this.askFlags(this.machine);
@@ -171,6 +185,14 @@ export class FormSession implements Disposable {
     const [, data = folder, , evalData = ''] = await dataFlags(machine, folder);
     this.folder = null;
     this.replace({ ...this.form, data, evalData });
+    this.data.lookAgain();
+  }
+
+  /** Whether the error is one of the data; then it stands at its field. */
+  refuse(error: unknown): boolean {
+    if (!this.data.refuse(error, this.form)) return false;
+    this.say('Nothing was started: correct what is marked.', true);
+    return true;
   }
 
   /** What a start would start. `said` says why it would not: `without` of what was to be done. */
@@ -178,7 +200,8 @@ export class FormSession implements Disposable {
     const checked = this.check();
     const { session } = this;
     this.tried = true;
-    if (!session || !checked || checked.problems.length > 0) {
+    const lacks = Object.keys(this.data.problems(this.form)).length > 0;
+    if (!session || !checked || checked.problems.length > 0 || lacks) {
       this.say(`${without}: correct what is marked.`, true);
       return undefined;
     }
@@ -202,6 +225,10 @@ export class FormSession implements Disposable {
     return commandLineOf(this.withDefaults(askedRun(this.form, session.profile)));
   }
 
+  get isConnected(): boolean {
+    return this.machine !== undefined;
+  }
+
   get isHere(): boolean {
     return this.session?.profile.kind === 'local';
   }
@@ -211,7 +238,14 @@ export class FormSession implements Disposable {
     const flags = this.flags.get(form.profile);
     const checked = this.check();
     const hosts = figures?.hosts ?? [];
-    const place = checked && 'request' in checked ? await placeText(checked.request, hosts) : undefined;
+    const lacks = this.data.problems(form);
+    const [lack] = Object.values(lacks);
+    const place =
+      lack !== undefined || this.data.isLooking
+        ? waitingText(lack)
+        : checked && 'request' in checked
+          ? await placeText(checked.request, hosts)
+          : undefined;
     const state = session?.state.kind ?? 'disconnected';
     return {
       profiles: this.sessions.map(({ profile, state: now }) => {
@@ -239,7 +273,7 @@ export class FormSession implements Disposable {
       nodes: session?.profile.kind === 'slurm' ? [] : formNodes(hosts),
       placeText: place?.text ?? '',
       placeTitle: place?.title ?? '',
-      problems: problemsText(checked?.problems ?? [], this.tried),
+      problems: { ...lacks, ...problemsText(checked?.problems ?? [], this.tried) },
       command: this.commandLine(),
       suggestions: flags ? flagSuggestions(form.flags, flags) : [],
       folder: this.folder,
@@ -252,6 +286,11 @@ export class FormSession implements Disposable {
   dispose(): void {
     this.store.dispose();
     this.changes.dispose();
+  }
+
+  private watchData(): void {
+    const { session, form, machine } = this;
+    this.data.watch(machine, session ? dataOfForm(form, session.profile, workspaceFolder()) : []);
   }
 
   private get session(): ClusterSession | undefined {
@@ -300,6 +339,7 @@ export class FormSession implements Disposable {
       void this.askFlags(this.machine);
       void this.askPartitions(this.machine);
     }
+    this.watchData();
     this.changed();
   }
 

@@ -1,6 +1,6 @@
 // What the run form's page is told of the trainer's flags, the nodes and what is wrong.
 import { basename } from '../../core/base/nodePath.js';
-import { errorWords } from '../remedies.js';
+import { formWords } from './formWords.js';
 import { offerIn } from '../../core/cluster/nodes/offers.js';
 import type { Profile } from '../../core/contracts/profileSchema.js';
 import type { HostSample } from '../../core/contracts/metricsSchema.js';
@@ -74,7 +74,7 @@ export function flagSuggestions(line: string, flags: readonly TrainerFlag[]): Fo
 /** Each problem at its field; what is only missing yet is told once somebody tried to start. */
 export function problemsText(problems: readonly FormProblem[], tried: boolean): Record<string, string> {
   const told = problems.filter(({ missing }) => tried || missing !== true);
-  return Object.fromEntries(told.reverse().map(({ field, error }) => [field, errorWords(error)]));
+  return Object.fromEntries(told.reverse().map(({ field, error }) => [field, formWords(error)]));
 }
 
 export function formNodes(hosts: readonly HostFigures[]): FormNode[] {
@@ -134,6 +134,12 @@ export function originText(
   return `${name}, step ${whole(from.step)}`;
 }
 
+/** In place of where the run would go, while its data lacks, or nobody knows yet whether it does. */
+export const waitingText = (lack: string | undefined): { text: string; title: string } =>
+  lack === undefined
+    ? { text: 'looking for the data on the nodes…', title: 'Wait' }
+    : { text: `${lack.replace(/\.$/, '')}.`, title: 'Would not start now' };
+
 /**
  * Where the run would go by the newest figures: `2 ranks on gpu1 (GPU 0, 1)`, or why it does not
  * fit. Undefined while not all nodes have told theirs. Of Slurm, what it would be asked for.
@@ -144,7 +150,7 @@ export async function placeText(
 ): Promise<{ text: string; title: string } | undefined> {
   const { profile } = request;
   const misfit = (error: unknown): { text: string; title: string } => ({
-    text: errorWords(error),
+    text: formWords(error),
     title: 'Does not fit now',
   });
   if (profile.kind === 'slurm') {

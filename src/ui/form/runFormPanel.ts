@@ -12,6 +12,7 @@ import { errorWords } from '../remedies.js';
 import type { Services } from '../services.js';
 import { workspaceFolder } from '../workspace.js';
 import type { FormSession } from './formSession.js';
+import { formWords } from './formWords.js';
 import { formPage } from './formPage.js';
 import { savePreset } from './savePreset.js';
 import type { FormStart, RunFormTab } from './runForms.js';
@@ -27,14 +28,16 @@ export class RunFormPanel implements RunFormTab {
   private ready = false;
 
   /**
-   * `start`: starts the run and shows it. `showScript`: shows its batch script. Owns the session.
-   * `panel`: one that came back.
+   * `start`: starts the run and shows it. `showScript`: shows its batch script. `upload`: puts a
+   * folder of this machine on all nodes of a profile, and resolves with its path there. Owns the
+   * session. `panel`: one that came back.
    */
   constructor(
     private readonly services: Services,
     private readonly session: FormSession,
     private readonly start: (run: AskedRun) => Promise<void>,
     private readonly showScript: (run: AskedRun) => Promise<void>,
+    private readonly upload: (profile: string, folder: string) => Promise<string | undefined>,
     onGone: () => void,
     private readonly panel: vscode.WebviewPanel = vscode.window.createWebviewPanel(
       panelTypes.form,
@@ -119,6 +122,9 @@ export class RunFormPanel implements RunFormTab {
         case 'take':
           await session.take(message.path);
           break;
+        case 'upload':
+          await this.uploadNow();
+          break;
         case 'chooseFolder':
           await this.chooseFolder();
           break;
@@ -152,7 +158,7 @@ export class RunFormPanel implements RunFormTab {
     } catch (error) {
       if (isCancelled(error)) return;
       this.services.logger.log('error', `run form: ${errorWords(error)}`);
-      this.session.say(errorWords(error), true);
+      this.session.say(formWords(error), true);
     }
   }
 
@@ -166,6 +172,8 @@ export class RunFormPanel implements RunFormTab {
     try {
       await this.start(session.withDefaults(asked));
       session.say('Started.');
+    } catch (error) {
+      if (!session.refuse(error)) throw error;
     } finally {
       session.starting = false;
       this.throttle.poke();
@@ -180,15 +188,32 @@ export class RunFormPanel implements RunFormTab {
     session.say('The script is shown in a tab. Nothing was started.');
   }
 
+  private async uploadNow(folder?: string): Promise<void> {
+    const { session } = this;
+    const { profile } = session.values;
+    const from = folder ?? (await this.askFolder(session.isHere ? 'Choose This Folder' : 'Upload', ''));
+    if (from === undefined) return;
+    const path = session.isHere ? from : await this.upload(profile, from);
+    if (path === undefined || session.values.profile !== profile) return;
+    if (!session.isConnected) await session.connect();
+    await session.take(path);
+    if (!session.isHere) session.say(`Copied to ${path}.`);
+  }
+
   private async chooseFolder(): Promise<void> {
+    const folder = await this.askFolder('Choose This Folder', this.session.values.folder);
+    if (folder !== undefined) this.session.replace({ ...this.session.values, folder });
+  }
+
+  /** A folder of this machine. */
+  private async askFolder(openLabel: string, first: string): Promise<string | undefined> {
     const picked = await vscode.window.showOpenDialog({
       canSelectFiles: false,
       canSelectFolders: true,
-      openLabel: 'Choose This Folder',
-      defaultUri: vscode.Uri.file(this.session.values.folder || workspaceFolder()),
+      openLabel,
+      defaultUri: vscode.Uri.file(first || workspaceFolder()),
     });
-    const folder = picked?.[0]?.fsPath;
-    if (folder !== undefined) this.session.replace({ ...this.session.values, folder });
+    return picked?.[0]?.fsPath;
   }
 
   private sendValues(): void {

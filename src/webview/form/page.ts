@@ -33,7 +33,8 @@ export class FormPage extends LitElement {
     const wrong = this.wantsFocus ? this.querySelector<HTMLElement>('[aria-invalid=true]') : null;
     if (!wrong) return;
     this.wantsFocus = false;
-    wrong.focus();
+    wrong.focus({ preventScroll: true });
+    (wrong.closest('.field') ?? wrong).scrollIntoView({ block: 'center' });
   }
 
   protected override render(): TemplateResult {
@@ -68,6 +69,7 @@ export class FormPage extends LitElement {
 
   private readonly change = (change: FormChange): void => {
     if (!this.values) return;
+    this.wantsFocus = false; // somebody types
     this.values = { ...this.values, ...change };
     this.sequence++;
     this.post({ type: 'change', sequence: this.sequence, values: this.values });
@@ -167,7 +169,7 @@ export class FormPage extends LitElement {
   }
 
   private data(values: FormValues, view: FormView): TemplateResult {
-    const { problems, folder, connection } = view;
+    const { problems, folder, connection, isHere } = view;
     const data = {
       id: 'data',
       label: 'Training images',
@@ -182,7 +184,7 @@ export class FormPage extends LitElement {
       <legend>Data</legend>
       ${field(
         data,
-        html`<div class="row">
+        html`<div class="row wraps">
           ${textInput(data)}
           <button
             type="button"
@@ -196,6 +198,16 @@ export class FormPage extends LitElement {
             }}
           >
             Browse
+          </button>
+          <button
+            type="button"
+            class=${problems['data'] === undefined || isHere ? 'secondary' : 'primary'}
+            title=${isHere ? 'A folder of this machine' : 'Copies a folder of this machine to all nodes of the profile'}
+            @click=${() => {
+              this.post({ type: 'upload' });
+            }}
+          >
+            ${isHere ? 'Choose…' : 'Upload from Here…'}
           </button>
         </div>`,
       )}

@@ -15,6 +15,7 @@ import { Cancelled, UserError } from '../../../src/core/base/errors.js';
 import { nullLogger } from '../../../src/core/base/log.js';
 import { nodePath } from '../../../src/core/base/nodePath.js';
 import type { Progress } from '../../../src/core/base/progress.js';
+import { lackOf, lookAtData } from '../../../src/core/cluster/formData.js';
 import { namesThere, putInto } from '../../../src/core/cluster/nodes/putInto.js';
 import type { SshMachine } from '../../../src/core/cluster/sshMachine.js';
 import { testCluster, type TestCluster } from '../support/cluster.js';
@@ -48,6 +49,21 @@ const put = (sources: readonly string[], folder: string, progress: Progress = {}
     nodePath(folder),
     progress,
   );
+
+it('a form finds it missing before, and there afterwards', async () => {
+  const data = [{ name: 'data', path: nodePath('~/for-form/my images') }] as const;
+  const lack = async (): Promise<string | undefined> => {
+    const [look] = await lookAtData(machine, data);
+    if (!look) throw new Error('nothing was looked at');
+    return lackOf(look, data[0].path, { nodes: '', ranks: '', gpus: '' });
+  };
+  const [first, second] = machine.nodes.map(({ name }) => name);
+  expect(await lack()).toBe(`${first} has no ~/for-form/my images`);
+  await put([images], '~/for-form');
+  expect(await lack()).toBeUndefined();
+  rmSync(join(home(1), 'for-form'), { recursive: true });
+  expect(await lack()).toBe(`${second} has no ~/for-form/my images`);
+});
 
 it('puts a folder and a file into a folder that is made, on every node', async () => {
   expect(await put([images, note], '~/new/deep')).toBe(3);

@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import type { CopyArgument, FileArgument } from '../../../contributions.js';
 import { UserError } from '../../../core/base/errors.js';
-import { nodePath } from '../../../core/base/nodePath.js';
+import { nodePath, type NodePath } from '../../../core/base/nodePath.js';
 import { namesThere, putInto } from '../../../core/cluster/nodes/putInto.js';
 import type { SshMachine } from '../../../core/cluster/sshMachine.js';
 import type { SshNode } from '../../../core/cluster/nodes/sshNode.js';
@@ -63,7 +63,12 @@ async function askFiles(title: string): Promise<string[]> {
   return (picked ?? []).map(({ fsPath }) => fsPath);
 }
 
-async function askFolder(title: string, sources: readonly string[], where: string) {
+/** In which folder of the nodes these shall lie; `where` says which nodes, for people. */
+export async function askFolder(
+  title: string,
+  sources: readonly string[],
+  where: string,
+): Promise<NodePath | undefined> {
   const names = sources.map(nameOf).join(', ');
   const answer = await vscode.window.showInputBox({
     title,
@@ -76,7 +81,7 @@ async function askFolder(title: string, sources: readonly string[], where: strin
   return answer === undefined ? undefined : nodePath(answer.trim());
 }
 
-async function mayReplace(names: readonly string[], folder: string, where: string): Promise<boolean> {
+export async function mayReplace(names: readonly string[], folder: string, where: string): Promise<boolean> {
   const detail = 'Files of the same name are replaced, each one whole. Other files stay.';
   const message = `${names.join(', ')}: already in ${folder} on ${where}. Copy over it?`;
   const replace = 'Replace';

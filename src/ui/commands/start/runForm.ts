@@ -8,6 +8,7 @@ import { FormSession } from '../../form/formSession.js';
 import { RunFormPanel } from '../../form/runFormPanel.js';
 import type { FormStart } from '../../form/runForms.js';
 import type { Backend } from '../../backend.js';
+import { uploadFolder } from '../cluster/uploadFolder.js';
 import type { Ui } from '../ui.js';
 import { showAskedScript } from './showAskedScript.js';
 import { startOf } from './startAsked.js';
@@ -43,7 +44,9 @@ function makePanel(
     await startRun(ui, recent, how);
   };
   const showScript = (run: AskedRun): Promise<void> => showAskedScript(ui, run);
-  return new RunFormPanel(ui.services, session, start, showScript, onGone, panel);
+  const upload = (profile: string, folder: string): Promise<string | undefined> =>
+    uploadFolder(ui, profile, folder);
+  return new RunFormPanel(ui.services, session, start, showScript, upload, onGone, panel);
 }
 
 async function runLike({ services }: Ui, { profile, id, dir }: RunArgument): Promise<AskedRun> {

@@ -1,3 +1,4 @@
+import { homedir } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { nodePath } from '../../../../src/core/base/nodePath.js';
 import { UserError } from '../../../../src/core/base/errors.js';
@@ -255,6 +256,16 @@ describe('flags', () => {
       '--model',
       'data',
     ]);
+  });
+
+  it('in the home folder are whole where this machine reads them', () => {
+    const words = ['--data', '~/a', '--eval-data=~'];
+    expect(absolutePaths(words, nodePath('/me'))).toEqual([
+      '--data',
+      `${homedir()}/a`,
+      `--eval-data=${homedir()}`,
+    ]);
+    expect(absolutePaths(words, nodePath('~'))).toEqual(words);
   });
 
   it('with addresses stay as they are', () => {

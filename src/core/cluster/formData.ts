@@ -1,0 +1,76 @@
+// The data that a form names: whether it is on the nodes, while the form is being filled in.
+import { UserError } from '../base/errors.js';
+import type { Profile } from '../contracts/profileSchema.js';
+import { hasRanks } from '../contracts/slots.js';
+import { lookHere } from '../plan/preflight.js';
+import { requestOf, type NamedData } from '../plan/request.js';
+import type { RunFormValues } from '../plan/runFormValues.js';
+import { parseStage } from '../stage/spec.js';
+import type { Machine } from './nodes/machine.js';
+import { dataBefore } from './slurmStage.js';
+import { SshMachine } from './sshMachine.js';
+
+/** One path of a form, as the nodes that compute see it. */
+export interface DataLook extends NamedData {
+  /** By node: `folder`, `file`, `shards`, `missing`, or why it cannot be told. */
+  found: readonly { host: string; what: string }[];
+}
+
+/**
+ * What a start would look for: the paths of training and validation images. What is staged before,
+ * and what is no path, is left out. `cwd`: against which this machine's relative paths are read.
+ */
+export function dataOfForm(values: RunFormValues, profile: Profile, cwd: string): NamedData[] {
+  const { what, data, evalData, stage } = values;
+  if (what !== 'train') return [];
+  const words = ['train', ...given('--data', data), ...given('--eval-data', evalData)];
+  const isStaged = stage.trim() !== '' && profile.kind !== 'local';
+  try {
+    const staged = isStaged ? { stage: parseStage(stage.trim()) } : {};
+    return dataBefore(requestOf({ profile, words, cwd, ...staged })).filter(({ name }) => name !== 'stage');
+  } catch (error) {
+    if (error instanceof UserError) return []; // the form says so at the field
+    throw error;
+  }
+}
+
+const given = (flag: string, text: string): string[] => (text.trim() === '' ? [] : [flag, text.trim()]);
+
+/**
+ * Looks at all nodes with ranks at once; of Slurm, at the login node. UserError (connection) where
+ * one does not answer.
+ */
+export async function lookAtData(machine: Machine, data: readonly NamedData[]): Promise<DataLook[]> {
+  const paths = data.map(({ path }) => path);
+  if (!(machine instanceof SshMachine)) {
+    const host = machine.nodes[0]?.name ?? '';
+    const kinds = await Promise.all(paths.map(lookHere));
+    return data.map((one, at) => ({ ...one, found: [{ host, what: kinds[at] ?? 'missing' }] }));
+  }
+  const ranked = machine.nodes.filter(({ host }) => hasRanks(host));
+  const nodes = ranked.length > 0 ? ranked : machine.nodes;
+  const all = await Promise.all(nodes.map((node) => node.look(paths)));
+  return data.map((one, at) => ({
+    ...one,
+    found: nodes.map(({ name }, node) => ({ host: name, what: all[node]?.[at] ?? 'missing' })),
+  }));
+}
+
+/**
+ * `gpu1 has no ~/images`; undefined where a run could start. A run that takes only some of the
+ * nodes needs its data on as many.
+ */
+export function lackOf(
+  { found }: DataLook,
+  typed: string,
+  values: Pick<RunFormValues, 'nodes' | 'ranks' | 'gpus'>,
+): string | undefined {
+  const there = found.filter(({ what }) => ['folder', 'file', 'shards'].includes(what));
+  const first = found.find((one) => !there.includes(one));
+  if (!first) return undefined;
+  const takesSome = [values.nodes, values.ranks, values.gpus].some((text) => text.trim() !== '');
+  const wanted = Number(values.nodes.trim()) || 1;
+  if (takesSome && there.length >= wanted) return undefined;
+  if (first.what !== 'missing') return `${typed} cannot be read on ${first.host}: ${first.what}`;
+  return `${first.host} has no ${typed}`;
+}

@@ -1,0 +1,95 @@
+// The data that the form names, looked at on the nodes a moment after it was typed.
+import type { Disposable } from '../../core/base/lifecycle.js';
+import { remedyOf } from '../../core/base/errors.js';
+import { lackOf, lookAtData, type DataLook } from '../../core/cluster/formData.js';
+import type { Machine } from '../../core/cluster/nodes/machine.js';
+import type { NamedData } from '../../core/plan/request.js';
+import type { RunFormValues } from '../../core/plan/runFormValues.js';
+import { formWords } from './formWords.js';
+
+/** Milliseconds without a change, after which the nodes are asked. */
+const pause = 400;
+
+const fields = { data: 'data', 'eval-data': 'evalData', stage: 'stage' } as const;
+type DataField = (typeof fields)[keyof typeof fields];
+
+export class FormData implements Disposable {
+  private timer: NodeJS.Timeout | undefined;
+  private machine: Machine | undefined;
+  private data: readonly NamedData[] = [];
+  private looks: readonly DataLook[] | undefined;
+  /** What a start said of a field, until its text changes. */
+  private refused: { field: DataField; text: string; typed: string } | undefined;
+
+  /** `onNews`: the nodes have answered. `log`: of a node that did not. */
+  constructor(
+    private readonly onNews: () => void,
+    private readonly log: (error: unknown) => void,
+  ) {}
+
+  /** What is named now, at the machine of the profile, where that is connected. */
+  watch(machine: Machine | undefined, data: readonly NamedData[]): void {
+    if (machine === this.machine && JSON.stringify(data) === JSON.stringify(this.data)) return;
+    this.machine = machine;
+    this.data = data;
+    this.lookAgain(pause);
+  }
+
+  /** After so many milliseconds. */
+  lookAgain(delay = 0): void {
+    clearTimeout(this.timer);
+    this.looks = undefined;
+    const { machine, data } = this;
+    if (!machine || data.length === 0) return;
+    this.timer = setTimeout(() => void this.look(machine, data), delay);
+  }
+
+  /** Whether the nodes have yet to say whether it is there. */
+  get isLooking(): boolean {
+    return this.machine !== undefined && this.data.length > 0 && this.looks === undefined;
+  }
+
+  /** Whether the error of a start is one of the data; then it stands at its field. */
+  refuse(error: unknown, values: RunFormValues): boolean {
+    const remedy = remedyOf(error);
+    if (remedy?.kind !== 'correctData') return false;
+    const field =
+      fields[remedy.flag === 'eval-data' ? 'eval-data' : remedy.flag === 'stage' ? 'stage' : 'data'];
+    this.refused = { field, text: formWords(error), typed: values[field] };
+    this.lookAgain();
+    return true;
+  }
+
+  /** What is wrong, by field. */
+  problems(values: RunFormValues): Record<string, string> {
+    const { refused, looks = [] } = this;
+    const wrong: Record<string, string> = {};
+    const said = [refused].find((one) => one && values[one.field] === one.typed);
+    // What the nodes say now is newer than what the start said.
+    const isSeen = looks.some(({ name }) => fields[name] === said?.field);
+    if (said && !isSeen) wrong[said.field] = said.text;
+    for (const look of looks) {
+      const field = fields[look.name];
+      const lack = lackOf(look, values[field].trim(), values);
+      if (lack !== undefined) wrong[field] = lack;
+    }
+    return wrong;
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    this.machine = undefined;
+  }
+
+  private async look(machine: Machine, data: readonly NamedData[]): Promise<void> {
+    let looks: readonly DataLook[] = [];
+    try {
+      looks = await lookAtData(machine, data);
+    } catch (error) {
+      this.log(error); // a start says it
+    }
+    if (machine !== this.machine || data !== this.data) return;
+    this.looks = looks;
+    this.onNews();
+  }
+}

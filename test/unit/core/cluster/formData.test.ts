@@ -1,0 +1,70 @@
+// What a form's data lacks on the nodes, and what of it is looked for.
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { nodePath } from '../../../../src/core/base/nodePath.js';
+import { dataOfForm, lackOf, lookAtData } from '../../../../src/core/cluster/formData.js';
+import { LocalMachine } from '../../../../src/core/cluster/localMachine.js';
+import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
+import { emptyForm } from '../../../../src/core/plan/runForm.js';
+
+const lab: Profile = { name: 'lab', kind: 'ssh', hosts: [{ host: 'gpu1' }, { host: 'gpu2' }] };
+const here: Profile = { name: 'local', kind: 'local' };
+
+describe('what of a form is looked for', () => {
+  const form = { ...emptyForm('lab'), data: ' ~/a ', evalData: '/b' };
+  it('is every path', () => {
+    expect(dataOfForm(form, lab, '/w')).toEqual([
+      { name: 'data', path: '~/a' },
+      { name: 'eval-data', path: '/b' },
+    ]);
+    expect(dataOfForm({ ...form, data: 'images', evalData: '' }, here, '/w')).toEqual([
+      { name: 'data', path: '/w/images' },
+    ]);
+  });
+
+  it('is nothing that is staged, no name, and nothing of an own program', () => {
+    expect(dataOfForm({ ...form, stage: '/shared/b:/b' }, lab, '/w')).toEqual([
+      { name: 'data', path: '~/a' },
+    ]);
+    expect(dataOfForm({ ...form, stage: 'nonsense' }, lab, '/w')).toEqual([]);
+    expect(dataOfForm({ ...form, data: 'synthetic', evalData: '' }, lab, '/w')).toEqual([]);
+    expect(dataOfForm({ ...form, what: 'program' }, lab, '/w')).toEqual([]);
+  });
+});
+
+describe('what the nodes lack', () => {
+  const look = (...kinds: string[]): Parameters<typeof lackOf>[0] => ({
+    name: 'data',
+    path: nodePath('~/a'),
+    found: kinds.map((what, at) => ({ host: `gpu${at + 1}`, what })),
+  });
+  const all = { nodes: '', ranks: '', gpus: '' };
+
+  it('is named with the first node', () => {
+    expect(lackOf(look('missing', 'missing'), '~/a', all)).toBe('gpu1 has no ~/a');
+    expect(lackOf(look('folder', 'missing'), '~/a', all)).toBe('gpu2 has no ~/a');
+    expect(lackOf(look('folder', 'Permission denied'), '~/a', all)).toBe(
+      '~/a cannot be read on gpu2: Permission denied',
+    );
+    expect(lackOf(look('folder', 'shards'), '~/a', all)).toBeUndefined();
+  });
+
+  it('is nothing where a run of fewer nodes has enough', () => {
+    expect(lackOf(look('folder', 'missing'), '~/a', { ...all, nodes: '1' })).toBeUndefined();
+    expect(lackOf(look('folder', 'missing'), '~/a', { ...all, nodes: '2' })).toBe('gpu2 has no ~/a');
+    expect(lackOf(look('missing', 'missing'), '~/a', { ...all, ranks: '1' })).toBe('gpu1 has no ~/a');
+  });
+});
+
+it('looks at this machine', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'form-data-'));
+  const machine = new LocalMachine({ bundleDir: folder });
+  const looks = await lookAtData(machine, [
+    { name: 'data', path: nodePath(folder) },
+    { name: 'eval-data', path: nodePath(join(folder, 'none')) },
+  ]);
+  expect(looks.map(({ found }) => found[0]?.what)).toEqual(['folder', 'missing']);
+  machine.dispose();
+});
