@@ -3,10 +3,11 @@ import { compareRuns, type Comparison } from '../../core/compare/comparison.js';
 import type { ComparedRun } from '../../core/compare/comparedRun.js';
 import { csvOf, markdownOf, recordsOf } from '../../core/compare/exports.js';
 import { CompareReader } from '../../core/follow/compareReader.js';
-import { comparisonLines } from '../comparisonTable.js';
+import { trainHelp } from '../../core/plan/flagCheck.js';
+import { comparisonLines, withDefaults, type KnownTrainer } from '../comparisonTable.js';
 import type { Args } from '../args.js';
 import { accuracyOf } from '../accuracy.js';
-import type { Verb } from '../context.js';
+import type { Context, Verb } from '../context.js';
 
 const usualWidth = 100;
 
@@ -44,13 +45,23 @@ export const compare: Verb = {
     if (write) context.output.bytes(Buffer.from(write(comparison)));
     else if (context.json) for (const record of recordsOf(comparison)) context.output.json(record);
     else {
-      for (const line of comparisonLines(comparison, context.output.width ?? usualWidth)) {
+      const trainer = await trainerOf(context);
+      const shown = trainer ? withDefaults(comparison, trainer) : comparison;
+      for (const line of comparisonLines(shown, context.output.width ?? usualWidth)) {
         context.output.line(line);
       }
     }
     return exitCodes.done;
   },
 };
+
+/** Of this machine; undefined where nothing can be asked. */
+async function trainerOf({ trainerHere }: Context): Promise<KnownTrainer | undefined> {
+  const help = await trainerHere.runTrainerIfThere(trainHelp);
+  if (help === undefined) return undefined;
+  const { hashes } = await trainerHere.runtime();
+  return { hash: hashes.trainer.slice(0, 12), help };
+}
 
 function writerOf(args: Args, json: boolean): ((comparison: Comparison) => string) | undefined {
   const asked = ['csv', 'markdown'].filter((flag) => args.has(flag));

@@ -5,7 +5,7 @@ import { secondsPerEpoch } from '../../../../src/core/compare/epochTimes.js';
 import { csvOf, markdownOf, recordsOf } from '../../../../src/core/compare/exports.js';
 import { differencesOf, settingsOf } from '../../../../src/core/compare/settings.js';
 import { Figures } from '../../../../src/core/model/series/figures.js';
-import { comparisonLines } from '../../../../src/cli/comparisonTable.js';
+import { comparisonLines, withDefaults } from '../../../../src/cli/comparisonTable.js';
 import { evalLine, startLine, stepLine } from '../../support/lines.js';
 import { compared, madeEntry, runStart, trainingLines } from '../../support/madeRuns.js';
 
@@ -187,6 +187,29 @@ describe('tables', () => {
     const lying = comparisonLines(comparison, 20);
     expect(lying[0]).toMatch(/^RUN +STATUS +NOTE /);
     expect(lying).toHaveLength(3);
+  });
+
+  it('shorten the middle of a long path', () => {
+    const path = `/data/${'x'.repeat(300)}/weights.safetensors`;
+    const long = compared(madeEntry({ id: 'one', argv: ['train', '--init-weights', path], seconds: 90 }), []);
+    const lines = comparisonLines(compareRuns([long, two]), 100);
+    expect(lines).toContainEqual(expect.stringMatching(/^init-weights +\/data\/x+…x+\/weights\.safetensors/));
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100);
+  });
+
+  it('print the default of a flag that one of the runs left out, where the trainer is the same', () => {
+    const given = compared(
+      madeEntry({ id: 'one', argv: ['train', '--momentum', '0.8', '--fast'], seconds: 90 }),
+      [],
+    );
+    const both = compareRuns([given, two]);
+    const help = '  --momentum FLOAT:0..<1=0.9  of sgd and lars\n  --fast                      quick';
+    const known = { hash: two.settings['trainer'] ?? '', help };
+    const of = (name: string, trainer = known): unknown =>
+      withDefaults(both, trainer).differences.find((one) => one.name === name)?.values;
+    expect(of('momentum')).toEqual(['0.8', '0.9 (default)']);
+    expect(of('fast')).toEqual(['yes', 'no (default)']);
+    expect(of('momentum', { ...known, hash: 'other' })).toEqual(['0.8', null]);
   });
 
   it('keep what would end a cell', () => {
