@@ -69,7 +69,7 @@ const mostCharacters = 40;
 
 /** Begin and end of a long text, such as a path, with an ellipsis between them. */
 function short(text: string): string {
-  const characters = [...text];
+  const characters = Array.from(text);
   if (characters.length <= mostCharacters) return text;
   const begin = Math.floor((mostCharacters - 1) / 3);
   const end = mostCharacters - 1 - begin;
