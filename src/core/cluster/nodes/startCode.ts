@@ -100,7 +100,7 @@ export async function startWithCode<T>(
 }
 
 /** Names the verb of the trainer that was meant by a program that is not there. UserError (preflight). */
-export function rethrown(error: unknown, request: RunRequest): never {
+function rethrown(error: unknown, request: RunRequest): never {
   const [word = ''] = request.kind === 'command' && !request.ofTrainer ? request.argv : [];
   const verb = meantVerb(word);
   if (!(error instanceof AgentError) || verb === undefined) throw error;
