@@ -8,11 +8,21 @@ import { showError } from './commands/showError.js';
 import type { Ui } from './commands/ui.js';
 import { errorWords } from './remedies.js';
 
+/** Milliseconds for which a file must be left alone: who writes it may empty it first. */
+const settleTime = 400;
+
 export class ProfileWatcher implements vscode.Disposable {
   private readonly store = new DisposableStore();
   private isWrong = false;
+  private settling: NodeJS.Timeout | undefined;
 
-  constructor(private readonly ui: Pick<Ui, 'services' | 'showOutput'>) {
+  constructor(
+    private readonly ui: Pick<Ui, 'services' | 'showOutput'>,
+    settle = settleTime,
+  ) {
+    this.store.defer(() => {
+      clearTimeout(this.settling);
+    });
     this.store.add(
       ui.services.onBackend((backend) => {
         const folder = vscode.Uri.file(dirname(backend.profiles().path));
@@ -20,7 +30,8 @@ export class ProfileWatcher implements vscode.Disposable {
         const watcher = this.store.add(vscode.workspace.createFileSystemWatcher(pattern));
         const changed = (): void => {
           backend.clusters.profilesChanged();
-          void this.complain(backend);
+          clearTimeout(this.settling);
+          this.settling = setTimeout(() => void this.complain(backend), settle);
         };
         for (const event of [watcher.onDidChange, watcher.onDidCreate, watcher.onDidDelete]) {
           this.store.add(event(changed));

@@ -63,17 +63,24 @@ it('says once that the file is wrong, with a button that opens it, until it is r
       return { dispose: () => undefined };
     },
   };
-  const watcher = new ProfileWatcher({ services, showOutput: () => undefined } as unknown as Ui);
+  const watcher = new ProfileWatcher({ services, showOutput: () => undefined } as unknown as Ui, 1);
+  const list = vi.spyOn(clusters, 'list');
   const save = async (text: string): Promise<void> => {
+    const looks = list.mock.calls.length;
     writeFileSync(file, text);
     for (const changed of editor.changed) changed();
-    await new Promise((wake) => setTimeout(wake, 50)); // the file is read meanwhile
+    await vi.waitFor(() => {
+      expect(list.mock.calls.length).toBeGreaterThan(looks);
+    });
+    await Promise.allSettled(list.mock.results.map(({ value }) => value as Promise<unknown>));
+    await new Promise((wake) => setImmediate(wake));
   };
   const right = '{\n"version": 1, "profiles": [{ "name": "lab", "kind": "local" }] }';
   await save(right);
   expect(editor.shown).toEqual([]);
-  for (const typed of ['"na', '"name', '"name": "lab'])
+  for (const typed of ['"na', '"name', '"name": "lab']) {
     await save(`{\n"version": 1, "profiles": [{ ${typed}`);
+  }
   await save('{\n"version": 1, "profiles": [{ "name": "lab", "kind": "lo" }] }');
   expect(editor.shown).toHaveLength(1);
   expect(editor.shown[0]?.slice(1)).toEqual(['Open Profiles', 'Show Output']);

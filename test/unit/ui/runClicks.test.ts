@@ -97,9 +97,9 @@ it('opens the run of a row that was drawn anew while it was clicked', async () =
   const run = listedRun('r1', 'running');
   const node: RunTreeNode = { kind: 'run', ...argument, overview: run };
   const drawing = new Drawing();
-  const inWindow = drawing.draw(tree.getTreeItem(node) as { command?: Command });
+  const inWindow = drawing.draw(tree.getTreeItem(node));
   editor.selection = [node]; // the click selects first
-  drawing.draw(tree.getTreeItem(node) as { command?: Command });
+  drawing.draw(tree.getTreeItem(node));
   await click(inWindow);
   expect(editor.opened).toEqual(['trainyard.openDashboard', argument]);
   tree.dispose();
