@@ -54,7 +54,7 @@ export const runSources = (
 ];
 
 /** The same run once more, in a folder of its own and without its name. */
-export function askedOf(profile: string, { run, about }: RunOverview['entry']): AskedRun | undefined {
+function askedOf(profile: string, { run, about }: RunOverview['entry']): AskedRun | undefined {
   if (!run) return undefined;
   const { code, ...typed } = typedOf(run);
   const { cwd } = run;
