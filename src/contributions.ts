@@ -88,6 +88,7 @@ export interface CommandArguments {
   'trainyard.addProfile': [];
   'trainyard.editProfile': [place?: FieldArgument];
   'trainyard.chooseKey': [host?: Partial<HostArgument>];
+  'trainyard.setPrice': [profile?: ProfileArgument];
   'trainyard.duplicateProfile': [profile?: ProfileArgument];
   'trainyard.removeProfile': [profile?: ProfileArgument];
   'trainyard.importProfile': [];
@@ -153,6 +154,7 @@ const commandTable: Record<CommandId, true> = {
   'trainyard.addProfile': true,
   'trainyard.editProfile': true,
   'trainyard.chooseKey': true,
+  'trainyard.setPrice': true,
   'trainyard.duplicateProfile': true,
   'trainyard.removeProfile': true,
   'trainyard.importProfile': true,

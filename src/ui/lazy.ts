@@ -32,6 +32,7 @@ export { editProfile } from './commands/profiles/editProfile.js';
 export { importProfile } from './commands/profiles/importProfile.js';
 export { openProfiles } from './commands/profiles/openProfiles.js';
 export { removeProfile } from './commands/profiles/removeProfile.js';
+export { setPrice } from './commands/profiles/setPrice.js';
 export { findBestSettings, measureScaling } from './commands/reports/reports.js';
 export { attachRun } from './commands/runs/attachRun.js';
 export { compareRuns } from './commands/runs/compareRuns.js';

@@ -17,6 +17,7 @@ function tableOf(ui: Ui): Table {
     'trainyard.addProfile': async () => (await loadLazy()).addProfile(ui),
     'trainyard.editProfile': async (profile) => (await loadLazy()).editProfile(ui, profile),
     'trainyard.chooseKey': async (host) => (await loadLazy()).chooseKey(ui, host),
+    'trainyard.setPrice': async (profile) => (await loadLazy()).setPrice(ui, profile),
     'trainyard.duplicateProfile': async (profile) => (await loadLazy()).duplicateProfile(ui, profile),
     'trainyard.removeProfile': async (profile) => (await loadLazy()).removeProfile(ui, profile),
     'trainyard.importProfile': async () => (await loadLazy()).importProfile(ui),

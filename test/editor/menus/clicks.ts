@@ -1,7 +1,8 @@
 // Every entry of the views' menus: on which row it is clicked, and what has to be there then. A unit
 // test holds that none is missing.
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { until } from '../hostClient.js';
 import { answer } from '../questions.js';
 import type { Stage } from './stage.js';
 
@@ -43,6 +44,16 @@ export const cluster: Clicks = {
   'clusters profile.(own|ssh) menu removeProfile': {
     row: 'practice',
     check: (stage) => stage.isWarned('practice', 'Cancel'),
+  },
+  'clusters profile.(own|ssh) menu setPrice': {
+    row: 'practice',
+    check: async ({ workbench, profiles }) => {
+      await answer(workbench, 'Set Price of practice', '0.90 EUR per GPU');
+      await until('the price', () => {
+        const text = readFileSync(profiles, 'utf8').replace(/\s+/g, '');
+        return text.includes('"pricePerGpuHour":0.9,"currency":"EUR"') ? true : undefined;
+      });
+    },
   },
   'clusters profile.ssh menu chooseKey': { row: 'practice', check: asks('The key for 127.0.0.2') },
   'clusters profile.ssh.connected menu runOnAll': { row: 'practice', check: asks('A shell command') },

@@ -5,6 +5,7 @@ import type { ClusterSession } from '../../../core/follow/clusterSession.js';
 import { plural } from '../../words.js';
 import { editProfile } from '../profiles/editProfile.js';
 import { newRun } from '../start/newRun.js';
+import { setPrice } from '../profiles/setPrice.js';
 import { runDemo } from '../start/runDemo.js';
 import { runTraining } from '../start/runTraining.js';
 import type { Ui } from '../ui.js';
@@ -40,6 +41,14 @@ export async function goOn(ui: Ui, session: ClusterSession, results: readonly Ch
       label: '$(edit) New Run…',
       description: 'every setting in a form',
       act: () => newRun(ui, given),
+    },
+    {
+      label: '$(credit-card) Set Price…',
+      description: 'runs then show what they cost',
+      act: async () => {
+        await setPrice(ui, given);
+        await goOn(ui, session, results);
+      },
     },
     {
       label: '$(settings-gear) Edit Profile',

@@ -8,11 +8,16 @@ import { openProfiles } from './openProfiles.js';
 export const isOwn = ({ profile }: { profile: Profile }): boolean => profile.name !== 'local';
 
 export async function save(ui: Ui, profile: Profile): Promise<void> {
-  const result = check(profileSchema, profile);
-  if (!result.ok) throw new UserError('usage', problemsText(result.problems), 'Correct it');
+  demandValid(profile);
   await (await ui.services.backend()).profiles().save(profile);
   await changed(ui);
   await openProfiles(ui, { profile: profile.name });
+}
+
+/** UserError (usage) naming what is wrong. */
+export function demandValid(profile: Profile): void {
+  const result = check(profileSchema, profile);
+  if (!result.ok) throw new UserError('usage', problemsText(result.problems), 'Correct it');
 }
 
 export async function changed(ui: Ui): Promise<void> {
