@@ -1,0 +1,34 @@
+// A click on a run's row opens its dashboard, also while the rows are drawn anew all the time.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { until } from './hostClient.js';
+import { Workbench } from './workbench.js';
+
+const words = 'train --model mlp --data synthetic --threads 1 --batch-size 8 --steps 20'.split(' ');
+
+let workbench: Workbench;
+beforeAll(async () => {
+  workbench = await Workbench.open();
+  await workbench.showViews();
+  await workbench.host.ask('setting', { key: 'trainyard.openDashboardOnRun', value: false });
+});
+afterAll(() => workbench.close());
+
+test('a click on a row opens its dashboard while rows are drawn anew', async () => {
+  await workbench.host.command('trainyard.runTraining', { profile: 'local', words, ranks: 1 });
+  const dir = workbench.runs().at(-1) ?? '';
+  const row = workbench.page.locator('.sidebar .monaco-list-row', { hasText: /mlp-|click/ }).first();
+  await row.waitFor();
+  for (let round = 0; round < 3; round++) {
+    await workbench.host.command('workbench.action.closeAllEditors');
+    const drawing = workbench.host.command('trainyard.refresh');
+    await row.click();
+    await drawing;
+    await until(`dashboard ${round}`, async () =>
+      (await workbench.snapshot()).dashboards.some((each) => each.visible && each.dir === dir)
+        ? true
+        : undefined,
+    );
+  }
+  const toasts = workbench.page.locator('.notification-toast', { hasText: 'command' });
+  expect(await toasts.count()).toBe(0);
+});
