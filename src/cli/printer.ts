@@ -7,6 +7,7 @@ import { FigureReports } from './figureReports.js';
 import type { FollowedLine } from '../core/follow/run.js';
 import { eventText, failed, gapText } from '../core/model/marks.js';
 import type { CodeRecord, DeviceChoice, RunEvent, RunFile } from '../core/contracts/runSchema.js';
+import { flagValue } from '../core/plan/flags.js';
 import type { RunSummary } from '../core/model/runSummary.js';
 import type {
   EvalLine,
@@ -105,6 +106,12 @@ function serversText(servers: readonly ServerFigures[]): string {
 const deviceText = ({ asked, used, why }: DeviceChoice): string =>
   `${used} (${asked === 'auto' ? 'auto: ' : ''}${why})`;
 
+/** Compute threads of each rank: those that the trainer was given, else those that it finds. */
+function threadsOf({ program, argv, threadsPerRank }: RunFile): number {
+  const given = program === 'trainer' ? Number(flagValue(argv, '--threads')) : NaN;
+  return given > 0 ? given : threadsPerRank;
+}
+
 export class TablePrinter implements RunPrinter {
   private headed = false;
   private readonly reports = new FigureReports((text) => {
@@ -120,7 +127,8 @@ export class TablePrinter implements RunPrinter {
     output.line(`folder  ${dir}`);
     if (!run) return;
     const ranks = `${run.ranks} ${run.ranks === 1 ? 'rank' : 'ranks'}`;
-    const threads = `${run.threadsPerRank} ${run.threadsPerRank === 1 ? 'thread' : 'threads'} each`;
+    const count = threadsOf(run);
+    const threads = `${count} ${count === 1 ? 'thread' : 'threads'} each`;
     output.line(`ranks   ${ranks}, ${threads}, profile ${run.profile.name}`);
     if (run.code) output.line(`code    ${codeText(run.code)}`);
     output.line(`runs    ${run.argv.map(quoted).join(' ')}`);

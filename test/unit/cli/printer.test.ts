@@ -88,6 +88,19 @@ describe('for a person', () => {
     expect(first({})).toBe('run     r');
   });
 
+  it('says the threads of each rank that it was asked for', () => {
+    const said = (argv: string[], program = 'trainer'): string | undefined => {
+      const { output, lines } = recorder();
+      const run = { program, ranks: 2, threadsPerRank: 2, argv, profile: { name: 'lab' } };
+      new TablePrinter(output).run('r', nodePath('/w/r'), run as unknown as RunFile);
+      return lines.find((line) => line.startsWith('ranks'));
+    };
+    expect(said(['train'])).toBe('ranks   2 ranks, 2 threads each, profile lab');
+    expect(said(['train', '--threads', '1'])).toBe('ranks   2 ranks, 1 thread each, profile lab');
+    expect(said(['train', '--threads=4'])).toBe('ranks   2 ranks, 4 threads each, profile lab');
+    expect(said(['x.py', '--threads', '1'], 'command')).toContain('2 threads each');
+  });
+
   it('steps stand in aligned columns under one head', () => {
     const { output, lines } = recorder();
     const printer = new TablePrinter(output);
