@@ -240,7 +240,7 @@ export class TablePrinter implements RunPrinter {
     const evaluated = summary.best_top1 !== null && summary.top1 !== null;
     output.line('');
     row('run', `${summary.id} ${summary.phase}`);
-    if (summary.reason !== null && summary.phase !== 'finished') row('reason', summary.reason);
+    if (summary.reason !== null) row('reason', summary.reason);
     if (summary.images_per_sec !== null) {
       const median = summary.median_images_per_sec;
       const writers = summary.images_per_sec_writers;

@@ -82,6 +82,7 @@ export class RunMetrics {
   private newest: StepLine | undefined;
   /** By a step line or a checkpoint, whichever is newer. */
   private reached: { step: number; generation: number; epoch: number | undefined } | undefined;
+  private early = false;
   private serversInAll: ServerFigures[] | undefined;
 
   /**
@@ -102,6 +103,7 @@ export class RunMetrics {
         this.began ??= line.time;
         this.started = line;
         this.serversInAll = undefined;
+        this.early = false;
         this.rate.clear();
         this.recent.clear();
         this.slowRanks.begin(line);
@@ -125,6 +127,7 @@ export class RunMetrics {
         break;
       case 'end':
         this.serversInAll = line.servers;
+        this.early = line.early_stop === true;
         break;
       case 'bad_image':
         if (this.badPaths.size < mostBadPaths) this.badPaths.add(line.path);
@@ -160,6 +163,11 @@ export class RunMetrics {
   /** Images that could not be read, each counted once. */
   get badImages(): number {
     return this.badPaths.size;
+  }
+
+  /** Whether the newest generation ended before its last step though nobody stopped it. */
+  get endedEarly(): boolean {
+    return this.early;
   }
 
   /** The step from which a generation goes on; undefined before it has said so. */

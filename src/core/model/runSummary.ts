@@ -2,6 +2,7 @@
 import { gpuHoursOf } from '../cost/gpuHours.js';
 import { heldSeconds } from '../cost/heldTime.js';
 import { costOf } from '../cost/runCost.js';
+import { earlyStopText } from './earlyStop.js';
 import type { Figures } from './series/figures.js';
 import type { RunMetrics } from './runMetrics.js';
 import type { ServerFigures } from '../contracts/metricsSchema.js';
@@ -76,6 +77,9 @@ export function summarize(
     train_loss: metrics.lastStep?.loss ?? figures?.loss ?? null,
     servers: metrics.servers ?? null,
     checkpoints,
-    reason: reasonOf(details) ?? (details.interrupted ? 'its supervisor ended without saying how' : null),
+    reason:
+      reasonOf(details) ??
+      earlyStopText(details.run, metrics) ??
+      (details.interrupted ? 'its supervisor ended without saying how' : null),
   };
 }

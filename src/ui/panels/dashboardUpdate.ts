@@ -1,6 +1,7 @@
 // From a run's model to what its page lacks.
 import type { Cursor } from '../../core/streams/slices.js';
 import type { RunFeed } from '../../core/follow/runFeed.js';
+import { earlyStopText } from '../../core/model/earlyStop.js';
 import { resumedStep } from '../../core/model/generations.js';
 import type { FigureCursor, FigureSeries } from '../../core/model/series/figureSeries.js';
 import type { RunModel } from '../../core/model/runModel.js';
@@ -141,7 +142,8 @@ function headOf(model: RunModel, dir: string, profile: string): RunHead {
     where: run ? `${place}, ${plural(run.ranks, 'rank')}` : place,
     status,
     over: isOver(status),
-    reason: details === undefined ? null : reasonOf(details),
+    reason:
+      details === undefined ? null : (reasonOf(details) ?? earlyStopText(details.run, model.metrics) ?? null),
     ...restartsOf(model),
     maxRestarts: run?.limits.maxRestarts ?? null,
     health: healthLine(model),

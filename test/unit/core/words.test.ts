@@ -16,6 +16,7 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   // The command line that a model writes.
   'assist/actTools.ts': /^Words of the command: /,
   'bakeoff/candidates.ts': /^--[a-z-]+$/,
+  'checkpoints/begin.ts': /^--device$/,
   'checkpoints/evaluate.ts': /^--[a-z-]+$/,
   'checkpoints/predict.ts': /^--[a-z-]+$/,
   'cluster/dataFlags.ts': /^--[a-z-]+$/,
@@ -36,6 +37,7 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   // The command line that starts a run, for people to copy.
   'plan/commandLine.ts': /^--[a-z-]+$/,
   'plan/demo.ts': /^--[a-z-]+$/,
+  'model/earlyStop.ts': /^--early-stop$/,
   'plan/flagCheck.ts': /^--help$/,
   'plan/flags.ts': /^--[a-z-]+$/,
   'plan/origin.ts': /^--[a-z-]+$/,

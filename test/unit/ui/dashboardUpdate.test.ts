@@ -259,6 +259,19 @@ describe('the dashboard', () => {
     ]);
   });
 
+  it('says why a training ended before its last step', () => {
+    const model = new RunModel();
+    const run = { profile: { kind: 'local' }, ranks: 2, argv: ['train', '--early-stop=10'], limits: {} };
+    const details = { id: 'r', dir: nodePath('/w/r'), interrupted: false, files: {}, stamps: {} };
+    model.details = { ...details, run: run as never, state: stateOf('finished') as never };
+    const reason = () => new DashboardSender('local').next(feedOf(model), 1).head.reason;
+    model.addMetric(startLine());
+    expect(reason()).toBeNull();
+    const end = { kind: 'end', time: 1, generation: 1, step: 451, seconds: 9, images_per_sec: 9 } as const;
+    model.addMetric({ ...end, reason: 'finished', early_stop: true });
+    expect(reason()).toBe('early stop: no better evaluation for 10');
+  });
+
   it('says what the run costs, where it has a price', () => {
     const model = new RunModel();
     const price = { per: 'node', amount: 3600, currency: 'USD' }; // of one node 1 USD a second

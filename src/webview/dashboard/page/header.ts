@@ -84,7 +84,8 @@ class Header extends Section {
           ></trainyard-menu>
         </div>
       </div>
-      ${head.reason === null ? this.health(head) : html`<p class="reason reason-${head.status}">${head.reason}</p>`}
+      ${head.reason === null ? nothing : html`<p class="reason reason-${head.status}">${head.reason}</p>`}
+      ${head.reason === null || head.status === 'finished' ? this.health(head) : nothing}
       <div class=${sharp && !head.health.hasOldFigures ? 'standing' : 'standing faded'}>
         ${this.bar(head, progress)} ${this.facts(head, progress)}
       </div>

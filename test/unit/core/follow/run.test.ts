@@ -237,6 +237,15 @@ it('summarize gives the figures of the contract', async () => {
     checkpoints: 3,
     reason: null,
   });
+  const end = { kind: 'end', time: 60, generation: 1, step: 20, seconds: 9, images_per_sec: 9 } as const;
+  metrics.add({ ...end, reason: 'finished', early_stop: true });
+  const stopped = {
+    ...details,
+    run: { limits: {}, ranks: 2, argv: ['train', '--early-stop', '10'] } as never,
+  };
+  expect(summarize(stopped, metrics, 3).reason).toBe('early stop: no better evaluation for 10');
+  metrics.add({ ...end, reason: 'finished', early_stop: false });
+  expect(summarize(stopped, metrics, 3).reason).toBeNull();
   const earlier = [{ from: 10, to: 40 }];
   const resumed = { ...details, run: { earlier, limits: {}, ranks: 2, argv: [] } as never };
   expect(summarize(resumed, metrics, 3).seconds).toBe(90);
