@@ -109,6 +109,7 @@ export interface CommandArguments {
   'trainyard.newRun': [from?: ProfileArgument | RunArgument];
   'trainyard.runTraining': [given?: RunWords | ProfileArgument];
   'trainyard.runOnCluster': [file?: FileArgument];
+  'trainyard.trainOnFolder': [folder?: FileArgument];
   'trainyard.runAgain': [how?: AskArgument];
   'trainyard.runDemo': [profile?: ProfileArgument];
   'trainyard.attachRun': [];
@@ -175,6 +176,7 @@ const commandTable: Record<CommandId, true> = {
   'trainyard.newRun': true,
   'trainyard.runTraining': true,
   'trainyard.runOnCluster': true,
+  'trainyard.trainOnFolder': true,
   'trainyard.runAgain': true,
   'trainyard.runDemo': true,
   'trainyard.attachRun': true,

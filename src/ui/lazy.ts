@@ -56,4 +56,5 @@ export { runAgain } from './commands/start/runAgain.js';
 export { runDemo } from './commands/start/runDemo.js';
 export { runOnCluster } from './commands/start/runOnCluster.js';
 export { runTraining } from './commands/start/runTraining.js';
+export { trainOnFolder } from './commands/start/trainOnFolder.js';
 export { TaskTerminal } from './tasks/taskTerminal.js';

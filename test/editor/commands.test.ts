@@ -18,13 +18,13 @@ const endless = lastOnly([...words, '--steps', '1000000']);
 
 let workbench: Workbench;
 const given = new Set<CommandId>();
-/** By menus: in checkpoints.test.ts, export.test.ts, menus.test.ts and reports.test.ts. */
+/** By menus: in checkpoints, export, menus, ownProgram and reports.test.ts. */
 const clicked: readonly CommandId[] = [
   ...(['trainyard.measureScaling', 'trainyard.findBestSettings', 'trainyard.copyText'] as const),
   ...(['trainyard.runFromCheckpoint', 'trainyard.evaluateCheckpoint'] as const),
   ...(['trainyard.downloadCheckpoint', 'trainyard.revealCheckpoint'] as const),
   ...(['trainyard.deleteCheckpoint', 'trainyard.predictPictures', 'trainyard.copyToNode'] as const),
-  ...(['trainyard.exportRun', 'trainyard.setPrice'] as const),
+  ...(['trainyard.exportRun', 'trainyard.setPrice', 'trainyard.trainOnFolder'] as const),
 ];
 beforeAll(async () => {
   workbench = await Workbench.open();

@@ -58,6 +58,17 @@ test('a Python file runs by the menu of the explorer', async () => {
   await workbench.webview().getByText("given ['--name', 'two words']").first().waitFor();
 });
 
+test('a folder is the data of a new run by the menu of the explorer', async () => {
+  await workbench.host.command('workbench.view.explorer');
+  await clickMenu(workbench, explorer('src').first(), 'Train on This Folder…');
+  const data = workbench.webview().getByLabel('Training images');
+  await expect
+    .poll(() => data.inputValue(), { timeout: 30_000 })
+    .toBe(join(workbench.folder, 'workspace/src'));
+  await workbench.webview().getByRole('button', { name: 'Choose…' }).waitFor();
+  await workbench.host.command('workbench.action.closeActiveEditor');
+});
+
 test('the same by the menu of the editor, with the answers remembered', async () => {
   const { page } = workbench;
   await explorer('hello.py').first().dblclick();

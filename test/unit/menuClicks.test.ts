@@ -53,5 +53,6 @@ it('offers what needs something only where that is there', () => {
     ...['addCluster', 'addProfile', 'attachRun', 'checkProfile', 'duplicateProfile'],
     ...['findBestSettings', 'importProfile', 'measureScaling'],
     ...['newRun', 'openProfiles', 'refresh', 'runDemo', 'runOnCluster', 'runTraining', 'showOutput'],
+    'trainOnFolder',
   ]);
 });

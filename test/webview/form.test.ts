@@ -120,6 +120,29 @@ test('a folder that no node has is red, and is uploaded from here', async () => 
   await page.close();
 });
 
+test('a folder with nothing in it is not offered to train on', async () => {
+  const { page } = await openForm(browser, { values: { data: '~/images/train/x' } });
+  await page.getByRole('button', { name: 'Browse' }).click();
+  await page.getByText('0 folders, 0 other files').waitFor();
+  expect(await page.getByRole('button', { name: 'Train on This Folder' }).count()).toBe(0);
+  await page.getByRole('button', { name: 'Close' }).click();
+  await page.getByLabel('Training images').fill('~/images/x');
+  await page.getByRole('button', { name: 'Browse' }).click();
+  await page.getByRole('button', { name: 'Train on This Folder' }).waitFor();
+  await page.close();
+});
+
+test('without validation images it says how a part is held out', async () => {
+  const { page } = await openForm(browser);
+  await page.getByText('Not validated: hold out a part.').waitFor();
+  await page.getByLabel('Validation images').fill('~/images/validation');
+  await page.getByText('Not validated').waitFor({ state: 'detached' });
+  await page.getByLabel('Validation images').fill('');
+  await page.getByLabel('Training images').fill('synthetic');
+  expect(await page.getByText('Not validated').count()).toBe(0);
+  await page.close();
+});
+
 test('what is typed after a start keeps the focus', async () => {
   const { page } = await openForm(browser);
   await page.getByRole('button', { name: 'Start Run' }).press('Enter');

@@ -69,6 +69,7 @@ export const weights =
 const folders = (): Record<string, string[]> => ({
   '~/': ['.cache', 'images', 'papers'],
   '~/images/': ['train', 'validation'],
+  '~/images/train/': [],
 });
 
 /** The extension's part; its figures of GPUs are made up. */
@@ -204,7 +205,9 @@ export class Extension {
   private listed(path: string): FormFolder | null {
     const folders = this.tree[path];
     if (path === '') return null;
-    return folders ? { path, folders, others: 2 } : { path, folders: [], problem: 'there is no such folder' };
+    return folders
+      ? { path, folders, others: folders.length }
+      : { path, folders: [], problem: 'there is no such folder' };
   }
 
   private send(message: object): Promise<void> {

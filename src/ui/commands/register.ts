@@ -42,6 +42,7 @@ function tableOf(ui: Ui): Table {
     'trainyard.newRun': async (from) => (await loadLazy()).newRun(ui, from),
     'trainyard.runTraining': async (given) => (await loadLazy()).runTraining(ui, given),
     'trainyard.runOnCluster': async (file) => (await loadLazy()).runOnCluster(ui, file),
+    'trainyard.trainOnFolder': async (folder) => (await loadLazy()).trainOnFolder(ui, folder),
     'trainyard.runAgain': async (how) => (await loadLazy()).runAgain(ui, how),
     'trainyard.runDemo': async (profile) => (await loadLazy()).runDemo(ui, profile),
     'trainyard.attachRun': async () => (await loadLazy()).attachRun(ui),

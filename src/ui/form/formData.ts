@@ -64,7 +64,7 @@ export class FormData implements Disposable {
   problems(values: RunFormValues): Record<string, string> {
     const { refused, looks = [] } = this;
     const wrong: Record<string, string> = {};
-    const said = [refused].find((one) => one && values[one.field] === one.typed);
+    const said = refused?.typed === values[refused?.field ?? 'data'] ? refused : undefined;
     // What the nodes say now is newer than what the start said.
     const isSeen = looks.some(({ name }) => fields[name] === said?.field);
     if (said && !isSeen) wrong[said.field] = said.text;

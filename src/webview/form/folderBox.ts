@@ -75,16 +75,20 @@ class FolderBox extends LitElement {
         ${this.rows().length === 0 ? html`<div role="option" id="folder-0" aria-selected="true">no folder in it</div>` : nothing}
       </div>
       <p class="buttons" style="padding-top: 6px">
-        <button
-          type="button"
-          class="secondary"
-          ?disabled=${folders === undefined}
-          @click=${() => {
-            this.take(path);
-          }}
-        >
-          <span class="codicon codicon-check" aria-hidden="true"></span>Train on This Folder
-        </button>
+        ${
+          this.hasNone()
+            ? nothing
+            : html`<button
+                type="button"
+                class="secondary"
+                ?disabled=${folders === undefined}
+                @click=${() => {
+                  this.take(path);
+                }}
+              >
+                <span class="codicon codicon-check" aria-hidden="true"></span>Train on This Folder
+              </button>`
+        }
         <button
           type="button"
           class="secondary"
@@ -102,6 +106,14 @@ class FolderBox extends LitElement {
   private rows(): readonly string[] {
     const below = (this.folder.folders ?? []).filter((name) => !name.startsWith('.'));
     return this.parent() === undefined ? below : ['..', ...below];
+  }
+
+  /** Whether there is nothing to train on: files of a home or root folder are no data. */
+  private hasNone(): boolean {
+    const { folders, others = 0, problem } = this.folder;
+    if (folders === undefined) return false;
+    const visible = folders.some((name) => !name.startsWith('.'));
+    return problem !== undefined || (!visible && (others === 0 || this.parent() === undefined));
   }
 
   private parent(): string | undefined {

@@ -10,6 +10,10 @@ import { sources } from './sources.js';
 import { summary } from './summary.js';
 import { where, type FormChange } from './where.js';
 
+const usualHelp = 'Checkpoints are evaluated on them while training; left out: they are not.';
+const heldOutHelp =
+  'Not validated: hold out a part. Put some images of each class into a folder validation beside train; Browse then takes both with the folder above. Or make shards by: trainer prep --from FOLDER --to NEW --shards 8 --validation 0.2';
+
 export class FormPage extends LitElement {
   static override properties = { values: { state: true }, view: { state: true } };
   declare values: FormValues | undefined;
@@ -228,7 +232,7 @@ export class FormPage extends LitElement {
       ${textField({
         id: 'evalData',
         label: 'Validation images',
-        help: 'Checkpoints are evaluated on them while training; left out: they are not.',
+        help: values.evalData.trim() !== '' || values.data.startsWith('synthetic') ? usualHelp : heldOutHelp,
         placeholder: '/data/images/validation',
         value: values.evalData,
         problem: problems['evalData'],
