@@ -107,6 +107,8 @@ export interface FormView {
   command: string;
   suggestions: readonly FormSuggestion[];
   folder: FormFolder | null;
+  /** What the folder of training images holds; empty while nobody knows. */
+  dataText: string;
   starting: boolean;
   /** What the last button did, or what went wrong; empty for nothing. */
   said: string;

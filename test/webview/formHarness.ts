@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { dataOfForm, lackOf } from '../../src/core/cluster/formData.js';
+import { contentText, dataOfForm, lackOf } from '../../src/core/cluster/formData.js';
 import type { Profile } from '../../src/core/contracts/profileSchema.js';
 import { commandLineOf } from '../../src/core/plan/commandLine.js';
 import { askedRun, emptyForm, type RunFormValues } from '../../src/core/plan/runForm.js';
@@ -183,6 +183,7 @@ export class Extension {
       command: fits ? commandLineOf(askedRun(this.values, this.profile)) : '',
       suggestions: flagSuggestions(this.values.flags, flags),
       folder: this.folder,
+      dataText: fits && lack === undefined ? contentText({ classes: 3, images: 300 }, 224) : '',
       starting: false,
       said: this.said,
       saidIsError: this.said !== '',

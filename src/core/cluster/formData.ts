@@ -6,6 +6,8 @@ import { lookHere } from '../plan/preflight.js';
 import { requestOf, type NamedData } from '../plan/request.js';
 import type { RunFormValues } from '../plan/runFormValues.js';
 import { parseStage } from '../stage/spec.js';
+import { join, type NodePath } from '../base/nodePath.js';
+import { plural } from '../base/plural.js';
 import type { Machine } from './nodes/machine.js';
 import { dataBefore } from './slurmStage.js';
 import { SshMachine } from './sshMachine.js';
@@ -73,4 +75,47 @@ export function lackOf(
   if (takesSome && there.length >= wanted) return undefined;
   if (first.what !== 'missing') return `${typed} cannot be read on ${first.host}: ${first.what}`;
   return `${first.host} has no ${typed}`;
+}
+
+/** Classes into which a look goes for the number of files. */
+const mostCounted = 200;
+/** Classes that are looked into at once. */
+const atOnce = 8;
+
+/** What a folder of images holds; hidden folders are no classes. */
+export interface DataContent {
+  classes: number;
+  /** Undefined where there are too many classes to count in. */
+  images: number | undefined;
+}
+
+/** Undefined of a folder without folders, as one of shards. UserError (connection, preflight). */
+export async function contentOf(
+  machine: Pick<Machine, 'list'>,
+  folder: NodePath,
+): Promise<DataContent | undefined> {
+  const classes = (await machine.list(folder)).folders.filter((name) => !name.startsWith('.'));
+  if (classes.length === 0) return undefined;
+  if (classes.length > mostCounted) return { classes: classes.length, images: undefined };
+  let images = 0;
+  for (let at = 0; at < classes.length; at += atOnce) {
+    const some = classes.slice(at, at + atOnce);
+    const listed = await Promise.all(some.map((name) => machine.list(join(folder, name))));
+    for (const { others } of listed) images += others;
+  }
+  return { classes: classes.length, images };
+}
+
+/**
+ * `3 classes, 300 images`, and how many of them an epoch leaves out. `batch`: images of a step on
+ * all ranks; undefined while nobody knows it.
+ */
+export function contentText({ classes, images }: DataContent, batch: number | undefined): string {
+  const found = `${classes} ${classes === 1 ? 'class' : 'classes'}`;
+  if (images === undefined) return `${found}.`;
+  const all = `${found}, ${plural(images, 'image')}.`;
+  if (batch === undefined) return all;
+  const rest = images % batch;
+  if (images < batch) return `${all} That is less than one step, which takes ${batch}.`;
+  return rest === 0 ? all : `${all} Each epoch leaves out ${rest} of them: a step takes ${batch}.`;
 }

@@ -1,7 +1,13 @@
 // The data that the form names, looked at on the nodes a moment after it was typed.
 import type { Disposable } from '../../core/base/lifecycle.js';
 import { remedyOf } from '../../core/base/errors.js';
-import { lackOf, lookAtData, type DataLook } from '../../core/cluster/formData.js';
+import {
+  contentOf,
+  lackOf,
+  lookAtData,
+  type DataContent,
+  type DataLook,
+} from '../../core/cluster/formData.js';
 import type { Machine } from '../../core/cluster/nodes/machine.js';
 import type { NamedData } from '../../core/plan/request.js';
 import type { RunFormValues } from '../../core/plan/runFormValues.js';
@@ -18,6 +24,8 @@ export class FormData implements Disposable {
   private machine: Machine | undefined;
   private data: readonly NamedData[] = [];
   private looks: readonly DataLook[] | undefined;
+  /** Of the training images. */
+  content: DataContent | undefined;
   /** What a start said of a field, until its text changes. */
   private refused: { field: DataField; text: string; typed: string } | undefined;
 
@@ -39,6 +47,7 @@ export class FormData implements Disposable {
   lookAgain(delay = 0): void {
     clearTimeout(this.timer);
     this.looks = undefined;
+    this.content = undefined;
     const { machine, data } = this;
     if (!machine || data.length === 0) return;
     this.timer = setTimeout(() => void this.look(machine, data), delay);
@@ -81,6 +90,17 @@ export class FormData implements Disposable {
     this.machine = undefined;
   }
 
+  private async count(machine: Machine, { path }: DataLook, data: readonly NamedData[]): Promise<void> {
+    try {
+      const content = await contentOf(machine, path);
+      if (machine !== this.machine || data !== this.data) return;
+      this.content = content;
+      this.onNews();
+    } catch (error) {
+      this.log(error); // the form says nothing of them then
+    }
+  }
+
   private async look(machine: Machine, data: readonly NamedData[]): Promise<void> {
     let looks: readonly DataLook[] = [];
     try {
@@ -91,5 +111,7 @@ export class FormData implements Disposable {
     if (machine !== this.machine || data !== this.data) return;
     this.looks = looks;
     this.onNews();
+    const images = looks.find(({ name, found }) => name === 'data' && found[0]?.what === 'folder');
+    if (images) await this.count(machine, images, data);
   }
 }

@@ -3,7 +3,7 @@ import { nodePath } from '../../core/base/nodePath.js';
 import { isCancelled } from '../../core/base/errors.js';
 import { DisposableStore, Emitter, type Disposable } from '../../core/base/lifecycle.js';
 import { dataFlags } from '../../core/cluster/dataFlags.js';
-import { dataOfForm } from '../../core/cluster/formData.js';
+import { contentText, dataOfForm } from '../../core/cluster/formData.js';
 import type { Machine } from '../../core/cluster/nodes/machine.js';
 import { sitePartitions } from '../../core/cluster/sitePartitions.js';
 import { SlurmMachine } from '../../core/cluster/slurmMachine.js';
@@ -24,6 +24,7 @@ import { recentRuns } from '../recentRuns.js';
 import { FormData } from './formData.js';
 import { slurmFields } from './formSlurm.js';
 import {
+  batchOf,
   budgetOf,
   flagSuggestions,
   formNodes,
@@ -238,6 +239,7 @@ export class FormSession implements Disposable {
     const flags = this.flags.get(form.profile);
     const checked = this.check();
     const hosts = figures?.hosts ?? [];
+    const { content } = this.data;
     const lacks = this.data.problems(form);
     const [lack] = Object.values(lacks);
     const place =
@@ -277,6 +279,7 @@ export class FormSession implements Disposable {
       command: this.commandLine(),
       suggestions: flags ? flagSuggestions(form.flags, flags) : [],
       folder: this.folder,
+      dataText: content ? contentText(content, batchOf(form, flags, place?.ranks)) : '',
       starting: this.starting,
       said: this.said.text,
       saidIsError: this.said.isError,

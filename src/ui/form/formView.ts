@@ -16,6 +16,7 @@ import type { NodeOffer } from '../../core/plan/placement.js';
 import { proposedModels } from '../../core/plan/proposal.js';
 import type { RunRequest } from '../../core/plan/request.js';
 import { fieldFlags, optionFlags } from '../../core/plan/runForm.js';
+import type { RunFormValues } from '../../core/plan/runFormValues.js';
 import type { FormProblem } from '../../core/plan/runFormCheck.js';
 import { suggestions } from '../../core/plan/suggest.js';
 import { modelsOf, type TrainerFlag } from '../../core/plan/trainerHelp.js';
@@ -134,8 +135,19 @@ export function originText(
   return `${name}, step ${whole(from.step)}`;
 }
 
+/** Images of one step on all ranks; undefined where nobody knows. */
+export function batchOf(
+  { options, flags: more }: RunFormValues,
+  flags: readonly TrainerFlag[] | undefined,
+  ranks: number | undefined,
+): number | undefined {
+  const each = Number(options['--batch-size'] ?? flags?.find(({ name }) => name === '--batch-size')?.initial);
+  if (/--(accumulate|servers|strategy)/.test(more)) return undefined; // a step takes another number
+  return ranks !== undefined && each > 0 ? each * ranks : undefined;
+}
+
 /** In place of where the run would go, while its data lacks, or nobody knows yet whether it does. */
-export const waitingText = (lack: string | undefined): { text: string; title: string } =>
+export const waitingText = (lack: string | undefined): { text: string; title: string; ranks?: number } =>
   lack === undefined
     ? { text: 'looking for the data on the nodes…', title: 'Wait' }
     : { text: `${lack.replace(/\.$/, '')}.`, title: 'Would not start now' };
@@ -147,7 +159,7 @@ export const waitingText = (lack: string | undefined): { text: string; title: st
 export async function placeText(
   request: RunRequest,
   hosts: readonly HostFigures[],
-): Promise<{ text: string; title: string } | undefined> {
+): Promise<{ text: string; title: string; ranks?: number } | undefined> {
   const { profile } = request;
   const misfit = (error: unknown): { text: string; title: string } => ({
     text: formWords(error),
@@ -178,7 +190,8 @@ export async function placeText(
       return `${plural(slots, 'rank')} on ${host}${which}`;
     });
     const why = choice?.asked === 'auto' && device === 'cpu' ? `, on the CPU: ${choice.why}` : '';
-    return { text: `${nodes.join(', ')}${why}.`, title: 'Would start now' };
+    const ranks = placement.nodes.reduce((sum, { slots }) => sum + slots, 0);
+    return { text: `${nodes.join(', ')}${why}.`, title: 'Would start now', ranks };
   } catch (error) {
     return misfit(error);
   }

@@ -229,6 +229,7 @@ export class FormPage extends LitElement {
             ></trainyard-folder>`
           : nothing
       }
+      ${view.dataText === '' ? nothing : html`<p class="help wide" role="status">${view.dataText}</p>`}
       ${textField({
         id: 'evalData',
         label: 'Validation images',

@@ -1,10 +1,16 @@
 // What a form's data lacks on the nodes, and what of it is looked for.
-import { mkdtempSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { nodePath } from '../../../../src/core/base/nodePath.js';
-import { dataOfForm, lackOf, lookAtData } from '../../../../src/core/cluster/formData.js';
+import {
+  contentOf,
+  contentText,
+  dataOfForm,
+  lackOf,
+  lookAtData,
+} from '../../../../src/core/cluster/formData.js';
 import { LocalMachine } from '../../../../src/core/cluster/localMachine.js';
 import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
 import { emptyForm } from '../../../../src/core/plan/runForm.js';
@@ -66,5 +72,19 @@ it('looks at this machine', async () => {
     { name: 'eval-data', path: nodePath(join(folder, 'none')) },
   ]);
   expect(looks.map(({ found }) => found[0]?.what)).toEqual(['folder', 'missing']);
+  for (const name of ['a', 'b', '.c']) {
+    mkdirSync(join(folder, name));
+    writeFileSync(join(folder, name, '1.jpg'), '');
+  }
+  expect(await contentOf(machine, nodePath(folder))).toEqual({ classes: 2, images: 2 });
+  expect(await contentOf(machine, nodePath(join(folder, 'a')))).toBeUndefined();
   machine.dispose();
+});
+
+it('says how many images an epoch leaves out', () => {
+  expect(contentText({ classes: 1, images: undefined }, 8)).toBe('1 class.');
+  expect(contentText({ classes: 3, images: 300 }, undefined)).toBe('3 classes, 300 images.');
+  expect(contentText({ classes: 3, images: 300 }, 100)).toBe('3 classes, 300 images.');
+  expect(contentText({ classes: 3, images: 300 }, 256)).toContain('Each epoch leaves out 44 of them');
+  expect(contentText({ classes: 3, images: 3 }, 256)).toContain('less than one step, which takes 256');
 });
