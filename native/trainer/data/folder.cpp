@@ -67,7 +67,7 @@ void check_is_folder(const std::string& folder) {
   std::error_code error;
   const auto status = fs::status(folder, error);
   if (status.type() == fs::file_type::not_found) {
-    refuse("the data folder " + folder + " does not exist", "Check the path on this machine, or use synthetic");
+    refuse("the data folder " + folder + " does not exist", "Correct the path, or use synthetic");
   }
   if (error) fail_to("look at", folder, error);
   if (fs::is_directory(status)) return;

@@ -316,7 +316,8 @@ function slurmOf({ profile, slurm }: TypedRun): SlurmWish | undefined {
   throw new UserError('usage', what, 'Leave that out, or choose a profile of kind slurm');
 }
 
-function namedData(name: NamedData['name'], path: string | undefined): NamedData[] {
+/** Of what a flag names; empty for data that is no path. */
+export function namedData(name: NamedData['name'], path: string | undefined): NamedData[] {
   return path !== undefined && (isAbsolute(path) || isInHome(path)) ? [{ name, path }] : [];
 }
 

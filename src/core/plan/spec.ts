@@ -9,7 +9,8 @@ import { originOf } from './origin.js';
 import { argvOf, type RunRequest } from './request.js';
 import { hasRanks } from '../contracts/slots.js';
 import type { StartSpec } from '../contracts/runSchema.js';
-import { isInHome, withHome, type NodePath } from '../base/nodePath.js';
+import type { NodePath } from '../base/nodePath.js';
+import { onHead } from './evaluated.js';
 
 /** Where the ranks go, on what they compute, and what they start from. */
 export interface RunPlace extends Pick<PlacedRun, 'placement' | 'choice'> {
@@ -91,11 +92,6 @@ function perNodeFields(request: RunRequest, { nodes }: Placement): Pick<StartSpe
 }
 
 const evaluatorFlags = ['--interval', '2', '--threads', '1'];
-
-/** The evaluator runs on the head, and is given whole paths. */
-function onHead(data: string, home: NodePath | undefined): string {
-  return home !== undefined && isInHome(data) ? withHome(home, data) : data;
-}
 
 /** `YYYYMMDD-HHMMSS-<label>-<4 hex>` in UTC: sorts by time. */
 export function newRunId(label: string, now = new Date()): string {

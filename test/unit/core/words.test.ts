@@ -36,6 +36,7 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   'measure/measureScaling.ts': /^--[a-z-]+$/,
   // The command line that starts a run, for people to copy.
   'plan/commandLine.ts': /^--[a-z-]+$/,
+  'plan/evaluated.ts': /^--[a-z-]+$/,
   'plan/demo.ts': /^--[a-z-]+$/,
   'model/earlyStop.ts': /^--early-stop$/,
   'plan/flagCheck.ts': /^--help$/,

@@ -1,6 +1,7 @@
 import { exitCodes } from '../../../core/base/errors.js';
 import { checkpointChoice, chooseCheckpoint } from '../../../core/checkpoints/choose.js';
-import { evaluateCheckpoint, evaluationData } from '../../../core/checkpoints/evaluate.js';
+import { evaluateCheckpoint } from '../../../core/checkpoints/evaluate.js';
+import { evaluationData } from '../../../core/plan/evaluated.js';
 import type { Verb } from '../../context.js';
 import { durationText, percentText } from '../../format.js';
 

@@ -1,7 +1,8 @@
 // Evaluate Now.
 import * as vscode from 'vscode';
 import type { CheckpointArgument, RunArgument } from '../../../contributions.js';
-import { evaluateCheckpoint as evaluate, evaluationData } from '../../../core/checkpoints/evaluate.js';
+import { evaluateCheckpoint as evaluate } from '../../../core/checkpoints/evaluate.js';
+import { evaluationData } from '../../../core/plan/evaluated.js';
 import { percent, whole } from '../../words.js';
 import { withProgress } from '../progress.js';
 import { browse, Folders } from '../start/folders.js';
