@@ -3,6 +3,7 @@ import { Cancelled, UserError } from '../core/base/errors.js';
 import { DisposableStore } from '../core/base/lifecycle.js';
 import { Figures } from '../core/model/series/figures.js';
 import { figureFile, figuresFile } from '../core/follow/figureLines.js';
+import { evaluationData } from '../core/plan/evaluated.js';
 import { RunMetrics } from '../core/model/runMetrics.js';
 import { StepTable } from '../core/model/series/stepTable.js';
 import type { RunDetails } from '../core/contracts/agentApi.js';
@@ -77,21 +78,26 @@ export async function followRun(
     width = ranks === 1 ? 0 : `[${Math.min(ranks, mostRankOutputs) - 1}]`.length;
     return output(details);
   };
+  let record: RunDetails | undefined;
   const follower = store.add(
     new RunFollower({
       dir: options.dir,
       client: () => context.node.client(),
       logger: context.logger,
-      extras: (details) => [
-        ...(options.showLog === true && !context.json ? logs(details) : []),
-        ...(figuresFile in details.files ? [reports] : []),
-      ],
+      extras: (details) => {
+        record = details;
+        return [
+          ...(options.showLog === true && !context.json ? logs(details) : []),
+          ...(figuresFile in details.files ? [reports] : []),
+        ];
+      },
       ...(options.staleState === undefined ? {} : { staleState: options.staleState }),
     }),
   );
-  let metrics = new RunMetrics(new StepTable());
+  const none = (): RunMetrics => new RunMetrics(new StepTable(), () => record && evaluationData(record));
+  let metrics = none();
   follower.onReset(() => {
-    metrics = new RunMetrics(new StepTable());
+    metrics = none();
   });
   follower.onMetric((line) => {
     if (line.value) metrics.add(line.value);

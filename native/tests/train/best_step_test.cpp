@@ -10,17 +10,17 @@ namespace {
 
 class BestStep : public testing::Test {
  protected:
-  void line(int generation, int64_t step, double top1) {
+  void line(int generation, int64_t step, double top1, const std::string& about = "") {
     std::ofstream(folder_.path() + "/metrics.jsonl", std::ios::app)
         << R"({"kind":"eval","time":1,"generation":)" << generation << R"(,"step":)" << step << R"(,"top1":)" << top1
-        << "}\n";
+        << about << "}\n";
   }
   void start(int generation, int64_t from) {
     std::ofstream(folder_.path() + "/metrics.jsonl", std::ios::app)
         << R"({"kind":"start","time":1,"generation":)" << generation << R"(,"resumed_from":"step-)" << from << "\"}\n";
   }
-  std::optional<int64_t> best() const { return best_step(folder_.path()); }
-  int64_t since() const { return evaluations_since_best(folder_.path()); }
+  std::optional<int64_t> best() const { return best_step(folder_.path(), "/val"); }
+  int64_t since() const { return evaluations_since_best(folder_.path(), "/val"); }
   RunFolder folder_;
 };
 
@@ -49,6 +49,14 @@ TEST_F(BestStep, ForgetsWhatANewGenerationRepeats) {
   line(1, 30, 0.8);
   start(2, 10);
   line(2, 20, 0.4);
+  EXPECT_EQ(best(), 10);
+  EXPECT_EQ(since(), 1);
+}
+
+TEST_F(BestStep, IsOfTheImagesOfTheRun) {
+  line(1, 10, 0.5, R"(,"data":"/val")");
+  line(1, 20, 0.4, R"(,"data":"/val")");
+  line(1, 20, 0.9, R"(,"data":"/train","once":true)");
   EXPECT_EQ(best(), 10);
   EXPECT_EQ(since(), 1);
 }

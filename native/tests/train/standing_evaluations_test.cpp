@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string>
 #include <vector>
 
 namespace trainyard {
@@ -18,7 +19,7 @@ TEST(StandingEvaluations, AreThoseOfTheClientsReader) {
   int histories = 0;
   for (std::string text; std::getline(file, text); histories++) {
     const auto history = nlohmann::json::parse(text);
-    StandingEvaluations standing;
+    StandingEvaluations standing("/images/validation");
     std::istringstream lines(history["metrics"].get<std::string>());
     for (std::string line; std::getline(lines, line);) standing.read(line);
     std::vector<std::vector<double>> found;
@@ -43,6 +44,25 @@ TEST(StandingEvaluations, TheFirstCheckpointStandsForAMissingStartLine) {
   standing.read(R"({"kind":"eval","time":3,"generation":1,"step":20,"top1":0.9,"seconds":1})");
   standing.read(R"({"kind":"checkpoint","time":4,"generation":2,"step":15})");
   EXPECT_EQ(standing.top1(), (std::map<int64_t, double>{{10, 0.5}}));
+}
+
+TEST(StandingEvaluations, OfOtherImagesDoNotCount) {
+  const auto line = [](int step, const char* top1, const char* about) {
+    return R"({"kind":"eval","time":2,"generation":1,"seconds":1,"step":)" + std::to_string(step) + R"(,"top1":)" +
+           top1 + about + "}";
+  };
+  StandingEvaluations standing("/val");
+  standing.read(line(10, "0.9", R"(,"data":"/train","once":true)"));
+  standing.read(line(10, "0.5", R"(,"data":"/val/","once":true)"));
+  standing.read(line(20, "0.6", R"(,"data":"/val")"));
+  standing.read(line(20, "0.9", R"(,"data":"/train","once":true)"));
+  standing.read(line(30, "0.7", ""));
+  EXPECT_EQ(standing.top1(), (std::map<int64_t, double>{{10, 0.5}, {20, 0.6}, {30, 0.7}}));
+
+  StandingEvaluations unnamed;  // the first images count
+  unnamed.read(line(10, "0.5", R"(,"data":"/val","once":true)"));
+  unnamed.read(line(20, "0.9", R"(,"data":"/train","once":true)"));
+  EXPECT_EQ(unnamed.top1(), (std::map<int64_t, double>{{10, 0.5}}));
 }
 
 }  // namespace

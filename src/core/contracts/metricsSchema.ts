@@ -88,7 +88,10 @@ const stepLineSchema = z.object({
   merged: z.optional(mergedSchema),
 });
 
-/** `top1` and `top5` are fractions. `seconds` is how long the evaluation took. */
+/**
+ * `top1` and `top5` are fractions. `seconds` is how long the evaluation took, `data` the images as
+ * they were named (missing in lines of older trainers), and `once` whether somebody asked for it.
+ */
 const evalLineSchema = z.object({
   kind: z.literal('eval'),
   ...base,
@@ -97,6 +100,8 @@ const evalLineSchema = z.object({
   top5: z.number(),
   loss: figure,
   images: count,
+  data: z.optional(z.string()),
+  once: z.optional(z.boolean()),
   checkpoint: z.string(),
   seconds: z.number(),
 });

@@ -4,6 +4,8 @@ import type { RunDetails } from '../contracts/agentApi.js';
 import type { FigureLine } from '../contracts/figureSchema.js';
 import type { HostSample, Metric, StartLine } from '../contracts/metricsSchema.js';
 import { ownName } from '../compare/comparedRun.js';
+import { CountedEvaluations } from '../model/countedEvaluations.js';
+import { evaluationData } from '../plan/evaluated.js';
 import { Generations } from '../model/generations.js';
 import { Names } from './names.js';
 import { ExportSeries } from './series.js';
@@ -23,10 +25,12 @@ export class RunRecord {
   private readonly ofMetrics = new Set<string>();
   private readonly ofFigures = new Map<string, { generation: number; last: number }>();
   private started: StartLine | undefined;
+  private counted: CountedEvaluations;
   private current: RunDetails;
 
   constructor(details: RunDetails) {
     this.current = details;
+    this.counted = this.count();
   }
 
   get details(): RunDetails {
@@ -62,7 +66,7 @@ export class RunRecord {
         this.putFields('train', raw, line);
         break;
       case 'eval':
-        this.putFields('eval', raw, line);
+        this.putFields(this.counted.counts(line) ? 'eval' : 'eval-other', raw, line);
         break;
       case 'host':
         this.putFields(`rank/${line.rank}`, raw, line);
@@ -113,6 +117,7 @@ export class RunRecord {
     for (const name of this.ofMetrics) this.curves.get(name)?.cut(-Infinity);
     this.writtenAt.clear();
     this.generations = new Generations((step) => this.writtenAt.get(step));
+    this.counted = this.count();
     this.started = undefined;
   }
 
@@ -120,6 +125,10 @@ export class RunRecord {
   resetFigures(): void {
     for (const name of this.ofFigures.keys()) this.seriesOf(name).cut(-Infinity);
     this.ofFigures.clear();
+  }
+
+  private count(): CountedEvaluations {
+    return new CountedEvaluations(() => evaluationData(this.current));
   }
 
   private putFields(group: string, raw: object, line: { step: number; time: number }): void {

@@ -9,6 +9,7 @@ import { reduceRun } from '../compare/reduceRun.js';
 import { agentErrors, type RunEntry } from '../contracts/agentApi.js';
 import { metricSchema } from '../contracts/metricsSchema.js';
 import { Figures } from '../model/series/figures.js';
+import { evaluationData } from '../plan/evaluated.js';
 import { RunMetrics } from '../model/runMetrics.js';
 import { StepTable } from '../model/series/stepTable.js';
 import { ByteTail } from '../streams/tail.js';
@@ -40,7 +41,7 @@ export class CompareReader {
     const stamp = [metricBytes, figureBytes, ...changes, state].join(' ');
     const known = await this.kept?.get(profile, entry.dir, stamp);
     if (known) return known;
-    const metrics = new RunMetrics(new StepTable());
+    const metrics = new RunMetrics(new StepTable(), () => evaluationData(entry));
     const figures = new Figures();
     for (const raw of await metricLines(client, entry.dir, metricBytes)) {
       const line = check(metricSchema, raw);

@@ -2,7 +2,8 @@
 import { gpuHoursOf } from '../cost/gpuHours.js';
 import { costOf, type RunCost } from '../cost/runCost.js';
 import { Figures } from '../model/series/figures.js';
-import { RunMetrics, type RunProgress } from '../model/runMetrics.js';
+import { evaluationData } from '../plan/evaluated.js';
+import { RunMetrics, type OtherEvaluation, type RunProgress } from '../model/runMetrics.js';
 import { metricSchema } from '../contracts/metricsSchema.js';
 import { ByteTail } from '../streams/tail.js';
 import type { RunEntry } from '../contracts/agentApi.js';
@@ -49,6 +50,8 @@ export interface RunOverview extends RunProgress {
   best: { step: number; top1: number } | undefined;
   /** Of the checkpoint of a step, where it was evaluated; a fraction. */
   top1At: (step: number) => number | undefined;
+  /** Of the checkpoint of a step: its evaluation on other images than the run's own. */
+  otherAt: (step: number) => OtherEvaluation | undefined;
   /** The newest checkpoint that the metrics tell of. */
   checkpoint: { step: number; time: number } | undefined;
   secondsLeft: number | undefined;
@@ -65,7 +68,11 @@ export interface RunOverview extends RunProgress {
 /** What one run's lines came to so far. */
 class Reading {
   private tail = new ByteTail(0);
-  private metrics = new RunMetrics();
+  private metrics: RunMetrics;
+
+  constructor(public entry: RunEntry) {
+    this.metrics = this.begin();
+  }
 
   /** Reads on. False when more is left than one look takes. */
   async readOn(client: AgentClient, path: NodePath, size: number, over: boolean): Promise<boolean> {
@@ -111,6 +118,7 @@ class Reading {
       top1: lastEvaluation?.top1 ?? lastStep?.top1 ?? undefined,
       best,
       top1At: (wanted) => this.metrics.evaluations.at(wanted)?.top1,
+      otherAt: (wanted) => this.metrics.otherEvaluations.at(wanted),
       checkpoint: checkpoints.latest,
       secondsLeft: over ? undefined : secondsLeft,
       secondsPerStep,
@@ -120,9 +128,13 @@ class Reading {
     };
   }
 
+  private begin(): RunMetrics {
+    return new RunMetrics(undefined, () => evaluationData(this.entry));
+  }
+
   private restart(): void {
     this.tail = new ByteTail(0);
-    this.metrics = new RunMetrics();
+    this.metrics = this.begin();
   }
 
   private take(offset: number, bytes: Buffer): void {
@@ -202,7 +214,8 @@ export class OverviewReader {
     if (known?.status === status && known.entry.state?.updated === entry.state?.updated) {
       return { ...known, entry };
     }
-    const reading = this.readings.get(entry.dir) ?? new Reading();
+    const reading = this.readings.get(entry.dir) ?? new Reading(entry);
+    reading.entry = entry;
     this.readings.set(entry.dir, reading);
     const { files } = await client.request('run.get', { dir: entry.dir });
     const size = files['metrics.jsonl'] ?? 0;

@@ -13,7 +13,7 @@ import type { ReducedRuns } from './compareReader.js';
 /** Files kept, the newest ones. */
 const mostFiles = 1000;
 /** Counts up with every change of what is kept, or of how it is made. */
-const version = 3;
+const version = 4;
 
 const hash = (...texts: readonly string[]): string =>
   createHash('sha256').update(texts.join('\0')).digest('hex');

@@ -10,6 +10,7 @@ import { RunFollower, type ExtraFile } from './run.js';
 import { figureFile, figuresFile } from './figureLines.js';
 import { TimedLogs } from './logTimes.js';
 import { rankOf, runLogs } from './runLogs.js';
+import { evaluationData } from '../plan/evaluated.js';
 import { RunModel } from '../model/runModel.js';
 import type { NodePath } from '../base/nodePath.js';
 
@@ -33,7 +34,8 @@ export interface RunFeedOptions {
 
 /** Reads one run into a model, for everybody who looks at it. The connection is another's. */
 export class RunFeed implements Disposable {
-  readonly model = new RunModel();
+  private record: RunDetails | undefined;
+  readonly model = new RunModel(() => this.record && evaluationData(this.record));
   private readonly changes = new Emitter<undefined>();
   private readonly logger: Logger;
   private following: DisposableStore | undefined;
@@ -92,7 +94,10 @@ export class RunFeed implements Disposable {
   private async follow(store: DisposableStore): Promise<void> {
     const { dir, client } = this.options;
     const timed = store.add(new TimedLogs());
-    const extras = (details: RunDetails): ExtraFile[] => this.extras(details, timed);
+    const extras = (details: RunDetails): ExtraFile[] => {
+      this.record = details;
+      return this.extras(details, timed);
+    };
     const follower = store.add(new RunFollower({ dir, client, logger: this.logger, extras }));
     follower.onMetric(({ value }) => {
       if (value) {

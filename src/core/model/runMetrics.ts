@@ -2,6 +2,7 @@
 // terminal, the list, the view of the checkpoints, the dashboard. Which lines still stand after a
 // restart is decided in generations.ts. The memory is bounded, however long the run.
 import { ByStep } from './series/byStep.js';
+import { CountedEvaluations } from './countedEvaluations.js';
 import { Generations, resumedStep } from './generations.js';
 import type { EvalLine, Metric, ServerFigures, StartLine, StepLine } from '../contracts/metricsSchema.js';
 import { RecentSteps } from './series/recentSteps.js';
@@ -18,6 +19,13 @@ export interface Evaluation {
   top1: number;
   top5: number;
   loss: number | null;
+}
+
+/** One on images that are not the run's own. It says nothing of how good the run is. */
+export interface OtherEvaluation extends Pick<Evaluation, 'step' | 'top1'> {
+  /** The images as they were named, and how many they are. */
+  data: string;
+  images: number;
 }
 
 /** How far the run is. Undefined is what the lines do not tell. */
@@ -61,8 +69,10 @@ const mostBadPaths = 10_000;
 
 /** Everything that the standing lines of one metrics.jsonl say, kept as the lines come. */
 export class RunMetrics {
-  /** Those that stand. The best one stays however many there are. */
+  /** Those that stand and count. The best one stays however many there are. */
   readonly evaluations = new ByStep<Evaluation>(bestOf);
+  /** Those that stand and do not count: countedEvaluations.ts says which. */
+  readonly otherEvaluations = new ByStep<OtherEvaluation>();
   /**
    * Those that stand, as the metrics tell; what is on the disk the agent knows. Times in seconds
    * since the epoch.
@@ -73,6 +83,7 @@ export class RunMetrics {
   readonly slowRanks = new SlowRankWatch();
   private readonly rate = new StepRate();
   private readonly badPaths = new Set<string>();
+  private readonly counted: CountedEvaluations;
   private started: StartLine | undefined;
   private began: number | undefined;
   private readonly restarted: Restart[] = [];
@@ -87,8 +98,14 @@ export class RunMetrics {
 
   /**
    * With a table the step lines that stand are kept in it, and there are figures over all of them.
+   * `ownData` names the run's own images for evaluations; undefined where its record names none.
    */
-  constructor(readonly steps?: StepTable) {}
+  constructor(
+    readonly steps?: StepTable,
+    ownData?: () => string | undefined,
+  ) {
+    this.counted = new CountedEvaluations(ownData);
+  }
 
   /** Lines in the order of the file. */
   add(line: Metric): void {
@@ -117,8 +134,7 @@ export class RunMetrics {
         this.steps?.push(line, this.imagesOf(line, countsFrom));
         break;
       case 'eval':
-        this.evaluations.put(this.evaluationOf(line));
-        this.evaluationTook = line.seconds;
+        this.takeEvaluation(line);
         break;
       case 'checkpoint':
         this.checkpoints.put({ step: line.step, time: line.time });
@@ -252,6 +268,14 @@ export class RunMetrics {
     this.restarted.push({ fromStep, since, before, time: line.time });
   }
 
+  private takeEvaluation(line: EvalLine): void {
+    const { step, top1, images, data } = line;
+    if (this.counted.counts(line)) {
+      this.evaluations.put(this.evaluationOf(line));
+      this.evaluationTook = line.seconds;
+    } else if (data !== undefined) this.otherEvaluations.put({ step, top1, images, data });
+  }
+
   private evaluationOf({ step, top1, top5, loss, time }: EvalLine): Evaluation {
     const made = this.steps?.timeOf(step) ?? this.checkpoints.at(step)?.time ?? time;
     return { time: made, step, top1, top5, loss };
@@ -273,6 +297,7 @@ export class RunMetrics {
     this.slowRanks.begin();
     this.steps?.truncate(after + 1);
     this.evaluations.cut(after);
+    this.otherEvaluations.cut(after);
     this.checkpoints.cut(after);
   }
 }

@@ -32,8 +32,13 @@ export class RunModel {
   private current: RunDetails | undefined;
   private discarded = 0;
   private table = new StepTable();
-  private read = new RunMetrics(this.table);
+  private read: RunMetrics;
   private reported = new Figures();
+
+  /** `ownData` as `RunMetrics` has it. */
+  constructor(private readonly ownData?: () => string | undefined) {
+    this.read = new RunMetrics(this.table, ownData);
+  }
 
   get details(): RunDetails | undefined {
     return this.current;
@@ -138,7 +143,7 @@ export class RunModel {
   resetMetrics(): void {
     this.discarded++;
     this.table = new StepTable();
-    this.read = new RunMetrics(this.table);
+    this.read = new RunMetrics(this.table, this.ownData);
     this.ranks.clear();
   }
 

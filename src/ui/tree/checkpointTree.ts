@@ -101,6 +101,7 @@ export class CheckpointTree implements TreeSource<CheckpointTreeNode>, vscode.Di
     const { listing } = this;
     const marks = {
       top1: overview?.top1At(checkpoint.step),
+      other: overview?.otherAt(checkpoint.step),
       best: overview?.best?.step === checkpoint.step,
       latest: listing?.run.dir === dir && listing.checkpoints.at(-1)?.step === checkpoint.step,
       alone: listing?.run.dir === dir && listing.checkpoints.filter(({ valid }) => valid).length === 1,

@@ -16,6 +16,8 @@ import type { Tunnel } from '../../core/tunnels/tunnels.js';
 import { wasActive, type LastSeen } from '../../core/follow/lastSeen.js';
 import type { RunOverview } from '../../core/follow/overview.js';
 import { errorWords } from '../remedies.js';
+import { otherImagesText } from '../../core/model/countedEvaluations.js';
+import type { OtherEvaluation } from '../../core/model/runMetrics.js';
 import { hasOldFigures, type Health, type HealthKind } from '../../core/model/runHealth.js';
 import { runName } from '../../core/model/runName.js';
 import { isOver, reasonOf, statusText, type RunStatus } from '../../core/model/runStatus.js';
@@ -290,12 +292,16 @@ export function describeWaiting(
 /** `best 74.1%  204 MB · 4 min ago · valid`. */
 export function describeCheckpoint(
   checkpoint: Checkpoint,
-  marks: { top1: number | undefined; best: boolean; latest: boolean; alone: boolean },
+  marks: { top1: number | undefined; other?: OtherEvaluation | undefined } & Record<
+    'best' | 'latest' | 'alone',
+    boolean
+  >,
   now: number,
 ): ItemText {
   const { step, bytes, time, valid, reason } = checkpoint;
   const words = [
     marks.top1 === undefined ? '' : `${marks.best ? 'best ' : ''}${percent(marks.top1)}`,
+    marks.other === undefined ? '' : `${percent(marks.other.top1)} ${otherImagesText(marks.other)}`,
     marks.latest ? 'latest' : '',
     size(bytes),
     `${duration(now - time)} ago`,

@@ -7,14 +7,18 @@ import { evalLine, startLine, stepLine } from './lines.js';
 
 const totalSteps = 300;
 const stepsPerEpoch = 25;
+const ownData = '/images/validation';
 
 export type Act =
   | { kind: 'step'; steps: number; rate: number }
   | { kind: 'checkpoint'; steps: number }
   | { kind: 'eval'; back: number; top1: number; late: boolean }
   | { kind: 'late-eval'; which: number; top1: number }
-  /** `trainer eval --once` by hand: its line names generation 1, whichever wrote the checkpoint. */
-  | { kind: 'by-hand'; back: number; top1: number }
+  /**
+   * `trainer eval --once` by hand: its line names generation 1, whichever wrote the checkpoint.
+   * `other`: on images that are not the run's own, once its own are known.
+   */
+  | { kind: 'by-hand'; back: number; top1: number; other: boolean }
   | { kind: 'restart'; back: number }
   | { kind: 'host' }
   | { kind: 'torn' }
@@ -44,7 +48,15 @@ export const acts: fc.Arbitrary<Act[]> = fc.array(
       arbitrary: fc.record({ kind: fc.constant('eval' as const), back: fc.nat(2), top1, late: fc.boolean() }),
     },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('late-eval' as const), which: fc.nat(9), top1 }) },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constant('by-hand' as const), back: fc.nat(2), top1 }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant('by-hand' as const),
+        back: fc.nat(2),
+        top1,
+        other: fc.boolean(),
+      }),
+    },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('restart' as const), back: fc.nat(3) }) },
     { weight: 1, arbitrary: fc.constantFrom<Act>({ kind: 'host' }, { kind: 'torn' }, { kind: 'unknown' }) },
     { weight: 2, arbitrary: fc.constant<Act>({ kind: 'look' }) },
@@ -82,6 +94,8 @@ export class History {
   private hasLine = false;
   private rates: { step: number; rate: number }[] = [];
   private evals = new Map<number, number>();
+  /** Whether a line has named the run's own images. */
+  private ownKnown = false;
   private checkpoints: number[] = [];
   /** Checkpoints of older generations that a restart superseded. */
   private superseded: { generation: number; step: number; time: number }[] = [];
@@ -137,7 +151,8 @@ export class History {
         // Of the step from which this generation goes on, the evaluator before may have the last
         // word.
         const by = act.late && generation > 1 && step <= this.from ? generation - 1 : generation;
-        this.write(evalLine(step, act.top1, { time, generation: by }));
+        this.ownKnown = true;
+        this.write(evalLine(step, act.top1, { time, generation: by, data: ownData }));
         break;
       }
       case 'late-eval': {
@@ -148,8 +163,10 @@ export class History {
       case 'by-hand': {
         const step = this.checkpoints.at(-1 - act.back);
         if (step === undefined) break;
-        this.evals.set(step, act.top1);
-        this.write(evalLine(step, act.top1, { time, generation: 1, seconds: 0.5 }));
+        const isOther = act.other && this.ownKnown;
+        if (!isOther) this.evals.set(step, act.top1);
+        const data = isOther ? '/images/train' : ownData;
+        this.write(evalLine(step, act.top1, { time, generation: 1, seconds: 0.5, data, once: true }));
         break;
       }
       case 'restart':

@@ -25,6 +25,7 @@ export const listedRun = (id: string, status: RunStatus, fields: Partial<RunOver
   top1: undefined,
   best: undefined,
   top1At: () => undefined,
+  otherAt: () => undefined,
   checkpoint: undefined,
   secondsLeft: undefined,
   secondsPerStep: undefined,

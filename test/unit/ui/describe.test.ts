@@ -218,6 +218,9 @@ it('a checkpoint, with what it is', () => {
   ).toBe('best 74.1% · latest · 204 MB · 4 min ago');
   const evaluated = describeCheckpoint(checkpoint, { ...none, top1: 0.736 }, 1240);
   expect(evaluated.description).toBe('73.6% · 204 MB · 4 min ago');
+  const other = { step: 62500, top1: 0.967, data: '/d/r1images', images: 300 };
+  const onOthers = describeCheckpoint(checkpoint, { ...none, other }, 1240);
+  expect(onOthers.description).toBe('96.7% on r1images, 300 images · 204 MB · 4 min ago');
   const broken = { ...checkpoint, valid: false, reason: 'a file is missing' };
   expect(describeCheckpoint(broken, none, 1240)).toMatchObject({
     description: expect.stringContaining('not valid: a file is missing') as string,

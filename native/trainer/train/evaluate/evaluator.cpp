@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <thread>
@@ -100,13 +101,12 @@ class Evaluator {
     const EvalScores scores = evaluate(*network_, *dataset_, model.image_size, options_.batch_size, beat);
     if (!log_) log_ = std::make_unique<MetricsLog>(options_.run_dir, "eval");
     const std::string name = std::filesystem::path(path).filename().string();
-    log_->line("eval", {{"step", model.step},
-                        {"top1", scores.top1},
-                        {"top5", scores.top5},
-                        {"loss", scores.loss},
-                        {"images", scores.images},
-                        {"checkpoint", name},
-                        {"seconds", clock.milliseconds() / 1000}});
+    nlohmann::json line{{"step", model.step},      {"top1", scores.top1},
+                        {"top5", scores.top5},     {"loss", scores.loss},
+                        {"images", scores.images}, {"data", options_.data},
+                        {"checkpoint", name},      {"seconds", clock.milliseconds() / 1000}};
+    if (options_.once) line["once"] = true;
+    log_->line("eval", line);
     log_->scalar("loss", model.step, scores.loss);
     log_->scalar("top1", model.step, scores.top1);
     log_->scalar("top5", model.step, scores.top5);

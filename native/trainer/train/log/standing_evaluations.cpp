@@ -4,6 +4,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 
 namespace trainyard {
 namespace {
@@ -25,6 +26,12 @@ std::optional<int64_t> resumed_step(const nlohmann::json& start) {
   const char* end = name.data() + name.size();
   const auto [stopped, error] = std::from_chars(name.data() + at + 5, end, step);
   return error == std::errc{} && stopped == end ? std::optional(step) : std::nullopt;
+}
+
+/// A folder with and without slashes at its end is the same.
+std::string_view without_slashes(std::string_view path) {
+  while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+  return path;
 }
 
 template <class T>
@@ -83,7 +90,17 @@ void StandingEvaluations::read_evaluation(const nlohmann::json& line) {
     const double seconds = has(line, "seconds") ? line["seconds"].get<double>() : 0;
     if (written->second > line["time"].get<double>() - seconds) return;
   }
-  top1_[step] = line["top1"].get<double>();
+  if (is_of_own_data(line)) top1_[step] = line["top1"].get<double>();
+}
+
+bool StandingEvaluations::is_of_own_data(const nlohmann::json& line) {
+  const auto found = line.find("data");
+  if (found == line.end() || !found->is_string()) return true;  // of an older trainer
+  const auto& data = found->get_ref<const std::string&>();
+  const auto once = line.find("once");
+  const bool beside_training = once == line.end() || *once != true;
+  if (beside_training || own_.empty()) own_ = data;
+  return without_slashes(own_) == without_slashes(data);
 }
 
 }  // namespace trainyard

@@ -9,10 +9,10 @@
 namespace trainyard {
 namespace {
 
-/// top-1 accuracy by step, of the evaluations that stand.
-std::map<int64_t, double> evaluations(const std::string& run_dir) {
+/// top-1 accuracy by step, of the evaluations that stand and count.
+std::map<int64_t, double> evaluations(const std::string& run_dir, const std::string& own) {
   std::ifstream file(run_dir + "/metrics.jsonl");
-  StandingEvaluations standing;
+  StandingEvaluations standing(own);
   for (std::string line; std::getline(file, line);) standing.read(line);
   return standing.top1();
 }
@@ -27,13 +27,13 @@ std::map<int64_t, double>::const_iterator best_of(const std::map<int64_t, double
 
 }  // namespace
 
-std::optional<int64_t> best_step(const std::string& run_dir) {
-  const auto all = evaluations(run_dir);
+std::optional<int64_t> best_step(const std::string& run_dir, const std::string& eval_data) {
+  const auto all = evaluations(run_dir, eval_data);
   return all.empty() ? std::nullopt : std::optional(best_of(all)->first);
 }
 
-int64_t evaluations_since_best(const std::string& run_dir) {
-  const auto all = evaluations(run_dir);
+int64_t evaluations_since_best(const std::string& run_dir, const std::string& eval_data) {
+  const auto all = evaluations(run_dir, eval_data);
   return all.empty() ? 0 : std::distance(best_of(all), all.end()) - 1;
 }
 

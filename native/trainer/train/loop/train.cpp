@@ -303,11 +303,11 @@ class TrainRun {
     heartbeat_->beat(done_, "checkpoint");
     const IoBeat alive([this] { heartbeat_->beat(done_, "checkpoint"); });
     try {
-      prune_checkpoints(options_.run_dir, options_.keep, best_step(options_.run_dir));
+      prune_checkpoints(options_.run_dir, options_.keep, best_step(options_.run_dir, options_.eval_data));
       const CheckpointInfo saved =
           save_checkpoint(options_.run_dir, snapshot(step_->network(), step_->strategy().state(),
                                                      checkpoint_state(options_, plan_, done_, step_->loss_scaler())));
-      prune_checkpoints(options_.run_dir, options_.keep, best_step(options_.run_dir));
+      prune_checkpoints(options_.run_dir, options_.keep, best_step(options_.run_dir, options_.eval_data));
       checkpoint_error_.clear();
       last_checkpoint_ = saved.path;
       log_->checkpoint(done_, saved, clock.milliseconds());
@@ -319,7 +319,8 @@ class TrainRun {
                    static_cast<long long>(done_), error.what());
       log_->checkpoint_failed(done_, checkpoint_error_);
     }
-    if (options_.early_stop > 0 && evaluations_since_best(options_.run_dir) >= options_.early_stop) {
+    if (options_.early_stop > 0 &&
+        evaluations_since_best(options_.run_dir, options_.eval_data) >= options_.early_stop) {
       nothing_to_gain_ = true;
     }
     interval_.leave_out(clock.milliseconds());

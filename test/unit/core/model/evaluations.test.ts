@@ -12,7 +12,7 @@ import { acts, History } from '../../support/histories.js';
 const fixture = join(import.meta.dirname, '../../../../native/tests/fixtures/evaluations.jsonl');
 
 function standingOf(text: string): [number, number][] {
-  const metrics = new RunMetrics();
+  const metrics = new RunMetrics(undefined, () => '/images/validation');
   for (const line of text.split('\n')) {
     let value: unknown;
     try {
