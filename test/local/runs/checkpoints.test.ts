@@ -152,6 +152,15 @@ it('eval: the result is a line of the metrics, and without data to evaluate on i
   const line = readLines(join(dir, 'metrics.jsonl')).at(-1);
   expect(line).toMatchObject({ kind: 'eval', step: 20, top1: said['top1'], images: said['images'] });
   expect(said).toMatchObject({ type: 'evaluation', step: 20 });
+
+  const onOthers = await cli('eval', dir, '40', '--data', images);
+  expectExit(onOthers, 0);
+  expect(onOthers.stdout).toMatch(/ {2}loss (?=[\d.]{5,7} )\d+\.\d+ {2}/);
+  const listed = (await cli('checkpoints', dir)).stdout.split('\n');
+  expect(listed[0]).toMatch(/^STEP +TOP-1 +SIZE/);
+  expect(listed[1]).toMatch(/^ *20 +[\d.]+% best /);
+  expect(listed[2]).toMatch(/^ *40 +[\d.]+% on train, \d+ images /);
+  expect(listed[3]).toMatch(/^ *60 {3,}/);
 });
 
 it('a run from a checkpoint goes on from its own, also when the file that it began with is gone', async () => {

@@ -1,6 +1,8 @@
 import { exitCodes } from '../../../core/base/errors.js';
+import { OverviewReader } from '../../../core/follow/overview.js';
+import { otherImagesText } from '../../../core/model/countedEvaluations.js';
 import type { Verb } from '../../context.js';
-import { bytesText, table, timeText } from '../../format.js';
+import { bytesText, percentText, table, timeText } from '../../format.js';
 
 /** Hashing a large checkpoint takes its time. */
 const verifyTimeout = 30 * 60_000;
@@ -19,7 +21,8 @@ export const checkpoints: Verb = {
   ],
   details: ['Exits 5 when --verify finds one that is not valid.'],
   async run(context, args) {
-    const { dir } = await context.resolveRun(args);
+    const entry = await context.resolveRun(args);
+    const { dir } = entry;
     const verify = args.has('verify');
     const client = await context.node.client();
     const { checkpoints } = await client.request(
@@ -32,11 +35,18 @@ export const checkpoints: Verb = {
     } else if (checkpoints.length === 0) {
       context.output.note('no checkpoints yet');
     } else {
+      const { best, top1At, otherAt } = await new OverviewReader().read(client, entry);
+      const accuracy = (step: number): string => {
+        const [top1, other] = [top1At(step), otherAt(step)];
+        const mark = best?.step === step ? ' best' : '';
+        if (top1 !== undefined) return percentText(top1) + mark;
+        return other === undefined ? '' : `${percentText(other.top1)} ${otherImagesText(other)}`;
+      };
       const rows = checkpoints.map(({ step, path, bytes, time, valid, reason }) => {
         const state = valid ? (verify ? 'verified' : 'valid') : `not valid: ${reason ?? 'unknown'}`;
-        return [String(step), bytesText(bytes), timeText(time), state, path];
+        return [String(step), accuracy(step), bytesText(bytes), timeText(time), state, path];
       });
-      for (const line of table(['STEP', 'SIZE', 'WRITTEN', 'STATE', 'PATH'], rows, [0, 1])) {
+      for (const line of table(['STEP', 'TOP-1', 'SIZE', 'WRITTEN', 'STATE', 'PATH'], rows, [0, 2])) {
         context.output.line(line);
       }
     }
