@@ -1,7 +1,7 @@
 import { visible } from '../../core/base/visible.js';
 import { exitCodes } from '../../core/base/errors.js';
 import { noRuns } from '../../core/agent/runRegistry.js';
-import { OverviewReader, type RunOverview } from '../../core/follow/overview.js';
+import { accuracyKind, OverviewReader, type RunOverview } from '../../core/follow/overview.js';
 import { reasonOf, statusText } from '../../core/model/runStatus.js';
 import { gpuHoursText } from '../../core/cost/gpuHours.js';
 import { moneyText, type RunCost } from '../../core/cost/runCost.js';
@@ -139,7 +139,7 @@ function row(overview: RunOverview, { priced, counted, named, accuracy: asked }:
   const steps = step === undefined ? '' : `${step}${totalSteps === undefined ? '' : `/${totalSteps}`}`;
   const sum = rateWriters > 1 ? `, sum of ${rateWriters}` : '';
   const rate = imagesPerSec === undefined ? '' : rateText(imagesPerSec) + sum;
-  const accuracy = top1 === undefined ? '' : percentText(top1);
+  const accuracy = top1 === undefined ? '' : percentText(top1) + accuracyKind(overview);
   return [
     entry.id,
     ...(named ? [nameText(entry)] : []),

@@ -21,8 +21,9 @@ export interface LastSeenRun {
   /** How it was, in words: the line of its health. */
   health: string;
   fraction?: number;
-  /** The best evaluation. */
+  /** The best evaluation; where `trained`, of the last training steps. */
   top1?: number;
+  trained?: true;
   ended?: number;
 }
 
@@ -67,6 +68,7 @@ function smallRun({ entry, status, health, fraction, best, top1 }: RunOverview):
     health: short(health.text),
     ...(fraction === undefined ? {} : { fraction }),
     ...(accuracy === undefined ? {} : { top1: accuracy }),
+    ...(best === undefined && top1 !== undefined ? { trained: true as const } : {}),
     ...(ended === undefined ? {} : { ended }),
   };
 }
@@ -91,7 +93,7 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
 
 function isRun(value: unknown): value is LastSeenRun {
   if (!isRecord(value)) return false;
-  const { id, dir, name, status, health, fraction, top1, ended } = value;
+  const { id, dir, name, status, health, fraction, top1, trained, ended } = value;
   return (
     isText(id) &&
     isText(dir) &&
@@ -102,6 +104,7 @@ function isRun(value: unknown): value is LastSeenRun {
     typeof health === 'string' &&
     isShare(fraction) &&
     isShare(top1) &&
+    (trained === undefined || trained === true) &&
     (ended === undefined || isTime(ended))
   );
 }

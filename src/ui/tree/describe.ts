@@ -14,7 +14,7 @@ import { ordinal } from '../../core/plan/gpuQueue.js';
 import { cudaBuildLines, type CudaBuild } from '../../core/setup/cudaBuild.js';
 import type { Tunnel } from '../../core/tunnels/tunnels.js';
 import { wasActive, type LastSeen } from '../../core/follow/lastSeen.js';
-import type { RunOverview } from '../../core/follow/overview.js';
+import { accuracyKind, type RunOverview } from '../../core/follow/overview.js';
 import { errorWords } from '../remedies.js';
 import { otherImagesText } from '../../core/model/countedEvaluations.js';
 import type { OtherEvaluation } from '../../core/model/runMetrics.js';
@@ -120,13 +120,14 @@ function activeParts(overview: RunOverview): string[] {
 /** Without the name of the program that says it. */
 const causeOf = (reason: string): string => reason.replace(/^(?:trainer: )?error: /, '');
 
-function overParts({ entry, status, health, loss, top1, best }: RunOverview, now: number): string[] {
+function overParts(overview: RunOverview, now: number): string[] {
+  const { entry, status, health, loss, top1, best } = overview;
   const reason = reasonOf(entry) ?? '';
   const hasCause = status === 'failed' || entry.queue?.kind === 'ended';
   const parts: string[] = [hasCause && reason !== '' ? `${status}: ${causeOf(reason)}` : status];
   if (health.kind === 'bad-images') parts.push(shortHealth(health));
   const accuracy = best?.top1 ?? top1;
-  if (accuracy !== undefined && status !== 'failed') parts.push(percent(accuracy));
+  if (accuracy !== undefined && status !== 'failed') parts.push(percent(accuracy) + accuracyKind(overview));
   else if (loss !== undefined && status !== 'failed') parts.push(`loss ${Number(loss.toPrecision(4))}`);
   const { state } = entry;
   if (state?.ended && status !== 'failed') parts.push(duration(heldSeconds(entry.run, state)));

@@ -14,12 +14,12 @@ export function describeLastRun(
   last: LastSeen | undefined,
   now = Date.now() / 1000,
 ): ItemText {
-  const { name, id, dir, status, health, fraction, top1, ended } = run;
+  const { name, id, dir, status, health, fraction, top1, trained, ended } = run;
   const isOpen = wasActive(run);
   const parts = [
     isOpen ? `was ${status}${last ? ` ${seenAgo(last, now)}` : ''}` : status,
     isOpen && fraction !== undefined ? `${Math.floor(fraction * 100)}%` : '',
-    top1 === undefined ? '' : percent(top1),
+    top1 === undefined ? '' : percent(top1) + (trained ? ' training' : ''),
     !isOpen && ended !== undefined ? `${duration(now - ended)} ago` : '',
   ];
   const seen = last ? `As it was on ${new Date(last.at * 1000).toLocaleString()}: ${health}` : health;

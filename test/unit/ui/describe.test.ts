@@ -70,7 +70,7 @@ describe('a run in the tree', () => {
 
   it('says how it ended', () => {
     expect(describeRun(overview('finished'))).toMatchObject({
-      description: 'finished · 95.2%',
+      description: 'finished · 95.2% training',
       contextValue: 'run.over',
     });
     const ended = { started: 100, ended: 250, reason: null } as unknown as RunOverview['entry']['state'];
