@@ -288,8 +288,7 @@ test('a run: started, cloned, run again; dashboard, logs, terminal, checkpoints'
   await press('Cancel');
   expect(newest().dir).toBe(clone.dir);
   await command('trainyard.runAgain');
-  const again = newest();
-  await phase(again.dir, 'finished');
+  await phase(newest().dir, 'finished');
   const script = join(workbench.folder, 'workspace/go.sh');
   await workbench.writeFile(script, 'echo went\n');
   const going = command('trainyard.runOnCluster', { scheme: 'file', fsPath: script });
@@ -304,8 +303,9 @@ test('a run: started, cloned, run again; dashboard, logs, terminal, checkpoints'
   await choose();
   await attaching;
   const row = workbench.page.locator('.sidebar .monaco-list-row', { hasText: /larger batch.*finished/ });
-  await row.first().click(); // the newest one
-  await dashboardOf(again.dir);
+  await workbench.host.command('workbench.action.closeAllEditors');
+  await row.first().click();
+  await dashboardOf();
   await command('trainyard.showOutput');
 }, 150_000);
 
