@@ -16,7 +16,18 @@ export interface AskedRun extends Omit<TypedRun, 'profile' | 'cwd' | 'code' | 'l
 /** For a POSIX shell. `trainyard run` reads the same run out of it. */
 export function commandLineOf(run: AskedRun): string {
   const { profile, runDir, ranks, nodes, per, gpus, wait, name, tags = [], notes } = run;
-  const { codeFolder, logdir, tensorboard, evaluator, cwd, stage, budget, budgetStop, timeLimit, slurm = {} } = run;
+  const {
+    codeFolder,
+    logdir,
+    tensorboard,
+    evaluator,
+    cwd,
+    stage,
+    budget,
+    budgetStop,
+    timeLimit,
+    slurm = {},
+  } = run;
   const words = [
     ...['trainyard', 'run', profile],
     ...(runDir === undefined ? [] : ['--run-dir', runDir]),

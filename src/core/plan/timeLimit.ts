@@ -10,5 +10,9 @@ export function timeLimitOf(text: string, what: string): number {
   const [, number = '', unit] = /^(\d+(?:\.\d+)?)(s|m|min|h|d)$/.exec(text.trim()) ?? [];
   const time = unit === undefined ? NaN : Number(number) * seconds[unit as Unit];
   if (time >= 1 && time <= longest) return time;
-  throw new UserError('usage', `${what} must be from 1s to 365d, not "${text}"`, 'Write, say, 90s, 30m or 2h');
+  throw new UserError(
+    'usage',
+    `${what} must be from 1s to 365d, not "${text}"`,
+    'Write, say, 90s, 30m or 2h',
+  );
 }

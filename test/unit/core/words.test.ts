@@ -33,6 +33,7 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   'contracts/slurmSchema.ts': /^`--[a-z]+` of sbatch/,
   'measure/bakeOff.ts': /^--[a-z-]+$/,
   'measure/deepCheck.ts': /^--[a-z-]+$/,
+  'measure/deepCheck.ts': /^--[a-z-]+$/,
   'measure/measureScaling.ts': /^--[a-z-]+$/,
   // The command line that starts a run, for people to copy.
   'plan/commandLine.ts': /^--[a-z-]+$/,
