@@ -22,6 +22,7 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   'cluster/dataFlags.ts': /^--[a-z-]+$/,
   'cluster/check/deepCheck.ts': /^--[a-z-]+$/,
   'cluster/check/deepGpus.ts': /^--[a-z-]+$/,
+  'cluster/formData.ts': /^--(data|eval-data)$/,
   'cluster/localMachine.ts': /^--help$/,
   // Of git, and of programs that start Python.
   'code/listing.ts': /^--[a-z-]+$/,
@@ -32,7 +33,6 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   'contracts/profileSchema.ts': /^(`--[a-z-]+` of sbatch|Further options of sbatch)/,
   'contracts/slurmSchema.ts': /^`--[a-z]+` of sbatch/,
   'measure/bakeOff.ts': /^--[a-z-]+$/,
-  'measure/deepCheck.ts': /^--[a-z-]+$/,
   'measure/deepCheck.ts': /^--[a-z-]+$/,
   'measure/measureScaling.ts': /^--[a-z-]+$/,
   // The command line that starts a run, for people to copy.
