@@ -41,7 +41,9 @@ describe('an unknown host key', () => {
     const key = { host: 'gpu1', address: '10.0.0.1', port: 22, type: 'ssh-ed25519', fingerprint: 'SHA256:x' };
     const answer = await terminalPrompter(output, 'lab').trust([{ ...key, key: Buffer.alloc(0) } as never]);
     expect(answer).toBe(false);
-    expect(notes.join('\n')).toMatch(/accept them in a terminal: trainyard trust lab \(without one: with --yes\)$/);
+    expect(notes.join('\n')).toMatch(
+      /accept them in a terminal: trainyard trust lab \(without one: with --yes\)$/,
+    );
   });
 });
 
