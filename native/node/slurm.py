@@ -211,6 +211,14 @@ def slurm_cancel(params):
     return {}
 
 
+def slurm_keep_out(params):
+    """Somebody stops the run: its job does not begin again, also where Slurm ends it meanwhile. The
+    job reads this file before it is given to the queue again, and when it begins."""
+    path = os.path.join(expand(params["dir"]), "stop-job.json")
+    replace_json(path, {"job": params["job"], "by": params["by"]})
+    return {}
+
+
 def slurm_signal(params):
     """Asks the job's own program to stop the run after a checkpoint."""
     code, _, complaint = slurm_says("scancel", "--batch", "--signal=USR2", params["job"])

@@ -164,6 +164,7 @@ def operations(copies):
         "slurm-queue": slurm_queue,
         "slurm-ended": slurm_ended,
         "slurm-cancel": slurm_cancel,
+        "slurm-keep-out": slurm_keep_out,
         "slurm-signal": slurm_signal,
         "slurm-partitions": slurm_partitions,
         "serve": serve,

@@ -13,7 +13,7 @@ const why = whyNoSlurm();
 const price = 3600;
 
 interface Kept {
-  slurm: { ended?: { state: string } };
+  slurm: { ended?: { state: string }; goesOn?: boolean };
   earlier?: { from: number; to: number; perHour: number; currency: string }[];
 }
 interface Listed {
@@ -133,6 +133,18 @@ describe.skipIf(why)(`The end of a job${why === undefined ? '' : ` (${why})`}`, 
     expect(cost?.so_far).toBeGreaterThan(0);
     expect(hours).toBeCloseTo((cost?.so_far ?? 0) / price, 9);
     expect((await bench.trainyard('runs', 'slurm')).stdout).toMatch(/ COST +OF WHICH +GPU HOURS +STARTED/);
+  });
+
+  test('a run that is stopped while Slurm ends its job does not begin again', async () => {
+    const script = 'trap "sleep 4; exit 1" TERM; touch here; while :; do sleep 0.1; done';
+    const client = bench.begin('run', 'second', '--name', 'held', '--', 'sh', '-c', script);
+    await until('its start', () => existsSync(join(bench.folderOf('held'), 'here')));
+    slurm.ask('scancel', '--batch', '--signal=USR1', bench.jobOf('held')); // as ahead of a time limit
+    await until('that it shall go on', () => record('held').slurm.goesOn === true);
+    expectExit(await bench.trainyard('stop', 'held', '--profile', 'slurm'), 0);
+    expectExit(await client.ended, 75);
+    expect(job('held')).toContain('Restarts=0');
+    expect(record('held').slurm.goesOn).toBeUndefined();
   });
 
   test('a time limit of one minute makes a checkpoint ahead, and the weights are those of a run without it', async () => {

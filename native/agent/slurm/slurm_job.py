@@ -68,6 +68,11 @@ class Job:
                 raise Wrong("%s does not name job %s: the run was started anew, or its folder cannot be read here" % (self.run_file, self.number))
             time.sleep(STEP)
 
+    def stopped_by(self):
+        """Who stopped this job's run by `trainyard stop`; None where nobody did."""
+        stop = read_json(os.path.join(self.dir, "stop-job.json"))
+        return stop["by"] if stop and stop["job"] == self.number else None
+
     def say_goes_on(self, goes_on):
         run = read_json(self.run_file)
         if run is None or bool(run["slurm"].get("goesOn")) == goes_on:
@@ -173,7 +178,7 @@ class Job:
     def prepare_end(self, end=lambda: None):
         """What run.json says of an end that Slurm asked for, before and after `end`."""
         run = read_json(self.run_file) or {}
-        if self.asked != signal.SIGUSR2 and run.get("slurm", {}).get("requeue"):
+        if self.asked != signal.SIGUSR2 and run.get("slurm", {}).get("requeue") and not self.stopped_by():
             self.say_goes_on(True)
         end()
         if self.asked != signal.SIGUSR2:
@@ -222,6 +227,11 @@ class Job:
         for number in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM):
             signal.signal(number, self.take_signal)
         run = self.read_run()
+        by = self.stopped_by()
+        if by:
+            self.say_goes_on(False)
+            write_end(self.dir, "stopped", "stopped by %s before its job began again" % by, STOPPED, time.time())
+            return 0
         self.step = newest_step(self.dir)
         names = self.place(run)
         if self.stage():
@@ -260,7 +270,7 @@ class Job:
     def conclude(self):
         state = read_json(os.path.join(self.dir, "state.json")) or {}
         phase = state.get("phase")
-        goes_on = bool((read_json(self.run_file) or {}).get("slurm", {}).get("goesOn"))
+        goes_on = bool((read_json(self.run_file) or {}).get("slurm", {}).get("goesOn")) and not self.stopped_by()
         if goes_on and self.asked == signal.SIGTERM:
             return 0  # whether the job goes on is decided already, and Slurm's queue tells it
         if goes_on and phase == "stopped" and self.came_nowhere():

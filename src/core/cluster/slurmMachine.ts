@@ -214,16 +214,20 @@ export class SlurmMachine extends SshMachine {
   /** A run that waits in the queue leaves it; one that runs is asked as any other. */
   override async stop(dir: NodePath, mode: StopMode): Promise<void> {
     const client = await this.node.client();
-    const { queue } = await client.request('run.get', { dir });
+    const { queue, run } = await client.request('run.get', { dir });
     const by = `${userInfo().username}@${hostname()}`;
+    const job = run?.slurm?.job;
     try {
       if (queue?.kind === 'waiting') {
         await this.ask('slurm-cancel', { dir, job: queue.job, by });
         return;
       }
+      // Slurm may be about to end the job, and to start it again.
+      if (job !== undefined && run?.slurm?.requeue === true) await this.ask('slurm-keep-out', { dir, job, by });
       await super.stop(dir, mode);
     } catch (error) {
       const unseen = error instanceof AgentError && error.code === agentErrors.badState;
+      if (unseen && run?.slurm?.goesOn === true && queue?.kind !== 'running') return;
       if (!unseen || queue?.kind !== 'running') throw error;
       // The login node does not see yet who supervises the run, so its job gets the signal.
       await this.ask('slurm-signal', { job: queue.job });
