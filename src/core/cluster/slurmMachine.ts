@@ -223,8 +223,9 @@ export class SlurmMachine extends SshMachine {
         return;
       }
       // Slurm may be about to end the job, and to start it again.
-      if (job !== undefined && run?.slurm?.requeue === true)
+      if (job !== undefined && run?.slurm?.requeue === true) {
         await this.ask('slurm-keep-out', { dir, job, by });
+      }
       await super.stop(dir, mode);
     } catch (error) {
       const unseen = error instanceof AgentError && error.code === agentErrors.badState;
