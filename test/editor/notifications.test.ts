@@ -73,10 +73,10 @@ test('a restart says why, and a failure after it is one notification of its own'
   await resumed(said, () => said.click());
   expect(film.interactions).toBe(1);
   // Its dashboard is in front, and shows the end.
-  const shown = workbench.webview().getByRole('button', { name: 'Resume' });
+  const shown = workbench.webview().getByRole('button', { name: 'Resume', exact: true });
   await resumed(shown, () => shown.press('Enter'));
   expect(film.interactions).toBe(2); // of two starts
-  await workbench.webview().getByRole('button', { name: 'Resume' }).waitFor({ timeout: 10_000 });
+  await workbench.webview().getByRole('button', { name: 'Resume', exact: true }).waitFor({ timeout: 10_000 });
   await new Promise((resolve) => setTimeout(resolve, 4000)); // two looks at the list
   await workbench.host.command('workbench.action.closeActiveEditor');
 });

@@ -161,7 +161,7 @@ export class RunFeed implements Disposable {
     this.model.log.clear();
     this.model.resetMetrics();
     this.model.resetFigures();
-    this.model.marks.replace([]);
+    this.model.resetEvents();
     for (const host of this.model.hosts.values()) host.clear();
   }
 

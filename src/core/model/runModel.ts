@@ -28,7 +28,7 @@ export class RunModel {
   readonly hosts = new Map<string, HostTable>();
   readonly ranks = new Map<number, RankTable>();
   readonly log = new LogBuffer();
-  private readonly journal = new RunJournal();
+  private journal = new RunJournal();
   private current: RunDetails | undefined;
   private discarded = 0;
   private table = new StepTable();
@@ -145,6 +145,12 @@ export class RunModel {
     this.table = new StepTable();
     this.read = new RunMetrics(this.table, this.ownData);
     this.ranks.clear();
+  }
+
+  /** The journal is read again from its start. */
+  resetEvents(): void {
+    this.journal = new RunJournal();
+    this.marks.replace([]);
   }
 
   addEvent(event: RunEvent): void {
