@@ -1,4 +1,5 @@
-// The page of a check in a real browser: what it shows, what its buttons ask for, and what axe finds.
+// The page of a check in a real browser: what it shows, what its buttons ask for, and what axe
+// finds.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
@@ -161,7 +162,9 @@ test('16 nodes scroll below one another, with the names of the checks in sight',
   await page.close();
 });
 
-/** 32 nodes: one is slow to be believed, one has no room, one another glibc, all others are alike. */
+/**
+ * 32 nodes: one is slow to be believed, one has no room, one another glibc, all others are alike.
+ */
 function many(): CheckState {
   const names = nodes(32);
   const found = names.flatMap((host, index): CheckResult[] => [

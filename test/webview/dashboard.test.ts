@@ -1,37 +1,18 @@
 // What a reader of the dashboard sees and does, in a real browser. The runs are simulated.
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { count, percent, rate } from '../../src/webview/dashboard/model/format.js';
 import { findings } from './findings.js';
-import { Dashboard, openBrowser } from './harness.js';
+import { dashboards } from './harness.js';
 import { simulated } from './simulatedOptions.js';
 import { SimulatedRun } from './simulatedRun.js';
-import type { Theme } from './themes.js';
 
-let browser: Browser;
-let open: Dashboard | undefined;
-
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-afterAll(() => browser.close());
-afterEach(async () => {
-  const dashboard = open;
-  open = undefined;
-  await dashboard?.page.close();
-  expect(dashboard?.complaints ?? []).toEqual([]);
-});
+const show = dashboards();
 
 /** Ends now, so that its figures are current. */
 function runOf(kind: keyof typeof simulated, seconds: number, rowEvery = 1, sampleEvery = 1): SimulatedRun {
   const run = new SimulatedRun(simulated[kind], Date.now() / 1000 - seconds, rowEvery, sampleEvery);
   run.run(seconds);
   return run;
-}
-
-async function show(run?: SimulatedRun, options?: { width?: number; theme?: Theme }): Promise<Dashboard> {
-  open = await Dashboard.open(browser, run, options);
-  return open;
 }
 
 describe('figures', () => {

@@ -1,31 +1,18 @@
-// Devices below their hosts, in a real browser: 2, 8, 32 and 256 of them. All figures are simulated.
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+// Devices below their hosts, in a real browser: 2, 8, 32 and 256 of them. All figures are
+// simulated.
+import { expect, it } from 'vitest';
 import { bytesOf, percentOf100 } from '../../src/webview/dashboard/model/format.js';
 import { findings } from './findings.js';
-import { Dashboard, openBrowser } from './harness.js';
+import { dashboards, type Dashboard } from './harness.js';
 import { simulated } from './simulatedOptions.js';
 import { SimulatedRun } from './simulatedRun.js';
 
-let browser: Browser;
-let open: Dashboard | undefined;
-
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-afterAll(() => browser.close());
-afterEach(async () => {
-  const dashboard = open;
-  open = undefined;
-  await dashboard?.page.close();
-  expect(dashboard?.complaints ?? []).toEqual([]);
-});
+const openDashboard = dashboards();
 
 async function show(kind: keyof typeof simulated, seconds = 240): Promise<[Dashboard, SimulatedRun]> {
   const run = new SimulatedRun(simulated[kind], Date.now() / 1000 - seconds, 4, 1);
   run.run(seconds);
-  open = await Dashboard.open(browser, run, {});
-  return [open, run];
+  return [await openDashboard(run), run];
 }
 const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
 

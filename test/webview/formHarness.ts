@@ -1,5 +1,5 @@
-// The page of the run form in a real browser, judged by the core's own code. The extension's part is
-// played here.
+// The page of the run form in a real browser, judged by the core's own code. The extension's part
+// is played here.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';

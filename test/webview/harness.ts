@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { chromiumFlags, ensureChromium } from '../../scripts/editor/chromium.mjs';
 import { dashboardBundle } from '../../scripts/build/dashboardBundle.mjs';
 import type { FromPage, ToPage } from '../../src/webview/protocol.js';
@@ -166,4 +167,27 @@ export class Dashboard {
     if (message.type === 'failed') this.complaints.push(message.message);
     if (message.type === 'ready' && this.run) await this.send(this.run.full());
   }
+}
+
+/** How a test opens the dashboard of a run. */
+type OpenDashboard = (run?: SimulatedRun, options?: { width?: number; theme?: Theme }) => Promise<Dashboard>;
+
+/**
+ * For the tests of a file: one browser for all of them, one dashboard for each, which is closed after
+ * the test. The test fails where the browser complained.
+ */
+export function dashboards(): OpenDashboard {
+  let browser: Browser;
+  let open: Dashboard | undefined;
+  beforeAll(async () => {
+    browser = await openBrowser();
+  });
+  afterAll(() => browser.close());
+  afterEach(async () => {
+    const dashboard = open;
+    open = undefined;
+    await dashboard?.page.close();
+    expect(dashboard?.complaints ?? []).toEqual([]);
+  });
+  return async (run, options) => (open = await Dashboard.open(browser, run, options));
 }

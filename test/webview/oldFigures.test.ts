@@ -1,34 +1,16 @@
 // Figures that are not current: grey, still readable, and the page says why.
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findings } from './findings.js';
-import { Dashboard, openBrowser } from './harness.js';
+import { dashboards, type Dashboard } from './harness.js';
 import { simulated } from './simulatedOptions.js';
 import { SimulatedRun } from './simulatedRun.js';
 
-let browser: Browser;
-let open: Dashboard | undefined;
-
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-afterAll(() => browser.close());
-afterEach(async () => {
-  const dashboard = open;
-  open = undefined;
-  await dashboard?.page.close();
-  expect(dashboard?.complaints ?? []).toEqual([]);
-});
+const show = dashboards();
 
 function runOf(kind: keyof typeof simulated, seconds: number): SimulatedRun {
   const run = new SimulatedRun(simulated[kind], Date.now() / 1000 - seconds, 1, 1);
   run.run(seconds);
   return run;
-}
-
-async function show(run: SimulatedRun): Promise<Dashboard> {
-  open = await Dashboard.open(browser, run);
-  return open;
 }
 
 /** What axe finds in the page in each theme. The page is dark afterwards. */

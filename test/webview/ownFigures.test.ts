@@ -1,31 +1,12 @@
 // What a reader of the dashboard sees of an own program's figures, in a real browser. The runs are
 // simulated.
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findings } from './findings.js';
-import { Dashboard, openBrowser } from './harness.js';
+import { dashboards } from './harness.js';
 import { simulated } from './simulatedOptions.js';
 import { SimulatedRun } from './simulatedRun.js';
-import type { Theme } from './themes.js';
 
-let browser: Browser;
-let open: Dashboard | undefined;
-
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-afterAll(() => browser.close());
-afterEach(async () => {
-  const dashboard = open;
-  open = undefined;
-  await dashboard?.page.close();
-  expect(dashboard?.complaints ?? []).toEqual([]);
-});
-
-async function show(run: SimulatedRun, options?: { width?: number; theme?: Theme }): Promise<Dashboard> {
-  open = await Dashboard.open(browser, run, options);
-  return open;
-}
+const show = dashboards();
 
 /** An own program that reports `tags` for `steps` seconds, a step each. */
 function ownRun(tags: readonly string[], steps: number, writers: readonly string[] = ['']): SimulatedRun {

@@ -1,23 +1,10 @@
 // What the dashboard says of single ranks, in a real browser. The run is simulated.
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { Dashboard, openBrowser } from './harness.js';
+import { expect, it } from 'vitest';
+import { dashboards } from './harness.js';
 import { simulated } from './simulatedOptions.js';
 import { SimulatedRun } from './simulatedRun.js';
 
-let browser: Browser;
-let open: Dashboard | undefined;
-
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-afterAll(() => browser.close());
-afterEach(async () => {
-  const dashboard = open;
-  open = undefined;
-  await dashboard?.page.close();
-  expect(dashboard?.complaints ?? []).toEqual([]);
-});
+const openDashboard = dashboards();
 
 it('tiles of ranks say where their time goes, and which one is slow', async () => {
   const run = new SimulatedRun(simulated.local, Date.now() / 1000 - 5);
@@ -25,7 +12,7 @@ it('tiles of ranks say where their time goes, and which one is slow', async () =
   const slow = 'slow: computes 96% longer than the median of the others';
   Object.assign(run.ranks[0]!, { times: { compute: 41.25, comm: 38.5, input: 0.2 } });
   Object.assign(run.ranks[1]!, { times: { compute: 80.9, comm: 1, input: 0.2 }, slow });
-  const dashboard = (open = await Dashboard.open(browser, run));
+  const dashboard = await openDashboard(run);
   const tiles = (): Promise<string[]> => dashboard.page.locator('.tile.compact').allInnerTexts();
   await expect.poll(async () => (await tiles())[1]).toContain(slow);
   const [alike, lame] = await tiles();
@@ -44,7 +31,7 @@ it('a heat map has a tile of the slow rank below it', async () => {
   run.run(5);
   const slow = 'slow: waits for images 41 ms a step longer than the median of the others';
   Object.assign(run.ranks[9]!, { times: { compute: 41.25, comm: 1, input: 41.5 }, slow });
-  const dashboard = (open = await Dashboard.open(browser, run));
+  const dashboard = await openDashboard(run);
   await dashboard.page.waitForSelector('trainyard-heat');
   const tiles = dashboard.page.locator('.tile.compact');
   await expect.poll(() => tiles.count()).toBe(1);
