@@ -31,11 +31,23 @@ export function unpackPackage(names, root) {
  * @param {readonly [string, ...string[]]} names
  */
 export function cachedPackages(names) {
-  const root = join(cache, 'packages', names[0]);
+  return cachedTree(names[0], (tree) => {
+    for (const name of names) unpackPackage([name], tree);
+  });
+}
+
+/**
+ * The folder of unpacked packages that `fill` makes, whole or not at all, once on a machine.
+ * @param {string} name
+ * @param {(tree: string) => void} fill
+ */
+export function cachedTree(name, fill) {
+  const root = join(cache, 'packages', name);
   if (existsSync(root)) return root;
   const temporary = `${root}.partial-${process.pid}`;
+  mkdirSync(temporary, { recursive: true });
   try {
-    for (const name of names) unpackPackage([name], temporary);
+    fill(temporary);
     if (!existsSync(root)) renameSync(temporary, root);
   } finally {
     rmSync(temporary, { recursive: true, force: true });

@@ -1,10 +1,10 @@
-// What a node with another glibc is made of: packages of Ubuntu's releases of 2018 and 2024, pinned by
-// hash and unpacked into the user's cache. They are of the first day of their release, so that they
-// stay in its archive.
+// What a node with another glibc is made of: packages of Ubuntu's releases of 2018 and 2024, pinned
+// by hash and unpacked into the user's cache. They are of the first day of their release, so that
+// they stay in its archive.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { cache } from '../lib/paths.mjs';
+import { cachedTree } from '../lib/debPackages.mjs';
 import { capture, run } from '../lib/shell.mjs';
 
 const archive = 'http://archive.ubuntu.com/ubuntu/pool/main/';
@@ -53,24 +53,16 @@ class NotFetched extends Error {}
  */
 function unpacked(name, packages) {
   const list = createHash('sha256').update(JSON.stringify(packages)).digest('hex').slice(0, 8);
-  const root = join(cache, 'packages', `${name}-${list}`);
-  if (existsSync(root)) return root;
-  const temporary = `${root}.partial-${process.pid}`;
-  mkdirSync(temporary, { recursive: true });
-  try {
-    const deb = join(temporary, 'deb');
+  return cachedTree(`${name}-${list}`, (tree) => {
+    const deb = join(tree, 'deb');
     for (const [place, sha256] of Object.entries(packages)) {
       const asked = ['-o', 'APT::Sandbox::User=root', 'download-file', archive + place, deb];
       const got = capture(aptHelper, [...asked, `SHA256:${sha256}`]);
       if (!got.ok) throw new NotFetched(`apt-helper cannot fetch ${archive}${place}: ${got.stderr.trim()}`);
-      run('dpkg', ['-x', deb, temporary]);
+      run('dpkg', ['-x', deb, tree]);
       rmSync(deb);
     }
-    if (!existsSync(root)) renameSync(temporary, root);
-  } finally {
-    rmSync(temporary, { recursive: true, force: true });
-  }
-  return root;
+  });
 }
 
 /**
