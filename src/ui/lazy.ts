@@ -2,7 +2,8 @@
 // (scripts/build/build.mjs), so that activation stays short. Both bundles have their own copies of
 // the core's classes. So code of the other bundle never tests an object of this one by `instanceof`.
 // Every command is exported here (commands/register.ts).
-export { invokeTool, prepareTool } from './assist/loadedTools.js';
+import type * as Calls from './assist/toolCalls.js';
+
 export { Backend } from './backend.js';
 export { addCluster } from './commands/addCluster/command.js';
 export { copyCheckpointPath } from './commands/checkpoints/copyCheckpointPath.js';
@@ -58,3 +59,6 @@ export { runOnCluster } from './commands/start/runOnCluster.js';
 export { runTraining } from './commands/start/runTraining.js';
 export { trainOnFolder } from './commands/start/trainOnFolder.js';
 export { TaskTerminal } from './tasks/taskTerminal.js';
+
+/** What a language model asks of a tool: loaded later still, since few sessions need it. */
+export const loadToolCalls = (): Promise<typeof Calls> => import('./assist/toolCalls.js');

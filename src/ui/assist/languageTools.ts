@@ -3,14 +3,17 @@ import * as vscode from 'vscode';
 import { languageToolNames } from '../../contributions.js';
 import { loadLazy } from '../loadLazy.js';
 import type { Services } from '../services.js';
+import type * as Calls from './toolCalls.js';
+
+const toolCalls = async (): Promise<typeof Calls> => (await loadLazy()).loadToolCalls();
 
 /** Registers all of them. */
 export function registerLanguageTools(services: Services): vscode.Disposable {
   return vscode.Disposable.from(
     ...languageToolNames.map((name) =>
       vscode.lm.registerTool<object>(name, {
-        prepareInvocation: async ({ input }) => (await loadLazy()).prepareTool(services, name, input),
-        invoke: async ({ input }, token) => (await loadLazy()).invokeTool(services, name, input, token),
+        prepareInvocation: async ({ input }) => (await toolCalls()).prepareTool(services, name, input),
+        invoke: async ({ input }, token) => (await toolCalls()).invokeTool(services, name, input, token),
       }),
     ),
   );
