@@ -144,8 +144,8 @@ export interface CommandArguments {
 export type CommandId = keyof CommandArguments;
 
 /**
- * What a click on a run's row does. It has no arguments: the editor gives up a command with arguments
- * when the row is drawn anew, and a click that is under way then fails. It is in no menu.
+ * What a click on a run's row does. It has no arguments: the editor gives up a command with
+ * arguments when the row is drawn anew, and a click that is under way then fails. It is in no menu.
  */
 export const clickedRunCommand = '_trainyard.openClickedRun';
 

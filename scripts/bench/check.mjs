@@ -1,7 +1,7 @@
-// npm run bench:check: `trainyard check` of 32 nodes (or of as many as stand after --) beside what a
-// person would type: one ssh to each node, all at once, that prints a few facts and compares nothing.
-// The nodes are an sshd each on this machine, and share a disk, so all their work is done by the
-// cores of this machine too. Prints the seconds of both and their ratio.
+// npm run bench:check: `trainyard check` of 32 nodes (or of as many as stand after --) beside what
+// a person would type: one ssh to each node, all at once, that prints a few facts and compares
+// nothing. The nodes are an sshd each on this machine, and share a disk, so all their work is done
+// by the cores of this machine too. Prints the seconds of both and their ratio.
 import { spawn } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';

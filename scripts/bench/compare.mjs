@@ -3,9 +3,9 @@
 //   node scripts/bench/compare.mjs [--runs 50] [--lines 100000]
 // The first time the node reads every line. From then on the client reads what it kept of runs that
 // are over. As in the editor the page shows runs while others are read. `ready` is when the last
-// curve was painted. `frame` is the time from a pointer's move over rows or charts to the end of the
-// drawing that follows. Prints JSON; times in seconds, those of a frame in milliseconds. CHROME_PATH
-// names the browser.
+// curve was painted. `frame` is the time from a pointer's move over rows or charts to the end of
+// the drawing that follows. Prints JSON; times in seconds, those of a frame in milliseconds.
+// CHROME_PATH names the browser.
 /* global document, requestAnimationFrame, MessageChannel, MouseEvent, PointerEvent, window */
 import { linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 // npm run bench:cpu: our training step on the CPU beside PyTorch's at its best of eager and
-// torch.compile, interleaved: images/s, peak memory, and what comes before the first step. Exit 1 when
-// a gate does not hold.
+// torch.compile, interleaved: images/s, peak memory, and what comes before the first step. Exit 1
+// when a gate does not hold.
 import { spawn } from 'node:child_process';
 import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';

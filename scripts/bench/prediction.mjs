@@ -1,7 +1,8 @@
-// npm run bench:prediction [-- LINK…]: 1, 2, 4 and 8 ranks, one on each of as many hosts, over links of
-// known rates and delays, measured by `trainyard report scaling` with real runs. Each point is then
-// predicted from the other ones. Prints a row of docs/scaling.md for each link. Needs root, for the
-// hosts are network namespaces, and quiet cores; the load before each link is printed beside it.
+// npm run bench:prediction [-- LINK…]: 1, 2, 4 and 8 ranks, one on each of as many hosts, over
+// links of known rates and delays, measured by `trainyard report scaling` with real runs. Each
+// point is then predicted from the other ones. Prints a row of docs/scaling.md for each link. Needs
+// root, for the hosts are network namespaces, and quiet cores; the load before each link is printed
+// beside it.
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';

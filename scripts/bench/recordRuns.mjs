@@ -1,7 +1,8 @@
-// node scripts/bench/recordRuns.mjs [NAME…]: runs of different kinds for the test of the forecast, by the
-// real command line and the real trainer. Ranks talk over a link of 100 Mbit/s, which sets their pace
-// whatever else the cores have to do. Needs root, for the link is in a namespace. What each wrote of its course goes to
-// test/fixtures/forecast/NAME.jsonl, with the command that made it.
+// node scripts/bench/recordRuns.mjs [NAME…]: runs of different kinds for the test of the forecast,
+// by the real command line and the real trainer. Ranks talk over a link of 100 Mbit/s, which sets
+// their pace whatever else the cores have to do. Needs root, for the link is in a namespace. What
+// each wrote of its course goes to test/fixtures/forecast/NAME.jsonl, with the command that made
+// it.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

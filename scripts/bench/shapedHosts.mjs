@@ -1,5 +1,5 @@
-// Hosts on this machine as network namespaces, a real sshd in each, whose links are shaped: a rate by
-// tc's tbf, or a delay by a switch of our own (many kernels have no netem). Needs root.
+// Hosts on this machine as network namespaces, a real sshd in each, whose links are shaped: a rate
+// by tc's tbf, or a delay by a switch of our own (many kernels have no netem). Needs root.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,6 @@
-// npm run bench:ssh: our SSH beside OpenSSH's own client, to a real sshd on this machine, interleaved
-// in the same minutes. Prints medians and ratios; exit 1, with OVER where a limit is not held.
+// npm run bench:ssh: our SSH beside OpenSSH's own client, to a real sshd on this machine,
+// interleaved in the same minutes. Prints medians and ratios; exit 1, with OVER where a limit is
+// not held.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { rounds, speedBeside } from './ssh/rounds.mjs';

@@ -1,7 +1,7 @@
-// npm run bench:stage [-- --files N --megabytes N --rounds N]: a folder of the head to the own disks of
-// four practice nodes by `trainyard stage`, beside rsync to each in turn, interleaved in the same minutes.
-// Then the same once more, with one file changed, and after a kill in the middle. Prints medians and
-// ratios; exit 1, with OVER where a limit is not held.
+// npm run bench:stage [-- --files N --megabytes N --rounds N]: a folder of the head to the own
+// disks of four practice nodes by `trainyard stage`, beside rsync to each in turn, interleaved in
+// the same minutes. Then the same once more, with one file changed, and after a kill in the middle.
+// Prints medians and ratios; exit 1, with OVER where a limit is not held.
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

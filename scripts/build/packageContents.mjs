@@ -47,8 +47,8 @@ const wanted = [
 const cudaLibraries = ['dist/cuda/libtrainer_cuda.so', 'dist/cuda12/libtrainer_cuda.so'];
 
 /**
- * One line for each name that is a stranger in this target's package, and for each it lacks. `cuda`:
- * whether it has to bring the CUDA libraries.
+ * One line for each name that is a stranger in this target's package, and for each it lacks.
+ * `cuda`: whether it has to bring the CUDA libraries.
  * @param {string} target
  * @param {readonly string[]} names
  * @param {{ cuda?: boolean }} [options]

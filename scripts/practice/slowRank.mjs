@@ -1,6 +1,6 @@
-// One slow rank, made from outside: its process is stopped and let go on by signals, so that it runs
-// for a third of the time. That needs no rights and no other core. Beside a load that leaves every
-// rank less than a third of a core, it is not slower than the others.
+// One slow rank, made from outside: its process is stopped and let go on by signals, so that it
+// runs for a third of the time. That needs no rights and no other core. Beside a load that leaves
+// every rank less than a third of a core, it is not slower than the others.
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 

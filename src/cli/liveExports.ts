@@ -69,8 +69,8 @@ export class LiveExports {
   }
 
   /**
-   * Waits until every export has what the run has, which is over. Ctrl-C gives them up. `code` is the
-   * run's exit code; that of an export takes its place where the run ended well.
+   * Waits until every export has what the run has, which is over. Ctrl-C gives them up. `code` is
+   * the run's exit code; that of an export takes its place where the run ended well.
    */
   async finish(code: number): Promise<number> {
     if (this.exports.length === 0) return code;

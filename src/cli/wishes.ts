@@ -1,4 +1,5 @@
-// What a run may cost, how long it may take and what it asks of Slurm, on the command lines that start one.
+// What a run may cost, how long it may take and what it asks of Slurm, on the command lines that
+// start one.
 import { UserError } from '../core/base/errors.js';
 import { amountOf } from '../core/plan/budget.js';
 import type { RunWishes } from '../core/plan/keptWishes.js';

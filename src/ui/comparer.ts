@@ -29,8 +29,8 @@ export class Comparer {
   constructor(private readonly client: (profile: string) => Promise<AgentClient>) {}
 
   /**
-   * Reads the runs in their order: what there is now and then, at last all of it. The node reads the
-   * next run while this side works on the last one.
+   * Reads the runs in their order: what there is now and then, at last all of it. The node reads
+   * the next run while this side works on the last one.
    */
   async *readAll(chosen: readonly RunArgument[]): AsyncGenerator<ReadSoFar> {
     const runs: ComparedRun[] = [];

@@ -1,5 +1,5 @@
-// The profile file may be edited by hand, or by the command line: the views follow. What is wrong in
-// the file is said once, until the file is right again.
+// The profile file may be edited by hand, or by the command line: the views follow. What is wrong
+// in the file is said once, until the file is right again.
 import { dirname } from 'node:path';
 import * as vscode from 'vscode';
 import { DisposableStore } from '../core/base/lifecycle.js';

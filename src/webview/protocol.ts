@@ -96,12 +96,17 @@ export interface Progress {
   gpuHours: string | null;
 }
 
-/** Amounts with their currency, `4.61 USD`. Null is what nobody knows, and of a run that is over. */
+/**
+ * Amounts with their currency, `4.61 USD`. Null is what nobody knows, and of a run that is over.
+ */
 interface RunPrice {
   soFar: string;
   atEnd: string | null;
   perEpoch: string | null;
-  /** `3.10 USD until top-1 80%, restarts 0.42 USD`; empty where nothing is known. Of runs that are over too. */
+  /**
+   * `3.10 USD until top-1 80%, restarts 0.42 USD`; empty where nothing is known. Of runs that are
+   * over too.
+   */
   spent: string;
 }
 

@@ -1,6 +1,6 @@
-// npm run bench:hover: how many of 10 tooltips come and stay for 5 s, over the rows of a run that is
-// under way and of its GPUs and nodes. One round points at one row after the other; in another one
-// nobody has pointed at anything for 15 s before.
+// npm run bench:hover: how many of 10 tooltips come and stay for 5 s, over the rows of a run that
+// is under way and of its GPUs and nodes. One round points at one row after the other; in another
+// one nobody has pointed at anything for 15 s before.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -40,7 +40,10 @@ describe.skipIf(why)(`A run by Slurm is reached${why === undefined ? '' : ` (${w
     return { code: await ended, shown };
   }
 
-  /** While TensorBoard of a run is served: it shows the run's figures and its own page, byte for byte. */
+  /**
+   * While TensorBoard of a run is served: it shows the run's figures and its own page, byte for
+   * byte.
+   */
   async function seesBoard(label: string, profile: string, look: () => void | Promise<void>): Promise<void> {
     const board = bench.begin('tensorboard', label, '--profile', profile);
     const url = await until('TensorBoard', () => /http:\S+/.exec(board.stdout)?.[0], 60);

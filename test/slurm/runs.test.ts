@@ -1,5 +1,5 @@
-// Runs by a real Slurm: one controller and two compute nodes on this machine, each with a boot id of
-// its own, and a real sshd as login node. Driven by the command line, as a person does it.
+// Runs by a real Slurm: one controller and two compute nodes on this machine, each with a boot id
+// of its own, and a real sshd as login node. Driven by the command line, as a person does it.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';

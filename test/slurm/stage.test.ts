@@ -1,5 +1,5 @@
-// Data on the own disks of an allocation's nodes, before the run starts: from the shared disk and from
-// an address, and only what is missing.
+// Data on the own disks of an allocation's nodes, before the run starts: from the shared disk and
+// from an address, and only what is missing.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -83,7 +83,9 @@ export interface NamespaceOptions {
   configs?: readonly (string[] | undefined)[];
   /** For the sessions of each host, in their order. */
   environments?: readonly (Record<string, string> | undefined)[];
-  /** What `sh` runs among the mounts of each host before its sshd, in their order; $1 is its home. */
+  /**
+   * What `sh` runs among the mounts of each host before its sshd, in their order; $1 is its home.
+   */
   mounts?: readonly (string | undefined)[];
 }
 

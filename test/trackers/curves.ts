@@ -1,5 +1,5 @@
-// The curves of a run as its own files say them, read here once more and in a simple way, to compare
-// with what a tracker has.
+// The curves of a run as its own files say them, read here once more and in a simple way, to
+// compare with what a tracker has.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseLines, readLines, type Line } from '../support/harness.js';
@@ -77,8 +77,8 @@ function samplesOf(dir: string): [name: string, step: number, value: number][] {
 }
 
 /**
- * Simulated, for no GPU is here: the `host` lines of a run that is over get what those of ranks with
- * a GPU have besides. Returns the bytes that rank 1 used at each step.
+ * Simulated, for no GPU is here: the `host` lines of a run that is over get what those of ranks
+ * with a GPU have besides. Returns the bytes that rank 1 used at each step.
  */
 export function simulateGpuMemory(dir: string): Curve {
   const file = join(dir, 'metrics.jsonl');

@@ -1,5 +1,5 @@
-// Export Run… of the editor, to a real MLflow behind a door that asks for a token: the values and the
-// checkpoint are there, and the token is kept in the editor's secret storage alone.
+// Export Run… of the editor, to a real MLflow behind a door that asks for a token: the values and
+// the checkpoint are there, and the token is kept in the editor's secret storage alone.
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';

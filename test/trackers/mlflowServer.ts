@@ -65,7 +65,9 @@ export class MlflowServer {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   }
 
-  /** The runs of the experiment that name this run of ours; none where the experiment is missing. */
+  /**
+   * The runs of the experiment that name this run of ours; none where the experiment is missing.
+   */
   async runs(ours: string, experiment = 'trainyard'): Promise<RemoteRun[]> {
     const script = join(this.folder, 'reader.py');
     writeFileSync(script, reader);

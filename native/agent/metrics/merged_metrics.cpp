@@ -26,7 +26,8 @@ constexpr std::array<std::string_view, 2> kLeftOut{"host", "gap"};
 /// A run of many ranks has more of these lines than of all others.
 constexpr std::string_view kHostLine = R"({"kind":"host",)";
 
-/// Of these fields every line is read, whatever is asked for: which lines belong together, and bounds.
+/// Of these fields every line is read, whatever is asked for: which lines belong together, and
+/// bounds.
 constexpr uint32_t kCurves = bit_of(StepField::generation) | bit_of(StepField::step) | bit_of(StepField::loss) |
                              bit_of(StepField::images_per_sec);
 

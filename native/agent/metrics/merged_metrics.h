@@ -50,8 +50,8 @@ class MergedSteps {
 class MetricsMerger {
  public:
   /// At most about `rows` step lines will be left, and one more for each generation. Throws
-  /// file_error; a file that is missing has no lines. With `only_curves` loss and images/s alone are
-  /// means.
+  /// file_error; a file that is missing has no lines. With `only_curves` loss and images/s alone
+  /// are means.
   MetricsMerger(const std::string& path, int64_t rows, bool only_curves = false);
   /// Reads 4 MiB more at most. True when the file has been read to the size that it had at the
   /// beginning.

@@ -24,8 +24,8 @@ static_assert(std::numeric_limits<long double>::digits == 64, "nearest() counts 
 
 /// The double that is nearest to digits / 10^decimals; nothing where that takes more care. Where
 /// both are doubles without an error, their quotient is rounded once (W. D. Clinger, How to Read
-/// Floating Point Numbers Accurately, 1990). Else the quotient is rounded to 64 bits and then to 53.
-/// That comes to the same, unless the first result lies in the middle between two doubles.
+/// Floating Point Numbers Accurately, 1990). Else the quotient is rounded to 64 bits and then to
+/// 53. That comes to the same, unless the first result lies in the middle between two doubles.
 std::optional<double> nearest(uint64_t digits, size_t decimals) {
   constexpr uint64_t kExact = uint64_t{1} << 53;
   if (digits < kExact) return static_cast<double>(digits) / kPowers[decimals];

@@ -48,8 +48,8 @@ class StepLineReader {
   /// `needed`: a bit for each StepField. The others are passed over where a line is like the line
   /// before, so their values may be 0.
   explicit StepLineReader(uint32_t needed = kAllStepFields) : needed_(needed) {}
-  /// The line as a step line, or nothing: for another kind, for a torn line, and for one that lacks a
-  /// number. Fields that StepLine does not name are passed over, whatever they hold.
+  /// The line as a step line, or nothing: for another kind, for a torn line, and for one that lacks
+  /// a number. Fields that StepLine does not name are passed over, whatever they hold.
   std::optional<StepLine> read(std::string_view line);
 
  private:

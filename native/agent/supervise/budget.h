@@ -10,8 +10,8 @@
 
 namespace trainyard {
 
-/// Of a run without a budget, `amount` is 0 and nothing happens for its cost; so it is with the time
-/// limit (RunSpec::time_limit).
+/// Of a run without a budget, `amount` is 0 and nothing happens for its cost; so it is with the
+/// time limit (RunSpec::time_limit).
 class Budget {
  public:
   Budget() = default;
@@ -19,7 +19,8 @@ class Budget {
   Budget(const Json& json, const RunSpec& spec);
 
   /// What the run has cost at `now`, when this start of it began at `started` (seconds since the
-  /// epoch). Its earlier starts count, each at its own price; one in another currency counts nothing.
+  /// epoch). Its earlier starts count, each at its own price; one in another currency counts
+  /// nothing.
   double cost(double started, double now) const;
 
   /// Journals once that the share for a warning, and once that the whole is spent. A request where

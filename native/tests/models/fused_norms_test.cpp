@@ -1,6 +1,6 @@
 // The CUDA back end's ops that are several ops in one, played on the host, beside those ops as the
-// kernels that take a number at a time compute them in fp32: every shape of every model, odd rows and
-// channels, in each type.
+// kernels that take a number at a time compute them in fp32: every shape of every model, odd rows
+// and channels, in each type.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -186,8 +186,8 @@ Outcome pair_at_once(const Case& c, test::HostKernels kernels) {
   return out;
 }
 
-/// One rounding of activations, and two of gradients; sums and what follows from them differ by their
-/// order alone.
+/// One rounding of activations, and two of gradients; sums and what follows from them differ by
+/// their order alone.
 template <class T>
 void expect_near(const Outcome& got, const Outcome& want) {
   constexpr double kLastBits = 4e-7;

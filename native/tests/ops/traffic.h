@@ -1,5 +1,6 @@
 // The bytes that a kernel of the CUDA back end must move through a device's memory: each input read
-// once, each output written once. What a step of a network moves is the sum (step_launches_test.cpp).
+// once, each output written once. What a step of a network moves is the sum
+// (step_launches_test.cpp).
 #pragma once
 #include <cstddef>
 #include <typeinfo>

@@ -110,7 +110,8 @@ RankFigures own_figures() {
   return {.steps = 10, .compute_ms = rank + 0.25, .comm_ms = rank + 0.5, .input_wait_ms = rank + 0.75};
 }
 
-/// Rank 0 has the figures of each of the first `workers` ranks in its place, and of the others none.
+/// Rank 0 has the figures of each of the first `workers` ranks in its place, and of the others
+/// none.
 void require_figures(const Report& report, int workers) {
   if (world()->rank() != 0) return;
   require(report.ranks.size() == static_cast<size_t>(world()->world()), "figures of so many ranks");

@@ -1,5 +1,5 @@
-// A batch norm as other layers see it: the layer behind one may take it over and compute both in one
-// op, where the back end has such an op.
+// A batch norm as other layers see it: the layer behind one may take it over and compute both in
+// one op, where the back end has such an op.
 #pragma once
 #include <memory>
 

@@ -122,7 +122,9 @@ function costRecord(
 const nameText = ({ about }: RunEntry): string =>
   visible([about?.name ?? '', ...(about?.tags ?? []).map((tag) => `#${tag}`)].join(' ').trim());
 
-/** Columns that are there where a run has something for them, and the accuracy that is asked for. */
+/**
+ * Columns that are there where a run has something for them, and the accuracy that is asked for.
+ */
 interface Columns extends Record<'priced' | 'counted' | 'named', boolean> {
   accuracy: number | undefined;
 }

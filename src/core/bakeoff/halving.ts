@@ -32,9 +32,10 @@ export interface Verdict<T> {
 }
 
 /**
- * Keeps half as many as ran in this round, `ran`, and who cannot be told apart from the last of them,
- * best first. At most `most`, for more the time would not do. `ones`: all that were measured, so that
- * one that was dropped comes back where longer runs of the others were slower than their short ones.
+ * Keeps half as many as ran in this round, `ran`, and who cannot be told apart from the last of
+ * them, best first. At most `most`, for more the time would not do. `ones`: all that were measured,
+ * so that one that was dropped comes back where longer runs of the others were slower than their
+ * short ones.
  */
 export function halve<T>(
   ones: readonly T[],

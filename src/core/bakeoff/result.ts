@@ -22,8 +22,8 @@ const candidateRunSchema = z.object({
 const outcomeSchema = z.enum(['won', 'level', 'dropped', 'failed', 'same', 'notTried']);
 
 /**
- * `command` starts a training with these settings, `rates` are images/s of parts of all its runs, and
- * `why` is one sentence.
+ * `command` starts a training with these settings, `rates` are images/s of parts of all its runs,
+ * and `why` is one sentence.
  */
 const candidateSchema = z.object({
   ranks: count,
@@ -101,8 +101,9 @@ export const winnerOf = ({ candidates }: BakeOffResult): CandidateResult | undef
   candidates.find(({ outcome }) => outcome === 'won');
 
 /**
- * Names the winner among those that ran in the last round, and those that were dropped before it and
- * are faster than all of these beyond doubt: `level` are those beside it that cannot be told apart.
+ * Names the winner among those that ran in the last round, and those that were dropped before it
+ * and are faster than all of these beyond doubt: `level` are those beside it that cannot be told
+ * apart.
  */
 export function withWinner(result: BakeOffResult): BakeOffResult {
   const sound = result.candidates.filter(({ runs, outcome }) => runs.length > 0 && outcome !== 'failed');

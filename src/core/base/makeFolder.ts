@@ -28,7 +28,9 @@ export async function makeFolder(folder: string): Promise<void> {
 
 const otherFolder = 'Choose a folder that you may write in';
 
-/** False where nothing has the name. UserError (preflight) for a file, or what cannot be looked at. */
+/**
+ * False where nothing has the name. UserError (preflight) for a file, or what cannot be looked at.
+ */
 async function isFolder(path: string, wanted: string): Promise<boolean> {
   try {
     if ((await stat(path)).isDirectory()) return true;

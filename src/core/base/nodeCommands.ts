@@ -10,7 +10,9 @@ const asRoot = (purpose: string, command: string, onNextLogin = false): CommandR
 export const setMtu = (device: string, mtu: string): CommandRemedy =>
   asRoot('Give all nodes one MTU', `ip link set dev ${device} mtu ${mtu}`);
 
-/** Makes /dev/shm half as large as the memory, until the node starts anew. `isThere`: it is mounted. */
+/**
+ * Makes /dev/shm half as large as the memory, until the node starts anew. `isThere`: it is mounted.
+ */
 export const growShm = (isThere: boolean): CommandRemedy =>
   asRoot(
     'Ranks of one node exchange data there, and a container gets its size when it is started',

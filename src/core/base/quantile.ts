@@ -1,4 +1,6 @@
-/** Linear between the two nearest of `values` (in any order), `at` from 0 to 1. NaN of no values. */
+/**
+ * Linear between the two nearest of `values` (in any order), `at` from 0 to 1. NaN of no values.
+ */
 export function quantile(values: readonly number[], at: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   const place = (sorted.length - 1) * at;

@@ -36,8 +36,8 @@ export function slowOf(values: readonly number[]): { usual: number; isSlow: (val
 
 /**
  * A row for each node by its best link in each direction, for a node is slow where all of its links
- * are; then each pair that is slower than both of its nodes can be. Two nodes have one link, of which
- * nobody can say whose fault it is.
+ * are; then each pair that is slower than both of its nodes can be. Two nodes have one link, of
+ * which nobody can say whose fault it is.
  */
 export function judgeLinks(nodes: readonly string[], links: readonly LinkRate[]): CheckResult[] {
   const { out, into } = bestOf(links);
@@ -150,8 +150,8 @@ function median(values: readonly number[]): number {
 }
 
 /**
- * Rounds of disjoint pairs, as a tournament has them: each of `count` meets another one in each round,
- * and after `count - 1` rounds (`count` where it is odd) all others.
+ * Rounds of disjoint pairs, as a tournament has them: each of `count` meets another one in each
+ * round, and after `count - 1` rounds (`count` where it is odd) all others.
  */
 export function roundsOf(count: number, most: number): [number, number][][] {
   const even = count + (count % 2);

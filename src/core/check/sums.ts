@@ -33,8 +33,8 @@ export function sumsOf(printed: readonly string[]): Sum[] {
 }
 
 /**
- * A row for all nodes, of the largest sum, and a row for each node, of the best of its pairs: a node
- * with a slow link is slow with everybody. `nodes`: by rank. Bandwidth is that of the bus, as
+ * A row for all nodes, of the largest sum, and a row for each node, of the best of its pairs: a
+ * node with a slow link is slow with everybody. `nodes`: by rank. Bandwidth is that of the bus, as
  * NVIDIA's nccl-tests define it: bytes x 2 (n - 1) / n / time. Empty where there are no sums.
  */
 export function judgeSums(nodes: readonly string[], sums: readonly Sum[]): CheckResult[] {

@@ -47,10 +47,10 @@ export const folderName = (run: string, checkpoint: NodePath): string =>
 
 /**
  * Brings the checkpoint in `from`, a folder of the node, into `folder` of this machine, under the
- * name that it has there or `name`. What a download that was ended has brought stays beside it, in a folder
- * whose name ends in `.partial`, and is gone on with. Every file's SHA-256 is compared with the
- * manifest before the folder gets its name. UserError (usage, preflight, connection, failed),
- * Cancelled.
+ * name that it has there or `name`. What a download that was ended has brought stays beside it, in
+ * a folder whose name ends in `.partial`, and is gone on with. Every file's SHA-256 is compared
+ * with the manifest before the folder gets its name. UserError (usage, preflight, connection,
+ * failed), Cancelled.
  */
 export async function downloadCheckpoint(
   node: Pick<AgentNode, 'client'>,

@@ -16,7 +16,9 @@ import type { RunEntry } from '../contracts/agentApi.js';
 import type { Checkpoint } from '../contracts/checkpointSchema.js';
 import { threadsBeside } from './evaluate.js';
 
-/** One picture. `top5`: the likeliest classes, the likeliest first; empty where it cannot be read. */
+/**
+ * One picture. `top5`: the likeliest classes, the likeliest first; empty where it cannot be read.
+ */
 export interface Prediction {
   file: string;
   top5: { class: string; probability: number }[];
@@ -34,8 +36,8 @@ const mostOutput = 64 * 1024 * 1024;
 
 /**
  * Asks the checkpoint about files of this machine, on the CPU in fp32, with the pixels of an
- * evaluation. They are copied beside the run for as long as it takes. A prediction for each file, in
- * their order. UserError (usage, failed, preflight, connection), Cancelled.
+ * evaluation. They are copied beside the run for as long as it takes. A prediction for each file,
+ * in their order. UserError (usage, failed, preflight, connection), Cancelled.
  */
 export async function predictPictures(
   machine: Machine,

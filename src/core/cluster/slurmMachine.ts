@@ -238,7 +238,9 @@ export class SlurmMachine extends SshMachine {
     }
   }
 
-  /** How large the allocation is, and what runs on each of its nodes. UserError (usage, preflight). */
+  /**
+   * How large the allocation is, and what runs on each of its nodes. UserError (usage, preflight).
+   */
   private async place(request: RunRequest): Promise<{ allocation: Allocation; placed: PlacedRun }> {
     const allocation = allocationOf(request);
     assertStageable(request, this.head.name);

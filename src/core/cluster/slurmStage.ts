@@ -41,7 +41,9 @@ export async function stageOrder(
   return isAddress(from) ? { ...order, programs: await readFolderPrograms(await sources()) } : order;
 }
 
-/** What is looked for on the login node: data that is staged only comes to be, its source is there. */
+/**
+ * What is looked for on the login node: data that is staged only comes to be, its source is there.
+ */
 export function dataBefore({ stage, data }: RunRequest): readonly NamedData[] {
   if (!stage) return data;
   const { from, to } = stage;

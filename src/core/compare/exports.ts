@@ -49,8 +49,8 @@ const inMarkdown = (text: string): string =>
 
 /**
  * Comma-separated values with names of columns that hold their units (RFC 4180). Figures are whole
- * numbers and decimals, not rounded. Of what own programs reported there are the last, the least and
- * the greatest value.
+ * numbers and decimals, not rounded. Of what own programs reported there are the last, the least
+ * and the greatest value.
  */
 export function csvOf({ runs, differences, columns }: Comparison): string {
   const own = new Set(runs.flatMap((run) => run.own.map(ownName)));

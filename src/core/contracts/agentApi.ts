@@ -74,8 +74,8 @@ const runEntrySchema = z.object({
 export type RunEntry = z.infer<typeof runEntrySchema>;
 
 /**
- * `files`: bytes of the run's files, by their names below its folder. `stamps`: of the files that are
- * in the folder itself, a text that is another one after every change.
+ * `files`: bytes of the run's files, by their names below its folder. `stamps`: of the files that
+ * are in the folder itself, a text that is another one after every change.
  */
 const runDetailsSchema = z.extend(runEntrySchema, {
   files: z.record(z.string(), count),

@@ -84,7 +84,10 @@ const stepLineSchema = z.object({
   servers: z.optional(z.array(serverSchema)),
   server_busy: z.optional(z.number()),
   staleness: z.optional(z.number()),
-  /** Of the answer to `metrics.read` alone: the line stands for that many lines, its figures are means. */
+  /**
+   * Of the answer to `metrics.read` alone: the line stands for that many lines, its figures are
+   * means.
+   */
   merged: z.optional(mergedSchema),
 });
 
@@ -107,8 +110,9 @@ const evalLineSchema = z.object({
 });
 
 /**
- * Of one rank. Memory is in bytes. The `_ms` are medians a step over the steps since the line before,
- * of this rank's own clock; they are missing where a rank makes no steps, and in older files.
+ * Of one rank. Memory is in bytes. The `_ms` are medians a step over the steps since the line
+ * before, of this rank's own clock; they are missing where a rank makes no steps, and in older
+ * files.
  */
 const hostLineSchema = z.object({
   kind: z.literal('host'),

@@ -72,8 +72,9 @@ export class ClusterSession implements Disposable {
   }
 
   /**
-   * The machine for what goes on by itself, such as a tab that shows a run. It does not connect again
-   * what somebody has disconnected: that is a UserError (connection), until somebody connects it.
+   * The machine for what goes on by itself, such as a tab that shows a run. It does not connect
+   * again what somebody has disconnected: that is a UserError (connection), until somebody connects
+   * it.
    */
   machineUnlessLeft(): Promise<Machine> {
     if (!this.left) return this.machine();

@@ -61,7 +61,9 @@ export interface RunOverview extends RunProgress {
   cost: RunCost | undefined;
   /** Of a run that Slurm gave GPUs, over all its starts. */
   gpuHours: number | undefined;
-  /** What its price went to; of an accuracy (a fraction), or of the whole percent that was reached. */
+  /**
+   * What its price went to; of an accuracy (a fraction), or of the whole percent that was reached.
+   */
   spending: (accuracy?: number) => Spending | undefined;
 }
 

@@ -40,7 +40,9 @@ export interface BakeOffOptions extends RunPlace, Progress {
 
 /** Of a run that is no training, in seconds, until one was measured. */
 const usualOverhead = 3;
-/** Seconds after which a run that is to train for so long stops by itself, if nobody else stops it. */
+/**
+ * Seconds after which a run that is to train for so long stops by itself, if nobody else stops it.
+ */
 const limitFor = (seconds: number): number => Math.ceil(600 + 10 * seconds);
 /** A run is stopped once it has trained for long enough. */
 const endless = ['--steps', '10000000', '--log-every', '1'];

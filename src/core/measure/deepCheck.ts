@@ -1,5 +1,5 @@
-// The all-reduce of a deep check: an ordinary run of the trainer's own measurement, with one rank on
-// each node, which is deleted once it is over.
+// The all-reduce of a deep check: an ordinary run of the trainer's own measurement, with one rank
+// on each node, which is deleted once it is over.
 import { bad, warned, type CheckResult } from '../base/checks.js';
 import { errorText, isCancelled, UserError } from '../base/errors.js';
 import type { Progress } from '../base/progress.js';

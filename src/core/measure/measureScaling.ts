@@ -1,5 +1,6 @@
 // Measures how a training scales: short runs one after the other on a profile, each a point. They
-// are ordinary runs, which show in lists; what each came to is handed on before the next one starts.
+// are ordinary runs, which show in lists; what each came to is handed on before the next one
+// starts.
 import { errorText, isCancelled, throwIfCancelled, UserError } from '../base/errors.js';
 import type { Progress } from '../base/progress.js';
 import { hasRanks } from '../contracts/slots.js';
@@ -35,7 +36,9 @@ export async function measureScaling(options: ScalingOptions): Promise<ScalingSt
   return measurement.run();
 }
 
-/** The training that is measured: flags that the measurement itself sets are left out. UserError. */
+/**
+ * The training that is measured: flags that the measurement itself sets are left out. UserError.
+ */
 export function measuredWords(words: readonly string[]): string[] {
   if (trainerVerb(words) !== 'train') {
     throw new UserError(
@@ -159,7 +162,9 @@ class Measurement {
     };
   }
 
-  /** Hosts that were booted as one are one machine. Undefined where not all of them can be asked. */
+  /**
+   * Hosts that were booted as one are one machine. Undefined where not all of them can be asked.
+   */
   private async machines(hosts: readonly string[]): Promise<number | undefined> {
     const nodes = this.options.machine.nodes.filter(({ name }) => hosts.includes(name));
     if (nodes.length === 0 || nodes.length < hosts.length) return undefined;

@@ -20,7 +20,9 @@ export async function readData(path: string): Promise<unknown> {
   }
 }
 
-/** Writes files by their names, each whole or not at all. UserError (preflight) where that fails. */
+/**
+ * Writes files by their names, each whole or not at all. UserError (preflight) where that fails.
+ */
 export async function writePages(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });

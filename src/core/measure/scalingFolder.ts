@@ -14,8 +14,8 @@ export const scalingPage = 'scaling.html';
 const data = 'scaling.json';
 
 /**
- * The measurement that the folder has; undefined where it has none. UserError (usage) where it has a
- * file that is none.
+ * The measurement that the folder has; undefined where it has none. UserError (usage) where it has
+ * a file that is none.
  */
 export async function readStudy(folder: string): Promise<ScalingStudy | undefined> {
   const path = join(folder, data);

@@ -36,7 +36,9 @@ export interface AskedShortRun {
   tag: string;
   /** Seconds after which the run stops by itself, also where nobody follows it any more. */
   timeLimit?: number;
-  /** Whether these steps suffice, so that the run is stopped. Left out: it goes on to its own end. */
+  /**
+   * Whether these steps suffice, so that the run is stopped. Left out: it goes on to its own end.
+   */
   enough?: (steps: readonly StepLine[]) => boolean;
 }
 
@@ -123,7 +125,10 @@ export async function shortRun(place: RunPlace, asked: AskedShortRun): Promise<S
   }
 }
 
-/** A run that nobody follows any more, since this side was ended, is stopped, and deleted as others are. */
+/**
+ * A run that nobody follows any more, since this side was ended, is stopped, and deleted as others
+ * are.
+ */
 export async function endLeftRun(place: RunPlace, dir: NodePath): Promise<void> {
   const { machine, profile, logger = nullLogger } = place;
   const client = await machine.node.client();

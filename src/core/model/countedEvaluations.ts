@@ -3,10 +3,10 @@
 import type { EvalLine } from '../contracts/metricsSchema.js';
 
 /**
- * Judges the standing evaluations of one metrics.jsonl, in the order of the file. The own images are
- * those of the evaluator beside the training, else those that the run's record names. Where it names
- * none, they are those of the first evaluation. A line of an older trainer names no images, and
- * counts.
+ * Judges the standing evaluations of one metrics.jsonl, in the order of the file. The own images
+ * are those of the evaluator beside the training, else those that the run's record names. Where it
+ * names none, they are those of the first evaluation. A line of an older trainer names no images,
+ * and counts.
  */
 export class CountedEvaluations {
   private own: string | undefined;

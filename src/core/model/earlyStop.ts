@@ -5,8 +5,8 @@ import type { RunMetrics } from './runMetrics.js';
 const flag = '--early-stop';
 
 /**
- * `early stop: no better evaluation for 10`, the number as it was asked for; undefined where the run
- * did not end so.
+ * `early stop: no better evaluation for 10`, the number as it was asked for; undefined where the
+ * run did not end so.
  */
 export function earlyStopText(
   run: Pick<RunFile, 'argv'> | null,

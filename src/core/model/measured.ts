@@ -11,8 +11,8 @@ export const scalingName = (mode: 'weak' | 'strong', replicas: number): string =
   `${mode} scaling ${replicas}`;
 
 /**
- * Whether a measurement started the run, here or elsewhere. A user's own run may have such a tag, or
- * such a name, but hardly both.
+ * Whether a measurement started the run, here or elsewhere. A user's own run may have such a tag,
+ * or such a name, but hardly both.
  */
 export function isMeasured({ about }: Pick<RunEntry, 'about'>): boolean {
   const { name = '', tags = [] } = about ?? {};

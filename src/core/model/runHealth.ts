@@ -63,7 +63,7 @@ export interface HealthFacts {
   now: number;
 }
 
-/** Seconds for which trouble that is over is told of. */
+/** Seconds for which the line still names trouble that is over. */
 const recoveredFor = 120;
 /** Seconds without a step line that are never too many. */
 const patience = 15;

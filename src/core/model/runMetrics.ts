@@ -54,7 +54,10 @@ function bestOf(all: readonly Evaluation[]): Evaluation | undefined {
 export interface Restart {
   /** The step from which it went on; undefined where its start line names none. */
   fromStep: number | undefined;
-  /** When that step's checkpoint was written (of step 0, when the run began); seconds since the epoch. */
+  /**
+   * When that step's checkpoint was written (of step 0, when the run began); seconds since the
+   * epoch.
+   */
   since: number | undefined;
   /** When the generation before it began to train, and when it did; seconds since the epoch. */
   before: number;

@@ -55,8 +55,9 @@ function lostTo({ since, time }: Restart, run: Starting, state: NonNullable<Stat
 }
 
 /**
- * Seconds for which the run held its nodes and made no step: starts, waits for restarts, checkpoints,
- * the last evaluation. Steps that a restart repeats were made. Undefined without a step.
+ * Seconds for which the run held its nodes and made no step: starts, waits for restarts,
+ * checkpoints, the last evaluation. Steps that a restart repeats were made. Undefined without a
+ * step.
  */
 export function idleSeconds(run: Run, state: State, { stepSeconds, lastStep }: Read): number | undefined {
   if (!state || !lastStep) return undefined;
@@ -69,11 +70,16 @@ export const firstReaching = <E extends Pick<Evaluation, 'top1'>>(
   accuracy: number,
 ): E | undefined => all.find(({ top1 }) => top1 >= accuracy);
 
-/** The greatest whole percent that is not more than this, as a fraction; below 1% the value itself. */
+/**
+ * The greatest whole percent that is not more than this, as a fraction; below 1% the value itself.
+ */
 export const wholePercent = (top1: number): number =>
   top1 >= 0.01 ? Math.floor(top1 * 100 + 1e-9) / 100 : top1;
 
-/** `accuracy` left out is the greatest whole percent that the run reached. Undefined without a price. */
+/**
+ * `accuracy` left out is the greatest whole percent that the run reached. Undefined without a
+ * price.
+ */
 export function spendingOf(run: Run, state: State, metrics: Read, accuracy?: number): Spending | undefined {
   const perHour = run ? pricePerHour(run) : undefined;
   if (perHour === undefined || !run?.price || !state) return undefined;
@@ -93,7 +99,10 @@ export function spendingOf(run: Run, state: State, metrics: Read, accuracy?: num
 /** `80%`, `80.5%`. */
 export const accuracyText = (accuracy: number): string => `${Number((100 * accuracy).toFixed(2))}%`;
 
-/** `3.10 USD until top-1 80%, restarts 0.42 USD, without a step 0.20 USD`: what is known and not nothing. */
+/**
+ * `3.10 USD until top-1 80%, restarts 0.42 USD, without a step 0.20 USD`: what is known and not
+ * nothing.
+ */
 export function spendingText({ currency, toAccuracy, restarts, idle }: Spending): string {
   const parts: string[] = [];
   if (toAccuracy) {

@@ -36,7 +36,8 @@ const pathOrNameFlags = ['--resume', '--checkpoint'];
 /**
  * Ranks do not start in the folder in which the user typed, so paths among the flags become
  * absolute, or begin with `~`: the home folder of the node that reads them, which is not known
- * here. `cwd`: a folder of that node; an absolute one is of this machine, whose home is known. UserError (usage) for a path that only Windows knows.
+ * here. `cwd`: a folder of that node; an absolute one is of this machine, whose home is known.
+ * UserError (usage) for a path that only Windows knows.
  */
 export function absolutePaths(argv: readonly string[], cwd: NodePath): string[] {
   const convert = (flag: string, value: string): string => {

@@ -7,8 +7,8 @@ import type { TypedRun } from './request.js';
 export type RunWishes = Pick<TypedRun, 'budget' | 'budgetStop' | 'timeLimit' | 'slurm'>;
 
 /**
- * The time limit; the budget where the profile still has a price to count with, and what was asked of Slurm where it
- * still is one of Slurm.
+ * The time limit; the budget where the profile still has a price to count with, and what was asked
+ * of Slurm where it still is one of Slurm.
  */
 export function keptWishes(profile: Profile, { budget, budgetStop, timeLimit, slurm }: RunWishes): RunWishes {
   const counts = priceOf(profile) !== undefined;

@@ -5,7 +5,10 @@ const seconds = { s: 1, m: 60, min: 60, h: 3600, d: 86_400 } as const;
 type Unit = keyof typeof seconds;
 const longest = 365 * seconds.d;
 
-/** `90s`, `30m`, `30min`, `1.5h`, `2d` in seconds. `what` is named where it is none. UserError (usage). */
+/**
+ * `90s`, `30m`, `30min`, `1.5h`, `2d` in seconds. `what` is named where it is none. UserError
+ * (usage).
+ */
 export function timeLimitOf(text: string, what: string): number {
   const [, number = '', unit] = /^(\d+(?:\.\d+)?)(s|m|min|h|d)$/.exec(text.trim()) ?? [];
   const time = unit === undefined ? NaN : Number(number) * seconds[unit as Unit];

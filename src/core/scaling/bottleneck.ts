@@ -33,8 +33,8 @@ const percent = (fraction: number): string => `${Math.round(100 * fraction)}%`;
 const ms = (value: number): string => `${value.toPrecision(3)} ms`;
 
 /**
- * Looks at the point with the most replicas, of weak scaling where there is one, beside the one with
- * the fewest. `probe`: one replica with a larger batch. Undefined without points.
+ * Looks at the point with the most replicas, of weak scaling where there is one, beside the one
+ * with the fewest. `probe`: one replica with a larger batch. Undefined without points.
  */
 export function findBottleneck(
   points: readonly ScalingPoint[],

@@ -38,11 +38,13 @@ export interface ScalingPoint {
   /** Of single steps, without the waits. */
   computeSamples: number[];
   /**
-   * Of every replica, in order of the ranks, but for rank 0 of central storage, which also makes the
-   * updates. Left out where the trainer did not say.
+   * Of every replica, in order of the ranks, but for rank 0 of central storage, which also makes
+   * the updates. Left out where the trainer did not say.
    */
   ranks?: RankTimes[] | undefined;
-  /** An all-reduce of `gradientBytes` without a training around it; null where none was measured. */
+  /**
+   * An all-reduce of `gradientBytes` without a training around it; null where none was measured.
+   */
   allReduceMs: number | null;
   /** Of all that the run held, for an hour; null without a price. */
   perHour: number | null;

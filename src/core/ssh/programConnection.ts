@@ -1,4 +1,5 @@
-// A connection to a node that is reached by a program of its head, each of its channels by one more.
+// A connection to a node that is reached by a program of its head, each of its channels by one
+// more.
 import type { Duplex } from 'node:stream';
 import { LineTail } from '../streams/lineTail.js';
 import { connectionLost } from './base/failures.js';

@@ -52,7 +52,8 @@ export class ThroughHead implements SshTransport {
       refused: (why) =>
         failure(`${head.name} cannot log in to ${host}: ${why}`, { kind: 'loginFromHead', ...remedy }),
       noTerminal: failure(terminal, { kind: 'terminalOnHead', ...remedy }),
-      // `ssh -W` on the head would be a login for each connection, and a refusal would look like an end.
+      // `ssh -W` on the head would be a login for each connection, and a refusal would look like an
+      // end.
       noForwarding: new ForwardingForbidden(
         `${host} is reached by the ssh of ${head.name}, which does not forward`,
       ),

@@ -67,7 +67,10 @@ function askedOf(profile: string, { run, about }: RunOverview['entry']): AskedRu
   };
 }
 
-/** What asks for a run like this one, under the same name; undefined where its record cannot be read. */
+/**
+ * What asks for a run like this one, under the same name; undefined where its record cannot be
+ * read.
+ */
 export function againOf(profile: Profile, details: RunOverview['entry']): AskedRun | undefined {
   const asked = askedOf(profile.name, details);
   const name = details.about?.name ?? '';

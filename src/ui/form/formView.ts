@@ -120,7 +120,9 @@ export function budgetOf(profile: Profile): FormBudget | null {
   };
 }
 
-/** Whose weights these are, where they are a run's checkpoint: by its name, as far as it is listed. */
+/**
+ * Whose weights these are, where they are a run's checkpoint: by its name, as far as it is listed.
+ */
 export function originText(
   weights: string,
   profile: string,
@@ -146,7 +148,9 @@ export function batchOf(
   return ranks !== undefined && each > 0 ? each * ranks : undefined;
 }
 
-/** In place of where the run would go, while its data lacks, or nobody knows yet whether it does. */
+/**
+ * In place of where the run would go, while its data lacks, or nobody knows yet whether it does.
+ */
 export const waitingText = (lack: string | undefined): { text: string; title: string; ranks?: number } =>
   lack === undefined
     ? { text: 'looking for the data on the nodes…', title: 'Wait' }

@@ -267,7 +267,10 @@ export function describeGpu(
   };
 }
 
-/** `1st in the queue  2 GPUs · ada@laptop · 3 min`. `now`: seconds since the epoch, as the node tells it. */
+/**
+ * `1st in the queue  2 GPUs · ada@laptop · 3 min`. `now`: seconds since the epoch, as the node
+ * tells it.
+ */
 export function describeWaiting(
   { gpus, count, by, since }: WaitingStart,
   place: number,

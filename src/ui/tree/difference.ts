@@ -1,8 +1,8 @@
 // How much a row's text differs from what stands there.
 
 /**
- * `words`: it says something else. `figures`: a figure is another. `little`: all figures are within a
- * tenth of those that stand there, or within two percentage points.
+ * `words`: it says something else. `figures`: a figure is another. `little`: all figures are within
+ * a tenth of those that stand there, or within two percentage points.
  */
 export type Difference = 'none' | 'little' | 'figures' | 'words';
 

@@ -1,5 +1,5 @@
-// Files and folders that are dropped on a row of the Clusters view: on a node, on one of its GPUs, or
-// on a profile, which means all of its nodes.
+// Files and folders that are dropped on a row of the Clusters view: on a node, on one of its GPUs,
+// or on a profile, which means all of its nodes.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';

@@ -1,6 +1,6 @@
-// Whether somebody reads a tooltip of one of our views. We hear of a pointer only when its tooltip is
-// asked for, half a second after it came. Who has read one tooltip often goes on to the next row. So
-// the figures of all views wait then.
+// Whether somebody reads a tooltip of one of our views. We hear of a pointer only when its tooltip
+// is asked for, half a second after it came. Who has read one tooltip often goes on to the next
+// row. So the figures of all views wait then.
 
 /** Milliseconds from the moment that a tooltip was asked for. */
 export const readingTime = 12_000;

@@ -1,7 +1,7 @@
 // What stands between a tree and the editor. The editor hears of those rows alone whose texts have
-// changed, since it draws these anew. A drawing closes the tooltip of the row, and one that is about
-// to come never comes. So figures are drawn seldom. A row keeps its object for as long as its id is
-// there.
+// changed, since it draws these anew. A drawing closes the tooltip of the row, and one that is
+// about to come never comes. So figures are drawn seldom. A row keeps its object for as long as its
+// id is there.
 import type * as vscode from 'vscode';
 import { Emitter, type Disposable } from '../../core/base/lifecycle.js';
 import { Throttle } from '../throttle.js';

@@ -132,8 +132,8 @@ export async function practiceHosts({
 }
 
 /**
- * Hosts with networks of their own, whose links can be cut. Needs root. `disk`: a folder that all of
- * them see as `~/.trainyard`, as one of a file server.
+ * Hosts with networks of their own, whose links can be cut. Needs root. `disk`: a folder that all
+ * of them see as `~/.trainyard`, as one of a file server.
  */
 export async function separateHosts(
   count: number,

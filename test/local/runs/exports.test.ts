@@ -1,5 +1,5 @@
-// Exports: one that cannot begin (no server, a login that is refused, which then is in no output and
-// no file), files of figures, and exports that go along with a run.
+// Exports: one that cannot begin (no server, a login that is refused, which then is in no output
+// and no file), files of figures, and exports that go along with a run.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,5 +1,5 @@
-// A check of nodes that were made different on purpose: each difference is told of the node that has
-// it, and of no other.
+// A check of nodes that were made different on purpose: each difference is told of the node that
+// has it, and of no other.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -100,7 +100,8 @@ describe.skipIf(unavailable !== undefined)(`unlike nodes (${unavailable ?? 'name
 
   it('are told apart, each difference at its node alone', async () => {
     inside('mtu', 'ip', 'route', 'add', 'unreachable', `${address('shm')}/32`);
-    // What is longer than the bucket is dropped, as where a switch has a smaller MTU than its hosts.
+    // What is longer than the bucket is dropped, as where a switch has a smaller MTU than its
+    // hosts.
     const bucket = ['rate', '100mbit', 'burst', '1200', 'limit', '200000'];
     inside('full-size', 'tc', 'qdisc', 'add', 'dev', 'eth0', 'root', 'tbf', ...bucket);
     const started = performance.now();

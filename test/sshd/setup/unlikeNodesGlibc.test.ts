@@ -1,5 +1,5 @@
-// Nodes whose C library is another one: a newer glibc takes part in a run, and one that is too old for
-// our programs is refused by name, before anything is put there.
+// Nodes whose C library is another one: a newer glibc takes part in a run, and one that is too old
+// for our programs is refused by name, before anything is put there.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -89,7 +89,10 @@ export class History {
   private step = 0;
   /** Step from which the generation goes on. */
   private from = 0;
-  /** Step of the newest step line or checkpoint: an older generation's until the newest has made a step. */
+  /**
+   * Step of the newest step line or checkpoint: an older generation's until the newest has made a
+   * step.
+   */
   private newest: number | undefined;
   private hasLine = false;
   private rates: { step: number; rate: number }[] = [];

@@ -1,5 +1,5 @@
-// Runs of the real trainer as scripts/bench/recordRuns.mjs recorded them: a line of what was run and
-// when, and the lines of metrics.jsonl.
+// Runs of the real trainer as scripts/bench/recordRuns.mjs recorded them: a line of what was run
+// and when, and the lines of metrics.jsonl.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import * as z from 'zod/mini';

@@ -1,7 +1,7 @@
-// Clicks on rows of the Runs view. VS Code keeps a command that has arguments on its own side, under
-// an id of its own, and gives that up when the row is drawn anew: the row in the window still has
-// the old id until the new one is there, and a click meanwhile ends in "Actual command not found".
-// The stand-in for the editor does the same.
+// Clicks on rows of the Runs view. VS Code keeps a command that has arguments on its own side,
+// under an id of its own, and gives that up when the row is drawn anew: the row in the window still
+// has the old id until the new one is there, and a click meanwhile ends in "Actual command not
+// found". The stand-in for the editor does the same.
 import { beforeEach, expect, it, vi } from 'vitest';
 import type { RunArgument } from '../../../src/contributions.js';
 import { nodePath } from '../../../src/core/base/nodePath.js';

@@ -4,8 +4,8 @@
 //
 // Pointers named void* are activations, gradients of activations, workspaces and scratch, in the
 // back end's memory, in a layout that an op chose. Pointers named float* are master weights, their
-// gradients and statistics: plain fp32. Fusions of several ops (two batch norms that are added, a batch
-// norm that is pooled; a convolution with the statistics of the batch norm behind it would be
+// gradients and statistics: plain fp32. Fusions of several ops (two batch norms that are added, a
+// batch norm that is pooled; a convolution with the statistics of the batch norm behind it would be
 // another) are further makers, which may return nullptr where a back end has none.
 #pragma once
 #include <array>

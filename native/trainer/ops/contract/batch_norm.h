@@ -71,9 +71,9 @@ struct BatchNormPairParams {
 };
 
 /// The end of a residual block whose shortcut is a projection, in one op: y = relu(norm of the
-/// branch + norm of the projection), two batch norms as BatchNormOp has them. Index 0 is the branch,
-/// 1 the projection. It sums over the ranks in the order of the two ops that it replaces: forward
-/// the projection first, backward the branch first.
+/// branch + norm of the projection), two batch norms as BatchNormOp has them. Index 0 is the
+/// branch, 1 the projection. It sums over the ranks in the order of the two ops that it replaces:
+/// forward the projection first, backward the branch first.
 class BatchNormPairOp {
  public:
   virtual ~BatchNormPairOp() = default;

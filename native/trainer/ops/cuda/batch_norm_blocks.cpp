@@ -74,7 +74,8 @@ class BlockBatchNorm final : public BatchNormOp {
   };
 
   static const T* numbers(const void* memory) { return static_cast<const T*>(memory); }
-  /// Whether forward notes what the ReLU let pass: x alone does not say it where a residual is added.
+  /// Whether forward notes what the ReLU let pass: x alone does not say it where a residual is
+  /// added.
   bool notes() const { return p_.residual && p_.relu; }
 
   void apply(const Forward& args, const NormConstants& constants) const {

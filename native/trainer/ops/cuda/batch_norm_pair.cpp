@@ -1,5 +1,5 @@
-// Two batch norms that are added, by blocks: three launches forward and two backward, and two more in
-// each where statistics are summed over ranks.
+// Two batch norms that are added, by blocks: three launches forward and two backward, and two more
+// in each where statistics are summed over ranks.
 #include "trainer/ops/cuda/math/norm_pair_blocks.h"
 #include "trainer/ops/cuda/norm_steps.h"
 

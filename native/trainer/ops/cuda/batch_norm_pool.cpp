@@ -1,5 +1,5 @@
-// A batch norm with ReLU whose output is pooled, by blocks: two launches forward and two backward, and
-// a third in each where statistics are summed over ranks.
+// A batch norm with ReLU whose output is pooled, by blocks: two launches forward and two backward,
+// and a third in each where statistics are summed over ranks.
 #include "trainer/ops/cuda/math/norm_pool_blocks.h"
 #include "trainer/ops/cuda/norm_steps.h"
 

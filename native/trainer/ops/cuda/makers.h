@@ -42,7 +42,8 @@ class ConvolutionPlans {
   virtual void backward_weights(const void* x, const void* dy, void* dw, void* scratch) = 0;
 };
 
-/// Bytes on their way from the host to the device, beside the ops: in two buffers, one after the other.
+/// Bytes on their way from the host to the device, beside the ops: in two buffers, one after the
+/// other.
 class Uploads {
  public:
   virtual ~Uploads() = default;

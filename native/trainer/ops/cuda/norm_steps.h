@@ -1,5 +1,5 @@
-// What batch norms by blocks have in common: their scratch, the statistics forward, and what follows
-// from the sums backward.
+// What batch norms by blocks have in common: their scratch, the statistics forward, and what
+// follows from the sums backward.
 #pragma once
 #include "trainer/ops/cuda/makers.h"
 #include "trainer/ops/cuda/math/norm_backward_blocks.h"

@@ -24,10 +24,11 @@ struct BenchAllReduceOptions {
 /// algorithm_gbs is bytes / time, bus_gbs that times 2 (n - 1)
 /// / n for n ranks (NVIDIA's nccl-tests, doc/PERFORMANCE.md), in 1e9 bytes a second. Throws
 /// Error(Exit::usage) for a single rank, and Error(Exit::device) where a sum is wrong.
-/// With options.pairs also {"pair":[rank,rank],"bytes","ms","algorithm_gbs","bus_gbs","world","comm"}
-/// for each pair of ranks that summed alone: in rounds of disjoint pairs, all pairs of a round at
-/// once, all pairs there are of up to 9 ranks, and 8 rounds of more ranks. Of each pair the better of
-/// two measurements counts.
+/// With options.pairs also
+/// {"pair":[rank,rank],"bytes","ms","algorithm_gbs","bus_gbs","world","comm"} for each pair of
+/// ranks that summed alone: in rounds of disjoint pairs, all pairs of a round at once, all pairs
+/// there are of up to 9 ranks, and 8 rounds of more ranks. Of each pair the better of two
+/// measurements counts.
 void bench_all_reduce(const BenchAllReduceOptions& options, Communicator& communicator,
                       const std::function<void(const nlohmann::json&)>& line);
 

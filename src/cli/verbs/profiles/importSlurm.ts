@@ -10,7 +10,9 @@ import type { Context } from '../../context.js';
 import { table } from '../../format.js';
 import { assertFree, saveNew } from './newProfile.js';
 
-/** Lists the partitions, or with `--name` or `--partition` saves a profile. Returns the exit code. */
+/**
+ * Lists the partitions, or with `--name` or `--partition` saves a profile. Returns the exit code.
+ */
 export async function importSlurm(context: Context, args: Args): Promise<number> {
   const base = await baseOf(context, args);
   const name = args.value('name');

@@ -167,7 +167,8 @@ class ClusterCheck {
 
   /**
    * Puts trainer and agent on the good nodes, and starts them. What installs or stays has a channel
-   * of its own, and behind a head all channels are of one connection: then ours are given back first.
+   * of its own, and behind a head all channels are of one connection: then ours are given back
+   * first.
    */
   private async tryPrograms(survey: Survey, unreached: ReadonlySet<string | undefined>): Promise<void> {
     const { found, progress } = this;

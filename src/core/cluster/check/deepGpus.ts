@@ -24,8 +24,9 @@ const gpuTrial = [
 ];
 
 /**
- * A matrix product in fp16 on each GPU that is free, all at once, and who is slow among those of its
- * model. A row for each node with GPUs. `env`: the profile's. UserError (connection), Cancelled.
+ * A matrix product in fp16 on each GPU that is free, all at once, and who is slow among those of
+ * its model. A row for each node with GPUs. `env`: the profile's. UserError (connection),
+ * Cancelled.
  */
 export async function measureGpus(
   nodes: readonly GpuNode[],

@@ -25,8 +25,8 @@ interface RunNodes {
 }
 
 /**
- * The data and the trainer of each node with ranks, and what these nodes are made of, as a check has
- * it; of a head without ranks, what a training needs there. Results of all nodes, good and bad.
+ * The data and the trainer of each node with ranks, and what these nodes are made of, as a check
+ * has it; of a head without ranks, what a training needs there. Results of all nodes, good and bad.
  * UserError (connection, preflight), Cancelled.
  */
 export async function checkBeforeStart(
@@ -43,7 +43,9 @@ export async function checkBeforeStart(
   });
 }
 
-/** The flags of a training, by what the trainer says where its rank 0 will be. UserError (usage). */
+/**
+ * The flags of a training, by what the trainer says where its rank 0 will be. UserError (usage).
+ */
 export async function assertFlags(
   request: RunRequest,
   { taken: [first], runtimes }: RunNodes,
@@ -53,8 +55,8 @@ export async function assertFlags(
 }
 
 /**
- * Rank 0 of a training writes metrics and checkpoints, and has to see the head's folder for them. An
- * evaluator beside it runs on the head, and needs trainer and images there.
+ * Rank 0 of a training writes metrics and checkpoints, and has to see the head's folder for them.
+ * An evaluator beside it runs on the head, and needs trainer and images there.
  */
 async function checkBareHead(
   request: RunRequest,

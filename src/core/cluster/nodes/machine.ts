@@ -94,8 +94,8 @@ export interface Machine extends Disposable {
    */
   start(request: RunRequest, progress?: Progress): Promise<StartedRun>;
   /**
-   * What `start` would send to the queue now; nothing is sent. Absent where no queue takes the runs.
-   * UserError, Cancelled.
+   * What `start` would send to the queue now; nothing is sent. Absent where no queue takes the
+   * runs. UserError, Cancelled.
    */
   batchScript?(request: RunRequest, progress?: Progress): Promise<string>;
   /** Runs the trainer on `node` to its end. UserError (failed) with its own words, Cancelled. */
@@ -120,8 +120,9 @@ export interface Machine extends Disposable {
   /** A channel to a Unix socket on `node`. */
   connectSocket(path: NodePath): Promise<Duplex>;
   /**
-   * Where TensorBoard of the run in `dir` is served; absent where that is always `node`. The machine
-   * owns the place until `letGoOfBoard`. UserError (usage) where the run has no such place now.
+   * Where TensorBoard of the run in `dir` is served; absent where that is always `node`. The
+   * machine owns the place until `letGoOfBoard`. UserError (usage) where the run has no such place
+   * now.
    */
   boardPlace?(dir: NodePath): Promise<BoardPlace>;
   letGoOfBoard?(dir: NodePath): void;

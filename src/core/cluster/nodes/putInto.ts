@@ -1,5 +1,5 @@
-// Files and folders of this machine, put into a folder of nodes. What is not there yet appears whole
-// or not at all.
+// Files and folders of this machine, put into a folder of nodes. What is not there yet appears
+// whole or not at all.
 import { randomBytes } from 'node:crypto';
 import { basename, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -14,7 +14,10 @@ import type { SshNode } from './sshNode.js';
 /** A program that moves or removes a folder needs no longer than this. Milliseconds. */
 const longest = 60_000;
 
-/** Which of these names of this machine lie in `folder` of some node already. UserError (connection). */
+/**
+ * Which of these names of this machine lie in `folder` of some node already. UserError
+ * (connection).
+ */
 export async function namesThere(
   nodes: readonly SshNode[],
   sources: readonly string[],
@@ -27,8 +30,8 @@ export async function namesThere(
 
 /**
  * Puts each source into `folder` of each node, which is made where it is missing. Files of a folder
- * that is there are replaced, each whole. UserError (usage, connection, preflight), Cancelled. Returns
- * how many files each node got.
+ * that is there are replaced, each whole. UserError (usage, connection, preflight), Cancelled.
+ * Returns how many files each node got.
  */
 export async function putInto(
   context: { profile: Profile; logger: Logger },

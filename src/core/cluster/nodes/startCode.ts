@@ -99,7 +99,10 @@ export async function startWithCode<T>(
   }
 }
 
-/** Names the verb of the trainer that was meant by a program that is not there. UserError (preflight). */
+/**
+ * Names the verb of the trainer that was meant by a program that is not there. UserError
+ * (preflight).
+ */
 function rethrown(error: unknown, request: RunRequest): never {
   const [word = ''] = request.kind === 'command' && !request.ofTrainer ? request.argv : [];
   const verb = meantVerb(word);

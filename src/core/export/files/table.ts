@@ -13,8 +13,8 @@ interface Row {
 }
 
 /**
- * Comma-separated values (RFC 4180): a row for each step, with all that was measured there, then one
- * for each sample of hosts and GPUs. `step` is empty in these, and `seconds` in the others. `time` is
+ * Comma-separated values (RFC 4180): a row for each step, with all that was measured there, then
+ * one for each sample of hosts and GPUs. `step` is empty in these, and `seconds` in the others. `time` is
  * in seconds since the epoch. Figures are not rounded.
  */
 export function csvOf(record: RunRecord): string {

@@ -14,9 +14,9 @@ export const destinationKinds = ['mlflow', 'wandb', 'csv', 'json'] as const;
 export type DestinationKind = (typeof destinationKinds)[number];
 
 /**
- * Paths are absolute ones of this machine. `uri` is what `trackingUri` gives. `folder` is where W&B's
- * folder `wandb` is, or is made. `path` is a file, or a folder in which the file is named after the
- * run.
+ * Paths are absolute ones of this machine. `uri` is what `trackingUri` gives. `folder` is where
+ * W&B's folder `wandb` is, or is made. `path` is a file, or a folder in which the file is named
+ * after the run.
  */
 export type Destination =
   | { to: 'mlflow'; uri: URL; experiment: string }

@@ -22,7 +22,9 @@ export interface SlowRanks {
   ranks: readonly number[];
   hosts: readonly string[];
   why: 'compute' | 'input';
-  /** Of computing, or of waits for images: medians over these ranks and over the others, ms a step. */
+  /**
+   * Of computing, or of waits for images: medians over these ranks and over the others, ms a step.
+   */
   ms: number;
   othersMs: number;
   /** By which a step of theirs is longer, waits for other ranks left out: ms. */
@@ -51,8 +53,8 @@ export const isLikeOthers = (rank: number, start: Pick<StartLine, 'strategy'> | 
 
 /**
  * Ranks of which each needs 25% longer than the lower median of all. At most half of the ranks are
- * that. Where ranks share cores, some of a host always get less than the others. So several ranks on
- * CPUs are slow only as all ranks of their hosts. Undefined where none stand out.
+ * that. Where ranks share cores, some of a host always get less than the others. So several ranks
+ * on CPUs are slow only as all ranks of their hosts. Undefined where none stand out.
  */
 export function findSlowRanks(all: readonly RankTimes[]): SlowRanks | undefined {
   if (all.length < 2) return undefined;

@@ -1,5 +1,6 @@
-// How long a step takes, for the time that is left. What a step takes itself changes and is looked at
-// lately; pauses between steps, as for checkpoints, come now and then and are looked at over all steps.
+// How long a step takes, for the time that is left. What a step takes itself changes and is looked
+// at lately; pauses between steps, as for checkpoints, come now and then and are looked at over all
+// steps.
 
 /** Step lines looked back at. */
 const window = 60;

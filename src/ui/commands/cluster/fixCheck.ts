@@ -11,7 +11,9 @@ import type { Ui } from '../ui.js';
 import { checkProfile } from './checkProfile.js';
 import { pickCluster } from './pickCluster.js';
 
-/** Shows the command, runs it on the fix's nodes after a yes, and checks again. Errors are shown. */
+/**
+ * Shows the command, runs it on the fix's nodes after a yes, and checks again. Errors are shown.
+ */
 export async function fixCheck(ui: Ui, profile: string, fix: Fix): Promise<void> {
   try {
     if (await runFix(ui, profile, fix)) await checkProfile(ui, { profile });

@@ -14,7 +14,9 @@ import { withMlflowLogin } from './mlflowLogin.js';
 
 const title = 'Export Run';
 
-/** Asks where to; a run that was exported there before is brought up to date. UserError, Cancelled. */
+/**
+ * Asks where to; a run that was exported there before is brought up to date. UserError, Cancelled.
+ */
 export async function exportRun(ui: Ui, given?: RunArgument): Promise<void> {
   const run = await pickRun(ui, given, title);
   if (!run) return;

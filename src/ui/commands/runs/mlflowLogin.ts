@@ -1,13 +1,13 @@
-// Who the user is to an MLflow server: as the environment or netrc says it; else asked for, and kept
-// in the editor's secret storage. It goes to the server alone.
+// Who the user is to an MLflow server: as the environment or netrc says it; else asked for, and
+// kept in the editor's secret storage. It goes to the server alone.
 import * as vscode from 'vscode';
 import { Cancelled } from '../../../core/base/errors.js';
 import { hasLogin, isLoginRefused, parseLogin, type MlflowLogin } from '../../../core/export/mlflow/login.js';
 
 /**
- * Calls `act` with the environment and with the login that is kept for this server. Where the server
- * asks for another one, so does this, once; it is kept when the server has taken it. UserError,
- * Cancelled.
+ * Calls `act` with the environment and with the login that is kept for this server. Where the
+ * server asks for another one, so does this, once; it is kept when the server has taken it.
+ * UserError, Cancelled.
  */
 export async function withMlflowLogin<T>(
   secrets: vscode.SecretStorage,

@@ -8,8 +8,8 @@ import type { Services } from '../../services.js';
 const shownKey = 'startWarnings';
 
 /**
- * Logs each warning, and shows a notification that leads to the check's page. The same warnings of a
- * profile are shown once in a workspace. Resolves when the notification is gone.
+ * Logs each warning, and shows a notification that leads to the check's page. The same warnings of
+ * a profile are shown once in a workspace. Resolves when the notification is gone.
  */
 export async function tellWarnings(
   services: Services,

@@ -58,7 +58,7 @@ export function comparePicture(view: PlotView): ChartPicture {
 }
 
 export class ComparePlot {
-  /** Of the lines, in the scales that are told here. */
+  /** The path of each line, for the scales that `scales` names. */
   private paths = new WeakMap<ChartLine, Path2D>();
   private scales = '';
   private plot: uPlot;

@@ -116,8 +116,8 @@ export const xOf = ({ lines }: CompareChart): number[] =>
 const mostCells = 40_000;
 
 /**
- * Rows for the table of a chart, newest first. The x of all lines, thinned to at most `most`: the end
- * of a run alone would say nothing of its curve.
+ * Rows for the table of a chart, newest first. The x of all lines, thinned to at most `most`: the
+ * end of a run alone would say nothing of its curve.
  */
 export function tableOf(
   chart: CompareChart,

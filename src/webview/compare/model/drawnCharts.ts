@@ -1,4 +1,5 @@
-// The charts of the runs that are drawn, made once for each axis: a pointer that moves changes none.
+// The charts of the runs that are drawn, made once for each axis: a pointer that moves changes
+// none.
 import type { ComparisonUpdate } from '../../protocol.js';
 import { chartsOf, type CompareChart } from './curves.js';
 import type { CompareAxis } from './view.js';

@@ -10,7 +10,9 @@ export const firstRows = 100;
 export interface TableRows {
   head: string[];
   rows: string[][];
-  /** What is left out where these are not all rows: the oldest ones; else some between all of them. */
+  /**
+   * What is left out where these are not all rows: the oldest ones; else some between all of them.
+   */
   spread?: boolean;
 }
 

@@ -116,7 +116,9 @@ export const deviceTiles = (model: PageModel, host: HostColumns, now: number): T
     ? host.gpus.map((gpu) => gpuTile(model, host, gpu, now))
     : [hostTile(model, host, now)];
 
-/** Where the time of the rank's steps goes, by the names and colours of the chart of the step time. */
+/**
+ * Where the time of the rank's steps goes, by the names and colours of the chart of the step time.
+ */
 function stepLines({ times }: RankColumns): TileLine[] {
   if (!times) return [];
   const line = (label: string, value: number, color: TileLine['color']): TileLine => ({

@@ -1,5 +1,5 @@
-// Hosts, GPUs and ranks. Of one host its tiles; of several a group each, with the host's sums, which
-// opens and closes; and above them one heat map where there are too many for tiles.
+// Hosts, GPUs and ranks. Of one host its tiles; of several a group each, with the host's sums,
+// which opens and closes; and above them one heat map where there are too many for tiles.
 import { html, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import type { HostColumns, RankColumns } from '../../protocol.js';

@@ -86,7 +86,9 @@ export function staleness(
   return age > Math.max(staleAfter, missedLines * usual) ? age : undefined;
 }
 
-/** The longest distance of late between two lines of a rank, the first from its start on; seconds. */
+/**
+ * The longest distance of late between two lines of a rank, the first from its start on; seconds.
+ */
 export function usualDistance({ marks }: Pick<PageModel, 'marks'>, times: readonly number[]): number {
   const begins = (kind: string): boolean => kind === 'start' || kind === 'restart' || kind === 'resume';
   const start = marks.findLast(({ kind }) => begins(kind))?.time ?? Infinity;

@@ -1,5 +1,5 @@
-// GPUs of a deep check. No GPU is at hand: lines of `trainer bench matmul` stand in for what it would
-// print there.
+// GPUs of a deep check. No GPU is at hand: lines of `trainer bench matmul` stand in for what it
+// would print there.
 import { expect, it } from 'vitest';
 import type { Tried } from '../../../../src/core/cluster/check/deepCheck.js';
 import { measureGpus, type GpuNode } from '../../../../src/core/cluster/check/deepGpus.js';

@@ -79,8 +79,8 @@ describe('figures', () => {
   });
 
   it('say what restarts cost', () => {
-    // The checkpoint of step 50 was written at 60 s; the second generation trains from 100 s on: 40 s
-    // are lost. The third goes on from the same checkpoint and trains from 150 s on: 90 s more.
+    // The checkpoint of step 50 was written at 60 s; the second generation trains from 100 s on: 40
+    // s are lost. The third goes on from the same checkpoint and trains from 150 s on: 90 s more.
     // 130 s at 0.01 EUR are 1.30 EUR.
     const checkpoint = {
       kind: 'checkpoint',

@@ -1,5 +1,5 @@
-// Recorded runs of the real trainer (test/fixtures/forecast), compared; each amount is worked out by
-// hand from times in the files. The price is 3,600 USD an hour, so a second costs 1 USD.
+// Recorded runs of the real trainer (test/fixtures/forecast), compared; each amount is worked out
+// by hand from times in the files. The price is 3,600 USD an hour, so a second costs 1 USD.
 import { expect, it } from 'vitest';
 import type { ComparedRun } from '../../../../src/core/compare/comparedRun.js';
 import { compareRuns } from '../../../../src/core/compare/comparison.js';
@@ -26,13 +26,14 @@ it('costs the time between start and end', () => {
 });
 
 it('costs an epoch the median of all but the first', () => {
-  // Epochs 2 to 7 of 15 steps: 3.850, 3.857, 4.067, 3.750, 3.652, 3.880; between 3.850 and 3.857: 3.854.
-  // Epochs 2 to 8 of 5 steps: 2.637, 2.689, 2.628, 2.631, 2.650, 2.635, 2.741: 2.637.
+  // Epochs 2 to 7 of 15 steps: 3.850, 3.857, 4.067, 3.750, 3.652, 3.880; between 3.850 and 3.857:
+  // 3.854. Epochs 2 to 8 of 5 steps: 2.637, 2.689, 2.628, 2.631, 2.650, 2.635, 2.741: 2.637.
   expect(texts('price of an epoch')).toEqual(['3.85 USD', '2.64 USD', '']);
 });
 
 it('costs an accuracy the time until the step that first had it', () => {
-  // 0.383, 0.383, 0.467, then 0.617 at step 60, made 16.146 s after the start; 0.633 at step 5: 3.617 s.
+  // 0.383, 0.383, 0.467, then 0.617 at step 60, made 16.146 s after the start; 0.633 at step 5:
+  // 3.617 s.
   expect(texts('price to 50%')).toEqual(['16.15 USD', '3.62 USD', '']);
 });
 

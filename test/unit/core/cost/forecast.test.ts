@@ -1,5 +1,5 @@
-// What a run comes to, said when half of its steps are made, beside what it came to: recorded runs of
-// the real trainer (each file of test/fixtures/forecast names the command that made it).
+// What a run comes to, said when half of its steps are made, beside what it came to: recorded runs
+// of the real trainer (each file of test/fixtures/forecast names the command that made it).
 import { expect, it } from 'vitest';
 import { costOf } from '../../../../src/core/cost/runCost.js';
 import { RunMetrics } from '../../../../src/core/model/runMetrics.js';

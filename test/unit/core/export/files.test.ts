@@ -1,5 +1,5 @@
-// A run as a table in a file: a row for each step and each sample, and a file that is the old or the
-// new one.
+// A run as a table in a file: a row for each step and each sample, and a file that is the old or
+// the new one.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';

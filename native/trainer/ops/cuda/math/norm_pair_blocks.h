@@ -1,5 +1,5 @@
-// Two batch norms that are added behind one ReLU, by blocks: the branch of a residual block (index 0)
-// and its projection (1). So what is normalised of either is never written.
+// Two batch norms that are added behind one ReLU, by blocks: the branch of a residual block (index
+// 0) and its projection (1). So what is normalised of either is never written.
 #pragma once
 #include "trainer/ops/cuda/math/norm_backward_blocks.h"
 
@@ -50,7 +50,8 @@ struct NormPairApplyBlock {
   }
 };
 
-/// g = (dy + more) where the ReLU passed; sums of g, which both have, and of g * (x - mean) of each.
+/// g = (dy + more) where the ReLU passed; sums of g, which both have, and of g * (x - mean) of
+/// each.
 template <class T, bool kMore>
 struct NormPairGradientSumsBlock {
   using Fold = NormFold<T, 3>;

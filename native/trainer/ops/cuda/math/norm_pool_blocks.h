@@ -1,5 +1,5 @@
-// A batch norm with ReLU whose output is pooled, by blocks: what it normalises is never written. Max
-// pooling by windows of 3x3 pixels, 2 apart.
+// A batch norm with ReLU whose output is pooled, by blocks: what it normalises is never written.
+// Max pooling by windows of 3x3 pixels, 2 apart.
 #pragma once
 #include "trainer/ops/cuda/math/norm_forward_blocks.h"
 #include "trainer/ops/cuda/math/pooling_wide.h"
@@ -16,8 +16,8 @@ TRAINYARD_HD Position row_position(unsigned row, unsigned channel, int height, i
   return p;
 }
 
-/// y = the largest of relu(normalised(x)) in each window. With kNote also the x that won, from which
-/// backward makes the sums, and its place: the first of the largest.
+/// y = the largest of relu(normalised(x)) in each window. With kNote also the x that won, from
+/// which backward makes the sums, and its place: the first of the largest.
 template <class T, bool kNote>
 struct NormPoolBlock {
   static constexpr int kPhases = 1;

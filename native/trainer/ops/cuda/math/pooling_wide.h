@@ -61,8 +61,8 @@ struct MaxPoolWide {
   }
 };
 
-/// Adds dy of the windows that the Wide of elements at `in` won, in row order. kKernel, kStride: the
-/// window where the compiler is to know it, else 0.
+/// Adds dy of the windows that the Wide of elements at `in` won, in row order. kKernel, kStride:
+/// the window where the compiler is to know it, else 0.
 template <class T, int kKernel, int kStride>
 TRAINYARD_HD void gather_gradient(const PoolShape& s, const T* dy, const uint8_t* winner, const Position& in,
                                   float (&sum)[kWide<T>]) {
