@@ -26,6 +26,7 @@ export { nodeTerminal, openNodeTerminal } from './commands/cluster/openNodeTermi
 export { openTunnel } from './commands/cluster/openTunnel.js';
 export { runOnAll } from './commands/cluster/runOnAll.js';
 export { copyText } from './commands/copyText.js';
+export { exportRun } from './commands/export/command.js';
 export { addProfile } from './commands/profiles/addProfile.js';
 export { chooseKey } from './commands/profiles/chooseKey.js';
 export { duplicateProfile } from './commands/profiles/duplicateProfile.js';
@@ -39,7 +40,6 @@ export { attachRun } from './commands/runs/attachRun.js';
 export { compareRuns } from './commands/runs/compareRuns.js';
 export { copyRunFolder } from './commands/runs/copyRunFolder.js';
 export { describeRun } from './commands/runs/describeRun.js';
-export { exportRun } from './commands/runs/exportRun.js';
 export { deleteRun } from './commands/runs/deleteRun.js';
 export { openDashboard } from './commands/runs/openDashboard.js';
 export { openLogs } from './commands/runs/openLogs.js';

@@ -1,7 +1,8 @@
 import { visible } from '../../core/base/visible.js';
 import { exitCodes } from '../../core/base/errors.js';
 import { noRuns } from '../../core/agent/runRegistry.js';
-import { accuracyKind, OverviewReader, type RunOverview } from '../../core/follow/overview.js';
+import { OverviewReader, type RunOverview } from '../../core/follow/overview.js';
+import { accuracyKind } from '../../core/model/accuracyKind.js';
 import { reasonOf, statusText } from '../../core/model/runStatus.js';
 import { gpuHoursText } from '../../core/cost/gpuHours.js';
 import { moneyText, type RunCost } from '../../core/cost/runCost.js';

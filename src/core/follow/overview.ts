@@ -67,13 +67,6 @@ export interface RunOverview extends RunProgress {
   spending: (accuracy?: number) => Spending | undefined;
 }
 
-/**
- * ` training` behind an accuracy of a run that nothing was evaluated of: its `top1` is of its
- * training images. Else empty.
- */
-export const accuracyKind = ({ best }: Pick<RunOverview, 'best'>): string =>
-  best === undefined ? ' training' : '';
-
 /** What one run's lines came to so far. */
 class Reading {
   private tail = new ByteTail(0);
