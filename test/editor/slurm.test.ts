@@ -67,7 +67,8 @@ describe.skipIf(why)(`Slurm in the editor${why === undefined ? '' : ` (${why})`}
     const { host } = workbench;
     await host.command('trainyard.newRun', { profile: 'login' });
     const form = workbench.webview();
-    await form.getByLabel('Partition').selectOption('urgent');
+    // A field to type into, until the login node has said which there are.
+    await form.locator('select#slurm-partition').selectOption('urgent');
     await form.getByRole('button', { name: 'Show Batch Script' }).press('Enter');
     const editor = workbench.page.locator('.monaco-editor .view-lines', { hasText: '#SBATCH' });
     await editor.getByText('--partition=').first().waitFor({ timeout: 60_000 });
