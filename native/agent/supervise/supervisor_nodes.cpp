@@ -2,7 +2,7 @@
 //
 // A node is lost in the middle of a run:
 // 1. Cluster::look_for_lost (cluster/cluster.cpp) notices: 15 s without a message, or 20 s after
-// its    connection was closed. It writes the event node_lost.
+//    its connection was closed. It writes the event node_lost.
 // 2. Generation (generation.cpp) ends the ranks of the other nodes. The node itself, where it still
 //    lives, ends its own ranks after 18 s (join/join.cpp).
 // 3. Supervisor::run_generations (supervisor.cpp) fails the run, or writes `restarting` where a
