@@ -7,8 +7,9 @@ const parts = 16;
 const warmingUp = 0.2;
 /** After the warming up. */
 const fewestSteps = 5;
-/** Of a run that is far too slow. */
+/** Of a run that is far too slow; and seconds that these steps take, for short ones are noise. */
 const fewestOfSlow = 3;
+const shortestOfSlow = 0.5;
 /** A run with less than this part of the best images/s is far too slow. */
 const farTooSlow = 0.6;
 const bytesOfGradient = 4;
@@ -46,7 +47,8 @@ const secondsOf = (steps: readonly StepLine[]): number =>
 /** Whether a few steps suffice to say that the run is far from `best`, in images/s. */
 function isFarTooSlow(steps: readonly StepLine[], best: number): boolean {
   const settled = settledOf(steps);
-  return settled.length >= fewestOfSlow && rateOf(settled) < farTooSlow * best;
+  const isEnough = settled.length >= fewestOfSlow && secondsOf(settled) >= shortestOfSlow;
+  return isEnough && rateOf(settled) < farTooSlow * best;
 }
 
 /**

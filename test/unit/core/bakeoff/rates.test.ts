@@ -28,4 +28,8 @@ it('ends after three steps where the run is far slower than the best so far', ()
   expect(ratesOf(stepsOf(4, 1000), 60)).toEqual({ rates: [32, 32, 32], steps: 3, seconds: 3 });
   expect(ratesOf(stepsOf(4, 1000))).toBeUndefined();
   expect(trainedFor(60, 50)(stepsOf(8, 1000))).toBe(false);
+  // Steps of a millisecond: half a second of them says something, three do not.
+  expect(trainedFor(60, 1e6)(stepsOf(4, 1))).toBe(false);
+  expect(ratesOf(stepsOf(4, 1), 1e6)).toBeUndefined();
+  expect(trainedFor(60, 1e6)(stepsOf(700, 1))).toBe(true);
 });
