@@ -1,19 +1,13 @@
 // What is loaded when something of it is first needed, as a bundle of its own
 // (scripts/build/build.mjs), so that activation stays short. Both bundles have their own copies of
 // the core's classes. So code of the other bundle never tests an object of this one by `instanceof`.
-// Every command is exported here (commands/register.ts).
+// Every command is exported here (commands/register.ts), or by a file commands.ts of its folder.
 import type * as Calls from './assist/toolCalls.js';
+import type * as CheckpointCommands from './commands/checkpoints/commands.js';
+import type * as ProfileCommands from './commands/profiles/commands.js';
 
 export { Backend } from './backend.js';
 export { addCluster } from './commands/addCluster/command.js';
-export { copyCheckpointPath } from './commands/checkpoints/copyCheckpointPath.js';
-export { deleteCheckpoint } from './commands/checkpoints/deleteCheckpoint.js';
-export { downloadCheckpoint } from './commands/checkpoints/downloadCheckpoint.js';
-export { evaluateCheckpoint } from './commands/checkpoints/evaluateCheckpoint.js';
-export { predictPictures } from './commands/checkpoints/predictPictures.js';
-export { revealCheckpoint } from './commands/checkpoints/revealCheckpoint.js';
-export { runFromCheckpoint } from './commands/checkpoints/runFromCheckpoint.js';
-export { verifyCheckpoints } from './commands/checkpoints/verifyCheckpoints.js';
 export { checkProfile } from './commands/cluster/checkProfile.js';
 export { closeTunnel } from './commands/cluster/closeTunnel.js';
 export { connect } from './commands/cluster/connect.js';
@@ -27,14 +21,6 @@ export { openTunnel } from './commands/cluster/openTunnel.js';
 export { runOnAll } from './commands/cluster/runOnAll.js';
 export { copyText } from './commands/copyText.js';
 export { exportRun } from './commands/export/command.js';
-export { addProfile } from './commands/profiles/addProfile.js';
-export { chooseKey } from './commands/profiles/chooseKey.js';
-export { duplicateProfile } from './commands/profiles/duplicateProfile.js';
-export { editProfile } from './commands/profiles/editProfile.js';
-export { importProfile } from './commands/profiles/importProfile.js';
-export { openProfiles } from './commands/profiles/openProfiles.js';
-export { removeProfile } from './commands/profiles/removeProfile.js';
-export { setPrice } from './commands/profiles/setPrice.js';
 export { findBestSettings, measureScaling } from './commands/reports/reports.js';
 export { attachRun } from './commands/runs/attachRun.js';
 export { compareRuns } from './commands/runs/compareRuns.js';
@@ -59,6 +45,12 @@ export { runOnCluster } from './commands/start/runOnCluster.js';
 export { runTraining } from './commands/start/runTraining.js';
 export { trainOnFolder } from './commands/start/trainOnFolder.js';
 export { TaskTerminal } from './tasks/taskTerminal.js';
+
+/** Commands that few sessions need are loaded when one of them is first used. */
+export const loadCheckpointCommands = (): Promise<typeof CheckpointCommands> =>
+  import('./commands/checkpoints/commands.js');
+export const loadProfileCommands = (): Promise<typeof ProfileCommands> =>
+  import('./commands/profiles/commands.js');
 
 /** What a language model asks of a tool: loaded later still, since few sessions need it. */
 export const loadToolCalls = (): Promise<typeof Calls> => import('./assist/toolCalls.js');

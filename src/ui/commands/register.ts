@@ -1,6 +1,7 @@
 // The table of commands. What goes wrong in one is shown, with what to do about it.
 // A new command has five places: contributions.ts (its id and arguments), a file of its own beside
-// this one, lazy.ts (its export), a line here, and package.json (its title).
+// this one, lazy.ts or the commands.ts of its folder (its export), a line here, and package.json
+// (its title).
 import * as vscode from 'vscode';
 import { commandIds, type CommandArguments, type CommandId } from '../../contributions.js';
 import { isCancelled } from '../../core/base/errors.js';
@@ -11,17 +12,20 @@ import type { Ui } from './ui.js';
 
 type Table = { [K in CommandId]: (...args: CommandArguments[K]) => Promise<void> };
 
+const checkpoints = async () => (await loadLazy()).loadCheckpointCommands();
+const profiles = async () => (await loadLazy()).loadProfileCommands();
+
 function tableOf(ui: Ui): Table {
   return {
     'trainyard.addCluster': async () => (await loadLazy()).addCluster(ui),
-    'trainyard.addProfile': async () => (await loadLazy()).addProfile(ui),
-    'trainyard.editProfile': async (profile) => (await loadLazy()).editProfile(ui, profile),
-    'trainyard.chooseKey': async (host) => (await loadLazy()).chooseKey(ui, host),
-    'trainyard.setPrice': async (profile) => (await loadLazy()).setPrice(ui, profile),
-    'trainyard.duplicateProfile': async (profile) => (await loadLazy()).duplicateProfile(ui, profile),
-    'trainyard.removeProfile': async (profile) => (await loadLazy()).removeProfile(ui, profile),
-    'trainyard.importProfile': async () => (await loadLazy()).importProfile(ui),
-    'trainyard.openProfiles': async (place) => (await loadLazy()).openProfiles(ui, place),
+    'trainyard.addProfile': async () => (await profiles()).addProfile(ui),
+    'trainyard.editProfile': async (profile) => (await profiles()).editProfile(ui, profile),
+    'trainyard.chooseKey': async (host) => (await profiles()).chooseKey(ui, host),
+    'trainyard.setPrice': async (profile) => (await profiles()).setPrice(ui, profile),
+    'trainyard.duplicateProfile': async (profile) => (await profiles()).duplicateProfile(ui, profile),
+    'trainyard.removeProfile': async (profile) => (await profiles()).removeProfile(ui, profile),
+    'trainyard.importProfile': async () => (await profiles()).importProfile(ui),
+    'trainyard.openProfiles': async (place) => (await profiles()).openProfiles(ui, place),
     'trainyard.connect': async (profile) => (await loadLazy()).connect(ui, profile),
     'trainyard.disconnect': async (profile) => (await loadLazy()).disconnect(ui, profile),
     'trainyard.checkProfile': async (profile) => (await loadLazy()).checkProfile(ui, profile),
@@ -63,17 +67,20 @@ function tableOf(ui: Ui): Table {
     'trainyard.exportRun': async (run) => (await loadLazy()).exportRun(ui, run),
     'trainyard.deleteRun': async (run) => (await loadLazy()).deleteRun(ui, run),
     'trainyard.selectRun': async (run) => (await loadLazy()).selectRun(ui, run),
-    'trainyard.verifyCheckpoints': async (run) => (await loadLazy()).verifyCheckpoints(ui, run),
+    'trainyard.verifyCheckpoints': async (run) => (await checkpoints()).verifyCheckpoints(ui, run),
     'trainyard.copyCheckpointPath': async (checkpoint) =>
-      (await loadLazy()).copyCheckpointPath(ui, checkpoint),
+      (await checkpoints()).copyCheckpointPath(ui, checkpoint),
     'trainyard.downloadCheckpoint': async (checkpoint) =>
-      (await loadLazy()).downloadCheckpoint(ui, checkpoint),
-    'trainyard.revealCheckpoint': async (checkpoint) => (await loadLazy()).revealCheckpoint(ui, checkpoint),
-    'trainyard.deleteCheckpoint': async (checkpoint) => (await loadLazy()).deleteCheckpoint(ui, checkpoint),
+      (await checkpoints()).downloadCheckpoint(ui, checkpoint),
+    'trainyard.revealCheckpoint': async (checkpoint) =>
+      (await checkpoints()).revealCheckpoint(ui, checkpoint),
+    'trainyard.deleteCheckpoint': async (checkpoint) =>
+      (await checkpoints()).deleteCheckpoint(ui, checkpoint),
     'trainyard.evaluateCheckpoint': async (checkpoint) =>
-      (await loadLazy()).evaluateCheckpoint(ui, checkpoint),
-    'trainyard.predictPictures': async (checkpoint) => (await loadLazy()).predictPictures(ui, checkpoint),
-    'trainyard.runFromCheckpoint': async (checkpoint) => (await loadLazy()).runFromCheckpoint(ui, checkpoint),
+      (await checkpoints()).evaluateCheckpoint(ui, checkpoint),
+    'trainyard.predictPictures': async (checkpoint) => (await checkpoints()).predictPictures(ui, checkpoint),
+    'trainyard.runFromCheckpoint': async (checkpoint) =>
+      (await checkpoints()).runFromCheckpoint(ui, checkpoint),
     'trainyard.copyText': async (row) => (await loadLazy()).copyText(ui, row),
     'trainyard.showOutput': () => {
       ui.showOutput();
