@@ -92,6 +92,7 @@ export interface CommandArguments {
   'trainyard.duplicateProfile': [profile?: ProfileArgument];
   'trainyard.removeProfile': [profile?: ProfileArgument];
   'trainyard.importProfile': [];
+  'trainyard.exportProfile': [profile?: ProfileArgument];
   'trainyard.openProfiles': [place?: LineArgument];
   'trainyard.connect': [profile?: ProfileArgument];
   'trainyard.disconnect': [profile?: ProfileArgument];
@@ -159,6 +160,7 @@ const commandTable: Record<CommandId, true> = {
   'trainyard.duplicateProfile': true,
   'trainyard.removeProfile': true,
   'trainyard.importProfile': true,
+  'trainyard.exportProfile': true,
   'trainyard.openProfiles': true,
   'trainyard.connect': true,
   'trainyard.disconnect': true,

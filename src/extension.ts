@@ -28,6 +28,7 @@ import { CheckpointTree } from './ui/tree/checkpointTree.js';
 import { ClusterTree } from './ui/tree/clusterTree.js';
 import { Reading } from './ui/tree/reading.js';
 import { RunTree } from './ui/tree/runTree.js';
+import { WorkspaceProfiles } from './ui/workspaceProfiles.js';
 
 /** What other extensions, and the tests, get from ours. */
 export interface Api {
@@ -90,6 +91,7 @@ export function activate(context: vscode.ExtensionContext): Api {
     ui.forms,
     ui.documents,
     new ProfileWatcher(ui),
+    new WorkspaceProfiles(ui),
     runs.onSelect((run) => void ui.checkpoints.choose(run)),
     ui.dashboards.onFront((run) => void ui.checkpoints.choose(run)),
     registerCommands(ui),

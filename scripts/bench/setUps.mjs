@@ -115,26 +115,38 @@ export async function eachSetUp(names, work) {
  * @param {readonly string[]} flags
  * @returns {Promise<T>}
  */
-export function report({ name, train, profile, rate }, home, kind, flags) {
+export async function report(setUp, home, kind, flags) {
   const out = join(home, 'report');
+  const train = ['--out', out, '--', 'train', '--device', 'cpu', ...setUp.train];
+  await cli(setUp, home, ['report', kind, 'local', ...flags, ...train]);
+  return JSON.parse(readFileSync(join(out, `${kind}.json`), 'utf8'));
+}
+
+/**
+ * What `trainyard` prints in a set-up. Called by the work of `eachSetUp`.
+ * @param {SetUp} setUp
+ * @param {string} home  a folder for profile and runs
+ * @param {readonly string[]} verb  with its words
+ * @returns {Promise<string>}
+ */
+export function cli({ name, profile, rate }, home, verb) {
   mkdirSync(home, { recursive: true });
   const local = { name: 'local', kind: 'local', workdir: join(home, 'work'), ...profile };
   writeFileSync(join(home, 'profiles.json'), JSON.stringify({ version: 1, profiles: [local] }));
-  const words = [
-    ...[process.execPath, join(root, 'dist', 'trainyard.cjs'), 'report', kind, 'local', ...flags],
-    ...['--out', out, '--', 'train', '--device', 'cpu', ...train],
-  ];
+  const words = [process.execPath, join(root, 'dist', 'trainyard.cjs'), ...verb];
   const [command = '', ...args] = rate === undefined ? words : ['ip', 'netns', 'exec', namespace, ...words];
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
-      stdio: ['ignore', 'ignore', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, TRAINYARD_HOME: home },
     });
+    let printed = '';
     let said = '';
+    child.stdout.on('data', (chunk) => (printed += chunk));
     child.stderr.on('data', (chunk) => (said += chunk));
     child.on('error', reject);
     child.on('close', (code) => {
-      if (code === 0) resolve(JSON.parse(readFileSync(join(out, `${kind}.json`), 'utf8')));
+      if (code === 0) resolve(printed);
       else reject(new Error(`${name} ended with exit ${code}: ${said}`));
     });
   });

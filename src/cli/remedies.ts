@@ -31,8 +31,8 @@ export function remedyText(remedy: Remedy): string {
       return `Let the nodes reach one another on ports ${remedy.range}, or give ${remedy.host} the "address" by which they do`;
     case 'addHosts':
       return `Add a host to "hosts" of profile ${remedy.profile}`;
-    case 'correctPresets':
-      return 'Correct the presets; nothing was changed in them';
+    case 'correctWorkspaceFile':
+      return 'Correct that file; nothing was changed in it';
     case 'correctProfiles':
       return 'Correct the file; nothing was changed in it';
     case 'addProfile':

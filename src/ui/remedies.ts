@@ -141,8 +141,8 @@ export function editorRemedy(remedy: Remedy): EditorRemedy {
           commands: [{ id: 'trainyard.openProfiles', argument: { line: remedy.line } }],
         },
       };
-    case 'correctPresets':
-      return { text: 'Correct the presets; nothing was changed in them' };
+    case 'correctWorkspaceFile':
+      return { text: 'Correct that file; nothing was changed in it' };
     case 'addProfile':
       return { text: 'Add a profile of a Linux machine that you reach by SSH', button: addProfile };
     case 'connectAgain':

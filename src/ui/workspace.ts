@@ -1,6 +1,6 @@
-// The workspace on this machine: its folder, and the presets that it keeps.
+// The workspace on this machine: its folder, and the presets and profiles that it keeps.
 import * as vscode from 'vscode';
-import { PresetFile } from '../core/presets/presetFile.js';
+import { WorkspaceFile } from '../core/presets/workspaceFile.js';
 
 /** Relative paths of this machine are read against it; the root folder where there is none. */
 export function workspaceFolder(): string {
@@ -9,7 +9,7 @@ export function workspaceFolder(): string {
 }
 
 /** Undefined where there is no folder of this machine, or nobody trusts it: a preset is a command. */
-export function presetsOfWorkspace(): PresetFile | undefined {
+export function fileOfWorkspace(): WorkspaceFile | undefined {
   const uri = vscode.workspace.workspaceFolders?.[0]?.uri;
-  return uri?.scheme === 'file' && vscode.workspace.isTrusted ? new PresetFile(uri.fsPath) : undefined;
+  return uri?.scheme === 'file' && vscode.workspace.isTrusted ? WorkspaceFile.in(uri.fsPath) : undefined;
 }

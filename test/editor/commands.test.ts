@@ -6,7 +6,6 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { commandIds, type CommandId } from '../../src/contributions.js';
-import { configuredHosts } from '../../src/core/ssh/config/configuredHosts.js';
 import { lastOnly } from '../support/harness.js';
 import { until } from './hostClient.js';
 import { addProfile, startNodes } from './practice.js';
@@ -87,6 +86,9 @@ test('profiles: add, edit, duplicate, remove, import, open', async () => {
   const duplicating = command('trainyard.duplicateProfile', { profile: 'second' });
   await nameIt('third');
   await duplicating;
+  const exporting = command('trainyard.exportProfile', { profile: 'second' });
+  await questions.pick(workbench, 'Where to?', 'Into this workspace');
+  await exporting;
   const removing = command('trainyard.removeProfile', { profile: 'second' });
   await press('Remove');
   await removing;
@@ -99,7 +101,7 @@ test('profiles: add, edit, duplicate, remove, import, open', async () => {
   const hosts = join(workbench.folder, 'workspace/hosts');
   await workbench.writeFile(hosts, 'me@127.0.0.1:9\nme@127.0.0.2:9\n');
   const importing = command('trainyard.importProfile');
-  if ((await configuredHosts()).length > 0) await choose(); // the first choice is a hosts file
+  await choose(); // a hosts file
   await answer('Import a Hosts File', hosts);
   await nameIt('lab');
   await importing;

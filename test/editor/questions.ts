@@ -30,7 +30,7 @@ export async function answer({ page }: Workbench, question: string, text: string
     await page.waitForTimeout(700);
     return (await input.inputValue()) === text ? true : undefined;
   });
-  await page.keyboard.press('Enter');
+  await input.press('Enter'); // a page that opens beside it may have taken the focus
 }
 
 /** Opens an item's menu by the right button, and clicks the entry. */

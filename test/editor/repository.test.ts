@@ -1,9 +1,12 @@
 // Fault 15: a repository that brings profiles and settings of Trainyard starts nothing by itself,
-// and its profiles are nobody's.
+// and its profiles are nobody's before somebody has looked at them.
+import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { until } from './hostClient.js';
+import { answer, pick } from './questions.js';
 import { Workbench } from './workbench.js';
 
 /** Where the repository would like us to go. */
@@ -37,6 +40,7 @@ beforeAll(async () => {
     '.trainyard/profiles.json': profiles,
     '.config/trainyard/profiles.json': profiles,
     '.vscode/settings.json': JSON.stringify(settings),
+    '.vscode/trainyard.json': profiles.replace('"local"', '"other"'),
   });
 });
 afterAll(async () => {
@@ -61,4 +65,34 @@ test("the views show the user's own profiles, and nobody is connected to", async
   expect(clusters.map(({ label }) => label)).toEqual(['local']);
   await workbench.page.waitForTimeout(3000);
   expect(visitors).toBe(0);
+});
+
+test('a profile that it brings is used once somebody has looked at it', async () => {
+  const { page } = workbench;
+  const offer = page.locator('.notification-toast', {
+    hasText: 'This workspace brings profiles: theirs, other',
+  });
+  await offer.getByText('Review…').click();
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: 'theirs' }).click();
+  const dialog = page.locator('.monaco-dialog-box');
+  const { port } = server.address() as AddressInfo;
+  await dialog.getByText(`Connects to me@127.0.0.1:${port}`).waitFor();
+  await workbench.screenshot('workspace-profile', 'dark', 1280, 800);
+  await dialog.getByRole('button', { name: 'Use Profile' }).click();
+  await answer(workbench, 'Use the Profile theirs', 'borrowed');
+  const saved = await until('the profile', () => {
+    const text = readFileSync(join(workbench.folder, 'home/profiles.json'), 'utf8');
+    return text.includes('borrowed') ? text : undefined;
+  });
+  expect(JSON.parse(saved)).toMatchObject({
+    profiles: [{ name: 'local' }, { name: 'borrowed', hosts: [{ host: '127.0.0.1', port, user: 'me' }] }],
+  });
+  expect(visitors).toBe(0);
+});
+
+test('a profile goes into the file of the workspace', async () => {
+  const path = join(workbench.folder, 'workspace/.vscode/trainyard.json');
+  void workbench.host.command('trainyard.exportProfile', { profile: 'borrowed' });
+  await pick(workbench, 'Where to?', 'Into this workspace');
+  await until('the profile', () => (readFileSync(path, 'utf8').includes('"borrowed"') ? true : undefined));
 });

@@ -8,7 +8,7 @@ import type { AskedRun } from '../../core/plan/commandLine.js';
 import { requestOf, type TypedRun } from '../../core/plan/request.js';
 import { addedDefaults, trainDefaultsText, withTrainDefaults } from '../../core/plan/trainDefaults.js';
 import { whyNotHere } from '../../core/plan/whyNotHere.js';
-import { PresetFile } from '../../core/presets/presetFile.js';
+import { WorkspaceFile } from '../../core/presets/workspaceFile.js';
 import { presetRun } from '../../core/presets/presetRun.js';
 import { parseStage } from '../../core/stage/spec.js';
 import type { RunCode } from '../../core/code/place.js';
@@ -88,7 +88,7 @@ async function presetOf(
   name: string | undefined,
   profile: string,
 ): Promise<AskedRun | undefined> {
-  return name === undefined ? undefined : presetRun(await new PresetFile(cwd).get(name), profile);
+  return name === undefined ? undefined : presetRun(await WorkspaceFile.in(cwd).preset(name), profile);
 }
 
 /** The script alone: the code stays here, and the queue is not asked. UserError (usage). */

@@ -38,7 +38,7 @@ export type Remedy =
   /** `line` of the profile file, from 1. */
   | { kind: 'correctProfiles'; line: number }
   /** `line` of the file of presets, from 1. */
-  | { kind: 'correctPresets'; line: number }
+  | { kind: 'correctWorkspaceFile'; line: number }
   | { kind: 'addProfile' }
   /** A new connection may do, or what a person answers then. `file`: of the private key. */
   | ({ kind: 'connectAgain' } & ProfilePlace)

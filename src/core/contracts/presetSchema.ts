@@ -1,6 +1,7 @@
-// The presets of a workspace, as docs/contracts/presets.md fixes them. This is the source of
-// media/presets.schema.json.
+// What a workspace keeps: presets, as docs/contracts/presets.md fixes them, and profiles. This is the
+// source of media/presets.schema.json.
 import * as z from 'zod/mini';
+import { profileSchema } from './profileSchema.js';
 import { slurmWishSchema } from './slurmSchema.js';
 
 const about = <T>(text: string): z.core.$ZodCheck<T> => z.describe<T>(text);
@@ -76,26 +77,36 @@ export const presetSchema = z
 export type Preset = z.infer<typeof presetSchema>;
 
 /** The file `.vscode/trainyard.json`. */
-export const presetFileSchema = z
+export const workspaceFileSchema = z
   .strictObject({
     $schema: optional(z.string()),
     version: z.literal(1).check(about('Of the format of this file.')),
-    presets: z.array(presetSchema).check(about('Runs that this workspace keeps.')),
+    profiles: z._default(
+      z
+        .array(profileSchema)
+        .check(about('Clusters of this workspace. Nothing uses one before somebody has imported it.')),
+      [],
+    ),
+    presets: z._default(z.array(presetSchema).check(about('Runs that this workspace keeps.')), []),
   })
   .check(
-    z.superRefine(({ presets }, context) => {
-      for (const [index, { name }] of presets.entries()) {
-        if (presets.findIndex((other) => other.name === name) === index) continue;
-        const message = `"${name}" stands there twice`;
-        context.addIssue({ code: 'custom', path: ['presets', index, 'name'], message, input: name });
+    z.superRefine((file, context) => {
+      for (const list of ['profiles', 'presets'] as const) {
+        for (const [index, { name }] of file[list].entries()) {
+          if (file[list].findIndex((other) => other.name === name) === index) continue;
+          const message = `"${name}" stands there twice`;
+          context.addIssue({ code: 'custom', path: [list, index, 'name'], message, input: name });
+        }
       }
     }),
   );
+/** What a workspace keeps. */
+export type WorkspaceContents = z.infer<typeof workspaceFileSchema>;
 
 /** For editors: completion and hover. */
 export function presetsJsonSchema(): object {
   return {
-    ...z.toJSONSchema(presetFileSchema, { io: 'input', target: 'draft-7' }),
-    title: 'Trainyard presets',
+    ...z.toJSONSchema(workspaceFileSchema, { io: 'input', target: 'draft-7' }),
+    title: 'Trainyard presets and profiles of a workspace',
   };
 }

@@ -25,6 +25,7 @@ function tableOf(ui: Ui): Table {
     'trainyard.duplicateProfile': async (profile) => (await profiles()).duplicateProfile(ui, profile),
     'trainyard.removeProfile': async (profile) => (await profiles()).removeProfile(ui, profile),
     'trainyard.importProfile': async () => (await profiles()).importProfile(ui),
+    'trainyard.exportProfile': async (profile) => (await profiles()).exportProfile(ui, profile),
     'trainyard.openProfiles': async (place) => (await profiles()).openProfiles(ui, place),
     'trainyard.connect': async (profile) => (await loadLazy()).connect(ui, profile),
     'trainyard.disconnect': async (profile) => (await loadLazy()).disconnect(ui, profile),

@@ -4,22 +4,23 @@ import * as vscode from 'vscode';
 import { remedyOf } from '../../core/base/errors.js';
 import { DisposableStore, type Disposable } from '../../core/base/lifecycle.js';
 import type { Preset } from '../../core/contracts/presetSchema.js';
-import { presetPlace, type PresetFile } from '../../core/presets/presetFile.js';
-import { presetsOfWorkspace } from '../workspace.js';
+import type { WorkspaceFile } from '../../core/presets/workspaceFile.js';
+import { workspacePlace } from '../../core/presets/workspacePlace.js';
+import { fileOfWorkspace } from '../workspace.js';
 
 export class FormPresets implements Disposable {
   private readonly store = new DisposableStore();
   /** Undefined where there is no folder, or nobody trusts it. */
-  readonly file: PresetFile | undefined;
+  readonly file: WorkspaceFile | undefined;
   all: readonly Preset[] = [];
   /** What is wrong with the file. */
   problem: unknown;
 
   constructor(private readonly changed: () => void) {
-    this.file = presetsOfWorkspace();
+    this.file = fileOfWorkspace();
     const folder = vscode.workspace.workspaceFolders?.[0];
     if (!this.file || !folder) return;
-    const pattern = new vscode.RelativePattern(folder, presetPlace);
+    const pattern = new vscode.RelativePattern(folder, workspacePlace);
     const watcher = this.store.add(vscode.workspace.createFileSystemWatcher(pattern));
     for (const event of [watcher.onDidChange, watcher.onDidCreate, watcher.onDidDelete]) {
       this.store.add(event(() => void this.read()));
@@ -28,7 +29,7 @@ export class FormPresets implements Disposable {
 
   async read(): Promise<void> {
     try {
-      this.all = (await this.file?.list()) ?? [];
+      this.all = (await this.file?.presets()) ?? [];
       this.problem = undefined;
     } catch (error) {
       this.all = [];
@@ -42,7 +43,7 @@ export class FormPresets implements Disposable {
     if (!this.file) return;
     const document = await vscode.workspace.openTextDocument(vscode.Uri.file(this.file.path));
     const remedy = remedyOf(this.problem);
-    const line = remedy?.kind === 'correctPresets' ? remedy.line - 1 : 0;
+    const line = remedy?.kind === 'correctWorkspaceFile' ? remedy.line - 1 : 0;
     const selection = new vscode.Range(line, 0, line, 0);
     await vscode.window.showTextDocument(document, { selection });
   }

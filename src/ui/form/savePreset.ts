@@ -1,6 +1,6 @@
 // Save as Preset, of the run form.
 import * as vscode from 'vscode';
-import { presetPlace } from '../../core/presets/presetFile.js';
+import { workspacePlace } from '../../core/presets/workspacePlace.js';
 import { presetOf } from '../../core/presets/presetRun.js';
 import type { FormSession } from './formSession.js';
 
@@ -10,15 +10,15 @@ export async function savePreset(session: FormSession): Promise<void> {
   const asked = session.asked('Nothing was saved');
   if (!asked || !presets.file) return;
   const title = 'Save as Preset';
-  const prompt = `A name for it in ${presetPlace}`;
+  const prompt = `A name for it in ${workspacePlace}`;
   const name = (await vscode.window.showInputBox({ title, prompt, value: values.name }))?.trim();
   if (name === undefined || name === '') return;
-  if ((await presets.file.list()).some((other) => other.name === name)) {
+  if ((await presets.file.presets()).some((other) => other.name === name)) {
     const question = `There is a preset ${name}. Replace it?`;
     const answer = await vscode.window.showWarningMessage(question, { modal: true }, 'Replace');
     if (answer === undefined) return;
   }
-  await presets.file.save(presetOf(name, asked));
+  await presets.file.savePreset(presetOf(name, asked));
   await presets.read();
-  session.say(`Saved as ${name} in ${presetPlace}.`);
+  session.say(`Saved as ${name} in ${workspacePlace}.`);
 }

@@ -41,6 +41,7 @@ export const cluster: Clicks = {
   'clusters profile menu copyText': { row: 'practice', check: copies(/^practice: ssh, 1 node/) },
   'clusters profile menu duplicateProfile': { row: 'practice', check: asks('A name for the profile') },
   'clusters profile.(own|ssh) menu editProfile': { row: 'practice', check: opens('profiles.json') },
+  'clusters profile.(own|ssh) menu exportProfile': { row: 'practice', check: asks('Where to?') },
   'clusters profile.(own|ssh) menu removeProfile': {
     row: 'practice',
     check: (stage) => stage.isWarned('practice', 'Cancel'),

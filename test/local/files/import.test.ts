@@ -37,10 +37,78 @@ it('makes the profile that the file describes, once', async () => {
 
 it.each([
   [['import', file], /--name is missing/],
-  [['import', '--name', 'x'], /HOSTFILE is missing/],
-  [['import', join(folder.path, 'none'), '--name', 'x'], /none cannot be read: .*Name a hosts file/],
+  [['import', '--name', 'x'], /FILE is missing/],
+  [
+    ['import', join(folder.path, 'none'), '--name', 'x'],
+    /none cannot be read: .*Name a hosts file or a file of profiles/,
+  ],
 ])('says what is wrong with %j', async (args, expected) => {
   const outcome = await trainyard(...args);
   expectExit(outcome, 2);
   expect(outcome.stderr).toMatch(expected);
+});
+
+it('hands a profile on without its key file, and takes one that was handed on', async () => {
+  const store = join(home, 'profiles.json');
+  const host = { host: 'gpu1', user: 'me', identityFile: '/home/me/key', proxyJump: 'gate' };
+  const team = {
+    name: 'team',
+    kind: 'ssh',
+    hosts: [host],
+    env: { FLAVOUR: 'x' },
+    prologue: 'module load cuda',
+  };
+  writeFileSync(store, JSON.stringify({ version: 1, profiles: [team] }));
+  const shared = { ...team, hosts: [{ host: 'gpu1', user: 'me', proxyJump: 'gate' }] };
+  const printed = await trainyard('profiles', 'team');
+  expectExit(printed, 0);
+  expect(JSON.parse(printed.stdout)).toEqual({ version: 1, profiles: [shared] });
+  expect(printed.stderr).toContain('with the variables FLAVOUR');
+
+  const place = join(folder.path, 'shared/.vscode/trainyard.json');
+  expectExit(await trainyard('profiles', 'team', '--to', place), 0);
+  expectExit(await trainyard('profiles', 'local', '--to', place), 0);
+  const several = await trainyard('import', place);
+  expectExit(several, 2);
+  expect(several.stderr).toContain(
+    'has more than one profile. Choose one of its profiles by --profile: team, local',
+  );
+  const taken = await trainyard('import', place, '--profile', 'team');
+  expectExit(taken, 2);
+  expect(taken.stderr).toContain('there is a profile team already');
+  const imported = await trainyard('import', place, '--profile', 'team', '--name', 'mine');
+  expectExit(imported, 0);
+  expect(imported.stdout.split('\n')).toEqual([
+    'mine: saved',
+    '  Connects to me@gpu1',
+    '  Through: gate',
+    '  Runs before each process: module load cuda',
+    '  Sets: FLAVOUR',
+    '',
+  ]);
+  const saved = JSON.parse(readFileSync(store, 'utf8')) as { profiles: unknown[] };
+  expect(saved.profiles).toEqual([team, { ...shared, name: 'mine' }]);
+});
+
+it.each([
+  [
+    '{"version": 1, "profiles": [{"name": "a", "kind": "ssh"}]}',
+    [],
+    /bad.json:1: profiles\[0\].hosts: .*Correct that file/,
+  ],
+  ['{"version": 1}', [], /has no profile/],
+  [
+    '{"version": 1, "profiles": [{"name": "a", "kind": "local"}]}',
+    ['--profile', 'b'],
+    /no profile named b.*: a/,
+  ],
+  ['{"version": 1}', ['--leader', 'x'], /together with --leader. Leave that out/],
+])('refuses %s %j, and saves nothing', async (text, flags, expected) => {
+  const bad = join(folder.path, 'bad.json');
+  writeFileSync(bad, text);
+  const before = readFileSync(join(home, 'profiles.json'), 'utf8');
+  const outcome = await trainyard('import', bad, ...flags);
+  expectExit(outcome, 2);
+  expect(outcome.stderr).toMatch(expected);
+  expect(readFileSync(join(home, 'profiles.json'), 'utf8')).toBe(before);
 });

@@ -33,7 +33,7 @@ const byKind: ByKind = {
   openPorts: [{ kind: 'openPorts', profile, host, range: '47000-47100' }],
   addHosts: [{ kind: 'addHosts', profile }],
   correctProfiles: [{ kind: 'correctProfiles', line: 7 }],
-  correctPresets: [{ kind: 'correctPresets', line: 7 }],
+  correctWorkspaceFile: [{ kind: 'correctWorkspaceFile', line: 7 }],
   addProfile: [{ kind: 'addProfile' }],
   connectAgain: [{ kind: 'connectAgain', host }],
   enterAgain: [{ kind: 'enterAgain', host }],

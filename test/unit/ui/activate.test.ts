@@ -93,6 +93,7 @@ vi.mock('vscode', () => {
         return disposable(() => editor.schemes.delete(scheme));
       },
       onDidCloseTextDocument: () => disposable(),
+      onDidGrantWorkspaceTrust: () => disposable(),
       createFileSystemWatcher: () => ({
         ...disposable(),
         onDidChange: () => disposable(),

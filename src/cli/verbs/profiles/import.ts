@@ -5,13 +5,15 @@ import type { Host, Profile } from '../../../core/contracts/profileSchema.js';
 import { configuredHosts } from '../../../core/ssh/config/configuredHosts.js';
 import type { Context, Verb } from '../../context.js';
 import { errorWords } from '../../remedies.js';
+import { importProfile } from './importProfile.js';
 import { importSlurm } from './importSlurm.js';
 import { saveNew } from './newProfile.js';
 
 export const importHosts: Verb = {
   verb: 'import',
-  summary: 'makes a profile of a hosts file, of hosts of your SSH configuration, or of a Slurm partition',
-  words: ['HOSTFILE?'],
+  summary:
+    'makes a profile of a hosts file, of hosts of your SSH configuration, of a Slurm partition, or of a file of profiles',
+  words: ['FILE?'],
   flags: [
     {
       name: 'ssh-config',
@@ -28,7 +30,8 @@ export const importHosts: Verb = {
       value: 'P',
       help: 'with --slurm: runs go there; by default to the default partition',
     },
-    { name: 'name', value: 'N', help: 'how the profile is called' },
+    { name: 'profile', value: 'P', help: 'which one of a file of profiles' },
+    { name: 'name', value: 'N', help: 'how the profile is called; by default as in the file of profiles' },
     {
       name: 'leader',
       value: 'HOST',
@@ -36,7 +39,8 @@ export const importHosts: Verb = {
     },
   ],
   details: [
-    'One host a line: gpu1 slots=8, gpu1:8, me@gpu1:2222, worker|gpu1:2222, or just gpu1. The host named localhost is the head (--leader says how it is reached from here), and the others are reached through it.',
+    'A hosts file has one host a line: gpu1 slots=8, gpu1:8, me@gpu1:2222, worker|gpu1:2222, or just gpu1. The host named localhost is the head (--leader says how it is reached from here), and the others are reached through it.',
+    'A file of profiles is what "trainyard profiles P --to FILE" writes, or .vscode/trainyard.json of a workspace. What the profile would do is printed. Nothing connects before you use it.',
   ],
   async run(context, args) {
     if (args.has('slurm')) return importSlurm(context, args);
@@ -44,6 +48,7 @@ export const importHosts: Verb = {
       throw new UserError('usage', '--partition was given without --slurm', 'Name the login node by --slurm');
     }
     if (args.has('ssh-config') && args.value('hosts') === undefined) return listConfigured(context);
+    if (args.has('profile') || args.words[0]?.endsWith('.json')) return importProfile(context, args);
     const listed = args.has('ssh-config')
       ? await chosenOf(args.value('hosts') ?? '')
       : seenFromHere(parseHosts(await readHosts(args.words[0])), args.value('leader'));
@@ -57,8 +62,8 @@ export const importHosts: Verb = {
 };
 
 async function readHosts(path: string | undefined): Promise<string> {
-  const hint = 'Name a hosts file, or use --ssh-config';
-  if (path === undefined) throw new UserError('usage', 'HOSTFILE is missing', hint);
+  const hint = 'Name a hosts file or a file of profiles, or use --ssh-config';
+  if (path === undefined) throw new UserError('usage', 'FILE is missing', hint);
   try {
     return await readFile(path, 'utf8');
   } catch (error) {

@@ -1,4 +1,4 @@
-// Import Profile: from a hosts file, or from the SSH configuration.
+// Import Profile: from a hosts file, from the SSH configuration, or one that the workspace brings.
 import { readFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import type { Host } from '../../../core/contracts/profileSchema.js';
@@ -6,21 +6,28 @@ import { parseHosts, seenFromHere } from '../../../core/profiles/import.js';
 import { configuredHosts } from '../../../core/ssh/config/configuredHosts.js';
 import type { Ui } from '../ui.js';
 import { askName } from './askName.js';
+import { importShared, sharedProfiles } from './importShared.js';
 import { problemOf } from './problemOf.js';
 import { save } from './saveProfile.js';
 
-/** From a hosts file, or from hosts of the user's own SSH configuration. */
+/** From a hosts file, from hosts of the user's own SSH configuration, or from the workspace. */
 export async function importProfile(ui: Ui): Promise<void> {
   const configured = await configuredHosts();
-  if (configured.length === 0) {
-    await importHostsFile(ui);
-    return;
-  }
-  const fromFile = { label: 'A hosts file…', file: true };
-  const fromConfig = { label: 'Hosts of your SSH configuration…', file: false };
-  const choice = await vscode.window.showQuickPick([fromFile, fromConfig], { title: 'Import Profile' });
-  if (choice?.file === true) await importHostsFile(ui);
-  if (choice?.file !== false) return;
+  const shared = await sharedProfiles();
+  const fromFile = { label: 'A hosts file…', run: () => importHostsFile(ui) };
+  const fromConfig = { label: 'Hosts of your SSH configuration…', run: () => importHosts(ui, configured) };
+  const fromWorkspace = { label: 'A profile of this workspace…', run: () => importShared(ui, shared) };
+  const choices = [
+    fromFile,
+    ...(configured.length === 0 ? [] : [fromConfig]),
+    ...(shared.length === 0 ? [] : [fromWorkspace]),
+  ];
+  const title = 'Import Profile';
+  const choice = choices.length === 1 ? fromFile : await vscode.window.showQuickPick(choices, { title });
+  await choice?.run();
+}
+
+async function importHosts(ui: Ui, configured: string[]): Promise<void> {
   const chosen = await vscode.window.showQuickPick(configured, {
     title: 'Import Profile',
     placeHolder: 'Which hosts? The first one is the head',

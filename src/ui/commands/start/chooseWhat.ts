@@ -6,7 +6,7 @@ import { joinWords } from '../../../core/plan/words.js';
 import { presetRun } from '../../../core/presets/presetRun.js';
 import { recentRuns, type RecentRun } from '../../recentRuns.js';
 import { errorWords } from '../../remedies.js';
-import { presetsOfWorkspace } from '../../workspace.js';
+import { fileOfWorkspace } from '../../workspace.js';
 import type { Ui } from '../ui.js';
 import { workspaceImages } from './chooseData.js';
 import { browse, Folders } from './folders.js';
@@ -79,7 +79,7 @@ export async function chooseWhat(ui: Ui, profile: string): Promise<Chosen | unde
 /** Those of the profile, and those that name none; or what is wrong with their file. */
 async function presetItems(profile: string): Promise<What[]> {
   try {
-    const presets = (await presetsOfWorkspace()?.list()) ?? [];
+    const presets = (await fileOfWorkspace()?.presets()) ?? [];
     return presets
       .filter((preset) => preset.profile === undefined || preset.profile === profile)
       .map((preset) => ({

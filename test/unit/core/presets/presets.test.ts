@@ -7,14 +7,14 @@ import { parseVerb } from '../../../../src/cli/args.js';
 import { errorWords } from '../../../../src/cli/remedies.js';
 import { run, typedRun } from '../../../../src/cli/verbs/run.js';
 import { presetsJsonSchema, type Preset } from '../../../../src/core/contracts/presetSchema.js';
-import { PresetFile } from '../../../../src/core/presets/presetFile.js';
+import { WorkspaceFile } from '../../../../src/core/presets/workspaceFile.js';
 import { presetRun } from '../../../../src/core/presets/presetRun.js';
 
 let folder: string;
-let file: PresetFile;
+let file: WorkspaceFile;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'ty-presets-'));
-  file = new PresetFile(folder);
+  file = WorkspaceFile.in(folder);
 });
 afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
@@ -25,16 +25,16 @@ const write = (text: string): void => {
 };
 const refusal = async (presets: string): Promise<string> => {
   write(`{\n  "version": 1,\n  "presets": [\n    ${presets}\n  ]\n}\n`);
-  const error: unknown = await file.list().catch((caught: unknown) => caught);
+  const error: unknown = await file.presets().catch((caught: unknown) => caught);
   return errorWords(error).replace(file.path, 'FILE');
 };
 const night: Preset = { name: 'night', profile: 'lab', command: 'train --model resnet50', ranks: 4 };
 
 describe('the file', () => {
   it('may be missing, and has comments and trailing commas', async () => {
-    expect(await file.list()).toEqual([]);
+    expect(await file.presets()).toEqual([]);
     write(`{ // ours\n "$schema": "x", "version": 1, "presets": [${JSON.stringify(night)},], }`);
-    expect(await file.list()).toEqual([night]);
+    expect(await file.presets()).toEqual([night]);
   });
 
   it.each([
@@ -57,15 +57,15 @@ describe('the file', () => {
     ],
     ['{"name": "a" "command": "ls"}', 'FILE:4: comma expected'],
   ])('%s', async (presets, expected) => {
-    expect(await refusal(presets)).toBe(`${expected}. Correct the presets; nothing was changed in them.`);
+    expect(await refusal(presets)).toBe(`${expected}. Correct that file; nothing was changed in it.`);
   });
 
   it('is made where it is missing, keeps its comments, and has each name once', async () => {
-    await file.save(night);
-    await file.save({ name: 'day', command: 'make' });
+    await file.savePreset(night);
+    await file.savePreset({ name: 'day', command: 'make' });
     writeFileSync(file.path, readFileSync(file.path, 'utf8').replace('{', '{ // keep me'));
-    await file.save({ ...night, ranks: 8 });
-    expect(await file.list()).toEqual([
+    await file.savePreset({ ...night, ranks: 8 });
+    expect(await file.presets()).toEqual([
       { ...night, ranks: 8 },
       { name: 'day', command: 'make' },
     ]);
@@ -74,16 +74,16 @@ describe('the file', () => {
 
   it('that is wrong is not written, and no wrong preset is', async () => {
     write('{"version": 1, "presets": [{}]}');
-    await expect(file.save(night)).rejects.toThrow(':1: presets[0]');
+    await expect(file.savePreset(night)).rejects.toThrow(':1: presets[0]');
     expect(readFileSync(file.path, 'utf8')).toBe('{"version": 1, "presets": [{}]}');
-    await expect(file.save({ ...night, name: '' })).rejects.toThrow('this cannot be a preset: name: must be');
+    await expect(file.savePreset({ ...night, name: '' })).rejects.toThrow('this cannot be a preset: name: must be');
   });
 
   it('names the presets that there are', async () => {
-    await expect(file.get('x')).rejects.toThrow('has no preset named x');
-    await file.save(night);
-    expect(await file.get('night')).toEqual(night);
-    const error: unknown = await file.get('nite').catch((caught: unknown) => caught);
+    await expect(file.preset('x')).rejects.toThrow('has no preset named x');
+    await file.savePreset(night);
+    expect(await file.preset('night')).toEqual(night);
+    const error: unknown = await file.preset('nite').catch((caught: unknown) => caught);
     expect(errorWords(error)).toMatch(/has no preset named nite\. Choose one of: night\.$/);
   });
 

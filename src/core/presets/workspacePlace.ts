@@ -1,0 +1,2 @@
+/** Where a workspace keeps presets and profiles, below its folder. */
+export const workspacePlace = '.vscode/trainyard.json';

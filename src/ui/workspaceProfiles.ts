@@ -1,0 +1,41 @@
+// Profiles that the workspace brings are offered when the views are first used, or once somebody
+// trusts it. Nothing of them is used before that.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { DisposableStore } from '../core/base/lifecycle.js';
+import { workspacePlace } from '../core/presets/workspacePlace.js';
+import type { Ui } from './commands/ui.js';
+import { loadLazy } from './loadLazy.js';
+import { errorWords } from './remedies.js';
+
+export class WorkspaceProfiles implements vscode.Disposable {
+  private readonly store = new DisposableStore();
+  private hasBackend = false;
+
+  constructor(private readonly ui: Ui) {
+    this.store.add(
+      ui.services.onBackend(() => {
+        this.hasBackend = true;
+        void this.offer();
+      }),
+    );
+    this.store.add(vscode.workspace.onDidGrantWorkspaceTrust(() => void this.offer()));
+  }
+
+  dispose(): void {
+    this.store.dispose();
+  }
+
+  private async offer(): Promise<void> {
+    const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
+    if (!this.hasBackend || folder?.scheme !== 'file' || !vscode.workspace.isTrusted) return;
+    if (!existsSync(join(folder.fsPath, workspacePlace))) return;
+    try {
+      const commands = await (await loadLazy()).loadProfileCommands();
+      await commands.offerShared(this.ui);
+    } catch (error) {
+      this.ui.services.logger.log('warn', errorWords(error));
+    }
+  }
+}
