@@ -1,11 +1,15 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <span>
+#include <thread>
 
 #include "trainer/cli/numbers.h"
 #include "trainer/cli/progress_line.h"
 #include "trainer/cli/verbs.h"
+#include "trainer/comm/communicator.h"
 #include "trainer/data/prepare/prep.h"
 
 namespace trainyard {
@@ -60,6 +64,15 @@ void report(PrepOptions& options) {
   };
 }
 
+/// Among the ranks; those of one machine share its processors.
+void share(PrepOptions& options, Communicator& communicator) {
+  const auto processors = static_cast<int>(std::thread::hardware_concurrency());
+  options.threads = std::max(1, processors / communicator.local_world());
+  options.ranks.rank = communicator.rank();
+  options.ranks.world = communicator.world();
+  options.ranks.sum = [&communicator](std::span<double> values) { communicator.sum(values); };
+}
+
 }  // namespace
 
 Verb add_prep(CLI::App& app) {
@@ -74,7 +87,10 @@ Verb add_prep(CLI::App& app) {
       ->add_option("--validation", o->validation,
                    "the part of each class that validates (default: 0.2, or the halves that --from has)")
       ->transform(number(0, 1, End::included, End::left_out));
-  command->add_option("--shards", o->shards, "write so many TFRecord files for each half (0: class folders)")
+  command
+      ->add_option("--shards", o->shards,
+                   "write so many TFRecord files for each half (0: class folders); several ranks "
+                   "(trainyard run P --ranks N -- prep …) write them together, in a folder that all see")
       ->transform(whole_number(0, 99'999))
       ->capture_default_str();
   command->add_flag("--shuffle", o->shuffle,
@@ -86,8 +102,11 @@ Verb add_prep(CLI::App& app) {
       ->transform(seed_range())
       ->capture_default_str();
   return {command, [o] {
+            const auto communicator = make_communicator("auto");
+            share(*o, *communicator);
             report(*o);
             const PrepSummary made = prep(*o);
+            if (communicator->rank() > 0) return Exit::ok;
             const std::string shards = o->shards > 0 ? " as " + std::to_string(o->shards) + " shards a half" : "";
             std::printf("%lld training and %lld validation images of %zu classes in %s%s (%.1f MB, %.1f s)\n",
                         static_cast<long long>(made.train_images), static_cast<long long>(made.validation_images),

@@ -67,6 +67,18 @@ const losses = (lines: Line[]): unknown[] =>
   lines.filter(({ kind }) => kind === 'step').map(({ loss }) => loss);
 
 describe('shards that trainer prep writes', () => {
+  it('are the same from two ranks of a run', async () => {
+    const to = join(folder.path, 'together');
+    const words = ['prep', '--from', images, '--to', to, '--shards', '3'];
+    const made = await runCli(['run', 'local', '--ranks', '2', '--run-dir', `${to}-run`, '--', ...words]);
+    expectExit(made, 0);
+    expect(made.stdout).toContain('96 training and 24 validation images of 3 classes');
+    expect(readdirSync(to)).toEqual(readdirSync(shards));
+    for (const name of readdirSync(to)) {
+      expect(readFileSync(join(to, name)).equals(readFileSync(join(shards, name)))).toBe(true);
+    }
+  });
+
   it('are read by TensorBoard’s record reader and Google’s protobuf, each image as it is in its folder', async () => {
     for (const half of ['train', 'validation']) {
       const files = readdirSync(shards).filter((name) => name.startsWith(half));

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "common/error.h"
 
@@ -43,9 +44,23 @@ PartialFolder::PartialFolder(std::string to) : to_(without_slashes(std::move(to)
   if (error) fail("cannot make " + path_, error);
 }
 
+PartialFolder::PartialFolder(std::string to, bool is_own)
+    : to_(without_slashes(std::move(to))), path_(to_ + ".partial"), is_own_(is_own) {}
+
+PartialFolder PartialFolder::of_another_rank(const std::string& to) {
+  PartialFolder folder(to, false);
+  std::error_code ignored;
+  if (fs::is_directory(folder.path_, ignored)) return folder;
+  throw Error(Exit::data, folder.path_ + ", which rank 0 has made, is not there. Name a folder with --to that all " +
+                              "nodes see, or use one rank");
+}
+
+PartialFolder::PartialFolder(PartialFolder&& other) noexcept
+    : to_(std::move(other.to_)), path_(std::exchange(other.path_, "")), is_own_(other.is_own_) {}
+
 PartialFolder::~PartialFolder() {
   std::error_code ignored;
-  if (!path_.empty()) fs::remove_all(path_, ignored);
+  if (is_own_ && !path_.empty()) fs::remove_all(path_, ignored);
 }
 
 std::string PartialFolder::make(const std::string& name) const {
@@ -62,6 +77,7 @@ void PartialFolder::remove(const std::string& name) const {
 }
 
 void PartialFolder::finish() {
+  if (!is_own_) return;
   std::error_code error;
   fs::rename(path_, to_, error);
   if (error) fail("cannot rename " + path_ + " to " + to_, error);

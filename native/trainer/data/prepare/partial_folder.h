@@ -11,7 +11,11 @@ class PartialFolder {
   /// Throws Error(Exit::usage) when `to` is empty, or exists and is not an empty folder;
   /// Error(Exit::data) when the folder cannot be made.
   explicit PartialFolder(std::string to);
+  /// The one that another rank has made, which gives it its name or removes it. Throws
+  /// Error(Exit::data) where it cannot be seen here.
+  static PartialFolder of_another_rank(const std::string& to);
   ~PartialFolder();
+  PartialFolder(PartialFolder&& other) noexcept;
   PartialFolder(const PartialFolder&) = delete;
   PartialFolder& operator=(const PartialFolder&) = delete;
 
@@ -20,12 +24,15 @@ class PartialFolder {
   std::string make(const std::string& name) const;
   /// Removes path()/name with all that is in it. Throws Error(Exit::data).
   void remove(const std::string& name) const;
-  /// Gives the folder its name. Throws Error(Exit::data).
+  /// Gives the folder its name, where this rank has made it. Throws Error(Exit::data).
   void finish();
 
  private:
+  PartialFolder(std::string to, bool is_own);
+
   std::string to_;
   std::string path_;
+  bool is_own_ = true;
 };
 
 }  // namespace trainyard

@@ -22,6 +22,7 @@
 #include "trainer/data/prepare/local_sources.h"
 #include "trainer/data/prepare/partial_folder.h"
 #include "trainer/data/prepare/prep_shards.h"
+#include "trainer/data/prepare/prep_together.h"
 
 namespace trainyard {
 
@@ -75,6 +76,17 @@ Plan read_plan(const PrepOptions& options) {
   return plan;
 }
 
+void check_ranks(const PrepOptions& options) {
+  const std::string ranks = std::to_string(options.ranks.world) + " ranks make ";
+  if (options.shards == 0 || options.from.starts_with("demo:")) {
+    refuse(ranks + "TFRecord shards only, of images that are there", "Use one rank");
+  }
+  for (const std::string* source : {&options.from, &options.validation_from, &options.labels, &options.label_names}) {
+    if (!is_address(read_source(*source).place)) continue;
+    refuse(ranks + "shards of what all of them see, and nothing is downloaded", "Download " + *source + " first");
+  }
+}
+
 void check(const PrepOptions& options) {
   if (options.validation && !(*options.validation >= 0 && *options.validation < 1)) {
     refuse("the validation fraction is not in 0 to 1", "Set --validation to 0 or more and less than 1");
@@ -88,6 +100,7 @@ void check(const PrepOptions& options) {
   if (!(options.retry_seconds >= 0)) {
     refuse("the time until a download is given up is below 0", "Set --retry-seconds to 0 or more");
   }
+  if (options.ranks.world > 1) check_ranks(options);
   if (options.from.starts_with("demo:")) {
     if (!options.validation_from.empty() || !options.labels.empty() || !options.sha256.empty()) {
       refuse("images that are drawn have labels and a validation half already",
@@ -199,14 +212,19 @@ PrepSummary make(const PrepOptions& options, const PartialFolder& folder) {
   return summary;
 }
 
+PrepSummary prep_alone(const PrepOptions& options) {
+  PartialFolder folder(options.to);
+  PrepSummary summary = make(options, folder);
+  folder.finish();
+  return summary;
+}
+
 }  // namespace
 
 PrepSummary prep(const PrepOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   check(options);
-  PartialFolder folder(options.to);
-  PrepSummary summary = make(options, folder);
-  folder.finish();
+  PrepSummary summary = options.ranks.world > 1 ? prep_together(options) : prep_alone(options);
   summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return summary;
 }

@@ -4,10 +4,19 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace trainyard {
+
+/// The ranks that make one folder together. All of them see the source and the folder.
+struct PrepRanks {
+  int rank = 0;
+  int world = 1;
+  /// Over all ranks, in place; returns once all have called it. Needed from two ranks on.
+  std::function<void(std::span<double> values)> sum;
+};
 
 struct PrepOptions {
   /// demo:CLASSESxIMAGES_EACH, 2 to 8 classes; with shards also a folder, an archive, or an
@@ -29,6 +38,7 @@ struct PrepOptions {
   std::string download_dir;     ///< where downloads are kept; empty: `to`.download, which is removed at the end
   std::string s3_endpoint;
   double retry_seconds = 300;  ///< of a download, without a new byte, until it gives up
+  PrepRanks ranks;             ///< with shards: each rank writes its part of them
   /// Called while archives are downloaded (what: "downloading NAME") and looked through ("reading
   /// PATH"). total: -1 if it is not known.
   std::function<void(const std::string& what, int64_t done, int64_t total)> stage;
@@ -47,6 +57,7 @@ struct PrepSummary {
   int64_t train_images = 0;
   int64_t validation_images = 0;
   int64_t left_out = 0;  ///< files that are no readable images
+  int64_t found = 0;     ///< with shards: files of the source, those left out too
   int64_t bytes = 0;
   double seconds = 0;
 };
@@ -57,10 +68,11 @@ struct PrepSummary {
 /// trains. Works in `to`.partial, which is renamed at the end and removed on failure; one left over
 /// from before is removed first. With shards the drawn images, or those of a folder, become
 /// TFRecord shards instead (prep_shards.h). Archives are read where they lie; what is downloaded
-/// stays in `to`.download when it fails, to go on from. Throws Error(Exit::usage): a malformed
-/// `from`, options out of range, `to` exists and is not an empty folder. Throws Error(Exit::data):
-/// a file could not be written (path and reason named), the source holds no class folders, more
-/// than 100 of its files are no images; as find_halves and download do.
+/// stays in `to`.download when it fails, to go on from. Several ranks write one folder of shards
+/// together (prep_together.h); only their rank 0 has the sums of all in its summary. Throws Error(Exit::usage): a
+/// malformed `from`, options out of range, `to` exists and is not an empty folder. Throws Error(Exit::data): a file
+/// could not be written (path and reason named), the source holds no class folders, more than 100 of its files are no
+/// images; as find_halves and download do.
 PrepSummary prep(const PrepOptions& options);
 
 }  // namespace trainyard

@@ -55,9 +55,12 @@ PrepSummary prep_shards(const PrepOptions& options, const PartialFolder& folder)
   PrepSummary summary;
   summary.class_names = halves.class_names;
   const auto total = static_cast<int64_t>(halves.train.size() + halves.validation.size());
+  summary.found = total;
   int64_t done = 0;
   PackOptions packing;
   packing.shards = options.shards;
+  packing.first = options.ranks.rank;
+  packing.every = options.ranks.world;
   packing.threads = options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency());
   packing.threads = std::clamp(packing.threads, 1, 64);
   packing.class_names = halves.class_names;
@@ -79,7 +82,7 @@ PrepSummary prep_shards(const PrepOptions& options, const PartialFolder& folder)
     *count = packed.images;
     summary.bytes += packed.bytes;
   }
-  write_labels(folder, halves.class_names);
+  if (options.ranks.rank == 0) write_labels(folder, halves.class_names);
   return summary;
 }
 

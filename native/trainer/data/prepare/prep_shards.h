@@ -6,7 +6,8 @@
 namespace trainyard {
 
 /// Packs options.from (prep_halves.h) as folder/train-00000-of-0000N and folder/validation-…, with
-/// labels.txt ("0:daisy" lines) beside them. Throws as prep.
+/// labels.txt ("0:daisy" lines) beside them. Of several ranks each writes its part of the shards, its
+/// summary is of that part, and rank 0 writes the labels. Throws as prep.
 PrepSummary prep_shards(const PrepOptions& options, const PartialFolder& folder);
 
 }  // namespace trainyard

@@ -27,12 +27,6 @@ namespace {
 
 constexpr size_t kWriteAt = size_t{1} << 20;
 
-std::string shard_path(const PackOptions& options, int shard) {
-  char number[32];
-  std::snprintf(number, sizeof number, "-%05d-of-%05d", shard, options.shards);
-  return options.prefix + number;
-}
-
 class Packer {
  public:
   Packer(const std::vector<PackItem>& items, const PackOptions& options) : items_(items), options_(options) {}
@@ -48,7 +42,8 @@ class Packer {
  private:
   void work() {
     try {
-      for (int i = next_++; i < options_.shards && !stopped_; i = next_++) write(i);
+      const auto next = [this] { return options_.first + next_++ * options_.every; };
+      for (int i = next(); i < options_.shards && !stopped_; i = next()) write(i);
     } catch (...) {
       const std::lock_guard lock(mutex_);
       if (!error_) error_ = std::current_exception();
@@ -57,7 +52,7 @@ class Packer {
   }
 
   void write(int shard) {
-    const std::string path = shard_path(options_, shard);
+    const std::string path = shard_path(options_.prefix, shard, options_.shards);
     const Descriptor fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
     if (!fd) throw file_error("create", path);
     const auto part = [&](int number) { return items_.size() * static_cast<size_t>(number) / options_.shards; };
@@ -127,6 +122,12 @@ class Packer {
 };
 
 }  // namespace
+
+std::string shard_path(const std::string& prefix, int shard, int shards) {
+  char number[32];
+  std::snprintf(number, sizeof number, "-%05d-of-%05d", shard, shards);
+  return prefix + number;
+}
 
 PackSummary pack(const std::vector<PackItem>& items, const PackOptions& options) {
   return Packer(items, options).run();

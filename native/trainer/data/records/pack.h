@@ -19,6 +19,8 @@ struct PackItem {
 struct PackOptions {
   std::string prefix;  ///< of the files: PREFIX-00000-of-00008
   int shards = 1;
+  int first = 0;  ///< written are shard `first` and each `every`-th after it
+  int every = 1;
   int threads = 1;
   std::vector<std::string> class_names;  ///< by label
   /// Called for each item that was written or left out, from the writing threads, one at a time.
@@ -33,7 +35,11 @@ struct PackSummary {
   int64_t bytes = 0;
 };
 
-/// Writes the items in their order, in equal parts, one a shard; each shard is fsynced, then read
+/// PREFIX-00003-of-00008.
+std::string shard_path(const std::string& prefix, int shard, int shards);
+
+/// Writes the items in their order, in equal parts, one a shard, and of these the ones that
+/// `options` asks for; the summary is of them. Each shard is fsynced, then read
 /// back and its sums compared. Throws Error(Exit::data): a file cannot be written, or does not read
 /// back as it was written.
 PackSummary pack(const std::vector<PackItem>& items, const PackOptions& options);

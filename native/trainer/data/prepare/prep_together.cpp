@@ -1,0 +1,119 @@
+#include "trainer/data/prepare/prep_together.h"
+
+#include <array>
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <optional>
+
+#include "common/error.h"
+#include "trainer/data/fetch/download.h"
+#include "trainer/data/prepare/local_sources.h"
+#include "trainer/data/prepare/partial_folder.h"
+#include "trainer/data/prepare/prep_shards.h"
+#include "trainer/data/records/pack.h"
+
+namespace trainyard {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class Together {
+ public:
+  explicit Together(const PrepOptions& options) : options_(options), ranks_(options.ranks) {}
+
+  PrepSummary run() {
+    step([this] {
+      if (is_first()) folder_.emplace(options_.to);
+    });
+    step([this] {
+      if (!is_first()) folder_.emplace(PartialFolder::of_another_rank(options_.to));
+      const LocalSources sources(is_first() ? options_ : without_sums());
+      summary_ = prep_shards(sources.options(), *folder_);
+    });
+    add_up();
+    step([this] {
+      check_whole();
+      folder_->finish();
+    });
+    return summary_;
+  }
+
+ private:
+  bool is_first() const { return ranks_.rank == 0; }
+
+  /// Runs this rank's part, and returns when all ranks have done theirs.
+  void step(const std::function<void()>& part) {
+    std::exception_ptr error;
+    try {
+      part();
+    } catch (...) {
+      error = std::current_exception();
+    }
+    double failed = error ? 1 : 0;
+    ranks_.sum({&failed, 1});
+    if (failed == 0) return;
+    folder_.reset();
+    ranks_.sum({&failed, 1});  // whoever ends first may take the others along: by now the folder is gone
+    if (error) std::rethrow_exception(error);
+    throw Error(Exit::data, "another rank could not do its part, and nothing was made. Its own message says why");
+  }
+
+  /// The sums are compared once, by rank 0.
+  PrepOptions without_sums() const {
+    PrepOptions options = options_;
+    options.sha256.clear();
+    for (std::string* source : {&options.from, &options.validation_from, &options.labels, &options.label_names}) {
+      if (!source->empty()) *source = read_source(*source).place;
+    }
+    return options;
+  }
+
+  void add_up() {
+    own_found_ = summary_.found;
+    std::array<double, 5> sums{static_cast<double>(summary_.train_images),
+                               static_cast<double>(summary_.validation_images), static_cast<double>(summary_.left_out),
+                               static_cast<double>(summary_.bytes), static_cast<double>(own_found_)};
+    ranks_.sum(sums);
+    const auto whole = [&](size_t at) { return static_cast<int64_t>(sums[at]); };
+    summary_.train_images = whole(0);
+    summary_.validation_images = whole(1);
+    summary_.left_out = whole(2);
+    summary_.bytes = whole(3);
+    summary_.found = whole(4);
+  }
+
+  void check_whole() {
+    const int64_t packed = summary_.train_images + summary_.validation_images + summary_.left_out;
+    if (summary_.found != own_found_ * ranks_.world || packed != own_found_) {
+      throw Error(Exit::data, "rank " + std::to_string(ranks_.rank) + " finds " + std::to_string(own_found_) +
+                                  " images in " + options_.from + ", and others find another number. All ranks need " +
+                                  "the same files: put them on a disk that all nodes share, or stage them first");
+    }
+    summary_.found = own_found_;
+    if (!is_first()) return;
+    for (const auto& [half, images] :
+         {std::pair("train", summary_.train_images), std::pair("validation", summary_.validation_images)}) {
+      for (int shard = 0; images > 0 && shard < options_.shards; ++shard) {
+        const std::string path = shard_path(folder_->path() + "/" + half, shard, options_.shards);
+        std::error_code ignored;
+        if (fs::exists(path, ignored)) continue;
+        throw Error(Exit::data, path + " was written by another rank, and cannot be seen here. Name a folder with " +
+                                    "--to that all nodes see, or use one rank");
+      }
+    }
+  }
+
+  const PrepOptions& options_;
+  const PrepRanks& ranks_;
+  std::optional<PartialFolder> folder_;
+  PrepSummary summary_;
+  int64_t own_found_ = 0;
+};
+
+}  // namespace
+
+PrepSummary prep_together(const PrepOptions& options) { return Together(options).run(); }
+
+}  // namespace trainyard
