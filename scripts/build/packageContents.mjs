@@ -39,6 +39,7 @@ const wanted = [
   'dist/share/slurm/slurm_stage.py',
   'dist/share/slurm/slurm_tools.py',
   'dist/share/fetch/download.py',
+  'dist/share/fetch/upload.py',
   'dist/share/node/wire.py',
   'media/presets.schema.json',
   'media/profiles.schema.json',

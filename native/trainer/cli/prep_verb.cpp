@@ -82,7 +82,11 @@ Verb add_prep(CLI::App& app) {
       "DIR/train-00000-of-0000N, DIR/validation-00000-of-0000N and DIR/labels.txt");
   auto o = std::make_shared<PrepOptions>();
   add_source_flags(*command, *o);
-  command->add_option("--to", o->to, "the folder to make; must not hold anything yet")->required();
+  command
+      ->add_option("--to", o->to,
+                   "the folder to make; must not hold anything yet. With --shards also s3://BUCKET/PREFIX (account as "
+                   "for --from); shards lie below TMPDIR until they are there")
+      ->required();
   command
       ->add_option("--validation", o->validation,
                    "the part of each class that validates (default: 0.2, or the halves that --from has)")

@@ -6,8 +6,8 @@ import { join, resolve } from 'node:path';
 import { systemCode, UserError } from '../base/errors.js';
 import { cudaReleases, type CudaRelease } from './cudaBuild.js';
 
-/** The Python files of the downloader, without `.py`. */
-export const fetchParts = ['common', 'download', 'part', 'places'];
+/** The Python files that fetch data and put them elsewhere, without `.py`. */
+export const fetchParts = ['common', 'download', 'part', 'places', 'upload'];
 
 /** Those that fill a folder from an address, in the order in which they need each other. */
 const folderParts = ['common', 'part', 'places', 'download', 'folder'];

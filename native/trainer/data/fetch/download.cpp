@@ -14,7 +14,7 @@
 #include "common/error.h"
 #include "common/files.h"
 #include "common/sha256.h"
-#include "trainer/data/fetch/child_lines.h"
+#include "trainer/data/fetch/fetch_program.h"
 #include "trainer/data/records/byte_source.h"
 
 namespace trainyard {
@@ -25,21 +25,6 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr size_t kHexDigits = 64;
-
-/// The node folder: bin/trainer, share/, and lib, which leads into the runtime where there is one.
-fs::path node_folder() {
-  std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  return self.parent_path().parent_path();
-}
-
-/// The runtime's own, else the system's.
-std::string python() {
-  std::error_code error;
-  const fs::path lib = fs::canonical(node_folder() / "lib", error);
-  const fs::path own = lib.parent_path() / "bin" / "python";
-  return !error && ::access(own.c_str(), X_OK) == 0 ? own.string() : "python3";
-}
 
 /// The last part of an address, as a name for a file.
 std::string file_name(const std::string& address) {
@@ -115,27 +100,14 @@ bool is_address(const std::string& place) {
 std::string download(const NamedSource& source, const DownloadOptions& options) {
   make_folder(options.folder);
   const std::string to = fs::absolute(fs::path(options.folder) / file_name(source.place)).string();
-  const std::string program = (node_folder() / "share" / "fetch" / "download.py").string();
-  if (::access(program.c_str(), R_OK) != 0) {
-    throw Error(Exit::device, program + " is missing. Install Trainyard again, or download " + file_name(source.place) +
-                                  " yourself and name the file");
-  }
   const json order{{"url", source.place},
                    {"to", to},
                    {"sha256", source.sha256},
                    {"endpoint", options.s3_endpoint},
                    {"budget", options.retry_seconds}};
   Listener listener(options, "downloading " + file_name(source.place));
-  int code = 0;
-  try {
-    // -B: the folder may be another user's; -E, -s: nothing of the user's own Python gets in
-    // between.
-    code =
-        run_for_lines({python(), "-BEs", program}, order.dump(), [&](const std::string& line) { listener.take(line); });
-  } catch (const Error& error) {
-    throw Error(Exit::device, std::string(error.what()) + ". Downloads need Python 3: install it, or download " +
-                                  file_name(source.place) + " yourself and name the file");
-  }
+  const int code = run_fetch_program("download.py", order.dump(), file_name(source.place),
+                                     [&](const std::string& line) { listener.take(line); });
   if (listener.error()) throw *listener.error();
   if (code == 0) return to;
   throw Error(Exit::data, "the download of " + file_name(source.place) + " ended with code " + std::to_string(code) +

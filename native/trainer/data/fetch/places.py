@@ -86,8 +86,8 @@ class S3Account:
             raise Failure("there is an AWS access key without its secret", "Set AWS_SECRET_ACCESS_KEY too")
 
 
-def sign_v4(account, url, headers, now):
-    """AWS Signature Version 4 of a GET without a body, for S3: all of `headers`, and those it needs, are signed.
+def sign_v4(account, url, headers, now, method="GET", body_sha256=EMPTY_SHA256):
+    """AWS Signature Version 4 of a request, for S3: all of `headers`, and those it needs, are signed.
 
     From "Authenticating Requests: Using the Authorization Header (AWS Signature Version 4)", Amazon S3 API Reference.
     The path of `url` stands as it will be sent. Returns the headers with Authorization.
@@ -97,7 +97,7 @@ def sign_v4(account, url, headers, now):
     signed = {name.lower(): value.strip() for name, value in headers.items()}
     signed["host"] = parts.netloc
     signed["x-amz-date"] = stamp
-    signed["x-amz-content-sha256"] = EMPTY_SHA256
+    signed["x-amz-content-sha256"] = body_sha256
     if account.token:
         signed["x-amz-security-token"] = account.token
     names = ";".join(sorted(signed))
@@ -106,12 +106,12 @@ def sign_v4(account, url, headers, now):
         for name, value in urllib.parse.parse_qsl(parts.query, keep_blank_values=True)
     )
     request = [
-        "GET",
+        method,
         parts.path or "/",
         "&".join("%s=%s" % pair for pair in pairs),
         "".join("%s:%s\n" % (name, signed[name]) for name in sorted(signed)),
         names,
-        EMPTY_SHA256,
+        body_sha256,
     ]
     scope = "%s/%s/s3/aws4_request" % (stamp[:8], account.region)
     digest = hashlib.sha256("\n".join(request).encode()).hexdigest()
@@ -167,6 +167,7 @@ class S3Server:
 
     follows = False
     query = ""
+    deed = "read"  # what is asked for
 
     def __init__(self, endpoint, env):
         self.account = S3Account(env)
@@ -179,12 +180,12 @@ class S3Server:
         endpoint = self.endpoint or "https://s3.%s.amazonaws.com" % self.account.region
         return endpoint.rstrip("/") + "/" + self.path + self.query
 
-    def request(self, headers):
-        if not self.account.key:
-            return urllib.request.Request(self.url, headers=headers)
-        now = datetime.datetime.fromtimestamp(time.time(), datetime.timezone.utc)
-        own = {name: value for name, value in headers.items() if name == "Range"}
-        return urllib.request.Request(self.url, headers=dict(headers, **sign_v4(self.account, self.url, own, now)))
+    def request(self, headers, method="GET", body=None, body_sha256=EMPTY_SHA256):
+        if self.account.key:
+            now = datetime.datetime.fromtimestamp(time.time(), datetime.timezone.utc)
+            own = {name: value for name, value in headers.items() if name == "Range"}
+            headers = dict(headers, **sign_v4(self.account, self.url, own, now, method, body_sha256))
+        return urllib.request.Request(self.url, data=body, headers=headers, method=method)
 
     def judge(self, code, headers, body):
         region = headers.get("x-amz-bucket-region")
@@ -200,10 +201,10 @@ class S3Server:
             raise Failure("%s lies elsewhere (%s)" % (self.shown, said), to_do)
         if code in (401, 403) and not self.account.key:
             to_do = "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or run aws configure"
-            raise Failure("%s may not be read without an account (%s)" % (self.shown, said), to_do)
+            raise Failure("%s may not be %s without an account (%s)" % (self.shown, self.deed, said), to_do)
         if code in (401, 403):
             to_do = "Check key, secret and rights, and the name: a wrong one can read so too"
-            raise Failure("%s may not be read with key %s (%s)" % (self.shown, self.account.key, said), to_do)
+            raise Failure("%s may not be %s with key %s (%s)" % (self.shown, self.deed, self.account.key, said), to_do)
         if code == 404:
             raise Failure("there is no %s (%s)" % (self.shown, said), "Check bucket and name")
 

@@ -17,6 +17,7 @@
 #include "common/error.h"
 #include "common/files.h"
 #include "trainer/data/fetch/download.h"
+#include "trainer/data/fetch/upload.h"
 #include "trainer/data/images/jpeg.h"
 #include "trainer/data/pixels/demo_image.h"
 #include "trainer/data/prepare/local_sources.h"
@@ -87,6 +88,12 @@ void check_ranks(const PrepOptions& options) {
   }
 }
 
+void check_bucket(const PrepOptions& options) {
+  if (!is_bucket(options.to)) refuse("nothing can be written to " + options.to, "Name a folder, or s3://BUCKET/PREFIX");
+  if (options.shards > 0 && !options.from.starts_with("demo:")) return;
+  refuse("a bucket takes TFRecord shards only, of images that are there", "Name a folder with --to");
+}
+
 void check(const PrepOptions& options) {
   if (options.validation && !(*options.validation >= 0 && *options.validation < 1)) {
     refuse("the validation fraction is not in 0 to 1", "Set --validation to 0 or more and less than 1");
@@ -101,6 +108,7 @@ void check(const PrepOptions& options) {
     refuse("the time until a download is given up is below 0", "Set --retry-seconds to 0 or more");
   }
   if (options.ranks.world > 1) check_ranks(options);
+  if (is_address(options.to)) check_bucket(options);
   if (options.from.starts_with("demo:")) {
     if (!options.validation_from.empty() || !options.labels.empty() || !options.sha256.empty()) {
       refuse("images that are drawn have labels and a validation half already",
@@ -224,7 +232,8 @@ PrepSummary prep_alone(const PrepOptions& options) {
 PrepSummary prep(const PrepOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   check(options);
-  PrepSummary summary = options.ranks.world > 1 ? prep_together(options) : prep_alone(options);
+  const bool together = options.ranks.world > 1 || is_bucket(options.to);
+  PrepSummary summary = together ? prep_together(options) : prep_alone(options);
   summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return summary;
 }

@@ -22,7 +22,8 @@ struct PrepOptions {
   /// demo:CLASSESxIMAGES_EACH, 2 to 8 classes; with shards also a folder, an archive, or an
   /// archive's address, each perhaps with #sha256=HEX behind it.
   std::string from;
-  std::string to;  ///< the folder to make; it may exist if it is empty
+  /// The folder to make; it may exist if it is empty. With shards also s3://BUCKET/PREFIX.
+  std::string to;
   /// The part of each class's images that validates, 0 (none) to below 1; nothing: 0.2, or as the
   /// folder has it.
   std::optional<double> validation;

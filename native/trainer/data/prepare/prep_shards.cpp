@@ -44,7 +44,8 @@ void write_labels(const PartialFolder& folder, const std::vector<std::string>& n
 
 }  // namespace
 
-PrepSummary prep_shards(const PrepOptions& options, const PartialFolder& folder) {
+PrepSummary prep_shards(const PrepOptions& options, const PartialFolder& folder,
+                        const std::function<void(const std::string& path)>& on_shard) {
   Halves halves = find_halves(options);
   check_shards(halves.train, "training", options.shards);
   check_shards(halves.validation, "validation", options.shards);
@@ -64,6 +65,7 @@ PrepSummary prep_shards(const PrepOptions& options, const PartialFolder& folder)
   packing.threads = options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency());
   packing.threads = std::clamp(packing.threads, 1, 64);
   packing.class_names = halves.class_names;
+  packing.on_shard = on_shard;
   packing.on_item = [&] {
     if (options.progress) options.progress(++done, total);
   };

@@ -68,6 +68,7 @@ class Packer {
     flush(fd, path, kept);
     if (::fsync(fd.get()) != 0) throw file_error("sync", path);
     check(fd, path, images);
+    if (options_.on_shard) options_.on_shard(path);
   }
 
   static void flush(const Descriptor& fd, const std::string& path, std::string& kept) {

@@ -23,6 +23,8 @@ struct PackOptions {
   int every = 1;
   int threads = 1;
   std::vector<std::string> class_names;  ///< by label
+  /// Called with each shard once it is whole, from the writing threads, several at a time.
+  std::function<void(const std::string& path)> on_shard;
   /// Called for each item that was written or left out, from the writing threads, one at a time.
   std::function<void()> on_item;
   /// Called before on_item for an item that is no readable image and is left out; it may throw to
