@@ -20,8 +20,9 @@ export interface ReadSoFar {
   problems: readonly string[];
 }
 
-/** Milliseconds between two of them. */
-const readInterval = 400;
+/** Milliseconds until the first of them, and the most between two: each wait is twice the last. */
+const firstWait = 400;
+const longestWait = 1600;
 
 export class Comparer {
   private readonly reader = new CompareReader(new ReducedRunFiles(join(cacheFolder(), 'compared')));
@@ -36,6 +37,7 @@ export class Comparer {
     const runs: ComparedRun[] = [];
     const problems: string[] = [];
     let handedOn = performance.now();
+    let wait = firstWait;
     const begin = (run: RunArgument | undefined): Promise<ComparedRun> | undefined => {
       const read = run && this.read(run);
       read?.catch(() => undefined); // it is waited for, and its error told, at its turn
@@ -51,9 +53,10 @@ export class Comparer {
         problems.push(`${run.id} of ${run.profile} could not be read: ${errorWords(error)}`);
       }
       const pending = chosen.length - at - 1;
-      if (pending > 0 && performance.now() - handedOn < readInterval) continue;
+      if (pending > 0 && performance.now() - handedOn < wait) continue;
       yield { runs: [...runs], pending, problems: [...problems] };
       handedOn = performance.now();
+      wait = Math.min(longestWait, 2 * wait);
     }
   }
 

@@ -90,6 +90,8 @@ export interface Progress {
   secondsLeft: number | null;
   bestTop1: number | null;
   bestStep: number | null;
+  /** Of the training images; null where something was evaluated. */
+  trainingTop1: number | null;
   /** Null without a price. */
   cost: RunPrice | null;
   /** GPU hours of a run that Slurm started; null where there are none. */

@@ -341,6 +341,7 @@ export class SimulatedRun {
         secondsLeft: this.over || last < 0 ? null : (options.totalSteps - this.step) * options.secondsPerStep,
         bestTop1: best?.top1 ?? null,
         bestStep: best?.step ?? null,
+        trainingTop1: null,
         gpuHours: null,
         cost: this.cost,
       },

@@ -235,7 +235,7 @@ export const outputRecords = {
   'bakeoff-candidate': bakeoffCandidate,
   bakeoff,
   log: record('log', { source: text, offset: count, text, time: z.optional(figure) }),
-  checkpoint: record('checkpoint', checkpointSchema.shape),
+  checkpoint: record('checkpoint', { ...checkpointSchema.shape, top1: z.optional(z.number()) }),
   prediction: record('prediction', {
     id: text,
     step: count,

@@ -206,6 +206,7 @@ function progressOf(model: RunModel): Progress {
     secondsLeft: over ? null : (secondsLeft ?? null),
     bestTop1: best?.top1 ?? null,
     bestStep: best?.step ?? null,
+    trainingTop1: best ? null : (lastStep?.top1 ?? null),
     cost: priceOf(model, over),
     gpuHours: hoursOf(model),
   };

@@ -200,6 +200,8 @@ describe('the dashboard', () => {
     };
     model.addMetric(startLine());
     for (let step = 10; step <= 100; step += 10) model.addMetric(stepLine(step, { time: 1000 + step / 10 }));
+    const before = new DashboardSender('local').next(feedOf(model), 1).progress;
+    expect(before).toMatchObject({ bestTop1: null, trainingTop1: stepLine(100).top1 });
     model.addMetric(evalLine(50, 0.5));
     const { head, progress } = new DashboardSender('local').next(feedOf(model), 1);
     expect(head).toMatchObject({ name: 'demo-1f2e', status: 'running', over: false, model: 'resnet20' });
@@ -209,6 +211,7 @@ describe('the dashboard', () => {
       totalEpochs: 12,
       bestTop1: 0.5,
       bestStep: 50,
+      trainingTop1: null,
     });
     expect(progress.fraction).toBeCloseTo(1 / 3, 9);
     // 200 steps at ten a second, and the last evaluation.

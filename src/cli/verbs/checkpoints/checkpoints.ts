@@ -30,12 +30,15 @@ export const checkpoints: Verb = {
       { dir, verify },
       { timeout: verifyTimeout },
     );
+    const { best, top1At, otherAt } = await new OverviewReader().read(client, entry);
     if (context.json) {
-      for (const checkpoint of checkpoints) context.output.json({ type: 'checkpoint', ...checkpoint });
+      for (const checkpoint of checkpoints) {
+        const top1 = top1At(checkpoint.step);
+        context.output.json({ type: 'checkpoint', ...checkpoint, ...(top1 === undefined ? {} : { top1 }) });
+      }
     } else if (checkpoints.length === 0) {
       context.output.note('no checkpoints yet');
     } else {
-      const { best, top1At, otherAt } = await new OverviewReader().read(client, entry);
       const accuracy = (step: number): string => {
         const [top1, other] = [top1At(step), otherAt(step)];
         const mark = best?.step === step ? ' best' : '';

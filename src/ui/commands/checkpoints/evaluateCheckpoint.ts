@@ -5,6 +5,7 @@ import { evaluateCheckpoint as evaluate } from '../../../core/checkpoints/evalua
 import { evaluationData } from '../../../core/plan/evaluated.js';
 import { percent, whole } from '../../words.js';
 import { withProgress } from '../progress.js';
+import { runTitle } from '../runTitle.js';
 import { browse, Folders } from '../start/folders.js';
 import type { Ui } from '../ui.js';
 import { pickCheckpoint } from './pickCheckpoint.js';
@@ -28,6 +29,6 @@ export async function evaluateCheckpoint(ui: Ui, given?: CheckpointArgument | Ru
   await backend.monitor.readAgain(run.profile, run.dir);
   await ui.checkpoints.refresh();
   void vscode.window.showInformationMessage(
-    `Step ${whole(checkpoint.step)} of ${run.id}: top-1 ${percent(top1)} of ${whole(images)} images.`,
+    `Step ${whole(checkpoint.step)} of ${await runTitle(ui.services, run)}: top-1 ${percent(top1)} of ${whole(images)} images.`,
   );
 }

@@ -73,13 +73,15 @@ export class ComparePlot {
   }
 
   update(view: PlotView): void {
-    const same = view.palette === this.view.palette && view.axis === this.view.axis;
+    const before = this.view;
     this.view = view;
-    if (same) this.plot.setData([[...view.range], [null, null]]);
-    else {
+    const hasSameLook = view.palette === before.palette && view.axis === before.axis;
+    const hasSamePlaces = view.chart === before.chart && String(view.range) === String(before.range);
+    if (!hasSameLook) {
       this.plot.destroy();
       this.plot = this.make();
-    }
+    } else if (!hasSamePlaces) this.plot.setData([[...view.range], [null, null]]);
+    else if (view.emphasized !== before.emphasized) this.plot.redraw(false, false);
   }
 
   resize(): void {

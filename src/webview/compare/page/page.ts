@@ -1,5 +1,6 @@
 // The page of a comparison: what is shown of the runs, and what is asked of the extension.
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import { guard } from 'lit/directives/guard.js';
 import { define } from '../../dashboard/elements/section.js';
 import { onThemeChange, readPalette, type Palette } from '../../dashboard/elements/theme.js';
 import { clock, plural } from '../../dashboard/model/format.js';
@@ -115,7 +116,7 @@ export class ComparePage extends LitElement {
         ${this.charts(update, rows)}
         <section aria-labelledby="differences">
           <div class="sectionhead"><h2 id="differences">Settings that differ</h2></div>
-          ${differencesTable(update, rows, palette)}
+          ${guard([update, String(rows), palette], () => differencesTable(update, rows, palette))}
         </section>
       </main>
     `;

@@ -280,6 +280,8 @@ class Header extends Section {
         percent(progress.bestTop1),
         `step ${progress.bestStep === null ? missing : count(progress.bestStep)}`,
       ]);
+    } else if (progress.trainingTop1 !== null) {
+      facts.push(['top-1', percent(progress.trainingTop1), 'of training images']);
     }
     if (checkpoints && checkpoints.count > 0) {
       const age = checkpoints.latestTime === null ? null : this.now - checkpoints.latestTime;
