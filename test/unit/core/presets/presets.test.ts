@@ -76,7 +76,9 @@ describe('the file', () => {
     write('{"version": 1, "presets": [{}]}');
     await expect(file.savePreset(night)).rejects.toThrow(':1: presets[0]');
     expect(readFileSync(file.path, 'utf8')).toBe('{"version": 1, "presets": [{}]}');
-    await expect(file.savePreset({ ...night, name: '' })).rejects.toThrow('this cannot be a preset: name: must be');
+    await expect(file.savePreset({ ...night, name: '' })).rejects.toThrow(
+      'this cannot be a preset: name: must be',
+    );
   });
 
   it('names the presets that there are', async () => {
