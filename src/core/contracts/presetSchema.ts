@@ -81,19 +81,19 @@ export const workspaceFileSchema = z
   .strictObject({
     $schema: optional(z.string()),
     version: z.literal(1).check(about('Of the format of this file.')),
-    profiles: z._default(
+    profiles: optional(
       z
         .array(profileSchema)
         .check(about('Clusters of this workspace. Nothing uses one before somebody has imported it.')),
-      [],
     ),
-    presets: z._default(z.array(presetSchema).check(about('Runs that this workspace keeps.')), []),
+    presets: optional(z.array(presetSchema).check(about('Runs that this workspace keeps.'))),
   })
   .check(
     z.superRefine((file, context) => {
       for (const list of ['profiles', 'presets'] as const) {
-        for (const [index, { name }] of file[list].entries()) {
-          if (file[list].findIndex((other) => other.name === name) === index) continue;
+        const entries: readonly { name: string }[] = file[list] ?? [];
+        for (const [index, { name }] of entries.entries()) {
+          if (entries.findIndex((other) => other.name === name) === index) continue;
           const message = `"${name}" stands there twice`;
           context.addIssue({ code: 'custom', path: [list, index, 'name'], message, input: name });
         }

@@ -31,13 +31,13 @@ export class WorkspaceFile {
   /** None where there is no file. UserError (usage) with the line of what is wrong. */
   async presets(): Promise<Preset[]> {
     const text = await this.read();
-    return text === undefined ? [] : this.parse(text).presets;
+    return text === undefined ? [] : (this.parse(text).presets ?? []);
   }
 
   /** None where there is no file. UserError (usage) with the line of what is wrong. */
   async profiles(): Promise<Profile[]> {
     const text = await this.read();
-    return text === undefined ? [] : this.parse(text).profiles;
+    return text === undefined ? [] : (this.parse(text).profiles ?? []);
   }
 
   /** UserError (usage): what is wrong with the file, or which presets there are. */
@@ -73,7 +73,7 @@ export class WorkspaceFile {
 
   private async save(list: 'presets' | 'profiles', entry: Preset | Profile): Promise<void> {
     const text = (await this.read()) ?? emptyFile;
-    const entries: readonly { name: string }[] = this.parse(text)[list];
+    const entries: readonly { name: string }[] = this.parse(text)[list] ?? [];
     const index = entries.findIndex(({ name }) => name === entry.name);
     const edits = modify(text, [list, index], entry, { ...format, isArrayInsertion: index < 0 });
     const changed = applyEdits(text, edits);
