@@ -1,6 +1,6 @@
-// npm run bench:activation: how large the extension is, and how long the editor waits for it. Exit
-// 1 over a limit.
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+// npm run bench:activation: how large the extension is, and how long the editor waits for it: while a
+// window starts and much else runs, as it is, and alone, which has the limit. Exit 1 over a limit.
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -94,15 +94,30 @@ async function activationTime(page, socket) {
 }
 
 /**
+ * The installed extension waits until it is asked for, and not until the window's start is over.
+ * @param {string} extensions
+ */
+function waitForAsking(extensions) {
+  for (const name of readdirSync(extensions)) {
+    const path = join(extensions, name, 'package.json');
+    if (!name.includes('trainyard') || name.includes('driver')) continue;
+    const manifest = JSON.parse(readFileSync(path, 'utf8'));
+    writeFileSync(path, JSON.stringify({ ...manifest, activationEvents: [] }));
+  }
+}
+
+/**
  * Milliseconds until our extension is active, in a new extension host each time.
  * @param {string} vsix
+ * @param {boolean} alone  once the window's start is over
  */
-async function measure(vsix) {
+async function measure(vsix, alone) {
   const { driver } = await bundleEditorTests();
   const folder = mkdtempSync(join(tmpdir(), 'ty-bench-'));
   const folders = { extensionsDir: join(folder, 'extensions'), userDataDir: join(folder, 'user') };
   installVsix(vsix, folders);
   listExtension(folders.extensionsDir, driver);
+  if (alone) waitForAsking(folders.extensionsDir);
   const server = await startCodeServer({
     ...folders,
     folder,
@@ -119,7 +134,7 @@ async function measure(vsix) {
       await page.goto(server.url);
       host = await newHost(folder, host?.pid);
       await page.waitForTimeout(4000); // the other extensions' own start is over
-      await ask(host.socket, { method: 'activate', params: {} }); // by itself it is, once the start is over
+      await ask(host.socket, { method: 'activate', params: {} });
       times.push(await activationTime(page, host.socket));
     }
     return times.sort((a, b) => a - b);
@@ -129,6 +144,9 @@ async function measure(vsix) {
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+/** @param {readonly number[]} times */
+const textOf = (times) => times.map((ms) => ms.toFixed(1)).join(', ');
 
 /**
  * @param {string} name
@@ -147,18 +165,20 @@ main(async () => {
   const { vsix, bundle } = makeVsix();
   step(`activating it ${starts} times`);
   let times;
+  let alone;
   try {
-    times = await measure(vsix);
+    times = await measure(vsix, false);
+    alone = await measure(vsix, true);
   } finally {
     run(process.execPath, [join(root, 'scripts/build/build.mjs')], { cwd: root }); // packaging left the minified bundles
   }
-  const middle = median(times);
+  const middle = median(alone);
   const vsixSize = statSync(vsix).size;
   process.stdout.write(
     line('extension.js and what lazy.js loads', bundle / 1024, limits.bundle / 1024, 'KB') +
       line('VSIX', vsixSize / 1024 / 1024, limits.vsix / 1024 / 1024, 'MB') +
-      line(`activation, median of ${starts}`, middle, limits.activation, 'ms') +
-      `all of them: ${times.map((ms) => ms.toFixed(1)).join(', ')} ms\n`,
+      line(`activation alone, median of ${starts}`, middle, limits.activation, 'ms') +
+      `all of them: ${textOf(alone)} ms; while a window starts: ${textOf(times)} ms\n`,
   );
   if (bundle > limits.bundle || vsixSize > limits.vsix || middle > limits.activation) process.exitCode = 1;
 });
