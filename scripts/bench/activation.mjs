@@ -1,5 +1,6 @@
-// npm run bench:activation: how large the extension is, and how long the editor waits for it: while a
-// window starts and much else runs, as it is, and alone, which has the limit. Exit 1 over a limit.
+// npm run bench:activation: how large the extension is, and how long the editor waits for it. That
+// is measured while a window starts and much else runs, as in use, and alone. The latter has the
+// limit. Exit 1 over a limit.
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';

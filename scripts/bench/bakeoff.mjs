@@ -2,8 +2,8 @@
 // candidates, in the set-ups of bench:bottleneck. Prints the time of both, and how many images/s the
 // bake-off's winner makes of what the best of the exhaustive search makes. Where these two differ,
 // each is run three times more, in turn, since a machine's speed changes over minutes. Fails below
-// 97%, or above a quarter of the time. Needs two quiet cores, and root for the shaped link. Names after -- choose set-ups;
-// BENCH_MINUTES is the time of the exhaustive search.
+// 97%, or above a quarter of the time. Needs two quiet cores, and root for the shaped link. Names
+// after -- choose set-ups; BENCH_MINUTES is the time of the exhaustive search.
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { ensureBuilt } from '../build/prepare.mjs';

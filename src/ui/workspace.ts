@@ -1,6 +1,7 @@
 // The workspace on this machine: its folder, and the presets and profiles that it keeps.
 import * as vscode from 'vscode';
 import { WorkspaceFile } from '../core/presets/workspaceFile.js';
+import { trustedFolder } from './trustedFolder.js';
 
 /** Relative paths of this machine are read against it; the root folder where there is none. */
 export function workspaceFolder(): string {
@@ -10,6 +11,6 @@ export function workspaceFolder(): string {
 
 /** Undefined where there is no folder of this machine, or nobody trusts it: a preset is a command. */
 export function fileOfWorkspace(): WorkspaceFile | undefined {
-  const uri = vscode.workspace.workspaceFolders?.[0]?.uri;
-  return uri?.scheme === 'file' && vscode.workspace.isTrusted ? WorkspaceFile.in(uri.fsPath) : undefined;
+  const folder = trustedFolder();
+  return folder === undefined ? undefined : WorkspaceFile.in(folder);
 }

@@ -8,6 +8,7 @@ import { workspacePlace } from '../core/presets/workspacePlace.js';
 import type { Ui } from './commands/ui.js';
 import { loadLazy } from './loadLazy.js';
 import { errorWords } from './remedies.js';
+import { trustedFolder } from './trustedFolder.js';
 
 export class WorkspaceProfiles implements vscode.Disposable {
   private readonly store = new DisposableStore();
@@ -28,9 +29,8 @@ export class WorkspaceProfiles implements vscode.Disposable {
   }
 
   private async offer(): Promise<void> {
-    const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
-    if (!this.hasBackend || folder?.scheme !== 'file' || !vscode.workspace.isTrusted) return;
-    if (!existsSync(join(folder.fsPath, workspacePlace))) return;
+    const folder = trustedFolder();
+    if (!this.hasBackend || folder === undefined || !existsSync(join(folder, workspacePlace))) return;
     try {
       const commands = await (await loadLazy()).loadProfileCommands();
       await commands.offerShared(this.ui);

@@ -1,5 +1,5 @@
-// A check of nodes that were made different on purpose: each difference is told of the node that
-// has it, and of no other.
+// A check of nodes that were made different on purpose. It names each difference on the node that
+// has it, and on no other.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -68,11 +68,7 @@ class Download:
             what = "%s could not be read for %d s: %s" % (self.place.shown, round(self.budget), trouble)
             raise Failure(what, have + "Run the same once more to go on, or raise --retry-seconds")
         self.say("note", text="%s: %s; trying again in %.1f s" % (self.place.shown, trouble, pause))
-        until = time.monotonic() + pause
-        while time.monotonic() < until:
-            if os.getppid() != self.asker:
-                raise KeyboardInterrupt  # whoever asked is gone
-            time.sleep(0.2)
+        sleep_while_asked(self.asker, pause)
 
     def attempt(self):
         """One request. True when the file is there."""
@@ -225,6 +221,15 @@ def unreachable(place, reason):
     if isinstance(reason, http.client.InvalidURL):
         raise Failure("'%s' is no address" % place.shown, "Correct it", 2)
     raise Passing(str(reason) or type(reason).__name__)
+
+
+def sleep_while_asked(asker, seconds):
+    """Sleeps, and raises KeyboardInterrupt where the process `asker` is our parent no more: nobody waits for us."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if os.getppid() != asker:
+            raise KeyboardInterrupt
+        time.sleep(0.2)
 
 
 def pause_before(tries, trouble):

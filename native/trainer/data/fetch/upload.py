@@ -17,7 +17,7 @@ import urllib.error
 import urllib.request
 
 from common import Again, Failure, Passing, say
-from download import PASSING, pause_before, retry_after, unreachable
+from download import PASSING, pause_before, retry_after, sleep_while_asked, unreachable
 from part import sha256_of
 from places import Redirects, S3Place
 
@@ -57,11 +57,7 @@ class Upload:
             what = "%s could not be %s for %d s: %s" % (self.place.shown, self.place.deed, round(self.budget), trouble)
             raise Failure(what, "Run the same once more, or raise --retry-seconds")
         say("note", text="%s: %s; trying again in %.1f s" % (self.place.shown, trouble, pause))
-        until = time.monotonic() + pause
-        while time.monotonic() < until:
-            if os.getppid() != self.asker:
-                raise KeyboardInterrupt  # whoever asked is gone
-            time.sleep(0.2)
+        sleep_while_asked(self.asker, pause)
 
     def attempt(self):
         headers = {"User-Agent": "trainyard"}

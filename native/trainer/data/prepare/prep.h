@@ -70,10 +70,10 @@ struct PrepSummary {
 /// from before is removed first. With shards the drawn images, or those of a folder, become
 /// TFRecord shards instead (prep_shards.h). Archives are read where they lie; what is downloaded
 /// stays in `to`.download when it fails, to go on from. Several ranks write one folder of shards
-/// together (prep_together.h); only their rank 0 has the sums of all in its summary. Throws Error(Exit::usage): a
-/// malformed `from`, options out of range, `to` exists and is not an empty folder. Throws Error(Exit::data): a file
-/// could not be written (path and reason named), the source holds no class folders, more than 100 of its files are no
-/// images; as find_halves and download do.
+/// together (prep_together.h), and each summary has the sums over all of them. Throws
+/// Error(Exit::usage): a malformed `from`, options out of range, `to` exists and is not an empty
+/// folder. Throws Error(Exit::data): a file could not be written (path and reason named), the source
+/// holds no class folders, more than 100 of its files are no images; as find_halves and download do.
 PrepSummary prep(const PrepOptions& options);
 
 }  // namespace trainyard

@@ -6,7 +6,7 @@ import { reviewOf } from '../../../core/profiles/shared.js';
 import { fileOfWorkspace } from '../../workspace.js';
 import type { Ui } from '../ui.js';
 import { askName } from './askName.js';
-import { demandValid, save } from './saveProfile.js';
+import { save } from './saveProfile.js';
 
 /** Of the workspace's state: the profiles that were offered last, as text. */
 const offeredKey = 'offeredProfiles';
@@ -20,7 +20,6 @@ export async function sharedProfiles(): Promise<Profile[]> {
 export async function importShared(ui: Ui, all: readonly Profile[]): Promise<void> {
   const found = await choose(all);
   if (!found) return;
-  demandValid(found);
   const file = 'Show File';
   const use = 'Use Profile';
   const answer = await vscode.window.showInformationMessage(

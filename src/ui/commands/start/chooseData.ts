@@ -1,7 +1,7 @@
 // Folders of images that a workspace holds.
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import * as vscode from 'vscode';
+import { trustedFolder } from '../../trustedFolder.js';
 
 const isFolder = (path: string): boolean => existsSync(path) && statSync(path).isDirectory();
 
@@ -10,7 +10,6 @@ const isFolder = (path: string): boolean => existsSync(path) && statSync(path).i
  * suggests what to run.
  */
 export function workspaceImages(): string | undefined {
-  const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
-  if (!vscode.workspace.isTrusted || folder?.scheme !== 'file') return undefined;
-  return isFolder(join(folder.fsPath, 'train')) ? folder.fsPath : undefined;
+  const folder = trustedFolder();
+  return folder !== undefined && isFolder(join(folder, 'train')) ? folder : undefined;
 }
