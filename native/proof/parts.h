@@ -36,8 +36,9 @@ bool memory_growth(const std::string& device);
 /// Images a second in every precision, without any tuning: of the device's work alone.
 bool speed(const std::string& device);
 
-/// Where the device's time of one step of resnet50 goes, kernel by kernel.
-bool kernels(const std::string& device);
+/// arguments: [BATCH [PRECISION [none|fast|full]]]. Where the device's time of one step of resnet50
+/// goes, kernel by kernel.
+bool kernels(const std::string& device, const std::vector<std::string>& arguments);
 
 /// arguments: FOLDER MODEL PIXELS BATCH CLASSES STEPS. Trains with SGD on the device and leaves in
 /// FOLDER what another framework needs to do the same, and what came of it.

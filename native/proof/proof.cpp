@@ -33,7 +33,7 @@ int run(const std::string& part, const std::string& device, const std::vector<st
       {"batch-that-fits", [&] { return batch_that_fits(device); }},
       {"memory-growth", [&] { return memory_growth(device); }},
       {"speed", [&] { return speed(device); }},
-      {"kernels", [&] { return kernels(device); }},
+      {"kernels", [&] { return kernels(device, arguments); }},
       {"steps", [&] { return steps(device, arguments); }},
       {"bench", [&] { return bench(device, arguments); }},
   };

@@ -122,9 +122,12 @@ void figure_of(size_t place, const DeviceTime& time, double all_ms) {
 
 }  // namespace
 
-bool kernels(const std::string& device) {
+bool kernels(const std::string& device, const std::vector<std::string>& arguments) {
   Setup setup{.model = "resnet20", .precision = Precision::bf16};
-  if (device == "cuda") setup = {.model = "resnet50", .size = 224, .batch = 64, .precision = Precision::bf16};
+  if (device == "cuda") setup = {.model = "resnet50", .size = 224, .batch = 256, .precision = Precision::bf16};
+  if (!arguments.empty()) setup.batch = std::stoi(arguments[0]);
+  if (arguments.size() > 1) setup.precision = parse_precision(arguments[1]);
+  const auto plans = make_timed_plans(arguments.size() > 2 ? arguments[2] : "none");
   std::optional<KernelTimes> times;
   try {
     times.emplace();
@@ -132,13 +135,13 @@ bool kernels(const std::string& device) {
     not_here(error.what());
     return true;
   }
-  WarmTraining run(device, setup);
+  WarmTraining run(device, setup, plans.get());
   times->take();
   const double step_ms = run.take(1);
   const std::vector<DeviceTime> all = times->take();
   double device_ms = 0;
   for (const DeviceTime& time : all) device_ms += time.milliseconds;
-  figure(setup.model + " in bf16, batch " + std::to_string(setup.batch),
+  figure(setup.model + " in " + precision_name(setup.precision) + ", batch " + std::to_string(setup.batch),
          std::to_string(step_ms) + " ms a step while CUPTI looked on, " + std::to_string(device_ms) +
              " ms of them on the device");
   for (size_t i = 0; i < all.size(); ++i) figure_of(i + 1, all[i], device_ms);

@@ -1,5 +1,8 @@
 #include "proof/training.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "common/error.h"
 #include "trainer/base/random.h"
 #include "trainer/models/builders.h"
@@ -58,6 +61,10 @@ double Training::gradients_ahead() {
 void Training::descend() {
   const auto weights = network_->weights();
   const auto gradients = network_->gradients();
+  if (!std::ranges::all_of(gradients, [](float one) { return std::isfinite(one); })) {
+    scale_ /= 2;
+    return;
+  }
   for (size_t i = 0; i < weights.size(); ++i) weights[i] -= 0.02F / scale() * gradients[i];
   network_->weights_changed();
 }

@@ -33,7 +33,7 @@ class Training {
   /// global batch.
   void see(int first, int of);
   /// Of the loss, so that fp16 keeps small gradients.
-  float scale() const { return setup_.precision == Precision::fp16 ? 1024 : 1; }
+  float scale() const { return setup_.precision == Precision::fp16 ? scale_ : 1; }
   Network& network() { return *network_; }
   const BatchView& view() const { return view_; }
   /// Loss (mean), forward and backward; gradients are of the mean loss times scale().
@@ -43,6 +43,7 @@ class Training {
   double gradients_ahead();
   /// gradients(), then a plain step down them, on the host.
   double step();
+  /// Where a gradient is not finite, no step is taken and the scale is halved, as the trainer does.
   void descend();
   /// Lets the optimizer run on the device. suffixes: one for each number it remembers of a weight.
   DeviceOptimizer& on_device(const OptimizerOptions& options, const std::vector<std::string>& suffixes);
@@ -53,6 +54,7 @@ class Training {
   std::vector<int32_t> labels_;
   BatchView view_;
   std::unique_ptr<Network> network_;
+  float scale_ = 1024;
 };
 
 }  // namespace trainyard::proof

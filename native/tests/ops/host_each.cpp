@@ -89,6 +89,7 @@ void blocks(const Launcher& launcher, size_t count, const F& f) {
 #include "trainer/ops/cuda/kernels/repack_instances.h"
 #include "trainer/ops/cuda/kernels/resize_instances.h"
 #include "trainer/ops/cuda/kernels/softmax_instances.h"
+#include "trainer/ops/cuda/kernels/space_to_depth_instances.h"
 #include "trainer/ops/cuda/kernels/sums_instances.h"
 #include "trainer/ops/cuda/kernels/update_instances.h"
 #include "trainer/ops/cuda/kernels/update_wide_instances.h"

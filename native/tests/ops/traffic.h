@@ -11,6 +11,7 @@
 #include "trainer/ops/cuda/math/pooling_wide.h"
 #include "trainer/ops/cuda/math/repack.h"
 #include "trainer/ops/cuda/math/softmax.h"
+#include "trainer/ops/cuda/math/space_to_depth.h"
 #include "trainer/ops/cuda/math/sums.h"
 #include "trainer/ops/cuda/math/update_wide.h"
 
@@ -126,6 +127,17 @@ template <class T>
 Traffic traffic(const cuda::Unpack<T>& f, size_t) {
   return {"gradients of weights to fp32",
           size_t{f.shape.out} * f.shape.in * f.shape.window * (sizeof(float) + sizeof(T))};
+}
+template <class T>
+Traffic traffic(const cuda::SpaceToDepth<T>& f, size_t) {
+  const auto plane = [](int height, int width) { return static_cast<size_t>(height) * static_cast<size_t>(width); };
+  const size_t images = size_t{f.s.images} * f.s.in * plane(f.s.height.in, f.s.width.in) + f.s.pixels();
+  const size_t filters = size_t{f.s.out} * f.s.in * plane(f.s.height.kernel, f.s.width.kernel) + f.s.weights();
+  return {"stem: space to depth", sizeof(T) * (images + (f.first > 0 ? filters : 0))};
+}
+template <class T>
+Traffic traffic(const cuda::DepthToSpace<T>& f, size_t count) {
+  return {"stem: space to depth", sizeof(T) * (f.s.weights() + count)};
 }
 inline Traffic traffic(const cuda::SoftmaxLargest& f, size_t count) {
   return {"loss", count / f.s.parts * f.s.classes * sizeof(float)};

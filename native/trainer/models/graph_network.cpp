@@ -140,7 +140,9 @@ void GraphNetwork::require_room(size_t bytes, const Purpose& purpose) {
   if (!found || bytes <= found->bytes) return;
   // A program's ops have memory of their own, which is taken already where the batch is this one.
   const size_t own = program_bytes(*graph_, *backend_, purpose).value_or(bytes) - bytes;
-  const int fits = largest_batch(*graph_, *backend_, purpose, found->bytes + own, purpose.batch - 1);
+  // The next start may find a little less: kernels that are loaded by then take memory too.
+  const size_t sure = found->bytes - found->bytes / 256;
+  const int fits = largest_batch(*graph_, *backend_, purpose, sure + own, purpose.batch - 1);
   throw out_of_memory(*found, purpose.batch, bytes, fits);
 }
 

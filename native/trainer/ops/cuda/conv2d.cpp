@@ -6,6 +6,7 @@
 #include "trainer/ops/cuda/makers.h"
 #include "trainer/ops/cuda/math/elementwise.h"
 #include "trainer/ops/cuda/math/repack.h"
+#include "trainer/ops/cuda/space_to_depth.h"
 
 namespace trainyard::cuda {
 
@@ -30,7 +31,8 @@ class CudaConv2d final : public Conv2dOp {
       device.fail(static_cast<int>(Exit::internal), "The CUDA back end convolves with windows of at most " +
                                                         std::to_string(kRepackElements / 8) + " pixels. Report it.");
     }
-    plans_ = device.plan_convolution(params);
+    plans_ = plan_space_to_depth(device, params);
+    if (!plans_) plans_ = device.plan_convolution(params);
   }
 
   const TensorDesc& output() const override { return output_; }

@@ -63,6 +63,7 @@ struct NormFold {
 
   // Free from when the block's sums are written: gather() takes two sums a thread at most.
   static constexpr unsigned kLast = kColumns * kBlockThreads - 1;
+  static constexpr unsigned kAtOnce = 16;  ///< sums of blocks whose loads are under way together
   static_assert(kLast >= 2 * kBlockThreads);
 
   TRAINYARD_HD static void add_run(Sum* to, float (&run)[kWide<T>]) {
@@ -102,28 +103,29 @@ struct NormFold {
     const unsigned group = thread / (width / 2);
     if (group >= groups()) return;
     TwoSums sums{0, 0};
-    const double* from = chunk_of(block % tiles.tiles, group) + 2 * size_t{pair};
-    const size_t stride = size_t{groups()} * width;
-    unsigned chunk = group;
-    constexpr unsigned kAtOnce = 8;
-    for (; chunk + (kAtOnce - 1) * groups() < tiles.chunks; chunk += kAtOnce * groups()) {
-      TwoSums more[kAtOnce];
-      TRAINYARD_UNROLL
-      for (unsigned i = 0; i < kAtOnce; ++i) more[i] = load_fresh(from + i * stride);
-      TRAINYARD_UNROLL
-      for (unsigned i = 0; i < kAtOnce; ++i) {
-        sums.first += more[i].first;
-        sums.second += more[i].second;
-      }
-      from += kAtOnce * stride;
-    }
-    for (; chunk < tiles.chunks; chunk += groups(), from += stride) {
-      const TwoSums more = load_fresh(from);
-      sums.first += more.first;
-      sums.second += more.second;
-    }
+    const unsigned left = group < tiles.chunks ? (tiles.chunks - group - 1) / groups() + 1 : 0;
+    gather<kAtOnce>(chunk_of(block % tiles.tiles, group) + 2 * size_t{pair}, size_t{groups()} * width, left, sums);
     shared.sums[group * width + 2 * pair] = sums.first;
     shared.sums[group * width + 2 * pair + 1] = sums.second;
+  }
+
+  /// Adds `left` sums that are `stride` apart, kFew at a time as long as there are so many and the
+  /// rest by halves: each of these waits once for its loads.
+  template <unsigned kFew>
+  TRAINYARD_HD static void gather(const double* from, size_t stride, unsigned left, TwoSums& sums) {
+    if constexpr (kFew > 0) {
+      for (; left >= kFew; left -= kFew, from += kFew * stride) {
+        TwoSums more[kFew];
+        TRAINYARD_UNROLL
+        for (unsigned i = 0; i < kFew; ++i) more[i] = load_fresh(from + i * stride);
+        TRAINYARD_UNROLL
+        for (unsigned i = 0; i < kFew; ++i) {
+          sums.first += more[i].first;
+          sums.second += more[i].second;
+        }
+      }
+      gather<kFew / 2>(from, stride, left, sums);
+    }
   }
 
   /// In the last block, calls finish(channel, sums) for the tile's channels.
