@@ -112,9 +112,12 @@ std::string text_of(const Conv2dParams& p) {
          (p.pad_h + p.pad_w > 0 ? ", pad " + pair(p.pad_h, p.pad_w) : "");
 }
 
+/// In fp32 and in bf16, where a stem goes by space to depth.
 std::vector<Conv2dParams> convolutions(int batch, const Graph& graph) {
   Recorder recorder;
-  const Program program(graph, recorder, Purpose{batch, true});
+  for (const DType storage : {DType::f32, DType::bf16}) {
+    const Program program(graph, recorder, Purpose{.batch = batch, .training = true, .storage = storage});
+  }
   return recorder.asked;
 }
 

@@ -38,7 +38,7 @@ struct FoldedShape {
   FoldedAxis height, width;
   unsigned in, depth, images, out;
 
-  unsigned taps() const { return static_cast<unsigned>(width.taps); }
+  TRAINYARD_HD unsigned taps() const { return static_cast<unsigned>(width.taps); }
   /// Of the folded tensors.
   unsigned channels() const { return taps() * depth; }
   size_t pixels() const {
