@@ -21,6 +21,11 @@ export function durationText(seconds: number): string {
 
 export const percentText = (fraction: number): string => `${(100 * fraction).toFixed(1)}%`;
 
+/** `top-1 54.5%, top-5 91.0%`; without a top-5 of 1, which of few classes says nothing. */
+export function accuracyText({ top1, top5 }: { top1: number; top5: number }): string {
+  return `top-1 ${percentText(top1)}${top5 < 1 ? `, top-5 ${percentText(top5)}` : ''}`;
+}
+
 export function rateText(value: number): string {
   return value >= 1000 ? Math.round(value).toLocaleString('en-US') : value.toFixed(1);
 }

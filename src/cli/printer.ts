@@ -16,7 +16,7 @@ import type {
   StartLine,
   StepLine,
 } from '../core/contracts/metricsSchema.js';
-import { bytesText, durationText, percentText, rateText } from './format.js';
+import { accuracyText, bytesText, durationText, percentText, rateText } from './format.js';
 import type { Output } from './output.js';
 import type { NodePath } from '../core/base/nodePath.js';
 
@@ -295,7 +295,7 @@ export class TablePrinter implements RunPrinter {
 
   private evaluation(line: EvalLine): void {
     this.note(
-      `eval of step ${line.step}: top-1 ${percentText(line.top1)}, top-5 ${percentText(line.top5)}, ` +
+      `eval of step ${line.step}: ${accuracyText(line)}, ` +
         `loss ${figure(line.loss, 4)} on ${line.images} images in ${durationText(line.seconds)}`,
     );
   }

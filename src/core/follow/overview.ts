@@ -11,7 +11,7 @@ import type { AgentClient } from '../agent/agentClient.js';
 import { readRemote } from '../agent/remoteFile.js';
 import { check } from '../base/validation.js';
 import { eventSchema } from '../contracts/runSchema.js';
-import { healthOf, type Health } from '../model/runHealth.js';
+import { hasOldFigures, healthOf, type Health } from '../model/runHealth.js';
 import { RunJournal } from '../model/runJournal.js';
 import { isOver, reasonOf, statusOf, type RunStatus } from '../model/runStatus.js';
 import { lostToLast, spendingOf, type Spending } from '../model/spending.js';
@@ -95,23 +95,24 @@ class Reading {
     const generation = entry.state?.generation ?? 1;
     const newest = Math.max(generation, journal.generation);
     const restarting = !over && journal.restarting && journal.generation >= generation;
+    const health = healthOf({
+      status,
+      reason: reasonOf(entry),
+      queue: entry.queue,
+      generation: newest,
+      starts: startsBy(entry.run, entry.state, newest),
+      lost: lostToLast(entry.run, entry.state, this.metrics),
+      maxRestarts: entry.run?.limits.maxRestarts,
+      isOwnProgram: entry.run?.program === 'command',
+      journal,
+      metrics: this.metrics,
+      now: entry.state?.updated ?? 0,
+    });
     return {
       ...progress,
       entry,
       status,
-      health: healthOf({
-        status,
-        reason: reasonOf(entry),
-        queue: entry.queue,
-        generation: newest,
-        starts: startsBy(entry.run, entry.state, newest),
-        lost: lostToLast(entry.run, entry.state, this.metrics),
-        maxRestarts: entry.run?.limits.maxRestarts,
-        isOwnProgram: entry.run?.program === 'command',
-        journal,
-        metrics: this.metrics,
-        now: entry.state?.updated ?? 0,
-      }),
+      health,
       restarting: restarting ? (journal.cause?.text ?? '') : undefined,
       step: progress.step ?? figures.step,
       imagesPerSec: over ? undefined : (lastStep?.images_per_sec ?? figures.imagesPerSec),
@@ -122,7 +123,8 @@ class Reading {
       top1At: (wanted) => this.metrics.evaluations.at(wanted)?.top1,
       otherAt: (wanted) => this.metrics.otherEvaluations.at(wanted),
       checkpoint: checkpoints.latest,
-      secondsLeft: over ? undefined : secondsLeft,
+      // A run whose figures are old does not go on at their rate.
+      secondsLeft: over || hasOldFigures(health) ? undefined : secondsLeft,
       secondsPerStep,
       cost: costOf(entry.run, entry.state, { ...progress, over, secondsLeft, secondsPerStep }),
       gpuHours: gpuHoursOf(entry.run, entry.state),

@@ -203,7 +203,8 @@ function progressOf(model: RunModel): Progress {
     imagesPerSec: over ? null : (lastStep?.images_per_sec ?? figures.imagesPerSec ?? null),
     medianImagesPerSec: median ?? null,
     rateWriters: lastStep ? 1 : Math.max(1, figures.rateWriters),
-    secondsLeft: over ? null : (secondsLeft ?? null),
+    // A run whose figures are old does not go on at their rate.
+    secondsLeft: over || healthLine(model).hasOldFigures ? null : (secondsLeft ?? null),
     bestTop1: best?.top1 ?? null,
     bestStep: best?.step ?? null,
     trainingTop1: best ? null : (lastStep?.top1 ?? null),

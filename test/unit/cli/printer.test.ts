@@ -135,7 +135,7 @@ describe('for a person', () => {
     } as const;
     printer.event({ offset: 0, raw: exit, value: exit });
     const text = lines.join('\n');
-    expect(text).toContain('eval of step 25: top-1 87.3%');
+    expect(text).toContain('eval of step 25: top-1 87.3%, loss');
     expect(text).toContain('checkpoint step 25: 1.1 MB in 12 ms');
     expect(text).toContain('No space left on device');
     expect(text).toContain('rank 1 on h was killed by signal 9 (SIGKILL), last step 3');

@@ -216,6 +216,9 @@ describe('the dashboard', () => {
     expect(progress.fraction).toBeCloseTo(1 / 3, 9);
     // 200 steps at ten a second, and the last evaluation.
     expect(progress.secondsLeft).toBeCloseTo(21.5, 6);
+    const waiting_for = [{ rank: 1, host: 'gpu2' }];
+    model.addEvent({ kind: 'stalled', time: 1011, generation: 1, seconds: 20, waiting_for, last_step: 100 });
+    expect(new DashboardSender('local').next(feedOf(model), 1).progress.secondsLeft).toBeNull();
     model.details = { ...model.details, state: stateOf('finished') as never };
     expect(new DashboardSender('local').next(feedOf(model), 1).progress.secondsLeft).toBeNull();
   });

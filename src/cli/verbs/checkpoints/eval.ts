@@ -3,7 +3,7 @@ import { checkpointChoice, chooseCheckpoint } from '../../../core/checkpoints/ch
 import { evaluateCheckpoint } from '../../../core/checkpoints/evaluate.js';
 import { evaluationData } from '../../../core/plan/evaluated.js';
 import type { Verb } from '../../context.js';
-import { durationText, percentText } from '../../format.js';
+import { accuracyText, durationText } from '../../format.js';
 
 /** Four significant digits. */
 const lossText = (loss: number | null): string => (loss === null ? '-' : loss.toPrecision(4));
@@ -40,7 +40,7 @@ export const evaluate: Verb = {
     if (context.json) {
       context.output.json({ type: 'evaluation', id: entry.id, step, top1, top5, loss, images, seconds });
     } else {
-      const figures = `top-1 ${percentText(top1)}  top-5 ${percentText(top5)}  loss ${lossText(loss)}`;
+      const figures = `${accuracyText(result)}  loss ${lossText(loss)}`;
       context.output.line(`step ${step}  ${figures}  ${images} images in ${durationText(seconds)}`);
     }
     return exitCodes.done;
