@@ -56,11 +56,23 @@ function isFree(address, port) {
   });
 }
 
-/** @param {readonly string[]} addresses */
-async function freePort(addresses) {
+/**
+ * Resolves with what `start` resolves with, given the first port that is free on all of them. Between
+ * the look and the start somebody else may take the port: then the next one is tried.
+ * @template T
+ * @param {readonly string[]} addresses
+ * @param {(port: number) => Promise<T>} start
+ * @returns {Promise<T>}
+ */
+async function onFreePort(addresses, start) {
   for (let port = firstPort; port < firstPort + 200; ++port) {
     const free = await Promise.all(addresses.map((address) => isFree(address, port)));
-    if (free.every(Boolean)) return port;
+    if (!free.every(Boolean)) continue;
+    try {
+      return await start(port);
+    } catch (error) {
+      if (!(error instanceof Error) || !error.message.includes('Address already in use')) throw error;
+    }
   }
   throw new Error(`no port from ${firstPort} on is free on ${addresses.join(', ')}. End what listens there.`);
 }
@@ -99,27 +111,33 @@ export async function startPracticeCluster({
   ensureKey(identityFile, 'trainyard practice');
   const authorizedKey = readFileSync(`${identityFile}.pub`, 'utf8');
   const addresses = Array.from({ length: count }, (_, index) => addressOf(index));
-  const port = wanted ?? (await freePort(addresses));
-  const started = await Promise.allSettled(
-    addresses.map(async (address, index) => {
-      const name = `practice-${index + 1}`;
-      const home = join(dir, name, 'home');
-      const stateDir = join(dir, name, 'sshd');
-      const environment = environments?.[index];
-      const own = { address, port, home, stateDir, environment };
-      const sshd = await startSshd({ ...own, authorizedKey, extraConfig, shell });
-      return { name, home, ...sshd };
-    }),
-  );
-  const nodes = started.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-  const stop = async () => {
-    await Promise.all(nodes.map((node) => node.stop()));
+  /** @param {number} port */
+  const startOn = async (port) => {
+    const started = await Promise.allSettled(
+      addresses.map(async (address, index) => {
+        const name = `practice-${index + 1}`;
+        const home = join(dir, name, 'home');
+        const stateDir = join(dir, name, 'sshd');
+        const environment = environments?.[index];
+        const own = { address, port, home, stateDir, environment };
+        const sshd = await startSshd({ ...own, authorizedKey, extraConfig, shell });
+        return { name, home, ...sshd };
+      }),
+    );
+    const nodes = started.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    const stop = async () => {
+      await Promise.all(nodes.map((node) => node.stop()));
+    };
+    const failure = started.find((result) => result.status === 'rejected');
+    if (failure) {
+      await stop();
+      throw failure.reason;
+    }
+    return { nodes, port, stop };
   };
-  const failure = started.find((result) => result.status === 'rejected');
-  if (failure) {
-    await stop();
-    throw failure.reason;
-  }
+  const { nodes, port, stop } = await (wanted === undefined
+    ? onFreePort(addresses, startOn)
+    : startOn(wanted));
   const knownHosts = join(dir, 'known_hosts');
   writeFileSync(knownHosts, nodes.map((node) => `[${node.address}]:${port} ${node.hostKey}\n`).join(''));
   const profile = profileOf(addresses, port, identityFile, portRange);

@@ -1,4 +1,5 @@
 // A click on a run's row opens its dashboard, also while the rows are drawn anew all the time.
+import { cpSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { until } from './hostClient.js';
 import { Workbench } from './workbench.js';
@@ -31,4 +32,28 @@ test('a click on a row opens its dashboard while rows are drawn anew', async () 
   }
   const toasts = workbench.page.locator('.notification-toast', { hasText: 'command' });
   expect(await toasts.count()).toBe(0);
+});
+
+test('a click opens a dashboard while a run joins the list and the editor is busy', async () => {
+  const { page, host } = workbench;
+  const [dir = ''] = workbench.runs();
+  await until('its end', () => (workbench.state(dir).phase === 'finished' ? true : undefined));
+  const rows = page.locator('.sidebar .monaco-list-row', { hasText: /finished/ });
+  for (let round = 0; round < 3; round++) {
+    await rows.nth(round).waitFor();
+    await host.command('workbench.action.closeAllEditors');
+    const box = await rows.last().boundingBox();
+    if (!box) throw new Error('the row is not visible');
+    cpSync(dir, dir.replace(/.{4}$/, `000${round}`), { recursive: true }); // a run more
+    const drawing = host.command('trainyard.refresh');
+    // A page that computes hears of the click before it hears that rows are to be drawn anew.
+    const computing = page.evaluate((milliseconds) => {
+      for (const end = performance.now() + milliseconds; performance.now() < end;);
+    }, 700);
+    await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+    await Promise.all([drawing, computing]);
+    await until('a dashboard', async () =>
+      (await workbench.snapshot()).dashboards.some(({ visible }) => visible) ? true : undefined,
+    );
+  }
 });

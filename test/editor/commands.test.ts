@@ -54,6 +54,10 @@ const newest = (): Run => {
   const dir = workbench.runs().at(-1) ?? '';
   return { profile: 'local', id: dir.split('/').at(-1) ?? '', dir };
 };
+const tabOf = (words: string): Promise<true> =>
+  until(words, async () =>
+    (await workbench.host.ask('tabs', {})).some(({ label }) => label.includes(words)) ? true : undefined,
+  );
 /** In front: of this run, or of any. */
 const dashboardOf = (run?: string): Promise<true> =>
   until('a dashboard in front', async () => {
@@ -108,11 +112,12 @@ test('profiles: add, edit, duplicate, remove, import, open', async () => {
 
 test('a key is chosen for the hosts of a profile', async () => {
   const key = join(workbench.folder, 'no-such-key');
-  void command('trainyard.chooseKey', { profile: 'lab', host: '127.0.0.1' });
+  const choosing = command('trainyard.chooseKey', { profile: 'lab', host: '127.0.0.1' });
   await workbench.page.getByPlaceholder('The key for 127.0.0.1, 127.0.0.2').waitFor();
   await answer('Choose Key for lab', key);
   const failed = workbench.page.locator('.notification-toast', { hasText: 'no-such-key' }).first();
   await failed.getByText('Choose Key…').waitFor(); // it was tried, and may be chosen once more
+  await choosing;
   expect(profiles().match(/no-such-key/g)).toHaveLength(2);
   await workbench.host.command('notifications.clearAll');
 });
@@ -226,11 +231,7 @@ test('a cluster over SSH: keys reviewed once, checks, terminal, a command and a 
 
 test('a check, and a deep one that its page is asked for', async () => {
   await command('trainyard.checkProfile', { profile: 'local' });
-  await until('the table of checks', async () =>
-    (await workbench.host.ask('tabs', {})).some(({ label }) => label.includes('Checks of local'))
-      ? true
-      : undefined,
-  );
+  await tabOf('Checks of local');
   await workbench.host.command('workbench.action.closePanel');
   await workbench.host.command('notifications.clearAll');
   await workbench.webview().getByText('Everything is as a run needs it').waitFor();
@@ -253,16 +254,13 @@ test('a run: started, cloned, run again; dashboard, logs, terminal, checkpoints'
   expect(shown[0]?.description).toContain('latest');
   await command('trainyard.verifyCheckpoints', run);
   await command('trainyard.copyCheckpointPath', { ...run, step: 400, path: 'checkpoints/step-00000400' });
-  for (const id of ['copyRunFolder', 'showBatchScript', 'openDashboard'] as const)
-    await command(`trainyard.${id}`, run);
+  for (const id of ['copyRunFolder', 'showBatchScript'] as const) await command(`trainyard.${id}`, run);
   const opening = command('trainyard.openLogs', run);
   await questions.pick(workbench, 'Which log?', 'supervisor');
   await opening;
-  await until('the log', async () =>
-    (await workbench.host.ask('tabs', {})).some(({ label }) => label.includes('supervisor.log'))
-      ? true
-      : undefined,
-  );
+  await tabOf('supervisor.log');
+  await command('trainyard.openDashboard', run);
+  await dashboardOf(run.dir);
   await command('trainyard.openTerminal', run);
   const seen = join(run.dir, 'seen');
   await typeInTerminal(
@@ -299,6 +297,7 @@ test('a run: started, cloned, run again; dashboard, logs, terminal, checkpoints'
   await phase(newest().dir, 'finished');
   await command('trainyard.newRun', { profile: 'local' });
   await questions.fillForm(workbench, 'echo filled in');
+  await dashboardOf(newest().dir); // it takes the focus, which closes a question
   const attaching = command('trainyard.attachRun');
   await choose();
   await attaching;

@@ -206,7 +206,7 @@ test('Run Training offers the presets, and starts one with all that it says', as
     file,
     JSON.stringify({ version: 1, presets: [{ name: 'pair', ...fields }, ...others] }),
   );
-  void workbench.host.command('trainyard.runTraining', { profile: 'local' });
+  const starting = workbench.host.command('trainyard.runTraining', { profile: 'local' });
   const rows = workbench.page.locator('.quick-input-list .monaco-list-row:visible');
   await rows.getByText('pair').waitFor();
   await workbench.screenshot('run-training', 'dark', 1280);
@@ -216,6 +216,7 @@ test('Run Training offers the presets, and starts one with all that it says', as
   await workbench.page.keyboard.press('Enter');
   await workbench.page.getByText('Run on local, 2 ranks').waitFor();
   await workbench.page.keyboard.press('Enter');
+  await starting;
   const run = await until('the run of the preset', () => workbench.runs()[before]);
   await phase(run, 'finished');
   const read = (name: string): unknown => JSON.parse(readFileSync(join(run, name), 'utf8'));

@@ -1,5 +1,6 @@
 // The Runs view: every connected profile's runs, newest first; grouped when there is more than one
 // profile with any.
+import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import {
   clickedRunCommand,
@@ -39,6 +40,8 @@ interface GroupNode {
   profile: string;
 }
 const openClicked: vscode.Command = { command: clickedRunCommand, title: 'Open Dashboard' };
+/** Milliseconds within which the editor draws rows anew, also on a slow machine. */
+const drawingLimit = 5000;
 export type RunTreeNode = RunNode | LastRunNode | GroupNode;
 
 export class RunTree implements TreeSource<RunTreeNode>, vscode.Disposable {
@@ -156,13 +159,22 @@ export class RunTree implements TreeSource<RunTreeNode>, vscode.Disposable {
     this.store.dispose();
   }
 
-  /** A click selects its row, and we hear of that before the command. */
   private async openClicked(): Promise<void> {
-    const [node] = this.view.selection;
+    const node = await this.clickedNode();
     if (!node || node.kind === 'profile') return; // the row is gone
     const run: RunArgument = { profile: node.profile, id: node.id, dir: node.dir };
     const command: CommandId = 'trainyard.openDashboard';
     await vscode.commands.executeCommand(command, run);
+  }
+
+  /**
+   * A click selects its row, and we hear of that before the command. But while rows are drawn anew,
+   * the editor names none of them, and the selection is empty until it has asked for the rows.
+   */
+  private async clickedNode(): Promise<RunTreeNode | undefined> {
+    const end = Date.now() + drawingLimit;
+    while (this.view.selection.length === 0 && Date.now() < end) await delay(20);
+    return this.view.selection[0];
   }
 
   private lastItem(node: LastRunNode, last: LastSeen | undefined): vscode.TreeItem {

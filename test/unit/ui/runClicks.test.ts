@@ -1,8 +1,9 @@
 // Clicks on rows of the Runs view. VS Code keeps a command that has arguments on its own side,
 // under an id of its own, and gives that up when the row is drawn anew: the row in the window still
 // has the old id until the new one is there, and a click meanwhile ends in "Actual command not
-// found". The stand-in for the editor does the same.
-import { beforeEach, expect, it, vi } from 'vitest';
+// found". The stand-in for the editor does the same. Nor does VS Code name a selected row to us
+// before it has asked for the rows that it draws anew.
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { RunArgument } from '../../../src/contributions.js';
 import { nodePath } from '../../../src/core/base/nodePath.js';
 import type { ContextKeys } from '../../../src/ui/contextKeys.js';
@@ -80,9 +81,14 @@ async function click(id: string): Promise<void> {
 }
 
 beforeEach(() => {
+  vi.useFakeTimers();
   editor.commands.clear();
   editor.selection = [];
   editor.opened = [];
+});
+
+afterEach(() => {
+  vi.useRealTimers();
 });
 
 const services = {
@@ -105,13 +111,28 @@ it('opens the run of a row that was drawn anew while it was clicked', async () =
   tree.dispose();
 });
 
+it('opens the run of a row that the editor names only after the click', async () => {
+  const tree = new RunTree(services, keys, new Reading());
+  const node: RunTreeNode = { kind: 'run', ...argument, overview: listedRun('r1', 'running') };
+  const clicked = click(new Drawing().draw(tree.getTreeItem(node)));
+  await vi.advanceTimersByTimeAsync(700);
+  expect(editor.opened).toEqual([]);
+  editor.selection = [node];
+  await vi.advanceTimersByTimeAsync(100);
+  await clicked;
+  expect(editor.opened).toEqual(['trainyard.openDashboard', argument]);
+  tree.dispose();
+});
+
 it('opens a run that is shown as it was, and nothing for a row that is gone', async () => {
   const tree = new RunTree(services, keys, new Reading());
   const run = listedRun('r1', 'running');
   const seen = { id: 'r1', dir: argument.dir, name: 'first', status: 'running' };
   const node = { kind: 'last', ...argument, run: seen } as unknown as RunTreeNode;
   const live = tree.getTreeItem({ kind: 'run', ...argument, overview: run }) as { command?: Command };
-  await click(new Drawing().draw(live));
+  const clicked = click(new Drawing().draw(live));
+  await vi.advanceTimersByTimeAsync(10_000);
+  await clicked;
   expect(editor.opened).toEqual([]);
   editor.selection = [node];
   await click(new Drawing().draw(live));
