@@ -2,7 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { joinWords } from '../../src/core/plan/words.js';
 import { until } from './hostClient.js';
+import { answer } from './questions.js';
 import { Workbench } from './workbench.js';
 
 let workbench: Workbench;
@@ -30,6 +32,27 @@ test('the report is there after a reload of the window', async () => {
   await workbench.reload();
   await tab('Scaling of local');
   await workbench.webview().getByRole('heading', { name: 'Weak scaling' }).waitFor();
+});
+
+test('one that was ended goes on, and keeps what was measured', async () => {
+  const before = workbench.runs();
+  const measuring = workbench.host.command('trainyard.measureScaling', { profile: 'local' });
+  await answer(workbench, 'Measure Scaling of local', joinWords(measured.words));
+  await answer(workbench, 'Numbers of ranks to try', '1,2');
+  const goOn = workbench.page.locator('.quick-input-list .monaco-list-row', { hasText: 'Go On' });
+  await goOn.waitFor();
+  expect(await goOn.innerText()).toContain('2 of 4 points are kept');
+  await goOn.click();
+  await measuring;
+  const ranks = workbench
+    .runs()
+    .filter((dir) => !before.includes(dir))
+    .map((dir) => (JSON.parse(readFileSync(join(dir, 'run.json'), 'utf8')) as { ranks: number }).ranks);
+  // Two of trainings, and two of sums alone.
+  expect(ranks).toEqual([2, 2, 2, 2]);
+  const rows = workbench.webview().locator('table').first().locator('tbody tr');
+  await until('the point that was measured anew', async () => ((await rows.count()) >= 2 ? true : undefined));
+  await workbench.host.command('notifications.clearAll');
 });
 
 test('the best settings are found, shown in a tab, and kept where that is asked for', async () => {
