@@ -64,12 +64,17 @@ export function activate(context: vscode.ExtensionContext): Api {
     }),
     terminals: new RunTerminals(services),
     checks: new CheckPanels(services, async (button, profile) => {
-      if ('fix' in button) await (await loadLazy()).fixCheck(ui, profile, button.fix);
-      else await pressRemedy(ui, button);
+      if ('fix' in button) {
+        const { fixCheck } = await (await loadLazy()).commands.cluster();
+        await fixCheck(ui, profile, button.fix);
+      } else await pressRemedy(ui, button);
     }),
     comparisons: new ComparePanels(services),
     reports: new ReportPanels(services),
-    forms: new RunForms(async (panel) => (await loadLazy()).restoreForm(ui, panel)),
+    forms: new RunForms(async (panel) => {
+      const { restoreForm } = await (await loadLazy()).commands.start();
+      await restoreForm(ui, panel);
+    }),
     documents: new ReadOnlyDocuments(),
     showOutput,
   };

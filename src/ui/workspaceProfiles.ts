@@ -32,8 +32,8 @@ export class WorkspaceProfiles implements vscode.Disposable {
     const folder = trustedFolder();
     if (!this.hasBackend || folder === undefined || !existsSync(join(folder, workspacePlace))) return;
     try {
-      const commands = await (await loadLazy()).loadProfileCommands();
-      await commands.offerShared(this.ui);
+      const { offerShared } = await (await loadLazy()).commands.profiles();
+      await offerShared(this.ui);
     } catch (error) {
       this.ui.services.logger.log('warn', errorWords(error));
     }

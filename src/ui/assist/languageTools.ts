@@ -3,9 +3,8 @@ import * as vscode from 'vscode';
 import { languageToolNames } from '../../contributions.js';
 import { loadLazy } from '../loadLazy.js';
 import type { Services } from '../services.js';
-import type * as Calls from './toolCalls.js';
 
-const toolCalls = async (): Promise<typeof Calls> => (await loadLazy()).loadToolCalls();
+const toolCalls = async () => (await loadLazy()).parts.toolCalls();
 
 /** Registers all of them. */
 export function registerLanguageTools(services: Services): vscode.Disposable {

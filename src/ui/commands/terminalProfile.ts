@@ -11,7 +11,8 @@ export function registerTerminalProfile(ui: Ui): vscode.Disposable {
   return vscode.window.registerTerminalProfileProvider(terminalProfileId, {
     provideTerminalProfile: async () => {
       try {
-        const options = await (await loadLazy()).nodeTerminal(ui);
+        const { nodeTerminal } = await (await loadLazy()).commands.cluster();
+        const options = await nodeTerminal(ui);
         return options && new vscode.TerminalProfile(options);
       } catch (error) {
         if (!isCancelled(error)) void showError(ui, error);

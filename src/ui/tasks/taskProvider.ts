@@ -10,7 +10,7 @@ export function registerTasks(ui: Ui): vscode.Disposable {
     provideTasks: () => [],
     resolveTask: ({ definition, scope, name }) => {
       const execution = new vscode.CustomExecution(async (resolved) => {
-        const { TaskTerminal } = await loadLazy();
+        const { TaskTerminal } = await (await loadLazy()).parts.taskTerminal();
         return new TaskTerminal(ui, resolved, folderOf(scope));
       });
       return new vscode.Task(definition, scope ?? vscode.TaskScope.Workspace, name, 'Trainyard', execution);

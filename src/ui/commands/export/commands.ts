@@ -1,0 +1,2 @@
+// Export Run, loaded when it is first used (../../lazy.ts).
+export { exportRun } from './exportRun.js';
