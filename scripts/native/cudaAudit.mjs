@@ -47,7 +47,7 @@ const table = [
   [/NormPairGradientSumsBlock.*Lb0E/,                  3, 9, 3,  3, 2,   7,   2],
   [/NormPairGradientSumsBlock.*Lb1E/,                  3, 12, 3, 3, 2,   8,   2],
   [/NormPairGradientBlock/,                            2, 6, 4,  0, 2,   6,   0],
-  [/NormPoolBlock.*Lb0E/,                              1, 9, 1,  0, 2,  60,   0],
+  [/NormPoolBlock.*Lb0E/,                              1, 9, 1,  0, 2,  55,   0],
   [/NormPoolBlock.*Lb1E/,                              1, 9, 2,  1, 2,  70,   0],
   [/NormPoolGradientBlock/,                            1, 5, 1,  4, 2,  50,   0],
   [/MaxPoolWide.*Li3E/,                                1, 9, 1,  2, 5,  55,   0],

@@ -60,7 +60,7 @@ struct NormShare {
   }
 
   /// Calls body(Count<n>, row) for the thread's rows: n rows, `across` apart, kRows at a time as
-  /// long as there are so many. The rest goes by halves: each call waits once for its loads.
+  /// long as there are so many, then one.
   template <unsigned kRows, class Body>
   TRAINYARD_HD void each_row(const NormTiles& t, const Body& body) const {
     if (!active) return;
@@ -68,16 +68,7 @@ struct NormShare {
     const unsigned end = t.rows - begin < t.depth ? t.rows : begin + t.depth;
     unsigned row = begin + first;
     for (; row < end && end - row > (kRows - 1) * t.across; row += kRows * t.across) body(Count<kRows>(), row);
-    by_halves<kRows / 2>(row, end, t.across, body);
-  }
-
- private:
-  template <unsigned kRows, class Body>
-  TRAINYARD_HD static void by_halves(unsigned row, unsigned end, unsigned across, const Body& body) {
-    if constexpr (kRows > 0) {
-      for (; row < end && end - row > (kRows - 1) * across; row += kRows * across) body(Count<kRows>(), row);
-      by_halves<kRows / 2>(row, end, across, body);
-    }
+    for (; row < end; row += t.across) body(Count<1>(), row);
   }
 };
 
