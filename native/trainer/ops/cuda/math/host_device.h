@@ -17,6 +17,8 @@
 // Before a loop whose count the device's compiler knows: arrays then live in registers.
 #if defined(__CUDA_ARCH__)
 #define TRAINYARD_UNROLL _Pragma("unroll")
+#define TRAINYARD_KEEP_LOOP _Pragma("unroll 1")
 #else
 #define TRAINYARD_UNROLL
+#define TRAINYARD_KEEP_LOOP
 #endif

@@ -114,6 +114,7 @@ struct NormFold {
   template <unsigned kFew>
   TRAINYARD_HD static void gather(const double* from, size_t stride, unsigned left, TwoSums& sums) {
     if constexpr (kFew > 0) {
+      TRAINYARD_KEEP_LOOP
       for (; left >= kFew; left -= kFew, from += kFew * stride) {
         TwoSums more[kFew];
         TRAINYARD_UNROLL
