@@ -214,8 +214,14 @@ test('Run Training offers the presets, and starts one with all that it says', as
   const before = workbench.runs().length;
   await workbench.page.keyboard.type('pair');
   await workbench.page.keyboard.press('Enter');
-  await workbench.page.getByText('Run on local, 2 ranks').waitFor();
-  await workbench.page.keyboard.press('Enter');
+  const question = workbench.page.getByText('Run on local, 2 ranks');
+  await question.waitFor();
+  // A question takes no key in its first moments.
+  await until('an answer to the question', async () => {
+    await workbench.page.keyboard.press('Enter');
+    await workbench.page.waitForTimeout(300);
+    return (await question.isVisible()) ? undefined : true;
+  });
   await starting;
   const run = await until('the run of the preset', () => workbench.runs()[before]);
   await phase(run, 'finished');
