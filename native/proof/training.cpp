@@ -61,7 +61,8 @@ double Training::gradients_ahead() {
 void Training::descend() {
   const auto weights = network_->weights();
   const auto gradients = network_->gradients();
-  if (!std::ranges::all_of(gradients, [](float one) { return std::isfinite(one); })) {
+  const auto finite = [](float one) { return std::isfinite(one); };
+  if (setup_.precision == Precision::fp16 && !std::ranges::all_of(gradients, finite)) {
     scale_ /= 2;
     return;
   }

@@ -43,7 +43,8 @@ class Training {
   double gradients_ahead();
   /// gradients(), then a plain step down them, on the host.
   double step();
-  /// Where a gradient is not finite, no step is taken and the scale is halved, as the trainer does.
+  /// In fp16 with a gradient that is not finite, no step is taken and the scale is halved, as the
+  /// trainer does.
   void descend();
   /// Lets the optimizer run on the device. suffixes: one for each number it remembers of a weight.
   DeviceOptimizer& on_device(const OptimizerOptions& options, const std::vector<std::string>& suffixes);

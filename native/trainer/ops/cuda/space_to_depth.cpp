@@ -42,10 +42,10 @@ class SpaceToDepthConvolution final : public ConvolutionPlans {
 
   std::string description() const override { return plans_->description() + ", by space to depth"; }
 
-  size_t forward_scratch_bytes() const override { return own_bytes() + plans_->forward_scratch_bytes(); }
+  size_t forward_scratch_bytes() const override { return own_bytes(shape_) + plans_->forward_scratch_bytes(); }
   size_t backward_data_scratch_bytes() const override { return 0; }
   size_t backward_weights_scratch_bytes() const override {
-    return own_bytes() + plans_->backward_weights_scratch_bytes();
+    return own_bytes(shape_) + plans_->backward_weights_scratch_bytes();
   }
 
   void forward(const void* x, const void* weights, void* y, void* scratch) override {
@@ -70,7 +70,7 @@ class SpaceToDepthConvolution final : public ConvolutionPlans {
 
  private:
   static size_t aligned(size_t elements) { return (elements * sizeof(T) + 63) / 64 * 64; }
-  size_t own_bytes() const { return aligned(shape_.pixels()) + aligned(shape_.weights()); }
+  static size_t own_bytes(const FoldedShape& shape) { return aligned(shape.pixels()) + aligned(shape.weights()); }
 
   struct Scratch {
     T* x;        // folded
@@ -81,7 +81,7 @@ class SpaceToDepthConvolution final : public ConvolutionPlans {
       auto* bytes = static_cast<std::byte*>(memory);
       x = reinterpret_cast<T*>(bytes);
       weights = reinterpret_cast<T*>(bytes + aligned(shape.pixels()));
-      rest = bytes + aligned(shape.pixels()) + aligned(shape.weights());
+      rest = bytes + own_bytes(shape);
     }
   };
 

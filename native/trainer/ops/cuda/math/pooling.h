@@ -1,6 +1,6 @@
 // Pooling over NHWC. Backward passes gather, so that every run adds in the same order.
 #pragma once
-#include "trainer/ops/cuda/math/host_device.h"
+#include "trainer/ops/cuda/math/position.h"
 
 namespace trainyard::cuda {
 
@@ -8,20 +8,6 @@ struct PoolShape {
   unsigned channels;
   int in_h, in_w, out_h, out_w;
   int kernel, stride, pad;
-};
-
-/// Where one of NHWC's elements lies.
-struct Position {
-  unsigned c;
-  int w, h;
-  unsigned n;
-
-  TRAINYARD_HD static Position of(unsigned i, unsigned channels, int height, int width) {
-    const unsigned pixel = i / channels;
-    const unsigned row = pixel / static_cast<unsigned>(width);
-    return {i % channels, static_cast<int>(pixel % static_cast<unsigned>(width)),
-            static_cast<int>(row % static_cast<unsigned>(height)), row / static_cast<unsigned>(height)};
-  }
 };
 
 TRAINYARD_HD size_t element(const Position& p, unsigned channels, int height, int width, int h, int w) {

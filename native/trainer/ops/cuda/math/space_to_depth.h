@@ -2,6 +2,7 @@
 // of few channels and stride 2 is one of more channels and stride 1, which fills tensor cores. Zeros
 // stand where there are no pixels and no weights, so the sums have the same terms.
 #pragma once
+#include "trainer/ops/cuda/math/position.h"
 #include "trainer/ops/cuda/math/wide.h"
 
 namespace trainyard::cuda {
@@ -76,15 +77,12 @@ struct SpaceToDepth {
   };
 
   TRAINYARD_HD void fold(const Part& part, unsigned i, T* to) const {
-    const unsigned place = i / s.taps();
-    const unsigned line = place / static_cast<unsigned>(part.columns);
-    const unsigned column = place % static_cast<unsigned>(part.columns) + i % s.taps();
-    const unsigned image = line / static_cast<unsigned>(part.rows);
-    const int top = 2 * static_cast<int>(line % static_cast<unsigned>(part.rows)) - part.above;
+    const Position at = Position::of(i, s.taps(), part.rows, part.columns);
+    const int top = 2 * at.h - part.above;
     const int in = static_cast<int>(s.in);
-    const int left = (2 * static_cast<int>(column) - part.before) * in;
+    const int left = (2 * (at.w + static_cast<int>(at.c)) - part.before) * in;
     const int width = part.width * in;
-    const T* rows = part.from + size_t{image} * static_cast<unsigned>(part.height * width);
+    const T* rows = part.from + size_t{at.n} * static_cast<unsigned>(part.height * width);
     for (unsigned vector = 0; vector < s.depth / kWide<T>; ++vector) {
       Wide<T> wide;
       TRAINYARD_UNROLL
@@ -120,16 +118,11 @@ struct DepthToSpace {
   T* to;
 
   TRAINYARD_HD void operator()(unsigned i) const {
-    const auto kernel_w = static_cast<unsigned>(s.width.kernel);
-    const auto kernel_h = static_cast<unsigned>(s.height.kernel);
-    const unsigned channel = i % s.in;
-    const unsigned column = i / s.in % kernel_w + static_cast<unsigned>(s.width.shift);
-    const unsigned row = i / (s.in * kernel_w) % kernel_h + static_cast<unsigned>(s.height.shift);
-    const unsigned filter = i / (s.in * kernel_w * kernel_h);
-    const auto taps_h = static_cast<unsigned>(s.height.taps);
-    const auto taps_w = static_cast<unsigned>(s.width.taps);
-    const size_t tap = (size_t{filter} * taps_h + row / 2) * taps_w + column / 2;
-    to[i] = folded[tap * s.depth + (row % 2 * 2 + column % 2) * s.in + channel];
+    const Position at = Position::of(i, s.in, s.height.kernel, s.width.kernel);
+    const auto row = static_cast<unsigned>(at.h + s.height.shift);
+    const auto column = static_cast<unsigned>(at.w + s.width.shift);
+    const size_t tap = (size_t{at.n} * static_cast<unsigned>(s.height.taps) + row / 2) * s.taps() + column / 2;
+    to[i] = folded[tap * s.depth + (row % 2 * 2 + column % 2) * s.in + at.c];
   }
 };
 
