@@ -126,7 +126,7 @@ function wordsOfRun({ profile, run }: ListedRun): Words {
     isIll ? shortHealth(health) : '',
     isOld ? '' : imagesPerSec === undefined ? status : `${whole(imagesPerSec)} img/s`,
     step === undefined || totalSteps === undefined ? '' : percent(step / totalSteps),
-    isOld || secondsLeft === undefined ? '' : duration(secondsLeft),
+    secondsLeft === undefined ? '' : duration(secondsLeft),
   ].filter((word) => word !== '');
   return {
     icon: isIll ? 'warning' : 'rocket',

@@ -47,14 +47,15 @@ export class DashboardSender {
     const full = model.resets !== this.resets;
     if (full) this.forget();
     this.resets = model.resets;
+    const head = headOf(model, feed.dir, this.profile);
     const update: DashboardUpdate = {
       type: 'update',
       full,
       sequence: ++this.sequence,
       now,
       connection: feed.connection,
-      head: headOf(model, feed.dir, this.profile),
-      progress: progressOf(model),
+      head,
+      progress: progressOf(model, head.health.hasOldFigures),
       checkpoints: checkpointsOf(model),
       steps: model.steps.slice(this.steps),
       evaluations: model.metrics.evaluations.slice(this.evaluations),
@@ -188,7 +189,7 @@ function healthLine({ health }: RunModel): RunHead['health'] {
   return { level: health.level, text: health.text, hasOldFigures: hasOldFigures(health) };
 }
 
-function progressOf(model: RunModel): Progress {
+function progressOf(model: RunModel, isOld: boolean): Progress {
   const { lastStep, best, secondsLeft } = model.metrics;
   const { step, totalSteps, epoch, totalEpochs, fraction } = model.metrics.progress;
   const over = isOver(model.status);
@@ -204,7 +205,7 @@ function progressOf(model: RunModel): Progress {
     medianImagesPerSec: median ?? null,
     rateWriters: lastStep ? 1 : Math.max(1, figures.rateWriters),
     // A run whose figures are old does not go on at their rate.
-    secondsLeft: over || healthLine(model).hasOldFigures ? null : (secondsLeft ?? null),
+    secondsLeft: over || isOld ? null : (secondsLeft ?? null),
     bestTop1: best?.top1 ?? null,
     bestStep: best?.step ?? null,
     trainingTop1: best ? null : (lastStep?.top1 ?? null),

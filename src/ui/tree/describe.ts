@@ -107,7 +107,7 @@ function activeParts(overview: RunOverview): string[] {
     parts.push(fraction === undefined ? `step ${whole(step)}` : `${Math.floor(fraction * 100)}%`);
   }
   const isOld = hasOldFigures(health);
-  if (secondsLeft !== undefined && status === 'running' && !isOld) {
+  if (secondsLeft !== undefined && status === 'running') {
     parts.push(`${duration(secondsLeft)} left`);
   }
   if (best !== undefined) parts.push(percent(best.top1));
