@@ -20,6 +20,7 @@ import {
   addAgain,
   hasGpuStandIn,
   idOf,
+  isBetweenCheckpoints,
   ownProgram,
   ownValues,
   pidOf,
@@ -100,6 +101,7 @@ describe.skipIf(missing !== '')(`with MLflow${missing === '' ? '' : `: ${missing
       if ((await remote(idOf(dir)))[0]?.metrics['train/loss'] !== undefined) break;
       if (Date.now() > deadline) throw new Error('no values were sent in 60 s');
     }
+    await until('steps after a checkpoint', () => isBetweenCheckpoints(dir));
     process.kill(pidOf(dir, 0), 'SIGKILL');
     expectExit(await running.ended, 5);
     expectExit(await following, 0);

@@ -60,6 +60,15 @@ export const stepsOf = (dir: string): number => {
   }
 };
 
+/**
+ * Whether a run that saves every 400 steps is well behind its newest checkpoint: one that is killed
+ * now repeats steps which it has written.
+ */
+export const isBetweenCheckpoints = (dir: string): boolean => {
+  const since = stepsOf(dir) % 400;
+  return since > 50 && since < 300;
+};
+
 /** The process of a rank. */
 export function pidOf(dir: string, rank: number): number {
   const { ranks } = JSON.parse(readFileSync(join(dir, 'state.json'), 'utf8')) as {

@@ -20,6 +20,7 @@ import {
   addAgain,
   hasGpuStandIn,
   idOf,
+  isBetweenCheckpoints,
   ownProgram,
   ownValues,
   pidOf,
@@ -146,6 +147,7 @@ describe.skipIf(missing !== '')(`with W&B${missing === '' ? '' : `: ${missing}`}
     await until('the first values', () => existsSync(wandbFolder) && written() !== undefined);
     const live = wandb(['beta', 'sync', '--live', join(wandbFolder, written() ?? '')]);
     await until('the first upload', () => (server.runs.get(idOf(dir))?.history.size ?? 0) > 0, 60);
+    await until('steps after a checkpoint', () => isBetweenCheckpoints(dir));
     process.kill(pidOf(dir, 0), 'SIGKILL');
     expectExit(await running.ended, 5);
     const failed = await following;
