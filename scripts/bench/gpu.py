@@ -1,4 +1,4 @@
-"""Our training step on a GPU beside PyTorch's, eager and torch.compile (max-autotune), in one run.
+"""Our training step on a GPU beside PyTorch's, eager and torch.compile, in one run.
 
 For each precision and batch: images/s, the GPU's memory, and seconds from a process's start to the end of its first
 step. `--trainer` is the built trainer, else native/proof is built from the source tree (as scripts/gpu/proof.py does) and
@@ -31,6 +31,7 @@ from tools import ROOT, architectures, find_tools, missing_gpu  # noqa: E402
 REAL = {"model": "resnet50", "size": 224, "batches": [32, 64, 256], "precisions": ["bf16", "fp16"], "steps": 50}
 REHEARSAL = {"model": "resnet18", "size": 32, "batches": [2], "precisions": ["bf16"], "steps": 1}
 MODES = ["eager", "compile"]
+COMPILE_MODES = ["max-autotune", "reduce-overhead", "default"]
 # Seconds that a row may take on a GPU; a rehearsal on a processor takes up to SLOWER times as long.
 LIMITS = {"PyTorch eager": 120, "PyTorch compile": 420}
 OURS, BUILD, SLOWER = 90, 420, 5
@@ -101,9 +102,10 @@ class Ours:
                 "--batch-size", batch, "--precision", precision, "--steps", steps, "--warmup", "6", "--data", data, "--jpeg-decoder", jpeg_decoder]
 
 
-def torch_command(python, mode, shape, device, batch, precision):
-    return [python, ROOT / "scripts/bench/torch_step.py", "--mode", mode, "--device", device, "--model", shape["model"], "--image-size",
-            shape["size"], "--batch-size", batch, "--precision", precision, "--steps", shape["steps"], "--warmup", 6]
+def torch_command(python, mode, shape, device, batch, precision, compile_mode):
+    model, size, steps = (shape[name] for name in ("model", "size", "steps"))
+    return [python, ROOT / "scripts/bench/torch_step.py", "--mode", mode, "--compile-mode", compile_mode, "--device", device,
+            "--model", model, "--image-size", size, "--batch-size", batch, "--precision", precision, "--steps", steps, "--warmup", 6]
 
 
 class Comparison:
@@ -126,7 +128,8 @@ class Comparison:
 
     def command(self, ours, precision, batch, program):
         if program.startswith("PyTorch "):
-            return torch_command(self.given.torch, program.removeprefix("PyTorch "), self.shape, self.given.device, batch, precision)
+            given, mode = self.given, program.removeprefix("PyTorch ")
+            return torch_command(given.torch, mode, self.shape, given.device, batch, precision, given.compile_mode)
         if program == "trainyard":
             return ours.command(batch, precision)
         return ours.command(batch, precision, self.given.data, "nvjpeg" if program.endswith("nvJPEG") else "cpu")
@@ -162,6 +165,8 @@ class Comparison:
             try:
                 command = self.command(ours, precision, batch, program)
                 row |= measure(command, self.given.device, ours.env if program.startswith("trainyard") else None, self.limit(program))
+                if program == "PyTorch compile" and self.given.device == "cuda":
+                    row["notes"].insert(0, f"the mode of torch.compile is {self.given.compile_mode}")
             except (Failed, OSError, ValueError, KeyError, IndexError) as failure:
                 row["failure"] = str(failure) or type(failure).__name__
             self.rows.end(row, place_of)
@@ -179,6 +184,7 @@ def read_arguments():
     arguments.add_argument("--batches", type=int, nargs="+", help="images a step (default: 32 64 256)")
     arguments.add_argument("--precisions", nargs="+", choices=["fp32", "tf32", "bf16", "fp16"], help="default: bf16 fp16")
     arguments.add_argument("--modes", nargs="*", choices=MODES, default=MODES, help="of PyTorch; compiling takes minutes for each row")
+    arguments.add_argument("--compile-mode", choices=COMPILE_MODES, default="max-autotune", help="of torch.compile (default: max-autotune)")
     arguments.add_argument("--data", help="TFRecord shards of images for the rows of real ones; needs --trainer")
     arguments.add_argument("--minutes", type=float, help="start no row whose time limit is more than what is left of these")
     arguments.add_argument("--limit", type=float, metavar="SECONDS", help="the time limit of each row, instead of its own")

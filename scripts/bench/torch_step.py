@@ -2,7 +2,8 @@
 
 torchvision's model in channels_last, SGD with momentum and weight decay (fused), on one batch that stays in memory (no
 loader) and without looking at the loss in the measured steps: PyTorch at its best. `compile` is torch.compile, on a GPU
-with max-autotune, which captures CUDA graphs. bf16 and fp16 are torch.autocast over fp32 weights, fp16 with GradScaler.
+in the mode of --compile-mode; max-autotune and reduce-overhead capture CUDA graphs. bf16 and fp16 are torch.autocast
+over fp32 weights, fp16 with GradScaler.
 """
 
 import argparse
@@ -18,6 +19,7 @@ parser.add_argument("--device", choices=["cuda", "cpu"], required=True)
 parser.add_argument("--model", default="resnet50")
 parser.add_argument("--precision", choices=["fp32", "tf32", "bf16", "fp16"], default="fp32")
 parser.add_argument("--mode", choices=["eager", "compile"], default="eager")
+parser.add_argument("--compile-mode", choices=["max-autotune", "reduce-overhead", "default"], default="max-autotune")
 parser.add_argument("--batch-size", type=int, default=16)
 parser.add_argument("--image-size", type=int, default=224)
 parser.add_argument("--threads", type=int, help="of the processor; default: PyTorch's own choice")
@@ -38,7 +40,7 @@ optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, weight_de
 scaler = torch.amp.GradScaler(device, enabled=options.precision == "fp16")
 images = torch.randn(options.batch_size, 3, size, size, device=device).to(memory_format=torch.channels_last)
 labels = torch.randint(1000, (options.batch_size,), device=device)
-compiled = {"mode": "max-autotune"} if device == "cuda" else {}
+compiled = {"mode": options.compile_mode} if device == "cuda" else {}
 network = torch.compile(model, **compiled) if options.mode == "compile" else model
 stored = torch.float16 if options.precision == "fp16" else torch.bfloat16
 
