@@ -28,14 +28,18 @@ function(trainyard_cuda_library target)
   # Our zig is another clang than nvcc takes, so only the kernels and their launchers, which use no standard library, go
   # through nvcc and g++. -fmad=false: a product and a sum are fused only where fma is written, as on the host.
   set(objects "")
-  foreach(kernel elementwise batch_norm norm_blocks norm_pair norm_pool pooling pooling_wide repack resize softmax space_to_depth sums update update_wide)
+  foreach(kernel elementwise batch_norm norm_blocks norm_pair norm_pool pointwise pooling pooling_wide repack resize softmax space_to_depth sums update update_wide)
     set(object "${CMAKE_CURRENT_BINARY_DIR}/${LIBRARY_TOOLKIT}/${kernel}.o")
     set(said "${LIBRARY_FOLDER}/${kernel}.ptxas")
+    set(code ${gencode})
+    if(kernel STREQUAL pointwise)  # instructions of Hopper's own, which later GPUs do not have
+      set(code -gencode arch=compute_90a,code=sm_90a)
+    endif()
     add_custom_command(
       OUTPUT "${object}" "${said}"
       COMMAND sh -c "\"$@\" > '${said}' 2>&1 || { cat '${said}' >&2; exit 1; }" sh
               "${LIBRARY_NVCC}" -ccbin ${TRAINYARD_CUDA_HOST_COMPILER} -std=c++20 -O3 -fmad=false --Werror all-warnings
-              -Xptxas -v ${gencode} -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra "-I${PROJECT_SOURCE_DIR}" -MD -MF
+              -Xptxas -v ${code} -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra "-I${PROJECT_SOURCE_DIR}" -MD -MF
               "${object}.d" -c "${CMAKE_CURRENT_SOURCE_DIR}/kernels/${kernel}.cu" -o "${object}"
       DEPENDS "kernels/${kernel}.cu" DEPFILE "${object}.d" VERBATIM COMMENT "Building CUDA object ${target} ${kernel}")
     list(APPEND objects "${object}")

@@ -10,6 +10,8 @@ from processes import Limit, run, write_whole
 from tools import CUDA, NATIVE
 
 KERNELS = sorted(source.stem for source in (CUDA / "kernels").glob("*.cu"))
+# Instructions of Hopper's own, which later GPUs do not have.
+HOPPER_KERNELS = {"pointwise": ["90a"]}
 PRODUCTS = ("libtrainer_cuda.so", "libreference.so", "proof")
 JPEGS = NATIVE / "proof/jpegs"
 
@@ -93,11 +95,13 @@ class Builder:
     def kernels(self):
         folder = self.out / "kernels"
         folder.mkdir(parents=True, exist_ok=True)
-        code = [w for t in self.targets for w in ("-gencode", f"arch=compute_{t},code=sm_{t}")]
+        def code(name):
+            targets = HOPPER_KERNELS.get(name, self.targets)
+            return [w for t in targets for w in ("-gencode", f"arch=compute_{t},code=sm_{t}")]
 
         def one(name):
             target = folder / f"{name}.o"
-            self.maker.compile([self.tools["nvcc"], "-std=c++20", "-O3", "-fmad=false", "--Werror", "all-warnings", *code, "-Xcompiler",
+            self.maker.compile([self.tools["nvcc"], "-std=c++20", "-O3", "-fmad=false", "--Werror", "all-warnings", *code(name), "-Xcompiler",
                                 "-fPIC,-fvisibility=hidden", f"-I{NATIVE}", "-c", CUDA / "kernels" / f"{name}.cu", "-o", target], target, self.limit)
             return target
 
@@ -114,7 +118,7 @@ class Builder:
         return target
 
     def reference(self):
-        own = [*sorted(CUDA.glob("*.cpp")), *(NATIVE / f"tests/ops/{name}.cpp" for name in ("host_cuda", "host_each", "host_collectives")),
+        own = [*sorted(CUDA.glob("*.cpp")), *(NATIVE / f"tests/ops/{name}.cpp" for name in ("host_cuda", "host_each", "host_collectives", "host_pointwise")),
                NATIVE / "proof/reference.cpp", NATIVE / "trainer/tensor/tensor_desc.cpp",
                NATIVE / "trainer/base/aligned_memory.cpp", NATIVE / "common/error.cpp"]
         objects = self.compile_all("reference", own, "-fvisibility=hidden", "-ffp-contract=off")

@@ -10,6 +10,7 @@
 #include "tests/ops/tape.h"
 #include "trainer/base/aligned_memory.h"
 #include "trainer/ops/cuda/ops_backend.h"
+#include "trainer/ops/cuda/pointwise_convolution.h"
 #include "trainer/ops/cuda/sends.h"
 
 namespace trainyard::test {
@@ -218,6 +219,9 @@ class HostPlace final : public cuda::SendPlace {
   std::array<std::byte, cuda::kMostSent> memory_{};
 };
 
+/// Multiprocessors of an H100 or H200.
+constexpr unsigned kProcessors = 132;
+
 class HostCuda final : public cuda::OpsBackend {
  public:
   HostCuda(size_t bytes, HostGroups groups, Recorded* recorded = nullptr, HostTraffic* traffic = nullptr)
@@ -239,7 +243,8 @@ class HostCuda final : public cuda::OpsBackend {
       tape_.run([p] { multiply(p); }, "last layer", bytes);
     };
     device_.plan_convolution = [this](const Conv2dParams& params) {
-      return std::make_unique<HostConvolution>(params, tape_);
+      return cuda::with_pointwise_sums(device_.launcher, kProcessors, params,
+                                       std::make_unique<HostConvolution>(params, tape_));
     };
     std::vector<std::unique_ptr<cuda::SendPlace>> places;
     places.push_back(std::make_unique<HostPlace>());

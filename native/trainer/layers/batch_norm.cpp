@@ -20,6 +20,7 @@ class BatchNormStage final : public Stage {
     if (norm_.residual >= 0) residual_ = planner.activation(norm_.residual);
     y_ = planner.make_activation(y_value_);
     scratch_ = planner.scratch(op_->scratch_bytes());
+    if (training_) sums_ = planner.channel_sums(norm_.x);
     if (training_) saved_ = planner.keep(op_->saved_bytes());
   }
 
@@ -54,6 +55,7 @@ class BatchNormStage final : public Stage {
     args.running_var = run.statistics + norm_.variance;
     args.scratch = run.at(scratch_);
     if (training_) {
+      args.sums = channel_sums(run, sums_);
       args.saved = run.at(saved_);
       op_->forward_training(args, run.sum);
     } else {
@@ -86,6 +88,7 @@ class BatchNormStage final : public Stage {
   bool taken_over_ = false;  // the stage behind does all of it
   std::unique_ptr<BatchNormOp> op_;
   Slot x_, residual_, y_, dx_, dy_, more_dy_;  // all [n, c, h, w]
+  Planner::PlannedSums sums_;                  // of x
   Slot saved_, scratch_, backward_scratch_;
 };
 

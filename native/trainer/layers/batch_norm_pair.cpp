@@ -17,6 +17,7 @@ class BatchNormPairStage final : public Stage {
 
   void plan_forward(Planner& planner) override {
     for (size_t i = 0; i < 2; ++i) x_.at(i) = planner.activation(norms_.at(i).x);
+    for (size_t i = 0; training_ && i < 2; ++i) sums_.at(i) = planner.channel_sums(norms_.at(i).x);
     y_ = planner.make_activation(y_value_);
     scratch_ = planner.scratch(op_->scratch_bytes());
     if (training_) saved_ = planner.keep(op_->saved_bytes());
@@ -37,8 +38,8 @@ class BatchNormPairStage final : public Stage {
     BatchNormPairOp::Forward args;
     for (size_t i = 0; i < 2; ++i) {
       const Normalisation& norm = norms_.at(i);
-      args.inputs.at(i) = {run.at(x_.at(i)), run.weights + norm.weight, run.weights + norm.bias,
-                           run.statistics + norm.mean, run.statistics + norm.variance};
+      args.inputs.at(i) = {run.at(x_.at(i)),           run.weights + norm.weight,      run.weights + norm.bias,
+                           run.statistics + norm.mean, run.statistics + norm.variance, channel_sums(run, sums_.at(i))};
     }
     args.y = run.at(y_);
     args.scratch = run.at(scratch_);
@@ -71,8 +72,9 @@ class BatchNormPairStage final : public Stage {
   std::array<Normalisation, 2> norms_;  // of the branch, of the projection
   bool training_;
   std::unique_ptr<BatchNormPairOp> op_;
-  std::array<Slot, 2> x_, dx_;  // [n, c, h, w]
-  Slot y_, dy_, more_dy_;       // [n, c, h, w]
+  std::array<Slot, 2> x_, dx_;                // [n, c, h, w]
+  Slot y_, dy_, more_dy_;                     // [n, c, h, w]
+  std::array<Planner::PlannedSums, 2> sums_;  // of the inputs
   Slot saved_, scratch_, backward_scratch_;
 };
 

@@ -2,6 +2,7 @@
 // packed weights live only while their op runs, except for inference.
 #include <cmath>
 
+#include "trainer/layers/graph.h"
 #include "trainer/layers/layers.h"
 #include "trainer/layers/planner.h"
 
@@ -11,11 +12,14 @@ namespace {
 
 class Conv2dStage final : public Stage {
  public:
-  Conv2dStage(const Layer& layer, const Purpose& purpose, const Conv2dParams& params, std::unique_ptr<Conv2dOp> op)
+  /// sums_rows: of the sums of y that the batch norm behind it wants; 0: none does.
+  Conv2dStage(const Layer& layer, const Purpose& purpose, const Conv2dParams& params, std::unique_ptr<Conv2dOp> op,
+              unsigned sums_rows)
       : x_value_(layer.inputs()[0]),
         y_value_(layer.output),
         offset_(layer.parameters_begin),
         training_(purpose.training),
+        sums_rows_(sums_rows),
         op_(std::move(op)) {
     packed_weights_ = {.offset = offset_,
                        .out = params.out_channels,
@@ -30,6 +34,7 @@ class Conv2dStage final : public Stage {
     x_ = planner.activation(x_value_);
     y_ = planner.make_activation(y_value_);
     forward_scratch_ = planner.scratch(op_->forward_scratch_bytes());
+    if (sums_rows_ > 0) sums_ = planner.make_channel_sums(y_value_, sums_rows_);
     if (packed == 0) return;
     packed_ = planner.pack(packed_weights_);
     if (!packed_) forward_weights_ = training_ ? planner.scratch(packed) : planner.persistent(packed);
@@ -54,7 +59,12 @@ class Conv2dStage final : public Stage {
       if (training_ || run.repack) op_->pack_forward(run.weights + offset_, run.at(forward_weights_));
       weights = run.at(forward_weights_);
     }
-    op_->forward(run.at(x_), weights, run.at(y_), run.at(forward_scratch_));
+    if (sums_rows_ > 0) {
+      op_->forward_with_sums(run.at(x_), weights, run.at(y_), run.at(forward_scratch_),
+                             static_cast<float*>(run.at(sums_)));
+    } else {
+      op_->forward(run.at(x_), weights, run.at(y_), run.at(forward_scratch_));
+    }
   }
 
   void backward(const Run& run) override {
@@ -74,12 +84,14 @@ class Conv2dStage final : public Stage {
   ValueId y_value_;
   size_t offset_;  // of [out, in, kernel_h, kernel_w] in the parameter arena
   bool training_;
+  unsigned sums_rows_;
   bool input_gradient_ = false;
   PackedWeights packed_weights_;
   std::optional<Slot> packed_;  // where the program packs, before the first stage
   std::unique_ptr<Conv2dOp> op_;
   Slot x_, dx_;  // [n, in, h, w]
   Slot y_, dy_;  // [n, out, h', w']
+  Slot sums_;    // [2, sums_rows_, out]
   Slot forward_weights_, backward_weights_;
   Slot forward_scratch_, data_scratch_, weights_scratch_;
 };
@@ -91,14 +103,16 @@ class Conv2dLayer final : public Layer {
   std::string op() const override { return "Conv2d"; }
   Shape output_shape() const override { return params({in_, Layout::nchw}).output_shape(); }
 
-  std::unique_ptr<Stage> compile(const Graph&, Planner& planner, Backend& backend,
+  std::unique_ptr<Stage> compile(const Graph& graph, Planner& planner, Backend& backend,
                                  const Purpose& purpose) const override {
     Conv2dParams made = params(planner.desc(inputs()[0]));
     made.training = purpose.training;
     made.input_gradient = purpose.training && planner.wants_gradient(inputs()[0]);
     auto op = backend.make_conv2d(made);
     planner.set_desc(output, op->output());
-    return std::make_unique<Conv2dStage>(*this, purpose, made, std::move(op));
+    const bool is_normalised = graph.is_read_once(output) && graph.first_consumer(output)->normalisation() != nullptr;
+    const unsigned sums_rows = purpose.training && is_normalised ? op->sums_rows() : 0;
+    return std::make_unique<Conv2dStage>(*this, purpose, made, std::move(op), sums_rows);
   }
 
   Layout preferred_input_layout(Backend& backend, const Purpose& purpose) const override {

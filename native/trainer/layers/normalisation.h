@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "trainer/layers/layer.h"
+#include "trainer/layers/planner.h"
 
 namespace trainyard {
 
@@ -18,6 +19,12 @@ struct Normalisation {
   size_t mean = 0;
   size_t variance = 0;
 };
+
+/// What the op that made an activation has added up of it.
+inline ChannelSums channel_sums(const Run& run, const Planner::PlannedSums& planned) {
+  if (planned.rows == 0) return {};
+  return {static_cast<const float*>(run.at(planned.slot)), planned.rows};
+}
 
 /// `layer` together with the batch norm whose output it adds, or nullptr where they are no pair of
 /// BatchNormPairOp, or are read elsewhere, or the back end has no such op.

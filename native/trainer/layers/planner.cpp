@@ -8,6 +8,7 @@ Planner::Planner(Backend& backend, int values)
     : backend_(backend),
       descs_(static_cast<size_t>(values)),
       activations_(static_cast<size_t>(values)),
+      channel_sums_(static_cast<size_t>(values)),
       gradients_(static_cast<size_t>(values)),
       wants_gradient_(static_cast<size_t>(values), false),
       taken_over_(static_cast<size_t>(values), false) {}
@@ -26,6 +27,19 @@ Slot Planner::activation(ValueId value) {
   const Slot slot = activations_[static_cast<size_t>(value)];
   touch(slot);
   return slot;
+}
+
+Slot Planner::make_channel_sums(ValueId value, unsigned rows) {
+  const auto channels = static_cast<size_t>(desc(value).shape.c);
+  const Slot slot = keep(2 * rows * channels * sizeof(float));
+  channel_sums_[static_cast<size_t>(value)] = {slot, rows};
+  return slot;
+}
+
+Planner::PlannedSums Planner::channel_sums(ValueId value) {
+  const PlannedSums sums = channel_sums_[static_cast<size_t>(value)];
+  if (sums.rows > 0) touch(sums.slot);
+  return sums;
 }
 
 Slot Planner::keep(size_t bytes) { return {plan_.add(bytes, time_), false}; }

@@ -33,6 +33,15 @@ class Planner {
   void take_over(ValueId value) { taken_over_[static_cast<size_t>(value)] = true; }
   bool is_taken_over(ValueId value) const { return taken_over_[static_cast<size_t>(value)]; }
 
+  /// Memory for what the op that makes `value` adds up of it, alive from now until channel_sums() asks
+  /// for the last time. rows: of ChannelSums.
+  Slot make_channel_sums(ValueId value, unsigned rows);
+  struct PlannedSums {
+    Slot slot;
+    unsigned rows = 0;  ///< 0: there are none
+  };
+  PlannedSums channel_sums(ValueId value);
+
   /// Memory for this moment only.
   Slot scratch(size_t bytes) { return keep(bytes); }
   /// Memory alive from now until it is last touched.
@@ -72,6 +81,7 @@ class Planner {
   MemoryPlan plan_;
   std::vector<TensorDesc> descs_;             // by value
   std::vector<Slot> activations_;             // by value
+  std::vector<PlannedSums> channel_sums_;     // by value
   std::vector<std::vector<Slot>> gradients_;  // by value
   std::vector<bool> wants_gradient_;          // by value
   std::vector<bool> taken_over_;              // by value

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 
+#include "trainer/ops/contract/conv2d.h"
 #include "trainer/tensor/tensor_desc.h"
 
 namespace trainyard {
@@ -36,6 +37,7 @@ class BatchNormOp {
     const float* beta = nullptr;
     float* running_mean = nullptr;  ///< training updates them; the running variance takes the unbiased one
     float* running_var = nullptr;
+    ChannelSums sums{};     ///< training: of x, where they are known; an op may sum x all the same
     void* saved = nullptr;  ///< training: kept until backward
     void* scratch = nullptr;
   };
@@ -84,6 +86,7 @@ class BatchNormPairOp {
     const float* beta = nullptr;
     float* running_mean = nullptr;
     float* running_var = nullptr;
+    ChannelSums sums{};  ///< as in BatchNormOp::Forward
   };
   struct Forward {
     std::array<Input, 2> inputs;

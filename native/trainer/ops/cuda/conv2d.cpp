@@ -54,6 +54,11 @@ class CudaConv2d final : public Conv2dOp {
     plans_->forward(x, weights, y, scratch);
   }
 
+  unsigned sums_rows() const override { return device_.plain_kernels ? 0 : plans_->sums_rows(); }
+  void forward_with_sums(const void* x, const void* weights, void* y, void* scratch, float* sums) override {
+    plans_->forward_with_sums(x, weights, y, scratch, sums);
+  }
+
   void backward_data(const void* dy, const void* weights, void* dx, void* scratch) override {
     plans_->backward_data(dy, weights, dx, scratch);
   }

@@ -38,6 +38,11 @@ class ConvolutionPlans {
   virtual size_t backward_data_scratch_bytes() const = 0;
   virtual size_t backward_weights_scratch_bytes() const = 0;
   virtual void forward(const void* x, const void* weights, void* y, void* scratch) = 0;
+  /// As Conv2dOp has them.
+  virtual unsigned sums_rows() const { return 0; }
+  virtual void forward_with_sums(const void* x, const void* weights, void* y, void* scratch, float* /*sums*/) {
+    forward(x, weights, y, scratch);
+  }
   virtual void backward_data(const void* dy, const void* weights, void* dx, void* scratch) = 0;
   virtual void backward_weights(const void* x, const void* dy, void* dw, void* scratch) = 0;
 };

@@ -68,7 +68,7 @@ class NormSteps {
     return {tiles, partial, reinterpret_cast<unsigned*>(device_.tickets->data())};
   }
 
-  /// From x and what `args` has: the statistics of all ranks, and in `saved` what normalises.
+  /// From x or what it adds up to, and what `args` has: the statistics of all ranks, and in `saved` what normalises.
   template <class Args>
   void statistics(const Args& args, const NormSaved& saved, double* partial, const NormWork& work,
                   const SumOverRanks& sum) const {
@@ -83,9 +83,14 @@ class NormSteps {
                                     saved.count,
                                     saved.inverse_deviation,
                                     saved.constants};
-    blocks(device_.launcher, summing_.blocks(),
-           NormSumsBlock<T>{
-               static_cast<const T*>(args.x), fold(summing_, partial), {statistics, sum ? work.totals : nullptr}});
+    const NormSumsEnd end{statistics, sum ? work.totals : nullptr};
+    if (args.sums.rows > 0) {
+      blocks(device_.launcher, NormPartialsBlock::blocks(channels_),
+             NormPartialsBlock{args.sums.partial, args.sums.rows, channels_, double(summing_.rows), end});
+    } else {
+      blocks(device_.launcher, summing_.blocks(),
+             NormSumsBlock<T>{static_cast<const T*>(args.x), fold(summing_, partial), end});
+    }
     if (!sum) return;
     sum(work.totals, 2 * size_t{channels_} + 1);
     each(device_.launcher, channels_, statistics);

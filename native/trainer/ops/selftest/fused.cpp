@@ -8,6 +8,8 @@ namespace {
 
 /// Half a dozen roundings.
 constexpr double kRoundings = 1e-6;
+/// Sums of some hundred products in fp32.
+constexpr double kProducts = 1e-5;
 
 size_t count(const Shape& shape) { return static_cast<size_t>(shape.elements()); }
 
@@ -23,7 +25,9 @@ struct Norm {
         dbeta(side.poisoned(this->channels)) {}
 
   /// By an op of its own: y, or dx.
-  void* forward(Side& side, const BatchNormParams& params, const void* x, const void* residual) {
+  void* forward(Side& side, const BatchNormParams& params, const void* x, const void* residual,
+                const ChannelSums& sums = {}) {
+    f.sums = sums;
     op = side.backend().make_batch_norm(params);
     f.x = x;
     f.residual = residual;
@@ -160,6 +164,37 @@ void batch_norm_pool(Comparison& all, const Shape& shape, int pad) {
     std::vector<Result> results{{"y", side.take(out, y)}, {"dx", side.take(desc, dx)}};
     norm.read(side, "", results);
     return results;
+  });
+}
+
+void normalised_convolution(Comparison& all, const Shape& in, int out) {
+  const std::string name = "convolution " + to_string(in) + " to " + std::to_string(out) + " and its batch norm";
+  all.run(name, kProducts, [&](Side& side) -> std::vector<Result> {
+    const Conv2dParams p{.input = side.channels_last(in), .out_channels = out};
+    const auto op = side.backend().make_conv2d(p);
+    float* w = side.floats(normal_numbers(static_cast<size_t>(out) * in.c, 2));
+    void* packed = w;
+    if (op->forward_weights_bytes() > 0) op->pack_forward(w, packed = side.scratch(op->forward_weights_bytes()));
+    void* x = side.put(p.input, normal_numbers(count(in), 1));
+    void* y = side.room(op->output());
+    void* scratch = side.scratch(op->forward_scratch_bytes());
+    ChannelSums sums{.rows = op->sums_rows()};
+    if (sums.rows > 0) {
+      float* partial = side.poisoned(2 * size_t{sums.rows} * static_cast<size_t>(out));
+      sums.partial = partial;
+      op->forward_with_sums(x, packed, y, scratch, partial);
+    } else {
+      op->forward(x, packed, y, scratch);
+    }
+    Norm norm(side, out, 11);
+    BatchNormParams params;
+    params.input = op->output();
+    params.relu = true;
+    void* normalised = norm.forward(side, params, y, nullptr, sums);
+    return {{"y", side.take(params.input, y)},
+            {"normalised y", side.take(params.input, normalised)},
+            {"running mean", side.read(norm.mean, norm.channels)},
+            {"running variance", side.read(norm.variance, norm.channels)}};
   });
 }
 

@@ -309,6 +309,17 @@ void packed_weights(Comparison& all) {
 void products(Comparison& all) {
   linear(all, {6, 512, 1000, false});
   linear(all, {32, 784, 128, true});
+  // Each tile of our products, with rows left over, and one of more tiles than a device has blocks.
+  selftest_detail::normalised_convolution(all, {2, 64, 9, 9}, 64);
+  selftest_detail::normalised_convolution(all, {12, 64, 28, 28}, 128);
+  selftest_detail::normalised_convolution(all, {3, 64, 13, 13}, 256);
+  selftest_detail::normalised_convolution(all, {3, 128, 13, 13}, 128);
+  selftest_detail::normalised_convolution(all, {3, 128, 13, 13}, 512);
+  selftest_detail::normalised_convolution(all, {3, 256, 13, 13}, 64);
+  selftest_detail::normalised_convolution(all, {3, 256, 13, 13}, 128);
+  selftest_detail::normalised_convolution(all, {3, 256, 13, 13}, 256);
+  selftest_detail::normalised_convolution(all, {2, 512, 11, 11}, 128);
+  selftest_detail::normalised_convolution(all, {2, 512, 11, 11}, 256);
   convolutions(all);
 }
 

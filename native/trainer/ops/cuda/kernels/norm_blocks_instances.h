@@ -28,4 +28,6 @@ TRAINYARD_NORM_BLOCKS(Float16);
 
 #undef TRAINYARD_NORM_BLOCKS
 
+TRAINYARD_BLOCKS(NormPartialsBlock);
+
 }  // namespace trainyard::cuda

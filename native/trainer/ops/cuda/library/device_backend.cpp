@@ -14,6 +14,7 @@
 #include "trainer/ops/cuda/library/stream_sends.h"
 #include "trainer/ops/cuda/library/uploads.h"
 #include "trainer/ops/cuda/ops_backend.h"
+#include "trainer/ops/cuda/pointwise_convolution.h"
 
 namespace trainyard::cuda {
 
@@ -27,6 +28,9 @@ class DeviceBackend final : public OpsBackend {
     check(launcher_, cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
     // TF32 and bf16 came with Ampere.
     ampere_ = properties.major >= 8;
+    if (properties.major == 9 && properties.minor == 0) {
+      pointwise_processors_ = static_cast<unsigned>(properties.multiProcessorCount);
+    }
     name_ = "cuda:" + std::to_string(device) + " " + properties.name;
     stream_ = make_stream(launcher_);
     launcher_.stream = stream_.get();
@@ -45,7 +49,9 @@ class DeviceBackend final : public OpsBackend {
     const std::string model =
         std::string(properties.name) + ", " + std::to_string(properties.multiProcessorCount) + " multiprocessors";
     device_.plan_convolution = [this, plans, model](const Conv2dParams& p) {
-      return plan_convolution({launcher_, dnn_.get(), tf32_, plans, model}, p);
+      auto made = plan_convolution({launcher_, dnn_.get(), tf32_, plans, model}, p);
+      return pointwise_processors_ > 0 ? with_pointwise_sums(launcher_, pointwise_processors_, p, std::move(made))
+                                       : std::move(made);
     };
     device_.make_uploads = [this](size_t bytes) { return make_stream_uploads(launcher_, *this, bytes); };
   }
@@ -149,6 +155,7 @@ class DeviceBackend final : public OpsBackend {
   Launcher launcher_;
   std::string name_;
   bool ampere_ = false, tf32_ = false;
+  unsigned pointwise_processors_ = 0;  ///< multiprocessors that run our products; 0: none does
   std::shared_ptr<Ledger> ledger_ = std::make_shared<Ledger>();
   Stream stream_;
   std::unique_ptr<Sends> sends_;

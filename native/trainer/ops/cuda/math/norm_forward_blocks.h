@@ -12,6 +12,18 @@ inline constexpr unsigned kNormRun = 64;
 struct NormSumsEnd {
   NormStatistics statistics;
   double* totals;  ///< [2, channels] and the count, for a sum over ranks; nullptr: this rank's are all
+
+  /// Of channel c: `count` numbers less `shift` add up to `sum`, and their squares to `squares`.
+  TRAINYARD_HD void set(unsigned c, double shift, double sum, double squares, double count) const {
+    if (totals == nullptr) {
+      const double beside = sum / count;
+      statistics.set(c, shift + beside, squares / count - beside * beside, count);
+      return;
+    }
+    totals[c] = sum + count * shift;
+    totals[statistics.channels + c] = squares + shift * (2 * sum + count * shift);
+    if (c == 0) totals[2 * size_t{statistics.channels}] = count;
+  }
 };
 
 /// Sums of x - shift and of its square, where a channel's shift is its number in the first row: so
@@ -73,16 +85,65 @@ struct NormSumsBlock {
   }
 
   TRAINYARD_HD void finish(unsigned c, double sum, double squares) const {
-    const double count = fold.tiles.rows;
-    const double shift = static_cast<float>(x[c]);
-    if (end.totals == nullptr) {
-      const double beside = sum / count;
-      end.statistics.set(c, shift + beside, squares / count - beside * beside, count);
-      return;
+    end.set(c, static_cast<float>(x[c]), sum, squares, fold.tiles.rows);
+  }
+};
+
+/// The same from the partial sums that the convolution before it wrote. A block has 8 channels, and 32
+/// threads share the rows of one.
+struct NormPartialsBlock {
+  static constexpr int kPhases = 2;
+  static constexpr unsigned kResident = 4;
+  static constexpr unsigned kChannels = 8;
+  static constexpr unsigned kSharers = kBlockThreads / kChannels;
+  struct Shared {
+    double sums[2][kBlockThreads];
+  };
+  struct Thread {};
+
+  const float* partial;  // [2, rows, channels]
+  unsigned rows, channels;
+  double count;  // of numbers that a channel's sums are of
+  NormSumsEnd end;
+
+  /// channels: a multiple of kChannels.
+  static size_t blocks(unsigned channels) { return channels / kChannels; }
+
+  template <int phase>
+  TRAINYARD_HD void run(unsigned block, unsigned thread, Thread&, Shared& shared) const {
+    const unsigned channel = block * kChannels + thread % kChannels;
+    if constexpr (phase == 0) {
+      for (unsigned i = 0; i < 2; ++i) {
+        shared.sums[i][thread] = add_rows(partial + size_t{i} * rows * channels + channel, thread / kChannels);
+      }
+    } else if (thread < kChannels) {
+      double sums[2] = {};
+      for (unsigned i = 0; i < 2; ++i) {
+        for (unsigned sharer = 0; sharer < kSharers; ++sharer) sums[i] += shared.sums[i][sharer * kChannels + thread];
+      }
+      end.set(channel, 0, sums[0], sums[1], count);
     }
-    end.totals[c] = sum + count * shift;
-    end.totals[fold.tiles.channels + c] = squares + shift * (2 * sum + count * shift);
-    if (c == 0) end.totals[2 * size_t{fold.tiles.channels}] = count;
+  }
+
+ private:
+  /// Every kSharers-th row of a channel, kFew loads under way together.
+  TRAINYARD_HD double add_rows(const float* from, unsigned first) const {
+    constexpr unsigned kFew = 8;
+    const size_t stride = size_t{kSharers} * channels;
+    from += size_t{first} * channels;
+    double sum = 0;
+    unsigned row = first;
+    TRAINYARD_KEEP_LOOP
+    for (; row + (kFew - 1) * kSharers < rows; row += kFew * kSharers, from += kFew * stride) {
+      float few[kFew];
+      TRAINYARD_UNROLL
+      for (unsigned i = 0; i < kFew; ++i) few[i] = from[i * stride];
+      TRAINYARD_UNROLL
+      for (unsigned i = 0; i < kFew; ++i) sum += few[i];
+    }
+    TRAINYARD_KEEP_LOOP
+    for (; row < rows; row += kSharers, from += stride) sum += *from;
+    return sum;
   }
 };
 

@@ -1,0 +1,331 @@
+// Convolutions of one pixel with batch norm's sums, for Hopper: tensor cores by wgmma, all memory by
+// TMA.
+//
+// A block keeps the weights of its channels in shared memory and takes one tile of pixels after
+// another. One warp brings pixels, two warpgroups multiply, round, and write through shared memory. The
+// sums of what they wrote stay in registers over all tiles of the block, and in the end every warp
+// writes its own row of them. Nothing depends on the order in which blocks run.
+#include <cuda_runtime_api.h>
+
+#include "trainer/ops/cuda/kernels/hopper.cuh"
+#include "trainer/ops/cuda/kernels/report.h"
+#include "trainer/ops/cuda/pointwise.h"
+
+namespace trainyard::cuda {
+
+namespace {
+
+using namespace hopper;
+
+constexpr int kGroup = 128;  // threads of a warpgroup
+constexpr int kThreads = 2 * kGroup + 32;
+constexpr int kChunk = 64;               // of the depth: 128 bytes of a row, which the swizzle is for
+constexpr int kChunkBytes = kChunk * 2;  // of one row
+constexpr int kGroupRows = 64;           // of a warpgroup's product
+constexpr int kMostShared = 232448;      // bytes of a block: CUDA C++ Programming Guide, compute capability 9.0
+
+struct Maps {
+  CUtensorMap a;  // [rows, inner]
+  CUtensorMap b;  // [columns, inner]
+  CUtensorMap d;  // [rows, columns]
+};
+
+/// kInner: input channels. kWidth: output channels of a warpgroup. kAcross: both warpgroups take the
+/// same 64 rows and neighbouring channels; otherwise 64 rows each and the same channels. kStages:
+/// chunks of pixels on their way. kOuts: tiles of a warpgroup that are being written. kInTurn: one
+/// warpgroup multiplies while the other writes.
+template <int kInner, int kWidth, bool kAcross, int kStages, int kOuts, bool kInTurn>
+struct Plan {
+  static constexpr int kRows = kAcross ? kGroupRows : 2 * kGroupRows;
+  static constexpr int kColumns = kAcross ? 2 * kWidth : kWidth;
+  static constexpr int kChunks = kInner / kChunk;
+  static constexpr int kWeights = kChunks * kColumns * kChunkBytes;
+  static constexpr int kStage = kRows * kChunkBytes;
+  static constexpr int kOut = kGroupRows * kWidth * 2;
+  // 1024 for the alignment, 1024 for the barriers.
+  static constexpr int kBytes = kWeights + kStages * kStage + 2 * kOuts * kOut + 1024 + 1024;
+  static constexpr unsigned kPartials = kAcross ? 4 : 8;
+  static_assert(kBytes <= kMostShared);
+  // The second warpgroup begins a tile when the first has multiplied all of it.
+  static_assert(!kInTurn || kStages >= kChunks);
+};
+
+/// Where a block's shared memory holds what.
+template <class P, int kStages>
+struct Places {
+  uint32_t weights, stages, outs, barriers;
+
+  __device__ explicit Places(const uint8_t* memory)
+      : weights((address(memory) + 1023) & ~1023U),
+        stages(weights + P::kWeights),
+        outs(stages + kStages * P::kStage),
+        barriers(outs + P::kBytes - 2048 - P::kWeights - kStages * P::kStage) {}
+  __device__ uint32_t stage(int s) const { return stages + s * P::kStage; }
+  __device__ uint32_t full(int s) const { return barriers + 8 * s; }
+  __device__ uint32_t empty(int s) const { return barriers + 8 * (kStages + s); }
+  __device__ uint32_t weights_full() const { return barriers + 16 * kStages; }
+};
+
+/// The stage that is next, and the parity of its barriers.
+template <int kStages>
+struct Turn {
+  int stage = 0;
+  uint32_t parity;
+
+  __device__ void next() {
+    if (++stage < kStages) return;
+    stage = 0;
+    parity ^= 1;
+  }
+};
+
+/// The sums of a warpgroup's columns over the rows of this thread: of a column's numbers and of their
+/// squares.
+template <int kWidth>
+struct ColumnSums {
+  static constexpr int kOwn = kWidth / 4;
+  float sum[kOwn] = {};
+  float squares[kOwn] = {};
+
+  /// packed[i]: columns 8 (i / 2) + 2 (lane % 4) and the next, of row lane / 4, or of 8 rows below.
+  __device__ void add(const uint32_t (&packed)[kOwn]) {
+#pragma unroll
+    for (int i = 0; i < kOwn; ++i) {
+      const float low = __uint_as_float(packed[i] << 16);
+      const float high = __uint_as_float(packed[i] & 0xFFFF0000U);
+      const int at = i / 2 * 2;
+      sum[at] += low;
+      sum[at + 1] += high;
+      squares[at] = fmaf(low, low, squares[at]);
+      squares[at + 1] = fmaf(high, high, squares[at + 1]);
+    }
+  }
+
+  /// Adds up the warp's rows, and writes them: `sums` and `squares_to` are of the warp's first column.
+  __device__ void write(int lane, float* sums, float* squares_to) {
+#pragma unroll
+    for (int i = 0; i < kOwn; ++i) {
+#pragma unroll
+      for (int mask = 4; mask < 32; mask *= 2) {
+        sum[i] += __shfl_xor_sync(0xFFFFFFFFU, sum[i], mask);
+        squares[i] += __shfl_xor_sync(0xFFFFFFFFU, squares[i], mask);
+      }
+    }
+    if (lane >= 4) return;
+#pragma unroll
+    for (int j = 0; j < kWidth / 8; ++j) {
+      *reinterpret_cast<float2*>(sums + j * 8 + 2 * lane) = make_float2(sum[2 * j], sum[2 * j + 1]);
+      *reinterpret_cast<float2*>(squares_to + j * 8 + 2 * lane) = make_float2(squares[2 * j], squares[2 * j + 1]);
+    }
+  }
+};
+
+template <int kInner, int kWidth, bool kAcross, int kStages, int kOuts, bool kInTurn>
+__global__ void __launch_bounds__(kThreads, 1)
+    pointwise_kernel(const __grid_constant__ Maps maps, float* sums, int tiles, int blocks_across, int columns,
+                     int sums_rows) {
+  using P = Plan<kInner, kWidth, kAcross, kStages, kOuts, kInTurn>;
+  extern __shared__ uint8_t memory[];
+  const Places<P, kStages> at(memory);
+  const int warp = threadIdx.x / 32;
+  const int lane = threadIdx.x % 32;
+  const int across = blockIdx.x % blocks_across;
+  const int first = blockIdx.x / blocks_across;
+  const int step = gridDim.x / blocks_across;
+
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < kStages; ++s) {
+      barrier_init(at.full(s), 1);
+      barrier_init(at.empty(s), 8);  // a lane of each warp that multiplies
+    }
+    barrier_init(at.weights_full(), 1);
+    barriers_are_made();
+  }
+  __syncthreads();
+
+  if (warp == 8) {
+    if (lane != 0) return;
+    expect(at.weights_full(), P::kWeights);
+    for (int c = 0; c < P::kChunks; ++c) {
+      load_box(at.weights + c * P::kColumns * kChunkBytes, &maps.b, at.weights_full(), c * kChunk,
+               across * P::kColumns);
+    }
+    Turn<kStages> turn{.parity = 1};
+    for (int tile = first; tile < tiles; tile += step) {
+      for (int c = 0; c < P::kChunks; ++c, turn.next()) {
+        wait(at.empty(turn.stage), turn.parity);
+        expect(at.full(turn.stage), P::kStage);
+        load_box(at.stage(turn.stage), &maps.a, at.full(turn.stage), c * kChunk, tile * P::kRows);
+      }
+    }
+    return;
+  }
+
+  const int group = warp / 4;
+  const int quarter = warp % 4;
+  const bool speaks = threadIdx.x % kGroup == 0;
+  const int column = across * P::kColumns + (kAcross ? group * kWidth : 0);
+  const uint32_t a_offset = kAcross ? 0 : group * kGroupRows * kChunkBytes;
+  const uint32_t b_offset = kAcross ? group * kWidth * kChunkBytes : 0;
+  // This lane's row of its matrix of 8 x 8; matrices 0 and 1 lie below each other, 2 and 3 beside them.
+  const uint32_t row_offset = (quarter * 16 + (lane / 8 % 2) * 8 + lane % 8) * 128;
+  const uint32_t beside = lane / 16;
+  const uint32_t swizzle = lane % 8;
+  const int own_turn = 3 + group;
+  const int other_turn = 3 + (1 - group);
+
+  ColumnSums<kWidth> column_sums;
+  wait(at.weights_full(), 0);
+  __syncwarp();
+  if (kInTurn && group == 1) meet_without_waiting<2 * kGroup>(other_turn);
+  Turn<kStages> turn{.parity = 0};
+  int out = 0;
+  for (int tile = first; tile < tiles; tile += step) {
+    float acc[kWidth / 2];
+    if constexpr (kInTurn) meet<2 * kGroup>(own_turn);
+    hold(acc);
+    int before = 0;
+#pragma unroll
+    for (int c = 0; c < P::kChunks; ++c, turn.next()) {
+      wait(at.full(turn.stage), turn.parity);
+      __syncwarp();
+      const uint64_t a = describe(at.stage(turn.stage) + a_offset);
+      const uint64_t b = describe(at.weights + c * P::kColumns * kChunkBytes + b_offset);
+      begin_products();
+#pragma unroll
+      for (int k = 0; k < 4; ++k) multiply_add(acc, a + k * 2, b + k * 2, c != 0 || k != 0);
+      commit_products();
+      if (c > 0) {
+        wait_for_products<1>();
+        if (lane == 0) arrive(at.empty(before));
+      }
+      before = turn.stage;
+    }
+    // Nobody waits for a turn after the last tile.
+    if (kInTurn && (group == 0 || tile + step < tiles)) meet_without_waiting<2 * kGroup>(other_turn);
+    wait_for_products<0>();
+    hold(acc);
+    if (lane == 0) arrive(at.empty(before));
+
+    uint32_t packed[kWidth / 4];
+#pragma unroll
+    for (int i = 0; i < kWidth / 4; ++i) packed[i] = pack(acc[2 * i], acc[2 * i + 1]);
+    // The memory is free when what it held last has been read.
+    if (speaks) wait_until_read<kOuts - 1>();
+    meet<kGroup>(1 + group);
+    const uint32_t to = at.outs + (group * kOuts + out) * P::kOut;
+#pragma unroll
+    for (int j = 0; j < kWidth / 8; j += 2) {
+      const uint32_t row = to + (j / 8) * kGroupRows * 128 + row_offset;
+      store_matrices(row + (((j % 8) + beside) ^ swizzle) * 16,
+                     {packed[2 * j], packed[2 * j + 1], packed[2 * j + 2], packed[2 * j + 3]});
+    }
+    publish_to_copies();
+    meet<kGroup>(1 + group);
+    if (speaks) {
+      const int row = tile * P::kRows + (kAcross ? 0 : group * kGroupRows);
+#pragma unroll
+      for (int box = 0; box < kWidth / 64; ++box) {
+        store_box(&maps.d, to + box * kGroupRows * 128, column + box * 64, row);
+      }
+      commit_stores();
+    }
+    if (++out == kOuts) out = 0;
+    column_sums.add(packed);
+  }
+
+  const size_t row = first * P::kPartials + (kAcross ? 0 : group * 4) + quarter;
+  float* own = sums + row * columns + column;
+  column_sums.write(lane, own, own + size_t{1} * sums_rows * columns);
+  if (speaks) wait_for_stores();
+}
+
+using Encode = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*,
+                            const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave, CUtensorMapSwizzle,
+                            CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+
+/// The driver's, which the runtime finds: the library itself is not linked with the driver.
+Encode find_encode(const Launcher& launcher) {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult result{};
+  report_launch(launcher, static_cast<int>(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000,
+                                                                            cudaEnableDefault, &result)));
+  return result == cudaDriverEntryPointSuccess ? reinterpret_cast<Encode>(function) : nullptr;
+}
+
+/// Of a matrix [rows, columns] of bf16, in boxes of 64 columns.
+bool describe_matrix(Encode encode, CUtensorMap& map, const void* at, unsigned rows, unsigned columns, int box_rows) {
+  const cuuint64_t sizes[2] = {columns, rows};
+  const cuuint64_t strides[1] = {cuuint64_t{columns} * 2};
+  const cuuint32_t box[2] = {kChunk, static_cast<cuuint32_t>(box_rows)};
+  const cuuint32_t neighbours[2] = {1, 1};
+  return encode(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<void*>(at), sizes, strides, box, neighbours,
+                CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
+}
+
+/// One launch of a product.
+struct Launch {
+  const Launcher& launcher;
+  const PointwiseTiling& tiling;
+  const PointwiseShape& shape;
+  unsigned processors;
+  const void* a;
+  const void* b;
+  void* d;
+  float* sums;
+
+  template <int kInner, int kWidth, bool kAcross, int kStages, int kOuts, bool kInTurn>
+  void run() const {
+    using P = Plan<kInner, kWidth, kAcross, kStages, kOuts, kInTurn>;
+    const auto kernel = pointwise_kernel<kInner, kWidth, kAcross, kStages, kOuts, kInTurn>;
+    report_launch(launcher, static_cast<int>(
+                                cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, P::kBytes)));
+    const Encode encode = find_encode(launcher);
+    Maps maps{};
+    if (encode == nullptr || !describe_matrix(encode, maps.a, a, shape.rows, shape.inner, P::kRows) ||
+        !describe_matrix(encode, maps.b, b, shape.columns, shape.inner, P::kColumns) ||
+        !describe_matrix(encode, maps.d, d, shape.rows, shape.columns, kGroupRows)) {
+      return report_launch(launcher, static_cast<int>(cudaErrorNotSupported));
+    }
+    const unsigned across = shape.columns / P::kColumns;
+    const unsigned steps = tiling.steps(shape, processors);
+    kernel<<<steps * across, kThreads, P::kBytes, launcher.stream>>>(
+        maps, sums, static_cast<int>(tiling.tiles(shape)), static_cast<int>(across), static_cast<int>(shape.columns),
+        static_cast<int>(steps * P::kPartials));
+    report_launch(launcher, static_cast<int>(cudaGetLastError()));
+  }
+};
+
+}  // namespace
+
+void multiply_pointwise(const Launcher& launcher, const PointwiseTiling& tiling, const PointwiseShape& shape,
+                        unsigned processors, const void* a, const void* b, void* d, float* sums) {
+  const Launch launch{launcher, tiling, shape, processors, a, b, d, sums};
+  switch (tiling.inner * 1000 + tiling.columns) {
+    case 64'256:
+      return launch.run<64, 128, true, 12, 2, false>();
+    case 64'128:
+      return launch.run<64, 128, false, 8, 2, false>();
+    case 64'064:
+      return launch.run<64, 64, false, 8, 2, false>();
+    case 128'256:
+      return launch.run<128, 128, true, 10, 2, false>();
+    case 128'128:
+      return launch.run<128, 128, false, 6, 2, false>();
+    case 256'256:
+      return launch.run<256, 128, true, 7, 1, false>();
+    case 256'128:
+      return launch.run<256, 128, false, 5, 2, true>();
+    case 256'064:
+      return launch.run<256, 64, false, 9, 2, false>();
+    case 512'064:
+      return launch.run<512, 64, false, 7, 2, false>();
+    case 512'128:
+      return launch.run<512, 128, false, 4, 1, false>();
+    default:
+      return report_launch(launcher, static_cast<int>(cudaErrorNotSupported));
+  }
+}
+
+}  // namespace trainyard::cuda
