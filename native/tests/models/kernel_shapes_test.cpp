@@ -156,8 +156,10 @@ TEST(KernelShapes, SumsOfLongRunsKeepTheirDigits) {
     auto* partial = static_cast<double*>(memory.bytes(cuda::NormFold<BFloat16>::partial_sums(tiles) * sizeof(double)));
     auto* totals = static_cast<double*>(memory.bytes((2 * kChannels + 1) * sizeof(double)));
     unsigned ticket = 0;
+    cuda::NormStatistics statistics{};
+    statistics.channels = kChannels;
     cuda::blocks(cuda::Launcher{}, tiles.blocks(),
-                 cuda::NormSumsBlock<BFloat16>{x, {tiles, partial, &ticket}, {{}, totals}});
+                 cuda::NormSumsBlock<BFloat16>{x, {tiles, partial, &ticket}, {statistics, totals}});
     EXPECT_EQ(ticket, 0U) << "the next kernel begins with it";
     EXPECT_EQ(totals[2 * kChannels], kRows);
     for (size_t c = 0; c < sums.size(); ++c) EXPECT_NEAR(totals[c], sums[c], 1e-8 * sums[c]) << blocks;
