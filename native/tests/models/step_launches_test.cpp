@@ -64,21 +64,23 @@ TEST(StepOfResnet50, TakesFewLaunches) {
 }
 
 TEST(StepOfResnet50, MovesNoMoreThanItsPlan) {
-  // Activations go with the batch and weights do not: two small batches give the line.
+  // Activations go with the batch and weights do not: two batches give the line. They are large enough
+  // for each multiprocessor to have a tile of our products, which write sums for each.
+  constexpr int kSmall = 24;
   for (const Precision precision : {Precision::bf16, Precision::fp32}) {
-    const auto one = step_of_resnet50(1, precision);
-    const auto two = step_of_resnet50(2, precision);
+    const auto one = step_of_resnet50(kSmall, precision);
+    const auto two = step_of_resnet50(kSmall + 1, precision);
     double all = 0;
     std::printf("| batch 256, %s | launches | GB |\n", precision_name(precision));
     for (const auto& [kernel, figures] : two) {
       const double slope = static_cast<double>(figures.second) - static_cast<double>(one.at(kernel).second);
-      const double bytes = static_cast<double>(one.at(kernel).second) + 255 * slope;
+      const double bytes = static_cast<double>(one.at(kernel).second) + (256 - kSmall) * slope;
       all += bytes;
       EXPECT_GT(figures.second, 0U) << kernel << " has no bytes in traffic.h";
       std::printf("| %s | %zu | %.2f |\n", kernel.c_str(), figures.first, bytes / 1e9);
     }
     std::printf("| all | %zu | %.1f |\n", launches_of(two), all / 1e9);
-    if (precision == Precision::bf16) EXPECT_LT(all, 85e9);
+    if (precision == Precision::bf16) EXPECT_LT(all, 83e9);
   }
 }
 
