@@ -53,7 +53,7 @@ export function planRun(request: RunRequest, { placement, choice, runtime, home 
     evaluator:
       evaluatedOn === undefined
         ? null
-        : { argv: ['eval', '--data', onHead(evaluatedOn, home), ...evaluatorFlags], threads: 1, nice: 19 },
+        : evaluatorOn(onHead(evaluatedOn, home), choice?.used === 'cuda' ? threadsPerRank : 1),
     tensorboard: request.tensorboard,
     paths: {
       trainer: runtime.trainer,
@@ -91,7 +91,18 @@ function perNodeFields(request: RunRequest, { nodes }: Placement): Pick<StartSpe
   return { perNode: true, ...(workers === undefined ? {} : { workers }) };
 }
 
-const evaluatorFlags = ['--interval', '2', '--threads', '1'];
+/**
+ * The evaluator computes on the CPU. Ranks on GPUs leave it half of a rank's cores, the other half
+ * decodes images; ranks on the CPU leave it one thread.
+ */
+function evaluatorOn(data: string, cores: number): NonNullable<StartSpec['evaluator']> {
+  const threads = Math.max(1, Math.floor(cores / 2));
+  return {
+    argv: ['eval', '--data', data, '--interval', '2', '--threads', String(threads)],
+    threads,
+    nice: 19,
+  };
+}
 
 /** `YYYYMMDD-HHMMSS-<label>-<4 hex>` in UTC: sorts by time. */
 export function newRunId(label: string, now = new Date()): string {

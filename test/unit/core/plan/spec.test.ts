@@ -195,6 +195,22 @@ describe('planRun', () => {
     expect(spec).not.toHaveProperty('cwd');
   });
 
+  it('evaluates beside ranks on GPUs with half of the cores that a rank has', () => {
+    const evaluated = [...train, '--eval-data', '/d/validation', '--device', 'cuda'];
+    const threadsOf = (cores: number): unknown => plan(evaluated, {}, { cores, gpus: gpus(2) }).evaluator;
+    const argv = (threads: string): string[] => [
+      'eval',
+      '--data',
+      '/d/validation',
+      '--interval',
+      '2',
+      '--threads',
+      threads,
+    ];
+    expect(threadsOf(16)).toEqual({ argv: argv('4'), threads: 4, nice: 19 });
+    expect(threadsOf(2)).toEqual({ argv: argv('1'), threads: 1, nice: 19 });
+  });
+
   it('takes the run folder from either side', () => {
     expect(plan(['python', 'x', '--run-dir', 'mine'])).toMatchObject({
       argv: ['python', 'x', '--run-dir', 'mine'],
