@@ -4,6 +4,7 @@ import { lookup } from 'node:dns/promises';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { CheckResult } from '../../src/core/base/checks.js';
 import type { SshMachine } from '../../src/core/cluster/sshMachine.js';
 import type { Profile } from '../../src/core/contracts/profileSchema.js';
 import { practiceHosts, type FaultHosts } from './support/hosts.js';
@@ -53,3 +54,39 @@ it.each([
   },
   180_000,
 );
+
+const told = (results: readonly CheckResult[], ...names: string[]): string[] =>
+  results
+    .filter(({ name }) => names.includes(name))
+    .map(
+      ({ host, ok, warning, detail }) => `${host ?? ''} ${!ok ? 'no' : warning ? 'warns' : 'ok'} ${detail}`,
+    );
+
+it.each([
+  [1, ['lab1.invalid ok reaches itself at 127.0.0.1']],
+  [
+    2,
+    [
+      'lab1.invalid ok reaches itself at 127.0.0.2',
+      'lab1.invalid ok reaches the other node',
+      'lab2.invalid ok reaches the other node',
+    ],
+  ],
+])('a check of %i hosts tries the addresses that a run takes', async (count, expected) => {
+  const { profile, machine } = cluster(count);
+  expect(told(await machine.check(profile), 'head address', 'ports')).toEqual(expected);
+});
+
+it('a check names an address that nodes cannot resolve', async () => {
+  const [first, second] = aliases.map((host) => ({ host, slots: 1 }));
+  const named = { ...first!, address: 'head.invalid' };
+  const alone = cluster(1, { hosts: [named] });
+  expect(told(await alone.machine.check(alone.profile), 'head address')).toEqual([
+    expect.stringMatching(/^lab1\.invalid warns does not reach itself at head\.invalid, .*: ./),
+  ]);
+  const { profile, machine } = cluster(2, { hosts: [named, second!] });
+  expect(told(await machine.check(profile), 'ports')).toEqual([
+    'lab1.invalid ok reaches the other node',
+    expect.stringMatching(/^lab2\.invalid no does not reach lab1\.invalid: ./),
+  ]);
+});
