@@ -83,6 +83,7 @@ test('from no profile to a chart of a run on two hosts: at most 6 interactions',
   expect(JSON.parse(profiles())).toMatchObject({
     profiles: [{ name: 'local' }, { name: 'gpu', kind: 'ssh', hosts: [{ host: 'gpu1' }, { host: 'gpu2' }] }],
   });
+  expect(profiles()).not.toContain('"address"'); // what stands behind an alias is the SSH configuration's
   await film.interaction('a run on drawn images', async () => {
     await press('Enter');
     await workbench.webview().getByText('epoch 1/12').waitFor({ timeout: 120_000 });
@@ -178,3 +179,14 @@ test('the default profile is connected when the window is loaded anew, and no ot
   });
   expect(clusters.find(({ label }) => label === 'gpu')?.description).toContain('not connected');
 });
+
+test('one host by its alias, which the host itself cannot resolve: a run on it is seen training', async () => {
+  await addCluster();
+  for (const key of ['ArrowDown', 'ArrowDown', 'Space', 'Enter']) await press(key);
+  await widget().getByText('Enter connects to gpu1').waitFor();
+  await press('Enter');
+  await widget().getByText('gpu1 is connected: 1 node').waitFor({ timeout: 120_000 });
+  await press('Enter'); // a run on drawn images
+  await workbench.webview().getByText('profile gpu1').waitFor({ timeout: 120_000 });
+  await workbench.webview().getByText('epoch 1/12').waitFor({ timeout: 45_000 }); // a node that does not join: 60 s
+}, 300_000);

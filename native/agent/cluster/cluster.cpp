@@ -65,7 +65,7 @@ Cluster::Cluster(const RunFolder& folder, const RunSpec& spec, Journal& journal)
   }
   replace_file(folder.joining(), to_line({{"port", port_.port()}, {"key", key_}}) + "\n");
   replace_file(folder.file("nodes/probe.json"), to_line({{"token", token_}}) + "\n");
-  const Json join{{"address", spec.nodes.front().address},
+  const Json join{{"address", port_.own_address()},
                   {"port", port_.port()},
                   {"key", key_},
                   {"paths", {{"agent", spec.agent}, {"trainer", spec.trainer}, {"proxy", proxy_beside(spec.mpiexec)}}}};

@@ -5,6 +5,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <cerrno>
 
 #include "common/error.h"
@@ -74,6 +75,15 @@ Descriptor listen_on(const std::string& address, int first, int last) {
   }
   throw Error(Exit::usage, "no port of " + std::to_string(first) + "-" + std::to_string(last) +
                                " is free on this node for the others to join at. Give the profile another portRange");
+}
+
+std::string own_address_of(const Descriptor& socket) {
+  sockaddr_in bound{};
+  socklen_t size = sizeof bound;
+  std::array<char, INET_ADDRSTRLEN> text{};
+  const bool known = ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&bound), &size) == 0;
+  if (!known || bound.sin_addr.s_addr == htonl(INADDR_ANY)) return "127.0.0.1";
+  return ::inet_ntop(AF_INET, &bound.sin_addr, text.data(), text.size());
 }
 
 int port_of(const Descriptor& socket) {

@@ -21,6 +21,8 @@ std::optional<in_addr> resolve_own(const std::string& address);
 /// A listening socket on a free port from `first` to `last` (0 and 0: any), on `address` where this
 /// machine holds it, else on all. Throws Error.
 Descriptor listen_on(const std::string& address, int first, int last);
+/// Dotted, of a socket that listens: where this machine itself reaches it.
+std::string own_address_of(const Descriptor& socket);
 int port_of(const Descriptor& socket);
 
 /// The other machine is there, and nobody listens at that port.

@@ -29,6 +29,8 @@ JoinPort::JoinPort(const std::string& address, int first, int last, std::string 
 
 int JoinPort::port() const { return port_of(socket_); }
 
+std::string JoinPort::own_address() const { return own_address_of(socket_); }
+
 bool JoinPort::accept_one() {
   sockaddr_in from{};
   socklen_t length = sizeof from;

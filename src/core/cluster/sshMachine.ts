@@ -51,7 +51,8 @@ import { offersOf } from './nodes/offers.js';
 import { buildTrouble, noCudaLibrary, withoutCuda } from '../setup/nodeCuda.js';
 import { Packages } from '../setup/packages.js';
 import type { Questions } from './nodes/retry.js';
-import { headFirst, SshNode } from './nodes/sshNode.js';
+import { addressOf, headFirst } from './nodes/hosts.js';
+import { SshNode } from './nodes/sshNode.js';
 import { Survey } from './nodes/survey.js';
 import { join, type NodePath } from '../base/nodePath.js';
 
@@ -101,7 +102,7 @@ export class SshMachine implements Machine {
       head,
       ...others.map((host) => {
         const own = profile.launcher === 'ssh';
-        const way = own ? new ThroughHead(head, host.address ?? host.host) : transport;
+        const way = own ? new ThroughHead(head, addressOf(host)) : transport;
         return new SshNode(host, { transport: way, ...shared });
       }),
     ];

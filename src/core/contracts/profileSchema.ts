@@ -39,7 +39,13 @@ const sbatchLine = z.string().check(
 
 const hostSchema = z.strictObject({
   host: plainWord.check(about('Name or address, as you reach it; an alias of your SSH configuration works.')),
-  address: optional(plainWord.check(about('How the other nodes reach this one, when that differs.'))),
+  address: optional(
+    plainWord.check(
+      about(
+        'How the other nodes reach this one, when that is not what your SSH configuration has for the host.',
+      ),
+    ),
+  ),
   port: optional(z.int().check(z.gte(1), z.lte(65535), about('SSH port.'))),
   user: optional(plainWord.check(about('User name on the node.'))),
   slots: optional(

@@ -7,7 +7,9 @@ import type { PlacedRun } from './device.js';
 import type { Placement } from './placement.js';
 import { originOf } from './origin.js';
 import { argvOf, type RunRequest } from './request.js';
+import { headAddress } from './headAddress.js';
 import { hasRanks } from '../contracts/slots.js';
+import type { Profile } from '../contracts/profileSchema.js';
 import type { StartSpec } from '../contracts/runSchema.js';
 import type { NodePath } from '../base/nodePath.js';
 import { onHead } from './evaluated.js';
@@ -75,7 +77,7 @@ export function planRun(request: RunRequest, { placement, choice, runtime, home 
       ? { launcher: 'fork', gpus: nodes[0]?.gpus ?? null }
       : {
           launcher: 'manual',
-          nodes,
+          nodes: withHeadAddress(nodes, profile),
           interface: profile.interface ?? 'auto',
           portRange: portRangeOf(profile),
           minNodes: Math.min(profile.minNodes ?? withRanks, withRanks),
@@ -102,6 +104,13 @@ function evaluatorOn(data: string, cores: number): NonNullable<StartSpec['evalua
     threads,
     nice: 19,
   };
+}
+
+function withHeadAddress(nodes: Placement['nodes'], { hosts = [] }: Profile): Placement['nodes'] {
+  const [head, ...others] = nodes;
+  if (!head) return nodes;
+  const host = hosts.find((each) => each.host === head.host);
+  return [{ ...head, address: headAddress(host, head.address, nodes.length) }, ...others];
 }
 
 /** `YYYYMMDD-HHMMSS-<label>-<4 hex>` in UTC: sorts by time. */

@@ -40,6 +40,11 @@ export class ProgramConnection implements SshConnection {
       });
   }
 
+  /** The head's name of it, behind which this machine does not look. */
+  get hostName(): string {
+    return this.where;
+  }
+
   get isClosed(): boolean {
     return this.disposed || this.via.isClosed;
   }

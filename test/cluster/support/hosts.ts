@@ -17,7 +17,7 @@ import { SshMachine } from '../../../src/core/cluster/sshMachine.js';
 import { nullLogger } from '../../../src/core/base/log.js';
 import { cacheFolder } from '../../../src/core/setup/runtime.js';
 import type { Profile } from '../../../src/core/contracts/profileSchema.js';
-import { LazyTransport } from '../../../src/core/ssh/lazyTransport.js';
+import { LazyTransport, type TransportOptions } from '../../../src/core/ssh/lazyTransport.js';
 import { processesNaming, until } from '../../support/harness.js';
 import { NamespaceCluster } from '../../support/namespaces.js';
 
@@ -48,10 +48,11 @@ export class FaultHosts {
     writeFileSync(join(trainyardHome, 'profiles.json'), JSON.stringify(file));
   }
 
-  machine(more: Partial<Profile> = {}): SshMachine {
+  /** `ssh`: in place of the user's own SSH configuration. */
+  machine(more: Partial<Profile> = {}, ssh: Pick<TransportOptions, 'configFile'> = {}): SshMachine {
     const profile = { ...this.profile, ...more };
     const questions = new Questions(silent);
-    const options = { prompter: questions, home: this.trainyardHome, logger: nullLogger };
+    const options = { prompter: questions, home: this.trainyardHome, logger: nullLogger, ...ssh };
     const transport = new LazyTransport(profile, options);
     const bundleDir = join(root, 'dist');
     const machine = new SshMachine({ profile, transport, questions, bundleDir });

@@ -55,6 +55,7 @@ it('what the head says of its port does not differ from what the others reach', 
   );
   expect(rows.map(({ name, cells }) => [name, cells.map((cell) => cell?.differs)])).toEqual([
     ['head port', [false, undefined, undefined]],
+    ['head address', [false, undefined, undefined]],
     ['ports', [false, false, false]],
   ]);
 });

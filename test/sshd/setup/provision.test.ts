@@ -233,7 +233,7 @@ describe('the ports of the nodes', () => {
   it('are said to be open to all other nodes, and that of the head to this machine where it is', async () => {
     const { profile } = cluster;
     const results = await portsOf(profile, cluster.machine().nodes);
-    const [ofHead, ...others] = results.map(
+    const [ofHead, atHead, ...others] = results.map(
       ({ host, ok, detail }) => `${host ?? ''} ${ok ? 'ok' : 'no'} ${detail}`,
     );
     const [, port = ''] =
@@ -241,12 +241,15 @@ describe('the ports of the nodes', () => {
     const [first = 0, last = 0] = profile.portRange!.split('-').map(Number);
     expect(Number(port)).toBeGreaterThanOrEqual(first);
     expect(Number(port)).toBeLessThanOrEqual(last);
+    expect(atHead).toBe('127.0.0.2 ok reaches itself at 127.0.0.2');
     expect(others).toEqual(['127.0.0.2 ok reaches the other node', '127.0.0.3 ok reaches the other node']);
   });
 
   it('are said to be closed to a node, with what to do about it', async () => {
     const hosts = cluster.profile.hosts!.map((host) => ({ ...host, address: '0.0.0.1' }));
-    const [, , result] = await portsOf(cluster.profile, cluster.machine({ hosts }).nodes);
+    const [, ofHead, , result] = await portsOf(cluster.profile, cluster.machine({ hosts }).nodes);
+    expect(ofHead).toMatchObject({ host: '127.0.0.2', ok: true, warning: true });
+    expect(ofHead!.detail).toMatch(/^does not reach itself at 0\.0\.0\.1, where own programs meet/);
     expect(result).toMatchObject({ host: '127.0.0.3', ok: false });
     expect(result!.detail).toMatch(/^does not reach 127\.0\.0\.2: /);
     expect(result!.hint).toMatchObject({ kind: 'openPorts', host: '127.0.0.2' });

@@ -225,6 +225,15 @@ TEST_F(ClusterTest, ANodeThatDoesNotJoinIsNamed) {
   EXPECT_EQ(events(dir, "waiting_for_nodes").size(), 1U);
 }
 
+TEST_F(ClusterTest, TheHeadNeedsNoNameThatItCannotResolve) {
+  Json spec = spread_script("true");
+  spec["nodes"][0]["address"] = "lab1.invalid";
+  const std::string dir = start(spec);
+  join_second(dir, "127.0.0.1");
+  const Json last = ended(dir);
+  EXPECT_EQ(last["phase"], "finished") << last["reason"];
+}
+
 TEST_F(ClusterTest, WhoCannotProveTheKeyIsShownOut) {
   const std::string dir = start_spread(spread_script("sleep 300"));
   ASSERT_TRUE(wait_for_phase(dir, "running"));

@@ -4,19 +4,28 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { connect } from 'node:net';
 import * as z from 'zod/mini';
 import { NodeRefusal } from '../../setup/bootstrap.js';
-import { bad, good, type CheckResult } from '../../base/checks.js';
-import { heardSchema, judgeWays, type BadWay } from '../../check/reachability.js';
+import { bad, good, warned, type CheckResult } from '../../base/checks.js';
+import { heardSchema, judgeWays, type BadWay, type Heard } from '../../check/reachability.js';
 import { portRangeOf, portsOf } from '../../contracts/ports.js';
 import type { Profile } from '../../contracts/profileSchema.js';
+import { headAddress } from '../../plan/headAddress.js';
 import type { CheckedNode } from '../nodes/nodeChannels.js';
 
 const ringSchema = z.object({ port: z.int(), reachedAt: z.nullable(z.string()) });
 
 /** What the head itself says of a port is another thing than what reaches it. */
 const ofHead = 'head port';
+const atHead = 'head address';
 
 /** Milliseconds, as long as a node tries. */
 const patience = 3000;
+
+/** What the head met on the way to itself. */
+interface OwnWay {
+  host: string;
+  address: string;
+  own: Heard;
+}
 
 /** A node that listens. */
 interface Ringing {
@@ -41,16 +50,22 @@ export async function checkPorts(
   const started = await Promise.all(nodes.map((checked) => ring(profile, checked)));
   const ringing = started.flatMap((each) => ('port' in each ? [each] : []));
   const refused = started.flatMap((each) => ('port' in each ? [] : [each]));
-  const [ways, seen] = await Promise.all([
-    Promise.all(ringing.map((each, index) => hearOthers(ringing, each, index))),
-    seenFromHere(ringing.find(({ checked }) => checked.node.name === head)),
+  const ofThatHead = ringing.find(({ checked }) => checked.node.name === head);
+  const hosts = profile.hosts?.length ?? 1;
+  const ownAddress = ({ node }: CheckedNode): string | undefined =>
+    node.name === head ? headAddress(node.host, node.address, hosts) : undefined;
+  const [heard, seen] = await Promise.all([
+    Promise.all(ringing.map((each, index) => hearOthers(ringing, each, index, ownAddress(each.checked)))),
+    seenFromHere(ofThatHead),
   ]);
+  const own = heard.flatMap(({ own }) => (own ? [judgeOwn(profile, own)] : []));
+  const ways = heard.flatMap((each) => each.ways);
   const openPorts = (host: string): CheckResult['hint'] => ({
     ...{ kind: 'openPorts', profile: profile.name, host, range: portRangeOf(profile) },
   });
   const names = ringing.map(({ checked }) => checked.node.name);
-  const judged = nodes.length < 2 ? [] : judgeWays(names, ways.flat(), openPorts);
-  return [...refused, ...seen, ...judged];
+  const judged = nodes.length < 2 ? [] : judgeWays(names, ways, openPorts);
+  return [...refused, ...seen, ...own, ...judged];
 }
 
 async function ring(profile: Profile, checked: CheckedNode): Promise<Ringing | CheckResult> {
@@ -65,19 +80,36 @@ async function ring(profile: Profile, checked: CheckedNode): Promise<Ringing | C
   }
 }
 
+/** One question to a node at a time: `own` is the head's address, for which the head asks too. */
 async function hearOthers(
   ringing: readonly Ringing[],
-  { checked: { node, channel } }: Ringing,
+  { checked: { node, channel }, port, key }: Ringing,
   first: number,
-): Promise<BadWay[]> {
+  address: string | undefined,
+): Promise<{ ways: BadWay[]; own?: OwnWay }> {
   const others = ringing.filter((each) => each.checked.node !== node);
-  if (others.length === 0) return [];
   const peers = others.map(({ checked, port, key }) => ({ host: checked.node.address, port, key }));
+  if (address !== undefined) peers.push({ host: address, port, key });
+  if (peers.length === 0) return { ways: [] };
   const { heard } = await channel.request('hear', { peers, first }, heardSchema);
-  return heard.flatMap((each, index) => {
-    const to = others[index]?.checked.node.name;
-    return each.problem === null || to === undefined ? [] : [{ from: node.name, to, heard: each }];
+  const ways = others.flatMap(({ checked }, index): BadWay[] => {
+    const each = heard[index];
+    const way = { from: node.name, to: checked.node.name };
+    return each === undefined || each.problem === null ? [] : [{ ...way, heard: each }];
   });
+  const own = address === undefined ? undefined : heard[others.length];
+  return own === undefined || address === undefined
+    ? { ways }
+    : { ways, own: { host: node.name, address, own } };
+}
+
+/** The address is the one where a run's own programs meet. */
+function judgeOwn(profile: Profile, { host, address, own }: OwnWay): CheckResult {
+  if (own.problem === null) return { ...good(atHead, `reaches itself at ${address}`), host };
+  const why = own.said ?? own.problem;
+  const what = `does not reach itself at ${address}, where own programs meet (MASTER_ADDR): ${why}`;
+  const hint = { kind: 'openPorts', profile: profile.name, host, range: portRangeOf(profile) } as const;
+  return { ...warned(atHead, what, hint), host };
 }
 
 async function seenFromHere(head: Ringing | undefined): Promise<CheckResult[]> {

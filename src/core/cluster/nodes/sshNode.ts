@@ -18,15 +18,16 @@ import { checkProbe, filesFor, probeSchema, withOwnFolder, type Probe } from '..
 import { neededBytes } from '../../setup/pythonRuntime.js';
 import { programsOf, type NodeRuntime } from '../../setup/runtime.js';
 import { agentStream } from '../../agent/sshAgent.js';
-import type { Host, Profile } from '../../contracts/profileSchema.js';
+import type { Host } from '../../contracts/profileSchema.js';
 import { hasRanks } from '../../contracts/slots.js';
 import { checkLibraries } from '../../setup/cudaCheck.js';
 import { provideLibraries } from '../../setup/nodeCuda.js';
 import type { Installation, Packages } from '../../setup/packages.js';
+import { addressOf, targetOf } from './hosts.js';
 import { Reach } from './reach.js';
 import { RetryPolicy, type Questions } from './retry.js';
 import { jumpHosts } from '../../ssh/base/jumps.js';
-import type { SshChannel, SshConnection, SshTarget, SshTransport } from '../../ssh/base/transport.js';
+import type { SshChannel, SshConnection, SshTransport } from '../../ssh/base/transport.js';
 import { nodePath, type NodePath } from '../../base/nodePath.js';
 
 const takesCuda = (probe: Probe): boolean => chooseCudaBuild(probe).release !== undefined;
@@ -79,6 +80,7 @@ export class SshNode implements Disposable {
   private readonly waiting = new Set<Progress>();
   private disposed = false;
   private taken: CudaBuild | undefined;
+  private hostName: string | undefined;
 
   constructor(
     readonly host: Host,
@@ -100,9 +102,9 @@ export class SshNode implements Disposable {
     return this.taken;
   }
 
-  /** How the other nodes reach it. */
+  /** How the other nodes reach it. Known once this machine was connected to it. */
   get address(): string {
-    return this.host.address ?? this.host.host;
+    return addressOf(this.host, this.hostName);
   }
 
   /** The one connection; made anew after it was lost. UserError (connection), Cancelled. */
@@ -129,6 +131,7 @@ export class SshNode implements Disposable {
       },
     );
     const connection = await opening;
+    this.hostName = connection.hostName;
     try {
       this.assertInUse();
     } catch (error) {
@@ -376,25 +379,7 @@ export async function nodeSays(node: SshNode, argv: readonly string[]): Promise<
   throw trainerError(argv.slice(1), output);
 }
 
-/** How the transport reaches a host of a profile. */
-export function targetOf({ host, port, user, identityFile, proxyJump }: Host): SshTarget {
-  return {
-    host,
-    ...(port === undefined ? {} : { port }),
-    ...(user === undefined ? {} : { user }),
-    ...(identityFile === undefined ? {} : { identityFile }),
-    ...(proxyJump === undefined ? {} : { proxyJump }),
-  };
-}
-
 function runtimeOf(probe: Probe, payload: Payload): NodeRuntime {
   const { nodeDir = nodePath(''), runtimeDir = nodePath('') } = probe;
   return { ...programsOf(nodeDir, runtimeDir), hashes: payload.hashes };
-}
-
-/** The hosts of a profile, of which the head is the first. */
-export function headFirst(profile: Profile): Host[] {
-  const hosts = profile.hosts ?? [];
-  const head = hosts.find(({ host }) => host === profile.head) ?? hosts[0];
-  return head ? [head, ...hosts.filter((host) => host !== head)] : [];
 }

@@ -31,6 +31,8 @@ export interface SshShell extends SshChannel {
 export interface SshConnection extends Disposable {
   /** For messages: the host as the profile names it. */
   readonly where: string;
+  /** The name or address that the SSH configuration has for it; `where` where it has none. */
+  readonly hostName: string;
   /** Fires once, when the connection is lost; not for `dispose`. */
   readonly onClose: Event<Error>;
   readonly isClosed: boolean;

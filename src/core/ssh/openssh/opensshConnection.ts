@@ -24,6 +24,7 @@ const settleTime = 50;
  */
 export interface ConnectionParts {
   where: string;
+  hostName: string;
   ssh: string;
   env: NodeJS.ProcessEnv;
   /** Private; the connection owns it. */
@@ -37,6 +38,7 @@ export interface ConnectionParts {
 /** A connection by ssh. Owns the master, the folder and the channels. */
 export class OpensshConnection implements SshConnection {
   readonly where: string;
+  readonly hostName: string;
   private readonly lost = new Emitter<Error>();
   readonly onClose = this.lost.event;
   private readonly channels = new Set<Channel>();
@@ -49,6 +51,7 @@ export class OpensshConnection implements SshConnection {
 
   constructor(private readonly parts: ConnectionParts) {
     this.where = parts.where;
+    this.hostName = parts.hostName;
     this.logger = parts.logger ?? nullLogger;
     this.forwards = new UnixForwards(
       (words) => runSsh(parts.ssh, ['-F', 'none', '-S', parts.control, ...words, ...reached], parts.env),

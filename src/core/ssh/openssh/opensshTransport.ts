@@ -179,7 +179,7 @@ export class OpensshTransport implements SshTransport {
       const ready = await master.ready();
       throwIfCancelled(signal);
       if (!ready) throw givenUp(conversation) ?? connectFailure(config, master.complaints(), conversation);
-      connection = this.keep(target, { folder, control, master }, jump);
+      connection = this.keep(config, { folder, control, master }, jump);
       return connection;
     } catch (error) {
       conversation.forget();
@@ -196,13 +196,14 @@ export class OpensshTransport implements SshTransport {
   }
 
   private keep(
-    target: SshTarget,
+    { host, hostName }: SshConfig,
     parts: { folder: string; control: string; master: Master },
     jump: Lease<OpensshConnection> | undefined,
   ): OpensshConnection {
     const connection: OpensshConnection = new OpensshConnection({
       ...parts,
-      where: target.host,
+      where: host,
+      hostName,
       ssh: this.ssh,
       env: this.around.env,
       logger: this.logger,

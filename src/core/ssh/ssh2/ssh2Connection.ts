@@ -33,6 +33,7 @@ export class Ssh2Connection implements SshConnection {
     private readonly client: Client,
     private readonly sock: Duplex,
     readonly where: string,
+    readonly hostName: string,
     private readonly release: () => void,
     private readonly receiving: Receiving | undefined,
   ) {

@@ -167,7 +167,14 @@ export class Ssh2Transport implements SshTransport {
       this.connections.delete(connection);
       lease?.release();
     };
-    const connection: Ssh2Connection = new Ssh2Connection(client, sock, config.host, release, receiving);
+    const connection: Ssh2Connection = new Ssh2Connection(
+      client,
+      sock,
+      config.host,
+      config.hostName,
+      release,
+      receiving,
+    );
     this.connections.add(connection);
     return connection;
   }

@@ -5,8 +5,6 @@ import type { CheckResult } from '../../../core/base/checks.js';
 import { isCancelled } from '../../../core/base/errors.js';
 import type { Host, Profile } from '../../../core/contracts/profileSchema.js';
 import type { ClusterSession } from '../../../core/follow/clusterSession.js';
-import { ownSurroundings } from '../../../core/ssh/config/config.js';
-import { ConfigReader } from '../../../core/ssh/config/configReader.js';
 import { configuredHosts } from '../../../core/ssh/config/configuredHosts.js';
 import { editorPrompter } from '../../prompter.js';
 import { pickOrType } from '../pickOrType.js';
@@ -20,7 +18,6 @@ import { askAfterFailure, type AfterFailure } from './askAfterFailure.js';
 import { askHosts } from './askHosts.js';
 import { choosePartition } from './choosePartition.js';
 import { goOn } from './goOn.js';
-import { targetOf } from '../../../core/cluster/nodes/sshNode.js';
 import { LoginChoice } from './loginChoice.js';
 import { nameOf } from './nameOf.js';
 
@@ -33,9 +30,8 @@ interface Trial {
 
 export async function addCluster(ui: Ui): Promise<void> {
   const asked = await askHosts(title);
-  const named = asked === 'file' ? await hostsOfFile() : asked;
-  if (!named) return;
-  const hosts = await withAddresses(named);
+  const hosts = asked === 'file' ? await hostsOfFile() : asked;
+  if (!hosts) return;
   const names = hosts.map(({ host }) => host);
   const taken = (await (await ui.services.backend()).profiles().list()).map(({ name }) => name);
   const prompt = `A name for the profile. Enter connects to ${names.join(', ')}`;
@@ -43,24 +39,6 @@ export async function addCluster(ui: Ui): Promise<void> {
   if (name === undefined) return;
   const trial = await untilConnected(ui, { name, kind: 'ssh', hosts });
   if (trial) await goOn(ui, trial.session, trial.results);
-}
-
-/**
- * An alias of the SSH configuration is known on this machine only: the nodes get the name that
- * stands behind it. An address of this machine's own leads nowhere from there, and is left out.
- */
-async function withAddresses(hosts: readonly Host[]): Promise<Host[]> {
-  if (hosts.length === 1) return [...hosts];
-  const reader = new ConfigReader({ around: ownSurroundings() });
-  return Promise.all(
-    hosts.map(async (host) => {
-      const { hostName } = await reader.read(targetOf(host));
-      const own = host.address !== undefined || hostName === host.host;
-      return own || ['localhost', '127.0.0.1', '::1'].includes(hostName)
-        ? host
-        : { ...host, address: hostName };
-    }),
-  );
 }
 
 /** Undefined: it was given up, or the profile was saved to be edited. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { nodePath } from '../../../../src/core/base/nodePath.js';
 import { UserError } from '../../../../src/core/base/errors.js';
 import type { NodeRuntime } from '../../../../src/core/setup/runtime.js';
-import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
+import type { Host, Profile } from '../../../../src/core/contracts/profileSchema.js';
 import { placeRanks, type NodeOffer, type Placement } from '../../../../src/core/plan/placement.js';
 import { requestOf, type TypedRun } from '../../../../src/core/plan/request.js';
 import {
@@ -209,6 +209,19 @@ describe('planRun', () => {
     ];
     expect(threadsOf(16)).toEqual({ argv: argv('4'), threads: 4, nice: 19 });
     expect(threadsOf(2)).toEqual({ argv: argv('1'), threads: 1, nice: 19 });
+  });
+
+  it('gives a run on one node alone an address that nobody has to resolve, or the profile’s', () => {
+    const nodes = [{ host: 'lab1', address: 'lab1', slots: 2, gpus: null }];
+    const placement: Placement = { nodes, ranks: 2, threadsPerRank: 1 };
+    const addresses = (host: Host): unknown => {
+      const profile: Profile = { name: 'lab', kind: 'ssh', hosts: [host, { host: 'b' }] };
+      const request = requestOf({ profile, words: train, cwd: '/home/me' });
+      const place = { placement, choice: undefined, runtime, home: nodePath('/root') };
+      return planRun(request, place).nodes?.map(({ address }) => address);
+    };
+    expect(addresses({ host: 'lab1' })).toEqual(['127.0.0.1']);
+    expect(addresses({ host: 'lab1', address: '10.0.0.5' })).toEqual(['10.0.0.5']);
   });
 
   it('takes the run folder from either side', () => {
