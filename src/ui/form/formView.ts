@@ -5,6 +5,7 @@ import { offerIn } from '../../core/cluster/nodes/offers.js';
 import type { Profile } from '../../core/contracts/profileSchema.js';
 import type { HostSample } from '../../core/contracts/metricsSchema.js';
 import { hasRanks } from '../../core/contracts/slots.js';
+import type { ClusterSession } from '../../core/follow/clusterSession.js';
 import type { RunOverview } from '../../core/follow/overview.js';
 import { gpuHolders } from '../../core/model/hosts/gpuHolders.js';
 import { priceOf } from '../../core/cost/runCost.js';
@@ -29,6 +30,7 @@ import type {
   FormSuggestion,
 } from '../../webview/formProtocol.js';
 import { ageText, freshSample, type HostFigures } from '../tree/clusterFigures.js';
+import { describeProfile } from '../tree/describe.js';
 import { gigabytes, plural, whole } from '../words.js';
 import { allocationText } from './formSlurm.js';
 
@@ -39,6 +41,24 @@ const labels: Record<(typeof optionFlags)[number], string> = {
   '--optimizer': 'Optimizer',
   '--precision': 'Precision',
 };
+
+/** All profiles, and the chosen one also where it is gone. */
+export function profileChoices(sessions: readonly ClusterSession[], chosen: string): FormChoice[] {
+  const known = sessions.map(({ profile, state }) => {
+    const { label, description } = describeProfile(profile, state, undefined);
+    return { value: profile.name, label: `${label} · ${description}`, group: '' };
+  });
+  if (known.some(({ value }) => value === chosen)) return known;
+  return [{ value: chosen, label: chosen, group: '' }, ...known];
+}
+
+/** Of a profile that is not connected. `problem`: why its last attempt failed; empty for none. */
+export function connectionText(session: ClusterSession | undefined, problem: string): string {
+  if (problem !== '' || !session) return problem;
+  if (session.state.kind === 'connecting') return 'Connecting…';
+  if (session.profile.kind === 'local') return session.isLeft ? 'Disconnected.' : 'Looking at this machine…';
+  return 'Not connected: its GPUs, folders and flags are shown once it is. Starting a run connects too.';
+}
 
 /** The fields of the trainer's flags; without help as long as nobody knows it. */
 export const optionsOf = (flags: readonly TrainerFlag[] | undefined): FormOption[] =>
