@@ -1,5 +1,4 @@
 // What stands behind the run form: its values, the profile's machine, and all that the page shows.
-import { nodePath } from '../../core/base/nodePath.js';
 import { isCancelled } from '../../core/base/errors.js';
 import { DisposableStore, Emitter, type Disposable } from '../../core/base/lifecycle.js';
 import { dataFlags } from '../../core/cluster/dataFlags.js';
@@ -10,18 +9,21 @@ import { commandLineOf, type AskedRun } from '../../core/plan/commandLine.js';
 import { askedRun, emptyForm, formOf, type RunFormValues } from '../../core/plan/runForm.js';
 import { checkForm, type CheckedForm } from '../../core/plan/runFormCheck.js';
 import { withTrainDefaults } from '../../core/plan/trainDefaults.js';
-import type { FormFolder, FormView } from '../../webview/formProtocol.js';
+import type { FormView } from '../../webview/formProtocol.js';
 import type { Backend } from '../backend.js';
 import { errorWords } from '../remedies.js';
 import type { Services } from '../services.js';
 import { ClusterFigures } from '../tree/clusterFigures.js';
 import { recentRuns } from '../recentRuns.js';
+import { FormBrowser } from './formBrowser.js';
 import { FormData } from './formData.js';
+import { HoldingOut, holdOutCommand, validationOf, type HoldOut } from './formValidation.js';
 import { FormOffers } from './formOffers.js';
 import { slurmFields } from './formSlurm.js';
 import {
   batchOf,
   budgetOf,
+  connectionOf,
   connectionText,
   flagSuggestions,
   formNodes,
@@ -44,39 +46,29 @@ const draftKey = 'trainyard.runForm';
 export class FormSession implements Disposable {
   private readonly store = new DisposableStore();
   private readonly changes = new Emitter<'values' | 'view'>();
+  private readonly changed = (): void => {
+    if (!this.store.isDisposed) this.changes.fire('view');
+  };
   private form: RunFormValues;
   private sessions: readonly ClusterSession[] = [];
   private machine: Machine | undefined;
   private figures: ClusterFigures | undefined;
-  readonly presets = this.store.add(
-    new FormPresets(() => {
-      this.changed();
+  readonly presets = this.store.add(new FormPresets(this.changed));
+  private readonly data = this.store.add(
+    new FormData(this.changed, (error) => {
+      this.services.logger.log('info', `the data was not looked at: ${errorWords(error)}`);
     }),
   );
-  private readonly data = this.store.add(
-    new FormData(
-      () => {
-        this.changed();
-      },
-      (error) => {
-        this.services.logger.log('info', `the data was not looked at: ${errorWords(error)}`);
-      },
-    ),
-  );
-  private readonly offers = new FormOffers(
-    () => {
-      this.changed();
-    },
-    (what, error) => {
-      this.services.logger.log('info', `${what}: ${errorWords(error)}`);
-    },
-  );
+  private readonly browser = new FormBrowser(this.changed);
+  private readonly holding = new HoldingOut();
+  private readonly offers = new FormOffers(this.changed, (what, error) => {
+    this.services.logger.log('info', `${what}: ${errorWords(error)}`);
+  });
   /** Whose machine was looked at last, and how often one was. */
   private looked: ClusterSession | undefined;
   private looks = 0;
   /** Why the session that was looked at could not be connected. */
   private problem = '';
-  private folder: FormFolder | null = null;
   private tried = false;
   private shown = false;
   /** What the last button did. */
@@ -100,11 +92,7 @@ export class FormSession implements Disposable {
     this.store.defer(() => {
       this.figures?.dispose();
     });
-    this.store.add(
-      backend.monitor.onChange(() => {
-        this.changed();
-      }),
-    );
+    this.store.add(backend.monitor.onChange(this.changed));
     this.store.add(
       backend.clusters.onChange(() => {
         this.follow();
@@ -176,18 +164,8 @@ export class FormSession implements Disposable {
     this.changed();
   }
 
-  async lookInto(path: string): Promise<void> {
-    const { machine } = this;
-    this.folder = path === '' || !machine ? null : { path };
-    this.changed();
-    if (!machine || path === '') return;
-    try {
-      const { folders, others } = await machine.list(nodePath(path));
-      if (this.folder?.path === path) this.folder = { path, folders, others };
-    } catch (error) {
-      if (this.folder?.path === path) this.folder = { path, folders: [], problem: errorWords(error) };
-    }
-    this.changed();
+  lookInto(path: string): Promise<void> {
+    return this.browser.look(this.machine, path);
   }
 
   /** The folder as data, with its parts where it has any. */
@@ -196,9 +174,26 @@ export class FormSession implements Disposable {
     if (!machine) return;
     const folder = path.replace(/\/$/, '') || path;
     const [, data = folder, , evalData = ''] = await dataFlags(machine, folder);
-    this.folder = null;
+    this.browser.close();
     this.replace({ ...this.form, data, evalData });
     this.data.lookAgain();
+  }
+
+  /** The halves that were found, as training and validation images. */
+  takeHalves(): void {
+    const { halves } = this.data;
+    if (halves) this.replace({ ...this.form, ...halves });
+  }
+
+  /** A part of the images for validation, made by `act`; then the fields are filled in. */
+  holdOut(act: HoldOut): Promise<void> {
+    const { whole } = this.data;
+    return whole ? this.holding.run(this, whole, act) : Promise.resolve();
+  }
+
+  /** A command that does the same. */
+  holdOutCommand(): string {
+    return holdOutCommand(this.form, this.data.content?.images);
   }
 
   /** Whether the error is one of the data; then it stands at its field. */
@@ -260,7 +255,6 @@ export class FormSession implements Disposable {
         : checked && 'request' in checked
           ? await placeText(checked.request, hosts)
           : undefined;
-    const state = session?.state.kind ?? 'disconnected';
     return {
       profiles: profileChoices(this.sessions, form.profile),
       sources: this.sources().map(({ value, label, group }) => ({ value, label, group })),
@@ -269,13 +263,7 @@ export class FormSession implements Disposable {
       models: modelChoices(flags, form.model),
       options: optionsOf(flags),
       isHere: this.isHere,
-      connection: this.machine
-        ? 'connected'
-        : state === 'disconnected'
-          ? 'none'
-          : state === 'connected'
-            ? 'connecting'
-            : state,
+      connection: connectionOf(session, this.machine),
       connectionText: this.machine ? '' : connectionText(session, this.problem),
       usualNodes: session ? usualNodes(session.profile) : '',
       budget: session ? budgetOf(session.profile) : null,
@@ -293,8 +281,13 @@ export class FormSession implements Disposable {
       },
       command: this.commandLine(),
       suggestions: flags ? flagSuggestions(form.flags, flags) : [],
-      folder: this.folder,
+      folder: this.browser.folder,
       dataText: content ? contentText(content, batchOf(form, flags, place?.ranks)) : '',
+      validation: validationOf(form, {
+        found: this.data.halves?.evalData ?? '',
+        holdOut: this.holding.isBusy ? 'busy' : this.data.whole ? 'can' : 'no',
+        command: this.holdOutCommand(),
+      }),
       starting: this.starting,
       said: this.said.text,
       saidIsError: this.said.isError,
@@ -359,7 +352,7 @@ export class FormSession implements Disposable {
     if (session !== this.looked) this.problem = '';
     this.looked = session;
     this.machine = session?.connected;
-    this.folder = null;
+    this.browser.close();
     if (session && !this.machine && this.isHere && !session.isLeft) {
       try {
         await session.machine(); // its new state makes the form look again
@@ -370,9 +363,7 @@ export class FormSession implements Disposable {
     }
     if (this.machine) {
       this.problem = '';
-      this.figures = new ClusterFigures(this.machine.nodes, () => {
-        this.changed();
-      });
+      this.figures = new ClusterFigures(this.machine.nodes, this.changed);
       if (this.shown) this.figures.start();
       this.askFlags(this.machine);
       void this.offers.askPartitions(this.form.profile, this.machine);
@@ -383,9 +374,5 @@ export class FormSession implements Disposable {
 
   private askFlags(machine: Machine): void {
     if (this.form.what === 'train') void this.offers.askFlags(this.form.profile, machine);
-  }
-
-  private changed(): void {
-    if (!this.store.isDisposed) this.changes.fire('view');
   }
 }

@@ -2,6 +2,7 @@
 import { basename } from '../../core/base/nodePath.js';
 import { formWords } from './formWords.js';
 import { offerIn } from '../../core/cluster/nodes/offers.js';
+import type { Machine } from '../../core/cluster/nodes/machine.js';
 import type { Profile } from '../../core/contracts/profileSchema.js';
 import type { HostSample } from '../../core/contracts/metricsSchema.js';
 import { hasRanks } from '../../core/contracts/slots.js';
@@ -28,6 +29,7 @@ import type {
   FormNode,
   FormOption,
   FormSuggestion,
+  FormView,
 } from '../../webview/formProtocol.js';
 import { ageText, freshSample, type HostFigures } from '../tree/clusterFigures.js';
 import { describeProfile } from '../tree/describe.js';
@@ -50,6 +52,16 @@ export function profileChoices(sessions: readonly ClusterSession[], chosen: stri
   });
   if (known.some(({ value }) => value === chosen)) return known;
   return [{ value: chosen, label: chosen, group: '' }, ...known];
+}
+
+export function connectionOf(
+  session: ClusterSession | undefined,
+  machine: Machine | undefined,
+): FormView['connection'] {
+  const state = session?.state.kind ?? 'disconnected';
+  if (machine) return 'connected';
+  if (state === 'disconnected') return 'none';
+  return state === 'connected' ? 'connecting' : state;
 }
 
 /** Of a profile that is not connected. `problem`: why its last attempt failed; empty for none. */

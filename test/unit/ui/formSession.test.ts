@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { nullLogger } from '../../../src/core/base/log.js';
+import { pathOfThisNode, type NodePath } from '../../../src/core/base/nodePath.js';
 import { LocalMachine } from '../../../src/core/cluster/localMachine.js';
 import { Clusters } from '../../../src/core/follow/clusters.js';
 import { offeredFlags, type TrainerFlag } from '../../../src/core/plan/trainerHelp.js';
@@ -123,5 +124,34 @@ describe.skipIf(!isBuilt)('the form of a new run, while it is open', () => {
     ]);
     await form.connect();
     await seen(({ connection }) => connection).toBe('connected');
+  });
+
+  it('finds images that validate, and fills in what is held out unless another folder was typed', async () => {
+    const path = (name: string): NodePath => pathOfThisNode(join(home, 'birds', name));
+    for (const name of ['train/a', 'train/b', 'validation/a']) mkdirSync(path(name), { recursive: true });
+    form.change({ ...form.values, data: path('train') });
+    await seen(({ validation }) => validation?.found).toBe(path('validation'));
+    form.takeHalves();
+    expect(form.values).toMatchObject({ data: path('train'), evalData: path('validation') });
+    expect((await form.view()).validation).toBeNull();
+    rmSync(path('validation'), { recursive: true });
+    form.change({ ...form.values, evalData: '' });
+    await seen(({ validation }) => validation?.holdOut).toBe('can');
+    const made = { data: path('new/train'), evalData: path('new/validation'), said: '8 images' };
+    const asked: unknown[][] = [];
+    await form.holdOut((...words) => {
+      asked.push(words);
+      return Promise.resolve(made);
+    });
+    expect(asked).toEqual([['local', path('train'), 0]]);
+    expect(form.values).toMatchObject({ data: made.data, evalData: made.evalData });
+    expect(form.said.text).toBe('Held out: 8 images');
+    form.change({ ...form.values, data: path('train'), evalData: '' });
+    await seen(({ validation }) => validation?.holdOut).toBe('can');
+    await form.holdOut(() => {
+      form.change({ ...form.values, data: '/others' });
+      return Promise.resolve(made);
+    });
+    expect(form.values).toMatchObject({ data: '/others', evalData: '' });
   });
 });
