@@ -173,6 +173,23 @@ test('where no button can hold a part out, a command that works as it stands is 
   await page.close();
 });
 
+test.each([400, 800, 1280])('Start Run stays where it is while somebody types, %s', async (width) => {
+  const { page } = await openForm(browser, { width });
+  const start = page.getByRole('button', { name: 'Start Run' });
+  const place = async (): Promise<number> => (await start.boundingBox())?.y ?? NaN;
+  await page.getByLabel('Name', { exact: true }).focus(); // which scrolls
+  const before = await place();
+  await page.keyboard.type('a name so long that the command line needs some more lines than it had');
+  await expect.poll(() => command(page)).toContain('than it had');
+  expect(Math.abs((await place()) - before)).toBeLessThan(1);
+  await page.getByLabel('Further flags').focus();
+  await page.keyboard.type('--nothing');
+  await page.getByText('One field is to be corrected.').waitFor();
+  expect(Math.abs((await place()) - before)).toBeLessThan(1);
+  await page.screenshot({ path: join(artifacts, `form-start-dark-${width}.png`) });
+  await page.close();
+});
+
 test('what is typed after a start keeps the focus', async () => {
   const { page } = await openForm(browser);
   await page.getByRole('button', { name: 'Start Run' }).press('Enter');

@@ -11,7 +11,7 @@ import { SlurmMachine } from './slurmMachine.js';
 import { SshMachine } from './sshMachine.js';
 
 /** Of the images of each class, the part that validates. */
-export const validationShare = 0.2;
+const validationShare = 0.2;
 
 /** Shards of a half at most, and images that a shard is worth. */
 const mostShards = 8;
