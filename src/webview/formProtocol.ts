@@ -138,6 +138,8 @@ export type FromForm =
   | { type: 'change'; sequence: number; values: FormValues }
   | { type: 'load'; source: string }
   | { type: 'connect' }
+  /** Adds a cluster, whose profile is then chosen. */
+  | { type: 'addCluster' }
   /** Looks into a folder of the node; an empty path closes it. */
   | { type: 'look'; path: string }
   /** Takes the folder as data, with its part for validation. */

@@ -190,6 +190,16 @@ test.each([400, 800, 1280])('Start Run stays where it is while somebody types, %
   await page.close();
 });
 
+test('the list of profiles can be added to, and goes on showing the chosen one', async () => {
+  const { page, extension } = await openForm(browser);
+  const profile = page.getByLabel('Profile', { exact: true });
+  await profile.selectOption({ label: 'Add a cluster…' });
+  await expect.poll(() => extension.posted.at(-1)).toEqual({ type: 'addCluster' });
+  await expect.poll(() => profile.inputValue()).toBe('lab');
+  expect(extension.values.profile).toBe('lab');
+  await page.close();
+});
+
 test('what is typed after a start keeps the focus', async () => {
   const { page } = await openForm(browser);
   await page.getByRole('button', { name: 'Start Run' }).press('Enter');

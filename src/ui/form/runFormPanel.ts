@@ -30,6 +30,8 @@ export interface FormActs {
   /** Puts a folder of this machine on all nodes of a profile, and resolves with its path there. */
   upload: (profile: string, folder: string) => Promise<string | undefined>;
   holdOut: HoldOut;
+  /** Adds a cluster, and fills this form in with its profile. */
+  addCluster: () => Promise<void>;
 }
 
 export class RunFormPanel implements RunFormTab {
@@ -123,6 +125,10 @@ export class RunFormPanel implements RunFormTab {
           break;
         case 'connect':
           await session.connect();
+          break;
+        case 'addCluster':
+          session.say(''); // the list shows the chosen profile again
+          await this.acts.addCluster();
           break;
         case 'look':
           await session.lookInto(message.path);

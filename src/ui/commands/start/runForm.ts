@@ -1,6 +1,6 @@
 // The form of a new run, in a file that is loaded when a form is first opened.
-import type { WebviewPanel } from 'vscode';
-import type { ProfileArgument, RunArgument } from '../../../contributions.js';
+import * as vscode from 'vscode';
+import type { CommandId, ProfileArgument, RunArgument } from '../../../contributions.js';
 import { UserError } from '../../../core/base/errors.js';
 import { basename } from '../../../core/base/nodePath.js';
 import { holdOut } from '../../../core/cluster/holdOut.js';
@@ -29,7 +29,7 @@ export async function openFormWith(ui: Ui, like: FormStart | undefined): Promise
 }
 
 /** The form in a panel that the editor brought back, as it was filled in. */
-export async function adoptForm(ui: Ui, panel: WebviewPanel): Promise<void> {
+export async function adoptForm(ui: Ui, panel: vscode.WebviewPanel): Promise<void> {
   const backend = await ui.services.backend();
   ui.forms.adopt(panel, (onGone) => makePanel(ui, backend, undefined, onGone, panel));
 }
@@ -39,7 +39,7 @@ function makePanel(
   backend: Backend,
   like: FormStart | undefined,
   onGone: () => void,
-  panel?: WebviewPanel,
+  panel?: vscode.WebviewPanel,
 ): RunFormPanel {
   const session = new FormSession(ui.services, backend, like);
   const acts: FormActs = {
@@ -49,6 +49,9 @@ function makePanel(
     },
     showScript: (run) => showAskedScript(ui, run),
     upload: (profile, folder) => uploadFolder(ui, profile, folder),
+    addCluster: async () => {
+      await vscode.commands.executeCommand('trainyard.addCluster' satisfies CommandId, 'form');
+    },
     holdOut: async (profile, folder, images) => {
       const machine = await backend.machine(profile);
       const title = `Holding out images of ${basename(folder)}`;
