@@ -84,7 +84,8 @@ export interface AskArgument {
 
 /** Command ids with their arguments. */
 export interface CommandArguments {
-  'trainyard.addCluster': [];
+  /** `form`: goes on in the form of a new run. */
+  'trainyard.addCluster': [then?: 'form'];
   'trainyard.addProfile': [];
   'trainyard.editProfile': [place?: FieldArgument];
   'trainyard.chooseKey': [host?: Partial<HostArgument>];

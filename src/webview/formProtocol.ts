@@ -73,6 +73,16 @@ export interface FormFolder {
   problem?: string;
 }
 
+/** Of a training that names no images for validation. */
+export interface FormValidation {
+  /** Images for validation that are there; empty for none. */
+  found: string;
+  /** Whether a part can be held out by a button, or is being held out. */
+  holdOut: 'no' | 'can' | 'busy';
+  /** A command that holds a part out; empty where nobody knows the folder. */
+  command: string;
+}
+
 /** All that the page shows besides the values. */
 export interface FormView {
   profiles: readonly FormChoice[];
@@ -109,6 +119,8 @@ export interface FormView {
   folder: FormFolder | null;
   /** What the folder of training images holds; empty while nobody knows. */
   dataText: string;
+  /** Null where there is nothing to say of it. */
+  validation: FormValidation | null;
   starting: boolean;
   /** What the last button did, or what went wrong; empty for nothing. */
   said: string;
@@ -126,10 +138,17 @@ export type FromForm =
   | { type: 'change'; sequence: number; values: FormValues }
   | { type: 'load'; source: string }
   | { type: 'connect' }
+  /** Adds a cluster, whose profile is then chosen. */
+  | { type: 'addCluster' }
   /** Looks into a folder of the node; an empty path closes it. */
   | { type: 'look'; path: string }
   /** Takes the folder as data, with its part for validation. */
   | { type: 'take'; path: string }
+  /** Takes the halves that were found, as training and validation images. */
+  | { type: 'takeHalves' }
+  /** Holds a part of the images out for validation. */
+  | { type: 'holdOut' }
+  | { type: 'copyHoldOut' }
   /** Asks for a folder of this machine and puts it on the nodes, as data. */
   | { type: 'upload' }
   | { type: 'chooseFolder' }

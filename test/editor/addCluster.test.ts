@@ -149,6 +149,30 @@ test('a host that takes no key: why, and a key chosen; nothing is saved before i
   });
 });
 
+test('the form of a new run adds a cluster, and comes back with it chosen and connected', async () => {
+  await workbench.host.command('workbench.action.closeAllEditors');
+  await workbench.host.command('trainyard.newRun', { profile: 'local' });
+  const form = workbench.webview();
+  const data = form.getByLabel('Training images');
+  await data.fill('~/images');
+  await form.getByLabel('Profile', { exact: true }).selectOption({ label: 'Add a cluster…' });
+  await widget().getByText('gpu2', { exact: true }).waitFor();
+  for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'Space', 'Enter']) await press(key);
+  await widget().getByText('Enter connects to gpu2').waitFor();
+  await press('Enter');
+  await expect
+    .poll(() => form.getByLabel('Profile', { exact: true }).inputValue(), { timeout: 60_000 })
+    .toBe('gpu2');
+  expect(await data.inputValue()).toBe('~/images');
+  await form.getByText('gpu2 has no ~/images', { exact: true }).waitFor();
+  await workbench.screenshot('form-added', 'dark', 1280, 800);
+  await workbench.host.command('trainyard.disconnect', { profile: 'gpu2' });
+  await form.getByText('Not connected: its GPUs').waitFor();
+  await form.getByRole('button', { name: 'Connect' }).click();
+  await form.getByText('gpu2 has no ~/images', { exact: true }).waitFor();
+  await workbench.host.command('workbench.action.closeAllEditors');
+});
+
 test('a host that nobody answers at: given up, and nothing is kept', async () => {
   const before = profiles();
   await addCluster();

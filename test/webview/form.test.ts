@@ -135,14 +135,68 @@ test('a folder with nothing in it is not offered to train on', async () => {
   await page.close();
 });
 
-test('without validation images it says how a part is held out', async () => {
-  const { page } = await openForm(browser);
-  await page.getByText('Not validated: hold out a part.').waitFor();
-  await page.getByLabel('Validation images').fill('~/images/validation');
-  await page.getByText('Not validated').waitFor({ state: 'detached' });
+test('without validation images one button takes what is there, or holds a part out', async () => {
+  const { page, extension } = await openForm(browser);
+  const missing = page.getByText('Not validated');
+  await page.getByText('there are images for it: ~/images/validation').waitFor();
+  await page.getByRole('button', { name: 'Validate on These' }).click();
+  await expect.poll(() => page.getByLabel('Validation images').inputValue()).toBe('~/images/validation');
+  await missing.waitFor({ state: 'detached' });
   await page.getByLabel('Validation images').fill('');
   await page.getByLabel('Training images').fill('synthetic');
-  expect(await page.getByText('Not validated').count()).toBe(0);
+  await missing.waitFor({ state: 'detached' });
+  await page.getByLabel('Training images').fill('~/papers');
+  await page.getByText('a fifth of each class validates').waitFor();
+  expect(await findings({ page })).toEqual([]);
+  await page.screenshot({ path: join(artifacts, 'form-hold-out-dark-1280.png') });
+  await page.getByRole('button', { name: 'Hold Out 20% for Validation' }).click();
+  await expect.poll(() => extension.posted.at(-1)).toEqual({ type: 'holdOut' });
+  expect(await page.getByRole('button', { name: 'Holding out…' }).isDisabled()).toBe(true);
+  await page.close();
+});
+
+test('where no button can hold a part out, a command that works as it stands is copied', async () => {
+  const { page, extension } = await openForm(browser, { width: 400 });
+  extension.holdOut = 'no';
+  await page.getByLabel('Training images').fill('~/papers');
+  const line = page.getByLabel('Command that holds out a part');
+  await expect
+    .poll(() => line.innerText())
+    .toBe(
+      "trainyard run lab --ranks 1 -- prep --from '~/papers' --to '~/papers-shards' --shards 1 --validation 0.2",
+    );
+  await page.getByRole('button', { name: 'Copy Command' }).press('Enter');
+  await expect.poll(() => extension.posted.at(-1)).toEqual({ type: 'copyHoldOut' });
+  expect(await findings({ page })).toEqual([]);
+  expect(await tooWide(page)).toEqual([]);
+  await page.screenshot({ path: join(artifacts, 'form-hold-out-command-dark-400.png'), fullPage: true });
+  await page.close();
+});
+
+test.each([400, 800, 1280])('Start Run stays where it is while somebody types, %s', async (width) => {
+  const { page } = await openForm(browser, { width });
+  const start = page.getByRole('button', { name: 'Start Run' });
+  const place = async (): Promise<number> => (await start.boundingBox())?.y ?? NaN;
+  await page.getByLabel('Name', { exact: true }).focus(); // which scrolls
+  const before = await place();
+  await page.keyboard.type('a name so long that the command line needs some more lines than it had');
+  await expect.poll(() => command(page)).toContain('than it had');
+  expect(Math.abs((await place()) - before)).toBeLessThan(1);
+  await page.getByLabel('Further flags').focus();
+  await page.keyboard.type('--nothing');
+  await page.getByText('One field is to be corrected.').waitFor();
+  expect(Math.abs((await place()) - before)).toBeLessThan(1);
+  await page.screenshot({ path: join(artifacts, `form-start-dark-${width}.png`) });
+  await page.close();
+});
+
+test('the list of profiles can be added to, and goes on showing the chosen one', async () => {
+  const { page, extension } = await openForm(browser);
+  const profile = page.getByLabel('Profile', { exact: true });
+  await profile.selectOption({ label: 'Add a cluster…' });
+  await expect.poll(() => extension.posted.at(-1)).toEqual({ type: 'addCluster' });
+  await expect.poll(() => profile.inputValue()).toBe('lab');
+  expect(extension.values.profile).toBe('lab');
   await page.close();
 });
 

@@ -21,6 +21,7 @@ import {
   usualNodes,
   waitingText,
 } from '../../src/ui/form/formView.js';
+import { holdOutCommand, validationOf } from '../../src/ui/form/formValidation.js';
 import { formPage } from '../../src/ui/form/formPage.js';
 import type { FormFolder, FormView, FromForm } from '../../src/webview/formProtocol.js';
 import { bodyClass, themeStyle, type Theme } from './themes.js';
@@ -81,6 +82,8 @@ export class Extension {
   private tried = false;
   private folder: FormFolder | null = null;
   private said = '';
+  /** As of a machine on which nothing can be held out by a button. */
+  holdOut: 'no' | 'can' | 'busy' = 'can';
   presetProblem = '';
 
   constructor(
@@ -100,6 +103,11 @@ export class Extension {
       this.values = { ...this.values, data: `${message.path}train`, evalData: `${message.path}validation` };
       await this.send({ type: 'values', values: this.values });
     }
+    if (message.type === 'takeHalves') {
+      this.values = { ...this.values, evalData: '~/images/validation' };
+      await this.send({ type: 'values', values: this.values });
+    }
+    if (message.type === 'holdOut') this.holdOut = 'busy';
     if (message.type === 'upload') {
       this.tree['~/']?.push('mydata3');
       this.values = { ...this.values, data: '~/mydata3', evalData: '' };
@@ -184,6 +192,11 @@ export class Extension {
       suggestions: flagSuggestions(this.values.flags, flags),
       folder: this.folder,
       dataText: fits && lack === undefined ? contentText({ classes: 3, images: 300 }, 224) : '',
+      validation: validationOf(this.values, {
+        found: this.values.data === '~/images/train' ? '~/images/validation' : '',
+        holdOut: lack === undefined ? this.holdOut : 'no',
+        command: holdOutCommand(this.values, 300),
+      }),
       starting: false,
       said: this.said,
       saidIsError: this.said !== '',

@@ -24,7 +24,7 @@ const start = async () => (await loadLazy()).commands.start();
 
 function tableOf(ui: Ui): Table {
   return {
-    'trainyard.addCluster': async () => (await adding()).addCluster(ui),
+    'trainyard.addCluster': async (then) => (await adding()).addCluster(ui, then),
     'trainyard.addProfile': async () => (await profiles()).addProfile(ui),
     'trainyard.editProfile': async (profile) => (await profiles()).editProfile(ui, profile),
     'trainyard.chooseKey': async (host) => (await profiles()).chooseKey(ui, host),

@@ -8,7 +8,10 @@ import {
   type DataContent,
   type DataLook,
 } from '../../core/cluster/formData.js';
+import { halvesOf, validationBeside, type Halves } from '../../core/cluster/halves.js';
+import { canHoldOut } from '../../core/cluster/holdOut.js';
 import type { Machine } from '../../core/cluster/nodes/machine.js';
+import type { NodePath } from '../../core/base/nodePath.js';
 import type { NamedData } from '../../core/plan/request.js';
 import type { RunFormValues } from '../../core/plan/runFormValues.js';
 import { formWords } from './formWords.js';
@@ -19,6 +22,8 @@ const pause = 400;
 const fields = { data: 'data', 'eval-data': 'evalData', stage: 'stage' } as const;
 type DataField = (typeof fields)[keyof typeof fields];
 
+const isValidation = ({ name }: NamedData): boolean => name === 'eval-data';
+
 export class FormData implements Disposable {
   private timer: NodeJS.Timeout | undefined;
   private machine: Machine | undefined;
@@ -26,6 +31,8 @@ export class FormData implements Disposable {
   private looks: readonly DataLook[] | undefined;
   /** Of the training images. */
   content: DataContent | undefined;
+  /** Images for validation that are there, while none are named. */
+  halves: Required<Halves> | undefined;
   /** What a start said of a field, until its text changes. */
   private refused: { field: DataField; text: string; typed: string } | undefined;
 
@@ -48,6 +55,7 @@ export class FormData implements Disposable {
     clearTimeout(this.timer);
     this.looks = undefined;
     this.content = undefined;
+    this.halves = undefined;
     const { machine, data } = this;
     if (!machine || data.length === 0) return;
     this.timer = setTimeout(() => void this.look(machine, data), delay);
@@ -56,6 +64,14 @@ export class FormData implements Disposable {
   /** Whether the nodes have yet to say whether it is there. */
   get isLooking(): boolean {
     return this.machine !== undefined && this.data.length > 0 && this.looks === undefined;
+  }
+
+  /** A folder of classes of which a part could be held out, while no images for validation are named. */
+  get whole(): { folder: NodePath; images: number | undefined } | undefined {
+    const { machine, data, content, halves } = this;
+    const [folder, ...others] = data;
+    if (!machine || !folder || others.some(isValidation) || !content || halves) return undefined;
+    return canHoldOut(machine) ? { folder: folder.path, images: content.images } : undefined;
   }
 
   /** Whether the error of a start is one of the data; then it stands at its field. */
@@ -111,7 +127,27 @@ export class FormData implements Disposable {
     if (machine !== this.machine || data !== this.data) return;
     this.looks = looks;
     this.onNews();
-    const images = looks.find(({ name, found }) => name === 'data' && found[0]?.what === 'folder');
-    if (images) await this.count(machine, images, data);
+    const images = looks.find(({ name }) => name === 'data');
+    if (!images) return;
+    if (!data.some(isValidation)) await this.lookForHalves(machine, images, data);
+    if (images.found[0]?.what === 'folder') await this.count(machine, images, data);
+  }
+
+  private async lookForHalves(
+    machine: Machine,
+    { path, found }: DataLook,
+    data: readonly NamedData[],
+  ): Promise<void> {
+    try {
+      const isFolder = found[0]?.what === 'folder';
+      const halves = isFolder
+        ? await halvesOf(machine, path)
+        : { data: path, evalData: await validationBeside(machine, path) };
+      if (machine !== this.machine || data !== this.data || halves.evalData === undefined) return;
+      this.halves = { data: halves.data, evalData: halves.evalData };
+      this.onNews();
+    } catch (error) {
+      this.log(error); // the form offers none then
+    }
   }
 }

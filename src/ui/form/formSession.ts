@@ -1,31 +1,30 @@
 // What stands behind the run form: its values, the profile's machine, and all that the page shows.
-import { nodePath } from '../../core/base/nodePath.js';
 import { isCancelled } from '../../core/base/errors.js';
 import { DisposableStore, Emitter, type Disposable } from '../../core/base/lifecycle.js';
 import { dataFlags } from '../../core/cluster/dataFlags.js';
 import { contentText, dataOfForm } from '../../core/cluster/formData.js';
 import type { Machine } from '../../core/cluster/nodes/machine.js';
-import { sitePartitions } from '../../core/cluster/sitePartitions.js';
-import { SlurmMachine } from '../../core/cluster/slurmMachine.js';
 import type { ClusterSession } from '../../core/follow/clusterSession.js';
 import { commandLineOf, type AskedRun } from '../../core/plan/commandLine.js';
 import { askedRun, emptyForm, formOf, type RunFormValues } from '../../core/plan/runForm.js';
 import { checkForm, type CheckedForm } from '../../core/plan/runFormCheck.js';
 import { withTrainDefaults } from '../../core/plan/trainDefaults.js';
-import type { TrainerFlag } from '../../core/plan/trainerHelp.js';
-import type { Partition } from '../../core/slurm/partitions.js';
-import type { FormFolder, FormView } from '../../webview/formProtocol.js';
+import type { FormView } from '../../webview/formProtocol.js';
 import type { Backend } from '../backend.js';
 import { errorWords } from '../remedies.js';
 import type { Services } from '../services.js';
 import { ClusterFigures } from '../tree/clusterFigures.js';
-import { describeProfile } from '../tree/describe.js';
 import { recentRuns } from '../recentRuns.js';
+import { FormBrowser } from './formBrowser.js';
 import { FormData } from './formData.js';
+import { HoldingOut, holdOutCommand, validationOf, type HoldOut } from './formValidation.js';
+import { FormOffers } from './formOffers.js';
 import { slurmFields } from './formSlurm.js';
 import {
   batchOf,
   budgetOf,
+  connectionOf,
+  connectionText,
   flagSuggestions,
   formNodes,
   modelChoices,
@@ -33,6 +32,7 @@ import {
   originText,
   placeText,
   problemsText,
+  profileChoices,
   usualNodes,
   waitingText,
 } from './formView.js';
@@ -46,30 +46,29 @@ const draftKey = 'trainyard.runForm';
 export class FormSession implements Disposable {
   private readonly store = new DisposableStore();
   private readonly changes = new Emitter<'values' | 'view'>();
+  private readonly changed = (): void => {
+    if (!this.store.isDisposed) this.changes.fire('view');
+  };
   private form: RunFormValues;
   private sessions: readonly ClusterSession[] = [];
   private machine: Machine | undefined;
   private figures: ClusterFigures | undefined;
-  readonly presets = this.store.add(
-    new FormPresets(() => {
-      this.changed();
+  readonly presets = this.store.add(new FormPresets(this.changed));
+  private readonly data = this.store.add(
+    new FormData(this.changed, (error) => {
+      this.services.logger.log('info', `the data was not looked at: ${errorWords(error)}`);
     }),
   );
-  private readonly data = this.store.add(
-    new FormData(
-      () => {
-        this.changed();
-      },
-      (error) => {
-        this.services.logger.log('info', `the data was not looked at: ${errorWords(error)}`);
-      },
-    ),
-  );
-  private readonly flags = new Map<string, readonly TrainerFlag[]>();
-  /** Of Slurm's, by the names of profiles. */
-  private readonly partitions = new Map<string, readonly Partition[]>();
+  private readonly browser = new FormBrowser(this.changed);
+  private readonly holding = new HoldingOut();
+  private readonly offers = new FormOffers(this.changed, (what, error) => {
+    this.services.logger.log('info', `${what}: ${errorWords(error)}`);
+  });
+  /** Whose machine was looked at last, and how often one was. */
+  private looked: ClusterSession | undefined;
+  private looks = 0;
+  /** Why the session that was looked at could not be connected. */
   private problem = '';
-  private folder: FormFolder | null = null;
   private tried = false;
   private shown = false;
   /** What the last button did. */
@@ -93,9 +92,10 @@ export class FormSession implements Disposable {
     this.store.defer(() => {
       this.figures?.dispose();
     });
+    this.store.add(backend.monitor.onChange(this.changed));
     this.store.add(
-      backend.monitor.onChange(() => {
-        this.changed();
+      backend.clusters.onChange(() => {
+        this.follow();
       }),
     );
   }
@@ -107,12 +107,12 @@ export class FormSession implements Disposable {
   /** Reads the profiles and, where its machine is there, looks at it. */
   async begin(): Promise<void> {
     await this.presets.read();
-    this.sessions = await this.backend.clusters.list();
+    await this.readProfiles();
     if (!this.session && this.sessions[0]) {
       this.form = { ...this.form, profile: this.sessions[0].profile.name };
     }
     this.changes.fire('values');
-    await this.look();
+    this.lookAnew();
   }
 
   /** While nobody sees the page, nothing is asked. */
@@ -129,8 +129,8 @@ export class FormSession implements Disposable {
     void this.services.context.workspaceState.update(draftKey, values);
     if (values.profile === profile) this.watchData();
     this.changed();
-    if (values.profile !== profile) void this.look();
-    else if (this.machine) void this.askFlags(this.machine);
+    if (values.profile !== profile) this.follow();
+    else if (this.machine) this.askFlags(this.machine);
   }
 
   /** Takes over what a source has; the profile too. */
@@ -151,31 +151,21 @@ export class FormSession implements Disposable {
   }
 
   async connect(): Promise<void> {
+    await this.readProfiles();
     const { session } = this;
     if (!session) return;
+    this.problem = '';
     try {
-      this.problem = '';
-      const opening = session.machine();
-      this.changed();
-      await opening;
+      await session.machine();
     } catch (error) {
-      if (!isCancelled(error)) this.problem = errorWords(error);
+      if (!isCancelled(error) && session === this.session) this.problem = errorWords(error);
     }
-    await this.look();
+    this.lookAnew();
+    this.changed();
   }
 
-  async lookInto(path: string): Promise<void> {
-    const { machine } = this;
-    this.folder = path === '' || !machine ? null : { path };
-    this.changed();
-    if (!machine || path === '') return;
-    try {
-      const { folders, others } = await machine.list(nodePath(path));
-      if (this.folder?.path === path) this.folder = { path, folders, others };
-    } catch (error) {
-      if (this.folder?.path === path) this.folder = { path, folders: [], problem: errorWords(error) };
-    }
-    this.changed();
+  lookInto(path: string): Promise<void> {
+    return this.browser.look(this.machine, path);
   }
 
   /** The folder as data, with its parts where it has any. */
@@ -184,9 +174,26 @@ export class FormSession implements Disposable {
     if (!machine) return;
     const folder = path.replace(/\/$/, '') || path;
     const [, data = folder, , evalData = ''] = await dataFlags(machine, folder);
-    this.folder = null;
+    this.browser.close();
     this.replace({ ...this.form, data, evalData });
     this.data.lookAgain();
+  }
+
+  /** The halves that were found, as training and validation images. */
+  takeHalves(): void {
+    const { halves } = this.data;
+    if (halves) this.replace({ ...this.form, ...halves });
+  }
+
+  /** A part of the images for validation, made by `act`; then the fields are filled in. */
+  holdOut(act: HoldOut): Promise<void> {
+    const { whole } = this.data;
+    return whole ? this.holding.run(this, whole, act) : Promise.resolve();
+  }
+
+  /** A command that does the same. */
+  holdOutCommand(): string {
+    return holdOutCommand(this.form, this.data.content?.images);
   }
 
   /** Whether the error is one of the data; then it stands at its field. */
@@ -236,7 +243,7 @@ export class FormSession implements Disposable {
 
   async view(): Promise<FormView> {
     const { form, session, figures } = this;
-    const flags = this.flags.get(form.profile);
+    const flags = this.offers.flags(form.profile);
     const checked = this.check();
     const hosts = figures?.hosts ?? [];
     const { content } = this.data;
@@ -248,38 +255,39 @@ export class FormSession implements Disposable {
         : checked && 'request' in checked
           ? await placeText(checked.request, hosts)
           : undefined;
-    const state = session?.state.kind ?? 'disconnected';
     return {
-      profiles: this.sessions.map(({ profile, state: now }) => {
-        const { label, description } = describeProfile(profile, now, undefined);
-        return { value: profile.name, label: `${label} · ${description}`, group: '' };
-      }),
+      profiles: profileChoices(this.sessions, form.profile),
       sources: this.sources().map(({ value, label, group }) => ({ value, label, group })),
       presetProblem: this.presets.problem === undefined ? '' : errorWords(this.presets.problem),
       keepsPresets: this.presets.file !== undefined,
       models: modelChoices(flags, form.model),
       options: optionsOf(flags),
       isHere: this.isHere,
-      connection: this.machine
-        ? 'connected'
-        : state === 'disconnected'
-          ? 'none'
-          : state === 'connected'
-            ? 'connecting'
-            : state,
-      connectionText: this.connectionText(state),
+      connection: connectionOf(session, this.machine),
+      connectionText: this.machine ? '' : connectionText(session, this.problem),
       usualNodes: session ? usualNodes(session.profile) : '',
       budget: session ? budgetOf(session.profile) : null,
-      slurm: session ? slurmFields(session.profile, form, this.partitions.get(form.profile) ?? []) : [],
+      slurm: session ? slurmFields(session.profile, form, this.offers.partitions(form.profile)) : [],
       origin: originText(form.weights, form.profile, this.backend.monitor.all),
       nodes: session?.profile.kind === 'slurm' ? [] : formNodes(hosts),
       placeText: place?.text ?? '',
       placeTitle: place?.title ?? '',
-      problems: { ...lacks, ...problemsText(checked?.problems ?? [], this.tried) },
+      problems: {
+        ...lacks,
+        ...problemsText(checked?.problems ?? [], this.tried),
+        ...(session || this.sessions.length === 0
+          ? {}
+          : { profile: 'There is no such profile. Choose another one.' }),
+      },
       command: this.commandLine(),
       suggestions: flags ? flagSuggestions(form.flags, flags) : [],
-      folder: this.folder,
+      folder: this.browser.folder,
       dataText: content ? contentText(content, batchOf(form, flags, place?.ranks)) : '',
+      validation: validationOf(form, {
+        found: this.data.halves?.evalData ?? '',
+        holdOut: this.holding.isBusy ? 'busy' : this.data.whole ? 'can' : 'no',
+        command: this.holdOutCommand(),
+      }),
       starting: this.starting,
       said: this.said.text,
       saidIsError: this.said.isError,
@@ -307,74 +315,64 @@ export class FormSession implements Disposable {
   private check(): CheckedForm | undefined {
     const { session, form } = this;
     if (!session) return undefined;
-    return checkForm(form, session.profile, { flags: this.flags.get(form.profile), cwd: workspaceFolder() });
+    return checkForm(form, session.profile, {
+      flags: this.offers.flags(form.profile),
+      cwd: workspaceFolder(),
+    });
   }
 
-  private connectionText(state: string): string {
-    if (this.problem !== '') return this.problem;
-    if (this.machine) return '';
-    if (state === 'connecting') return 'Connecting…';
-    if (this.isHere) return 'Looking at this machine…';
-    return 'Not connected: its GPUs, folders and flags are shown once it is. Starting a run connects too.';
+  /** After profiles or connections changed; what is filled in stays. */
+  private follow(): void {
+    this.lookAnew();
+    this.changed();
+    this.readProfiles().catch((error: unknown) => {
+      this.services.logger.log('info', `the form's profiles stay as they were: ${errorWords(error)}`);
+    });
+  }
+
+  private async readProfiles(): Promise<void> {
+    this.sessions = await this.backend.clusters.list();
+    if (this.store.isDisposed) return;
+    this.lookAnew();
+    this.changed();
+  }
+
+  /** Where the profile's session, or its connection, is another one than was looked at. */
+  private lookAnew(): void {
+    const { session } = this;
+    if (session !== this.looked || session?.connected !== this.machine) void this.look();
   }
 
   /** At the machine of the profile, where it is connected; this machine always is. */
   private async look(): Promise<void> {
     const { session } = this;
+    const look = ++this.looks;
     this.figures?.dispose();
     this.figures = undefined;
+    if (session !== this.looked) this.problem = '';
+    this.looked = session;
     this.machine = session?.connected;
-    this.folder = null;
-    if (session && !this.machine && this.isHere) {
+    this.browser.close();
+    if (session && !this.machine && this.isHere && !session.isLeft) {
       try {
-        this.machine = await session.machine();
+        await session.machine(); // its new state makes the form look again
       } catch (error) {
-        this.problem = errorWords(error);
+        if (look === this.looks) this.problem = errorWords(error);
       }
-      if (session !== this.session) return; // another profile was chosen meanwhile
+      if (look !== this.looks) return;
     }
     if (this.machine) {
       this.problem = '';
-      this.figures = new ClusterFigures(this.machine.nodes, () => {
-        this.changed();
-      });
+      this.figures = new ClusterFigures(this.machine.nodes, this.changed);
       if (this.shown) this.figures.start();
-      void this.askFlags(this.machine);
-      void this.askPartitions(this.machine);
+      this.askFlags(this.machine);
+      void this.offers.askPartitions(this.form.profile, this.machine);
     }
     this.watchData();
     this.changed();
   }
 
-  /** Without them the form can still be filled in, so what went wrong is only logged. */
-  private async askFlags(machine: Machine): Promise<void> {
-    const { profile, what } = this.form;
-    if (what !== 'train' || this.flags.has(profile)) return;
-    this.flags.set(profile, []); // asked once
-    try {
-      this.flags.set(profile, await machine.trainerFlags('train'));
-      this.changed();
-    } catch (error) {
-      this.flags.delete(profile);
-      this.services.logger.log('info', `no completion of flags: ${errorWords(error)}`);
-    }
-  }
-
-  /** Without them a partition is typed, so what went wrong is only logged. */
-  private async askPartitions(machine: Machine): Promise<void> {
-    const { profile } = this.form;
-    if (!(machine instanceof SlurmMachine) || this.partitions.has(profile)) return;
-    this.partitions.set(profile, []); // asked once
-    try {
-      this.partitions.set(profile, (await sitePartitions(machine)).partitions);
-      this.changed();
-    } catch (error) {
-      this.partitions.delete(profile);
-      this.services.logger.log('info', `no partitions: ${errorWords(error)}`);
-    }
-  }
-
-  private changed(): void {
-    if (!this.store.isDisposed) this.changes.fire('view');
+  private askFlags(machine: Machine): void {
+    if (this.form.what === 'train') void this.offers.askFlags(this.form.profile, machine);
   }
 }

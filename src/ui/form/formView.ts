@@ -2,9 +2,11 @@
 import { basename } from '../../core/base/nodePath.js';
 import { formWords } from './formWords.js';
 import { offerIn } from '../../core/cluster/nodes/offers.js';
+import type { Machine } from '../../core/cluster/nodes/machine.js';
 import type { Profile } from '../../core/contracts/profileSchema.js';
 import type { HostSample } from '../../core/contracts/metricsSchema.js';
 import { hasRanks } from '../../core/contracts/slots.js';
+import type { ClusterSession } from '../../core/follow/clusterSession.js';
 import type { RunOverview } from '../../core/follow/overview.js';
 import { gpuHolders } from '../../core/model/hosts/gpuHolders.js';
 import { priceOf } from '../../core/cost/runCost.js';
@@ -27,8 +29,10 @@ import type {
   FormNode,
   FormOption,
   FormSuggestion,
+  FormView,
 } from '../../webview/formProtocol.js';
 import { ageText, freshSample, type HostFigures } from '../tree/clusterFigures.js';
+import { describeProfile } from '../tree/describe.js';
 import { gigabytes, plural, whole } from '../words.js';
 import { allocationText } from './formSlurm.js';
 
@@ -39,6 +43,34 @@ const labels: Record<(typeof optionFlags)[number], string> = {
   '--optimizer': 'Optimizer',
   '--precision': 'Precision',
 };
+
+/** All profiles, and the chosen one also where it is gone. */
+export function profileChoices(sessions: readonly ClusterSession[], chosen: string): FormChoice[] {
+  const known = sessions.map(({ profile, state }) => {
+    const { label, description } = describeProfile(profile, state, undefined);
+    return { value: profile.name, label: `${label} · ${description}`, group: '' };
+  });
+  if (known.some(({ value }) => value === chosen)) return known;
+  return [{ value: chosen, label: chosen, group: '' }, ...known];
+}
+
+export function connectionOf(
+  session: ClusterSession | undefined,
+  machine: Machine | undefined,
+): FormView['connection'] {
+  const state = session?.state.kind ?? 'disconnected';
+  if (machine) return 'connected';
+  if (state === 'disconnected') return 'none';
+  return state === 'connected' ? 'connecting' : state;
+}
+
+/** Of a profile that is not connected. `problem`: why its last attempt failed; empty for none. */
+export function connectionText(session: ClusterSession | undefined, problem: string): string {
+  if (problem !== '' || !session) return problem;
+  if (session.state.kind === 'connecting') return 'Connecting…';
+  if (session.profile.kind === 'local') return session.isLeft ? 'Disconnected.' : 'Looking at this machine…';
+  return 'Not connected: its GPUs, folders and flags are shown once it is. Starting a run connects too.';
+}
 
 /** The fields of the trainer's flags; without help as long as nobody knows it. */
 export const optionsOf = (flags: readonly TrainerFlag[] | undefined): FormOption[] =>

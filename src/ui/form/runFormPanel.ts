@@ -13,12 +13,26 @@ import type { Services } from '../services.js';
 import { workspaceFolder } from '../workspace.js';
 import type { FormSession } from './formSession.js';
 import { formWords } from './formWords.js';
+import type { HoldOut } from './formValidation.js';
 import { formPage } from './formPage.js';
 import { savePreset } from './savePreset.js';
 import type { FormStart, RunFormTab } from './runForms.js';
 
 /** Milliseconds between two updates of the page. */
 const updateInterval = 80;
+
+/** What the buttons of the form do. UserError, Cancelled. */
+export interface FormActs {
+  /** Starts the run and shows it. */
+  start: (run: AskedRun) => Promise<void>;
+  /** Shows its batch script. */
+  showScript: (run: AskedRun) => Promise<void>;
+  /** Puts a folder of this machine on all nodes of a profile, and resolves with its path there. */
+  upload: (profile: string, folder: string) => Promise<string | undefined>;
+  holdOut: HoldOut;
+  /** Adds a cluster, and fills this form in with its profile. */
+  addCluster: () => Promise<void>;
+}
 
 export class RunFormPanel implements RunFormTab {
   private readonly store = new DisposableStore();
@@ -28,16 +42,12 @@ export class RunFormPanel implements RunFormTab {
   private ready = false;
 
   /**
-   * `start`: starts the run and shows it. `showScript`: shows its batch script. `upload`: puts a
-   * folder of this machine on all nodes of a profile, and resolves with its path there. Owns the
-   * session. `panel`: one that came back.
+   * Owns the session. `panel`: one that came back.
    */
   constructor(
     private readonly services: Services,
     private readonly session: FormSession,
-    private readonly start: (run: AskedRun) => Promise<void>,
-    private readonly showScript: (run: AskedRun) => Promise<void>,
-    private readonly upload: (profile: string, folder: string) => Promise<string | undefined>,
+    private readonly acts: FormActs,
     onGone: () => void,
     private readonly panel: vscode.WebviewPanel = vscode.window.createWebviewPanel(
       panelTypes.form,
@@ -116,6 +126,10 @@ export class RunFormPanel implements RunFormTab {
         case 'connect':
           await session.connect();
           break;
+        case 'addCluster':
+          session.say(''); // the list shows the chosen profile again
+          await this.acts.addCluster();
+          break;
         case 'look':
           await session.lookInto(message.path);
           break;
@@ -124,6 +138,16 @@ export class RunFormPanel implements RunFormTab {
           break;
         case 'upload':
           await this.uploadNow();
+          break;
+        case 'takeHalves':
+          session.takeHalves();
+          break;
+        case 'holdOut':
+          await session.holdOut(this.acts.holdOut);
+          break;
+        case 'copyHoldOut':
+          await vscode.env.clipboard.writeText(session.holdOutCommand());
+          session.say('Copied.');
           break;
         case 'chooseFolder':
           await this.chooseFolder();
@@ -170,7 +194,7 @@ export class RunFormPanel implements RunFormTab {
     session.starting = true;
     session.say('');
     try {
-      await this.start(session.withDefaults(asked));
+      await this.acts.start(session.withDefaults(asked));
       session.say('Started.');
     } catch (error) {
       if (!session.refuse(error)) throw error;
@@ -184,7 +208,7 @@ export class RunFormPanel implements RunFormTab {
     const { session } = this;
     const asked = session.asked('There is no script');
     if (!asked) return;
-    await this.showScript(session.withDefaults(asked));
+    await this.acts.showScript(session.withDefaults(asked));
     session.say('The script is shown in a tab. Nothing was started.');
   }
 
@@ -193,7 +217,7 @@ export class RunFormPanel implements RunFormTab {
     const { profile } = session.values;
     const from = folder ?? (await this.askFolder(session.isHere ? 'Choose This Folder' : 'Upload', ''));
     if (from === undefined) return;
-    const path = session.isHere ? from : await this.upload(profile, from);
+    const path = session.isHere ? from : await this.acts.upload(profile, from);
     if (path === undefined || session.values.profile !== profile) return;
     if (!session.isConnected) await session.connect();
     await session.take(path);

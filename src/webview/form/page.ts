@@ -8,12 +8,10 @@ import './folderBox.js';
 import { origin } from './origin.js';
 import { sources } from './sources.js';
 import { summary } from './summary.js';
+import { validation } from './validation.js';
 import { where, type FormChange } from './where.js';
 
 const usualHelp = 'Checkpoints are evaluated on them while training; left out: they are not.';
-const heldOutHelp =
-  'Not validated: hold out a part. Put some images of each class into a folder validation beside train; Browse then takes both with the folder above. Or make shards by: trainer prep --from FOLDER --to NEW --shards 8 --validation 0.2';
-
 export class FormPage extends LitElement {
   static override properties = { values: { state: true }, view: { state: true } };
   declare values: FormValues | undefined;
@@ -233,13 +231,14 @@ export class FormPage extends LitElement {
       ${textField({
         id: 'evalData',
         label: 'Validation images',
-        help: values.evalData.trim() !== '' || values.data.startsWith('synthetic') ? usualHelp : heldOutHelp,
+        help: view.validation ? 'Checkpoints are evaluated on them while training.' : usualHelp,
         placeholder: '/data/images/validation',
         value: values.evalData,
         problem: problems['evalData'],
         wide: true,
         change: this.set('evalData'),
       })}
+      ${view.validation ? validation(view.validation, this.post) : nothing}
     </fieldset>`;
   }
 

@@ -1,4 +1,4 @@
-// What the form comes to: where the run would go, the command line that does the same, and Start.
+// What the form comes to: Start, where the run would go, and the command line that does the same.
 import { html, nothing, type TemplateResult } from 'lit';
 import type { FormView, FromForm } from '../formProtocol.js';
 
@@ -17,28 +17,10 @@ export function summary(view: FormView, post: (message: FromForm) => void): Temp
     >
       <span class="codicon codicon-${icon}" aria-hidden="true"></span>${label}
     </button>`;
+  // What changes while somebody types stands below the button, or above it where it is at the bottom.
   return html`<div class="summary">
-    <section aria-label="The run">
-      <h2>As a command</h2>
-      ${
-        command === ''
-          ? html`<p class="help">Not complete yet.</p>`
-          : html`<pre tabindex="0" aria-label="Command line">${command}</pre>`
-      }
+    <div class="start">
       <p class="buttons">
-        ${command === '' ? nothing : button('Copy', 'copy', 'secondary', { type: 'copy' })}
-        ${command !== '' && slurm.length > 0 ? button('Show Batch Script', 'file-code', 'secondary', { type: 'showScript' }) : nothing}
-        ${keepsPresets ? button('Save as Preset…', 'save', 'secondary', { type: 'savePreset' }) : nothing}
-      </p>
-      ${placeText === '' ? nothing : html`<p class="place"><b>${placeTitle}: </b>${placeText}</p>`}
-      ${
-        general === undefined
-          ? nothing
-          : html`<p class="problem">
-              <span class="codicon codicon-error" aria-hidden="true"></span><span>${general}</span>
-            </p>`
-      }
-      <p class="buttons" style="margin-top: 12px">
         ${button(starting ? 'Starting…' : 'Start Run', 'play', 'primary', { type: 'start' })}
       </p>
       <p class="help" role="status">
@@ -51,6 +33,27 @@ export function summary(view: FormView, post: (message: FromForm) => void): Temp
               ${said}
             </p>`
       }
+    </div>
+    <section aria-label="The run">
+      ${placeText === '' ? nothing : html`<p class="place"><b>${placeTitle}: </b>${placeText}</p>`}
+      ${
+        general === undefined
+          ? nothing
+          : html`<p class="problem">
+              <span class="codicon codicon-error" aria-hidden="true"></span><span>${general}</span>
+            </p>`
+      }
+      <h2>As a command</h2>
+      ${
+        command === ''
+          ? html`<p class="help">Not complete yet.</p>`
+          : html`<pre tabindex="0" aria-label="Command line">${command}</pre>`
+      }
+      <p class="buttons">
+        ${command === '' ? nothing : button('Copy', 'copy', 'secondary', { type: 'copy' })}
+        ${command !== '' && slurm.length > 0 ? button('Show Batch Script', 'file-code', 'secondary', { type: 'showScript' }) : nothing}
+        ${keepsPresets ? button('Save as Preset…', 'save', 'secondary', { type: 'savePreset' }) : nothing}
+      </p>
     </section>
   </div>`;
 }

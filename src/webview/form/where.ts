@@ -8,6 +8,9 @@ import { nodesOf } from './nodes.js';
 export type FormChange = Partial<FormValues>;
 type ChangeForm = (change: FormChange) => void;
 
+/** In the list of profiles; a profile's name has no such letters. */
+const adding = '+';
+
 export function where(
   values: FormValues,
   view: FormView,
@@ -27,10 +30,13 @@ export function where(
         id: 'profile',
         label: 'Profile',
         value: values.profile,
-        choices: view.profiles,
+        choices: [...view.profiles, { value: adding, label: 'Add a cluster…', group: '' }],
         problem: problems['profile'],
         wide: true,
-        change: set('profile'),
+        change: (value) => {
+          if (value === adding) post({ type: 'addCluster' });
+          else set('profile')(value);
+        },
       })}
       ${nodesOf(view, post)}
       ${

@@ -23,6 +23,7 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   'cluster/check/deepCheck.ts': /^--[a-z-]+$/,
   'cluster/check/deepGpus.ts': /^--[a-z-]+$/,
   'cluster/formData.ts': /^--(data|eval-data)$/,
+  'cluster/holdOut.ts': /^--[a-z-]+$/,
   'cluster/localMachine.ts': /^--help$/,
   // Of git, and of programs that start Python.
   'code/listing.ts': /^--[a-z-]+$/,

@@ -12,6 +12,7 @@ import { askName } from '../profiles/askName.js';
 import { hostsOfKey, withChosenKey } from '../profiles/askKeyFile.js';
 import { hostsOfFile } from '../profiles/importProfile.js';
 import { changed, save } from '../profiles/saveProfile.js';
+import { newRun } from '../start/newRun.js';
 import { withProgress } from '../progress.js';
 import type { Ui } from '../ui.js';
 import { askAfterFailure, type AfterFailure } from './askAfterFailure.js';
@@ -28,7 +29,8 @@ interface Trial {
   results: CheckResult[];
 }
 
-export async function addCluster(ui: Ui): Promise<void> {
+/** `then`: where it goes on; left out, that is asked. UserError, Cancelled. */
+export async function addCluster(ui: Ui, then?: 'form'): Promise<void> {
   const asked = await askHosts(title);
   const hosts = asked === 'file' ? await hostsOfFile() : asked;
   if (!hosts) return;
@@ -38,7 +40,9 @@ export async function addCluster(ui: Ui): Promise<void> {
   const name = await askName(ui, title, nameOf(names, taken), prompt);
   if (name === undefined) return;
   const trial = await untilConnected(ui, { name, kind: 'ssh', hosts });
-  if (trial) await goOn(ui, trial.session, trial.results);
+  if (!trial) return;
+  if (then === 'form') await newRun(ui, { profile: name });
+  else await goOn(ui, trial.session, trial.results);
 }
 
 /** Undefined: it was given up, or the profile was saved to be edited. */

@@ -1,14 +1,17 @@
 // The form of a new run, in a file that is loaded when a form is first opened.
-import type { WebviewPanel } from 'vscode';
-import type { ProfileArgument, RunArgument } from '../../../contributions.js';
+import * as vscode from 'vscode';
+import type { CommandId, ProfileArgument, RunArgument } from '../../../contributions.js';
 import { UserError } from '../../../core/base/errors.js';
+import { basename } from '../../../core/base/nodePath.js';
+import { holdOut } from '../../../core/cluster/holdOut.js';
 import type { AskedRun } from '../../../core/plan/commandLine.js';
 import { againOf } from '../../form/formSources.js';
 import { FormSession } from '../../form/formSession.js';
-import { RunFormPanel } from '../../form/runFormPanel.js';
+import { RunFormPanel, type FormActs } from '../../form/runFormPanel.js';
 import type { FormStart } from '../../form/runForms.js';
 import type { Backend } from '../../backend.js';
 import { uploadFolder } from '../cluster/uploadFolder.js';
+import { withProgress } from '../progress.js';
 import type { Ui } from '../ui.js';
 import { showAskedScript } from './showAskedScript.js';
 import { startOf } from './startAsked.js';
@@ -26,7 +29,7 @@ export async function openFormWith(ui: Ui, like: FormStart | undefined): Promise
 }
 
 /** The form in a panel that the editor brought back, as it was filled in. */
-export async function adoptForm(ui: Ui, panel: WebviewPanel): Promise<void> {
+export async function adoptForm(ui: Ui, panel: vscode.WebviewPanel): Promise<void> {
   const backend = await ui.services.backend();
   ui.forms.adopt(panel, (onGone) => makePanel(ui, backend, undefined, onGone, panel));
 }
@@ -36,17 +39,26 @@ function makePanel(
   backend: Backend,
   like: FormStart | undefined,
   onGone: () => void,
-  panel?: WebviewPanel,
+  panel?: vscode.WebviewPanel,
 ): RunFormPanel {
   const session = new FormSession(ui.services, backend, like);
-  const start = async (run: AskedRun): Promise<void> => {
-    const { recent, how } = startOf(run);
-    await startRun(ui, recent, how);
+  const acts: FormActs = {
+    start: async (run) => {
+      const { recent, how } = startOf(run);
+      await startRun(ui, recent, how);
+    },
+    showScript: (run) => showAskedScript(ui, run),
+    upload: (profile, folder) => uploadFolder(ui, profile, folder),
+    addCluster: async () => {
+      await vscode.commands.executeCommand('trainyard.addCluster' satisfies CommandId, 'form');
+    },
+    holdOut: async (profile, folder, images) => {
+      const machine = await backend.machine(profile);
+      const title = `Holding out images of ${basename(folder)}`;
+      return withProgress(title, (progress) => holdOut(machine, folder, images, progress));
+    },
   };
-  const showScript = (run: AskedRun): Promise<void> => showAskedScript(ui, run);
-  const upload = (profile: string, folder: string): Promise<string | undefined> =>
-    uploadFolder(ui, profile, folder);
-  return new RunFormPanel(ui.services, session, start, showScript, upload, onGone, panel);
+  return new RunFormPanel(ui.services, session, acts, onGone, panel);
 }
 
 async function runLike({ services }: Ui, { profile, id, dir }: RunArgument): Promise<AskedRun> {
