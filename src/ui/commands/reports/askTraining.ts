@@ -7,7 +7,7 @@ import { trainerVerb } from '../../../core/plan/flags.js';
 import { proposeTraining } from '../../../core/plan/proposal.js';
 import { joinWords, splitWords } from '../../../core/plan/words.js';
 import { replicasOf, slotsOf, usualReplicas } from '../../../core/scaling/plan.js';
-import { recentRuns } from '../../recentRuns.js';
+import { recentRuns, rememberProfile } from '../../recentRuns.js';
 import { errorWords } from '../../remedies.js';
 import { pickProfile } from '../pick.js';
 import { editCommandLine } from '../start/commandLine.js';
@@ -46,7 +46,10 @@ export async function askTraining(
   const { cores } = await machine.node.hello();
   const usual = usualReplicas(slotsOf(session.profile, cores)).join(',');
   const text = given?.words ? (given.replicas ?? usual) : await askRanks(title, usual);
-  return text === undefined ? undefined : { session, words, ranks: replicasOf(text), cores };
+  if (text === undefined) return undefined;
+  const ranks = replicasOf(text);
+  await rememberProfile(ui.services, session.profile.name);
+  return { session, words, ranks, cores };
 }
 
 /** The last training on the profile, else a short one that works anywhere. */
