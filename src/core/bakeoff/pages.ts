@@ -5,6 +5,7 @@ import { markdownCommand, markdownTable } from '../scaling/markdown.js';
 import { rateText, type PageTable } from '../scaling/pageTables.js';
 import {
   imagesPerSecOf,
+  isCutShort,
   winnerOf,
   type BakeOffResult,
   type CandidateResult,
@@ -75,17 +76,23 @@ export function verdictSentences(result: BakeOffResult): string[] {
 }
 
 /** What a reader of the figures must know. */
-export function bakeOffNotes({ candidates, leftOut, cancelled, spent, budget }: BakeOffResult): string[] {
+export function bakeOffNotes(result: BakeOffResult): string[] {
+  const { candidates, leftOut, cancelled, spent, budget } = result;
   const untried = candidates.filter(({ outcome }) => outcome === 'notTried').length;
   return [
-    ...(cancelled ? ['It was ended before its time.'] : []),
+    ...(cancelled ? ['The search was cancelled before its time was over.'] : []),
     `It took ${minutes(spent)} of ${minutes(budget)}.`,
     'Every replica keeps its batch, so more ranks make a larger global batch.',
     'The spread is where the median lies in 95 of 100 cases, and at least 1.5% to either side.',
-    ...(untried > 0 ? [`There was no time for ${plural(untried, 'candidate')}.`] : []),
+    ...(untried > 0 ? [untriedSentence(untried, isCutShort(result))] : []),
     ...leftOut.map(({ what, why }) => `Not tried: ${what}, since ${why}.`),
   ];
 }
+
+const untriedSentence = (untried: number, isCut: boolean): string =>
+  isCut
+    ? `${plural(untried, 'candidate')} had no run before the search was cancelled.`
+    : `There was no time for ${plural(untried, 'candidate')}.`;
 
 /** What of a bake-off that was ended is kept when it goes on. */
 export function keptSentence({ candidates, rounds, spent, budget }: BakeOffResult): string {

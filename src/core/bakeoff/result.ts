@@ -121,10 +121,28 @@ export function withWinner(result: BakeOffResult): BakeOffResult {
     if (one === best) return { ...one, outcome: 'won', why: 'It was the fastest.' };
     if (level.includes(one)) return { ...one, outcome: 'level', why: 'It cannot be told apart from it.' };
     if (final.includes(one)) return { ...one, outcome: 'dropped', why: slower(of(one).median, median) };
-    return one.why === '' ? { ...one, why: 'There was no time to go on with it.' } : one;
+    if (one.why !== '') return one;
+    const why = result.cancelled
+      ? 'This candidate was to go on when the search was cancelled.'
+      : noTimeToGoOn;
+    return { ...one, why };
   });
   return { ...result, candidates };
 }
+
+const noTimeToGoOn = 'There was no time to go on with it.';
+
+/** The same, ended by the user just now. */
+export function cancelledNow(result: BakeOffResult): BakeOffResult {
+  if (!isCutShort({ ...result, cancelled: true })) return { ...result, cancelled: true };
+  const candidates = result.candidates.map((one): CandidateResult =>
+    one.outcome === 'notTried' ? { ...one, why: 'The search was cancelled before its first run.' } : one,
+  );
+  return { ...result, candidates, cancelled: true };
+}
+
+/** Whether the user ended it while the first round still had candidates to try. */
+export const isCutShort = ({ cancelled, rounds }: BakeOffResult): boolean => cancelled && rounds.length < 2;
 
 /** `12.3% slower`, as a sentence. */
 export const slower = (rate: number, best: number): string =>

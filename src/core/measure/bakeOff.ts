@@ -7,6 +7,7 @@ import { sameAsUsual, type Candidate, type LeftOut } from '../bakeoff/candidates
 import { halve, medianOf, roomFor, roundsOf, secondsEach } from '../bakeoff/halving.js';
 import { gradientBytesOf, ratesOf, trainedFor } from '../bakeoff/rates.js';
 import {
+  cancelledNow,
   reopened,
   slower,
   untried,
@@ -86,7 +87,7 @@ class BakeOff {
       }
     } catch (error) {
       if (!isCancelled(error)) throw error;
-      this.result = { ...this.result, cancelled: true };
+      this.result = cancelledNow(this.result);
     }
     this.result = withWinner(this.result);
     await this.hand();
