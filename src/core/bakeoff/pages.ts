@@ -4,6 +4,7 @@ import { escaped, htmlCommand, htmlList, htmlPage, htmlTable } from '../scaling/
 import { markdownCommand, markdownTable } from '../scaling/markdown.js';
 import { rateText, type PageTable } from '../scaling/pageTables.js';
 import {
+  bestRunOf,
   imagesPerSecOf,
   isCutShort,
   winnerOf,
@@ -103,6 +104,12 @@ export function keptSentence({ candidates, rounds, spent, budget }: BakeOffResul
 
 const minutes = (seconds: number): string => `${(seconds / 60).toFixed(1)} minutes`;
 
+/** What the page of a bake-off, and its tab, is called. */
+export const bakeOffTitle = (profile: string): string => `Fastest settings of ${profile}`;
+const heading = 'Fastest settings (bake-off)';
+const bySpeed =
+  'Candidates are compared by images/s alone. How accurate a network becomes with them was not measured.';
+
 const subjectOf = ({ model, device, profile, words }: BakeOffResult): string =>
   `${model ?? 'A training'} on profile ${profile}${device === null ? '' : ` (${device})`}: ${words.join(' ')}`;
 
@@ -112,10 +119,11 @@ const commandsOf = ({ candidates }: BakeOffResult): { what: string; command: str
 /** Like the page of a scaling report: no script, no other file. */
 export function bakeOffHtml(result: BakeOffResult): string {
   const [best = '', ...more] = verdictSentences(result);
-  return htmlPage(`Bake-off of ${result.profile}`, [
-    '<h1>Bake-off</h1>',
+  return htmlPage(bakeOffTitle(result.profile), [
+    `<h1>${heading}</h1>`,
     `<p class="soft">${escaped(subjectOf(result))}</p>`,
-    `<div class="box"><p><strong>${escaped(best)}</strong> ${escaped(more.join(' '))}</p></div>`,
+    `<p>${bySpeed}</p>`,
+    `<div class="box"><p><strong>${escaped(best)}</strong> ${escaped(more.join(' '))}</p>${useHtml(result)}</div>`,
     htmlTable(candidateTable(result), 'texts'),
     htmlTable(roundTable(result)),
     `<h2>Notes</h2>${htmlList(bakeOffNotes(result))}`,
@@ -124,12 +132,21 @@ export function bakeOffHtml(result: BakeOffResult): string {
   ]);
 }
 
+/** How to use the winner. Where the page can start a run, `data-run` says which. */
+function useHtml(result: BakeOffResult): string {
+  const run = bestRunOf(result);
+  if (!run) return '';
+  const command = winnerOf(result)?.command ?? '';
+  return `<div data-run="${encodeURIComponent(JSON.stringify(run))}"></div>${htmlCommand({ what: 'To use it:', command })}`;
+}
+
 /** Of GitHub's kind; it ends with a newline. */
 export function bakeOffMarkdown(result: BakeOffResult): string {
   const [best = '', ...more] = verdictSentences(result);
   const parts = [
-    '# Bake-off',
+    `# ${heading}`,
     subjectOf(result),
+    bySpeed,
     `**${best}** ${more.join(' ')}`.trim(),
     ...markdownTable(candidateTable(result)),
     ...markdownTable(roundTable(result)),

@@ -100,6 +100,15 @@ export const imagesPerSecOf = ({ rates }: Pick<CandidateResult, 'rates'>): Sprea
 export const winnerOf = ({ candidates }: BakeOffResult): CandidateResult | undefined =>
   candidates.find(({ outcome }) => outcome === 'won');
 
+/** The training with the settings of the winner, as a start takes it. Undefined where none won. */
+export function bestRunOf(
+  result: BakeOffResult,
+): { profile: string; words: string[]; ranks: number } | undefined {
+  const winner = winnerOf(result);
+  if (!winner) return undefined;
+  return { profile: result.profile, words: [...result.words, ...winner.flags], ranks: winner.ranks };
+}
+
 /**
  * Names the winner among those that ran in the last round, and those that were dropped before it
  * and are faster than all of these beyond doubt: `level` are those beside it that cannot be told

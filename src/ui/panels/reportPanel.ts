@@ -8,10 +8,10 @@ import type { Disposable } from '../../core/base/lifecycle.js';
 import { errorWords } from '../remedies.js';
 import type { Services } from '../services.js';
 import { makeNonce } from './html.js';
-import { lostReportPage, reportOfState, reportPage, type ReportPlace } from './reportPage.js';
+import { linkedCommand, lostReportPage, reportOfState, reportPage, type ReportPlace } from './reportPage.js';
 import { tabIcon } from './tabIcon.js';
 
-const options = { enableScripts: true, localResourceRoots: [] };
+const options = { enableScripts: true, enableCommandUris: [linkedCommand], localResourceRoots: [] };
 
 export class ReportPanels implements Disposable {
   private readonly serializer: Disposable;

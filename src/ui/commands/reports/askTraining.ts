@@ -24,11 +24,15 @@ export interface AskedTraining {
   cores: number;
 }
 
-/** Undefined where a question was given up. With `words` given nothing is asked. UserError. */
+/**
+ * Undefined where a question was given up. With `words` given nothing is asked. `about`: behind the
+ * question for the training. UserError.
+ */
 export async function askTraining(
   ui: Ui,
   title: string,
   given: MeasureArgument | undefined,
+  about = '',
 ): Promise<AskedTraining | undefined> {
   const session = await pickProfile(ui, given, title);
   if (!session) return undefined;
@@ -36,7 +40,7 @@ export async function askTraining(
   const line = given?.words
     ? joinWords(given.words)
     : await editCommandLine(
-        `${title} of ${session.profile.name}`,
+        `${title} of ${session.profile.name}${about}`,
         joinWords(lastTraining(ui, session.profile.name)),
         trainerFlags(ui, session.profile.name),
         new Folders(machine),
