@@ -1,5 +1,6 @@
 // The pages of a bake-off, and the sentences that a terminal prints too.
 import { plural } from '../base/plural.js';
+import { commandLineOf } from '../plan/commandLine.js';
 import { escaped, htmlCommand, htmlList, htmlPage, htmlTable } from '../scaling/html.js';
 import { markdownCommand, markdownTable } from '../scaling/markdown.js';
 import { rateText, type PageTable } from '../scaling/pageTables.js';
@@ -136,8 +137,8 @@ export function bakeOffHtml(result: BakeOffResult): string {
 function useHtml(result: BakeOffResult): string {
   const run = bestRunOf(result);
   if (!run) return '';
-  const command = winnerOf(result)?.command ?? '';
-  return `<div data-run="${encodeURIComponent(JSON.stringify(run))}"></div>${htmlCommand({ what: 'To use it:', command })}`;
+  const command = commandLineOf(run); // under a name of its own: it is no run of the bake-off
+  return `<div data-run="${encodeURIComponent(JSON.stringify(run))}"></div>${htmlCommand({ what: 'In a terminal:', command })}`;
 }
 
 /** Of GitHub's kind; it ends with a newline. */

@@ -120,6 +120,7 @@ describe("a report's tab", () => {
       { profile: "ada's", words: [...result.words, '--threads', '1'], ranks: 2 },
     ]);
     expect(bakeOffHtml(result)).not.toContain('command:');
+    expect(bakeOffHtml(result)).toContain("--ranks 2 -- train --data '/a");
     expect(reportPage(bakeOffHtml({ ...result, candidates: [] }), place, 'n')).not.toContain('New Run');
   });
 
