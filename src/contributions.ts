@@ -108,7 +108,7 @@ export interface CommandArguments {
   'trainyard.measureScaling': [given?: MeasureArgument];
   'trainyard.findBestSettings': [given?: MeasureArgument];
   'trainyard.refresh': [];
-  'trainyard.newRun': [from?: ProfileArgument | RunArgument];
+  'trainyard.newRun': [from?: ProfileArgument | RunArgument | RunWords];
   'trainyard.runTraining': [given?: RunWords | ProfileArgument];
   'trainyard.runOnCluster': [file?: FileArgument];
   'trainyard.trainOnFolder': [folder?: FileArgument];

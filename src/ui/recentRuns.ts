@@ -30,8 +30,17 @@ export interface RecentRun extends Pick<
 
 const memoryKey = 'trainyard.recentRuns';
 const mostRecent = 8;
+const profileKey = 'trainyard.lastProfile';
 
-export function recentRuns({ context }: Services): readonly RecentRun[] {
+/** The profile that was connected, measured or run on last. */
+export const lastProfile = ({ context }: Pick<Services, 'context'>): string | undefined =>
+  context.globalState.get<string>(profileKey) ?? recentRuns({ context })[0]?.profile;
+
+export async function rememberProfile({ context }: Services, profile: string): Promise<void> {
+  await context.globalState.update(profileKey, profile);
+}
+
+export function recentRuns({ context }: Pick<Services, 'context'>): readonly RecentRun[] {
   return context.globalState.get<RecentRun[]>(memoryKey) ?? [];
 }
 
@@ -40,4 +49,5 @@ export async function rememberRun(services: Services, run: RecentRun): Promise<v
     other.profile === run.profile && other.cwd === run.cwd && other.words.join('\0') === run.words.join('\0');
   const list = [run, ...recentRuns(services).filter((other) => !same(other))].slice(0, mostRecent);
   await services.context.globalState.update(memoryKey, list);
+  await rememberProfile(services, run.profile);
 }

@@ -1,4 +1,4 @@
-// Measure Scaling and Find Best Settings: short real runs, the report in a tab, the winner kept.
+// Measure Scaling and Find Fastest Settings: short real runs, the report in a tab, the winner kept.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -58,7 +58,7 @@ test('one that was ended goes on, and keeps what was measured', async () => {
 test('the best settings are found, shown in a tab, and kept where that is asked for', async () => {
   const short = { ...measured, replicas: '1,2', minutes: 0.4 };
   await workbench.host.command('trainyard.findBestSettings', short);
-  await tab('Bake-off of local');
+  await tab('Fastest settings of local');
   await workbench.webview().getByRole('heading', { name: 'Candidates' }).waitFor();
   await workbench.screenshot('bakeoff', 'dark', 1600);
   // Its runs were stopped once they had trained for long enough, which is no news.

@@ -3,6 +3,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bakeOffHtml } from '../../src/core/bakeoff/pages.js';
+import { untried, withWinner } from '../../src/core/bakeoff/result.js';
 import { newStudy } from '../../src/core/measure/scalingFolder.js';
 import { scalingHtml } from '../../src/core/scaling/html.js';
 import { palettes } from '../../src/core/scaling/palettes.js';
@@ -49,9 +51,16 @@ interface Look {
   system: 'dark' | 'light';
   /** Of the editor; without it the file is opened alone. */
   theme?: Theme;
+  /** The scaling report where it is left out. */
+  html?: string;
 }
 
-async function open({ width, system, theme }: Look): Promise<{ page: Page; kept: unknown[] }> {
+async function open({
+  width,
+  system,
+  theme,
+  html = exported,
+}: Look): Promise<{ page: Page; kept: unknown[] }> {
   const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme: system });
   const kept: unknown[] = [];
   await page.exposeFunction('keepInTest', (state: unknown) => kept.push(state));
@@ -61,14 +70,57 @@ async function open({ width, system, theme }: Look): Promise<{ page: Page; kept:
   });
   const body =
     theme === undefined
-      ? exported
-      : reportPage(exported, place, 'test')
+      ? html
+      : reportPage(html, place, 'test')
           .replace('<html lang="en">', `<html lang="en" style='${themeStyle(theme)}'>`)
           .replace('<body>', `<body class="${bodyClass(theme)}">`);
   await page.route('**/*', (route) => route.fulfill({ contentType: 'text/html', body }));
   await page.goto('http://report.test/');
   return { page, kept };
 }
+
+const flags = ['--threads', '2', '--allreduce', 'hierarchical', '--bucket-size', '0.25'];
+const candidate = (ranks: number, rates: number[], why: string): ReturnType<typeof untried> => ({
+  ...untried({ ranks, flags }, `trainyard run lab --ranks ${ranks} -- ${words.join(' ')} ${flags.join(' ')}`),
+  ...{ rates, why, outcome: rates.length === 0 ? 'failed' : 'dropped' },
+  runs: rates.map((rate) => ({
+    ...{ round: 1, steps: 9, seconds: 5, run: `run-${ranks}` },
+    imagesPerSec: { median: rate, low: rate, high: rate },
+  })),
+});
+const failure =
+  'run bake-off-1f2e failed: rank 3 on practice-2 ended with exit status 4, out of memory: a batch of 512 needs 3.1 GB. Its folder is /home/ada/.local/share/trainyard/runs/2026-11-26/bake-off-1f2e';
+const bakeOff = bakeOffHtml(
+  withWinner({
+    ...{ version: 1, profile: 'lab', words, created: 1_795_000_000, budget: 600, spent: 120 },
+    ...{ model: 'resnet20', device: 'cpu', leftOut: [], rounds: [], running: null, cancelled: false },
+    candidates: [
+      candidate(1, [100], 'It was 50.0% slower than the best of its round.'),
+      candidate(2, [200], ''),
+      candidate(4, [], failure),
+    ],
+  }),
+);
+
+test.each([
+  ['scaling', exported],
+  ['bakeoff', bakeOff],
+])('no table of the %s report is wider than the tab', async (name, html) => {
+  for (const width of [1000, 1260, 1600]) {
+    const { page } = await open({ width, theme: 'dark', system: 'dark', html });
+    const boxes = page.locator('.scroll');
+    expect(await boxes.count()).toBeGreaterThan(1);
+    const over = await boxes.evaluateAll((all) => all.map((box) => box.scrollWidth - box.clientWidth));
+    expect(Math.max(...over)).toBe(0);
+    await page.screenshot({ path: join(artifacts, `report-${name}-${width}.png`), fullPage: true });
+    await page.close();
+  }
+  const { page } = await open({ width: 400, theme: 'dark', system: 'dark', html });
+  expect(await findings({ page })).toEqual([]);
+  // On a narrow screen a table scrolls inside its box.
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(400);
+  await page.close();
+});
 
 interface Colors {
   /** Of the page, in rgb, and as its style names it. */

@@ -1,10 +1,13 @@
 // The pages of a bake-off, and the sentences that a terminal prints too.
 import { plural } from '../base/plural.js';
+import { commandLineOf } from '../plan/commandLine.js';
 import { escaped, htmlCommand, htmlList, htmlPage, htmlTable } from '../scaling/html.js';
 import { markdownCommand, markdownTable } from '../scaling/markdown.js';
 import { rateText, type PageTable } from '../scaling/pageTables.js';
 import {
+  bestRunOf,
   imagesPerSecOf,
+  isCutShort,
   winnerOf,
   type BakeOffResult,
   type CandidateResult,
@@ -75,17 +78,23 @@ export function verdictSentences(result: BakeOffResult): string[] {
 }
 
 /** What a reader of the figures must know. */
-export function bakeOffNotes({ candidates, leftOut, cancelled, spent, budget }: BakeOffResult): string[] {
+export function bakeOffNotes(result: BakeOffResult): string[] {
+  const { candidates, leftOut, cancelled, spent, budget } = result;
   const untried = candidates.filter(({ outcome }) => outcome === 'notTried').length;
   return [
-    ...(cancelled ? ['It was ended before its time.'] : []),
+    ...(cancelled ? ['The search was cancelled before its time was over.'] : []),
     `It took ${minutes(spent)} of ${minutes(budget)}.`,
     'Every replica keeps its batch, so more ranks make a larger global batch.',
     'The spread is where the median lies in 95 of 100 cases, and at least 1.5% to either side.',
-    ...(untried > 0 ? [`There was no time for ${plural(untried, 'candidate')}.`] : []),
+    ...(untried > 0 ? [untriedSentence(untried, isCutShort(result))] : []),
     ...leftOut.map(({ what, why }) => `Not tried: ${what}, since ${why}.`),
   ];
 }
+
+const untriedSentence = (untried: number, isCut: boolean): string =>
+  isCut
+    ? `${plural(untried, 'candidate')} had no run before the search was cancelled.`
+    : `There was no time for ${plural(untried, 'candidate')}.`;
 
 /** What of a bake-off that was ended is kept when it goes on. */
 export function keptSentence({ candidates, rounds, spent, budget }: BakeOffResult): string {
@@ -96,6 +105,12 @@ export function keptSentence({ candidates, rounds, spent, budget }: BakeOffResul
 
 const minutes = (seconds: number): string => `${(seconds / 60).toFixed(1)} minutes`;
 
+/** What the page of a bake-off, and its tab, is called. */
+export const bakeOffTitle = (profile: string): string => `Fastest settings of ${profile}`;
+const heading = 'Fastest settings (bake-off)';
+const bySpeed =
+  'Candidates are compared by images/s alone. How accurate a network becomes with them was not measured.';
+
 const subjectOf = ({ model, device, profile, words }: BakeOffResult): string =>
   `${model ?? 'A training'} on profile ${profile}${device === null ? '' : ` (${device})`}: ${words.join(' ')}`;
 
@@ -105,10 +120,11 @@ const commandsOf = ({ candidates }: BakeOffResult): { what: string; command: str
 /** Like the page of a scaling report: no script, no other file. */
 export function bakeOffHtml(result: BakeOffResult): string {
   const [best = '', ...more] = verdictSentences(result);
-  return htmlPage(`Bake-off of ${result.profile}`, [
-    '<h1>Bake-off</h1>',
+  return htmlPage(bakeOffTitle(result.profile), [
+    `<h1>${heading}</h1>`,
     `<p class="soft">${escaped(subjectOf(result))}</p>`,
-    `<div class="box"><p><strong>${escaped(best)}</strong> ${escaped(more.join(' '))}</p></div>`,
+    `<p>${bySpeed}</p>`,
+    `<div class="box"><p><strong>${escaped(best)}</strong> ${escaped(more.join(' '))}</p>${useHtml(result)}</div>`,
     htmlTable(candidateTable(result), 'texts'),
     htmlTable(roundTable(result)),
     `<h2>Notes</h2>${htmlList(bakeOffNotes(result))}`,
@@ -117,12 +133,21 @@ export function bakeOffHtml(result: BakeOffResult): string {
   ]);
 }
 
+/** How to use the winner. Where the page can start a run, `data-run` says which. */
+function useHtml(result: BakeOffResult): string {
+  const run = bestRunOf(result);
+  if (!run) return '';
+  const command = commandLineOf(run); // under a name of its own: it is no run of the bake-off
+  return `<div data-run="${encodeURIComponent(JSON.stringify(run))}"></div>${htmlCommand({ what: 'In a terminal:', command })}`;
+}
+
 /** Of GitHub's kind; it ends with a newline. */
 export function bakeOffMarkdown(result: BakeOffResult): string {
   const [best = '', ...more] = verdictSentences(result);
   const parts = [
-    '# Bake-off',
+    `# ${heading}`,
     subjectOf(result),
+    bySpeed,
     `**${best}** ${more.join(' ')}`.trim(),
     ...markdownTable(candidateTable(result)),
     ...markdownTable(roundTable(result)),

@@ -100,6 +100,15 @@ export const imagesPerSecOf = ({ rates }: Pick<CandidateResult, 'rates'>): Sprea
 export const winnerOf = ({ candidates }: BakeOffResult): CandidateResult | undefined =>
   candidates.find(({ outcome }) => outcome === 'won');
 
+/** The training with the settings of the winner, as a start takes it. Undefined where none won. */
+export function bestRunOf(
+  result: BakeOffResult,
+): { profile: string; words: string[]; ranks: number } | undefined {
+  const winner = winnerOf(result);
+  if (!winner) return undefined;
+  return { profile: result.profile, words: [...result.words, ...winner.flags], ranks: winner.ranks };
+}
+
 /**
  * Names the winner among those that ran in the last round, and those that were dropped before it
  * and are faster than all of these beyond doubt: `level` are those beside it that cannot be told
@@ -121,10 +130,28 @@ export function withWinner(result: BakeOffResult): BakeOffResult {
     if (one === best) return { ...one, outcome: 'won', why: 'It was the fastest.' };
     if (level.includes(one)) return { ...one, outcome: 'level', why: 'It cannot be told apart from it.' };
     if (final.includes(one)) return { ...one, outcome: 'dropped', why: slower(of(one).median, median) };
-    return one.why === '' ? { ...one, why: 'There was no time to go on with it.' } : one;
+    if (one.why !== '') return one;
+    const why = result.cancelled
+      ? 'This candidate was to go on when the search was cancelled.'
+      : noTimeToGoOn;
+    return { ...one, why };
   });
   return { ...result, candidates };
 }
+
+const noTimeToGoOn = 'There was no time to go on with it.';
+
+/** The same, ended by the user just now. */
+export function cancelledNow(result: BakeOffResult): BakeOffResult {
+  if (!isCutShort({ ...result, cancelled: true })) return { ...result, cancelled: true };
+  const candidates = result.candidates.map((one): CandidateResult =>
+    one.outcome === 'notTried' ? { ...one, why: 'The search was cancelled before its first run.' } : one,
+  );
+  return { ...result, candidates, cancelled: true };
+}
+
+/** Whether the user ended it while the first round still had candidates to try. */
+export const isCutShort = ({ cancelled, rounds }: BakeOffResult): boolean => cancelled && rounds.length < 2;
 
 /** `12.3% slower`, as a sentence. */
 export const slower = (rate: number, best: number): string =>

@@ -11,6 +11,7 @@ import type { AgentClient } from '../agent/agentClient.js';
 import { readRemote } from '../agent/remoteFile.js';
 import { check } from '../base/validation.js';
 import { eventSchema } from '../contracts/runSchema.js';
+import { isMeasured } from '../model/measured.js';
 import { hasOldFigures, healthOf, type Health } from '../model/runHealth.js';
 import { RunJournal } from '../model/runJournal.js';
 import { isOver, reasonOf, statusOf, type RunStatus } from '../model/runStatus.js';
@@ -123,8 +124,8 @@ class Reading {
       top1At: (wanted) => this.metrics.evaluations.at(wanted)?.top1,
       otherAt: (wanted) => this.metrics.otherEvaluations.at(wanted),
       checkpoint: checkpoints.latest,
-      // A run whose figures are old does not go on at their rate.
-      secondsLeft: over || hasOldFigures(health) ? undefined : secondsLeft,
+      // A run whose figures are old does not go on at their rate. A report ends its runs itself.
+      secondsLeft: over || hasOldFigures(health) || isMeasured(entry) ? undefined : secondsLeft,
       secondsPerStep,
       cost: costOf(entry.run, entry.state, { ...progress, over, secondsLeft, secondsPerStep }),
       gpuHours: gpuHoursOf(entry.run, entry.state),

@@ -7,6 +7,7 @@ import { sameAsUsual, type Candidate, type LeftOut } from '../bakeoff/candidates
 import { halve, medianOf, roomFor, roundsOf, secondsEach } from '../bakeoff/halving.js';
 import { gradientBytesOf, ratesOf, trainedFor } from '../bakeoff/rates.js';
 import {
+  cancelledNow,
   reopened,
   slower,
   untried,
@@ -15,7 +16,7 @@ import {
   type CandidateResult,
 } from '../bakeoff/result.js';
 import type { NodePath } from '../base/nodePath.js';
-import { bakeOffTag } from '../model/measured.js';
+import { bakeOffTag, endlessSteps } from '../model/measured.js';
 import type { StartLine } from '../contracts/metricsSchema.js';
 import { spreadOf } from '../scaling/series.js';
 import { commandOf, endLeftRun, shortRun, type AskedShortRun, type RunPlace } from './shortRun.js';
@@ -45,7 +46,7 @@ const usualOverhead = 3;
  */
 const limitFor = (seconds: number): number => Math.ceil(600 + 10 * seconds);
 /** A run is stopped once it has trained for long enough. */
-const endless = ['--steps', '10000000', '--log-every', '1'];
+const endless = ['--steps', String(endlessSteps), '--log-every', '1'];
 
 /** The result, also where `signal` ends it. Rejects only where the result cannot be handed on. */
 export async function bakeOff(options: BakeOffOptions): Promise<BakeOffResult> {
@@ -86,7 +87,7 @@ class BakeOff {
       }
     } catch (error) {
       if (!isCancelled(error)) throw error;
-      this.result = { ...this.result, cancelled: true };
+      this.result = cancelledNow(this.result);
     }
     this.result = withWinner(this.result);
     await this.hand();

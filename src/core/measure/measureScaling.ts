@@ -2,6 +2,7 @@
 // are ordinary runs, which show in lists; what each came to is handed on before the next one
 // starts.
 import { errorText, isCancelled, throwIfCancelled, UserError } from '../base/errors.js';
+import { plural } from '../base/plural.js';
 import type { Progress } from '../base/progress.js';
 import { hasRanks } from '../contracts/slots.js';
 import { pricePerHour } from '../cost/runCost.js';
@@ -63,7 +64,7 @@ class Measurement {
     const { points } = this.options;
     for (const [at, planned] of points.entries()) {
       if (this.pointOf(planned) && !this.lacksProbe(planned)) continue;
-      const what = `${planned.mode} scaling, ${planned.replicas} of ${Math.max(...points.map(({ replicas }) => replicas))} replicas`;
+      const what = `${planned.mode} scaling, ${planned.replicas} of ${plural(Math.max(...points.map(({ replicas }) => replicas)), 'replica')}`;
       this.options.onProgress?.(`point ${at + 1} of ${points.length}: ${what}`);
       try {
         throwIfCancelled(this.options.signal);
@@ -212,7 +213,7 @@ class Measurement {
       return value === undefined ? [] : [flag, value];
     });
     const bench = ['bench', 'allreduce', '--bytes', String(bytes), '--seconds', '0.5', ...kept];
-    this.options.onProgress?.(`an all-reduce alone, ${planned.replicas} replicas`);
+    this.options.onProgress?.(`an all-reduce alone, ${plural(planned.replicas, 'replica')}`);
     try {
       const { printed } = await this.follow(
         device === undefined ? bench : [...bench, '--device', device],

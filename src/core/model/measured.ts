@@ -6,6 +6,9 @@ export const bakeOffTag = 'bake-off';
 /** Tag of each run of a scaling report. */
 export const scalingTag = 'scaling';
 
+/** A run of so many steps, or more, has no end of its own: it is stopped. */
+export const endlessSteps = 1_000_000_000;
+
 /** Of a run of a scaling report. */
 export const scalingName = (mode: 'weak' | 'strong', replicas: number): string =>
   `${mode} scaling ${replicas}`;

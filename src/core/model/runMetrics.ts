@@ -3,6 +3,7 @@
 // restart is decided in generations.ts. The memory is bounded, however long the run.
 import { ByStep } from './series/byStep.js';
 import { CountedEvaluations } from './countedEvaluations.js';
+import { endlessSteps } from './measured.js';
 import { Generations, resumedStep } from './generations.js';
 import type { EvalLine, Metric, ServerFigures, StartLine, StepLine } from '../contracts/metricsSchema.js';
 import { RecentSteps } from './series/recentSteps.js';
@@ -32,6 +33,7 @@ export interface OtherEvaluation extends Pick<Evaluation, 'step' | 'top1'> {
 export interface RunProgress {
   /** Updates made. */
   step: number | undefined;
+  /** Undefined also where the run is stopped, and does not come to its end (`endlessSteps`). */
   totalSteps: number | undefined;
   /** Epochs done, with the part of the one under way. */
   epoch: number | undefined;
@@ -205,7 +207,8 @@ export class RunMetrics {
 
   get progress(): RunProgress {
     const { started, reached } = this;
-    const totalSteps = started && started.total_steps > 0 ? started.total_steps : undefined;
+    const total = started?.total_steps ?? 0;
+    const totalSteps = total > 0 && total < endlessSteps ? total : undefined;
     return {
       step: reached?.step,
       totalSteps,

@@ -1,7 +1,8 @@
 // What holds a cluster back, by what was measured: the greatest of the losses has the name.
+import { plural } from '../base/plural.js';
 import { namesText } from '../model/hosts/nodeNames.js';
 import { findSlowRanks, slowRanksName, slowRanksReason, type SlowRanks } from '../model/hosts/slowRanks.js';
-import { replicasOnMachine } from './links.js';
+import { replicasOnHost, replicasOnMachine } from './links.js';
 import { computeMs, scaledSeries, type ScalingPoint } from './series.js';
 
 /** The names of what can hold a training back. */
@@ -59,7 +60,7 @@ export function findBottleneck(
       words: 'Nothing holds the training back by much.',
       advice: 'More replicas are worth their price as long as the efficiency stays as it is.',
       evidence: [
-        `${last.point.replicas} replicas have ${percent(last.efficiency.median)} of the ideal images/s.`,
+        `${plural(last.point.replicas, 'replica')} ${last.point.replicas === 1 ? 'has' : 'have'} ${percent(last.efficiency.median)} of the ideal images/s.`,
         `The greatest loss, ${named[kind]}, is ${percent(loss)}.`,
       ],
       losses,
@@ -128,7 +129,7 @@ function wordsOf(
   { first, last, probe, slow }: Measured,
   loss: number,
 ): Pick<Bottleneck, 'words' | 'advice' | 'evidence'> {
-  const part = `${percent(loss)} of a step with ${last.replicas} replicas`;
+  const part = `${percent(loss)} of a step with ${plural(last.replicas, 'replica')}`;
   const step = `A step takes ${ms(last.stepMs.median)}.`;
   switch (kind) {
     case 'input':
@@ -139,7 +140,7 @@ function wordsOf(
         evidence: [
           step,
           `Of it, ${ms(last.waits.input * last.stepMs.median)} are waits of rank 0 for images.`,
-          `With ${first.replicas} replicas ${percent(first.waits.input)} of a step are such waits.`,
+          `With ${plural(first.replicas, 'replica')} ${percent(first.waits.input)} of a step are such waits.`,
         ],
       };
     case 'link':
@@ -184,6 +185,16 @@ function wordsOf(
   }
 }
 
+/** What would help where all replicas compute longer than one alone. */
+function shareAdvice(last: ScalingPoint): string {
+  if (replicasOnHost(last) > 1) {
+    return 'The replicas of a node share its memory and its power. Try fewer of them on a node.';
+  }
+  return replicasOnMachine(last) > 1
+    ? 'The nodes are on one machine, and share its memory and its power. Nodes on machines of their own would help.'
+    : 'Each node has one replica. Look at what else runs on the nodes, and how fast their CPUs are under load.';
+}
+
 /** Which one is slow, as far as the ranks say. */
 function slowWords(
   { first, last, slow }: Omit<Measured, 'probe'>,
@@ -213,7 +224,7 @@ function slowWords(
       }
     : {
         words: `All replicas compute longer than one does alone: ${part}.`,
-        advice: 'The replicas of a node share its memory and its power. Try fewer of them on a node.',
+        advice: shareAdvice(last),
       };
 }
 

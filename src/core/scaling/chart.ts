@@ -1,4 +1,5 @@
 // Charts of a scaling report as SVG inside its page. Colours are the page's.
+import { plural } from '../base/plural.js';
 import { rateText } from './pageTables.js';
 import type { ScalingReport } from './report.js';
 import type { ScaledPoint, Shares } from './series.js';
@@ -71,7 +72,7 @@ function lineOf(
     `<polyline class="line ${style}" points="${path}"/>`,
     ...dots.flatMap(({ replicas, value, low, high }) => [
       `<line class="spread ${style}" x1="${at(x(replicas))}" x2="${at(x(replicas))}" y1="${at(y(low))}" y2="${at(y(high))}"/>`,
-      `<circle class="dot ${style}" cx="${at(x(replicas))}" cy="${at(y(value))}" r="4"><title>${replicas} replicas: ${rateText(value)} images/s (${rateText(low)} to ${rateText(high)})</title></circle>`,
+      `<circle class="dot ${style}" cx="${at(x(replicas))}" cy="${at(y(value))}" r="4"><title>${plural(replicas, 'replica')}: ${rateText(value)} images/s (${rateText(low)} to ${rateText(high)})</title></circle>`,
     ]),
   ].join('');
 }
@@ -87,12 +88,7 @@ export function shareChart(title: string, series: readonly ScaledPoint[]): strin
     let x = from;
     const y = 8 + at * row;
     return [
-      text(
-        from - 8,
-        y + 17,
-        `${point.replicas} replica${point.replicas === 1 ? '' : 's'}`,
-        ' text-anchor="end"',
-      ),
+      text(from - 8, y + 17, plural(point.replicas, 'replica'), ' text-anchor="end"'),
       ...partsOfStep.map((part) => {
         const width = (to - from) * shares[part];
         const percent = `${(100 * shares[part]).toFixed(1)}%`;

@@ -16,17 +16,18 @@ const style = `
 :root{color-scheme:light dark}
 ${paletteRule(':root', palettes.light)}
 @media (prefers-color-scheme:dark){${paletteRule(':root', palettes.dark)}}
-body{font:15px/1.5 system-ui,sans-serif;color:var(--text);background:var(--back);max-width:1080px;
+body{font:15px/1.5 system-ui,sans-serif;color:var(--text);background:var(--back);max-width:1280px;
 margin:0 auto;padding:16px}
 h1{font-size:24px;margin:8px 0}h2{font-size:17px;margin:28px 0 8px}
 p,li{overflow-wrap:anywhere}.soft{color:var(--soft)}
 .box{border:1px solid var(--line);border-left:4px solid var(--weak);background:var(--box);
 padding:8px 16px;border-radius:4px}.box p{margin:4px 0}
 .scroll{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}
-th,td{border:1px solid var(--line);padding:4px 10px;text-align:right;white-space:nowrap}
+th,td{border:1px solid var(--line);padding:4px 6px;text-align:right}
 th{background:var(--box);font-weight:600}
 .ahead td,.ahead th{font-style:italic}
-.texts td:first-child,.texts td:last-child,.texts td:nth-last-child(2){text-align:left}
+.texts :is(td,th):is(:first-child,:last-child,:nth-last-child(2)){text-align:left}
+.texts td:is(:first-child,:last-child){overflow-wrap:anywhere;min-width:12em}
 figure{margin:12px 0;max-width:760px;overflow-x:auto}figcaption{color:var(--soft);margin-bottom:4px}
 .key{margin-left:14px;white-space:nowrap}.key i{display:inline-block;width:12px;height:12px;margin-right:5px;
 border-radius:2px;vertical-align:-1px;background:currentColor}

@@ -1,7 +1,7 @@
 // What one more node brings: more images/s, and what they cost.
 import { machinesOf, replicasOnHost, type Layout } from './links.js';
 import type { Prediction } from './predict.js';
-import type { ScalingPoint } from './series.js';
+import type { ScaledPoint, ScalingPoint } from './series.js';
 
 /** A prediction beside the largest point. Money is in the currency of the run, for an hour. */
 export interface NextNode {
@@ -25,9 +25,28 @@ export const withOneMore = (point: ScalingPoint): Layout => ({
   machines: machinesOf(point, point.hosts + 1),
 });
 
-/** `largest` is measured, `prediction` of `withOneMore(largest)`. */
-export function nextNode(largest: ScalingPoint, prediction: Prediction): NextNode {
+/** Whether the most replicas of a series were no faster than the fewest. */
+export const gainedNothing = (series: readonly ScaledPoint[]): boolean =>
+  series.length > 1 && (series.at(-1)?.speedup ?? Infinity) <= 1;
+
+/**
+ * Images/s of a node that waits for no other, with as many replicas as the largest point has on one;
+ * by the fewest replicas.
+ */
+export function idealOfNode(series: readonly ScaledPoint[]): number {
+  const first = series[0]?.point;
+  const largest = series.at(-1)?.point;
+  if (!first || !largest) return Infinity;
+  return (first.imagesPerSec.median / first.replicas) * replicasOnHost(largest);
+}
+
+/**
+ * `largest` is measured, `prediction` of `withOneMore(largest)`. A node brings `most` images/s at
+ * most.
+ */
+export function nextNode(largest: ScalingPoint, prediction: Prediction, most = Infinity): NextNode {
   const now = largest.imagesPerSec.median;
+  const more = (rate: number): number => Math.min(most, rate - now);
   const { perHour, hosts } = largest;
   const then = perHour === null ? null : (perHour * prediction.hosts) / hosts;
   const million = (price: number | null, rate: number): number | null =>
@@ -35,11 +54,11 @@ export function nextNode(largest: ScalingPoint, prediction: Prediction): NextNod
   return {
     replicas: prediction.replicas,
     hosts: prediction.hosts,
-    moreImagesPerSec: prediction.imagesPerSec - now,
-    low: prediction.low - now,
-    high: prediction.high - now,
+    moreImagesPerSec: more(prediction.imagesPerSec),
+    low: more(prediction.low),
+    high: more(prediction.high),
     morePerHour: perHour === null || then === null ? null : then - perHour,
     millionNow: million(perHour, now),
-    millionThen: million(then, prediction.imagesPerSec),
+    millionThen: million(then, now + more(prediction.imagesPerSec)),
   };
 }

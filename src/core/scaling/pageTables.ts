@@ -1,5 +1,7 @@
 // The tables and sentences of a scaling report, which its pages share.
+import { plural } from '../base/plural.js';
 import { moneyText } from '../cost/runCost.js';
+import { gainedNothing } from './nextNode.js';
 import type { ScalingReport } from './report.js';
 import type { ScaledPoint, Spread } from './series.js';
 
@@ -75,11 +77,20 @@ export function errorTable({ leftOut }: ScalingReport): PageTable | undefined {
 }
 
 /** What one more node would bring, in sentences. Empty where nothing can be said. */
-export function nextNodeSentences({ nextNode, study: { currency } }: ScalingReport): string[] {
+export function nextNodeSentences({ nextNode, weak, study: { currency } }: ScalingReport): string[] {
+  const [first] = weak;
+  const last = weak.at(-1);
+  if (first && last && gainedNothing(weak)) {
+    const rate = ({ point }: ScaledPoint): string =>
+      `${rateText(point.imagesPerSec.median)} images/s with ${plural(point.replicas, 'replica')}`;
+    return [
+      `No gain was measured: ${rate(last)}, and ${rate(first)}. So nothing is predicted of one more node.`,
+    ];
+  }
   if (!nextNode) return [];
   const { replicas, hosts, moreImagesPerSec, low, high } = nextNode;
   const sentences = [
-    `One more node (${hosts} hosts, ${replicas} replicas) would bring about ${rateText(moreImagesPerSec)} images/s more (prediction; ${rateText(low)} to ${rateText(high)}).`,
+    `One more node (${plural(hosts, 'host')}, ${plural(replicas, 'replica')}) would bring about ${rateText(moreImagesPerSec)} images/s more (prediction; ${rateText(low)} to ${rateText(high)}).`,
   ];
   const { morePerHour, millionNow, millionThen } = nextNode;
   if (morePerHour === null || millionNow === null || millionThen === null || currency === null) {
@@ -94,10 +105,13 @@ export function nextNodeSentences({ nextNode, study: { currency } }: ScalingRepo
 
 /** Each figure's command, to make it again. */
 export const commandsOf = ({ study }: ScalingReport): { what: string; command: string }[] => [
-  ...study.points.map(({ mode, replicas, command }) => ({ what: `${mode}, ${replicas} replicas`, command })),
+  ...study.points.map(({ mode, replicas, command }) => ({
+    what: `${mode}, ${plural(replicas, 'replica')}`,
+    command,
+  })),
   ...(study.probe ? [{ what: `one replica, batch ${study.probe.batch}`, command: study.probe.command }] : []),
   ...study.failed.map(({ mode, replicas, command }) => ({
-    what: `${mode}, ${replicas} replicas (failed)`,
+    what: `${mode}, ${plural(replicas, 'replica')} (failed)`,
     command,
   })),
 ];

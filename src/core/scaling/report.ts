@@ -1,8 +1,9 @@
 // What a measurement comes to: everything that its pages show, as figures.
+import { plural } from '../base/plural.js';
 import { findBottleneck, type Bottleneck } from './bottleneck.js';
 import { machinesOf, replicasOnHost, replicasOnMachine, type Layout } from './links.js';
 import type { Setup } from './model.js';
-import { nextNode, withOneMore, type NextNode } from './nextNode.js';
+import { gainedNothing, idealOfNode, nextNode, withOneMore, type NextNode } from './nextNode.js';
 import { leaveOneOut, predictions, type LeftOut, type Prediction } from './predict.js';
 import { scaledSeries, type ScaledPoint, type ScalingPoint } from './series.js';
 import { modelInput, reductionOf, type ScalingStudy, type StudyPoint } from './study.js';
@@ -43,7 +44,7 @@ export function reportOf(study: ScalingStudy, between?: Setup['between']): Scali
     bottleneck: findBottleneck(study.points, study.probe) ?? null,
     predictions: ahead,
     leftOut: input ? leaveOneOut(input.setup, input.timed, reduction) : [],
-    nextNode: largest && more ? nextNode(largest, more) : null,
+    nextNode: largest && more && !gainedNothing(weak) ? nextNode(largest, more, idealOfNode(weak)) : null,
     notes: notesOf(study, largest, crosses),
   };
 }
@@ -62,7 +63,7 @@ function notesOf(study: ScalingStudy, largest: ScalingPoint | undefined, crosses
   if (crowded.length > 0) {
     const counts = [...new Set(crowded.map(({ replicas }) => replicas))].join(', ');
     notes.push(
-      `With ${counts} replicas the ranks of a machine share fewer cores than they have threads. These points tell of communication and of crowding, not of what so many machines would compute.`,
+      `With ${counts} ${counts === '1' ? 'replica' : 'replicas'} the ranks of a machine share fewer cores than they have threads. These points tell of communication and of crowding, not of what so many machines would compute.`,
     );
   }
   if (largest && !crosses) {
@@ -78,7 +79,7 @@ function notesOf(study: ScalingStudy, largest: ScalingPoint | undefined, crosses
     notes.push('Whether the batch is too small was not measured, since one replica was not.');
   }
   for (const { mode, replicas, message } of study.failed) {
-    notes.push(`${mode} scaling with ${replicas} replicas failed: ${message}`);
+    notes.push(`${mode} scaling with ${plural(replicas, 'replica')} failed: ${message}`);
   }
   if (study.missing.length > 0) {
     const what = study.missing.map(({ mode, replicas }) => `${mode} ${replicas}`).join(', ');

@@ -3,7 +3,9 @@ import * as vscode from 'vscode';
 import type { ProfileArgument, RunArgument } from '../../contributions.js';
 import type { ClusterSession } from '../../core/follow/clusterSession.js';
 import type { RunOverview } from '../../core/follow/overview.js';
+import { lastProfile } from '../recentRuns.js';
 import { describeProfile, describeRun } from '../tree/describe.js';
+import { orderedProfiles } from './profileOrder.js';
 import { orderedRuns } from './runOrder.js';
 import type { Ui } from './ui.js';
 
@@ -54,6 +56,10 @@ async function offerRun(title: string): Promise<void> {
   if (answer !== undefined) await vscode.commands.executeCommand(choices[answer]);
 }
 
+/**
+ * The given profile; else the only one wanted; else the one that is chosen. First stands the default
+ * profile, then the one that was used last.
+ */
 export async function pickProfile(
   ui: Ui,
   given: ProfileArgument | undefined,
@@ -63,10 +69,8 @@ export async function pickProfile(
   const backend = await ui.services.backend();
   const sessions = await backend.clusters.list();
   if (given) return backend.session(given.profile);
-  const first = ui.services.setting('trainyard.defaultProfile');
-  const ordered = [...sessions].sort(
-    (a, b) => Number(b.profile.name === first) - Number(a.profile.name === first),
-  );
+  const usual = ui.services.setting('trainyard.defaultProfile');
+  const ordered = orderedProfiles(sessions, [usual, lastProfile(ui.services)]);
   const items = ordered.filter(wanted).map((session) => {
     const { label, description } = describeProfile(session.profile, session.state, undefined);
     return { label, description, session };

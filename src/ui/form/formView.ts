@@ -208,6 +208,7 @@ export async function placeText(
       return misfit(error);
     }
   }
+  if (hosts.length === 0) return undefined; // not connected
   const offers: NodeOffer[] = [];
   for (const figures of hosts) {
     const sample = freshSample(figures);

@@ -19,6 +19,7 @@ html:has(body.vscode-light),html:has(body.vscode-high-contrast-light){color-sche
 html body[class]{--text:var(--vscode-editor-foreground);--back:var(--vscode-editor-background);
 --soft:var(--vscode-descriptionForeground);--line:var(--vscode-widget-border,var(--vscode-panel-border));
 --box:var(--vscode-textCodeBlock-background);font-family:var(--vscode-font-family)}
+body a{color:var(--vscode-textLink-foreground)}
 html body[class*=vscode-high-contrast]{--line:var(--vscode-contrastBorder)}
 `;
 
@@ -27,9 +28,17 @@ export function reportPage(html: string, place: ReportPlace, nonce: string): str
   const policy = `<meta http-equiv="Content-Security-Policy" content="${contentPolicy({ nonce })}">`;
   return html
     .replace('<head>', () => `<head>${policy}`)
+    .replace(/<div data-run="([^"<]*)"><\/div>/, (_, run: string) => newRunLink(run))
     .replace('</head>', () => `<style>${style}</style></head>`)
     .replace('</body>', () => `${keepsPlace(place, nonce)}</body>`);
 }
+
+/** The command that a link of the page may call. */
+export const linkedCommand = 'trainyard.newRun';
+
+/** `run`: what the report found best, as JSON in the letters of an address. */
+const newRunLink = (run: string): string =>
+  `<p><a href="command:${linkedCommand}?${encodeURIComponent('[')}${run}${encodeURIComponent(']')}">New Run</a> opens the form of a run with these settings.</p>`;
 
 /** In the place of a report that cannot be read any more. */
 export function lostReportPage(place: ReportPlace, path: string, why: string, nonce: string): string {

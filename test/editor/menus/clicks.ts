@@ -35,7 +35,7 @@ export const cluster: Clicks = {
   'clusters profile.w+.connected menu measureScaling': { row: 'practice', check: asks('Measure Scaling') },
   'clusters profile.w+.connected menu findBestSettings': {
     row: 'practice',
-    check: asks('Find Best Settings'),
+    check: asks('Find Fastest Settings'),
   },
   'clusters profile menu checkProfile': { row: 'practice', check: opens('Checks of practice') },
   'clusters profile menu copyText': { row: 'practice', check: copies(/^practice: ssh, 1 node/) },

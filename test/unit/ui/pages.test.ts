@@ -4,6 +4,8 @@ import { htmlPage } from '../../../src/core/scaling/html.js';
 import { palettes } from '../../../src/core/scaling/palettes.js';
 import { dashboardPage } from '../../../src/ui/panels/dashboardPage.js';
 import { predictionPage } from '../../../src/ui/panels/predictionPage.js';
+import { bakeOffHtml } from '../../../src/core/bakeoff/pages.js';
+import { untried, type BakeOffResult } from '../../../src/core/bakeoff/result.js';
 import { lostReportPage, reportOfState, reportPage } from '../../../src/ui/panels/reportPage.js';
 import { tensorboardPage, tensorboardQuery } from '../../../src/ui/panels/tensorboardPage.js';
 import { nodePath } from '../../../src/core/base/nodePath.js';
@@ -102,6 +104,24 @@ describe("a report's tab", () => {
     // The file alone has neither.
     expect(exported).not.toMatch(/vscode|<script/);
     expect(exported).toContain('@media (prefers-color-scheme:dark)');
+  });
+
+  it('offers a run with the settings that won', () => {
+    const won = { ...untried({ ranks: 2, flags: ['--threads', '1'] }, 'trainyard run lab'), rates: [9] };
+    const result: BakeOffResult = {
+      ...{ version: 1, profile: "ada's", words: ['train', '--data', '/a "b" <c>'], created: 0 },
+      ...{ model: null, device: null, leftOut: [], rounds: [], running: null, cancelled: false },
+      ...{ budget: 60, spent: 60, candidates: [{ ...won, outcome: 'won' }] },
+    };
+    const html = reportPage(bakeOffHtml(result), place, 'n');
+    const [, command, query = ''] = /<a href="command:([^?"]+)\?([^"]*)">New Run<\/a>/.exec(html) ?? [];
+    expect(command).toBe('trainyard.newRun');
+    expect(JSON.parse(decodeURIComponent(query))).toEqual([
+      { profile: "ada's", words: [...result.words, '--threads', '1'], ranks: 2 },
+    ]);
+    expect(bakeOffHtml(result)).not.toContain('command:');
+    expect(bakeOffHtml(result)).toContain("--ranks 2 -- train --data '/a");
+    expect(reportPage(bakeOffHtml({ ...result, candidates: [] }), place, 'n')).not.toContain('New Run');
   });
 
   it('comes back from a name in the folder of reports alone', () => {

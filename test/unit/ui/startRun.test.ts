@@ -79,8 +79,8 @@ const ui = {
       workspaceState: { get: () => ({}), update: () => Promise.resolve() },
       globalState: {
         get: () => [],
-        update: (_key: string, runs: unknown[]) => {
-          remembered.push(runs[0]);
+        update: (_key: string, value: unknown) => {
+          remembered.push(Array.isArray(value) ? value[0] : value);
           return Promise.resolve();
         },
       },
@@ -119,7 +119,7 @@ describe('a start whose GPUs are held', () => {
     ]);
     expect(editor.titles).toEqual(['Run on local, cancellable', 'Run on local, cancellable']);
     expect(editor.reported).toContain(place);
-    expect(remembered).toEqual([recent]); // Run Again does not wait
+    expect(remembered).toEqual([recent, recent.profile]); // Run Again does not wait
     expect(logged).toHaveLength(1);
   });
 

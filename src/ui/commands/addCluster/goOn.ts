@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import type { CheckResult } from '../../../core/base/checks.js';
 import type { ClusterSession } from '../../../core/follow/clusterSession.js';
+import { rememberProfile } from '../../recentRuns.js';
 import { plural } from '../../words.js';
 import { editProfile } from '../profiles/editProfile.js';
 import { newRun } from '../start/newRun.js';
@@ -16,6 +17,7 @@ interface Item extends vscode.QuickPickItem {
 
 export async function goOn(ui: Ui, session: ClusterSession, results: readonly CheckResult[]): Promise<void> {
   const { name, hosts = [] } = session.profile;
+  await rememberProfile(ui.services, name);
   const failed = results.filter(({ ok }) => !ok).length;
   const given = { profile: name };
   const checks: Item = {

@@ -7,7 +7,7 @@ import { trainerVerb } from '../../../core/plan/flags.js';
 import { proposeTraining } from '../../../core/plan/proposal.js';
 import { joinWords, splitWords } from '../../../core/plan/words.js';
 import { replicasOf, slotsOf, usualReplicas } from '../../../core/scaling/plan.js';
-import { recentRuns } from '../../recentRuns.js';
+import { recentRuns, rememberProfile } from '../../recentRuns.js';
 import { errorWords } from '../../remedies.js';
 import { pickProfile } from '../pick.js';
 import { editCommandLine } from '../start/commandLine.js';
@@ -24,11 +24,15 @@ export interface AskedTraining {
   cores: number;
 }
 
-/** Undefined where a question was given up. With `words` given nothing is asked. UserError. */
+/**
+ * Undefined where a question was given up. With `words` given nothing is asked. `about`: behind the
+ * question for the training. UserError.
+ */
 export async function askTraining(
   ui: Ui,
   title: string,
   given: MeasureArgument | undefined,
+  about = '',
 ): Promise<AskedTraining | undefined> {
   const session = await pickProfile(ui, given, title);
   if (!session) return undefined;
@@ -36,7 +40,7 @@ export async function askTraining(
   const line = given?.words
     ? joinWords(given.words)
     : await editCommandLine(
-        `${title} of ${session.profile.name}`,
+        `${title} of ${session.profile.name}${about}`,
         joinWords(lastTraining(ui, session.profile.name)),
         trainerFlags(ui, session.profile.name),
         new Folders(machine),
@@ -46,7 +50,10 @@ export async function askTraining(
   const { cores } = await machine.node.hello();
   const usual = usualReplicas(slotsOf(session.profile, cores)).join(',');
   const text = given?.words ? (given.replicas ?? usual) : await askRanks(title, usual);
-  return text === undefined ? undefined : { session, words, ranks: replicasOf(text), cores };
+  if (text === undefined) return undefined;
+  const ranks = replicasOf(text);
+  await rememberProfile(ui.services, session.profile.name);
+  return { session, words, ranks, cores };
 }
 
 /** The last training on the profile, else a short one that works anywhere. */

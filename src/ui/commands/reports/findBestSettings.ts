@@ -1,28 +1,31 @@
-// Find Best Settings.
+// Find Fastest Settings.
 import * as vscode from 'vscode';
 import type { MeasureArgument } from '../../../contributions.js';
 import { candidatesOf } from '../../../core/bakeoff/candidates.js';
-import { keptSentence, verdictSentences } from '../../../core/bakeoff/pages.js';
-import { isWhole } from '../../../core/bakeoff/result.js';
+import { bakeOffTitle, keptSentence, verdictSentences } from '../../../core/bakeoff/pages.js';
+import { bestRunOf, isWhole, type BakeOffResult } from '../../../core/bakeoff/result.js';
 import { trainDefaultsOf } from '../../../core/bakeoff/trainDefaultsOf.js';
 import { bakeOff } from '../../../core/measure/bakeOff.js';
 import { bakeOffPage, readBakeOff, writeBakeOff } from '../../../core/measure/bakeOffFolder.js';
 import type { Profile } from '../../../core/contracts/profileSchema.js';
+import { trainDefaultsText } from '../../../core/plan/trainDefaults.js';
 import { slotsOfNode } from '../../../core/scaling/plan.js';
 import { errorWords } from '../../remedies.js';
 import { changed } from '../profiles/saveProfile.js';
 import { withProgress } from '../progress.js';
 import { showError } from '../showError.js';
+import { newRun } from '../start/newRun.js';
 import type { Ui } from '../ui.js';
 import { askTraining } from './askTraining.js';
 import { askGoOn, findReport, offerFolder, reportFolder } from './showReport.js';
 
-const title = 'Find Best Settings';
+const title = 'Find Fastest Settings';
+const about = ': by images/s, not by accuracy';
 const usualMinutes = 10;
 
 /** Cancel ends it with a report of what there is. The winner is saved where that is asked for. */
 export async function findBestSettings(ui: Ui, given?: MeasureArgument): Promise<void> {
-  const asked = await askTraining(ui, title, given);
+  const asked = await askTraining(ui, title, given, about);
   if (!asked) return;
   const minutes = given?.words ? (given.minutes ?? usualMinutes) : await askMinutes();
   if (minutes === undefined) return;
@@ -55,28 +58,47 @@ export async function findBestSettings(ui: Ui, given?: MeasureArgument): Promise
       logger: ui.services.logger,
     }),
   );
-  await ui.reports.show(`Bake-off of ${profile.name}`, folder, bakeOffPage);
-  const train = result.cancelled ? undefined : trainDefaultsOf(result);
-  void offerToSave(ui, { ...profile, train }, verdictSentences(result)[0] ?? '', folder);
+  await ui.reports.show(bakeOffTitle(profile.name), folder, bakeOffPage);
+  void offerWinner(ui, profile, result, folder);
 }
 
-/** Of a profile without `train` nothing is saved. */
-async function offerToSave(ui: Ui, profile: Profile, text: string, folder: string): Promise<void> {
+const newRunButton = 'New Run';
+const saveButton = 'Save to Profile';
+
+/** Of a search that was cancelled nothing is saved, and its winner so far can be used once. */
+async function offerWinner(ui: Ui, profile: Profile, result: BakeOffResult, folder: string): Promise<void> {
   try {
-    const save = await offerFolder(text, folder, profile.train && 'Save to Profile');
-    if (!save) return;
-    await (await ui.services.backend()).profiles().save(profile);
-    await changed(ui);
+    const run = bestRunOf(result);
+    const train = result.cancelled ? undefined : trainDefaultsOf(result);
+    const [verdict = ''] = verdictSentences(result);
+    const [buttons, use] = !run
+      ? [[], '']
+      : train
+        ? ([[newRunButton, saveButton], ' Use these settings in one run, or save them for all.'] as const)
+        : ([[newRunButton], ' Use these settings in one run.'] as const);
+    const answer = await offerFolder(`${verdict}${use}`, folder, buttons);
+    if (!run || answer === undefined) return;
+    if (answer === saveButton && !(await saved(ui, { ...profile, train }))) return;
+    await newRun(ui, run);
   } catch (error) {
     void showError(ui, error);
   }
+}
+
+/** Saves what trainings have from now on. Resolves with whether a run is wanted at once. */
+async function saved(ui: Ui, profile: Profile): Promise<boolean> {
+  await (await ui.services.backend()).profiles().save(profile);
+  await changed(ui);
+  const what = profile.train ? trainDefaultsText({ ...profile.train, why: undefined }) : '';
+  const text = `Saved: each training on ${profile.name} that does not say otherwise has ${what}.`;
+  return (await vscode.window.showInformationMessage(text, newRunButton)) === newRunButton;
 }
 
 async function askMinutes(): Promise<number | undefined> {
   const text = await vscode.window.showInputBox({
     title,
     value: String(usualMinutes),
-    prompt: 'Minutes that it may take',
+    prompt: 'Minutes that it may take. It compares images/s, not accuracy',
     ignoreFocusOut: true,
     validateInput: (value) => (Number(value) > 0 ? undefined : 'Write a number above 0'),
   });

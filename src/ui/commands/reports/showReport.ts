@@ -63,11 +63,15 @@ export async function askGoOn(title: string, kept: string): Promise<boolean | un
   return answer === undefined ? undefined : answer === goOn;
 }
 
-/** Resolves with whether the further button was pressed. */
-export async function offerFolder(text: string, folder: string, button?: string): Promise<boolean> {
+/** Resolves with which of the further buttons was pressed, if any was. */
+export async function offerFolder(
+  text: string,
+  folder: string,
+  buttons: readonly string[] = [],
+): Promise<string | undefined> {
   const open = 'Open Folder';
-  const buttons = button === undefined ? [open] : [button, open];
-  const answer = await vscode.window.showInformationMessage(text, ...buttons);
-  if (answer === open) await showFolder(folder);
-  return button !== undefined && answer === button;
+  const answer = await vscode.window.showInformationMessage(text, ...buttons, open);
+  if (answer !== open) return answer;
+  await showFolder(folder);
+  return undefined;
 }

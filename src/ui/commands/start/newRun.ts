@@ -1,11 +1,16 @@
 // New Run. The form itself is loaded here, since most sessions never open one.
 import type { WebviewPanel } from 'vscode';
-import type { ProfileArgument, RunArgument } from '../../../contributions.js';
+import type { ProfileArgument, RunArgument, RunWords } from '../../../contributions.js';
 import type { AskedRun } from '../../../core/plan/commandLine.js';
 import type { Ui } from '../ui.js';
 
-/** Opens the form, filled in for this profile or like this run. UserError. */
-export async function newRun(ui: Ui, from?: ProfileArgument | RunArgument): Promise<void> {
+/** Opens the form, filled in for this profile, like this run or with these words. UserError. */
+export async function newRun(ui: Ui, from?: ProfileArgument | RunArgument | RunWords): Promise<void> {
+  if (from && 'words' in from) {
+    const { profile = 'local', words, ranks } = from;
+    await newRunLike(ui, { profile, words: [...words], ...(ranks === undefined ? {} : { ranks }) });
+    return;
+  }
   const { openForm } = await import('./runForm.js');
   await openForm(ui, from);
 }

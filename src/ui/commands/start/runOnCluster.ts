@@ -9,8 +9,10 @@ import type { ClusterSession } from '../../../core/follow/clusterSession.js';
 import { fileWords, languageOf, perOf, spreadsOf, type Spread } from '../../../core/plan/runFile.js';
 import { joinWords, splitWords } from '../../../core/plan/words.js';
 import { chosenPython, usualPython } from '../../pythonInterpreter.js';
+import { lastProfile } from '../../recentRuns.js';
 import { rememberedFile, rememberedProfile, rememberFile } from '../../rememberedFiles.js';
 import { describeProfile } from '../../tree/describe.js';
+import { orderedProfiles } from '../profileOrder.js';
 import type { Ui } from '../ui.js';
 import { startRun } from './startRun.js';
 
@@ -88,12 +90,10 @@ async function askFile(): Promise<vscode.Uri | undefined> {
 /** The one of the last time is offered first. */
 async function askProfile(ui: Ui, last: string | undefined): Promise<ClusterSession | undefined> {
   const sessions = await (await ui.services.backend()).clusters.list();
-  const items = sessions
-    .map((session) => {
-      const { label, description } = describeProfile(session.profile, session.state, undefined);
-      return { label, description, session };
-    })
-    .sort((a, b) => Number(b.label === last) - Number(a.label === last));
+  const items = orderedProfiles(sessions, [last, lastProfile(ui.services)]).map((session) => {
+    const { label, description } = describeProfile(session.profile, session.state, undefined);
+    return { label, description, session };
+  });
   if (items.length === 1) return items[0]?.session;
   return (await vscode.window.showQuickPick(items, { title, placeHolder: 'Where to run it?' }))?.session;
 }

@@ -1,7 +1,8 @@
 // A bake-off that was ended: which one goes on with it, and with what.
 import { expect, it } from 'vitest';
-import { keptSentence } from '../../../../src/core/bakeoff/pages.js';
+import { bakeOffNotes, keptSentence } from '../../../../src/core/bakeoff/pages.js';
 import {
+  cancelledNow,
   isWhole,
   reopened,
   sameBakeOff,
@@ -70,4 +71,28 @@ it('says what is kept', () => {
   expect(keptSentence(ended)).toBe(
     'kept are 4 runs of 3 of 3 candidates, in 2 rounds; 2.0 minutes of 10.0 minutes have passed.',
   );
+});
+
+it('says that the user cancelled, and not that there was no time', () => {
+  const [first] = ended.rounds;
+  const begun = { ...ended, cancelled: false, rounds: first ? [first] : [] };
+  const inFirst = withWinner(
+    cancelledNow({ ...begun, candidates: [measured(0, [100], 1), measured(1, [], 0), measured(2, [], 0)] }),
+  );
+  expect(inFirst.candidates.map(({ why }) => why)).toEqual([
+    'It was the fastest.',
+    'The search was cancelled before its first run.',
+    'The search was cancelled before its first run.',
+  ]);
+  expect(bakeOffNotes(inFirst)).toContain('2 candidates had no run before the search was cancelled.');
+  expect(bakeOffNotes(inFirst).join(' ')).not.toContain('no time');
+});
+
+it('says that there was no time for what the first round left out, also where a later one was cancelled', () => {
+  const later = cancelledNow({ ...ended, candidates: [measured(0, [100], 2), measured(1, [], 0)] });
+  expect(later.candidates[1]?.why).toBe('There was no time for it.');
+  expect(bakeOffNotes(later)).toContain('There was no time for 1 candidate.');
+  const cut = { ...measured(1, [90], 1), why: '' };
+  const goesOn = withWinner(cancelledNow({ ...ended, candidates: [measured(0, [100], 2), cut] }));
+  expect(goesOn.candidates[1]?.why).toBe('This candidate was to go on when the search was cancelled.');
 });

@@ -1,5 +1,6 @@
 // The one reading of metrics.jsonl, and what a restart supersedes in it.
 import { describe, expect, it } from 'vitest';
+import { endlessSteps } from '../../../../src/core/model/measured.js';
 import { RunMetrics } from '../../../../src/core/model/runMetrics.js';
 import type { Metric } from '../../../../src/core/contracts/metricsSchema.js';
 import { StepTable } from '../../../../src/core/model/series/stepTable.js';
@@ -43,6 +44,15 @@ describe('RunMetrics', () => {
     expect(metrics.steps.imagesPerSec()).toBeCloseTo(1280 / 5, 9);
     expect(metrics.steps.medianImagesPerSec()).toBeCloseTo(160, 9);
     expect(metrics.progress.fraction).toBeCloseTo(20 / 300, 9);
+  });
+
+  it('tells of no end of a run of so many steps that it is stopped before', () => {
+    const metrics = withSteps();
+    metrics.add(startLine({ total_steps: endlessSteps }));
+    for (const step of [10, 20, 30]) metrics.add(stepLine(step));
+    expect(metrics.secondsPerStep).toBeGreaterThan(0);
+    expect(metrics.secondsLeft).toBeUndefined();
+    expect(metrics.progress).toMatchObject({ step: 30, totalSteps: undefined, fraction: undefined });
   });
 
   it('takes the progress from a checkpoint where that is newer than any step line', () => {

@@ -121,3 +121,15 @@ it('takes strong scaling where there is no weak one, and says nothing of no poin
   expect(findBottleneck(strong, null)?.kind).toBe('link');
   expect(findBottleneck([], null)).toBeUndefined();
 });
+
+it('advises fewer replicas on a node only where a node has several', () => {
+  const ranks = ranksOf(180, 180);
+  const adviceOf = (more: Partial<ScalingPoint>): string | undefined =>
+    findBottleneck(
+      [one, madePoint({ replicas: 2, step: 180, comm: 0, allReduceMs: 1, ranks, ...more })],
+      same,
+    )?.advice;
+  expect(adviceOf({ hosts: 1 })).toContain('Try fewer of them on a node');
+  expect(adviceOf({ hosts: 2 })).toMatch(/^Each node has one replica/);
+  expect(adviceOf({ hosts: 2, machines: 1 })).toMatch(/^The nodes are on one machine/);
+});

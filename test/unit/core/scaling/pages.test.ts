@@ -57,6 +57,24 @@ describe('a report', () => {
     expect(report.leftOut).toHaveLength(3);
   });
 
+  it('predicts nothing of one more node where more replicas were no faster', () => {
+    const slower = reportOf({
+      ...study,
+      points: [
+        point({ replicas: 1 }),
+        point({ replicas: 2, hosts: 2, step: 250, comm: 150, allReduceMs: 90 }),
+      ],
+    });
+    // 320 images/s alone, and 64 / 0.25 s with two.
+    expect(slower.nextNode).toBeNull();
+    const text = scalingMarkdown(slower);
+    expect(text).toContain(
+      'No gain was measured: 256.0 images/s with 2 replicas, and 320.0 images/s with 1 replica. So nothing is predicted of one more node.',
+    );
+    expect(text).not.toContain('1 replicas');
+    expect(scalingHtml(slower)).not.toMatch(/\b1 (replicas|hosts)/);
+  });
+
   it('is Markdown with tables and commands', () => {
     const text = scalingMarkdown(report);
     expect(text).toContain('**The link between the replicas holds them up: 44% of a step with 4 replicas.**');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { allReduceMsOf, figuresOf } from '../../../../src/core/scaling/fromLines.js';
 import { allReduceSeconds } from '../../../../src/core/scaling/links.js';
-import { nextNode, withOneMore } from '../../../../src/core/scaling/nextNode.js';
+import { idealOfNode, nextNode, withOneMore } from '../../../../src/core/scaling/nextNode.js';
 import {
   plannedPoints,
   replicasOf,
@@ -123,6 +123,17 @@ it('says what one more node brings, in images/s and in money', () => {
   // 7.20 / 3,600 s = 0.002 a second over 2,560 images: 0.78125 a million; 10.80: 0.003 / 3,600.
   expect(found.millionNow).toBeCloseTo(0.78125, 9);
   expect(found.millionThen).toBeCloseTo(0.833333, 6);
+});
+
+it('says of one more node no more than a node that waits for no other makes', () => {
+  // One replica makes 320 images/s, so a node with two of them at most 640.
+  const series = scaledSeries([madePoint({}), madePoint({ replicas: 4, hosts: 2, step: 160 })], 'weak');
+  const largest = series[1]?.point;
+  expect(largest?.imagesPerSec.median).toBe(800);
+  const far = { replicas: 6, hosts: 3, imagesPerSec: 2000, low: 1300, high: 3000 };
+  expect(largest && nextNode(largest, far, idealOfNode(series))).toMatchObject({
+    ...{ moreImagesPerSec: 640, low: 500, high: 640 },
+  });
 });
 
 describe('the points of a measurement', () => {
