@@ -90,3 +90,22 @@ it('a check names an address that nodes cannot resolve', async () => {
     expect.stringMatching(/^lab2\.invalid no does not reach lab1\.invalid: ./),
   ]);
 });
+
+it('a node that cannot resolve the head says so, and the run fails at once with its words', async () => {
+  const [first, second] = aliases.map((host) => ({ host, slots: 1 }));
+  const { profile, machine } = cluster(2, { hosts: [{ ...first!, address: 'head.invalid' }, second!] });
+  const begun = Date.now();
+  const why = "lab2.invalid: it did not join: the head's address head.invalid is not known there";
+  await expect(startRun(machine, profile, training(5))).rejects.toMatchObject({
+    code: 'failed',
+    what: why,
+    hint: { kind: 'openPorts', host: 'lab1.invalid' },
+  });
+  const registry = await machine.registry(profile);
+  const newest = (await registry.list())[0]!;
+  const { state } = await untilOver(machine, newest.dir);
+  expect(Date.now() - begun).toBeLessThan(40_000); // without a reason the wait alone is 60 s
+  expect(state?.phase).toBe('failed');
+  expect(state?.reason).toMatch(new RegExp(`^node ${why}\\. .*"address" of the host lab1\\.invalid$`));
+  expect(state?.reason).not.toContain('startTimeout');
+}, 120_000);

@@ -1,6 +1,7 @@
 #include "agent/cluster/cluster.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -62,6 +63,7 @@ Cluster::Cluster(const RunFolder& folder, const RunSpec& spec, Journal& journal)
     nodes_.emplace_back(folder, node);
     nodes_.back().since = now_seconds();
     make_private_folders(folder.file("nodes/" + node.host));
+    ::unlink(folder.node(node.host, "not-joined.json").c_str());  // of an earlier life of the run
   }
   replace_file(folder.joining(), to_line({{"port", port_.port()}, {"key", key_}}) + "\n");
   replace_file(folder.file("nodes/probe.json"), to_line({{"token", token_}}) + "\n");

@@ -95,7 +95,7 @@ int port_of(const Descriptor& socket) {
 
 Descriptor begin_to_connect(const std::string& address, int port) {
   const auto target = resolve(address);
-  if (!target) throw Error(Exit::usage, "the head's address " + address + " is not known on this node");
+  if (!target) throw AddressUnknown("the head's address " + address + " is not known there");
   Descriptor socket = make_socket();
   const sockaddr_in full = socket_address(*target, port);
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&full), sizeof full) != 0 && errno != EINPROGRESS) {

@@ -31,8 +31,14 @@ class ConnectionRefused : public Error {
   explicit ConnectionRefused(const std::string& message) : Error(Exit::data, message) {}
 };
 
+/// This machine cannot resolve the name.
+class AddressUnknown : public Error {
+ public:
+  explicit AddressUnknown(const std::string& message) : Error(Exit::usage, message) {}
+};
+
 /// Begins to connect; the socket becomes writable when that is done or has failed. Throws
-/// ConnectionRefused or Error.
+/// AddressUnknown, ConnectionRefused or Error.
 Descriptor begin_to_connect(const std::string& address, int port);
 
 /// 0 while a connection that was begun is well, else errno.

@@ -31,6 +31,7 @@ namespace {
 /// head counts the node as lost.
 constexpr double kEndWithoutHead = 18;
 constexpr double kLeaveWithoutHead = 3600;
+constexpr double kLeaveUnknown = 2;    // and the head's name cannot be resolved; it never joined
 constexpr double kLeaveGone = 20;      // without the supervisor at its port
 constexpr double kSweepSeconds = 1;    // between two looks at all processes of the machine
 constexpr int kCleanSweeps = 3;        // in a row, and no more looks are needed
@@ -116,8 +117,8 @@ class Join {
     ranks_.control().pump_local();
     if (Wire* wire = head_.wire(); wire != nullptr && welcomed_) {
       tell(*wire);
-    } else if (head_.lost_since() > 0 && state_ == "joined") {
-      say("connecting");
+    } else if (head_.lost_since() > 0 && (state_ == "joined" || head_.why() != told_why_)) {
+      say(state_ == "joined" ? "connecting" : state_);
     }
     take_sample();
     settle();
@@ -193,7 +194,7 @@ class Join {
     ranks_.control().rewind();
     head_.wire()->send(
         {{"kind", "ready"}, {"shared", shared_}, {"pid", ::getpid()}, {"generation", ranks_.generation()}});
-    welcomed_ = true;
+    welcomed_ = was_welcomed_ = true;
     next_beat_ = 0;
     say("joined");
   }
@@ -274,6 +275,10 @@ class Join {
       why_ = "the head was not seen for an hour";
       return Step::leave;
     }
+    if (!was_welcomed_ && head_.unknown_for() > kLeaveUnknown) {
+      why_ = head_.why();
+      return Step::leave;
+    }
     if (head_.gone_for() > kLeaveGone) {
       why_ = head_.why() + " for 20 s: the supervisor is gone, so the run is over";
       return Step::leave;
@@ -309,6 +314,7 @@ class Join {
 
   void say(const std::string& state) {
     state_ = state;
+    told_why_ = head_.why();
     const Json json{{"pid", ::getpid()},    {"startTime", process_start_time(::getpid()).value_or(0)},
                     {"bootId", boot_id()},  {"guard", guard_.process().pid},
                     {"state", state},       {"why", head_.why()},
@@ -339,8 +345,8 @@ class Join {
   SampleLog samples_;
   ActivityWatch activity_;
   std::optional<Settling> settling_;
-  std::string state_, why_;
-  bool over_ = false, welcomed_ = false, shared_ = false, is_head_ = false;
+  std::string state_, why_, told_why_;
+  bool over_ = false, welcomed_ = false, was_welcomed_ = false, shared_ = false, is_head_ = false;
   double next_beat_ = 0, next_activity_ = 0, next_folder_look_ = 0;
   double next_sweep_ = 0;     ///< monotonic seconds
   int clean_sweeps_ = 0;      ///< without the head

@@ -28,6 +28,10 @@ void HeadConnection::begin() {
   deadline_ = monotonic_seconds() + kHandshakeSeconds;
   try {
     connecting_ = begin_to_connect(spec_.address, spec_.port);
+    unknown_since_ = 0;
+  } catch (const AddressUnknown& unknown) {
+    if (unknown_since_ == 0) unknown_since_ = monotonic_seconds();
+    drop(unknown.what());
   } catch (const ConnectionRefused& refused) {
     drop(refused.what(), true);
   } catch (const Error& error) {
@@ -36,6 +40,8 @@ void HeadConnection::begin() {
 }
 
 double HeadConnection::gone_for() const { return gone_since_ == 0 ? 0 : monotonic_seconds() - gone_since_; }
+
+double HeadConnection::unknown_for() const { return unknown_since_ == 0 ? 0 : monotonic_seconds() - unknown_since_; }
 
 void HeadConnection::drop(const std::string& why, bool is_gone) {
   const double now = monotonic_seconds();

@@ -26,6 +26,8 @@ class HeadConnection {
   /// For how many seconds each try was refused by the head's machine, or answered there by another
   /// run or program. A supervisor never listens a second time with the same key.
   double gone_for() const;
+  /// For how many seconds this node has not been able to resolve the head's name.
+  double unknown_for() const;
   const std::string& why() const { return why_; }
   /// Waits until there is something to read here or at `other` (events as poll's; 0: none), 50 ms
   /// at most.
@@ -40,7 +42,8 @@ class HeadConnection {
   std::unique_ptr<Wire> wire_;
   bool was_authenticated_ = false;
   double lost_since_;
-  double gone_since_ = 0;  ///< monotonic seconds; 0: the head may still listen
+  double gone_since_ = 0;     ///< monotonic seconds; 0: the head may still listen
+  double unknown_since_ = 0;  ///< monotonic seconds; 0: it is known
   double deadline_ = 0, next_try_ = 0, patience_ = 0.2;
   std::string why_ = "it has not been reached yet";
 };

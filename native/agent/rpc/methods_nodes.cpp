@@ -27,6 +27,7 @@ namespace {
 constexpr double kJoinSeconds = 30;
 constexpr double kKillSeconds = 15;
 constexpr int kLongestHost = 253;
+constexpr size_t kLongestWhy = 4096;
 
 Answer joining(const Fields& params, ServeContext&) {
   const RunFolder folder(expand_path(params.string("dir")));
@@ -69,7 +70,7 @@ class JoinJob : public Job {
     }
     if (record && record->lives && record->state == "joined") return Json{{"dir", folder_.dir()}};
     const bool ended = process_ && !is_alive(*process_);
-    if (ended) throw RpcError(RpcCode::bad_state, "this node did not join: " + last_words());
+    if (ended) throw RpcError(RpcCode::bad_state, "it did not join: " + why_it_ended(record));
     return wait(record ? record->why : "it said nothing");
   }
 
@@ -93,11 +94,11 @@ class JoinJob : public Job {
 
   std::optional<Json> wait(const std::string& why) const {
     if (monotonic_seconds() < deadline_) return std::nullopt;
-    throw RpcError(RpcCode::input_output, "this node did not join within 30 s: " + why +
-                                              ". Check that it reaches the head's address at the ports of portRange");
+    throw RpcError(RpcCode::input_output, "it did not join within 30 s: " + why);
   }
 
-  std::string last_words() const {
+  std::string why_it_ended(const std::optional<JoinRecord>& record) const {
+    if (record && !record->why.empty() && record->process.pid == process_->pid) return record->why;
     const auto lines = last_lines(folder_.node(host_, "join.log"), 1);
     return lines.empty() ? "it said nothing" : lines.back();
   }
@@ -110,6 +111,19 @@ class JoinJob : public Job {
   bool started_ = false;
   std::optional<ProcessId> process_;
 };
+
+/// A client says why a node has not joined, which the node itself cannot tell the head.
+Answer not_joined(const Fields& params, ServeContext&) {
+  const RunFolder folder = existing_run_folder(expand_path(params.string("dir")));
+  const std::string host = params.string("host"), why = params.string("why");
+  std::error_code failed;
+  if (!is_run_id(host) || !fs::is_directory(folder.file("nodes/" + host), failed)) {
+    throw FieldError("params.host is no node of it");
+  }
+  if (why.empty() || why.size() > kLongestWhy) throw FieldError("params.why must have 1 to 4096 bytes");
+  replace_file(folder.node(host, "not-joined.json"), to_line({{"why", why}}) + "\n");
+  return Json::object();
+}
 
 const Json& object(const Fields& params, const char* name) {
   const Json* found = params.find(name);
@@ -242,6 +256,7 @@ Answer kill_leftovers(const Fields& params, ServeContext&) {
 void add_node_methods(MethodTable& table) {
   table["run.joining"] = joining;
   table["run.join"] = join;
+  table["run.not_joined"] = not_joined;
   table["leftovers.list"] = list_leftovers;
   table["leftovers.kill"] = kill_leftovers;
 }

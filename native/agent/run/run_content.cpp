@@ -23,7 +23,7 @@ constexpr size_t kMostNamed = 20;
 
 /// `#` stands for digits, `*` for anything within one name. Each name may also end in .tmp-PID,
 /// which a write that was cut short leaves behind.
-constexpr std::array<std::string_view, 51> kFiles{"run.json",
+constexpr std::array<std::string_view, 52> kFiles{"run.json",
                                                   "about.json",
                                                   "state.json",
                                                   "stop.json",
@@ -61,6 +61,7 @@ constexpr std::array<std::string_view, 51> kFiles{"run.json",
                                                   "nodes/*/join.json",
                                                   "nodes/*/join.state.json",
                                                   "nodes/*/join.lock",
+                                                  "nodes/*/not-joined.json",
                                                   "nodes/*/join.log",
                                                   "nodes/*/proxy.log",
                                                   "train/events.out.tfevents.*",

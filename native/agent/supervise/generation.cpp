@@ -185,7 +185,7 @@ void Generation::look_at_start_deadline(double now) {
   if (ending_ || all_started() || now - begun_ <= spec_.start_timeout) return;
   own_reason_ = "only " + std::to_string(started_.size()) + " of " + std::to_string(ranks_.size()) +
                 " ranks started within " + std::to_string(static_cast<int>(spec_.start_timeout)) +
-                " s (startTimeout): " + mpiexec_last_words();
+                " s: " + mpiexec_last_words();
   begin_ending(0);
 }
 

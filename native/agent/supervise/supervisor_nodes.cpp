@@ -13,10 +13,12 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "agent/join/join.h"
 #include "agent/run/checkpoints.h"
 #include "agent/supervise/supervisor.h"
 #include "agent/system/clock.h"
 #include "common/error.h"
+#include "common/files.h"
 
 namespace trainyard {
 
@@ -33,6 +35,25 @@ std::string joined_text(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
   return text;
+}
+
+/// "gpu2: it did not join: …", of the first of these nodes of which that is known: what a client said.
+std::optional<std::string> told_why(const RunFolder& folder, const std::vector<std::string>& missing) {
+  for (const std::string& host : missing) {
+    if (const auto told = read_json_object(folder.node(host, "not-joined.json"))) {
+      return host + ": " + told->value("why", "");
+    }
+  }
+  return std::nullopt;
+}
+
+/// The same by what an `agent join` wrote, which the head sees of itself and of nodes with its disk.
+std::optional<std::string> written_why(const RunFolder& folder, const std::vector<std::string>& missing) {
+  for (const std::string& host : missing) {
+    const auto record = read_join_record(folder, host);
+    if (record && record->state != "joined" && !record->why.empty()) return host + ": " + record->why;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -64,7 +85,11 @@ std::optional<GenerationResult> Supervisor::wait_for_nodes(bool first) {
        {"fewer_after", !first && spec_.min_nodes < count_with_ranks(spec_.nodes) ? Json(with_enough) : Json(nullptr)}});
   const double begun = monotonic_seconds();
   const auto patient = [&] { return monotonic_seconds() - begun < (!first && enough_nodes() ? with_enough : longest); };
-  while (!cluster_->missing().empty() && !stop_ && patient()) wait_and_look();
+  std::optional<std::string> told;
+  while (!cluster_->missing().empty() && !stop_ && patient() && !told) {
+    wait_and_look();
+    if (first) told = told_why(folder_, cluster_->missing());
+  }
   const std::vector<std::string> missing = cluster_->missing();
   GenerationResult result;
   if (stop_) {
@@ -74,10 +99,19 @@ std::optional<GenerationResult> Supervisor::wait_for_nodes(bool first) {
     return result;
   }
   if (missing.empty() || (!first && enough_nodes())) return look_for_leader();
+  const std::string advice = ". Check that it is up and reaches " + spec_.nodes.front().address +
+                             " at the ports of \"portRange\". Both can be set in the profile: the address by "
+                             "\"address\" of the host " +
+                             spec_.nodes.front().host;
+  if (told) {
+    result.reason = "node " + *told + advice;
+    return result;
+  }
+  const std::optional<std::string> known = written_why(folder_, missing);
   result.reason = (missing.size() == 1 ? "node " : "nodes ") + joined_text(missing) + " did not " +
                   (first ? "join" : "come back") + " within " + std::to_string(static_cast<int>(longest)) + " s" +
-                  (first ? " (startTimeout)" : " (nodeReturnTimeout)") + ". Check that it is up and reaches " +
-                  spec_.nodes.front().address + " at the ports of portRange";
+                  (first ? "" : " (\"nodeReturnTimeout\" of the profile)") + (known ? " (" + *known + ")" : "") +
+                  advice;
   return result;
 }
 

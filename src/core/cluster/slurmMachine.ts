@@ -153,7 +153,9 @@ export class SlurmMachine extends SshMachine {
       throw new UserError('usage', 'a login node is for many users: nothing is measured there', hint);
     }
     const results = await super.check(profile, progress);
-    const ofLoginNode = results.filter(({ name }) => !['slots', 'head port', 'head address', 'GPUs'].includes(name));
+    const ofLoginNode = results.filter(
+      ({ name }) => !['slots', 'head port', 'head address', 'GPUs'].includes(name),
+    );
     if (ofLoginNode.some(({ name, ok }) => name === 'connection' && !ok)) return ofLoginNode;
     return [...ofLoginNode, await this.checkSlurm(profile)];
   }

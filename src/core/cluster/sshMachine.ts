@@ -46,6 +46,7 @@ import type { NodeSource, StageSpec } from '../stage/spec.js';
 import type { Staged } from '../stage/staging.js';
 import type { GpuLocks } from './gpus/gpuLocks.js';
 import { placeAndTake } from './gpus/gpuStart.js';
+import { joinNodes } from './joinNodes.js';
 import { removeOnNode, trainerOn } from './nodes/nodeProgram.js';
 import { offersOf } from './nodes/offers.js';
 import { buildTrouble, noCudaLibrary, withoutCuda } from '../setup/nodeCuda.js';
@@ -54,7 +55,7 @@ import type { Questions } from './nodes/retry.js';
 import { addressOf, headFirst } from './nodes/hosts.js';
 import { SshNode } from './nodes/sshNode.js';
 import { Survey } from './nodes/survey.js';
-import { join, type NodePath } from '../base/nodePath.js';
+import type { NodePath } from '../base/nodePath.js';
 
 /** What a cluster is made of. The machine owns the transport. */
 export interface SshMachineOptions {
@@ -72,14 +73,6 @@ export interface SshMachineOptions {
 }
 
 type Runtimes = ReadonlyMap<SshNode, NodeRuntime>;
-
-/** The nodes of a run with what each needs. */
-interface JoiningNodes {
-  placement: Placement;
-  runtimes: Runtimes;
-  taken: readonly SshNode[];
-  locks: GpuLocks;
-}
 
 /** A cluster. Owns its nodes and the transport. */
 export class SshMachine implements Machine {
@@ -298,38 +291,10 @@ export class SshMachine implements Machine {
       (spec) => client.request('run.start', { workdir, spec, ...locks.of(this.head.name) }, startOptions),
       progress,
     );
-    await this.join(started, { placement, runtimes, taken, locks });
-    return { ...started, before, device: choice?.used, warnings: checks.filter(({ warning }) => warning) };
-  }
-
-  /** Every other node joins the run that its head has just taken up. */
-  private async join(
-    { id, dir }: { id: string; dir: NodePath },
-    { placement, runtimes, taken, locks }: JoiningNodes,
-  ): Promise<void> {
+    const runAtHead = { ...started, address: placement.nodes[0]?.address ?? this.head.name };
     const others = taken.filter((node) => node !== this.head);
-    if (others.length === 0) return;
-    const { port, key } = await (await this.node.client()).request('run.joining', { dir });
-    const address = placement.nodes[0]?.address ?? this.head.name;
-    const workdir = givenWorkdir(this.options.profile);
-    await Promise.all(
-      others.map(async (node) => {
-        const runtime = runtimes.get(node);
-        if (!runtime) throw new TypeError(`${node.name} was not prepared`);
-        const { agent, trainer, runtimeDir } = runtime;
-        const paths = { agent, trainer, proxy: join(runtimeDir, 'bin', 'hydra_pmi_proxy') };
-        const client = await node.node.client();
-        await client.request('run.join', {
-          workdir,
-          id,
-          host: node.name,
-          head: { address, port },
-          key,
-          paths,
-          ...locks.of(node.name),
-        });
-      }),
-    );
+    await joinNodes(runAtHead, { profile, head: this.head, others, runtimes, locks });
+    return { ...started, before, device: choice?.used, warnings: checks.filter(({ warning }) => warning) };
   }
 
   private places(profile: Profile, nodes: readonly SshNode[]): StagePlaces<SshNode> {

@@ -106,6 +106,7 @@ export const agentResults = {
     nodes: z.array(z.object({ host: z.string(), state: z.string() })),
   }),
   'run.join': z.object({ dir: nodePathSchema }),
+  'run.not_joined': nothing,
   'leftovers.list': z.object({
     runs: z.array(
       z.object({ dir: nodePathSchema, supervised: z.boolean(), processes: z.array(processSchema) }),
@@ -158,6 +159,7 @@ export interface AgentParams {
     paths: { agent: NodePath; trainer: NodePath; proxy: NodePath };
     gpuLocks?: string;
   };
+  'run.not_joined': { dir: NodePath; host: string; why: string };
   'leftovers.list': { workdir: NodePath };
   'leftovers.kill': { workdir: NodePath; all: boolean };
   'run.list': { workdir: NodePath };

@@ -19,11 +19,18 @@ export type SessionState =
   | { kind: 'connected'; cores: number; host: string }
   | { kind: 'failed'; error: unknown };
 
+/** What the machine of a profile keeps for as long as it is connected. */
+function wayOf({ kind, hosts, head, transport, launcher, workdir }: Profile): string {
+  return kind === 'local' ? '' : JSON.stringify({ hosts, head, transport, launcher, workdir });
+}
+
 /** One profile, and its machine while it is connected. Owns the machine and its tunnels. */
 export class ClusterSession implements Disposable {
   private readonly states = new Emitter<SessionState>();
   private current: SessionState = { kind: 'disconnected' };
   private opened: Machine | undefined;
+  /** The profile as it was when the machine was made. */
+  private openedBy: Profile | undefined;
   /** Whether somebody has disconnected it. */
   private left = false;
   private tunnelsNow: Tunnels | undefined;
@@ -46,6 +53,15 @@ export class ClusterSession implements Disposable {
   /** The profile was edited; what is connected stays so. */
   set profile(profile: Profile) {
     this.profileNow = profile;
+  }
+
+  /**
+   * Whether what is connected was made by another profile in what a connection is made of. The rest
+   * of a profile, such as `portRange`, goes with each run.
+   */
+  get isOutdated(): boolean {
+    const { openedBy, profileNow } = this;
+    return this.opened !== undefined && openedBy !== undefined && wayOf(openedBy) !== wayOf(profileNow);
   }
 
   get state(): SessionState {
@@ -133,6 +149,7 @@ export class ClusterSession implements Disposable {
     this.become({ kind: 'connecting' });
     let machine: Machine;
     try {
+      this.openedBy = this.profileNow;
       machine = this.makeMachine(this.profileNow);
     } catch (error) {
       return this.fail(error);

@@ -6,12 +6,14 @@ import { afterAll, expect, it, vi } from 'vitest';
 import { nullLogger } from '../../../src/core/base/log.js';
 import { Clusters } from '../../../src/core/follow/clusters.js';
 import { ProfileStore } from '../../../src/core/profiles/store.js';
+import type { Machine } from '../../../src/core/cluster/nodes/machine.js';
 import type { Ui } from '../../../src/ui/commands/ui.js';
 import { ProfileWatcher } from '../../../src/ui/profileWatcher.js';
 
 const editor = vi.hoisted(() => ({
   changed: [] as (() => void)[],
   shown: [] as string[][],
+  warned: [] as string[][],
   done: [] as unknown[],
 }));
 vi.mock('vscode', () => {
@@ -33,6 +35,10 @@ vi.mock('vscode', () => {
     window: {
       showErrorMessage: (...words: string[]) => {
         editor.shown.push(words);
+        return Promise.resolve(words[1]);
+      },
+      showWarningMessage: (...words: string[]) => {
+        editor.warned.push(words);
         return Promise.resolve(words[1]);
       },
     },
@@ -90,6 +96,63 @@ it('says once that the file is wrong, with a button that opens it, until it is r
   await save(right);
   await save('');
   expect(editor.shown).toHaveLength(2);
+  watcher.dispose();
+  clusters.dispose();
+});
+
+it('says once that a connected profile was changed in what its connection keeps, with Reconnect', async () => {
+  editor.changed.length = 0;
+  editor.done.length = 0;
+  const store = (): ProfileStore => new ProfileStore(home);
+  const machine = {
+    node: { hello: () => Promise.resolve({ cores: 2, host: 'gpu1' }) },
+    dispose: () => undefined,
+  };
+  const clusters = new Clusters(store, () => machine as unknown as Machine);
+  const services = {
+    logger: nullLogger,
+    onBackend: (use: (backend: object) => void) => {
+      use({ clusters, profiles: store });
+      return { dispose: () => undefined };
+    },
+  };
+  const watcher = new ProfileWatcher({ services, showOutput: () => undefined } as unknown as Ui, 1);
+  const write = (more: object): void => {
+    const profile = { name: 'lab', kind: 'ssh', hosts: [{ host: 'gpu1' }], ...more };
+    writeFileSync(file, JSON.stringify({ version: 1, profiles: [profile] }));
+  };
+  const list = vi.spyOn(clusters, 'list');
+  const save = async (more: object): Promise<void> => {
+    list.mockClear();
+    write(more);
+    for (const changed of editor.changed) changed();
+    await vi.waitFor(() => {
+      expect(list).toHaveBeenCalled();
+    });
+    await Promise.allSettled(list.mock.results.map(({ value }) => value as Promise<unknown>));
+    await new Promise((wake) => setImmediate(wake));
+  };
+  await save({});
+  await save({ hosts: [{ host: 'gpu1', address: '10.0.0.4' }] });
+  expect(editor.warned).toEqual([]); // nothing is connected
+  const session = await clusters.get('lab');
+  await session.machine();
+  await save({ hosts: [{ host: 'gpu1', address: '10.0.0.4' }], portRange: '48000-48100' });
+  expect(editor.warned).toEqual([]); // that goes with each run
+  const hosts = [{ host: 'gpu1', address: '10.0.0.5' }];
+  await save({ hosts });
+  await save({ hosts, portRange: '48000-48100' });
+  expect(editor.warned).toEqual([
+    ['Profile lab was changed, and is connected as it was before', 'Reconnect'],
+  ]);
+  expect(editor.done).toEqual([
+    ['trainyard.disconnect', { profile: 'lab' }],
+    ['trainyard.connect', { profile: 'lab' }],
+  ]);
+  session.disconnect();
+  await session.machine();
+  await save({ hosts });
+  expect(editor.warned).toHaveLength(1);
   watcher.dispose();
   clusters.dispose();
 });

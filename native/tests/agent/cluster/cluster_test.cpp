@@ -225,6 +225,23 @@ TEST_F(ClusterTest, ANodeThatDoesNotJoinIsNamed) {
   EXPECT_EQ(events(dir, "waiting_for_nodes").size(), 1U);
 }
 
+TEST_F(ClusterTest, ANodeThatCannotResolveTheHeadSaysSoAndSoDoesTheRun) {
+  const std::string dir = start(spread_script("true"));
+  const double begun = monotonic_seconds();
+  const Json refused = client_->error("run.join", join_params(dir, "lab1.invalid"));
+  const std::string why = refused["message"];
+  EXPECT_EQ(why, "it did not join: the head's address lab1.invalid is not known there");
+  client_->call("run.not_joined", {{"dir", dir}, {"host", "gpu2"}, {"why", why}});
+  const Json last = ended(dir);
+  EXPECT_LT(monotonic_seconds() - begun, 25) << "it waited for what cannot come";
+  EXPECT_EQ(last["phase"], "failed");
+  EXPECT_TRUE(last["reason"].get<std::string>().starts_with("node gpu2: " + why)) << last["reason"];
+  EXPECT_NE(client_->error("run.not_joined", {{"dir", dir}, {"host", "gpu7"}, {"why", why}})["message"]
+                .get<std::string>()
+                .find("host"),
+            std::string::npos);
+}
+
 TEST_F(ClusterTest, TheHeadNeedsNoNameThatItCannotResolve) {
   Json spec = spread_script("true");
   spec["nodes"][0]["address"] = "lab1.invalid";

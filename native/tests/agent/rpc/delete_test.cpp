@@ -17,7 +17,7 @@ TEST(RunContent, IsWhatTheContractNames) {
   for (const char* ours :
        {"run.json", "about.json", "state.json.tmp-123", "logs/rank-12.log", "gpus/gpu1.local.jsonl",
         "train/events.out.tfevents.1.host", "exits/gen-1-rank-0.json", "processes/gen-2-command.json",
-        "processes/gen-2-ended", "heartbeats/eval", "nodes/gpu2/join.state.json",
+        "processes/gen-2-ended", "heartbeats/eval", "nodes/gpu2/join.state.json", "nodes/gpu2/not-joined.json",
         "checkpoints/step-00000120/manifest.json", "checkpoints/.tmp-step-00000120/x"}) {
     EXPECT_TRUE(is_run_file(ours)) << ours;
   }

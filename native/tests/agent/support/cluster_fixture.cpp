@@ -44,18 +44,20 @@ std::string ClusterTest::start_spread(const Json& spec) {
   return dir;
 }
 
-std::string ClusterTest::join_second(const std::string& dir, const std::string& address, int port) {
+Json ClusterTest::join_params(const std::string& dir, const std::string& address, int port) const {
   const Json joining = client_->call("run.joining", {{"dir", dir}});
   const fs::path tools = fs::path(TRAINYARD_MPIEXEC).parent_path();
-  const Json answer = client_->call(
-      "run.join",
-      {{"workdir", folder_.file("second")},
-       {"id", fs::path(dir).filename().string()},
-       {"host", "gpu2"},
-       {"head", {{"address", address}, {"port", port != 0 ? Json(port) : joining["port"]}}},
-       {"key", joining["key"]},
-       {"paths",
-        {{"agent", TRAINYARD_AGENT}, {"trainer", "/bin/sh"}, {"proxy", (tools / "hydra_pmi_proxy").string()}}}});
+  return {
+      {"workdir", folder_.file("second")},
+      {"id", fs::path(dir).filename().string()},
+      {"host", "gpu2"},
+      {"head", {{"address", address}, {"port", port != 0 ? Json(port) : joining["port"]}}},
+      {"key", joining["key"]},
+      {"paths", {{"agent", TRAINYARD_AGENT}, {"trainer", "/bin/sh"}, {"proxy", (tools / "hydra_pmi_proxy").string()}}}};
+}
+
+std::string ClusterTest::join_second(const std::string& dir, const std::string& address, int port) {
+  const Json answer = client_->call("run.join", join_params(dir, address, port));
   EXPECT_EQ(answer["dir"], second(dir));
   return answer["dir"].get<std::string>();
 }

@@ -21,6 +21,8 @@ class ClusterTest : public RunTest {
   std::string start_spread(const Json& spec);
   /// (Again) the second node's part, by the head's own port or by another way to it; its folder.
   std::string join_second(const std::string& dir, const std::string& address = "127.0.0.2", int port = 0);
+  /// Of `run.join` on the second node, for such an address of the head.
+  Json join_params(const std::string& dir, const std::string& address, int port = 0) const;
   /// The second node's run folder.
   std::string second(const std::string& dir) const;
   ProcessId second_join(const std::string& dir) const;
