@@ -3,7 +3,7 @@
 import { errorText, isCancelled, throwIfCancelled } from '../base/errors.js';
 import { plural } from '../base/plural.js';
 import type { Progress } from '../base/progress.js';
-import { sameAsUsual, type Candidate, type LeftOut } from '../bakeoff/candidates.js';
+import { candidateName, sameAsUsual, type Candidate, type LeftOut } from '../bakeoff/candidates.js';
 import { halve, medianOf, roomFor, roundsOf, secondsEach } from '../bakeoff/halving.js';
 import { gradientBytesOf, ratesOf, trainedFor } from '../bakeoff/rates.js';
 import {
@@ -16,8 +16,9 @@ import {
   type CandidateResult,
 } from '../bakeoff/result.js';
 import type { NodePath } from '../base/nodePath.js';
-import { bakeOffTag, endlessSteps } from '../model/measured.js';
+import { bakeOffName, bakeOffTag, endlessSteps } from '../model/measured.js';
 import type { StartLine } from '../contracts/metricsSchema.js';
+import { longestName } from '../plan/about.js';
 import { spreadOf } from '../scaling/series.js';
 import { commandOf, endLeftRun, shortRun, type AskedShortRun, type RunPlace } from './shortRun.js';
 
@@ -228,5 +229,8 @@ class BakeOff {
 }
 
 const asked = (words: readonly string[], { ranks, flags }: Candidate): AskedShortRun => ({
-  ...{ words: [...words, ...flags], ranks, name: bakeOffTag, tag: bakeOffTag },
+  words: [...words, ...flags],
+  ranks,
+  name: bakeOffName(candidateName({ ranks, flags })).slice(0, longestName),
+  tag: bakeOffTag,
 });

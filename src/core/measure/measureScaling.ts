@@ -118,12 +118,20 @@ class Measurement {
     return Math.max(1, Math.floor((this.cores ?? 1) / Math.min(onHost, most)));
   }
 
-  private asked(words: readonly string[], { mode, replicas }: PlannedPoint): AskedShortRun {
-    return { words, ranks: replicas, name: scalingName(mode, replicas), tag: scalingTag };
+  private asked(
+    words: readonly string[],
+    { mode, replicas }: PlannedPoint,
+    what?: Parameters<typeof scalingName>[2],
+  ): AskedShortRun {
+    return { words, ranks: replicas, name: scalingName(mode, replicas, what), tag: scalingTag };
   }
 
-  private follow(words: readonly string[], planned: PlannedPoint): Promise<ShortRun> {
-    return shortRun(this.options, this.asked(words, planned));
+  private follow(
+    words: readonly string[],
+    planned: PlannedPoint,
+    what?: Parameters<typeof scalingName>[2],
+  ): Promise<ShortRun> {
+    return shortRun(this.options, this.asked(words, planned, what));
   }
 
   private async measure(planned: PlannedPoint): Promise<StudyPoint> {
@@ -191,7 +199,7 @@ class Measurement {
     const planned = { mode: 'weak', replicas: 1 } as const;
     const words = this.wordsOf(planned, batch);
     try {
-      const { start, steps, details, command } = await this.follow(words, planned);
+      const { start, steps, details, command } = await this.follow(words, planned, `batch ${batch}`);
       const { imagesPerSec } = figuresOf(start, steps);
       const probe = { batch, imagesPerSec: imagesPerSec.median, run: details.id, command };
       await this.hand({ probe });
@@ -218,6 +226,7 @@ class Measurement {
       const { printed } = await this.follow(
         device === undefined ? bench : [...bench, '--device', device],
         planned,
+        'all-reduce',
       );
       return allReduceMsOf(printed, bytes);
     } catch (error) {

@@ -11,7 +11,7 @@ export interface TypedAbout {
 }
 
 /** Characters of a name. */
-const longestName = 80;
+export const longestName = 80;
 /** Characters of a tag. */
 const longestTag = 40;
 /** Tags of one run. */

@@ -2,6 +2,7 @@
 // the trainer itself (native/trainer/cli), by what its help says of each flag.
 import { UserError } from '../base/errors.js';
 import { nearestOf } from '../base/nearest.js';
+import { splitWords } from './words.js';
 import type { RunRequest } from './request.js';
 import { offeredFlags, type TrainerFlag } from './trainerHelp.js';
 
@@ -46,6 +47,23 @@ export function flagProblems(words: readonly string[], flags: readonly TrainerFl
     if (wrong !== undefined) problem(`${name} ${wrong}`, 'Correct it');
   }
   return found;
+}
+
+/**
+ * What is wrong with a typed command line, in words: quotes, or the first wrong flag of a training.
+ * Undefined where nothing is, and of what `flags` say nothing: other programs and verbs.
+ */
+export function lineProblem(line: string, flags: readonly TrainerFlag[]): string | undefined {
+  try {
+    const typed = splitWords(line);
+    const words = typed[0] === 'trainer' ? typed.slice(1) : typed;
+    if (flags.length === 0 || words[0] !== 'train') return undefined;
+    const [first] = flagProblems(words.slice(1), flags);
+    return first && `${first.what}. ${first.hint}`;
+  } catch (error) {
+    if (error instanceof UserError) return error.message;
+    throw error;
+  }
 }
 
 /**

@@ -12,7 +12,7 @@ export interface Suggestion {
 
 /**
  * Of a command line of the trainer: its verb, flags that are not in it yet, or the values of the
- * flag that it ends in. Nothing for another program, whose flags nobody here knows.
+ * flag that it ends in. Flags that begin with the last word stand before those that contain it. Nothing for another program, whose flags nobody here knows.
  */
 export function suggestions(commandLine: string, flags: readonly TrainerFlag[]): Suggestion[] {
   const [first = '', ...rest] = commandLine.trimStart().split(/\s+/);
@@ -38,9 +38,15 @@ function flagSuggestions(line: string, flags: readonly TrainerFlag[]): Suggestio
         help: before.help,
       }));
   }
-  return flags
-    .filter(({ name }) => !used.has(name) && (current === '' || name.startsWith(current)))
-    .map((flag) => ({ word: flag.name, value: flagWords(flag), help: flag.help }));
+  const open = flags.filter(({ name }) => !used.has(name));
+  const begin = open.filter(({ name }) => name.startsWith(current));
+  const part = current.replace(/^-+/, '');
+  const contain = part.length < 2 ? [] : open.filter(({ name }) => name.includes(part));
+  return [...new Set([...begin, ...contain])].map((flag) => ({
+    word: flag.name,
+    value: flagWords(flag),
+    help: flag.help,
+  }));
 }
 
 /** `a whole number from 1 to 65536, by default 32`. */

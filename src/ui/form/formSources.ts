@@ -1,6 +1,7 @@
 // What the run form can be filled in from: runs that were started here, and those of the list.
 import type { Backend } from '../backend.js';
 import type { RunOverview } from '../../core/follow/overview.js';
+import { ownFirst } from '../../core/model/measured.js';
 import { runName } from '../../core/model/runName.js';
 import type { Profile } from '../../core/contracts/profileSchema.js';
 import type { Preset } from '../../core/contracts/presetSchema.js';
@@ -45,12 +46,14 @@ export const runSources = (
     group: 'Started here lately',
     run: () => run,
   })),
-  ...monitor.all.slice(0, mostRuns).flatMap(({ profile, run }) => {
-    const asked = askedOf(profile, run.entry);
-    if (!asked) return [];
-    const label = cut(`${runName(run.entry)} on ${profile}: ${joinWords(asked.words)}`);
-    return [{ value: `run ${profile} ${run.entry.dir}`, label, group: 'Runs', run: () => asked }];
-  }),
+  ...ownFirst(monitor.all)
+    .slice(0, mostRuns)
+    .flatMap(({ profile, run }) => {
+      const asked = askedOf(profile, run.entry);
+      if (!asked) return [];
+      const label = cut(`${runName(run.entry)} on ${profile}: ${joinWords(asked.words)}`);
+      return [{ value: `run ${profile} ${run.entry.dir}`, label, group: 'Runs', run: () => asked }];
+    }),
 ];
 
 /** The same run once more, in a folder of its own and without its name. */

@@ -304,8 +304,9 @@ export function describeCheckpoint(
   now: number,
 ): ItemText {
   const { step, bytes, time, valid, reason } = checkpoint;
+  const best = marks.best && marks.top1 !== 0; // where no image was named rightly, none is best
   const words = [
-    marks.top1 === undefined ? '' : `${marks.best ? 'best ' : ''}${percent(marks.top1)}`,
+    marks.top1 === undefined ? '' : `${best ? 'best ' : ''}${percent(marks.top1)}`,
     marks.other === undefined ? '' : `${percent(marks.other.top1)} ${otherImagesText(marks.other)}`,
     marks.latest ? 'latest' : '',
     size(bytes),
@@ -316,8 +317,8 @@ export function describeCheckpoint(
     label: `step ${whole(step)}`,
     description: words.filter((word) => word !== '').join(' · '),
     tooltip: `${checkpoint.path}${valid ? '\nvalid' : ''}`,
-    icon: valid ? (marks.best ? 'star-full' : 'save') : 'warning',
-    ...(valid ? (marks.best ? { color: 'charts.yellow' } : {}) : { color: 'charts.red' }),
+    icon: valid ? (best ? 'star-full' : 'save') : 'warning',
+    ...(valid ? (best ? { color: 'charts.yellow' } : {}) : { color: 'charts.red' }),
     contextValue: contextOfCheckpoint(valid, marks.alone),
   };
 }

@@ -216,6 +216,8 @@ it('a checkpoint, with what it is', () => {
   expect(
     describeCheckpoint(checkpoint, { ...none, top1: 0.741, best: true, latest: true }, 1240).description,
   ).toBe('best 74.1% · latest · 204 MB · 4 min ago');
+  const useless = describeCheckpoint(checkpoint, { ...none, top1: 0, best: true }, 1240);
+  expect(useless).toMatchObject({ description: '0.0% · 204 MB · 4 min ago', icon: 'save' });
   const evaluated = describeCheckpoint(checkpoint, { ...none, top1: 0.736 }, 1240);
   expect(evaluated.description).toBe('73.6% · 204 MB · 4 min ago');
   const other = { step: 62500, top1: 0.967, data: '/d/r1images', images: 300 };

@@ -7,6 +7,7 @@ import type { Health } from '../../../src/core/model/runHealth.js';
 import type { RunStatus } from '../../../src/core/model/runStatus.js';
 import type { Ui } from '../../../src/ui/commands/ui.js';
 import { RunNotifications } from '../../../src/ui/runNotifications.js';
+import { bakeOffName, scalingName } from '../../../src/core/model/measured.js';
 import { listedRun } from '../support/listedRun.js';
 
 const shown = vi.hoisted(() => [] as string[]);
@@ -117,7 +118,10 @@ it('leaves it to a measurement to say what came of its runs', () => {
   };
   for (const kind of ['finished', 'failed', 'stopped', 'interrupted', 'restarted'] as const) {
     say(kind, 'bake-off', ['bake-off']);
-    say(kind, 'weak scaling 4', ['scaling']);
+    say(kind, bakeOffName('2 ranks, 1 thread'), ['bake-off']);
+    say(kind, scalingName('weak', 4), ['scaling']);
+    say(kind, scalingName('strong', 4, 'all-reduce'), ['scaling']);
+    say(kind, scalingName('weak', 1, 'batch 128'), ['scaling']);
   }
   expect(shown).toEqual([]);
   say('node-lost', 'bake-off', ['bake-off']);

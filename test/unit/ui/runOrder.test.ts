@@ -20,3 +20,21 @@ it('puts what is under way before the selected run', () => {
   expect(names('b', true)).toBe('a0bc');
   expect(names('0', true)).toBe('0acb');
 });
+
+it('puts runs of reports behind own runs', () => {
+  const about = { name: 'bake-off: 2 ranks', tags: ['bake-off'], notes: '' };
+  const measured = (dir: string, status: RunStatus) => ({ run: { status, entry: { dir, about } } });
+  const all = [
+    measured('m', 'finished'),
+    run('c', 'finished'),
+    measured('n', 'running'),
+    run('a', 'running'),
+  ];
+  const dirs = (selected: string | undefined, runningFirst: boolean): string =>
+    orderedRuns(all, selected, runningFirst)
+      .map(({ run: { entry } }) => entry.dir)
+      .join('');
+  expect(dirs(undefined, false)).toBe('camn');
+  expect(dirs(undefined, true)).toBe('ancm');
+  expect(dirs('m', false)).toBe('mcan');
+});

@@ -73,6 +73,10 @@ it('a run whose checkpoints come before its first figures says that it trains', 
   const news = trains.news();
   model.apply({ ...news, progress: { ...news.progress, step: 8 } });
   expect(instead(model)).toMatch(/^Training resnet20, at step 8\. Charts appear with the first figures/);
+  trains.end('failed', 'the weights after step 8 are not finite numbers');
+  const over = trains.news();
+  model.apply({ ...over, progress: { ...over.progress, step: 8 } });
+  expect(instead(model)).toMatch(/^The run failed at step 8, before its first figures/);
 });
 
 it('figures of a rank are old by the usual distance of its lines', () => {

@@ -1,6 +1,7 @@
 // Compare Runs.
 import * as vscode from 'vscode';
 import type { RunArgument } from '../../../contributions.js';
+import { ownFirst } from '../../../core/model/measured.js';
 import { describeRun } from '../../tree/describe.js';
 import type { Ui } from '../ui.js';
 
@@ -23,7 +24,7 @@ async function ask(ui: Ui, chosen: readonly RunArgument[]): Promise<RunArgument[
   const { monitor } = await ui.services.backend();
   await ui.clusters.refresh();
   await monitor.refresh();
-  const items = monitor.all.map(({ profile, run }) => {
+  const items = ownFirst(monitor.all).map(({ profile, run }) => {
     const { label, description, icon } = describeRun(run);
     const { id, dir } = run.entry;
     const picked = chosen.some((each) => each.profile === profile && each.dir === dir);

@@ -1,5 +1,6 @@
 // A command line that can be edited, with the trainer's flags offered as one types.
 import * as vscode from 'vscode';
+import { lineProblem } from '../../../core/plan/flagCheck.js';
 import { suggestions } from '../../../core/plan/suggest.js';
 import type { TrainerFlag } from '../../../core/plan/trainerHelp.js';
 import { isPath, type Folders } from './folders.js';
@@ -10,7 +11,8 @@ interface Item extends vscode.QuickPickItem {
 }
 
 /**
- * Resolves with the line, or undefined when it was given up. `flags` may come later than the box.
+ * Resolves with the line, or undefined when it was given up. `flags` may come later than the box. A
+ * line with a wrong flag is not taken: the box stays, and says what is wrong.
  */
 export function editCommandLine(
   title: string,
@@ -20,11 +22,14 @@ export function editCommandLine(
 ): Promise<string | undefined> {
   const box = vscode.window.createQuickPick<Item>();
   let known: readonly TrainerFlag[] = [];
+  /** Why the line was not taken as it stands. */
+  let refused: string | undefined;
   const render = (): void => {
     const last = box.value.split(/\s+/).at(-1) ?? '';
     const below = isPath(last) ? folders.completions(last, render) : [];
     const offered = suggestions(box.value, known).slice(0, 60);
     box.items = [
+      ...(refused === undefined ? [] : [{ label: `$(error) ${refused}`, alwaysShow: true }]),
       { label: '$(play) Start', description: box.value, alwaysShow: true },
       ...offered.map(({ word, value, help }) => ({
         label: word,
@@ -40,10 +45,18 @@ export function editCommandLine(
   box.placeholder = 'train --model resnet20 --data FOLDER --epochs 10';
   box.ignoreFocusOut = true;
   return new Promise((resolve, reject) => {
-    box.onDidChangeValue(render);
+    box.onDidChangeValue(() => {
+      refused = undefined;
+      render();
+    });
     box.onDidAccept(() => {
       const word = box.activeItems[0]?.word;
       if (word === undefined) {
+        refused = lineProblem(box.value, known);
+        if (refused !== undefined) {
+          render();
+          return;
+        }
         resolve(box.value);
         box.hide();
         return;

@@ -33,7 +33,12 @@ export function instead(model: PageModel): string | undefined {
   if (isCommand(model)) {
     return 'This command reported no figures yet. Event files of TensorBoard and lines of metrics.jsonl in its run folder become charts.';
   }
-  if (head.over) return `The run ${head.status} before its first step.`;
+  if (head.over) {
+    const ended = `The run ${head.status === 'interrupted' ? 'was interrupted' : head.status}`;
+    return hasTrained(model)
+      ? `${ended} at step ${count(model.progress?.step ?? 0)}, before its first figures, which the trainer writes every so many steps (--log-every).`
+      : `${ended} before its first step.`;
+  }
   const model_ = head.model === null ? '' : ` ${head.model}`;
   switch (head.status) {
     case 'queued':
