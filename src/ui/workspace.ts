@@ -9,6 +9,12 @@ export function workspaceFolder(): string {
   return uri?.scheme === 'file' ? uri.fsPath : '/';
 }
 
+/** Where a dialog for files of this machine begins; the editor chooses where no folder is open. */
+export function dialogStart(): { defaultUri?: vscode.Uri } {
+  const uri = vscode.workspace.workspaceFolders?.[0]?.uri;
+  return uri?.scheme === 'file' ? { defaultUri: uri } : {};
+}
+
 /** Undefined where there is no folder of this machine, or nobody trusts it: a preset is a command. */
 export function fileOfWorkspace(): WorkspaceFile | undefined {
   const folder = trustedFolder();

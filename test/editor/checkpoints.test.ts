@@ -113,6 +113,10 @@ test('pictures of this machine: what the checkpoint takes them for, and the same
   const picture = join(workbench.folder, 'workspace/one.jpg');
   copyFileSync(join(workbench.folder, 'images/validation', label, name), picture);
   await clickMenu(workbench, row(60), 'Predict on Pictures…');
+  const place = page.locator('.quick-input-widget:visible', { hasText: 'Predict with step 60' });
+  await expect
+    .poll(() => place.locator('input').first().inputValue())
+    .toBe(`${join(workbench.folder, 'workspace')}/`);
   await answer(workbench, 'Predict with step 60', picture);
   const shown = workbench.webview();
   await shown.getByRole('heading', { name: 'Predictions of step 60' }).waitFor();

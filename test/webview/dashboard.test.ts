@@ -281,6 +281,24 @@ describe('messages', () => {
     await dashboard.page.getByRole('button', { name: 'Close' }).click();
     await expect.poll(() => dashboard.page.locator('.banner.away').count()).toBe(0);
   });
+
+  it('tell of a failure only until somebody resumes the run', async () => {
+    const run = runOf('cluster', 600, 5, 5);
+    run.end('failed', 'rank 1 was killed');
+    const dashboard = await show(run);
+    await dashboard.page.evaluate((seen) => {
+      const state = JSON.parse(localStorage.getItem('state') ?? '{}') as Record<string, unknown>;
+      localStorage.setItem('state', JSON.stringify({ ...state, lastSeen: seen }));
+      Storage.prototype.setItem = () => undefined;
+    }, run.now - 500);
+    await dashboard.page.reload();
+    await dashboard.settled();
+    await expect.poll(() => dashboard.text('.banner.away')).toMatch(/the run failed$/);
+    run.resume(30);
+    run.run(20);
+    await dashboard.send(run.news());
+    await expect.poll(() => dashboard.page.locator('.banner.away').count()).toBe(0);
+  });
 });
 
 describe('looks', () => {

@@ -24,7 +24,7 @@ class BestStep : public testing::Test {
   RunFolder folder_;
 };
 
-TEST_F(BestStep, IsTheEarliestOfEquals) {
+TEST_F(BestStep, OfEqualsIsThatOfTheLowestLossElseTheNewest) {
   EXPECT_EQ(best(), std::nullopt);
   EXPECT_EQ(since(), 0);
   line(1, 10, 0.5);
@@ -32,8 +32,25 @@ TEST_F(BestStep, IsTheEarliestOfEquals) {
   line(1, 20, 0.7);
   line(1, 30, 0.7);
   line(1, 40, 0.6);
+  EXPECT_EQ(best(), 30);
+  EXPECT_EQ(since(), 2);  // since the first of them
+  line(1, 35, 0.7, R"(,"loss":0.25)");
+  line(1, 50, 0.7, R"(,"loss":0.25)");
+  line(1, 60, 0.7, R"(,"loss":0.5)");
+  line(1, 70, 0.7, R"(,"loss":null)");
+  line(1, 80, 0.6, R"(,"loss":0.125)");
+  EXPECT_EQ(best(), 50);
+  EXPECT_EQ(since(), 7);
+}
+
+TEST_F(BestStep, TheLastLossOfAStepCounts) {
+  line(1, 10, 0.5, R"(,"loss":0.25)");
+  line(1, 20, 0.5, R"(,"loss":0.5)");
+  EXPECT_EQ(best(), 10);
+  line(1, 10, 0.5, R"(,"loss":0.75)");
   EXPECT_EQ(best(), 20);
-  EXPECT_EQ(since(), 2);
+  start(2, 10);
+  EXPECT_EQ(best(), 10);
 }
 
 TEST_F(BestStep, CountsAStepThatWasEvaluatedTwiceOnce) {

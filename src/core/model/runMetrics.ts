@@ -43,11 +43,15 @@ export interface RunProgress {
 }
 
 /**
- * Of the highest top-1; of equal ones that of the smallest step. `all` is in order of the steps.
+ * Of the highest top-1; of equal ones that of the lowest loss; of those the newest. `all` is in
+ * order of the steps.
  */
 function bestOf(all: readonly Evaluation[]): Evaluation | undefined {
+  const lossOf = ({ loss }: Evaluation): number => loss ?? Infinity;
+  const isBetter = (best: Evaluation, than: Evaluation): boolean =>
+    best.top1 > than.top1 || (best.top1 === than.top1 && lossOf(best) < lossOf(than));
   return all.reduce<Evaluation | undefined>(
-    (best, each) => (best && best.top1 >= each.top1 ? best : each),
+    (best, each) => (best && isBetter(best, each) ? best : each),
     undefined,
   );
 }

@@ -286,7 +286,7 @@ export class FormSession implements Disposable {
       validation: validationOf(form, {
         found: this.data.halves?.evalData ?? '',
         holdOut: this.holding.isBusy ? 'busy' : this.data.whole ? 'can' : 'no',
-        command: this.holdOutCommand(),
+        command: lacks['data'] === undefined ? this.holdOutCommand() : '',
       }),
       starting: this.starting,
       said: this.said.text,

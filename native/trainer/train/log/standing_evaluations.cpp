@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
@@ -65,6 +66,7 @@ void StandingEvaluations::begin(int64_t generation, int64_t after) {
   std::erase_if(cuts_, [&](const Cut& cut) { return cut.after >= after; });
   if (cuts_.empty() || cuts_.back().generation != generation) cuts_.push_back({generation, after});
   erase_after(top1_, after);
+  erase_after(loss_, after);
   erase_after(written_, after);
 }
 
@@ -90,7 +92,9 @@ void StandingEvaluations::read_evaluation(const nlohmann::json& line) {
     const double seconds = has(line, "seconds") ? line["seconds"].get<double>() : 0;
     if (written->second > line["time"].get<double>() - seconds) return;
   }
-  if (is_of_own_data(line)) top1_[step] = line["top1"].get<double>();
+  if (!is_of_own_data(line)) return;
+  top1_[step] = line["top1"].get<double>();
+  loss_[step] = has(line, "loss") ? line["loss"].get<double>() : std::numeric_limits<double>::infinity();
 }
 
 bool StandingEvaluations::is_of_own_data(const nlohmann::json& line) {

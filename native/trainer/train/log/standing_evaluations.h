@@ -29,6 +29,9 @@ class StandingEvaluations {
   /// top-1 accuracy (0 to 1) by step, of the evaluations that stand and count.
   const std::map<int64_t, double>& top1() const { return top1_; }
 
+  /// Their loss by step; infinite where it is null or missing.
+  const std::map<int64_t, double>& loss() const { return loss_; }
+
  private:
   /// A newer generation superseded what older ones wrote of steps greater than `after`.
   struct Cut {
@@ -45,6 +48,7 @@ class StandingEvaluations {
   int64_t newest_ = -1;    ///< generation
   std::vector<Cut> cuts_;  ///< generation and `after` both rising
   std::map<int64_t, double> top1_;
+  std::map<int64_t, double> loss_;
   std::map<int64_t, double> written_;  ///< of standing checkpoints: seconds since the epoch, by step
 };
 

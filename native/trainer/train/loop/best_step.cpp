@@ -1,5 +1,6 @@
 #include "trainer/train/loop/best_step.h"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -9,32 +10,36 @@
 namespace trainyard {
 namespace {
 
-/// top-1 accuracy by step, of the evaluations that stand and count.
-std::map<int64_t, double> evaluations(const std::string& run_dir, const std::string& own) {
+StandingEvaluations evaluations(const std::string& run_dir, const std::string& own) {
   std::ifstream file(run_dir + "/metrics.jsonl");
   StandingEvaluations standing(own);
   for (std::string line; std::getline(file, line);) standing.read(line);
-  return standing.top1();
+  return standing;
 }
 
-std::map<int64_t, double>::const_iterator best_of(const std::map<int64_t, double>& all) {
-  auto best = all.begin();
-  for (auto at = all.begin(); at != all.end(); ++at) {
-    if (at->second > best->second) best = at;
-  }
-  return best;
+using Top1 = std::map<int64_t, double>;
+
+/// The earliest of the highest top-1.
+Top1::const_iterator first_best(const Top1& all) {
+  return std::ranges::max_element(all, {}, &Top1::value_type::second);
 }
 
 }  // namespace
 
 std::optional<int64_t> best_step(const std::string& run_dir, const std::string& eval_data) {
-  const auto all = evaluations(run_dir, eval_data);
-  return all.empty() ? std::nullopt : std::optional(best_of(all)->first);
+  const StandingEvaluations all = evaluations(run_dir, eval_data);
+  if (all.top1().empty()) return std::nullopt;
+  auto best = first_best(all.top1());
+  for (auto at = best; at != all.top1().end(); ++at) {
+    if (at->second == best->second && all.loss().at(at->first) <= all.loss().at(best->first)) best = at;
+  }
+  return best->first;
 }
 
 int64_t evaluations_since_best(const std::string& run_dir, const std::string& eval_data) {
-  const auto all = evaluations(run_dir, eval_data);
-  return all.empty() ? 0 : std::distance(best_of(all), all.end()) - 1;
+  const StandingEvaluations standing = evaluations(run_dir, eval_data);
+  const Top1& all = standing.top1();
+  return all.empty() ? 0 : std::distance(first_best(all), all.end()) - 1;
 }
 
 }  // namespace trainyard

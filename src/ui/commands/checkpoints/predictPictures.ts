@@ -6,6 +6,7 @@ import { runName } from '../../../core/model/runName.js';
 import { showPredictions } from '../../panels/predictionPanel.js';
 import { rememberedPictures, rememberPictures } from '../../rememberedPictures.js';
 import { whole } from '../../words.js';
+import { dialogStart } from '../../workspace.js';
 import { withProgress } from '../progress.js';
 import type { Ui } from '../ui.js';
 import { pickCheckpoint } from './pickCheckpoint.js';
@@ -48,7 +49,9 @@ async function askPictures(title: string, before: readonly string[]): Promise<re
     canSelectMany: true,
     openLabel: 'Predict',
     filters: { Pictures: ['jpg', 'jpeg', 'png'] },
-    ...(last === undefined ? {} : { defaultUri: vscode.Uri.joinPath(vscode.Uri.file(last), '..') }),
+    ...(last === undefined
+      ? dialogStart()
+      : { defaultUri: vscode.Uri.joinPath(vscode.Uri.file(last), '..') }),
   });
   return picked && picked.length > 0 ? picked.map(({ fsPath }) => fsPath) : undefined;
 }

@@ -5,6 +5,7 @@ import { nodePath } from '../../../core/base/nodePath.js';
 import { plural } from '../../words.js';
 import { withProgress } from '../progress.js';
 import type { Ui } from '../ui.js';
+import { dialogStart } from '../../workspace.js';
 import { pickCluster } from './pickCluster.js';
 
 export async function copyToAll(ui: Ui, given?: ProfileArgument): Promise<void> {
@@ -17,6 +18,7 @@ export async function copyToAll(ui: Ui, given?: ProfileArgument): Promise<void> 
     canSelectFolders: true,
     canSelectFiles: true,
     openLabel: 'Copy',
+    ...dialogStart(),
   });
   const from = picked?.[0]?.fsPath;
   if (from === undefined) return;

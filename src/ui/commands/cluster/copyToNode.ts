@@ -8,6 +8,7 @@ import type { SshMachine } from '../../../core/cluster/sshMachine.js';
 import type { SshNode } from '../../../core/cluster/nodes/sshNode.js';
 import { plural } from '../../words.js';
 import { withProgress } from '../progress.js';
+import { dialogStart } from '../../workspace.js';
 import type { Ui } from '../ui.js';
 import { pickCluster } from './pickCluster.js';
 
@@ -59,7 +60,7 @@ async function nodesOf(
 
 async function askFiles(title: string): Promise<string[]> {
   const options = { title, canSelectFolders: true, canSelectFiles: true, canSelectMany: true };
-  const picked = await vscode.window.showOpenDialog({ ...options, openLabel: 'Copy' });
+  const picked = await vscode.window.showOpenDialog({ ...options, openLabel: 'Copy', ...dialogStart() });
   return (picked ?? []).map(({ fsPath }) => fsPath);
 }
 

@@ -6,7 +6,7 @@ import { joinWords } from '../../../core/plan/words.js';
 import { presetRun } from '../../../core/presets/presetRun.js';
 import { recentRuns, type RecentRun } from '../../recentRuns.js';
 import { errorWords } from '../../remedies.js';
-import { fileOfWorkspace } from '../../workspace.js';
+import { dialogStart, fileOfWorkspace } from '../../workspace.js';
 import type { Ui } from '../ui.js';
 import { workspaceImages } from './chooseData.js';
 import { browse, Folders } from './folders.js';
@@ -105,12 +105,11 @@ async function withModel(profile: string, data: readonly string[]): Promise<Chos
 }
 
 async function chooseFolder(): Promise<string | undefined> {
-  const workspace = vscode.workspace.workspaceFolders?.[0]?.uri;
   const picked = await vscode.window.showOpenDialog({
     canSelectFiles: false,
     canSelectFolders: true,
     openLabel: 'Train on This Folder',
-    ...(workspace === undefined ? {} : { defaultUri: workspace }),
+    ...dialogStart(),
   });
   return picked?.[0]?.fsPath;
 }

@@ -5,6 +5,7 @@ import type { FileArgument } from '../../../contributions.js';
 import { UserError } from '../../../core/base/errors.js';
 import { pathOfThisNode, type NodePath } from '../../../core/base/nodePath.js';
 import { dataFlags } from '../../../core/cluster/dataFlags.js';
+import { dialogStart } from '../../workspace.js';
 import { uploadFolder } from '../cluster/uploadFolder.js';
 import { pickProfile } from '../pick.js';
 import type { Ui } from '../ui.js';
@@ -27,7 +28,8 @@ export async function trainOnFolder(ui: Ui, given?: FileArgument): Promise<void>
 }
 
 async function askFolder(): Promise<string | undefined> {
-  const options = { title, canSelectFiles: false, canSelectFolders: true, openLabel: title };
+  const what = { canSelectFiles: false, canSelectFolders: true };
+  const options = { title, ...what, openLabel: title, ...dialogStart() };
   return (await vscode.window.showOpenDialog(options))?.[0]?.fsPath;
 }
 

@@ -130,11 +130,13 @@ export class Controller {
     // The window gets messages of others too: extensions of the browser, frames.
     if ((message as { type: unknown }).type !== 'update') return;
     const first = this.model.sequence < 0;
+    const wasOver = this.model.head?.over === true;
     const outcome = this.model.apply(message);
     if (outcome === 'gap') this.host.post({ type: 'ready' });
     if (outcome !== 'applied') return;
     this.problem = undefined;
     this.offset = message.now - Date.now() / 1000;
+    if (wasOver && this.model.head?.over === false) this.away = undefined; // somebody resumed it
     if (message.full) this.compareWithLastTime(first);
     this.frames.request();
   }

@@ -142,12 +142,18 @@ describe('RunMetrics', () => {
     expect(metrics.best?.top1).toBe(0.8);
   });
 
-  it('of equal evaluations calls that of the smallest step the best, whenever it came', () => {
+  it('of equal evaluations calls that of the lowest loss the best, else the newest, whenever it came', () => {
     const metrics = new RunMetrics();
     metrics.add(evalLine(40, 0.9));
     metrics.add(evalLine(20, 0.9));
-    expect(metrics.best?.step).toBe(20);
+    expect(metrics.best?.step).toBe(40);
     expect(metrics.lastEvaluation?.step).toBe(40);
+    metrics.add({ ...evalLine(30, 0.9), loss: 0.1 });
+    metrics.add({ ...evalLine(50, 0.9), loss: null });
+    metrics.add({ ...evalLine(60, 0.8), loss: 0.05 });
+    expect(metrics.best?.step).toBe(30);
+    metrics.add({ ...evalLine(70, 0.91), loss: 9 });
+    expect(metrics.best?.step).toBe(70);
   });
 
   it('keeps the best evaluation, and counts all checkpoints, however many there are', () => {
