@@ -162,5 +162,10 @@ TEST(PointwiseTiling, SharesAllRowsAmongItsBlocks) {
   }
 }
 
+TEST(PointwiseTiling, IsFoundByItsIndex) {
+  unsigned index = 0;
+  for (const cuda::PointwiseTiling& tiling : cuda::kPointwiseTilings) EXPECT_EQ(cuda::index_of(tiling), index++);
+}
+
 }  // namespace
 }  // namespace trainyard::test

@@ -25,8 +25,8 @@ struct Conv2dParams {
   }
 };
 
-/// What the outputs of a convolution add up to, as they are stored: [2, rows, channels] fp32, partial
-/// sums of the numbers of each channel, then of their squares.
+/// What the outputs of a convolution add up to, as they are stored: [2, rows, channels] fp32,
+/// partial sums of the numbers of each channel, then of their squares.
 struct ChannelSums {
   const float* partial = nullptr;
   unsigned rows = 0;  ///< 0: there are none
@@ -61,16 +61,15 @@ class Conv2dOp {
   virtual void forward(const void* x, const void* weights, void* y, void* scratch) = 0;
   /// Rows of the ChannelSums that forward_with_sums() writes; 0 where it cannot.
   virtual unsigned sums_rows() const { return 0; }
-  /// forward(), and at `sums` what y adds up to: [2, sums_rows(), channels]. Only with sums_rows() > 0.
-  virtual void forward_with_sums(const void* x, const void* weights, void* y, void* scratch, float* sums);
+  /// forward(), and at `sums` what y adds up to: [2, sums_rows(), channels]. Only with sums_rows()
+  /// > 0.
+  virtual void forward_with_sums(const void* x, const void* weights, void* y, void* scratch, float* /*sums*/) {
+    forward(x, weights, y, scratch);
+  }
   /// dx = d(loss)/dx, overwritten. `weights` is packed for backward, or plain.
   virtual void backward_data(const void* dy, const void* weights, void* dx, void* scratch) = 0;
   /// dw = d(loss)/dw, plain, overwritten.
   virtual void backward_weights(const void* x, const void* dy, float* dw, void* scratch) = 0;
 };
-
-inline void Conv2dOp::forward_with_sums(const void* x, const void* weights, void* y, void* scratch, float* /*sums*/) {
-  forward(x, weights, y, scratch);
-}
 
 }  // namespace trainyard

@@ -1,5 +1,5 @@
-// Convolutions with a window of one pixel are products. These have a kernel of our own, which adds up
-// what batch norm wants to know of their outputs.
+// Convolutions with a window of one pixel are products. These have a kernel of our own, which adds
+// up what batch norm wants to know of their outputs.
 #pragma once
 #include "trainer/ops/cuda/launch.h"
 
@@ -10,8 +10,8 @@ struct PointwiseShape {
   unsigned rows, columns, inner;
 };
 
-/// How the product is cut. A block of threads keeps the weights of `columns` channels, and takes every
-/// steps()-th tile of `rows` pixels.
+/// How the product is cut. A block of threads keeps the weights of `columns` channels, and takes
+/// every steps()-th tile of `rows` pixels.
 struct PointwiseTiling {
   unsigned inner;     ///< the only depth that it is for
   unsigned rows;      ///< 64: both warpgroups take the same rows and half of the columns each
@@ -44,6 +44,16 @@ inline constexpr PointwiseTiling kPointwiseTilings[] = {
     {512, 128, 128, kAnyColumns, 8},
 };
 
+/// In kPointwiseTilings; what is behind them for a tiling that is not there.
+inline unsigned index_of(const PointwiseTiling& tiling) {
+  unsigned index = 0;
+  for (const PointwiseTiling& known : kPointwiseTilings) {
+    if (known.inner == tiling.inner && known.columns == tiling.columns) break;
+    ++index;
+  }
+  return index;
+}
+
 /// nullptr where there is no kernel for such a product.
 inline const PointwiseTiling* pointwise_tiling(const PointwiseShape& shape, unsigned processors) {
   for (const PointwiseTiling& tiling : kPointwiseTilings) {
@@ -52,9 +62,10 @@ inline const PointwiseTiling* pointwise_tiling(const PointwiseShape& shape, unsi
   return nullptr;
 }
 
-/// Computes d, rounded to bf16, and at `sums` [2, sums_rows(), columns] in fp32: what the pixels of d
-/// as they are stored add up to, then their squares. The same bits every time on the same number of
-/// processors. For compute capability 9.0 alone. a, b, d: bf16, 16-byte aligned.
+/// tiling: one of kPointwiseTilings. Computes d, rounded to bf16, and at `sums` [2, sums_rows(),
+/// columns] in fp32: what the pixels of d as they are stored add up to, then their squares. The
+/// same bits every time on the same number of processors. For compute capability 9.0 alone. a, b,
+/// d: bf16, 16-byte aligned.
 void multiply_pointwise(const Launcher& launcher, const PointwiseTiling& tiling, const PointwiseShape& shape,
                         unsigned processors, const void* a, const void* b, void* d, float* sums);
 

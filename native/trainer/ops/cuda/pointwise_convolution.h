@@ -8,8 +8,8 @@
 
 namespace trainyard::cuda {
 
-/// The convolution as a product: nullopt where a window of more than one pixel, a stride, padding or
-/// another type than bf16 makes it none.
+/// The convolution as a product: nullopt where a window of more than one pixel, a stride, padding
+/// or another type than bf16 makes it none.
 std::optional<PointwiseShape> pointwise_shape(const Conv2dParams& params);
 
 /// `plans`, and sums with forward where there is a kernel for it (kPointwiseTilings).

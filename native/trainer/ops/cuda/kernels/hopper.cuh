@@ -1,6 +1,7 @@
-// What Hopper (sm_90a) alone has: bulk copies between global and shared memory by descriptors (TMA),
-// barriers that count their bytes, and products of a warpgroup (wgmma). Thin names for instructions of
-// NVIDIA's PTX ISA, chapters "Asynchronous copy" and "Asynchronous Warpgroup Level Matrix".
+// What Hopper (sm_90a) alone has: bulk copies between global and shared memory by descriptors
+// (TMA), barriers that count their bytes, and products of a warpgroup (wgmma). Thin names for
+// instructions of NVIDIA's PTX ISA, chapters "Asynchronous copy" and "Asynchronous Warpgroup Level
+// Matrix".
 #pragma once
 #include <cuda.h>
 

@@ -1,10 +1,10 @@
-// Convolutions of one pixel with batch norm's sums, for Hopper: tensor cores by wgmma, all memory by
-// TMA.
+// Convolutions of one pixel with batch norm's sums, for Hopper: tensor cores by wgmma, all memory
+// by TMA.
 //
 // A block keeps the weights of its channels in shared memory and takes one tile of pixels after
-// another. One warp brings pixels, two warpgroups multiply, round, and write through shared memory. The
-// sums of what they wrote stay in registers over all tiles of the block, and in the end every warp
-// writes its own row of them. Nothing depends on the order in which blocks run.
+// another. One warp brings pixels, two warpgroups multiply, round, and write through shared memory.
+// The sums of what they wrote stay in registers over all tiles of the block, and in the end every
+// warp writes its own row of them. Nothing depends on the order in which blocks run.
 #include <cuda_runtime_api.h>
 
 #include "trainer/ops/cuda/kernels/hopper.cuh"
@@ -30,10 +30,10 @@ struct Maps {
   CUtensorMap d;  // [rows, columns]
 };
 
-/// kInner: input channels. kWidth: output channels of a warpgroup. kAcross: both warpgroups take the
-/// same 64 rows and neighbouring channels; otherwise 64 rows each and the same channels. kStages:
-/// chunks of pixels on their way. kOuts: tiles of a warpgroup that are being written. kInTurn: one
-/// warpgroup multiplies while the other writes.
+/// kInner: input channels. kWidth: output channels of a warpgroup. kAcross: both warpgroups take
+/// the same 64 rows and neighbouring channels; otherwise 64 rows each and the same channels.
+/// kStages: chunks of pixels on their way. kOuts: tiles of a warpgroup that are being written.
+/// kInTurn: one warpgroup multiplies while the other writes.
 template <int kInner, int kWidth, bool kAcross, int kStages, int kOuts, bool kInTurn>
 struct Plan {
   static constexpr int kRows = kAcross ? kGroupRows : 2 * kGroupRows;
@@ -79,8 +79,8 @@ struct Turn {
   }
 };
 
-/// The sums of a warpgroup's columns over the rows of this thread: of a column's numbers and of their
-/// squares.
+/// The sums of a warpgroup's columns over the rows of this thread: of a column's numbers and of
+/// their squares.
 template <int kWidth>
 struct ColumnSums {
   static constexpr int kOwn = kWidth / 4;
@@ -101,7 +101,8 @@ struct ColumnSums {
     }
   }
 
-  /// Adds up the warp's rows, and writes them: `sums` and `squares_to` are of the warp's first column.
+  /// Adds up the warp's rows, and writes them: `sums` and `squares_to` are of the warp's first
+  /// column.
   __device__ void write(int lane, float* sums, float* squares_to) {
 #pragma unroll
     for (int i = 0; i < kOwn; ++i) {
@@ -167,7 +168,8 @@ __global__ void __launch_bounds__(kThreads, 1)
   const int column = across * P::kColumns + (kAcross ? group * kWidth : 0);
   const uint32_t a_offset = kAcross ? 0 : group * kGroupRows * kChunkBytes;
   const uint32_t b_offset = kAcross ? group * kWidth * kChunkBytes : 0;
-  // This lane's row of its matrix of 8 x 8; matrices 0 and 1 lie below each other, 2 and 3 beside them.
+  // This lane's row of its matrix of 8 x 8; matrices 0 and 1 lie below each other, 2 and 3 beside
+  // them.
   const uint32_t row_offset = (quarter * 16 + (lane / 8 % 2) * 8 + lane % 8) * 128;
   const uint32_t beside = lane / 16;
   const uint32_t swizzle = lane % 8;
@@ -275,9 +277,15 @@ struct Launch {
   void* d;
   float* sums;
 
-  template <int kInner, int kWidth, bool kAcross, int kStages, int kOuts, bool kInTurn>
+  /// Of kPointwiseTilings[kIndex].
+  template <int kIndex, int kStages, int kOuts, bool kInTurn>
   void run() const {
+    constexpr PointwiseTiling kTiling = kPointwiseTilings[kIndex];
+    constexpr int kInner = kTiling.inner;
+    constexpr bool kAcross = kTiling.rows == kGroupRows;
+    constexpr int kWidth = kTiling.columns / (kAcross ? 2 : 1);
     using P = Plan<kInner, kWidth, kAcross, kStages, kOuts, kInTurn>;
+    static_assert(P::kRows == kTiling.rows && P::kColumns == kTiling.columns && P::kPartials == kTiling.partials);
     const auto kernel = pointwise_kernel<kInner, kWidth, kAcross, kStages, kOuts, kInTurn>;
     report_launch(launcher, static_cast<int>(
                                 cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, P::kBytes)));
@@ -302,27 +310,27 @@ struct Launch {
 void multiply_pointwise(const Launcher& launcher, const PointwiseTiling& tiling, const PointwiseShape& shape,
                         unsigned processors, const void* a, const void* b, void* d, float* sums) {
   const Launch launch{launcher, tiling, shape, processors, a, b, d, sums};
-  switch (tiling.inner * 1000 + tiling.columns) {
-    case 64'256:
-      return launch.run<64, 128, true, 12, 2, false>();
-    case 64'128:
-      return launch.run<64, 128, false, 8, 2, false>();
-    case 64'064:
-      return launch.run<64, 64, false, 8, 2, false>();
-    case 128'256:
-      return launch.run<128, 128, true, 10, 2, false>();
-    case 128'128:
-      return launch.run<128, 128, false, 6, 2, false>();
-    case 256'256:
-      return launch.run<256, 128, true, 7, 1, false>();
-    case 256'128:
-      return launch.run<256, 128, false, 5, 2, true>();
-    case 256'064:
-      return launch.run<256, 64, false, 9, 2, false>();
-    case 512'064:
-      return launch.run<512, 64, false, 7, 2, false>();
-    case 512'128:
-      return launch.run<512, 128, false, 4, 1, false>();
+  switch (index_of(tiling)) {
+    case 0:
+      return launch.run<0, 12, 2, false>();
+    case 1:
+      return launch.run<1, 8, 2, false>();
+    case 2:
+      return launch.run<2, 8, 2, false>();
+    case 3:
+      return launch.run<3, 10, 2, false>();
+    case 4:
+      return launch.run<4, 6, 2, false>();
+    case 5:
+      return launch.run<5, 7, 1, false>();
+    case 6:
+      return launch.run<6, 5, 2, true>();
+    case 7:
+      return launch.run<7, 9, 2, false>();
+    case 8:
+      return launch.run<8, 7, 2, false>();
+    case 9:
+      return launch.run<9, 4, 1, false>();
     default:
       return report_launch(launcher, static_cast<int>(cudaErrorNotSupported));
   }
