@@ -31,6 +31,14 @@ bool bind_to(const Descriptor& socket, in_addr address, int port) {
          ::listen(socket.get(), kBacklog) == 0;
 }
 
+/// Zeros where that is not known.
+sockaddr_in bound_to(const Descriptor& socket) {
+  sockaddr_in bound{};
+  socklen_t size = sizeof bound;
+  const bool known = ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&bound), &size) == 0;
+  return known ? bound : sockaddr_in{};
+}
+
 Descriptor make_socket() {
   Descriptor made(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!made) throw file_error("make", "a socket");
@@ -78,20 +86,13 @@ Descriptor listen_on(const std::string& address, int first, int last) {
 }
 
 std::string own_address_of(const Descriptor& socket) {
-  sockaddr_in bound{};
-  socklen_t size = sizeof bound;
+  const in_addr own = bound_to(socket).sin_addr;
   std::array<char, INET_ADDRSTRLEN> text{};
-  const bool known = ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&bound), &size) == 0;
-  if (!known || bound.sin_addr.s_addr == htonl(INADDR_ANY)) return "127.0.0.1";
-  return ::inet_ntop(AF_INET, &bound.sin_addr, text.data(), text.size());
+  if (own.s_addr == htonl(INADDR_ANY)) return "127.0.0.1";
+  return ::inet_ntop(AF_INET, &own, text.data(), text.size());
 }
 
-int port_of(const Descriptor& socket) {
-  sockaddr_in bound{};
-  socklen_t size = sizeof bound;
-  if (::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&bound), &size) != 0) return 0;
-  return ntohs(bound.sin_port);
-}
+int port_of(const Descriptor& socket) { return ntohs(bound_to(socket).sin_port); }
 
 Descriptor begin_to_connect(const std::string& address, int port) {
   const auto target = resolve(address);
