@@ -57,11 +57,9 @@ afterAll(() => {
   rmSync(home, { recursive: true, force: true });
 });
 
-it('says once that the file is wrong, with a button that opens it, until it is right again', async () => {
-  const store = (): ProfileStore => new ProfileStore(home);
-  const clusters = new Clusters(store, () => {
-    throw new Error('nobody connects here');
-  });
+const store = (): ProfileStore => new ProfileStore(home);
+
+function watch(clusters: Clusters): ProfileWatcher {
   const services = {
     logger: nullLogger,
     onBackend: (use: (backend: object) => void) => {
@@ -69,9 +67,13 @@ it('says once that the file is wrong, with a button that opens it, until it is r
       return { dispose: () => undefined };
     },
   };
-  const watcher = new ProfileWatcher({ services, showOutput: () => undefined } as unknown as Ui, 1);
+  return new ProfileWatcher({ services, showOutput: () => undefined } as unknown as Ui, 1);
+}
+
+/** Writes the profiles, and waits until they were read. */
+function saverFor(clusters: Clusters): (text: string) => Promise<void> {
   const list = vi.spyOn(clusters, 'list');
-  const save = async (text: string): Promise<void> => {
+  return async (text) => {
     const looks = list.mock.calls.length;
     writeFileSync(file, text);
     for (const changed of editor.changed) changed();
@@ -81,6 +83,14 @@ it('says once that the file is wrong, with a button that opens it, until it is r
     await Promise.allSettled(list.mock.results.map(({ value }) => value as Promise<unknown>));
     await new Promise((wake) => setImmediate(wake));
   };
+}
+
+it('says once that the file is wrong, with a button that opens it, until it is right again', async () => {
+  const clusters = new Clusters(store, () => {
+    throw new Error('nobody connects here');
+  });
+  const watcher = watch(clusters);
+  const save = saverFor(clusters);
   const right = '{\n"version": 1, "profiles": [{ "name": "lab", "kind": "local" }] }';
   await save(right);
   expect(editor.shown).toEqual([]);
@@ -103,34 +113,16 @@ it('says once that the file is wrong, with a button that opens it, until it is r
 it('says once that a connected profile was changed in what its connection keeps, with Reconnect', async () => {
   editor.changed.length = 0;
   editor.done.length = 0;
-  const store = (): ProfileStore => new ProfileStore(home);
   const machine = {
     node: { hello: () => Promise.resolve({ cores: 2, host: 'gpu1' }) },
     dispose: () => undefined,
   };
   const clusters = new Clusters(store, () => machine as unknown as Machine);
-  const services = {
-    logger: nullLogger,
-    onBackend: (use: (backend: object) => void) => {
-      use({ clusters, profiles: store });
-      return { dispose: () => undefined };
-    },
-  };
-  const watcher = new ProfileWatcher({ services, showOutput: () => undefined } as unknown as Ui, 1);
-  const write = (more: object): void => {
+  const watcher = watch(clusters);
+  const saveText = saverFor(clusters);
+  const save = (more: object): Promise<void> => {
     const profile = { name: 'lab', kind: 'ssh', hosts: [{ host: 'gpu1' }], ...more };
-    writeFileSync(file, JSON.stringify({ version: 1, profiles: [profile] }));
-  };
-  const list = vi.spyOn(clusters, 'list');
-  const save = async (more: object): Promise<void> => {
-    list.mockClear();
-    write(more);
-    for (const changed of editor.changed) changed();
-    await vi.waitFor(() => {
-      expect(list).toHaveBeenCalled();
-    });
-    await Promise.allSettled(list.mock.results.map(({ value }) => value as Promise<unknown>));
-    await new Promise((wake) => setImmediate(wake));
+    return saveText(JSON.stringify({ version: 1, profiles: [profile] }));
   };
   await save({});
   await save({ hosts: [{ host: 'gpu1', address: '10.0.0.4' }] });
