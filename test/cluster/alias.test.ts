@@ -1,5 +1,5 @@
-// Hosts by aliases of an SSH configuration, which no node can resolve: they run by what stands behind
-// the aliases.
+// Hosts by aliases of an SSH configuration, which no node can resolve: they run by what stands
+// behind the aliases.
 import { lookup } from 'node:dns/promises';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

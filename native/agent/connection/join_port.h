@@ -15,7 +15,8 @@ class JoinPort {
   JoinPort(const std::string& address, int first, int last, std::string key);
 
   int port() const;
-  /// Where the head's own part joins: no name that somebody has to resolve, and no way out and back.
+  /// Where the head's own part joins: no name that somebody has to resolve, and no way out and
+  /// back.
   std::string own_address() const;
   /// Takes new connections and goes on with their handshakes; those now authenticated. Others are
   /// closed after a few seconds; where too many wait, the oldest ones at once.

@@ -37,7 +37,8 @@ std::string joined_text(const std::vector<std::string>& words) {
   return text;
 }
 
-/// "gpu2: it did not join: …", of the first of these nodes of which that is known: what a client said.
+/// "gpu2: it did not join: …", of the first of these nodes of which that is known: what a client
+/// said.
 std::optional<std::string> told_why(const RunFolder& folder, const std::vector<std::string>& missing) {
   for (const std::string& host : missing) {
     if (const auto told = read_json_object(folder.node(host, "not-joined.json"))) {
@@ -47,7 +48,8 @@ std::optional<std::string> told_why(const RunFolder& folder, const std::vector<s
   return std::nullopt;
 }
 
-/// The same by what an `agent join` wrote, which the head sees of itself and of nodes with its disk.
+/// The same by what an `agent join` wrote, which the head sees of itself and of nodes with its
+/// disk.
 std::optional<std::string> written_why(const RunFolder& folder, const std::vector<std::string>& missing) {
   for (const std::string& host : missing) {
     const auto record = read_join_record(folder, host);

@@ -64,8 +64,8 @@ TEST(StepOfResnet50, TakesFewLaunches) {
 }
 
 TEST(StepOfResnet50, MovesNoMoreThanItsPlan) {
-  // Activations go with the batch and weights do not: two batches give the line. They are large enough
-  // for each multiprocessor to have a tile of our products, which write sums for each.
+  // Activations go with the batch and weights do not: two batches give the line. They are large
+  // enough for each multiprocessor to have a tile of our products, which write sums for each.
   constexpr int kSmall = 24;
   for (const Precision precision : {Precision::bf16, Precision::fp32}) {
     const auto one = step_of_resnet50(kSmall, precision);

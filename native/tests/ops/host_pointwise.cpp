@@ -1,5 +1,5 @@
-// Our products as loops: sums of d in double, and partial sums in fp32 as the blocks of the kernel write
-// them, each over the tiles of its own.
+// Our products as loops: sums of d in double, and partial sums in fp32 as the blocks of the kernel
+// write them, each over the tiles of its own.
 #include <algorithm>
 
 #include "tests/ops/tape.h"

@@ -33,8 +33,8 @@ class Planner {
   void take_over(ValueId value) { taken_over_[static_cast<size_t>(value)] = true; }
   bool is_taken_over(ValueId value) const { return taken_over_[static_cast<size_t>(value)]; }
 
-  /// Memory for what the op that makes `value` adds up of it, alive from now until channel_sums() asks
-  /// for the last time. rows: of ChannelSums.
+  /// Memory for what the op that makes `value` adds up of it, alive from now until channel_sums()
+  /// asks for the last time. rows: of ChannelSums.
   Slot make_channel_sums(ValueId value, unsigned rows);
   struct PlannedSums {
     Slot slot;

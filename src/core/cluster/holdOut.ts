@@ -29,8 +29,8 @@ export interface HeldOut extends Required<Halves> {
 export const canHoldOut = (machine: Machine): boolean => !(machine instanceof SlurmMachine);
 
 /**
- * Makes the halves in a new folder beside `folder`, which stays as it is. `images`: how many it has;
- * undefined where nobody knows. UserError (connection, preflight, failed, usage), Cancelled.
+ * Makes the halves in a new folder beside `folder`, which stays as it is. `images`: how many it
+ * has; undefined where nobody knows. UserError (connection, preflight, failed, usage), Cancelled.
  */
 export async function holdOut(
   machine: Machine,

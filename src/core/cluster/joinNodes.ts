@@ -19,9 +19,9 @@ interface JoiningNodes {
 }
 
 /**
- * Every other node joins the run that its head has just taken up. `address`: the head's, as the
- * nodes reach it. UserError (failed) where a node says that it did not join, which the head is told
- * too; (connection).
+ * Every other node joins the run that its head has just taken up. `address` is the one at which the
+ * nodes reach the head. UserError (failed) where a node did not join: its reason goes to the head
+ * too. UserError (connection).
  */
 export async function joinNodes(
   { id, dir, address }: { id: string; dir: NodePath; address: string },

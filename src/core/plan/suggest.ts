@@ -12,7 +12,8 @@ export interface Suggestion {
 
 /**
  * Of a command line of the trainer: its verb, flags that are not in it yet, or the values of the
- * flag that it ends in. Flags that begin with the last word stand before those that contain it. Nothing for another program, whose flags nobody here knows.
+ * flag that it ends in. Flags that begin with the last word stand before those that contain it.
+ * Nothing for another program, whose flags nobody here knows.
  */
 export function suggestions(commandLine: string, flags: readonly TrainerFlag[]): Suggestion[] {
   const [first = '', ...rest] = commandLine.trimStart().split(/\s+/);

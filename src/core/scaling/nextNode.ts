@@ -30,8 +30,8 @@ export const gainedNothing = (series: readonly ScaledPoint[]): boolean =>
   series.length > 1 && (series.at(-1)?.speedup ?? Infinity) <= 1;
 
 /**
- * Images/s of a node that waits for no other, with as many replicas as the largest point has on one;
- * by the fewest replicas.
+ * Images/s of a node that waits for no other, with as many replicas as the largest point has on
+ * one; by the fewest replicas.
  */
 export function idealOfNode(series: readonly ScaledPoint[]): number {
   const first = series[0]?.point;

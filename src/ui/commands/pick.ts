@@ -57,8 +57,8 @@ async function offerRun(title: string): Promise<void> {
 }
 
 /**
- * The given profile; else the only one wanted; else the one that is chosen. First stands the default
- * profile, then the one that was used last.
+ * The given profile; else the only one wanted; else the one that is chosen. First stands the
+ * default profile, then the one that was used last.
  */
 export async function pickProfile(
   ui: Ui,

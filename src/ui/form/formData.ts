@@ -66,7 +66,10 @@ export class FormData implements Disposable {
     return this.machine !== undefined && this.data.length > 0 && this.looks === undefined;
   }
 
-  /** A folder of classes of which a part could be held out, while no images for validation are named. */
+  /**
+   * A folder of classes of which a part could be held out, while no images for validation are
+   * named.
+   */
   get whole(): { folder: NodePath; images: number | undefined } | undefined {
     const { machine, data, content, halves } = this;
     const [folder, ...others] = data;

@@ -17,7 +17,8 @@ export function summary(view: FormView, post: (message: FromForm) => void): Temp
     >
       <span class="codicon codicon-${icon}" aria-hidden="true"></span>${label}
     </button>`;
-  // What changes while somebody types stands below the button, or above it where it is at the bottom.
+  // What changes while somebody types stands below the button, or above it where it is at the
+  // bottom.
   return html`<div class="summary">
     <div class="start">
       <p class="buttons">

@@ -68,7 +68,8 @@ class NormSteps {
     return {tiles, partial, reinterpret_cast<unsigned*>(device_.tickets->data())};
   }
 
-  /// From x or what it adds up to, and what `args` has: the statistics of all ranks, and in `saved` what normalises.
+  /// From x or what it adds up to, and what `args` has: the statistics of all ranks, and in `saved`
+  /// what normalises.
   template <class Args>
   void statistics(const Args& args, const NormSaved& saved, double* partial, const NormWork& work,
                   const SumOverRanks& sum) const {

@@ -7,8 +7,8 @@ namespace trainyard::selftest_detail {
 void batch_norm_pair(Comparison& all, const Shape& shape);
 void batch_norm_pool(Comparison& all, const Shape& shape, int pad);
 
-/// A convolution of one pixel to `out` channels, and the batch norm of its outputs: by sums that come
-/// with the convolution, where the back end has them.
+/// A convolution of one pixel to `out` channels, and the batch norm of its outputs: by sums that
+/// come with the convolution, where the back end has them.
 void normalised_convolution(Comparison& all, const Shape& in, int out);
 
 }  // namespace trainyard::selftest_detail

@@ -25,9 +25,10 @@ export function headFirst(profile: Profile): Host[] {
 const ownNames = ['localhost', '127.0.0.1', '::1'];
 
 /**
- * How the other nodes reach a host: the profile's `address`, else what the SSH configuration has for
- * it (`hostName`), which nodes know where an alias is known on this machine alone. A forwarded port
- * of this machine leads nowhere from there, and a run takes no IPv6 address: then the host's name.
+ * How the other nodes reach a host: the profile's `address`, else what the SSH configuration has
+ * for it (`hostName`), which nodes know where an alias is known on this machine alone. A forwarded
+ * port of this machine leads nowhere from there, and a run takes no IPv6 address: then the host's
+ * name.
  */
 export function addressOf({ host, address }: Host, hostName = host): string {
   if (address !== undefined) return address;

@@ -14,8 +14,8 @@
 #define TRAINYARD_HD inline
 #endif
 
-// UNROLL stands before a loop whose count the device's compiler knows: arrays then live in registers.
-// KEEP_LOOP stands before one that it would unroll for nothing.
+// UNROLL stands before a loop whose count the device's compiler knows: arrays then live in
+// registers. KEEP_LOOP stands before one that it would unroll for nothing.
 #if defined(__CUDA_ARCH__)
 #define TRAINYARD_UNROLL _Pragma("unroll")
 #define TRAINYARD_KEEP_LOOP _Pragma("unroll 1")

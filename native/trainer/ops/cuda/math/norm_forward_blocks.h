@@ -89,9 +89,9 @@ struct NormSumsBlock {
   }
 };
 
-/// The same from the partial sums that the convolution before it wrote, of numbers without a shift: in
-/// bf16 a channel whose mean is that much larger than its deviation has lost its digits when it is
-/// stored. A block has 8 channels, and 32 threads share the rows of one.
+/// The same from the partial sums that the convolution before it wrote, of numbers without a shift:
+/// in bf16 a channel whose mean is that much larger than its deviation has lost its digits when it
+/// is stored. A block has 8 channels, and 32 threads share the rows of one.
 struct NormPartialsBlock {
   static constexpr int kPhases = 2;
   static constexpr unsigned kResident = 4;
