@@ -11,7 +11,7 @@ from tools import CUDA, NATIVE
 
 KERNELS = sorted(source.stem for source in (CUDA / "kernels").glob("*.cu"))
 # Instructions of Hopper's own, which later GPUs do not have.
-HOPPER_KERNELS = {"pointwise": ["90a"]}
+HOPPER_KERNELS = {"pointwise": ["90a"], "pointwise_gradient": ["90a"]}
 PRODUCTS = ("libtrainer_cuda.so", "libreference.so", "proof")
 JPEGS = NATIVE / "proof/jpegs"
 

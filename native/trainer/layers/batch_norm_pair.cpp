@@ -20,13 +20,20 @@ class BatchNormPairStage final : public Stage {
     for (size_t i = 0; training_ && i < 2; ++i) sums_.at(i) = planner.channel_sums(norms_.at(i).x);
     y_ = planner.make_activation(y_value_);
     scratch_ = planner.scratch(op_->scratch_bytes());
-    if (training_) saved_ = planner.keep(op_->saved_bytes());
+    if (!training_) return;
+    saved_ = planner.keep(op_->saved_bytes());
+    if (!op_->has_mask()) return;
+    planner.offer_masked_norms(y_value_,
+                               {GradientEndKind::pair, {norms_[0].x, norms_[1].x}, saved_, [this](const void* saved) {
+                                  return op_->mask(saved);
+                                }});
   }
 
   void plan_backward(Planner& planner) override {
     for (size_t i = 0; i < 2; ++i) x_.at(i) = planner.activation(norms_.at(i).x);
     planner.touch(saved_);
     backward_scratch_ = planner.scratch(op_->scratch_bytes());
+    end_sums_ = planner.end_sums(y_value_);
     const auto gradients = planner.take_gradients(y_value_, 2);
     dy_ = gradients[0];
     if (gradients.size() > 1) more_dy_ = gradients[1];
@@ -56,6 +63,7 @@ class BatchNormPairStage final : public Stage {
     BatchNormPairOp::Backward args;
     args.dy = run.at(dy_);
     if (more_dy_.buffer >= 0) args.more_dy = run.at(more_dy_);
+    args.sums = channel_sums(run, end_sums_);
     for (size_t i = 0; i < 2; ++i) {
       const Normalisation& norm = norms_.at(i);
       args.inputs.at(i) = {run.at(x_.at(i)), run.weights + norm.weight, run.at(dx_.at(i)), run.gradients + norm.weight,
@@ -75,6 +83,7 @@ class BatchNormPairStage final : public Stage {
   std::array<Slot, 2> x_, dx_;                // [n, c, h, w]
   Slot y_, dy_, more_dy_;                     // [n, c, h, w]
   std::array<Planner::PlannedSums, 2> sums_;  // of the inputs
+  Planner::PlannedSums end_sums_;             // of dy, where a convolution masked it
   Slot saved_, scratch_, backward_scratch_;
 };
 

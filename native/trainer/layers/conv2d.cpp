@@ -12,14 +12,16 @@ namespace {
 
 class Conv2dStage final : public Stage {
  public:
-  /// sums_rows: of the sums of y that the batch norm behind it wants; 0: none does.
+  /// sums_rows: of the sums of y that the batch norm behind it wants; 0: none does. reads_first: no
+  /// other layer reads x before, so none gives a gradient of it later.
   Conv2dStage(const Layer& layer, const Purpose& purpose, const Conv2dParams& params, std::unique_ptr<Conv2dOp> op,
-              unsigned sums_rows)
+              unsigned sums_rows, bool reads_first)
       : x_value_(layer.inputs()[0]),
         y_value_(layer.output),
         offset_(layer.parameters_begin),
         training_(purpose.training),
         sums_rows_(sums_rows),
+        reads_first_(reads_first),
         op_(std::move(op)) {
     packed_weights_ = {.offset = offset_,
                        .out = params.out_channels,
@@ -35,17 +37,32 @@ class Conv2dStage final : public Stage {
     y_ = planner.make_activation(y_value_);
     forward_scratch_ = planner.scratch(op_->forward_scratch_bytes());
     if (sums_rows_ > 0) sums_ = planner.make_channel_sums(y_value_, sums_rows_);
+    if (training_ && op_->kept_bytes() > 0) kept_ = planner.keep(op_->kept_bytes());
     if (packed == 0) return;
     packed_ = planner.pack(packed_weights_);
     if (!packed_) forward_weights_ = training_ ? planner.scratch(packed) : planner.persistent(packed);
   }
 
   void plan_backward(Planner& planner) override {
-    x_ = planner.activation(x_value_);
+    if (kept_) {
+      planner.touch(*kept_);
+    } else {
+      x_ = planner.activation(x_value_);
+    }
     dy_ = planner.take_gradients(y_value_, 1)[0];
     weights_scratch_ = planner.scratch(op_->backward_weights_scratch_bytes());
     input_gradient_ = planner.wants_gradient(x_value_);
     if (!input_gradient_) return;
+    if (packed_ && reads_first_) {
+      end_ = planner.take_end(x_value_, [this](GradientEndKind kind) { return op_->end_sums_rows(kind); });
+    }
+    if (end_) {
+      PackedWeights transposed = packed_weights_;
+      transposed.transposed = true;
+      transposed_ = *planner.pack(transposed);
+      dx_ = end_->gradient;
+      return planner.give_gradient(x_value_, dx_);
+    }
     const size_t packed = op_->backward_weights_bytes();
     if (packed > 0 && !packed_) backward_weights_ = planner.scratch(packed);
     data_scratch_ = planner.scratch(op_->backward_data_scratch_bytes());
@@ -62,15 +79,23 @@ class Conv2dStage final : public Stage {
     if (sums_rows_ > 0) {
       op_->forward_with_sums(run.at(x_), weights, run.at(y_), run.at(forward_scratch_),
                              static_cast<float*>(run.at(sums_)));
+    } else if (kept_) {
+      op_->forward_keeping(run.at(x_), weights, run.at(y_), run.at(forward_scratch_), run.at(*kept_));
     } else {
       op_->forward(run.at(x_), weights, run.at(y_), run.at(forward_scratch_));
     }
   }
 
   void backward(const Run& run) override {
-    op_->backward_weights(run.at(x_), run.at(dy_), run.gradients + offset_, run.at(weights_scratch_));
+    float* dw = run.gradients + offset_;
+    if (kept_) {
+      op_->backward_weights_kept(run.at(*kept_), run.at(dy_), dw, run.at(weights_scratch_));
+    } else {
+      op_->backward_weights(run.at(x_), run.at(dy_), dw, run.at(weights_scratch_));
+    }
     run.gradients_final();
     if (!input_gradient_) return;
+    if (end_) return op_->backward_data_to_end(run.at(dy_), run.at(transposed_), gradient_end(run), run.at(dx_));
     const void* weights = packed_ ? run.at(*packed_) : run.weights + offset_;
     if (backward_weights_.buffer >= 0) {
       op_->pack_backward(run.weights + offset_, run.at(backward_weights_));
@@ -80,18 +105,32 @@ class Conv2dStage final : public Stage {
   }
 
  private:
+  GradientEnd gradient_end(const Run& run) const {
+    GradientEnd end;
+    end.kind = end_->norms.kind;
+    if (end.kind != GradientEndKind::inner) end.more = run.at(end_->gradient);
+    end.mask = end_->norms.mask(run.at(end_->norms.saved));
+    for (size_t i = 0; i < end_->x.size(); ++i) end.x.at(i) = run.at(end_->x[i]);
+    end.sums = static_cast<float*>(run.at(end_->sums));
+    return end;
+  }
+
   ValueId x_value_;
   ValueId y_value_;
   size_t offset_;  // of [out, in, kernel_h, kernel_w] in the parameter arena
   bool training_;
   unsigned sums_rows_;
+  bool reads_first_;
   bool input_gradient_ = false;
   PackedWeights packed_weights_;
   std::optional<Slot> packed_;  // where the program packs, before the first stage
   std::unique_ptr<Conv2dOp> op_;
-  Slot x_, dx_;  // [n, in, h, w]
-  Slot y_, dy_;  // [n, out, h', w']
-  Slot sums_;    // [2, sums_rows_, out]
+  Slot x_, dx_;                             // [n, in, h, w]
+  Slot y_, dy_;                             // [n, out, h', w']
+  Slot sums_;                               // [2, sums_rows_, out]
+  std::optional<Slot> kept_;                // what forward keeps of x
+  std::optional<Planner::PlannedEnd> end_;  // of dx, where this op makes it
+  Slot transposed_;                         // [in, out]
   Slot forward_weights_, backward_weights_;
   Slot forward_scratch_, data_scratch_, weights_scratch_;
 };
@@ -112,7 +151,8 @@ class Conv2dLayer final : public Layer {
     planner.set_desc(output, op->output());
     const bool is_normalised = graph.is_read_once(output) && graph.first_consumer(output)->normalisation() != nullptr;
     const unsigned sums_rows = purpose.training && is_normalised ? op->sums_rows() : 0;
-    return std::make_unique<Conv2dStage>(*this, purpose, made, std::move(op), sums_rows);
+    const bool reads_first = graph.first_consumer(inputs()[0]) == this;
+    return std::make_unique<Conv2dStage>(*this, purpose, made, std::move(op), sums_rows, reads_first);
   }
 
   Layout preferred_input_layout(Backend& backend, const Purpose& purpose) const override {

@@ -9,6 +9,8 @@ Planner::Planner(Backend& backend, int values)
       descs_(static_cast<size_t>(values)),
       activations_(static_cast<size_t>(values)),
       channel_sums_(static_cast<size_t>(values)),
+      end_sums_(static_cast<size_t>(values)),
+      masked_norms_(static_cast<size_t>(values)),
       gradients_(static_cast<size_t>(values)),
       wants_gradient_(static_cast<size_t>(values), false),
       taken_over_(static_cast<size_t>(values), false) {}
@@ -36,8 +38,30 @@ Slot Planner::make_channel_sums(ValueId value, unsigned rows) {
   return slot;
 }
 
-Planner::PlannedSums Planner::channel_sums(ValueId value) {
-  const PlannedSums sums = channel_sums_[static_cast<size_t>(value)];
+Planner::PlannedSums Planner::channel_sums(ValueId value) { return touched(channel_sums_[static_cast<size_t>(value)]); }
+
+std::optional<Planner::PlannedEnd> Planner::take_end(ValueId value,
+                                                     const std::function<unsigned(GradientEndKind)>& rows) {
+  const auto at = static_cast<size_t>(value);
+  const MaskedNorms& norms = masked_norms_[at];
+  const size_t added = norms.kind == GradientEndKind::inner ? 0 : 1;
+  if (norms.x.empty() || gradients_[at].size() != added) return std::nullopt;
+  const unsigned sums_rows = rows(norms.kind);
+  if (sums_rows == 0) return std::nullopt;
+  PlannedEnd end{.norms = norms, .x = {}, .gradient = {}, .sums = {}};
+  end.gradient = added > 0 ? gradients_[at].front() : keep(desc(value).bytes());
+  gradients_[at].clear();
+  touch(norms.saved);
+  for (const ValueId x : norms.x) end.x.push_back(activation(x));
+  const auto channels = static_cast<size_t>(desc(value).shape.c);
+  end.sums = keep((1 + norms.x.size()) * sums_rows * channels * sizeof(float));
+  end_sums_[at] = {end.sums, sums_rows};
+  return end;
+}
+
+Planner::PlannedSums Planner::end_sums(ValueId value) { return touched(end_sums_[static_cast<size_t>(value)]); }
+
+Planner::PlannedSums Planner::touched(const PlannedSums& sums) {
   if (sums.rows > 0) touch(sums.slot);
   return sums;
 }

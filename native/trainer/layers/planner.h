@@ -1,5 +1,6 @@
 // Hands out buffers while a program is compiled, and writes down when each is needed.
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -42,6 +43,30 @@ class Planner {
   };
   PlannedSums channel_sums(ValueId value);
 
+  /// Batch norms with a NormMask: the convolution that gives the last gradient of their output may
+  /// make its end.
+  struct MaskedNorms {
+    GradientEndKind kind = GradientEndKind::inner;
+    std::vector<ValueId> x;  ///< their inputs: one, or two
+    Slot saved;
+    std::function<NormMask(const void* saved)> mask;
+  };
+  void offer_masked_norms(ValueId value, MaskedNorms norms) {
+    masked_norms_[static_cast<size_t>(value)] = std::move(norms);
+  }
+  /// Backward: what the end of a gradient is made of.
+  struct PlannedEnd {
+    MaskedNorms norms;
+    std::vector<Slot> x;  ///< of the inputs
+    Slot gradient;        ///< to be given: where g goes, and where another gradient lies that is added
+    Slot sums;            ///< GradientEnd's
+  };
+  /// Where batch norms with a mask made `value`, and the gradients given so far are what their kind
+  /// adds. rows: of the sums for a kind; nullopt for 0.
+  std::optional<PlannedEnd> take_end(ValueId value, const std::function<unsigned(GradientEndKind)>& rows);
+  /// The sums that the end of the gradient of `value` comes with.
+  PlannedSums end_sums(ValueId value);
+
   /// Memory for this moment only.
   Slot scratch(size_t bytes) { return keep(bytes); }
   /// Memory alive from now until it is last touched.
@@ -76,12 +101,16 @@ class Planner {
   const std::vector<size_t>& persistent_bytes() const { return persistent_; }
 
  private:
+  PlannedSums touched(const PlannedSums& sums);
+
   Backend& backend_;
   int time_ = 0;
   MemoryPlan plan_;
   std::vector<TensorDesc> descs_;             // by value
   std::vector<Slot> activations_;             // by value
   std::vector<PlannedSums> channel_sums_;     // by value
+  std::vector<PlannedSums> end_sums_;         // by value
+  std::vector<MaskedNorms> masked_norms_;     // by value
   std::vector<std::vector<Slot>> gradients_;  // by value
   std::vector<bool> wants_gradient_;          // by value
   std::vector<bool> taken_over_;              // by value

@@ -44,6 +44,7 @@ class BatchNormOp {
   struct Backward {
     void* dy = nullptr;             ///< destroyed
     const void* more_dy = nullptr;  ///< a second gradient of y to be added to dy, or nullptr
+    ChannelSums sums{};             ///< GradientEnd's, where dy is its g: masked, with nothing to add
     const void* x = nullptr;        ///< as in forward
     const void* y = nullptr;        ///< as written by forward; read only with relu and residual
     const float* gamma = nullptr;
@@ -64,6 +65,10 @@ class BatchNormOp {
   virtual void forward_inference(const Forward& args) = 0;
   /// With a residual, dy holds d(loss)/d(residual) afterwards.
   virtual void backward(const Backward& args, const SumOverRanks& sum) = 0;
+  /// Whether backward() takes sums of a GradientEnd with mask().
+  virtual bool has_mask() const { return false; }
+  /// In what forward_training() saved.
+  virtual NormMask mask(const void* /*saved*/) const { return {}; }
 };
 
 struct BatchNormPairParams {
@@ -104,6 +109,7 @@ class BatchNormPairOp {
   struct Backward {
     void* dy = nullptr;             ///< destroyed
     const void* more_dy = nullptr;  ///< a second gradient of y to be added to dy, or nullptr
+    ChannelSums sums{};             ///< as in BatchNormOp::Backward
     std::array<Gradients, 2> inputs;
     const void* saved = nullptr;
     void* scratch = nullptr;
@@ -115,6 +121,9 @@ class BatchNormPairOp {
   virtual void forward_training(const Forward& args, const SumOverRanks& sum) = 0;
   virtual void forward_inference(const Forward& args) = 0;
   virtual void backward(const Backward& args, const SumOverRanks& sum) = 0;
+  /// As BatchNormOp's.
+  virtual bool has_mask() const { return false; }
+  virtual NormMask mask(const void* /*saved*/) const { return {}; }
 };
 
 struct BatchNormPoolParams {

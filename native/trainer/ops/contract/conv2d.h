@@ -1,8 +1,11 @@
 // Convolution, as every back end offers it.
 #pragma once
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
+#include "trainer/ops/contract/gradient_end_kind.h"
 #include "trainer/tensor/tensor_desc.h"
 
 namespace trainyard {
@@ -25,11 +28,31 @@ struct Conv2dParams {
   }
 };
 
-/// What the outputs of a convolution add up to, as they are stored: [2, rows, channels] fp32,
-/// partial sums of the numbers of each channel, then of their squares.
+/// What a tensor adds up to, as it is stored: [2, rows, channels] fp32, partial sums of the numbers
+/// of each channel, then of their squares. GradientEnd has others.
 struct ChannelSums {
   const float* partial = nullptr;
   unsigned rows = 0;  ///< 0: there are none
+};
+
+/// How a batch norm with ReLU, or a pair of them, takes the gradient of its output.
+struct NormMask {
+  /// [pixels, channels / 8], of GradientEndKind::block and pair: bit v of a byte: channel v passed.
+  const uint8_t* passed = nullptr;
+  std::array<const float*, 2> mean{};  ///< [channels] fp32, of each input; of one the second is nullptr
+  /// [channels], of GradientEndKind::inner: what (x - mean) scale + beta > 0 says of has passed.
+  const float* scale = nullptr;
+  const float* beta = nullptr;
+};
+
+/// The end of the gradient of a convolution's input, where that is the output of batch norms with a
+/// NormMask: g = (dx + more) where the ReLU passed, as it is stored, and what g adds up to.
+struct GradientEnd {
+  GradientEndKind kind = GradientEndKind::block;
+  const void* more = nullptr;  ///< another gradient of the same tensor; none of `inner`
+  NormMask mask{};
+  std::array<const void*, 2> x{};  ///< the batch norms' inputs, each as the convolution's input
+  float* sums = nullptr;           ///< [1 + norms, rows, channels] fp32: partial sums of g, then of g (x - mean)
 };
 
 /// Cross-correlation without bias, as PyTorch's Conv2d. Master weights and their gradients are
@@ -68,8 +91,26 @@ class Conv2dOp {
   }
   /// dx = d(loss)/dx, overwritten. `weights` is packed for backward, or plain.
   virtual void backward_data(const void* dy, const void* weights, void* dx, void* scratch) = 0;
+  /// Rows of the sums that backward_data_to_end() writes; 0 where it cannot.
+  virtual unsigned end_sums_rows(GradientEndKind /*kind*/) const { return 0; }
+  /// backward_data() and the end of the gradient: g, overwritten, may lie where `more` lies.
+  /// `transposed`: the weights as [in, out] of the input's type (PackedWeights::transposed). Only
+  /// with end_sums_rows(end.kind) > 0.
+  virtual void backward_data_to_end(const void* /*dy*/, const void* /*transposed*/, const GradientEnd& /*end*/,
+                                    void* /*g*/) {}
   /// dw = d(loss)/dw, plain, overwritten.
   virtual void backward_weights(const void* x, const void* dy, float* dw, void* scratch) = 0;
+
+  /// Bytes of another form of x that forward makes and backward_weights() would make again; 0: none.
+  virtual size_t kept_bytes() const { return 0; }
+  /// forward(), which keeps that form at `kept`. Only with kept_bytes() > 0, as the next.
+  virtual void forward_keeping(const void* x, const void* weights, void* y, void* scratch, void* /*kept*/) {
+    forward(x, weights, y, scratch);
+  }
+  /// backward_weights() by what was kept.
+  virtual void backward_weights_kept(const void* kept, const void* dy, float* dw, void* scratch) {
+    backward_weights(kept, dy, dw, scratch);
+  }
 };
 
 }  // namespace trainyard

@@ -12,6 +12,7 @@ struct PackedWeights {
   size_t offset = 0;  ///< in the arena, elements
   int out = 0, in = 0, kernel_h = 1, kernel_w = 1;
   DType dtype = DType::f32;  ///< packed
+  bool transposed = false;   ///< packed as [in, out]; of a window of one pixel alone
   void* to = nullptr;        ///< bytes() of the back end's memory, 64-byte aligned
 
   size_t bytes() const {
@@ -20,7 +21,8 @@ struct PackedWeights {
   }
 };
 
-/// Packs [out, in, kernel_h, kernel_w] of fp32 to [out, kernel_h, kernel_w, in].
+/// Packs [out, in, kernel_h, kernel_w] of fp32 to [out, kernel_h, kernel_w, in], or to its
+/// transpose.
 class PackOp {
  public:
   virtual ~PackOp() = default;

@@ -45,7 +45,9 @@ class BlockBatchNorm final : public BatchNormOp {
     const NormSaved saved(const_cast<void*>(args.saved), channels_);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
     const Scratch scratch(args.scratch, steps_);
     const NormGradientEnd end = steps_.gradient_end(args, saved, scratch.work, !sum);
-    if (args.more_dy != nullptr) {
+    if (args.sums.rows > 0) {
+      steps_.totals_of(args.sums, NormGradientTotals<1>{channels_, {scratch.work.totals}, {end}});
+    } else if (args.more_dy != nullptr) {
       if (notes()) {
         sums<true, Passed::noted, true>(args, saved, scratch, end);
       } else {
@@ -60,8 +62,15 @@ class BlockBatchNorm final : public BatchNormOp {
     }
     steps_.join_ranks(end, scratch.work, sum);
     // What was stored is masked already.
-    p_.relu && !notes() && args.more_dy == nullptr ? gradient<true>(args, saved, scratch.work)
-                                                   : gradient<false>(args, saved, scratch.work);
+    p_.relu && !notes() && args.more_dy == nullptr && args.sums.rows == 0 ? gradient<true>(args, saved, scratch.work)
+                                                                          : gradient<false>(args, saved, scratch.work);
+  }
+
+  bool has_mask() const override { return p_.relu; }
+  NormMask mask(const void* memory) const override {
+    const NormSaved saved(const_cast<void*>(memory), channels_);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+    if (notes()) return {.passed = saved.passed, .mean = {saved.constants.mean}};
+    return {.mean = {saved.constants.mean}, .scale = saved.constants.scale, .beta = saved.constants.beta};
   }
 
  private:
@@ -96,9 +105,13 @@ class BlockBatchNorm final : public BatchNormOp {
   template <bool kMore, Passed kPassed, bool kStore>
   void sums(const Backward& args, const NormSaved& saved, const Scratch& scratch, const NormGradientEnd& end) const {
     blocks(device_.launcher, summing_.blocks(),
-           NormGradientSumsBlock<T, kMore, kPassed, kStore>{
-               static_cast<T*>(args.dy), numbers(args.more_dy), numbers(args.x), saved.passed, saved.constants,
-               steps_.fold(summing_, scratch.partial), scratch.work.totals, end});
+           NormGradientSumsBlock<T, kMore, kPassed, kStore>{static_cast<T*>(args.dy),
+                                                            numbers(args.more_dy),
+                                                            numbers(args.x),
+                                                            saved.passed,
+                                                            saved.constants,
+                                                            steps_.fold(summing_, scratch.partial),
+                                                            {channels_, {scratch.work.totals}, {end}}});
   }
 
   template <bool kMasked>

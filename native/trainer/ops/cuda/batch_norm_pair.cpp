@@ -44,14 +44,24 @@ class BlockBatchNormPair final : public BatchNormPairOp {
     const Saved saved(const_cast<void*>(args.saved), channels_);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
     const Scratch scratch(args.scratch, *this);
     const auto end = [&](size_t i) { return steps_[i].gradient_end(args.inputs[i], saved.of[i], scratch.of[i], !sum); };
-    args.more_dy != nullptr ? sums<true>(args, saved, scratch, {end(0), end(1)})
-                            : sums<false>(args, saved, scratch, {end(0), end(1)});
+    const NormGradientTotals<2> totals{channels_, {scratch.of[0].totals, scratch.of[1].totals}, {end(0), end(1)}};
+    if (args.sums.rows > 0) {
+      steps_[0].totals_of(args.sums, totals);
+    } else {
+      args.more_dy != nullptr ? sums<true>(args, saved, scratch, totals) : sums<false>(args, saved, scratch, totals);
+    }
     for (size_t i = 0; i < 2; ++i) steps_[i].join_ranks(end(i), scratch.of[i], sum);
     const auto one = [&](size_t i) {
       return NormGradientOf<T>{numbers(args.inputs[i].x), static_cast<T*>(args.inputs[i].dx), saved.of[i].constants,
                                scratch.of[i].slope, scratch.of[i].offset};
     };
     blocks(device_.launcher, passing_.blocks(), NormPairGradientBlock<T>{passing_, numbers(args.dy), {one(0), one(1)}});
+  }
+
+  bool has_mask() const override { return true; }
+  NormMask mask(const void* memory) const override {
+    const Saved saved(const_cast<void*>(memory), channels_);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+    return {.passed = saved.of[1].passed, .mean = {saved.of[0].constants.mean, saved.of[1].constants.mean}};
   }
 
  private:
@@ -89,7 +99,7 @@ class BlockBatchNormPair final : public BatchNormPairOp {
 
   template <bool kMore>
   void sums(const Backward& args, const Saved& saved, const Scratch& scratch,
-            const std::array<NormGradientEnd, 2>& ends) const {
+            const NormGradientTotals<2>& totals) const {
     blocks(device_.launcher, summing_.blocks(),
            NormPairGradientSumsBlock<T, kMore>{static_cast<T*>(args.dy),
                                                numbers(args.more_dy),
@@ -97,8 +107,7 @@ class BlockBatchNormPair final : public BatchNormPairOp {
                                                saved.of[1].passed,
                                                {saved.of[0].constants.mean, saved.of[1].constants.mean},
                                                steps_[0].template fold<3>(summing_, scratch.partial),
-                                               {scratch.of[0].totals, scratch.of[1].totals},
-                                               {ends[0], ends[1]}});
+                                               totals});
   }
 
   const Device& device_;

@@ -104,9 +104,13 @@ class BlockBatchNormPool final : public BatchNormPoolOp {
   template <bool kMore>
   void sums(const Backward& args, const Saved& saved, const Scratch& scratch, const NormGradientEnd& end) const {
     blocks(device_.launcher, summing_.blocks(),
-           NormGradientSumsBlock<T, kMore, Passed::input, kMore>{
-               static_cast<T*>(args.dy), numbers(args.more_dy), saved.largest, nullptr, saved.norm.constants,
-               steps_.fold(summing_, scratch.partial), scratch.work.totals, end});
+           NormGradientSumsBlock<T, kMore, Passed::input, kMore>{static_cast<T*>(args.dy),
+                                                                 numbers(args.more_dy),
+                                                                 saved.largest,
+                                                                 nullptr,
+                                                                 saved.norm.constants,
+                                                                 steps_.fold(summing_, scratch.partial),
+                                                                 {steps_.channels(), {scratch.work.totals}, {end}}});
   }
 
   const Device& device_;

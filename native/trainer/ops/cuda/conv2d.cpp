@@ -63,19 +63,38 @@ class CudaConv2d final : public Conv2dOp {
     plans_->backward_data(dy, weights, dx, scratch);
   }
 
+  unsigned end_sums_rows(GradientEndKind kind) const override {
+    return device_.plain_kernels ? 0 : plans_->end_sums_rows(kind);
+  }
+  void backward_data_to_end(const void* dy, const void* transposed, const GradientEnd& end, void* g) override {
+    plans_->backward_data_to_end(dy, transposed, end, g);
+  }
+
+  // The gradient [out, kernel_h, kernel_w, in] lies at the front of the scratch.
   void backward_weights(const void* x, const void* dy, float* dw, void* scratch) override {
-    // The gradient [out, kernel_h, kernel_w, in] lies at the front of it.
     plans_->backward_weights(x, dy, scratch, static_cast<std::byte*>(scratch) + packed_bytes());
-    const RepackShape shape{static_cast<unsigned>(output_.shape.c), in_, window_};
-    with_stored(output_.dtype, [&]<class T>(T) {
-      const T* packed = static_cast<const T*>(scratch);
-      device_.plain_kernels ? each(device_.launcher, weights_, ToChannelsFirst<T>{packed, dw, in_, window_})
-                            : blocks(device_.launcher, RepackPart::count(shape), Unpack<T>{shape, packed, dw});
-    });
+    unpack(scratch, dw);
+  }
+
+  size_t kept_bytes() const override { return plans_->kept_bytes(); }
+  void forward_keeping(const void* x, const void* weights, void* y, void* scratch, void* kept) override {
+    plans_->forward_keeping(x, weights, y, scratch, kept);
+  }
+  void backward_weights_kept(const void* kept, const void* dy, float* dw, void* scratch) override {
+    plans_->backward_weights_kept(kept, dy, scratch, static_cast<std::byte*>(scratch) + packed_bytes());
+    unpack(scratch, dw);
   }
 
  private:
   size_t packed_bytes() const { return (weights_ * dtype_bytes(output_.dtype) + 63) / 64 * 64; }
+  void unpack(const void* gradient, float* dw) const {
+    const RepackShape shape{static_cast<unsigned>(output_.shape.c), in_, window_};
+    with_stored(output_.dtype, [&]<class T>(T) {
+      const T* packed = static_cast<const T*>(gradient);
+      device_.plain_kernels ? each(device_.launcher, weights_, ToChannelsFirst<T>{packed, dw, in_, window_})
+                            : blocks(device_.launcher, RepackPart::count(shape), Unpack<T>{shape, packed, dw});
+    });
+  }
   void pack(const float* weights, void* packed) const {
     with_stored(output_.dtype, [&]<class T>(T) {
       each(device_.launcher, weights_, ToChannelsLast<T>{weights, static_cast<T*>(packed), in_, window_});

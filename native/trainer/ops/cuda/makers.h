@@ -44,7 +44,17 @@ class ConvolutionPlans {
     forward(x, weights, y, scratch);
   }
   virtual void backward_data(const void* dy, const void* weights, void* dx, void* scratch) = 0;
+  virtual unsigned end_sums_rows(GradientEndKind /*kind*/) const { return 0; }
+  virtual void backward_data_to_end(const void* /*dy*/, const void* /*transposed*/, const GradientEnd& /*end*/,
+                                    void* /*g*/) {}
   virtual void backward_weights(const void* x, const void* dy, void* dw, void* scratch) = 0;
+  virtual size_t kept_bytes() const { return 0; }
+  virtual void forward_keeping(const void* x, const void* weights, void* y, void* scratch, void* /*kept*/) {
+    forward(x, weights, y, scratch);
+  }
+  virtual void backward_weights_kept(const void* kept, const void* dy, void* dw, void* scratch) {
+    backward_weights(kept, dy, dw, scratch);
+  }
 };
 
 /// Bytes on their way from the host to the device, beside the ops: in two buffers, one after the

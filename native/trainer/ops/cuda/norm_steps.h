@@ -86,8 +86,7 @@ class NormSteps {
                                     saved.constants};
     const NormSumsEnd end{statistics, sum ? work.totals : nullptr};
     if (args.sums.rows > 0) {
-      blocks(device_.launcher, NormPartialsBlock::blocks(channels_),
-             NormPartialsBlock{args.sums.partial, args.sums.rows, channels_, double(summing_.rows), end});
+      totals_of(args.sums, NormPartialsEnd{end, double(summing_.rows)});
     } else {
       blocks(device_.launcher, summing_.blocks(),
              NormSumsBlock<T>{static_cast<const T*>(args.x), fold(summing_, partial), end});
@@ -95,6 +94,13 @@ class NormSteps {
     if (!sum) return;
     sum(work.totals, 2 * size_t{channels_} + 1);
     each(device_.launcher, channels_, statistics);
+  }
+
+  /// What a convolution has added up in parts: to end(channel, sums).
+  template <class End>
+  void totals_of(const ChannelSums& sums, const End& end) const {
+    blocks(device_.launcher, NormPartialsBlock<End>::blocks(channels_),
+           NormPartialsBlock<End>{sums.partial, sums.rows, channels_, end});
   }
 
   /// The constants of inference.

@@ -18,7 +18,7 @@ class CudaPack final : public PackOp {
     for (const PackedWeights& w : weights) {
       const RepackShape shape{static_cast<unsigned>(w.out), static_cast<unsigned>(w.in),
                               static_cast<unsigned>(w.kernel_h * w.kernel_w)};
-      jobs.push_back({shape, type_of(w.dtype), static_cast<unsigned>(owner.size()), w.offset, w.to});
+      jobs.push_back({shape, type_of(w.dtype), static_cast<unsigned>(owner.size()), w.offset, w.to, w.transposed});
       owner.insert(owner.end(), RepackPart::count(shape), static_cast<unsigned>(jobs.size() - 1));
     }
     parts_ = owner.size();

@@ -1,6 +1,8 @@
-// Convolutions with a window of one pixel are products. These have a kernel of our own, which adds
-// up what batch norm wants to know of their outputs.
+// Convolutions with a window of one pixel are products. These have kernels of our own, which add up
+// what batch norm wants to know: forward of their outputs, backward of the gradients of their
+// inputs.
 #pragma once
+#include "trainer/ops/contract/gradient_end_kind.h"
 #include "trainer/ops/cuda/launch.h"
 
 namespace trainyard::cuda {
@@ -8,6 +10,7 @@ namespace trainyard::cuda {
 /// d[rows, columns] = a[rows, inner] b[columns, inner]^T: a holds pixels, b packed weights.
 struct PointwiseShape {
   unsigned rows, columns, inner;
+  bool fp16 = false;  ///< numbers are fp16; else bf16
 };
 
 /// How the product is cut. A block of threads keeps the weights of `columns` channels, and takes
@@ -43,30 +46,86 @@ inline constexpr PointwiseTiling kPointwiseTilings[] = {
     {256, 128, 128, kAnyColumns, 8}, {256, 128, 64, 128, 8},          {512, 128, 64, 128, 8},
     {512, 128, 128, kAnyColumns, 8},
 };
+/// Of gradients with an end, by its kind.
+inline constexpr PointwiseTiling kInnerGradientTilings[] = {
+    {256, 128, 64, 128, 8},
+    {512, 128, 64, 128, 8},
+};
+inline constexpr PointwiseTiling kBlockGradientTilings[] = {
+    {64, 64, 256, kAnyColumns, 4},   {64, 128, 128, kAnyColumns, 8},  {128, 64, 256, kAnyColumns, 4},
+    {128, 128, 128, kAnyColumns, 8}, {256, 128, 128, kAnyColumns, 8}, {512, 128, 64, kAnyColumns, 8},
+};
+inline constexpr PointwiseTiling kPairGradientTilings[] = {
+    {64, 128, 64, kAnyColumns, 8},
+    {128, 128, 64, kAnyColumns, 8},
+    {256, 128, 64, kAnyColumns, 8},
+    {512, 128, 64, kAnyColumns, 8},
+};
 
-/// In kPointwiseTilings; what is behind them for a tiling that is not there.
-inline unsigned index_of(const PointwiseTiling& tiling) {
+/// In `tilings`; what is behind them for a tiling that is not there.
+template <size_t kCount>
+unsigned index_of(const PointwiseTiling (&tilings)[kCount], const PointwiseTiling& tiling) {
   unsigned index = 0;
-  for (const PointwiseTiling& known : kPointwiseTilings) {
+  for (const PointwiseTiling& known : tilings) {
     if (known.inner == tiling.inner && known.columns == tiling.columns) break;
     ++index;
   }
   return index;
 }
 
-/// nullptr where there is no kernel for such a product.
-inline const PointwiseTiling* pointwise_tiling(const PointwiseShape& shape, unsigned processors) {
-  for (const PointwiseTiling& tiling : kPointwiseTilings) {
+/// The first of `tilings` that takes the product; nullptr where none does.
+template <size_t kCount>
+const PointwiseTiling* find_tiling(const PointwiseTiling (&tilings)[kCount], const PointwiseShape& shape,
+                                   unsigned processors) {
+  for (const PointwiseTiling& tiling : tilings) {
     if (tiling.takes(shape, processors)) return &tiling;
   }
   return nullptr;
 }
 
-/// tiling: one of kPointwiseTilings. Computes d, rounded to bf16, and at `sums` [2, sums_rows(),
-/// columns] in fp32: what the pixels of d as they are stored add up to, then their squares. The
-/// same bits every time on the same number of processors. For compute capability 9.0 alone. a, b,
-/// d: bf16, 16-byte aligned.
+/// Forward: nullptr where there is no kernel for such a product.
+inline const PointwiseTiling* pointwise_tiling(const PointwiseShape& shape, unsigned processors) {
+  return find_tiling(kPointwiseTilings, shape, processors);
+}
+/// Backward, with such an end of the gradient.
+inline const PointwiseTiling* gradient_tiling(const PointwiseShape& shape, GradientEndKind kind, unsigned processors) {
+  switch (kind) {
+    case GradientEndKind::inner:
+      return find_tiling(kInnerGradientTilings, shape, processors);
+    case GradientEndKind::block:
+      return find_tiling(kBlockGradientTilings, shape, processors);
+    case GradientEndKind::pair:
+      break;
+  }
+  return find_tiling(kPairGradientTilings, shape, processors);
+}
+
+/// tiling: one of kPointwiseTilings. Computes d, rounded to its type, and at `sums` [2,
+/// sums_rows(), columns] in fp32: what the pixels of d as they are stored add up to, then their
+/// squares. The same bits every time on the same number of processors. For compute capability 9.0
+/// alone. a, b, d: 16-byte aligned.
 void multiply_pointwise(const Launcher& launcher, const PointwiseTiling& tiling, const PointwiseShape& shape,
                         unsigned processors, const void* a, const void* b, void* d, float* sums);
+
+/// What is done to a gradient before it is stored: GradientEnd, for the kernel.
+struct PointwiseEnd {
+  GradientEndKind kind;
+  const void* more;      ///< [rows, columns] another gradient; none of `inner`
+  const void* passed;    ///< [rows, columns / 8] bits, 16-byte aligned; none of `inner`
+  const void* x[2];      ///< [rows, columns] the inputs of the batch norms
+  const float* mean[2];  ///< [columns] of x
+  const float* scale;    ///< [columns], as beta of `inner` alone
+  const float* beta;
+
+  unsigned norms() const { return kind == GradientEndKind::pair ? 2 : 1; }
+};
+
+/// tiling: gradient_tiling()'s. g[rows, columns] = a b^T + more where the ReLU passed, else 0,
+/// rounded to its type, and at `sums` [1 + norms, sums_rows(), columns] in fp32: what g as it is
+/// stored adds up to, then g (x - mean) of each batch norm. g may lie where `more` lies. Otherwise
+/// as multiply_pointwise().
+void multiply_pointwise_gradient(const Launcher& launcher, const PointwiseTiling& tiling, const PointwiseShape& shape,
+                                 unsigned processors, const void* a, const void* b, const PointwiseEnd& end, void* g,
+                                 float* sums);
 
 }  // namespace trainyard::cuda

@@ -9,10 +9,11 @@
 namespace trainyard::cuda {
 
 /// The convolution as a product: nullopt where a window of more than one pixel, a stride, padding
-/// or another type than bf16 makes it none.
+/// or fp32 makes it none.
 std::optional<PointwiseShape> pointwise_shape(const Conv2dParams& params);
 
-/// `plans`, and sums with forward where there is a kernel for it (kPointwiseTilings).
+/// `plans`, and sums with forward and the end of gradients where there are kernels for it
+/// (pointwise_tiling(), gradient_tiling()).
 std::unique_ptr<ConvolutionPlans> with_pointwise_sums(const Launcher& launcher, unsigned processors,
                                                       const Conv2dParams& params,
                                                       std::unique_ptr<ConvolutionPlans> plans);

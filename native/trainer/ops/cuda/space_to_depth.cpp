@@ -49,12 +49,7 @@ class SpaceToDepthConvolution final : public ConvolutionPlans {
   }
 
   void forward(const void* x, const void* weights, void* y, void* scratch) override {
-    const Scratch to(scratch, shape_);
-    const size_t filters = shape_.weights() / shape_.depth;
-    each(device_.launcher, filters + shape_.pixels() / shape_.depth,
-         SpaceToDepth<T>{shape_, static_cast<unsigned>(filters), static_cast<const T*>(weights),
-                         static_cast<const T*>(x), to.weights, to.x});
-    plans_->forward(to.x, to.weights, y, to.rest);
+    fold_and_run(x, weights, y, Scratch(scratch, shape_));
   }
 
   /// The image has no gradient.
@@ -64,8 +59,17 @@ class SpaceToDepthConvolution final : public ConvolutionPlans {
     const Scratch to(scratch, shape_);
     each(device_.launcher, shape_.pixels() / shape_.depth,
          SpaceToDepth<T>{shape_, 0, nullptr, static_cast<const T*>(x), nullptr, to.x});
-    plans_->backward_weights(to.x, dy, to.weights, to.rest);
-    each(device_.launcher, weights_, DepthToSpace<T>{shape_, to.weights, static_cast<T*>(dw)});
+    weights_of_folded(to.x, dy, dw, to);
+  }
+
+  size_t kept_bytes() const override { return aligned(shape_.pixels()); }
+  void forward_keeping(const void* x, const void* weights, void* y, void* scratch, void* kept) override {
+    Scratch to(scratch, shape_);
+    to.x = static_cast<T*>(kept);
+    fold_and_run(x, weights, y, to);
+  }
+  void backward_weights_kept(const void* kept, const void* dy, void* dw, void* scratch) override {
+    weights_of_folded(static_cast<const T*>(kept), dy, dw, Scratch(scratch, shape_));
   }
 
  private:
@@ -84,6 +88,18 @@ class SpaceToDepthConvolution final : public ConvolutionPlans {
       rest = bytes + own_bytes(shape);
     }
   };
+
+  void fold_and_run(const void* x, const void* weights, void* y, const Scratch& to) const {
+    const size_t filters = shape_.weights() / shape_.depth;
+    each(device_.launcher, filters + shape_.pixels() / shape_.depth,
+         SpaceToDepth<T>{shape_, static_cast<unsigned>(filters), static_cast<const T*>(weights),
+                         static_cast<const T*>(x), to.weights, to.x});
+    plans_->forward(to.x, to.weights, y, to.rest);
+  }
+  void weights_of_folded(const T* folded, const void* dy, void* dw, const Scratch& to) const {
+    plans_->backward_weights(folded, dy, to.weights, to.rest);
+    each(device_.launcher, weights_, DepthToSpace<T>{shape_, to.weights, static_cast<T*>(dw)});
+  }
 
   const Device& device_;
   FoldedShape shape_;

@@ -1,6 +1,6 @@
 #include "trainer/ops/selftest/fused.h"
 
-#include <memory>
+#include "trainer/ops/selftest/norm.h"
 
 namespace trainyard::selftest_detail {
 
@@ -11,108 +11,21 @@ constexpr double kRoundings = 1e-6;
 /// Sums of some hundred products in fp32.
 constexpr double kProducts = 1e-5;
 
-size_t count(const Shape& shape) { return static_cast<size_t>(shape.elements()); }
-
-/// A batch norm's parameters, statistics and gradients, by seed.
-struct Norm {
-  Norm(Side& side, int channels, uint64_t seed)
-      : channels(static_cast<size_t>(channels)),
-        gamma(side.floats(normal_numbers(this->channels, seed))),
-        beta(side.floats(normal_numbers(this->channels, seed + 1))),
-        mean(side.floats(std::vector<float>(this->channels, 0.0F))),
-        variance(side.floats(std::vector<float>(this->channels, 1.0F))),
-        dgamma(side.poisoned(this->channels)),
-        dbeta(side.poisoned(this->channels)) {}
-
-  /// By an op of its own: y, or dx.
-  void* forward(Side& side, const BatchNormParams& params, const void* x, const void* residual,
-                const ChannelSums& sums = {}) {
-    f.sums = sums;
-    op = side.backend().make_batch_norm(params);
-    f.x = x;
-    f.residual = residual;
-    f.y = side.room(params.input);
-    f.gamma = gamma;
-    f.beta = beta;
-    f.running_mean = mean;
-    f.running_var = variance;
-    f.saved = side.scratch(op->saved_bytes());
-    f.scratch = side.scratch(op->scratch_bytes());
-    op->forward_training(f, {});
-    return f.y;
-  }
-  void* backward(Side& side, const TensorDesc& desc, void* dy, const void* more_dy) {
-    BatchNormOp::Backward b;
-    b.dy = dy;
-    b.more_dy = more_dy;
-    b.x = f.x;
-    b.y = f.y;
-    b.gamma = gamma;
-    b.beta = beta;
-    b.saved = f.saved;
-    b.dx = side.room(desc);
-    b.dgamma = dgamma;
-    b.dbeta = dbeta;
-    b.scratch = f.scratch;
-    op->backward(b, {});
-    return b.dx;
-  }
-  void read(Side& side, const std::string& of, std::vector<Result>& results) const {
-    results.push_back({of + "running mean", side.read(mean, channels)});
-    results.push_back({of + "running variance", side.read(variance, channels)});
-    results.push_back({of + "dgamma", side.read(dgamma, channels)});
-    results.push_back({of + "dbeta", side.read(dbeta, channels)});
-  }
-
-  size_t channels;
-  float *gamma, *beta, *mean, *variance, *dgamma, *dbeta;
-  std::unique_ptr<BatchNormOp> op;
-  BatchNormOp::Forward f;
-};
-
 }  // namespace
 
 void batch_norm_pair(Comparison& all, const Shape& shape) {
   all.run("batch norm " + to_string(shape) + " + batch norm + ReLU", kRoundings, [&](Side& side) {
     const TensorDesc desc = side.channels_last(shape);
-    Norm branch(side, shape.c, 71);
-    Norm projection(side, shape.c, 81);
+    NormPair pair(side, desc);
     void* x = side.put(desc, normal_numbers(count(shape), 91));
     void* p = side.put(desc, normal_numbers(count(shape), 92));
     void* dy = side.put(desc, normal_numbers(count(shape), 93));
     void* more_dy = side.put(desc, normal_numbers(count(shape), 94));
-    void* y = nullptr;
-    void* dx = nullptr;
-    void* dp = nullptr;
-    if (const auto op = side.backend().make_batch_norm_pair({.input = desc})) {
-      y = side.room(desc);
-      dx = side.room(desc);
-      dp = dy;
-      BatchNormPairOp::Forward f;
-      f.inputs = {{{x, branch.gamma, branch.beta, branch.mean, branch.variance},
-                   {p, projection.gamma, projection.beta, projection.mean, projection.variance}}};
-      f.y = y;
-      f.saved = side.scratch(op->saved_bytes());
-      f.scratch = side.scratch(op->scratch_bytes());
-      op->forward_training(f, {});
-      BatchNormPairOp::Backward b;
-      b.dy = dy;
-      b.more_dy = more_dy;
-      b.inputs = {{{x, branch.gamma, dx, branch.dgamma, branch.dbeta},
-                   {p, projection.gamma, dp, projection.dgamma, projection.dbeta}}};
-      b.saved = f.saved;
-      b.scratch = f.scratch;
-      op->backward(b, {});
-    } else {
-      const BatchNormParams last{.input = desc, .residual = true, .relu = true};
-      y = branch.forward(side, last, x, projection.forward(side, {.input = desc}, p, nullptr));
-      dx = branch.backward(side, desc, dy, more_dy);
-      dp = projection.backward(side, desc, dy, nullptr);
-    }
+    void* y = pair.forward(side, x, p);
+    const auto [dx, dp] = pair.backward(side, dy, more_dy);
     std::vector<Result> results{
         {"y", side.take(desc, y)}, {"dx", side.take(desc, dx)}, {"dprojection", side.take(desc, dp)}};
-    branch.read(side, "", results);
-    projection.read(side, "projection's ", results);
+    pair.read(side, results);
     return results;
   });
 }
@@ -195,6 +108,62 @@ void normalised_convolution(Comparison& all, const Shape& in, int out) {
             {"normalised y", side.take(params.input, normalised)},
             {"running mean", side.read(norm.mean, norm.channels)},
             {"running variance", side.read(norm.variance, norm.channels)}};
+  });
+}
+
+void ended_gradient(Comparison& all, const Shape& in, int out, GradientEndKind kind) {
+  const bool adds = kind != GradientEndKind::inner;
+  const bool pairs = kind == GradientEndKind::pair;
+  const std::string name = "gradient of " + to_string(in) + " from " + std::to_string(out) + " to the end of " +
+                           (pairs  ? "a block with projection"
+                            : adds ? "a block"
+                                   : "a batch norm");
+  all.run(name, kProducts, [&](Side& side) -> std::vector<Result> {
+    const Conv2dParams p{.input = side.channels_last(in), .out_channels = out};
+    const TensorDesc& desc = p.input;
+    const auto op = side.backend().make_conv2d(p);
+    void* x = side.put(desc, normal_numbers(count(in), 1));
+    void* other = side.put(desc, normal_numbers(count(in), 2));  // what is added, or projected
+    NormPair pair(side, desc);
+    Norm norm(side, in.c, 11);
+    BatchNormParams params;
+    params.input = desc;
+    params.residual = adds;
+    params.relu = true;
+    pairs ? pair.forward(side, x, other) : norm.forward(side, params, x, adds ? other : nullptr);
+
+    float* w = side.floats(normal_numbers(static_cast<size_t>(out) * in.c, 3));
+    void* dy = side.put(op->output(), normal_numbers(count(op->output().shape), 4));
+    void* g = adds ? side.put(desc, normal_numbers(count(in), 5)) : side.room(desc);
+    void* dx = nullptr;
+    ChannelSums sums{.rows = op->end_sums_rows(kind)};
+    if (sums.rows > 0) {
+      PackedWeights packed{.out = out, .in = in.c, .dtype = desc.dtype, .transposed = true};
+      packed.to = side.scratch(packed.bytes());
+      side.backend().make_pack({packed})->run(w);
+      GradientEnd end{.kind = kind, .more = adds ? g : nullptr, .x = {x, other}};
+      end.mask = pairs ? pair.mask() : norm.mask();
+      end.sums = side.poisoned((pairs ? 3 : 2) * size_t{sums.rows} * static_cast<size_t>(in.c));
+      op->backward_data_to_end(dy, packed.to, end, g);
+      sums.partial = end.sums;
+    } else {
+      void* packed = w;
+      if (op->backward_weights_bytes() > 0) op->pack_backward(w, packed = side.scratch(op->backward_weights_bytes()));
+      dx = adds ? side.room(desc) : g;
+      op->backward_data(dy, packed, dx, side.scratch(op->backward_data_scratch_bytes()));
+    }
+    const void* more = adds ? dx : nullptr;
+    std::vector<Result> results;
+    if (pairs) {
+      const auto [of_branch, of_projection] = pair.backward(side, g, more, sums);
+      results = {{"dx", side.take(desc, of_branch)}, {"dprojection", side.take(desc, of_projection)}};
+      pair.read(side, results);
+      return results;
+    }
+    results.push_back({"dx", side.take(desc, norm.backward(side, desc, g, more, sums))});
+    if (adds) results.push_back({"dresidual", side.take(desc, g)});
+    norm.read(side, "", results);
+    return results;
   });
 }
 

@@ -11,4 +11,8 @@ void batch_norm_pool(Comparison& all, const Shape& shape, int pad);
 /// come with the convolution, where the back end has them.
 void normalised_convolution(Comparison& all, const Shape& in, int out);
 
+/// The gradient of `in`, an output of batch norm with such an end, of a convolution of one pixel to
+/// `out` channels: with that end, where the back end has it.
+void ended_gradient(Comparison& all, const Shape& in, int out, GradientEndKind kind);
+
 }  // namespace trainyard::selftest_detail

@@ -278,13 +278,14 @@ void convolutions(Comparison& all) {
   }
 }
 
-/// Three convolutions at once, whose filters fit a block's shared memory, do not, and begin between
-/// 16-byte boundaries.
+/// Convolutions at once, whose filters fit a block's shared memory, do not, and begin between 16-byte
+/// boundaries; and one whose packed weights are transposed.
 void packed_weights(Comparison& all) {
   all.run("packed weights", 0, [&](Side& side) -> std::vector<Result> {
     std::vector<PackedWeights> jobs{{.out = 5, .in = 3, .kernel_h = 7, .kernel_w = 7},
                                     {.out = 3, .in = 600, .kernel_h = 3, .kernel_w = 3},
-                                    {.out = 65, .in = 64}};
+                                    {.out = 65, .in = 64},
+                                    {.out = 70, .in = 200, .transposed = true}};
     size_t elements = 0;
     for (PackedWeights& job : jobs) {
       job.offset = elements;
@@ -296,9 +297,17 @@ void packed_weights(Comparison& all) {
     if (side.backend().packs_at_once()) side.backend().make_pack(jobs)->run(side.floats(weights));
     std::vector<Result> results;
     for (const PackedWeights& job : jobs) {
-      const Shape filters{job.out, job.in, job.kernel_h, job.kernel_w};
+      Shape filters{job.out, job.in, job.kernel_h, job.kernel_w};
+      const auto begin = weights.begin() + static_cast<ptrdiff_t>(job.offset);
+      std::vector<float> own(begin, begin + static_cast<ptrdiff_t>(count(filters)));
+      if (job.transposed) {
+        std::swap(filters.n, filters.c);
+        for (size_t i = 0; i < own.size(); ++i) {
+          own[i % static_cast<size_t>(job.in) * static_cast<size_t>(job.out) + i / static_cast<size_t>(job.in)] =
+              *(begin + static_cast<ptrdiff_t>(i));
+        }
+      }
       const TensorDesc packed = side.channels_last(filters);
-      const std::span<const float> own = std::span(weights).subspan(job.offset, count(filters));
       results.push_back({"weights of " + to_string(filters),
                          side.take(packed, side.backend().packs_at_once() ? job.to : side.put(packed, own))});
     }
@@ -320,6 +329,17 @@ void products(Comparison& all) {
   selftest_detail::normalised_convolution(all, {3, 256, 13, 13}, 256);
   selftest_detail::normalised_convolution(all, {2, 512, 11, 11}, 128);
   selftest_detail::normalised_convolution(all, {2, 512, 11, 11}, 256);
+  using selftest_detail::ended_gradient;
+  ended_gradient(all, {3, 64, 13, 13}, 256, GradientEndKind::inner);
+  ended_gradient(all, {3, 128, 13, 13}, 512, GradientEndKind::inner);
+  for (const GradientEndKind kind : {GradientEndKind::block, GradientEndKind::pair}) {
+    ended_gradient(all, {3, 128, 13, 13}, 64, kind);
+    ended_gradient(all, {12, 256, 28, 28}, 64, kind);
+    ended_gradient(all, {3, 384, 13, 13}, 128, kind);
+    ended_gradient(all, {3, 256, 13, 13}, 128, kind);
+    ended_gradient(all, {3, 512, 13, 13}, 256, kind);
+    ended_gradient(all, {2, 1024, 11, 11}, 512, kind);
+  }
   convolutions(all);
 }
 

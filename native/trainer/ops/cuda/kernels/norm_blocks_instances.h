@@ -28,6 +28,8 @@ TRAINYARD_NORM_BLOCKS(Float16);
 
 #undef TRAINYARD_NORM_BLOCKS
 
-TRAINYARD_BLOCKS(NormPartialsBlock);
+TRAINYARD_BLOCKS(NormPartialsBlock<NormPartialsEnd>);
+TRAINYARD_BLOCKS(NormPartialsBlock<NormGradientTotals<1>>);
+TRAINYARD_BLOCKS(NormPartialsBlock<NormGradientTotals<2>>);
 
 }  // namespace trainyard::cuda

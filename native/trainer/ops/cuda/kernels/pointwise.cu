@@ -5,11 +5,7 @@
 // another. One warp brings pixels, two warpgroups multiply, round, and write through shared memory.
 // The sums of what they wrote stay in registers over all tiles of the block, and in the end every
 // warp writes its own row of them. Nothing depends on the order in which blocks run.
-#include <cuda_runtime_api.h>
-
-#include "trainer/ops/cuda/kernels/hopper.cuh"
-#include "trainer/ops/cuda/kernels/report.h"
-#include "trainer/ops/cuda/pointwise.h"
+#include "trainer/ops/cuda/kernels/pointwise.cuh"
 
 namespace trainyard::cuda {
 
@@ -17,12 +13,7 @@ namespace {
 
 using namespace hopper;
 
-constexpr int kGroup = 128;  // threads of a warpgroup
 constexpr int kThreads = 2 * kGroup + 32;
-constexpr int kChunk = 64;               // of the depth: 128 bytes of a row, which the swizzle is for
-constexpr int kChunkBytes = kChunk * 2;  // of one row
-constexpr int kGroupRows = 64;           // of a warpgroup's product
-constexpr int kMostShared = 232448;      // bytes of a block: CUDA C++ Programming Guide, compute capability 9.0
 
 struct Maps {
   CUtensorMap a;  // [rows, inner]
@@ -66,19 +57,6 @@ struct Places {
   __device__ uint32_t weights_full() const { return barriers + 16 * kStages; }
 };
 
-/// The stage that is next, and the parity of its barriers.
-template <int kStages>
-struct Turn {
-  int stage = 0;
-  uint32_t parity;
-
-  __device__ void next() {
-    if (++stage < kStages) return;
-    stage = 0;
-    parity ^= 1;
-  }
-};
-
 /// The sums of a warpgroup's columns over the rows of this thread: of a column's numbers and of
 /// their squares.
 template <int kWidth>
@@ -88,11 +66,11 @@ struct ColumnSums {
   float squares[kOwn] = {};
 
   /// packed[i]: columns 8 (i / 2) + 2 (lane % 4) and the next, of row lane / 4, or of 8 rows below.
+  template <class T>
   __device__ void add(const uint32_t (&packed)[kOwn]) {
 #pragma unroll
     for (int i = 0; i < kOwn; ++i) {
-      const float low = __uint_as_float(packed[i] << 16);
-      const float high = __uint_as_float(packed[i] & 0xFFFF0000U);
+      const auto [low, high] = unpack<T>(packed[i]);
       const int at = i / 2 * 2;
       sum[at] += low;
       sum[at + 1] += high;
@@ -100,28 +78,9 @@ struct ColumnSums {
       squares[at + 1] = fmaf(high, high, squares[at + 1]);
     }
   }
-
-  /// Adds up the warp's rows, and writes them: `sums` and `squares_to` are of the warp's first
-  /// column.
-  __device__ void write(int lane, float* sums, float* squares_to) {
-#pragma unroll
-    for (int i = 0; i < kOwn; ++i) {
-#pragma unroll
-      for (int mask = 4; mask < 32; mask *= 2) {
-        sum[i] += __shfl_xor_sync(0xFFFFFFFFU, sum[i], mask);
-        squares[i] += __shfl_xor_sync(0xFFFFFFFFU, squares[i], mask);
-      }
-    }
-    if (lane >= 4) return;
-#pragma unroll
-    for (int j = 0; j < kWidth / 8; ++j) {
-      *reinterpret_cast<float2*>(sums + j * 8 + 2 * lane) = make_float2(sum[2 * j], sum[2 * j + 1]);
-      *reinterpret_cast<float2*>(squares_to + j * 8 + 2 * lane) = make_float2(squares[2 * j], squares[2 * j + 1]);
-    }
-  }
 };
 
-template <int kInner, int kWidth, bool kAcross, int kStages, int kOuts, bool kInTurn>
+template <class T, int kInner, int kWidth, bool kAcross, int kStages, int kOuts, bool kInTurn>
 __global__ void __launch_bounds__(kThreads, 1)
     pointwise_kernel(const __grid_constant__ Maps maps, float* sums, int tiles, int blocks_across, int columns,
                      int sums_rows) {
@@ -195,7 +154,7 @@ __global__ void __launch_bounds__(kThreads, 1)
       const uint64_t b = describe(at.weights + c * P::kColumns * kChunkBytes + b_offset);
       begin_products();
 #pragma unroll
-      for (int k = 0; k < 4; ++k) multiply_add(acc, a + k * 2, b + k * 2, c != 0 || k != 0);
+      for (int k = 0; k < 4; ++k) multiply_add<T>(acc, a + k * 2, b + k * 2, c != 0 || k != 0);
       commit_products();
       if (c > 0) {
         wait_for_products<1>();
@@ -211,7 +170,7 @@ __global__ void __launch_bounds__(kThreads, 1)
 
     uint32_t packed[kWidth / 4];
 #pragma unroll
-    for (int i = 0; i < kWidth / 4; ++i) packed[i] = pack(acc[2 * i], acc[2 * i + 1]);
+    for (int i = 0; i < kWidth / 4; ++i) packed[i] = pack<T>(acc[2 * i], acc[2 * i + 1]);
     // The memory is free when what it held last has been read.
     if (speaks) wait_until_read<kOuts - 1>();
     meet<kGroup>(1 + group);
@@ -233,37 +192,14 @@ __global__ void __launch_bounds__(kThreads, 1)
       commit_stores();
     }
     if (++out == kOuts) out = 0;
-    column_sums.add(packed);
+    column_sums.template add<T>(packed);
   }
 
   const size_t row = first * P::kPartials + (kAcross ? 0 : group * 4) + quarter;
   float* own = sums + row * columns + column;
-  column_sums.write(lane, own, own + size_t{1} * sums_rows * columns);
+  write_column_sums<kWidth>(column_sums.sum, lane, own);
+  write_column_sums<kWidth>(column_sums.squares, lane, own + size_t{1} * sums_rows * columns);
   if (speaks) wait_for_stores();
-}
-
-using Encode = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*,
-                            const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave, CUtensorMapSwizzle,
-                            CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
-
-/// The driver's, which the runtime finds: the library itself is not linked with the driver.
-Encode find_encode(const Launcher& launcher) {
-  void* function = nullptr;
-  cudaDriverEntryPointQueryResult result{};
-  report_launch(launcher, static_cast<int>(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000,
-                                                                            cudaEnableDefault, &result)));
-  return result == cudaDriverEntryPointSuccess ? reinterpret_cast<Encode>(function) : nullptr;
-}
-
-/// Of a matrix [rows, columns] of bf16, in boxes of 64 columns.
-bool describe_matrix(Encode encode, CUtensorMap& map, const void* at, unsigned rows, unsigned columns, int box_rows) {
-  const cuuint64_t sizes[2] = {columns, rows};
-  const cuuint64_t strides[1] = {cuuint64_t{columns} * 2};
-  const cuuint32_t box[2] = {kChunk, static_cast<cuuint32_t>(box_rows)};
-  const cuuint32_t neighbours[2] = {1, 1};
-  return encode(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<void*>(at), sizes, strides, box, neighbours,
-                CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-                CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
 }
 
 /// One launch of a product.
@@ -280,20 +216,27 @@ struct Launch {
   /// Of kPointwiseTilings[kIndex].
   template <int kIndex, int kStages, int kOuts, bool kInTurn>
   void run() const {
+    shape.fp16 ? run_of<Float16, kIndex, kStages, kOuts, kInTurn>()
+               : run_of<BFloat16, kIndex, kStages, kOuts, kInTurn>();
+  }
+
+ private:
+  template <class T, int kIndex, int kStages, int kOuts, bool kInTurn>
+  void run_of() const {
     constexpr PointwiseTiling kTiling = kPointwiseTilings[kIndex];
     constexpr int kInner = kTiling.inner;
     constexpr bool kAcross = kTiling.rows == kGroupRows;
     constexpr int kWidth = kTiling.columns / (kAcross ? 2 : 1);
     using P = Plan<kInner, kWidth, kAcross, kStages, kOuts, kInTurn>;
     static_assert(P::kRows == kTiling.rows && P::kColumns == kTiling.columns && P::kPartials == kTiling.partials);
-    const auto kernel = pointwise_kernel<kInner, kWidth, kAcross, kStages, kOuts, kInTurn>;
+    const auto kernel = pointwise_kernel<T, kInner, kWidth, kAcross, kStages, kOuts, kInTurn>;
     report_launch(launcher, static_cast<int>(
                                 cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, P::kBytes)));
     const Encode encode = find_encode(launcher);
     Maps maps{};
-    if (encode == nullptr || !describe_matrix(encode, maps.a, a, shape.rows, shape.inner, P::kRows) ||
-        !describe_matrix(encode, maps.b, b, shape.columns, shape.inner, P::kColumns) ||
-        !describe_matrix(encode, maps.d, d, shape.rows, shape.columns, kGroupRows)) {
+    if (encode == nullptr || !describe_matrix<T>(encode, maps.a, a, shape.rows, shape.inner, P::kRows) ||
+        !describe_matrix<T>(encode, maps.b, b, shape.columns, shape.inner, P::kColumns) ||
+        !describe_matrix<T>(encode, maps.d, d, shape.rows, shape.columns, kGroupRows)) {
       return report_launch(launcher, static_cast<int>(cudaErrorNotSupported));
     }
     const unsigned across = shape.columns / P::kColumns;
@@ -310,7 +253,7 @@ struct Launch {
 void multiply_pointwise(const Launcher& launcher, const PointwiseTiling& tiling, const PointwiseShape& shape,
                         unsigned processors, const void* a, const void* b, void* d, float* sums) {
   const Launch launch{launcher, tiling, shape, processors, a, b, d, sums};
-  switch (index_of(tiling)) {
+  switch (index_of(kPointwiseTilings, tiling)) {
     case 0:
       return launch.run<0, 12, 2, false>();
     case 1:

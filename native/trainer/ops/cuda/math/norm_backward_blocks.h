@@ -20,6 +20,26 @@ struct NormGradientEnd {
   bool alone;  ///< this rank's sums are all: the constants are set here
 };
 
+/// Where the sums of a channel go: of g, then of g * (x - mean) of each of kNorms batch norms with
+/// the same g.
+template <unsigned kNorms>
+struct NormGradientTotals {
+  static constexpr unsigned kSums = 1 + kNorms;
+  unsigned channels;
+  double* totals[kNorms];  // [2, channels]
+  NormGradientEnd end[kNorms];
+
+  TRAINYARD_HD void operator()(unsigned c, const double (&sums)[kSums]) const {
+    TRAINYARD_UNROLL
+    for (unsigned i = 0; i < kNorms; ++i) {
+      totals[i][c] = sums[0];
+      totals[i][channels + c] = sums[1 + i];
+      end[i].parameters(c);
+      if (end[i].alone) end[i].constants(c);
+    }
+  }
+};
+
 /// g = (dy + more) where the ReLU passed; sums of g and of g * (x - mean).
 template <class T, bool kMore, Passed kPassed, bool kStore>
 struct NormGradientSumsBlock {
@@ -34,19 +54,11 @@ struct NormGradientSumsBlock {
   const uint8_t* passed;  // read only with Passed::noted
   NormConstants constants;
   NormFold<T> fold;
-  double* totals;  // [2, channels]
-  NormGradientEnd end;
+  NormGradientTotals<1> totals;
 
   template <int phase>
   TRAINYARD_HD void run(unsigned block, unsigned thread, Thread&, Shared& shared) const {
-    fold.template run<phase>(
-        block, thread, shared, [&] { add_rows(block, thread, shared); },
-        [this](unsigned c, const double (&sums)[2]) {
-          totals[c] = sums[0];
-          totals[fold.tiles.channels + c] = sums[1];
-          end.parameters(c);
-          if (end.alone) end.constants(c);
-        });
+    fold.template run<phase>(block, thread, shared, [&] { add_rows(block, thread, shared); }, totals);
   }
 
  private:

@@ -89,23 +89,23 @@ struct NormSumsBlock {
   }
 };
 
-/// The same from the partial sums that the convolution before it wrote, of numbers without a shift:
-/// in bf16 a channel whose mean is that much larger than its deviation has lost its digits when it
-/// is stored. A block has 8 channels, and 32 threads share the rows of one.
+/// From partial sums that a convolution wrote: end(channel, sums), of End::kSums sums. A block has 8
+/// channels, and 32 threads share the rows of one.
+template <class End>
 struct NormPartialsBlock {
+  static constexpr unsigned kSums = End::kSums;
   static constexpr int kPhases = 2;
   static constexpr unsigned kResident = 4;
   static constexpr unsigned kChannels = 8;
   static constexpr unsigned kSharers = kBlockThreads / kChannels;
   struct Shared {
-    double sums[2][kBlockThreads];
+    double sums[kSums][kBlockThreads];
   };
   struct Thread {};
 
-  const float* partial;  // [2, rows, channels]
+  const float* partial;  // [kSums, rows, channels]
   unsigned rows, channels;
-  double count;  // of numbers that a channel's sums are of
-  NormSumsEnd end;
+  End end;
 
   /// channels: a multiple of kChannels.
   static size_t blocks(unsigned channels) { return channels / kChannels; }
@@ -114,15 +114,15 @@ struct NormPartialsBlock {
   TRAINYARD_HD void run(unsigned block, unsigned thread, Thread&, Shared& shared) const {
     const unsigned channel = block * kChannels + thread % kChannels;
     if constexpr (phase == 0) {
-      for (unsigned i = 0; i < 2; ++i) {
+      for (unsigned i = 0; i < kSums; ++i) {
         shared.sums[i][thread] = add_rows(partial + size_t{i} * rows * channels + channel, thread / kChannels);
       }
     } else if (thread < kChannels) {
-      double sums[2] = {};
-      for (unsigned i = 0; i < 2; ++i) {
+      double sums[kSums] = {};
+      for (unsigned i = 0; i < kSums; ++i) {
         for (unsigned sharer = 0; sharer < kSharers; ++sharer) sums[i] += shared.sums[i][sharer * kChannels + thread];
       }
-      end.set(channel, 0, sums[0], sums[1], count);
+      end(channel, sums);
     }
   }
 
@@ -146,6 +146,16 @@ struct NormPartialsBlock {
     for (; row < rows; row += kSharers, from += stride) sum += *from;
     return sum;
   }
+};
+
+/// The end of sums of x, of numbers without a shift: in bf16 a channel whose mean is that much
+/// larger than its deviation has lost its digits when it is stored.
+struct NormPartialsEnd {
+  static constexpr unsigned kSums = 2;
+  NormSumsEnd end;
+  double count;  // of numbers that a channel's sums are of
+
+  TRAINYARD_HD void operator()(unsigned c, const double (&sums)[2]) const { end.set(c, 0, sums[0], sums[1], count); }
 };
 
 /// What else than the normalised numbers goes into y.

@@ -66,22 +66,11 @@ struct NormPairGradientSumsBlock {
   const uint8_t* passed;  // NormPairApplyBlock's
   const float* mean[2];   // [channels]
   Fold fold;
-  double* totals[2];  // [2, channels]
-  NormGradientEnd end[2];
+  NormGradientTotals<2> totals;
 
   template <int phase>
   TRAINYARD_HD void run(unsigned block, unsigned thread, Thread&, Shared& shared) const {
-    fold.template run<phase>(
-        block, thread, shared, [&] { add_rows(block, thread, shared); },
-        [this](unsigned c, const double (&sums)[3]) {
-          TRAINYARD_UNROLL
-          for (unsigned i = 0; i < 2; ++i) {
-            totals[i][c] = sums[0];
-            totals[i][fold.tiles.channels + c] = sums[1 + i];
-            end[i].parameters(c);
-            if (end[i].alone) end[i].constants(c);
-          }
-        });
+    fold.template run<phase>(block, thread, shared, [&] { add_rows(block, thread, shared); }, totals);
   }
 
  private:

@@ -9,7 +9,7 @@ namespace trainyard::cuda {
 /// Elements that a block takes at once: a filter of 512 channels and 3x3 pixels.
 inline constexpr unsigned kRepackElements = 4608;
 
-/// A convolution's weights: [out, in, window] as parameters, [out, window, in] packed.
+/// A convolution's weights: [out, in, window] as parameters, [out, window, in] packed, or [in, out].
 struct RepackShape {
   unsigned out, in, window;
 };
@@ -88,6 +88,7 @@ struct PackJob {
   unsigned first_part;  // of all parts, in the jobs' order
   size_t from;          // elements from the arena's begin
   void* to;             // [out, window, in], 16-byte aligned
+  bool transposed;      // to: [in, out]; of a window of one pixel
 };
 
 /// Packs the weights of all convolutions of a network in one launch. A block for each part.
@@ -129,6 +130,15 @@ struct PackAll {
   TRAINYARD_HD static void put(const PackJob& job, const RepackPart& part, unsigned thread, const Shared& shared) {
     T* packed = static_cast<T*>(job.to);
     const unsigned window = job.shape.window;
+    if (job.transposed) {
+      for (unsigned i = thread; i < part.filters * part.channels; i += kBlockThreads) {
+        const unsigned filter = i % part.filters;
+        const unsigned channel = i / part.filters;
+        packed[size_t{part.channel + channel} * job.shape.out + part.filter + filter] =
+            static_cast<T>(shared.at[filter * part.channels + channel]);
+      }
+      return;
+    }
     walk_packed(
         job.shape, part, packed, thread,
         [&](size_t to, unsigned from) {

@@ -1,0 +1,343 @@
+// Data gradients of convolutions of one pixel, with what follows them (PointwiseEnd), for Hopper: as
+// kernels/pointwise.cu, with a second warp that brings the other gradient and the batch norms'
+// inputs. A gradient goes out through the place of the first tensor that was brought.
+#include "trainer/ops/cuda/kernels/pointwise_gradient.cuh"
+
+namespace trainyard::cuda {
+
+namespace {
+
+using namespace hopper;
+using namespace hopper::gradient;
+
+template <class T, class E, int kInner, int kWidth, bool kAcross, int kStages, int kSlots>
+__global__ void __launch_bounds__(kThreads, 1)
+    pointwise_gradient_kernel(const __grid_constant__ Maps<E> maps, const __grid_constant__ Rest<E> rest) {
+  using P = Plan<E, kInner, kWidth, kAcross, kStages, kSlots>;
+  extern __shared__ uint8_t memory[];
+  const Places<P, kStages, kSlots> at(memory);
+  const int warp = threadIdx.x / 32;
+  const int lane = threadIdx.x % 32;
+  const int across = blockIdx.x % rest.blocks_across;
+  const int first = blockIdx.x / rest.blocks_across;
+  const int step = gridDim.x / rest.blocks_across;
+
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < kStages; ++s) {
+      barrier_init(at.full(s), 1);
+      barrier_init(at.empty(s), 8);  // a lane of each warp that multiplies
+    }
+    for (int group = 0; group < 2; ++group) {
+      for (int s = 0; s < kSlots; ++s) {
+        barrier_init(at.brought(group, s), 1);
+        barrier_init(at.freed(group, s), 1);
+      }
+    }
+    barrier_init(at.weights_full(), 1);
+    barriers_are_made();
+  }
+  if (threadIdx.x < P::kColumns) {
+#pragma unroll
+    for (int i = 0; i < E::kConstants; ++i) {
+      const float value = rest.constants[i][across * P::kColumns + threadIdx.x];
+      asm volatile("st.shared.f32 [%0], %1;" ::"r"(at.constants + (i * P::kColumns + threadIdx.x) * 4), "f"(value)
+                   : "memory");
+    }
+  }
+  __syncthreads();
+
+  if (warp == 8) {
+    if (lane != 0) return;
+    expect(at.weights_full(), P::kWeights);
+    for (int c = 0; c < P::kChunks; ++c) {
+      load_box(at.weights + c * P::kColumns * kChunkBytes, &maps.b, at.weights_full(), c * kChunk,
+               across * P::kColumns);
+    }
+    Turn<kStages> turn{.parity = 1};
+    for (int tile = first; tile < rest.tiles; tile += step) {
+      for (int c = 0; c < P::kChunks; ++c, turn.next()) {
+        wait(at.empty(turn.stage), turn.parity);
+        expect(at.full(turn.stage), P::kStage);
+        load_box(at.stage(turn.stage), &maps.a, at.full(turn.stage), c * kChunk, tile * P::kRows);
+      }
+    }
+    return;
+  }
+  if (warp == 9) {
+    if (lane != 0) return;
+    Turn<kSlots> turn{.parity = 1};
+    for (int tile = first; tile < rest.tiles; tile += step, turn.next()) {
+      for (int group = 0; group < 2; ++group) {
+        const int column = across * P::kColumns + (kAcross ? group * kWidth : 0);
+        const int row = tile * P::kRows + (kAcross ? 0 : group * kGroupRows);
+        const uint32_t to = at.slot(group, turn.stage);
+        const uint32_t brought = at.brought(group, turn.stage);
+        wait(at.freed(group, turn.stage), turn.parity);
+        expect(brought, P::kSlot);
+        for (int box = 0; box < kWidth / 64; ++box) {
+#pragma unroll
+          for (int i = 0; i < E::kBrought; ++i) {
+            load_box(to + i * P::kTile + box * kBoxBytes, &maps.brought[i], brought, column + box * 64, row);
+          }
+        }
+      }
+    }
+    return;
+  }
+
+  const int group = warp / 4;
+  const int quarter = warp % 4;
+  const bool speaks = threadIdx.x % kGroup == 0;
+  const int column_in_block = kAcross ? group * kWidth : 0;
+  const int column = across * P::kColumns + column_in_block;
+  const uint32_t a_offset = kAcross ? 0 : group * kGroupRows * kChunkBytes;
+  const uint32_t b_offset = kAcross ? group * kWidth * kChunkBytes : 0;
+  // As in kernels/pointwise.cu.
+  const uint32_t row_offset = (quarter * 16 + (lane / 8 % 2) * 8 + lane % 8) * 128;
+  const uint32_t beside = lane / 16;
+  const uint32_t swizzle = lane % 8;
+  const uint32_t constants = at.constants + (column_in_block + lane % 4 * 2) * 4;
+  // Of columns 8 eight + 2 (lane % 4) and the next.
+  const auto constant = [&](int i, int eight) { return load_two(constants + (i * P::kColumns + eight * 8) * 4); };
+
+  float sums[E::kSums][kWidth / 4] = {};
+  wait(at.weights_full(), 0);
+  __syncwarp();
+  Turn<kStages> turn{.parity = 0};
+  Turn<kSlots> slots{.parity = 0};
+  int written = -1;  // the slot of the tile before
+  for (int tile = first; tile < rest.tiles; tile += step, slots.next()) {
+    const int row = tile * P::kRows + (kAcross ? 0 : group * kGroupRows);
+    PassedBits<kWidth> passed;
+    if constexpr (E::kAdds)
+      passed.load(rest.passed, row + quarter * 16 + lane / 4, column, rest.rows, rest.columns, lane);
+    float acc[kWidth / 2];
+    hold(acc);
+    int before = 0;
+#pragma unroll
+    for (int c = 0; c < P::kChunks; ++c, turn.next()) {
+      wait(at.full(turn.stage), turn.parity);
+      __syncwarp();
+      const uint64_t a = describe(at.stage(turn.stage) + a_offset);
+      const uint64_t b = describe(at.weights + c * P::kColumns * kChunkBytes + b_offset);
+      begin_products();
+#pragma unroll
+      for (int k = 0; k < 4; ++k) multiply_add<T>(acc, a + k * 2, b + k * 2, c != 0 || k != 0);
+      commit_products();
+      if (c > 0) {
+        wait_for_products<1>();
+        if (lane == 0) arrive(at.empty(before));
+      }
+      before = turn.stage;
+    }
+    wait_for_products<0>();
+    hold(acc);
+    if (lane == 0) arrive(at.empty(before));
+    // By now the copy has read what the tile before wrote.
+    if (speaks && written >= 0) {
+      wait_until_read<0>();
+      arrive(at.freed(group, written));
+    }
+
+    wait(at.brought(group, slots.stage), slots.parity);
+    __syncwarp();
+    const uint32_t slot = at.slot(group, slots.stage);
+#pragma unroll
+    for (int j = 0; j < kWidth / 8; j += 2) {
+      const uint32_t place = slot + (j / 8) * kBoxBytes + row_offset + (((j % 8) + beside) ^ swizzle) * 16;
+      uint32_t brought[E::kBrought][4], packed[4];
+#pragma unroll
+      for (int i = 0; i < E::kBrought; ++i) load_matrices(brought[i], place + i * P::kTile);
+#pragma unroll
+      for (int q = 0; q < 4; ++q) {
+        // Rows lane / 4 (q even) or 8 below, columns 8 eight + 2 (lane % 4) and the next.
+        const int eight = j + q / 2;
+        Two centred[E::kNorms];
+#pragma unroll
+        for (int norm = 0; norm < E::kNorms; ++norm) {
+          const Two x = unpack<T>(brought[E::kFirstX + norm][q]);
+          const Two mean = constant(norm, eight);
+          centred[norm] = {x.low - mean.low, x.high - mean.high};
+        }
+        float low = acc[2 * (2 * j + q)];
+        float high = acc[2 * (2 * j + q) + 1];
+        if constexpr (E::kAdds) {
+          const Two more = unpack<T>(brought[0][q]);
+          const uint32_t bits = passed.of[q % 2] >> (2 * eight);
+          low = (bits & 1) != 0 ? low + more.low : 0.0F;
+          high = (bits & 2) != 0 ? high + more.high : 0.0F;
+        } else {
+          const Two scale = constant(1, eight);
+          const Two beta = constant(2, eight);
+          low = fmaf(centred[0].low, scale.low, beta.low) > 0.0F ? low : 0.0F;
+          high = fmaf(centred[0].high, scale.high, beta.high) > 0.0F ? high : 0.0F;
+        }
+        packed[q] = pack<T>(low, high);
+        const Two g = unpack<T>(packed[q]);
+        sums[0][2 * eight] += g.low;
+        sums[0][2 * eight + 1] += g.high;
+#pragma unroll
+        for (int norm = 0; norm < E::kNorms; ++norm) {
+          float (&products)[kWidth / 4] = sums[1 + norm];
+          products[2 * eight] = fmaf(g.low, centred[norm].low, products[2 * eight]);
+          products[2 * eight + 1] = fmaf(g.high, centred[norm].high, products[2 * eight + 1]);
+        }
+      }
+      store_matrices(place, packed);
+    }
+    publish_to_copies();
+    meet<kGroup>(1 + group);
+    if (speaks) {
+#pragma unroll
+      for (int box = 0; box < kWidth / 64; ++box) {
+        store_box(&maps.g, slot + box * kBoxBytes, column + box * 64, row);
+      }
+      commit_stores();
+    }
+    written = slots.stage;
+  }
+
+  const size_t partial = first * P::kPartials + (kAcross ? 0 : group * 4) + quarter;
+#pragma unroll
+  for (int i = 0; i < E::kSums; ++i) {
+    write_column_sums<kWidth>(sums[i], lane,
+                              rest.sums + (size_t{1} * i * rest.sums_rows + partial) * rest.columns + column);
+  }
+  if (speaks) wait_for_stores();
+}
+
+/// One launch of a product.
+struct Launch {
+  const Launcher& launcher;
+  const PointwiseTiling& tiling;
+  const PointwiseShape& shape;
+  unsigned processors;
+  const void* a;
+  const void* b;
+  const PointwiseEnd& end;
+  void* g;
+  float* sums;
+
+  /// Of the kIndex-th tiling of the kind.
+  template <GradientEndKind kKind, int kIndex, int kStages, int kSlots>
+  void run() const {
+    shape.fp16 ? run_of<Float16, kKind, kIndex, kStages, kSlots>() : run_of<BFloat16, kKind, kIndex, kStages, kSlots>();
+  }
+  void refuse() const { report_launch(launcher, static_cast<int>(cudaErrorNotSupported)); }
+
+ private:
+  template <GradientEndKind kKind>
+  static constexpr PointwiseTiling tiling_of(int index) {
+    if constexpr (kKind == GradientEndKind::inner) return kInnerGradientTilings[index];
+    if constexpr (kKind == GradientEndKind::block) return kBlockGradientTilings[index];
+    if constexpr (kKind == GradientEndKind::pair) return kPairGradientTilings[index];
+  }
+
+  template <class T, GradientEndKind kKind, int kIndex, int kStages, int kSlots>
+  void run_of() const {
+    using E = EndOf<kKind>;
+    constexpr PointwiseTiling kTiling = tiling_of<kKind>(kIndex);
+    constexpr int kInner = kTiling.inner;
+    constexpr bool kAcross = kTiling.rows == kGroupRows;
+    constexpr int kWidth = kTiling.columns / (kAcross ? 2 : 1);
+    using P = Plan<E, kInner, kWidth, kAcross, kStages, kSlots>;
+    static_assert(P::kRows == kTiling.rows && P::kColumns == kTiling.columns && P::kPartials == kTiling.partials);
+    const auto kernel = pointwise_gradient_kernel<T, E, kInner, kWidth, kAcross, kStages, kSlots>;
+    report_launch(launcher, static_cast<int>(
+                                cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, P::kBytes)));
+    const Encode encode = find_encode(launcher);
+    if (encode == nullptr) return refuse();
+    Maps<E> maps{};
+    const auto describe_tiles = [&](CUtensorMap& map, const void* memory) {
+      return describe_matrix<T>(encode, map, memory, shape.rows, shape.columns, kGroupRows);
+    };
+    bool described = describe_matrix<T>(encode, maps.a, a, shape.rows, shape.inner, P::kRows) &&
+                     describe_matrix<T>(encode, maps.b, b, shape.columns, shape.inner, P::kColumns) &&
+                     describe_tiles(maps.g, g);
+    if constexpr (E::kAdds) described = described && describe_tiles(maps.brought[0], end.more);
+    for (int norm = 0; norm < E::kNorms; ++norm) {
+      described = described && describe_tiles(maps.brought[E::kFirstX + norm], end.x[norm]);
+    }
+    if (!described) return refuse();
+    const unsigned across = shape.columns / P::kColumns;
+    const unsigned steps = tiling.steps(shape, processors);
+    Rest<E> rest{};
+    rest.passed = static_cast<const uint32_t*>(end.passed);
+    for (int norm = 0; norm < E::kNorms; ++norm) rest.constants[norm] = end.mean[norm];
+    if constexpr (!E::kAdds) {
+      rest.constants[1] = end.scale;
+      rest.constants[2] = end.beta;
+    }
+    rest.sums = sums;
+    rest.rows = static_cast<int>(shape.rows);
+    rest.columns = static_cast<int>(shape.columns);
+    rest.tiles = static_cast<int>(tiling.tiles(shape));
+    rest.blocks_across = static_cast<int>(across);
+    rest.sums_rows = static_cast<int>(steps * P::kPartials);
+    kernel<<<steps * across, kThreads, P::kBytes, launcher.stream>>>(maps, rest);
+    report_launch(launcher, static_cast<int>(cudaGetLastError()));
+  }
+};
+
+void run_inner(const Launch& launch) {
+  switch (index_of(kInnerGradientTilings, launch.tiling)) {
+    case 0:
+      return launch.run<GradientEndKind::inner, 0, 8, 3>();
+    case 1:
+      return launch.run<GradientEndKind::inner, 1, 7, 2>();
+    default:
+      return launch.refuse();
+  }
+}
+
+void run_block(const Launch& launch) {
+  switch (index_of(kBlockGradientTilings, launch.tiling)) {
+    case 0:
+      return launch.run<GradientEndKind::block, 0, 4, 2>();
+    case 1:
+      return launch.run<GradientEndKind::block, 1, 4, 2>();
+    case 2:
+      return launch.run<GradientEndKind::block, 2, 3, 2>();
+    case 3:
+      return launch.run<GradientEndKind::block, 3, 3, 2>();
+    case 4:
+      return launch.run<GradientEndKind::block, 4, 2, 2>();
+    case 5:
+      return launch.run<GradientEndKind::block, 5, 5, 2>();
+    default:
+      return launch.refuse();
+  }
+}
+
+void run_pair(const Launch& launch) {
+  switch (index_of(kPairGradientTilings, launch.tiling)) {
+    case 0:
+      return launch.run<GradientEndKind::pair, 0, 4, 3>();
+    case 1:
+      return launch.run<GradientEndKind::pair, 1, 3, 3>();
+    case 2:
+      return launch.run<GradientEndKind::pair, 2, 3, 3>();
+    case 3:
+      return launch.run<GradientEndKind::pair, 3, 4, 2>();
+    default:
+      return launch.refuse();
+  }
+}
+
+}  // namespace
+
+void multiply_pointwise_gradient(const Launcher& launcher, const PointwiseTiling& tiling, const PointwiseShape& shape,
+                                 unsigned processors, const void* a, const void* b, const PointwiseEnd& end, void* g,
+                                 float* sums) {
+  const Launch launch{launcher, tiling, shape, processors, a, b, end, g, sums};
+  switch (end.kind) {
+    case GradientEndKind::inner:
+      return run_inner(launch);
+    case GradientEndKind::block:
+      return run_block(launch);
+    case GradientEndKind::pair:
+      return run_pair(launch);
+  }
+}
+
+}  // namespace trainyard::cuda
