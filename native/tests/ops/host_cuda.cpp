@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "tests/ops/tape.h"
 #include "trainer/base/aligned_memory.h"
+#include "trainer/ops/cuda/fused/pointwise_choice.h"
 #include "trainer/ops/cuda/ops_backend.h"
 #include "trainer/ops/cuda/pointwise_convolution.h"
 #include "trainer/ops/cuda/sends.h"
@@ -243,8 +244,14 @@ class HostCuda final : public cuda::OpsBackend {
       tape_.run([p] { multiply(p); }, "last layer", bytes);
     };
     device_.plan_convolution = [this](const Conv2dParams& params) {
+      cuda::ChooseTiling choose;
+      if (fused_) {
+        choose = [&](const cuda::PointwiseShape& shape, cuda::ConvolutionPlans& plans) {
+          return cuda::choose_pointwise(*fused_, params, shape, plans);
+        };
+      }
       return cuda::with_pointwise_sums(device_.launcher, kProcessors, params,
-                                       std::make_unique<HostConvolution>(params, tape_));
+                                       std::make_unique<HostConvolution>(params, tape_), choose);
     };
     std::vector<std::unique_ptr<cuda::SendPlace>> places;
     places.push_back(std::make_unique<HostPlace>());
@@ -259,6 +266,8 @@ class HostCuda final : public cuda::OpsBackend {
     tape_.forwards = kernels.forwards;
     tape_.dry = static_cast<bool>(kernels.counted);
     counted_ = std::move(kernels.counted);
+    tape_.spoil = std::move(kernels.spoil);
+    if (kernels.fused) fused_ = kernels.fused(device_, kProcessors);
   }
   std::string name() const override { return "cuda arithmetic on the host"; }
   std::unique_ptr<BatchNormPairOp> make_batch_norm_pair(const BatchNormPairParams& params) override {
@@ -317,6 +326,7 @@ class HostCuda final : public cuda::OpsBackend {
   Tape tape_;
   bool apart_ = false;
   std::function<void(const Tape::Counted&)> counted_;
+  std::unique_ptr<cuda::FusedKernels> fused_;
   std::shared_ptr<MemoryFigures> figures_;
   HostGroups groups_;
   Recorded own_;

@@ -37,14 +37,15 @@ void multiply(const PointwiseTiling& tiling, const PointwiseShape& shape, unsign
 
 void multiply_pointwise(const Launcher& launcher, const PointwiseTiling& tiling, const PointwiseShape& shape,
                         unsigned processors, const void* a, const void* b, void* d, float* sums) {
+  test::Tape* tape = test::Tape::of(launcher);
   const auto product = [=] {
     multiply(tiling, shape, processors, static_cast<const BFloat16*>(a), static_cast<const BFloat16*>(b),
              static_cast<BFloat16*>(d), sums);
+    if (tape != nullptr && tape->spoil) tape->spoil({tiling, shape, processors, static_cast<BFloat16*>(d), sums});
   };
   const size_t numbers = (size_t{shape.rows} + shape.columns) * shape.inner + size_t{shape.rows} * shape.columns;
   const size_t bytes =
       numbers * sizeof(BFloat16) + 2 * sizeof(float) * tiling.sums_rows(shape, processors) * shape.columns;
-  test::Tape* tape = test::Tape::of(launcher);
   tape != nullptr ? tape->run(product, "convolution: forward with sums", bytes) : product();
 }
 

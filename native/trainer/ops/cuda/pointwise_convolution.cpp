@@ -55,9 +55,11 @@ std::optional<PointwiseShape> pointwise_shape(const Conv2dParams& p) {
 
 std::unique_ptr<ConvolutionPlans> with_pointwise_sums(const Launcher& launcher, unsigned processors,
                                                       const Conv2dParams& params,
-                                                      std::unique_ptr<ConvolutionPlans> plans) {
+                                                      std::unique_ptr<ConvolutionPlans> plans,
+                                                      const ChooseTiling& choose) {
   const auto shape = pointwise_shape(params);
   const PointwiseTiling* tiling = shape && params.training ? pointwise_tiling(*shape, processors) : nullptr;
+  if (tiling != nullptr && choose) tiling = choose(*shape, *plans);
   if (tiling == nullptr) return plans;
   return std::make_unique<PointwiseConvolution>(launcher, processors, *shape, *tiling, std::move(plans));
 }
