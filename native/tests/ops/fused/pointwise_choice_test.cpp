@@ -67,15 +67,15 @@ struct Gpu {
       if (spoil) spoil(written);
     };
     kernels.fused = [this](const cuda::Device& device, unsigned processors) {
-      return std::unique_ptr<cuda::FusedKernels>(
-          new cuda::FusedKernels{device,
-                                 processors,
-                                 plans.get(),
-                                 "A GPU",
-                                 "cuDNN 9.19.0",
-                                 "1",
-                                 [this] { return std::make_unique<Clock>(clock); },
-                                 {"cuda:0 A GPU", [this](const std::string& line) { said.push_back(line); }}});
+      return std::make_unique<cuda::FusedKernels>(
+          cuda::FusedKernels{device,
+                             processors,
+                             plans.get(),
+                             "A GPU",
+                             "cuDNN 9.19.0",
+                             "1",
+                             [this] { return std::make_unique<Clock>(clock); },
+                             {"cuda:0 A GPU", [this](const std::string& line) { said.push_back(line); }}});
     };
     return make_host_cuda_with(std::move(kernels));
   }
