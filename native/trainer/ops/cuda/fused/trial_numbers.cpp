@@ -1,5 +1,6 @@
 #include "trainer/ops/cuda/fused/trial_numbers.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
